@@ -1,0 +1,57 @@
+# `make explore` and `make test` need git, make, Python >= 3.11 and a package index: they set up all else in .venv.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+HOST ?= localhost
+PORT ?= 5006
+FILE ?=
+PYTEST_ARGS ?=
+
+.PHONY: help explore test lint format build screenshots update-constraints clean
+
+help: ## Say what can be made
+	@echo "Targets:"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null || sed -n 's/^\([a-z-]*\):.*## /  \1  /p' $(MAKEFILE_LIST)
+	@echo "Variables: HOST, PORT and FILE (explore); PYTEST_ARGS (test); PYTHON (the interpreter for $(VENV)); CHROMIUM (the browser)"
+
+# Each stamp says that its extra is installed as pyproject.toml and constraints.txt ask today.
+$(VENV)/.ready-explorer: pyproject.toml constraints.txt scripts/venv.sh
+	@scripts/venv.sh $(VENV) explorer
+
+$(VENV)/.ready-dev: pyproject.toml constraints.txt scripts/venv.sh
+	@scripts/venv.sh $(VENV) dev
+
+explore: $(VENV)/.ready-explorer ## Serve the explorer (HOST=localhost PORT=5006 FILE=data.csv)
+	@exec $(BIN)/kdegraph explore --host "$(HOST)" --port "$(PORT)" $(if $(FILE),"$(FILE)")
+
+# Computations first, on all cores; then the browser by itself, so that what it waits for does not depend on them.
+test: $(VENV)/.ready-dev ## Run the whole suite, browser included (PYTEST_ARGS="-k name")
+	@scripts/browser.sh $(BIN)/python
+	$(BIN)/pytest -n auto -m "not browser" $(PYTEST_ARGS)
+	$(BIN)/pytest -m browser $(PYTEST_ARGS)
+
+lint: $(VENV)/.ready-dev ## Check format and style
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+format: $(VENV)/.ready-dev ## Format, and mend what can be mended
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+build: $(VENV)/.ready-dev ## Build wheel and sdist into dist/
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m build --outdir dist .
+
+screenshots: $(VENV)/.ready-dev ## Take new baselines for the screenshot tests: look at each before committing it
+	@scripts/browser.sh $(BIN)/python
+	$(BIN)/pytest -m browser -k screenshot --update-screenshots
+
+update-constraints: $(VENV)/.ready-dev ## Resolve the newest versions into constraints.txt (PYTHONS="python3.11 python3.13")
+	$(BIN)/python scripts/update_constraints.py $(PYTHONS)
+
+clean: ## Remove the environment and all that was built
+	rm -rf $(VENV) dist build test-report .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
