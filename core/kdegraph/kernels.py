@@ -151,3 +151,29 @@ def exponent(code, inverse_sigma, X, i, Y, j):
         delta = (X[i, c] - Y[j, c]) * inverse_sigma
         total += delta * delta
     return total if code == GAUSSIAN else math.sqrt(total)
+
+
+@jit(reassociate=True)
+def exponents(code, inverse_sigma, y, columns, start, stop, out):
+    """Write the exponents between the point `y` and the points columns[:, start:stop] into `out`."""
+    n = stop - start
+    x = columns[0, start:stop]
+    if code == LAPLACIAN:
+        for j in range(n):
+            out[j] = abs((x[j] - y[0]) * inverse_sigma)
+        for c in range(1, y.size):
+            x = columns[c, start:stop]
+            for j in range(n):
+                out[j] += abs((x[j] - y[c]) * inverse_sigma)
+        return
+    for j in range(n):
+        delta = (x[j] - y[0]) * inverse_sigma
+        out[j] = delta * delta
+    for c in range(1, y.size):
+        x = columns[c, start:stop]
+        for j in range(n):
+            delta = (x[j] - y[c]) * inverse_sigma
+            out[j] += delta * delta
+    if code == EXPONENTIAL:
+        for j in range(n):
+            out[j] = math.sqrt(out[j])

@@ -1,0 +1,40 @@
+"""The direct kernel sum: every pair is evaluated. The yardstick of the benchmarks and the solver of choice for small sets."""
+
+import numpy as np
+
+from .. import parallel
+from .._jit import jit
+from ..kernels import exp_neg, exponents
+
+BLOCK = 512  # sources that stay in the first-level cache while many targets pass by
+
+
+def direct_sums(kernel, sources, targets, weights, *, progress=None):
+    """Exact sums ``sum_j weights[j] k(targets[i], sources[j])``, (m,); all arrays are checked already; O(m n d)."""
+    sums = np.zeros(len(targets))
+    chunk = max(1, min(-(-len(targets) // 16), 2_000_000 // len(sources) + 1))
+    columns = np.ascontiguousarray(sources.T)
+    parallel.run(
+        _direct_range, len(targets), kernel.code, kernel.inverse_sigma, columns, targets, weights, sums, chunk=chunk, progress=progress
+    )
+    return sums
+
+
+@jit(reassociate=True)
+def _direct_range(begin, end, code, inverse_sigma, columns, targets, weights, sums):
+    buffer = np.empty(BLOCK)
+    for start in range(0, columns.shape[1], BLOCK):
+        stop = min(start + BLOCK, columns.shape[1])
+        for i in range(begin, end):
+            sums[i] += block_sum(code, inverse_sigma, targets[i], columns, weights, start, stop, buffer)
+
+
+@jit(reassociate=True)
+def block_sum(code, inverse_sigma, y, columns, weights, start, stop, buffer):
+    """The sum over the sources start..stop-1 for the point `y`; `buffer` has room for their exponents."""
+    exponents(code, inverse_sigma, y, columns, start, stop, buffer)
+    w = weights[start:stop]
+    total = 0.0
+    for j in range(stop - start):
+        total += w[j] * exp_neg(buffer[j])
+    return total

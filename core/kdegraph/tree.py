@@ -1,0 +1,168 @@
+"""The kd-tree that everything shares: a balanced halving of the points with tight boxes.
+
+Node `k` has the children `2 k + 1` and `2 k + 2`; its points are `points[start[k]:stop[k]]`, in the order of the leaves. The two halves of a
+node differ by at most one point, as Algorithm 1 wants them, and all leaves lie on the last level.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import parallel
+from ._jit import jit
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A balanced kd-tree.
+
+    Attributes
+    ----------
+    points : (n, d) float64
+        The points in the order of the leaves.
+    columns : (d, n) float64
+        The same, transposed: compiled loops run along a coordinate.
+    order : (n,) int64
+        ``points[i]`` is ``X[order[i]]``.
+    start, stop : (n_nodes,) int64
+        Range of the points of each node.
+    low, high : (n_nodes, d) float64
+        Tight bounding box of each node.
+    n_levels : int
+    """
+
+    points: np.ndarray
+    columns: np.ndarray
+    order: np.ndarray
+    start: np.ndarray
+    stop: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    n_levels: int
+
+    @property
+    def first_leaf(self):
+        """Number of inner nodes, which is the number of the first leaf."""
+        return 2 ** (self.n_levels - 1) - 1
+
+    def radii(self):
+        """Half the diagonal of every node's box, (n_nodes,)."""
+        with np.errstate(over="ignore"):
+            half = self.high / 2 - self.low / 2
+            scale = half.max(axis=1, keepdims=True)
+            scale[scale == 0] = 1.0
+            return scale[:, 0] * np.sqrt(((half / scale) ** 2).sum(axis=1))
+
+
+def build_tree(X, leaf_size=8, progress=None):
+    """Build the tree of the (n, d) float64 array `X` by splitting the longest side of each box at the median; O(n d log n)."""
+    n, d = X.shape
+    n_levels = 1
+    while -(-n // 2 ** (n_levels - 1)) > leaf_size:
+        n_levels += 1
+    n_nodes = 2**n_levels - 1
+    points, order = X.copy(), np.arange(n)
+    start, stop = np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64)
+    low, high = np.empty((n_nodes, d)), np.empty((n_nodes, d))
+    stop[0] = n
+    # The upper levels node by node, then whole subtrees, one chunk each.
+    top = min(n_levels - 1, 4 if n > 4096 else 0)
+    for level in range(top):
+        parallel.run(_split_nodes, 2**level, 2**level - 1, 1, points, order, start, stop, low, high, chunk=1)
+    parallel.run(_split_nodes, 2**top, 2**top - 1, n_levels - top, points, order, start, stop, low, high, chunk=1, progress=progress)
+    return Tree(points, np.ascontiguousarray(points.T), order, start, stop, low, high, n_levels)
+
+
+@jit
+def _split_nodes(begin, end, first, n_levels, points, order, start, stop, low, high):
+    """Finish the subtrees of `n_levels` levels below the nodes first + begin ... first + end - 1 (the last level is given children if it may have any)."""
+    n_nodes = start.size
+    for root in range(first + begin, first + end):
+        left, width = root, 1
+        for _ in range(n_levels):
+            for node in range(left, left + width):
+                _bounding_box(points, start[node], stop[node], low[node], high[node])
+                if 2 * node + 2 < n_nodes:
+                    _split(points, order, node, start, stop, low[node], high[node])
+            left, width = 2 * left + 1, 2 * width
+
+
+@jit
+def _bounding_box(points, begin, end, low, high):
+    for c in range(points.shape[1]):
+        low[c] = high[c] = points[begin, c]
+    for i in range(begin + 1, end):
+        for c in range(points.shape[1]):
+            value = points[i, c]
+            low[c] = min(low[c], value)
+            high[c] = max(high[c], value)
+
+
+@jit
+def _split(points, order, node, start, stop, low, high):
+    axis = 0
+    for c in range(1, low.size):
+        if high[c] / 2 - low[c] / 2 > high[axis] / 2 - low[axis] / 2:
+            axis = c
+    begin, end = start[node], stop[node]
+    middle = (begin + end) // 2
+    if high[axis] > low[axis]:
+        _select(points, order, axis, begin, end - 1, middle)
+    start[2 * node + 1], stop[2 * node + 1] = begin, middle
+    start[2 * node + 2], stop[2 * node + 2] = middle, end
+
+
+@jit
+def _swap(points, order, i, j):
+    for c in range(points.shape[1]):
+        points[i, c], points[j, c] = points[j, c], points[i, c]
+    order[i], order[j] = order[j], order[i]
+
+
+@jit
+def _select(points, order, axis, left, right, k):
+    """Reorder rows left..right so that row k is in its place by `axis`, nothing greater before it (Hoare's selection)."""
+    while left < right:
+        middle = (left + right) // 2
+        # The median of three, which also bounds both scans.
+        if points[middle, axis] < points[left, axis]:
+            _swap(points, order, middle, left)
+        if points[right, axis] < points[left, axis]:
+            _swap(points, order, right, left)
+        if points[right, axis] < points[middle, axis]:
+            _swap(points, order, right, middle)
+        pivot = points[middle, axis]
+        i, j = left, right
+        while i <= j:
+            while points[i, axis] < pivot:
+                i += 1
+            while points[j, axis] > pivot:
+                j -= 1
+            if i <= j:
+                _swap(points, order, i, j)
+                i += 1
+                j -= 1
+        if k <= j:
+            right = j
+        elif k >= i:
+            left = i
+        else:
+            return
+
+
+@jit
+def box_distances(code, inverse_sigma, low, high, a, low_b, high_b, b):
+    """Smallest and largest exponent of the kernel `code` between box `a` of (low, high) and box `b` of (low_b, high_b)."""
+    least, most = 0.0, 0.0
+    for c in range(low.shape[1]):
+        gap = max(max(low[a, c] - high_b[b, c], low_b[b, c] - high[a, c]), 0.0) * inverse_sigma
+        span = max(high[a, c] - low_b[b, c], high_b[b, c] - low[a, c]) * inverse_sigma
+        if code == 1:
+            least += gap
+            most += span
+        else:
+            least += gap * gap
+            most += span * span
+    if code == 2:
+        return np.sqrt(least), np.sqrt(most)
+    return least, most
