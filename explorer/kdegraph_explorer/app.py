@@ -1,0 +1,70 @@
+"""The explorer as a web page."""
+
+from pathlib import Path
+
+import panel as pn
+import panel_material_ui as pmui
+
+from .explorer import Explorer
+
+TITLE = "kdegraph explorer"
+SIDEBAR_WIDTH = 320
+
+
+def create_app(file=None):
+    """A new session of the explorer as a page.
+
+    Parameters
+    ----------
+    file : str or path, optional
+        Data to begin with: CSV, TSV, Parquet, NPY, NPZ, PNG or JPEG.
+
+    Returns
+    -------
+    panel_material_ui.Page
+        Call ``.servable()`` on it in a script for `panel serve`.
+    """
+    explorer = Explorer()
+    sidebar, main = explorer.sections()
+    return pmui.Page(
+        title=TITLE,
+        sidebar=[sidebar],
+        main=[main],
+        sidebar_width=SIDEBAR_WIDTH,
+        theme_config=THEME,
+        favicon=Path(__file__).with_name("favicon.svg"),
+        busy_indicator=None,
+        raw_css=[CSS],
+        meta_description="Similarity graphs sampled in nearly linear time, beside k-NN graphs",
+    )
+
+
+def serve(file=None, host="127.0.0.1", port=5006, show=False):
+    """Serve the explorer until interrupted; every browser tab is a session of its own.
+
+    Parameters
+    ----------
+    file : str or path, optional
+        Data to begin with, as for `create_app`.
+    host : str
+    port : int
+        0 takes any that is free.
+    show : bool
+        Open a browser.
+    """
+    address = "localhost" if host in ("127.0.0.1", "0.0.0.0", "::1") else host
+    server = pn.serve(
+        {"/": lambda: create_app(file)}, address=host, port=port, show=show, start=False, title=TITLE, websocket_origin=[f"{address}:{port}"] if port else None, verbose=False
+    )
+    print(f"kdegraph explorer: http://{address}:{server.port}/  (Ctrl+C stops it)", flush=True)
+    server.start()
+    server.io_loop.start()
+
+
+THEME = {
+    "palette": {"primary": {"main": "#2F6690"}},
+    "typography": {"fontFamily": "Roboto, system-ui, sans-serif"},
+    "shape": {"borderRadius": 8},
+}
+CSS = """
+"""

@@ -1,0 +1,1 @@
+"""Colours, figures and images, shared by the views."""

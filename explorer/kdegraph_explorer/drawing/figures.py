@@ -1,0 +1,115 @@
+"""Bokeh figures in the explorer's style, and the shared window of those that lie side by side.
+
+Colours of axes, grid and background are left to the page, which sets them for its light or dark theme.
+"""
+
+from bokeh.core.property.descriptors import UnsetValueError
+from bokeh.events import RangesUpdate, Reset
+from bokeh.models import HoverTool, Range1d, WheelZoomTool
+from bokeh.plotting import figure
+
+FONT_SIZE = "11px"
+
+
+def plain_figure(*, tools="", description, **options):
+    """A figure without frame, logo or minor ticks.
+
+    Parameters
+    ----------
+    tools : str
+        Bokeh's names of tools.
+    description : str
+        What is seen, for screen readers and tests: becomes the figure's `name`.
+    **options
+        For `bokeh.plotting.figure`.
+    """
+    fig = figure(
+        tools=tools, toolbar_location=None, output_backend="canvas", sizing_mode="stretch_both", name=description, min_border=4, **options
+    )
+    fig.outline_line_color = None
+    fig.background_fill_alpha = 0
+    fig.border_fill_alpha = 0
+    for axis in fig.axis:
+        axis.minor_tick_line_color = None
+        axis.major_tick_out = 3
+        axis.major_tick_in = 0
+        axis.axis_label_text_font_style = "normal"
+        axis.axis_label_text_font_size = FONT_SIZE
+        axis.major_label_text_font_size = FONT_SIZE
+    fig.grid.grid_line_width = 0.5
+    wheel = next((tool for tool in fig.tools if isinstance(tool, WheelZoomTool)), None)
+    if wheel is not None:
+        fig.toolbar.active_scroll = wheel
+    for hover in fig.select(HoverTool):
+        hover.point_policy = "snap_to_data"
+    return fig
+
+
+class Frame:
+    """The window that several figures show together: linked when panned or zoomed, one unit as long on both axes.
+
+    Parameters
+    ----------
+    changed : callable
+        Called when the window or its size in pixels has changed.
+    """
+
+    def __init__(self, changed):
+        self.x_range, self.y_range = Range1d(0, 1), Range1d(0, 1)
+        self.size = (440, 300)
+        self._extent = (0.0, 1.0, 0.0, 1.0)
+        self._fitted = True  # whether the whole extent is shown, as against what the user has zoomed to
+        self._changed = changed
+
+    def add(self, fig):
+        """Have `fig`, which was made with this frame's ranges, tell of changes."""
+        fig.on_event(RangesUpdate, self._moved)
+        fig.on_event(Reset, lambda event: self.fit(self._extent))
+        fig.on_change("inner_width", lambda attr, old, new: self._resized(fig))
+        fig.on_change("inner_height", lambda attr, old, new: self._resized(fig))
+
+    @property
+    def viewport(self):
+        """(x0, x1, y0, y1, width, height), the last two in pixels."""
+        return (self.x_range.start, self.x_range.end, self.y_range.start, self.y_range.end, *self.size)
+
+    def fit(self, extent):
+        """Show all of `extent` = (x0, x1, y0, y1)."""
+        self._extent, self._fitted = extent, True
+        x0, x1, y0, y1 = extent
+        width, height = self.size
+        scale = max((x1 - x0) / width, (y1 - y0) / height)
+        for axis, low, high, pixels in ((self.x_range, x0, x1, width), (self.y_range, y0, y1, height)):
+            middle, half = (low + high) / 2, scale * pixels / 2
+            axis.update(start=middle - half, end=middle + half, reset_start=middle - half, reset_end=middle + half)
+        self._changed()
+
+    def _moved(self, event):
+        self._fitted = False
+        self._changed()
+
+    def _resized(self, fig):
+        try:
+            size = (int(fig.inner_width), int(fig.inner_height))
+        except UnsetValueError:  # the browser tells one after the other
+            return
+        if size == self.size or min(size) < 10:
+            return
+        old, self.size = self.size, size
+        if self._fitted:
+            self.fit(self._extent)
+            return
+        for axis, before, after in ((self.x_range, old[0], size[0]), (self.y_range, old[1], size[1])):
+            middle, half = (axis.start + axis.end) / 2, (axis.end - axis.start) / 2 * after / before
+            axis.update(start=middle - half, end=middle + half)
+        self._changed()
+
+
+def extent_of(positions, margin=0.05):
+    """(x0, x1, y0, y1) of points with a margin around them; never empty."""
+    low, high = positions.min(axis=0), positions.max(axis=0)
+    spread = max(float((high - low).max()), 1e-9 * max(1.0, float(abs(positions).max())))
+    pad = margin * spread
+    flat = (high - low) < 1e-3 * spread
+    low, high = low - pad - flat * spread * 0.3, high + pad + flat * spread * 0.3
+    return float(low[0]), float(high[0]), float(low[1]), float(high[1])

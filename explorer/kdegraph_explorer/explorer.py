@@ -1,0 +1,169 @@
+"""The explorer as one object: for a cell of a notebook, a served page or a test."""
+
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+from kdegraph._validation import check_count, check_points, check_positive
+from panel.viewable import Viewer
+
+from .dataset import Dataset
+from .session import Session
+from .sources.given import Given
+from .views import VIEWS
+from .views.controls import DataControls, DisplayControls, ParameterControls
+from .views.status import Status
+
+
+class Explorer(Viewer):
+    """Explore points by hand: their KDE similarity graph beside a k-NN graph, with eigenvalues, clusters and scores, live.
+
+    As the last line of a notebook cell it shows itself (importing `kdegraph_explorer` has set Panel up for that, offline), ``.servable()`` puts
+    it on a page, and the properties read the present result back.
+
+    Parameters
+    ----------
+    X : (n, d) array-like, optional
+        Points. Without them, the explorer begins with a generated data set.
+    y : (n,) array-like, optional
+        True labels, to compare the clusters with.
+    sigma : float, optional
+        Width of the Gaussian kernel; by default from the distances to the nearest neighbours.
+    n_rounds : int, optional
+        Neighbours that are drawn per point, the paper's L (default 20).
+    n_clusters : int, optional
+        Number of clusters; by default from the eigengap.
+
+    Raises
+    ------
+    ValueError, TypeError
+        At once, as `kdegraph.similarity_graph` does.
+
+    Examples
+    --------
+    >>> from kdegraph_explorer import Explorer
+    >>> explorer = Explorer([[0.0, 0.0], [0.1, 0.0], [5.0, 5.0], [5.1, 5.0]], sigma=1.0, n_clusters=2)
+    >>> explorer.labels.tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
+    True
+    """
+
+    def __init__(self, X=None, *, y=None, sigma=None, n_rounds=None, n_clusters=None, **params):
+        dataset = None if X is None else _dataset(X, y)
+        if X is None and y is not None:
+            raise ValueError("y was given without X; pass the points that it labels")
+        choices = {}
+        if sigma is not None:
+            choices["sigma"] = check_positive(sigma, "sigma")
+        if n_rounds is not None:
+            choices["n_rounds"] = check_count(n_rounds, "n_rounds")
+        if n_clusters is not None:
+            maximum = None if dataset is None else dataset.n_points
+            choices["n_clusters"] = check_count(n_clusters, "n_clusters", maximum=maximum, reason="(the number of points)")
+        super().__init__(**params)
+        self.session = Session(document=self._document)
+        if dataset is not None:
+            self.session.sources = {Given.key: Given(dataset), **self.session.sources}
+        self.session.state.choose(**choices)
+        self.views = [view(self.session) for view in VIEWS]
+        self.status = Status(self.session)
+        self.controls = [DataControls(self.session), ParameterControls(self.session), DisplayControls(self.session)]
+        self._top = {view.key: pn.Column(view, sizing_mode="stretch_both", margin=0) for view in self.views if view.area == "top"}
+        self._tabs = pmui.RadioButtonGroup(
+            options={view.label: view.key for view in self.views if view.area == "top"}, size="small", margin=(0, 8), align="center", css_classes=["kg-tabs"]
+        )
+        self._tabs.param.watch(lambda event: self._show(), "value")
+        self._arrange()
+        self.session.state.param.watch(lambda event: self._arrange(), "dataset")
+        self._sidebar = pn.Column(*self.controls, sizing_mode="stretch_width", margin=0, css_classes=["kg-sidebar"])
+        self._main = self._lay_out()
+        if pn.state.curdoc is not None and pn.state.curdoc.session_context:
+            pn.state.on_session_destroyed(lambda context: self.close())
+        self.session.load_from(next(iter(self.session.sources.values())))
+
+    def __panel__(self):
+        return pn.Row(
+            pn.Column(self._sidebar, width=320, scroll="y-auto", height=660), self._main, sizing_mode="stretch_width", height=660, css_classes=["kg-explorer"]
+        )
+
+    @property
+    def X(self):
+        """(n, d) float64 array: the points that are explored."""
+        return self._settled().dataset.points
+
+    @property
+    def labels(self):
+        """(n,) int array: the clusters of the KDE graph."""
+        return self._settled().outcome("kde").labels
+
+    @property
+    def graph(self):
+        """The `kdegraph.SimilarityGraph`."""
+        return self._settled().outcome("kde").graph
+
+    @property
+    def spectrum(self):
+        """The `kdegraph.Spectrum` of the KDE graph."""
+        return self._settled().outcome("kde").spectrum
+
+    @property
+    def selection(self):
+        """Int array: the indices of the points that were selected with the mouse."""
+        return self.session.state.selection
+
+    def close(self):
+        """Stop all work and take no more."""
+        self.session.close()
+
+    def sections(self):
+        """The parts of a page: the controls, and the views with their status line."""
+        return self._sidebar, self._main
+
+    def _settled(self):
+        self.session.wait()
+        state = self.session.state
+        if state.outcome("kde") is None:
+            raise RuntimeError(f"there is no result: {state.error or 'the computation was cancelled'}")
+        return state
+
+    def _document(self):
+        return next((fig.document for view in self.views for fig in view.figures() if fig.document is not None), None)
+
+    def _lay_out(self):
+        bottom = [view for view in self.views if view.area == "bottom"]
+        total = sum(view.width for view in bottom)
+        row = pn.FlexBox(
+            *(pn.Column(view, sizing_mode="stretch_both", margin=0, styles={"flex": f"{view.width} 1 {300 * view.width / total:.0f}px"}) for view in bottom),
+            flex_wrap="nowrap",
+            sizing_mode="stretch_width",
+            height=232,
+            margin=0,
+        )
+        return pn.Column(
+            pn.Row(self.status, self._tabs, sizing_mode="stretch_width", margin=0),
+            *self._top.values(),
+            row,
+            sizing_mode="stretch_both",
+            margin=0,
+            css_classes=["kg-main"],
+        )
+
+    def _arrange(self):
+        """Offer the large views that apply to the data, and show the first of them."""
+        applicable = {view.label: view.key for view in self.views if view.area == "top" and view.applies()}
+        if applicable != self._tabs.options:
+            self._tabs.param.update(options=applicable, value=next(iter(applicable.values())))
+        self._tabs.visible = len(applicable) > 1
+        self._show()
+
+    def _show(self):
+        for key, place in self._top.items():
+            place.visible = key == self._tabs.value
+
+
+def _dataset(X, y):
+    points = check_points(X)
+    if y is None:
+        return Dataset("given points", points)
+    labels = np.asarray(y)
+    if labels.shape != (len(points),):
+        raise ValueError(f"y must have shape ({len(points)},), one label per point, got {labels.shape}")
+    return Dataset("given points", points, truth=np.unique(labels, return_inverse=True)[1])

@@ -1,0 +1,192 @@
+"""Work in threads, results on the session's own event loop.
+
+`Mailbox` carries callbacks from worker threads to the thread that owns the session: Panel, Bokeh and param objects are only touched there.
+`Latest` runs one piece of work at a time and always ends with the newest request.
+"""
+
+import asyncio
+import threading
+import time
+from collections import deque
+from contextlib import nullcontext
+
+import panel as pn
+from kdegraph import Cancelled
+
+
+class Mailbox:
+    """Callbacks posted by any thread, run by the thread that owns the session.
+
+    Parameters
+    ----------
+    document : callable
+        Returns the Bokeh document that shows the session, or None while it is not shown.
+
+    Notes
+    -----
+    On a server the callbacks run as next-tick callbacks of the document (under its lock), in a notebook on the kernel's event loop, and
+    in a plain script whenever somebody calls `drain`, as `Latest.wait` does.
+    """
+
+    def __init__(self, document=lambda: None):
+        self._document = document
+        self._created_in = pn.state.curdoc
+        self._queue = deque()
+        try:
+            self._loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._loop = None
+
+    def post(self, callback):
+        """Have `callback()` run on the session's thread, soon and in order."""
+        self._queue.append(callback)
+        if document := self._served():
+            document.add_next_tick_callback(self.drain)
+        elif self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.drain)
+
+    def drain(self):
+        """Run what was posted. Call it on the session's thread only."""
+        with pn.io.hold(document) if (document := self._served()) else nullcontext():  # one message to the browser for all of it
+            while self._queue:
+                self._queue.popleft()()
+
+    def _served(self):
+        """The document, when it is one of a server's session."""
+        document = self._document() or self._created_in
+        return document if document is not None and document.session_context else None
+
+
+class Latest:
+    """Runs `work` on the newest request, in a thread of its own.
+
+    A request that arrives while another is under way takes its place in the queue, so at most one waits. The one under way may go on for
+    `grace` seconds after its start: quick work always finishes, and so follows a slider that moves faster than it, while slow work that has
+    become stale is stopped at its next sign of progress.
+
+    Parameters
+    ----------
+    work : callable
+        ``work(request, progress, publish) -> result``, run in the worker thread. It must call ``progress(stage, fraction)`` often: that is
+        where it gets stopped, by `kdegraph.Cancelled`. It may call ``publish(partial_result)``.
+    mailbox : Mailbox
+    deliver : callable
+        ``deliver(request, result)``, run on the session's thread for every result that is still wanted.
+    fail : callable, optional
+        ``fail(request, error)``, run on the session's thread when the work raised.
+    report : callable, optional
+        ``report(stage, fraction)``, run on the session's thread at most ten times a second; ``report(None, 1.0)`` says that nothing is running.
+    grace : float
+        Seconds.
+    """
+
+    REPORT_EVERY = 0.1
+
+    def __init__(self, work, *, mailbox, deliver, fail=None, report=None, grace=0.4):
+        self._work, self._mailbox, self._grace = work, mailbox, grace
+        self._deliver, self._fail, self._report = deliver, fail or _raise, report or (lambda stage, fraction: None)
+        self._lock = threading.Lock()
+        self._pending = None
+        self._thread = None
+        self._generation = 0  # of the newest request
+        self._barrier = 0  # work of an older generation is stopped at once and its results are dropped
+        self._closed = False
+
+    def request(self, request, *, replace=False):
+        """Ask for `work` on `request`; with `replace`, what is under way is stopped at once and nothing of it is delivered."""
+        with self._lock:
+            if self._closed:
+                return
+            self._generation += 1
+            if replace:
+                self._barrier = self._generation
+            self._pending = (self._generation, request)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._loop, name="kdegraph-explorer", daemon=True)
+                self._thread.start()
+
+    def cancel(self):
+        """Stop what is under way and forget what waits; nothing of it is delivered."""
+        with self._lock:
+            self._generation += 1
+            self._barrier = self._generation
+            self._pending = None
+
+    def close(self):
+        """Cancel and accept no more requests."""
+        with self._lock:
+            self._closed = True
+        self.cancel()
+
+    @property
+    def busy(self):
+        """Whether work is under way or waits."""
+        with self._lock:
+            return self._thread is not None
+
+    def wait(self, timeout=None):
+        """Block until nothing is under way and all results are delivered; call it on the session's thread.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds.
+
+        Raises
+        ------
+        TimeoutError
+        """
+        end = None if timeout is None else time.monotonic() + timeout
+        while self.busy:
+            time.sleep(0.001)
+            self._mailbox.drain()
+            if end is not None and time.monotonic() > end:
+                raise TimeoutError(f"work still under way after {timeout} seconds")
+        self._mailbox.drain()
+
+    def _loop(self):
+        while True:
+            with self._lock:
+                if self._pending is None:
+                    self._thread = None
+                    self._mailbox.post(self._report_idle)
+                    return
+                (generation, request), self._pending = self._pending, None
+            self._run(generation, request)
+
+    def _report_idle(self):
+        if self._thread is None and not self._closed:
+            self._report(None, 1.0)
+
+    def _run(self, generation, request):
+        start = time.monotonic()
+        reported = start - self.REPORT_EVERY
+
+        def progress(stage, fraction):
+            nonlocal reported
+            now = time.monotonic()
+            if generation < self._barrier or (generation < self._generation and now - start > self._grace):
+                raise Cancelled
+            if now - reported > self.REPORT_EVERY:
+                reported = now
+                self._post(generation, self._report, stage, fraction)
+
+        try:
+            result = self._work(request, progress, lambda partial: self._post(generation, self._deliver, request, partial))
+        except Cancelled:
+            return
+        except Exception as error:  # whatever a computation raises is shown to the user, and the session lives on
+            self._post(generation, self._fail, request, error)
+        else:
+            self._post(generation, self._deliver, request, result)
+
+    def _post(self, generation, function, *args):
+        def deliver():
+            if generation >= self._barrier and not self._closed:
+                function(*args)
+
+        self._mailbox.post(deliver)
+
+
+def _raise(request, error):
+    raise error

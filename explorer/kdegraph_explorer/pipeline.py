@@ -1,0 +1,223 @@
+"""From data and parameters to graphs, spectra, clusters and scores, one cached stage after the other.
+
+    points -> sigma -> graph -> spectrum -> clusters -> scores
+
+Each stage of each method keeps its last value and the parameters that it came from, so a change recomputes what depends on it and nothing
+else: k costs neither graph nor spectrum, and the k-NN graph does not know of sigma and L.
+"""
+
+import time
+from dataclasses import dataclass, field
+
+import kdegraph
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+from .dataset import Dataset
+
+METHODS = {"kde": "KDE graph", "knn": "k-NN graph"}
+N_EIGENVALUES = 10  # enough for the eigengap and for k <= 8 without another eigensolver run
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to compute; the parameters are those of `kdegraph.similarity_graph`, `knn_graph` and `spectral_clustering`."""
+
+    dataset: Dataset
+    sigma: float | str = "auto"
+    n_rounds: int | str = "auto"
+    n_clusters: int | str = "auto"
+    n_neighbors: int = 10
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one method made of the data.
+
+    Attributes
+    ----------
+    method : str
+        A key of `METHODS`.
+    graph : SimilarityGraph or csr_array
+    spectrum : Spectrum
+    n_clusters : int
+    labels : (n,) int array
+        Exactly what `kdegraph.spectral_clustering` returns.
+    colours : (n,) int array
+        The same clusters, numbered so that they keep their colours from one result to the next and between the methods.
+    scores : dict
+        Name of a score to its value.
+    seconds : dict
+        Name of a stage to its duration in seconds.
+    """
+
+    method: str
+    graph: object
+    spectrum: object
+    n_clusters: int
+    labels: np.ndarray
+    colours: np.ndarray
+    scores: dict
+    seconds: dict
+
+    @property
+    def adjacency(self):
+        """The graph's (n, n) csr_array."""
+        return getattr(self.graph, "adjacency", self.graph)
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Outcomes by method; a method that is still under way is missing."""
+
+    request: Request
+    sigma: float | None = None
+    outcomes: dict = field(default_factory=dict)
+
+
+class Pipeline:
+    """The stages of one session with their caches. Used by one worker thread at a time."""
+
+    def __init__(self):
+        self._memory = {}
+        self._result = None
+
+    def run(self, request, progress, publish):
+        """Compute what `request` asks for.
+
+        Parameters
+        ----------
+        request : Request
+        progress : callable
+            Called as ``progress(stage, fraction)``; may raise `kdegraph.Cancelled`. Stages that were finished by then stay cached.
+        publish : callable
+            Called with a `Result` whenever one more method is done.
+
+        Returns
+        -------
+        Result
+        """
+        points = request.dataset.points
+        n_clusters = request.n_clusters
+        if n_clusters != "auto" and n_clusters > len(points):
+            raise ValueError(f"n_clusters must be at most {len(points)}, the number of points, got {n_clusters}")
+        sigma = request.sigma
+        if sigma == "auto":
+            progress("kernel width", 0.0)
+            sigma, _ = self._stage("sigma", (request.dataset,), lambda: kdegraph.estimate_sigma(points, seed=0))
+        outcomes = dict(self._same_data(request))
+        for method in METHODS:
+            outcomes[method] = self._outcome(method, request, sigma, outcomes.get("kde"), progress)
+            self._result = Result(request, sigma, dict(outcomes))
+            publish(self._result)
+        return self._result
+
+    def _same_data(self, request):
+        """The earlier outcomes: they stand until the new ones are there, unless they are of other data."""
+        return self._result.outcomes if self._result is not None and self._result.request.dataset is request.dataset else {}
+
+    def _outcome(self, method, request, sigma, reference, progress):
+        def announce(stage, fraction):
+            progress(f"{METHODS[method]}: {stage}", fraction)
+
+        announce("graph", 0.0)
+        graph_key, build = getattr(self, f"_{method}")(request, sigma, announce)
+        graph, graph_seconds = self._stage((method, "graph"), graph_key, build)
+        adjacency = getattr(graph, "adjacency", graph)
+        n = len(request.dataset.points)
+
+        announce("eigenvalues", 0.0)
+        wanted = N_EIGENVALUES if request.n_clusters == "auto" else max(N_EIGENVALUES, request.n_clusters + 2)
+        known = self._memory.get((method, "spectrum"))
+        if known is not None and known[0][0] == graph_key:
+            wanted = max(wanted, known[0][1])  # more eigenvalues than needed do no harm; do not throw them away
+        wanted = min(wanted, n)
+        spectrum, spectrum_seconds = self._stage((method, "spectrum"), (graph_key, wanted), lambda: kdegraph.spectrum(adjacency, wanted, seed=request.seed))
+
+        announce("clusters", 0.0)
+        n_clusters = request.n_clusters
+        if n_clusters == "auto":  # one k for both, so that they can be compared
+            n_clusters = reference.n_clusters if method != "kde" else kdegraph.suggest_n_clusters(spectrum.eigenvalues)
+        clustering_key = (graph_key, wanted, n_clusters, request.seed)
+        clustering, clustering_seconds = self._stage(
+            (method, "clusters"),
+            clustering_key,
+            lambda: kdegraph.spectral_clustering(graph, n_clusters, seed=request.seed, spectrum=spectrum),
+        )
+
+        announce("scores", 0.0)
+        seconds = {"graph": graph_seconds, "eigenvalues": spectrum_seconds, "clusters": clustering_seconds}
+        scores, _ = self._stage((method, "scores"), clustering_key, lambda: self._scores(request.dataset, adjacency, clustering))
+        colours = self._colours(method, request.dataset, clustering.labels, reference)
+        return Outcome(method, graph, spectrum, n_clusters, clustering.labels, colours, scores, seconds)
+
+    def _kde(self, request, sigma, progress):
+        key = (request.dataset, sigma, request.n_rounds, request.seed)
+        return key, lambda: kdegraph.similarity_graph(
+            request.dataset.points, sigma=sigma, n_rounds=request.n_rounds, seed=request.seed, progress=progress
+        )
+
+    def _knn(self, request, sigma, progress):
+        points = request.dataset.points
+        n_neighbors = min(request.n_neighbors, len(points) - 1)
+        return (request.dataset, n_neighbors), lambda: kdegraph.knn_graph(points, n_neighbors)
+
+    def _stage(self, name, key, compute):
+        """The value of a stage and the seconds that it took, from memory when `key` is what it was computed from."""
+        if name not in self._memory or self._memory[name][0] != key:
+            start = time.perf_counter()
+            value = compute()
+            self._memory[name] = (key, value, time.perf_counter() - start)
+        return self._memory[name][1:]
+
+    def _scores(self, dataset, adjacency, clustering):
+        isolated = int(np.count_nonzero(np.diff(adjacency.indptr) == 0))
+        scores = {
+            "Edges": adjacency.nnz // 2,
+            "Mean degree": adjacency.nnz / dataset.n_points,
+            "Isolated points": isolated,
+            "Largest conductance": float(np.max(clustering.conductances)),
+        }
+        if dataset.truth is not None:
+            scores["Adjusted Rand index"] = float(adjusted_rand_score(dataset.truth, clustering.labels))
+            scores["Mutual information"] = float(normalized_mutual_info_score(dataset.truth, clustering.labels))
+        return scores
+
+    def _colours(self, method, dataset, labels, reference):
+        """Number the clusters like those of `reference` (or of the last outcome, or of the true labels) where they overlap most."""
+        if method == "kde":
+            last = self._same_data_outcome(dataset)
+            reference_labels = last.colours if last is not None else dataset.truth
+        else:
+            reference_labels = reference.colours
+        return align(labels, reference_labels)
+
+    def _same_data_outcome(self, dataset):
+        if self._result is None or self._result.request.dataset is not dataset:
+            return None
+        return self._result.outcomes.get("kde")
+
+
+def align(labels, reference):
+    """Renumber `labels` so that as many points as possible have the number they have in `reference`.
+
+    Parameters
+    ----------
+    labels : (n,) array of int >= 0
+    reference : (n,) array of int >= 0, or None
+        None leaves `labels` as they are.
+
+    Returns
+    -------
+    (n,) int array
+        The same partition.
+    """
+    labels = np.asarray(labels, dtype=np.int64)
+    if reference is None:
+        return labels
+    size = int(max(labels.max(), reference.max())) + 1
+    counts = np.bincount(labels * size + reference, minlength=size * size).reshape(size, size)
+    _, numbers = linear_sum_assignment(-counts)
+    return numbers[labels]

@@ -1,0 +1,9 @@
+"""Where data come from. To add a source: a module here, and its class in `SOURCES`."""
+
+from .base import Source
+from .generators import Generators
+from .photographs import Photographs
+
+SOURCES = [Generators, Photographs]
+
+__all__ = ["SOURCES", "Source"]

@@ -1,0 +1,84 @@
+"""What the user has chosen and what came out: plain parameters, no widgets, no threads."""
+
+import numpy as np
+import param
+
+from .dataset import Dataset
+from .pipeline import Request, Result
+
+
+class State(param.Parameterized):
+    """The choices and the results of one session.
+
+    Widgets are built from these parameters and views watch them; neither is known here. The `doc` of a parameter is the sentence that the user
+    reads beside its control.
+    """
+
+    dataset = param.ClassSelector(class_=Dataset, doc="The points that are explored.")
+
+    sigma = param.Number(1.0, bounds=(0, None), inclusive_bounds=(False, True), label="Kernel width σ", doc="Two points at distance σ are similar to degree 1/e. Small: many islands; large: everything is connected.")  # fmt: skip
+    sigma_auto = param.Boolean(True, label="Automatic σ", doc="σ is the mean distance of a point to its 10th nearest neighbour.")
+    n_rounds = param.Integer(20, bounds=(1, 1000), softbounds=(1, 60), label="Rounds L", doc="Neighbours drawn per point. More rounds: a denser graph that is closer to the full one.")  # fmt: skip
+    rounds_auto = param.Boolean(False, label="Automatic L", doc="L grows with the logarithm of the number of points.")
+    n_clusters = param.Integer(2, bounds=(1, 100), softbounds=(1, 16), label="Clusters k", doc="Number of groups. The graph and its spectrum are kept when k changes.")  # fmt: skip
+    clusters_auto = param.Boolean(True, label="Automatic k", doc="k is where the eigenvalues of the KDE graph show their largest gap.")
+    n_neighbors = param.Integer(10, bounds=(1, 200), softbounds=(1, 50), label="k-NN neighbours", doc="Nearest neighbours per point in the k-NN graph, the usual alternative.")  # fmt: skip
+    seed = param.Integer(0, bounds=(0, 2**32 - 1), label="Seed", doc="Start of all random draws of the graph and the clustering. The same seed gives the same result.")  # fmt: skip
+
+    horizontal = param.Selector(objects=[""], label="Horizontal axis", doc="Column, or principal component, along which the points are drawn.")
+    vertical = param.Selector(objects=[""], label="Vertical axis", doc="Column, or principal component, along which the points are drawn.")
+    show_edges = param.Boolean(True, label="Edges", doc="Draw the edges: in a cluster's colour inside it, grey between two clusters.")
+    overlay = param.Number(0.55, bounds=(0, 1), label="Overlay", doc="How strongly the segments cover the photograph.")
+
+    selection = param.Array(np.empty(0, dtype=np.intp), doc="Indices of the points that were selected in a plot.")
+    result = param.ClassSelector(class_=Result, doc="The newest result; parts that are still under way are None.")
+    error = param.String("", doc="What went wrong with the newest request; empty when nothing did.")
+    stage = param.String(None, allow_None=True, doc="What is being computed; None when nothing is.")
+    fraction = param.Number(1.0, doc="How much of the stage is done, from 0 to 1.")
+
+    CHOICES = ("dataset", "sigma", "sigma_auto", "n_rounds", "rounds_auto", "n_clusters", "clusters_auto", "n_neighbors", "seed")
+
+    def request(self):
+        """The computation that the present choices ask for, or None without data."""
+        if self.dataset is None:
+            return None
+        return Request(
+            dataset=self.dataset,
+            sigma="auto" if self.sigma_auto else self.sigma,
+            n_rounds="auto" if self.rounds_auto else self.n_rounds,
+            n_clusters="auto" if self.clusters_auto else self.n_clusters,
+            n_neighbors=self.n_neighbors,
+            seed=self.seed,
+        )
+
+    def choose(self, **values):
+        """Set parameters by hand: what is set is no longer automatic."""
+        automatic = {"sigma": "sigma_auto", "n_rounds": "rounds_auto", "n_clusters": "clusters_auto"}
+        self.param.update(**values, **{flag: False for name, flag in automatic.items() if name in values})
+
+    def use(self, dataset):
+        """Change to other data: selection and axes start anew, the other choices stay."""
+        axes = list(dataset.axes)
+        with param.parameterized.batch_call_watchers(self):
+            self.param.horizontal.objects = axes
+            self.param.vertical.objects = axes
+            self.param.update(dataset=dataset, horizontal=axes[0], vertical=axes[min(1, len(axes) - 1)], selection=np.empty(0, dtype=np.intp))
+
+    def accept(self, result):
+        """Take a result in, with the values that were chosen automatically for it."""
+        values = {"result": result, "error": ""}
+        request = result.request
+        if self.sigma_auto and request.sigma == "auto" and result.sigma is not None:
+            values["sigma"] = result.sigma
+        if (kde := result.outcomes.get("kde")) is not None:
+            if self.rounds_auto and request.n_rounds == "auto":
+                values["n_rounds"] = kde.graph.n_rounds
+            if self.clusters_auto and request.n_clusters == "auto":
+                values["n_clusters"] = kde.n_clusters
+        self.param.update(**values)
+
+    def outcome(self, method):
+        """The outcome of a method ("kde" or "knn") in the newest result, or None."""
+        return None if self.result is None else self.result.outcomes.get(method)
+
+

@@ -1,0 +1,63 @@
+"""What a view is."""
+
+import panel as pn
+from panel.viewable import Viewer
+
+
+class View(Viewer):
+    """Shows one aspect of a session; watches its state and changes it only through its parameters.
+
+    To add one, write a subclass in a module of this package and put it into `VIEWS`.
+
+    Attributes
+    ----------
+    key, label : str
+        Its name in code and for the user.
+    area : str
+        "top": one of the large views, of which one is shown at a time; "bottom": always shown, below.
+    width : int
+        Its share of the row at the bottom.
+    """
+
+    key = ""
+    label = ""
+    area = "bottom"
+    width = 1
+
+    def __init__(self, session, **params):
+        super().__init__(**params)
+        self.session = session
+        self.state = session.state
+
+    def applies(self):
+        """Whether the view has something to show for the present data."""
+        return True
+
+    def figures(self):
+        """The Bokeh figures of the view."""
+        return ()
+
+
+def caption(title, sentence):
+    """The title of a plot with its sentence of explanation."""
+    return pn.pane.HTML(
+        f'<span class="kg-title">{title}</span> <span class="kg-caption">{sentence}</span>',
+        css_classes=["kg-heading"],
+        stylesheets=[CAPTION_STYLE],
+        sizing_mode="stretch_width",
+        margin=(0, 8, 0, 8),
+        height=20,
+    )
+
+
+CAPTION_STYLE = """
+:host { font-size: 12.5px; line-height: 18px; overflow: hidden; }
+.kg-title { font-weight: 600; letter-spacing: 0.01em; }
+.kg-caption { opacity: 0.62; margin-left: 4px; }
+div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+"""
+
+
+def figure_pane(fig, name):
+    """A figure that fills its place; `name` becomes a CSS class, a hook for tests."""
+    return pn.pane.Bokeh(fig, css_classes=["kg-plot", f"kg-{name}"], sizing_mode="stretch_both", margin=0, min_height=150)

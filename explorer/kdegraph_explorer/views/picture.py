@@ -1,0 +1,89 @@
+"""The segmentation of a photograph."""
+
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.models import ColumnDataSource
+
+from ..drawing.figures import Frame, plain_figure
+from ..drawing.palette import cluster_colours
+from ..pipeline import METHODS
+from .base import View, caption, figure_pane
+
+
+class PictureView(View):
+    """The picture with the clusters of its pixels laid over it, for both graphs."""
+
+    key = "picture"
+    label = "Segmentation"
+    area = "top"
+
+    def __init__(self, session, **params):
+        super().__init__(session, **params)
+        self._frame = Frame(lambda: None)
+        self._shown = None
+        self._figures, self._pictures, self._overlays, self._glyphs = {}, {}, {}, {}
+        for method, name in METHODS.items():
+            fig = plain_figure(tools="pan,wheel_zoom,reset", description=f"{name}: segmentation", x_range=self._frame.x_range, y_range=self._frame.y_range)
+            fig.axis.visible = False
+            fig.grid.visible = False
+            for store in (self._pictures, self._overlays):
+                store[method] = ColumnDataSource({"image": [], "dw": [], "dh": []})
+            fig.image_rgba("image", 0, 0, "dw", "dh", source=self._pictures[method])
+            overlay = fig.image_rgba("image", 0, 0, "dw", "dh", source=self._overlays[method], global_alpha=self.state.overlay)
+            self._glyphs[method] = overlay.glyph
+            self._frame.add(fig)
+            self._figures[method] = fig
+        self._body = pn.Row(
+            *(
+                pmui.Paper(
+                    caption(name, "each colour is one cluster of pixels"), figure_pane(self._figures[method], f"{method}-picture"), sizing_mode="stretch_both", elevation=0, variant="outlined", margin=4
+                )
+                for method, name in METHODS.items()
+            ),
+            sizing_mode="stretch_both",
+            min_height=240,
+        )
+        self.state.param.watch(lambda *events: self._update(), ["dataset", "result"])
+        self.state.param.watch(lambda event: [glyph.update(global_alpha=event.new) for glyph in self._glyphs.values()], "overlay")
+        self._update()
+
+    def __panel__(self):
+        return self._body
+
+    def applies(self):
+        """Only images have pictures."""
+        return self.state.dataset is not None and self.state.dataset.picture is not None
+
+    def figures(self):
+        """See `View.figures`."""
+        return tuple(self._figures.values())
+
+    def _update(self):
+        if not self.applies():
+            return
+        dataset = self.state.dataset
+        height, width = dataset.picture.shape[:2]
+        if self._shown is not dataset:
+            self._shown = dataset
+            image = packed_image(dataset.picture)
+            for method in METHODS:
+                self._pictures[method].data = {"image": [image], "dw": [width], "dh": [height]}
+                self._overlays[method].data = {"image": [], "dw": [], "dh": []}
+            self._frame.fit((0, width, 0, height))
+        for method in METHODS:
+            outcome = self.state.outcome(method)
+            if outcome is not None and len(outcome.colours) == dataset.n_points:
+                self._overlays[method].data = {"image": [segments(outcome.colours.reshape(dataset.grid))], "dw": [width], "dh": [height]}
+
+
+def packed_image(picture):
+    """A (height, width, 3) uint8 picture as Bokeh draws it: (height, width) uint32, the first row at the bottom."""
+    pixels = np.full((*picture.shape[:2], 4), 255, dtype=np.uint8)
+    pixels[:, :, :3] = picture
+    return pixels.view(np.uint32)[::-1, :, 0].copy()
+
+
+def segments(labels):
+    """The colours of the clusters as an image, the first row at the bottom."""
+    return packed_image(cluster_colours(int(labels.max()) + 1)[labels])

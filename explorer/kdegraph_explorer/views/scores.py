@@ -1,0 +1,82 @@
+"""The numbers: size, time and quality of both graphs."""
+
+from html import escape
+
+import panel as pn
+import panel_material_ui as pmui
+
+from ..drawing.palette import METHOD
+from ..pipeline import METHODS
+from .base import View, caption
+
+EXPLAIN = {
+    "Edges": "Number of edges of the graph",
+    "Mean degree": "Edges per point, counted at both ends",
+    "Isolated points": "Points without any edge; each takes the cluster of its nearest other point",
+    "Seconds: graph": "Time to build the graph when it was last built",
+    "Seconds: eigenvalues": "Time to find the smallest eigenvalues and their eigenvectors",
+    "Seconds: clusters": "Time to group the points by the eigenvectors",
+    "Largest conductance": "Share of a cluster's edge weight that leaves it, worst cluster; 0 is perfect, 1 is no cluster at all",
+    "Adjusted Rand index": "Agreement with the true labels: 1 is perfect, 0 is chance",
+    "Mutual information": "Agreement with the true labels, normalised: 1 is perfect, 0 is none",
+}
+
+
+class ScoresView(View):
+    """A table with a column for each graph."""
+
+    key = "scores"
+    label = "Scores"
+    width = 2
+
+    def __init__(self, session, **params):
+        super().__init__(session, **params)
+        self._table = pn.pane.HTML("", css_classes=["kg-scores"], stylesheets=[STYLE], sizing_mode="stretch_both", margin=(0, 8))
+        self._body = pmui.Paper(
+            caption("Scores", "both graphs in numbers; hover a row for its meaning"), self._table, sizing_mode="stretch_both", elevation=0, variant="outlined", margin=4
+        )
+        self.state.param.watch(lambda *events: self._update(), "result")
+        self._update()
+
+    def __panel__(self):
+        return self._body
+
+    def rows(self):
+        """The table as a list of (name, value of the KDE graph, value of the k-NN graph); None where there is no value yet."""
+        columns = []
+        for method in METHODS:
+            outcome = self.state.outcome(method)
+            column = {}
+            if outcome is not None:
+                column = {**outcome.scores, **{f"Seconds: {stage}": seconds for stage, seconds in outcome.seconds.items()}}
+            columns.append(column)
+        return [(name, *(column.get(name) for column in columns)) for name in EXPLAIN if any(name in column for column in columns)]
+
+    def _update(self):
+        head = "".join(f'<th scope="col"><i style="background:{METHOD[method]}"></i>{name}</th>' for method, name in METHODS.items())
+        body = "".join(
+            f'<tr title="{escape(EXPLAIN[name])}"><th scope="row">{name}</th>{"".join(f"<td>{number(value)}</td>" for value in values)}</tr>'
+            for name, *values in self.rows()
+        )
+        self._table.object = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def number(value):
+    """A number as the table shows it."""
+    if value is None:
+        return "–"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3f}"
+
+
+STYLE = """
+:host { overflow-y: auto; font-size: 12px; }
+table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; line-height: 1.15; }
+th, td { padding: 2.5px 4px; text-align: right; font-weight: 400; white-space: nowrap; border: 0; }
+th[scope=row] { text-align: left; opacity: 0.75; }
+thead th { font-weight: 600; padding-bottom: 4px; }
+thead i { display: inline-block; width: 8px; height: 8px; border-radius: 50%; margin-right: 5px; }
+tbody tr { border-top: 1px solid rgba(128, 128, 128, 0.18); }
+tbody tr:hover { background: rgba(128, 128, 128, 0.10); }
+"""

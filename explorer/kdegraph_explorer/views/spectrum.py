@@ -1,0 +1,93 @@
+"""The eigenvalues of both graphs."""
+
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.events import Tap
+from bokeh.models import ColumnDataSource, HoverTool, Label, Range1d
+
+from ..drawing.figures import plain_figure
+from ..drawing.palette import BETWEEN, METHOD
+from ..pipeline import METHODS
+from .base import View, caption, figure_pane
+
+
+class SpectrumView(View):
+    """Smallest eigenvalues of the normalised Laplacian, with the gap after the k-th; a click on a gap sets k."""
+
+    key = "spectrum"
+    label = "Eigenvalues"
+    width = 3
+
+    def __init__(self, session, **params):
+        super().__init__(session, **params)
+        self._figures, self._values, self._gaps, self._notes = {}, {}, {}, {}
+        for method, name in METHODS.items():
+            self._add(method, name)
+        self._body = pn.Row(
+            *(
+                pmui.Paper(
+                    caption(f"Eigenvalues, {name}", "a large gap after the k-th suggests k clusters; click a gap to set k"),
+                    figure_pane(self._figures[method], f"{method}-spectrum"),
+                    sizing_mode="stretch_both",
+                    elevation=0,
+                    variant="outlined",
+                    margin=4,
+                )
+                for method, name in METHODS.items()
+            ),
+            sizing_mode="stretch_both",
+        )
+        self.state.param.watch(lambda *events: self._update(), "result")
+        self._update()
+
+    def __panel__(self):
+        return self._body
+
+    def figures(self):
+        """See `View.figures`."""
+        return tuple(self._figures.values())
+
+    def _add(self, method, name):
+        fig = plain_figure(tools="", description=f"{name}: eigenvalues", x_range=Range1d(0.4, 10.6), y_range=Range1d(-0.05, 1))
+        fig.xaxis.ticker = list(range(1, 31))
+        fig.xgrid.grid_line_color = None
+        fig.yaxis.ticker.desired_num_ticks = 4
+        values = ColumnDataSource({"index": [], "value": [], "colour": []})
+        gap = ColumnDataSource({"left": [], "right": [], "bottom": [], "top": []})
+        fig.quad("left", "right", "bottom", "top", source=gap, fill_color=METHOD[method], fill_alpha=0.16, line_color=None)
+        fig.segment("index", 0, "index", "value", source=values, line_color="colour", line_width=1.5, line_alpha=0.45)
+        dots = fig.scatter("index", "value", source=values, size=8, fill_color="colour", line_color=None)
+        fig.add_tools(HoverTool(renderers=[dots], tooltips=[("eigenvalue", "@index"), ("value", "@value{0.000000}")]))
+        note = Label(x=0.55, y=0, text="", text_font_size="11px", text_color=BETWEEN)
+        note.text_baseline = "top"
+        fig.add_layout(note)
+        fig.on_event(Tap, lambda event: self._choose(event.x))
+        self._figures[method], self._values[method], self._gaps[method], self._notes[method] = fig, values, gap, note
+
+    def _choose(self, x):
+        last = min((len(source.data["value"]) for source in self._values.values()), default=0)
+        if last > 1:
+            self.state.choose(n_clusters=int(np.clip(np.floor(x), 1, last - 1)))
+
+    def _update(self):
+        for method in METHODS:
+            outcome = self.state.outcome(method)
+            if outcome is None:
+                continue
+            values = np.asarray(outcome.spectrum.eigenvalues)
+            k = outcome.n_clusters
+            index = np.arange(1, len(values) + 1)
+            top = max(float(values[-1]), 1e-12)
+            fig = self._figures[method]
+            self._values[method].data = {"index": index, "value": values, "colour": np.where(index <= k, METHOD[method], BETWEEN)}
+            has_gap = k < len(values)
+            self._gaps[method].data = {
+                "left": [k] if has_gap else [],
+                "right": [k + 1] if has_gap else [],
+                "bottom": [values[k - 1]] if has_gap else [],
+                "top": [values[k]] if has_gap else [],
+            }
+            self._notes[method].update(text=f"gap after {k}: {values[k] - values[k - 1]:.3g}" if has_gap else "", y=1.18 * top)
+            fig.x_range.update(start=0.4, end=len(values) + 0.6)
+            fig.y_range.update(start=-0.04 * top, end=1.22 * top)
