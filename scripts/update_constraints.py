@@ -6,7 +6,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from packaging.specifiers import SpecifierSet
+
 ROOT = Path(__file__).parents[1]
+OLDEST = "3.11.0"
 HEADER = """\
 # The exact versions that this project is developed and tested with, on Python 3.11, 3.12 and 3.13.
 # Everything that any extra needs is here, directly or not. Use: pip install -c constraints.txt -e '.[explorer]'
@@ -21,7 +24,12 @@ def resolve(python):
         command = [python, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed", "--report", report, f"{ROOT}[dev]"]
         subprocess.run(command, check=True)
         found = json.loads(report.read_text())
-    pins = {item["metadata"]["name"]: item["metadata"]["version"] for item in found["install"]}
+    pins = {}
+    for package in (item["metadata"] for item in found["install"]):
+        pins[package["name"]] = package["version"]
+        # pip then backtracks for minutes on such a Python, so pin an older version by hand.
+        if OLDEST not in SpecifierSet(package.get("requires_python", "")):
+            print(f"{package['name']} {package['version']} does not install on Python {OLDEST}: pin an older one", file=sys.stderr)  # noqa: T201
     pins.pop("kdegraph")
     return found["environment"]["python_version"], pins
 
