@@ -1,0 +1,306 @@
+"""What the KDE similarity graph is compared with: the full kernel graph, k-NN graphs, and the usual guess of the bandwidth."""
+
+import math
+
+import numpy as np
+import scipy.sparse
+
+from . import parallel
+from ._jit import jit
+from ._memory import available_memory, format_bytes
+from ._neighbors import duplicate_groups, nearest, unit_scale
+from ._validation import check_choice, check_count, check_points, check_positive, check_seed
+from .kernels import LAPLACIAN, UNDERFLOW, Kernel, exp_neg, exponent
+
+SIGMA_QUERIES = 5000  # of n points: the mean of their distances is then within about 1% of that over all points
+SPARSE_DENSITY = 0.25  # below this share of nonzero values full_graph returns a sparse matrix
+_DENSITY_ROWS, _DENSITY_COLUMNS = 128, 4096
+_PAIR_BYTES = 64  # at the peak, per edge: two copies of (int64 row, int64 column) and the weights while the matrix is put together
+
+
+@jit
+def _fill_rows(start, stop, code, inverse_sigma, X, columns, values):
+    n = values.shape[0]
+    for i in range(start, stop):
+        row = values[i]
+        row[:] = 0.0
+        for c in range(columns.shape[0]):
+            here = X[i, c]
+            column = columns[c]
+            if code == LAPLACIAN:
+                for j in range(n):
+                    row[j] += abs((here - column[j]) * inverse_sigma)
+            else:
+                for j in range(n):
+                    delta = (here - column[j]) * inverse_sigma
+                    row[j] += delta * delta
+        if code > LAPLACIAN:
+            for j in range(n):
+                row[j] = math.sqrt(row[j])
+        for j in range(n):
+            row[j] = exp_neg(row[j])
+        row[i] = 0.0
+
+
+@jit
+def _pair_values(start, stop, code, inverse_sigma, X, rows, columns, values):
+    for e in range(start, stop):
+        values[e] = exp_neg(exponent(code, inverse_sigma, X, rows[e], X, columns[e]))
+
+
+def _pair_weights(X, kernel, rows, columns):
+    values = np.empty(len(rows))
+    parallel.run(_pair_values, len(rows), kernel.code, kernel.inverse_sigma, X, rows, columns, values)
+    return values
+
+
+def _symmetric(rows, columns, weights, n):
+    """The symmetric matrix of distinct undirected edges, each given once; sorted and without explicit zeros."""
+    kept = weights > 0
+    if not kept.all():
+        rows, columns, weights = rows[kept], columns[kept], weights[kept]
+    both = (np.concatenate([rows, columns]), np.concatenate([columns, rows]))
+    matrix = scipy.sparse.coo_array((np.concatenate([weights, weights]), both), shape=(n, n)).tocsr()
+    matrix.sort_indices()
+    return matrix
+
+
+def _rescaled(X, kernel):
+    """The same kernel values from coordinates whose squares neither overflow nor vanish: points and sigma times a power of two."""
+    exponent = unit_scale(X)
+    if not exponent:
+        return X, kernel
+    limits = np.finfo(float)
+    with np.errstate(over="ignore", under="ignore"):
+        sigma = float(np.clip(np.ldexp(kernel.sigma, -exponent), limits.tiny, limits.max / 1024))
+    return np.ldexp(X, -exponent), Kernel(kernel.name, sigma)
+
+
+def _refuse(n, needed, limit, what):
+    raise MemoryError(
+        f"the full graph of n = {n:,} points needs {format_bytes(needed)} ({what}), more than the limit of {format_bytes(limit)}; "
+        "use similarity_graph(X, ...), which keeps its cluster structure with about n log n edges, take fewer points, or raise max_bytes"
+    )
+
+
+def full_graph(X, *, sigma, kernel="gaussian", max_bytes=None, progress=None):
+    """The fully connected similarity graph K: ``K[i, j] = k(x_i, x_j)`` for ``i != j``, without self-loops.
+
+    Parameters
+    ----------
+    X : (n, d) array-like
+        Points.
+    sigma : float
+        Bandwidth, in the units of the points.
+    kernel : {"gaussian", "laplacian", "exponential"}
+        ``exp(-||x - y||_2^2 / sigma^2)``, ``exp(-||x - y||_1 / sigma)`` or ``exp(-||x - y||_2 / sigma)``.
+    max_bytes : int, optional
+        Most memory that the work may take; by default half of the memory that is available.
+    progress : callable, optional
+        Called as ``progress("full graph", fraction)``; what it raises stops the work.
+
+    Returns
+    -------
+    (n, n) float64 ndarray or scipy.sparse.csr_array
+        Symmetric with a zero diagonal. Sparse (sorted, no stored zeros) where most values are zero because they underflow, which is
+        decided on a sample of the pairs; dense otherwise.
+
+    Raises
+    ------
+    MemoryError
+        Before anything of that size is allocated, with the bytes needed and what to do instead.
+    ValueError, TypeError
+        For points, a sigma, a kernel or a limit that cannot be used.
+
+    Notes
+    -----
+    O(n^2 d) time and 8 n^2 bytes when dense; about the number of pairs within 27 sigma (Gaussian) or 708 sigma when sparse.
+    """
+    X = check_points(X)
+    X, kernel = _rescaled(X, Kernel(kernel, sigma))
+    limit = available_memory() // 2 if max_bytes is None else check_count(max_bytes, "max_bytes")
+    n = len(X)
+    if _density(X, kernel) < SPARSE_DENSITY:
+        return _sparse_graph(X, kernel, limit, progress)
+    if 8 * n * n > limit:
+        _refuse(n, 8 * n * n, limit, "8 bytes for each pair")
+    values = np.empty((n, n))
+    report = None if progress is None else lambda fraction: progress("full graph", fraction)
+    # Small chunks: the time to cancel is the time of one chunk.
+    chunk = max(1, min(256, -(-n // (8 * parallel.get_num_threads()))))
+    columns = np.ascontiguousarray(X.T)
+    parallel.run(_fill_rows, n, kernel.code, kernel.inverse_sigma, X, columns, values, chunk=chunk, progress=report)
+    return values
+
+
+def _density(X, kernel):
+    """The share of pairs of different points with a positive kernel value, on evenly spread points; 1.0 for a single point."""
+    rows, columns = (np.unique(np.linspace(0, len(X) - 1, min(len(X), most)).astype(np.intp)) for most in (_DENSITY_ROWS, _DENSITY_COLUMNS))
+    different = rows[:, None] != columns
+    return float((kernel.pairwise(X[rows], X[columns])[different] > 0).mean()) if len(X) > 1 else 1.0
+
+
+def _sparse_graph(X, kernel, limit, progress):
+    """The full graph from the pairs within reach, by a k-d tree."""
+    from scipy.spatial import cKDTree
+
+    tree = cKDTree(X)
+    radius = kernel.sigma * (math.sqrt(UNDERFLOW) if kernel.name == "gaussian" else UNDERFLOW) * (1 + 1e-9)
+    norm = 1 if kernel.name == "laplacian" else 2
+    if progress is not None:
+        progress("full graph", 0.0)
+    edges = (int(tree.count_neighbors(tree, radius, p=norm)) - len(X)) // 2
+    if edges * _PAIR_BYTES > limit:
+        _refuse(len(X), edges * _PAIR_BYTES, limit, f"{edges:,} edges that do not underflow, {_PAIR_BYTES} bytes each to build them")
+    if progress is not None:
+        progress("full graph", 0.2)
+    pairs = tree.query_pairs(radius, p=norm, output_type="ndarray")
+    rows, columns = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+    graph = _symmetric(rows, columns, _pair_weights(X, kernel, rows, columns), len(X))
+    if progress is not None:
+        progress("full graph", 1.0)
+    return graph
+
+
+def knn_graph(X, n_neighbors=10, *, mode="connectivity", sigma=None, kernel="gaussian", progress=None):
+    """The symmetrised k-nearest-neighbour graph: i and j are joined when either is among the `n_neighbors` nearest points of the other.
+
+    A point is never its own neighbour, and duplicates of a point are neighbours at distance 0 like any other point. A point with more
+    duplicates than `n_neighbors` is joined to those that follow it in the order of the rows (round the end), so that ties are broken
+    evenly and the cost stays low when thousands of points coincide.
+
+    Parameters
+    ----------
+    X : (n, d) array-like
+        Points.
+    n_neighbors : int
+        k, from 1 to n - 1. (A single point has no neighbour: for n = 1 any `n_neighbors` gives the graph without edges.)
+    mode : {"connectivity", "kernel"}
+        Weights 1, or the kernel's values. Edges whose kernel value underflows to zero are left out.
+    sigma : float, optional
+        Bandwidth for ``mode="kernel"``; by default ``estimate_sigma(X, n_neighbors, seed=0)``. Not used for "connectivity".
+    kernel : {"gaussian", "laplacian", "exponential"}
+        The kernel for ``mode="kernel"``; neighbours are always nearest in the Euclidean distance.
+    progress : callable, optional
+        Called as ``progress("nearest neighbours", fraction)``; what it raises stops the work.
+
+    Returns
+    -------
+    (n, n) scipy.sparse.csr_array, float64
+        Symmetric, zero diagonal, sorted, no duplicates, at most 2 n `n_neighbors` stored values.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Among others for ``n_neighbors >= n``.
+
+    Notes
+    -----
+    A k-d tree up to 9 dimensions, about O(n log n); distances by matrix products above, O(n^2 d). Exact in both cases.
+    """
+    X = check_points(X)
+    check_choice(mode, "mode", ("connectivity", "kernel"))
+    n = len(X)
+    reason = f"with n = {n} points, since a point is not its own neighbour: take fewer neighbours or more points"
+    k = check_count(n_neighbors, "n_neighbors", maximum=n - 1 if n > 1 else None, reason=reason)
+    if sigma is not None:
+        sigma = check_positive(sigma, "sigma")
+    elif mode == "kernel":
+        sigma = estimate_sigma(X, k, seed=0)
+    shape = Kernel(kernel, 1.0 if sigma is None else sigma)
+    if n == 1:
+        return scipy.sparse.csr_array((1, 1))
+    neighbors = _other_neighbors(X, k, None if progress is None else lambda fraction: progress("nearest neighbours", fraction))
+    rows, columns = np.repeat(np.arange(n), k), neighbors.ravel()
+    edges = np.unique(np.minimum(rows, columns) * np.int64(n) + np.maximum(rows, columns))
+    rows, columns = edges // n, edges % n
+    weights = np.ones(len(edges)) if mode == "connectivity" else _pair_weights(X, shape, rows, columns)
+    return _symmetric(rows, columns, weights, n)
+
+
+def _other_neighbors(X, k, progress=None):
+    """The k nearest other points of every point, (n, k)."""
+    neighbors = np.empty((len(X), k), np.intp)
+    order, starts = duplicate_groups(X)
+    sizes = np.diff(starts, append=len(X))
+    crowded = sizes > k + 1
+    for start, size in zip(starts[crowded], sizes[crowded], strict=True):
+        group = order[start : start + size]
+        neighbors[group] = group[(np.arange(size)[:, None] + np.arange(1, k + 1)) % size]
+    # Of a crowded place k + 1 points are enough as neighbours for all others, and keep the tree's leaves small.
+    rank = np.arange(len(X)) - np.repeat(starts, sizes)
+    kept = np.sort(order[rank <= k])
+    queries = np.searchsorted(kept, np.sort(order[np.repeat(~crowded, sizes)]))
+    if len(queries):
+        _, found = nearest(X[kept] if len(kept) < len(X) else X, queries, k + 1, progress)
+        neighbors[kept[queries]] = kept[_without_self(found, queries)]
+    return neighbors
+
+
+def _without_self(found, queries):
+    """Drop each query from its row of neighbours, or the last entry where ties pushed it out: (m, k + 1) becomes (m, k)."""
+    own = found == queries[:, None]
+    own[~own.any(axis=1), -1] = True
+    return found[~own].reshape(len(found), -1)
+
+
+def estimate_sigma(X, n_neighbors=10, seed=None):
+    """Guess a bandwidth: the mean distance of a point to its `n_neighbors`-th nearest other point.
+
+    Parameters
+    ----------
+    X : (n, d) array-like
+        Points.
+    n_neighbors : int
+        k, at least 1; n - 1 is used where it is larger than that.
+    seed : None, int or numpy Generator
+        Chooses the 5,000 points over which the mean is taken where n is larger. (All points serve as neighbours.)
+
+    Returns
+    -------
+    float
+        Positive and finite, in the units of the points. Points that coincide with `n_neighbors` others say nothing about the scale and
+        are left out of the mean; where that leaves nothing, each place counts as one point. 1.0 for a single point, or a single place.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For points, a number or a seed that cannot be used.
+
+    Notes
+    -----
+    O(n log n) up to 9 dimensions (a k-d tree), O(n d) with a factor of up to 5,000 above.
+
+    References
+    ----------
+    U. von Luxburg, "A tutorial on spectral clustering", Statistics and Computing 17 (2007), section 8.
+    """
+    X = check_points(X)
+    k = check_count(n_neighbors, "n_neighbors")
+    rng = np.random.default_rng(check_seed(seed))
+    order, starts = duplicate_groups(X)
+    sigma = _mean_distance(X, order, starts, k, rng)
+    if sigma == 0:
+        places = X[np.sort(order[starts])]
+        sigma = _mean_distance(places, np.arange(len(places)), np.arange(len(places)), k, rng)
+    return sigma if sigma > 0 else 1.0
+
+
+def _mean_distance(X, order, starts, k, rng):
+    """Mean of the positive distances from (a sample of) the points to their k-th nearest other point; 0.0 if there is none."""
+    k = min(k, len(X) - 1)
+    if k == 0:
+        return 0.0
+    sizes = np.diff(starts, append=len(X))
+    kept = np.sort(order[np.arange(len(X)) - np.repeat(starts, sizes) <= k])
+    queries = np.searchsorted(kept, np.sort(order[np.repeat(sizes <= k, sizes)]))
+    if len(queries) > SIGMA_QUERIES:
+        queries = np.sort(rng.choice(queries, SIGMA_QUERIES, replace=False))
+    if len(queries) == 0:
+        return 0.0
+    distances, _ = nearest(X[kept] if len(kept) < len(X) else X, queries, k + 1)
+    positive = distances[distances[:, -1] > 0, -1]
+    if len(positive) == 0:
+        return 0.0
+    # Divide first: the sum of distances of 1e308 would overflow.
+    return float(min(np.sum(positive / len(positive)), np.finfo(float).max))

@@ -1,0 +1,329 @@
+"""full_graph, knn_graph and estimate_sigma against definitions written out with plain NumPy."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse
+from scipy.spatial.distance import pdist, squareform
+
+from kdegraph import Cancelled, set_num_threads
+from kdegraph._memory import available_memory, format_bytes
+from kdegraph._neighbors import MAX_TREE_DIMENSION, duplicate_groups
+from kdegraph.baselines import estimate_sigma, full_graph, knn_graph
+
+KERNELS = ("gaussian", "laplacian", "exponential")
+
+
+def naive_kernel(X, sigma, kernel):
+    """The definition, by broadcasting."""
+    difference = X[:, None, :] - X[None, :, :]
+    if kernel == "laplacian":
+        values = np.exp(-np.abs(difference).sum(2) / sigma)
+    else:
+        distance = np.sqrt((difference**2).sum(2))
+        values = np.exp(-((distance / sigma) ** 2)) if kernel == "gaussian" else np.exp(-distance / sigma)
+    np.fill_diagonal(values, 0)
+    return values
+
+
+def naive_knn(X, k):
+    """Adjacency of the symmetrised k-NN graph for data without ties."""
+    distance = squareform(pdist(X))
+    np.fill_diagonal(distance, np.inf)
+    adjacency = np.zeros(distance.shape, bool)
+    np.put_along_axis(adjacency, np.argsort(distance, axis=1)[:, :k], True, axis=1)
+    return adjacency | adjacency.T
+
+
+def assert_proper(graph, n):
+    """A csr_array as the contract describes: symmetric, zero diagonal, sorted, neither duplicates nor stored zeros."""
+    assert isinstance(graph, scipy.sparse.csr_array)
+    assert graph.shape == (n, n) and graph.dtype == np.float64
+    for row in range(n):
+        columns = graph.indices[graph.indptr[row] : graph.indptr[row + 1]]
+        assert (np.diff(columns) > 0).all() and row not in columns
+    assert (graph.data > 0).all()
+    assert abs(graph - graph.T).nnz == 0
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("d", [1, 2, 5, 20])
+def test_full_graph_is_the_kernel_without_self_loops(kernel, d):
+    X = np.random.default_rng(d).standard_normal((70, d))
+    graph = full_graph(X, sigma=0.8, kernel=kernel)
+    assert isinstance(graph, np.ndarray)
+    np.testing.assert_allclose(graph, naive_kernel(X, 0.8, kernel), rtol=1e-12, atol=1e-300)
+    assert (np.diag(graph) == 0).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_full_graph_is_sparse_where_most_values_underflow(kernel, scale):
+    rng = np.random.default_rng(0)
+    X = (rng.integers(0, 5, (200, 2)) * 1000.0 + rng.standard_normal((200, 2))) * scale
+    sigma = (3.0 if kernel == "gaussian" else 0.8) * scale
+    graph = full_graph(X, sigma=sigma, kernel=kernel)
+    assert_proper(graph, 200)
+    assert graph.nnz > 100
+    expected = naive_kernel(X / scale, sigma / scale, kernel)
+    expected[expected < math.exp(-708)] = 0
+    # atol: values next to the point of underflow
+    np.testing.assert_allclose(graph.toarray(), expected, rtol=1e-9, atol=1e-300)
+
+
+def test_full_graph_of_isolated_points_has_no_edges():
+    graph = full_graph([[0.0], [1.0], [2.0]], sigma=1e-300)
+    assert_proper(graph, 3)
+    assert graph.nnz == 0
+
+
+def test_full_graph_with_a_huge_sigma_has_equal_weights():
+    graph = full_graph([[0.0], [1.0], [2.0]], sigma=1e300)
+    np.testing.assert_array_equal(graph, 1 - np.eye(3))
+
+
+def test_full_graph_of_one_point():
+    np.testing.assert_array_equal(full_graph([[3.0, 4.0]], sigma=1.0), [[0.0]])
+
+
+def test_full_graph_refuses_before_allocating():
+    X = np.random.default_rng(0).random((3_000_000, 1))  # 65 TiB
+    with pytest.raises(MemoryError, match=r"n = 3,000,000 points needs 65\.5 TiB .* limit of .*similarity_graph"):
+        full_graph(X, sigma=1.0)
+    with pytest.raises(MemoryError, match=r"limit of 100 bytes"):
+        full_graph(X[:10], sigma=1.0, max_bytes=100)
+
+
+def test_sparse_full_graph_refuses_too():
+    X = np.arange(1000.0)[:, None]
+    with pytest.raises(MemoryError, match=r"1,997 edges that do not underflow"):
+        full_graph(X * 10, sigma=1.0, max_bytes=1000)
+
+
+def test_full_graph_of_distinct_locations_counts_reachable_pairs():
+    X = np.arange(1000.0)[:, None] * 10
+    graph = full_graph(X, sigma=1.0)  # reach sqrt(708) = 26.6: two neighbours on each side
+    assert graph.nnz == 2 * (999 + 998)
+
+
+@pytest.mark.parametrize("k", [1, 3, 10])
+@pytest.mark.parametrize("d", [1, 2, 5, MAX_TREE_DIMENSION, MAX_TREE_DIMENSION + 1, 20])
+def test_knn_graph_is_the_union_of_nearest_neighbours(k, d):
+    X = np.random.default_rng(d).standard_normal((120, d))
+    graph = knn_graph(X, k)
+    assert_proper(graph, 120)
+    np.testing.assert_array_equal(graph.toarray(), naive_knn(X, k))
+
+
+def test_knn_graph_with_kernel_weights():
+    X = np.random.default_rng(1).standard_normal((80, 3))
+    for kernel in KERNELS:
+        graph = knn_graph(X, 4, mode="kernel", sigma=0.7, kernel=kernel)
+        assert_proper(graph, 80)
+        np.testing.assert_allclose(graph.toarray(), naive_knn(X, 4) * naive_kernel(X, 0.7, kernel), rtol=1e-12)
+    default = knn_graph(X, 4, mode="kernel")
+    np.testing.assert_array_equal(default.data, knn_graph(X, 4, mode="kernel", sigma=estimate_sigma(X, 4)).data)
+
+
+def test_knn_graph_leaves_out_edges_that_underflow():
+    graph = knn_graph([[0.0], [1.0], [1000.0]], 1, mode="kernel", sigma=1.0)
+    assert_proper(graph, 3)
+    np.testing.assert_array_equal(graph.toarray() > 0, [[0, 1, 0], [1, 0, 0], [0, 0, 0]])
+
+
+@pytest.mark.parametrize("d", [2, MAX_TREE_DIMENSION + 3])
+@pytest.mark.parametrize("copies", [2, 4, 5, 6, 7, 30])
+def test_duplicates_are_neighbours_and_cost_no_point_its_own(d, copies):
+    k = 5
+    places = np.random.default_rng(d).standard_normal((12, d))
+    X = np.random.default_rng(0).permutation(np.repeat(places, copies, axis=0))
+    graph = knn_graph(X, k)
+    assert_proper(graph, len(X))
+    distance = np.sqrt(((X[:, None] - X[None]) ** 2).sum(2))
+    np.fill_diagonal(distance, np.inf)
+    kth = np.sort(distance, axis=1)[:, k - 1]
+    for i in range(len(X)):
+        joined = np.sort(distance[i, graph[[i]].indices])
+        # The k nearest distances are met exactly; further edges come from the other side.
+        np.testing.assert_allclose(joined[:k], np.sort(distance[i])[:k], atol=1e-12)
+        for j in graph[[i]].indices:
+            assert distance[i, j] <= kth[i] + 1e-12 or distance[i, j] <= kth[j] + 1e-12
+    assert (np.diff(graph.indptr) >= k).all()
+
+
+def test_knn_graph_of_thousands_of_identical_points_stays_small():
+    graph = knn_graph(np.zeros((20_000, 2)), 10)
+    np.testing.assert_array_equal(np.diff(graph.indptr), 20)
+    n_components, _ = scipy.sparse.csgraph.connected_components(graph)
+    assert n_components == 1
+
+
+def test_a_crowd_is_still_seen_by_others():
+    X = np.concatenate([np.zeros((50, 2)), [[1.0, 0.0], [5.0, 0.0]]])
+    graph = knn_graph(X, 3)
+    assert_proper(graph, 52)
+    assert graph[[50]].nnz >= 3 and (graph[[50]].indices < 50).sum() == 3
+    assert 50 in graph[[51]].indices
+
+
+@pytest.mark.parametrize("d", [2, MAX_TREE_DIMENSION + 2])
+@pytest.mark.parametrize("offset, scale", [(1e9, 1.0), (0.0, 1e300), (0.0, 1e-300), (1e9, 1e-3)])
+def test_neighbours_survive_extreme_coordinates(d, offset, scale):
+    X = np.round(np.random.default_rng(0).random((60, d)) * 2**20) / 2**10 * scale
+    moved = X + offset
+    if offset:
+        X = moved - offset  # what is left after rounding: the oracle works on exactly representable differences
+    distance = np.sqrt((((X[:, None] - X[None]) / scale) ** 2).sum(2))
+    np.fill_diagonal(distance, np.inf)
+    graph = knn_graph(moved, 4)
+    assert_proper(graph, 60)
+    expected = np.sort(distance, axis=1)[:, :4]
+    got = np.array([np.sort(distance[i, graph[[i]].indices])[:4] for i in range(60)])
+    np.testing.assert_allclose(got, expected, rtol=1e-9)
+    assert estimate_sigma(moved, 4) == pytest.approx(expected[:, -1].mean() * scale, rel=1e-9)
+
+
+def test_a_tight_cluster_far_away_keeps_its_neighbours_in_high_dimension():
+    rng = np.random.default_rng(0)
+    near, far = rng.standard_normal((60, 12)), rng.standard_normal((20, 12)) + 1e7
+    graph = knn_graph(np.concatenate([near, far]), 3)
+    distance = squareform(pdist(np.concatenate([near, far])))
+    np.fill_diagonal(distance, np.inf)
+    for i in range(60, 80):
+        got = np.sort(distance[i, graph[[i]].indices])[:3]
+        np.testing.assert_allclose(got, np.sort(distance[i])[:3], rtol=1e-6)
+
+
+def test_knn_graph_of_few_points():
+    assert_proper(knn_graph([[1.0, 2.0]]), 1)
+    assert knn_graph([[1.0, 2.0]]).nnz == 0
+    np.testing.assert_array_equal(knn_graph([[0.0], [1.0]], 1).toarray(), [[0, 1], [1, 0]])
+    with pytest.raises(ValueError, match=r"n_neighbors must be at most 4 with n = 5 points.*got 5"):
+        knn_graph(np.eye(5), 5)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"n_neighbors": 0}, {"n_neighbors": 1.5}, {"mode": "distance"}, {"mode": "kernel", "sigma": -1.0}, {"sigma": 0.0}]
+)
+def test_knn_graph_names_what_is_wrong(arguments):
+    name = list(arguments)[-1]
+    with pytest.raises(ValueError, match=name):
+        knn_graph(np.random.default_rng(0).random((20, 2)), **arguments)
+
+
+@pytest.mark.parametrize("function", [lambda X: full_graph(X, sigma=1.0), knn_graph, estimate_sigma])
+@pytest.mark.parametrize(
+    "points", [[[math.nan, 1.0]], [[math.inf, 1.0]], [], [1.0, 2.0], [["a", "b"]], [[1j, 2.0]], np.zeros((0, 2)), np.zeros((2, 0))]
+)
+def test_bad_points_are_refused(function, points):
+    with pytest.raises(ValueError, match="X"):
+        function(points)
+
+
+@pytest.mark.parametrize("make", [np.asfortranarray, lambda X: X.astype(np.float32), np.ndarray.tolist, lambda X: X[::-1][::-1]])
+def test_kinds_of_arrays(make):
+    X = np.round(np.random.default_rng(0).random((40, 2)) * 64) / 64
+    X.setflags(write=False)
+    np.testing.assert_array_equal(full_graph(make(X), sigma=0.3), full_graph(X, sigma=0.3))
+    np.testing.assert_array_equal(knn_graph(make(X), 3).toarray(), knn_graph(X, 3).toarray())
+    assert estimate_sigma(make(X)) == estimate_sigma(X)
+
+
+def test_results_do_not_depend_on_the_number_of_threads():
+    X = np.random.default_rng(0).random((700, 2))
+    results = []
+    for threads in (1, 2):
+        set_num_threads(threads)
+        try:
+            results.append((full_graph(X, sigma=0.1), knn_graph(X, 5, mode="kernel").data, estimate_sigma(X)))
+        finally:
+            set_num_threads(None)
+    for one, two in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_sigma_is_the_mean_distance_to_the_kth_neighbour():
+    X = np.random.default_rng(0).standard_normal((300, 3))
+    distance = squareform(pdist(X))
+    assert estimate_sigma(X) == pytest.approx(np.sort(distance, axis=1)[:, 10].mean())  # column 0 is the point itself
+    assert estimate_sigma(X, 3) == pytest.approx(np.sort(distance, axis=1)[:, 3].mean())
+
+
+def test_sigma_of_many_points_is_sampled_and_repeatable():
+    X = np.random.default_rng(0).random((20_000, 2))
+    exact = estimate_sigma(X[:5000]) * 0.5  # four times as dense: half the distance
+    first, second = estimate_sigma(X, seed=1), estimate_sigma(X, seed=2)
+    assert first == estimate_sigma(X, seed=1)
+    assert first != second
+    assert first == pytest.approx(exact, rel=0.05) and second == pytest.approx(exact, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    "points, expected",
+    [
+        ([[5.0, 5.0]], 1.0),  # a single point
+        (np.full((50, 2), 3.0), 1.0),  # a single place
+        ([[0.0], [4.0]], 4.0),  # fewer points than neighbours
+        (np.repeat([[0.0], [4.0], [8.0]], 30, axis=0), (8 + 4 + 8) / 3),  # each place counts once, k = 2
+        (np.concatenate([np.zeros((30, 1)), [[3.0]]]), 3.0),  # a crowd says nothing
+        ([[0.0], [1e308]], 1e308),
+        ([[-1.7e308], [1.7e308]], np.finfo(float).max),  # the distance itself overflows
+    ],
+)
+def test_sigma_where_it_is_not_obvious(points, expected):
+    assert estimate_sigma(points) == pytest.approx(expected, rel=1e-12)
+
+
+def test_sigma_scales_with_the_data():
+    X = np.random.default_rng(0).random((100, 2))
+    for factor in (1e-300, 1e-5, 1e9, 1e300):
+        assert estimate_sigma(X * factor) == pytest.approx(estimate_sigma(X) * factor, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "arguments, error",
+    [({"n_neighbors": 0}, ValueError), ({"n_neighbors": "3"}, TypeError), ({"seed": -1}, ValueError), ({"seed": 0.5}, TypeError)],
+)
+def test_sigma_refuses(arguments, error):
+    with pytest.raises(error, match=next(iter(arguments))):
+        estimate_sigma(np.eye(3), **arguments)
+
+
+@pytest.mark.parametrize(
+    "call, stage",
+    [(lambda X, p: full_graph(X, sigma=0.1, progress=p), "full graph"), (lambda X, p: knn_graph(X, progress=p), "nearest neighbours")],
+)
+def test_progress_reaches_the_end_and_can_cancel(call, stage):
+    X = np.random.default_rng(0).random((5000, 2))
+    seen = []
+    call(X, lambda name, fraction: seen.append((name, fraction)))
+    assert {name for name, _ in seen} == {stage}
+    assert seen[-1][1] == 1.0 and all(0 <= fraction <= 1 for _, fraction in seen)
+
+    def stop(name, fraction):
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        call(X, stop)
+
+
+def test_duplicate_groups_partition_the_points():
+    X = np.random.default_rng(0).integers(0, 4, (200, 2)).astype(float)
+    order, starts = duplicate_groups(X)
+    assert sorted(order) == list(range(200))
+    groups = np.split(order, starts[1:])
+    assert len(groups) == len(np.unique(X, axis=0))
+    for group in groups:
+        assert (X[group] == X[group[0]]).all() and (np.diff(group) > 0).all()
+
+
+def test_memory_in_words():
+    assert available_memory() > 2**20
+    assert [format_bytes(n) for n in (0, 1023, 2048, 3 * 2**30, 5000 * 2**40)] == [
+        "0 bytes",
+        "1023 bytes",
+        "2.0 KiB",
+        "3.0 GiB",
+        "5000.0 TiB",
+    ]
