@@ -1,0 +1,287 @@
+"""The largest eigenvalues of M = D^-1/2 A D^-1/2 with multiplicity: Chebyshev-filtered subspace iteration on a block of vectors.
+
+A block holds the wanted vectors and some guards. A Chebyshev polynomial of M damps the unwanted part of the spectrum (in single precision
+while that suffices), and the Rayleigh-Ritz method (always in double precision) reads off the eigenpairs. Unlike a Krylov method from a
+single vector, a block finds every copy of a repeated eigenvalue. The eigenvectors of eigenvalue 1 are known exactly, one per connected
+component, and are kept out of the iteration.
+
+References: Y. Zhou, Y. Saad, "A Chebyshev-Davidson algorithm for large symmetric eigenproblems", SIAM J. Matrix Anal. Appl. 29 (2007);
+M. E. Hochstenbach, Y. Zhou, "Fast accurate Chebyshev subspace iteration" and the literature there.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from . import parallel
+from ._jit import jit
+
+FIRST_DEGREE, FIRST_CUT = 12, 0.5  # the first filter, when nothing is known of the spectrum
+MAX_DEGREE = 100
+MAX_PRODUCTS = 3000
+SINGLE_FLOOR = 3e-6  # residual that a filter in single precision surely reaches
+RESIDUAL_FLOOR = 1e-9  # small enough whatever the spectrum
+SPREAD = 20.0  # see `Target`
+SAFETY = 10.0  # see `Filter.gain`
+CHUNK = 2048  # rows that are summed together, whatever the number of threads
+
+
+@dataclass
+class NullSpace:
+    """The eigenvectors of eigenvalue 1: sqrt(degree) on one connected component each, zero elsewhere.
+
+    Parameters
+    ----------
+    bounds : (c + 1,) int64 array
+        Component ``i`` has the rows ``bounds[i]:bounds[i + 1]``.
+    vector : (n,) float64 array
+        All eigenvectors at once: their supports are disjoint. Each part has norm 1.
+    """
+
+    bounds: np.ndarray
+    vector: np.ndarray
+
+    def __len__(self):
+        return len(self.bounds) - 1
+
+    def remove(self, block, dtype):
+        """Return the part of the block that is orthogonal to the null space, in this precision."""
+        out = np.empty(block.shape, dtype)
+        parallel.run(_remove, len(self), self.bounds, self.vector, block, out)
+        return out
+
+
+@dataclass
+class Pairs:
+    """What an eigensolver found: `values` (m,) of M in descending order, `vectors` (n, m), `residuals` (m,)."""
+
+    values: np.ndarray
+    vectors: np.ndarray
+    residuals: np.ndarray
+    converged: bool
+    n_products: int
+
+
+def solve_dense(operator, null, k):
+    """The `k` largest eigenpairs beyond the null space by LAPACK; n x n memory, n^3 time."""
+    matrix = operator.toarray()
+    for start, stop in zip(null.bounds[:-1], null.bounds[1:], strict=True):
+        part = null.vector[start:stop]
+        matrix[start:stop, start:stop] -= 3 * np.outer(part, part)  # from 1 to -2, below all others
+    matrix += matrix.T
+    matrix *= 0.5
+    n = operator.n
+    values, vectors = scipy.linalg.eigh(matrix, subset_by_index=[n - k, n - 1], overwrite_a=True, check_finite=False)
+    vectors = null.remove(np.ascontiguousarray(vectors[:, ::-1]), np.float64)
+    vectors, _ = np.linalg.qr(vectors)
+    values = values[::-1]
+    residuals = operator.step(vectors, np.zeros_like(vectors)) - vectors * values
+    return Pairs(values, vectors, np.linalg.norm(residuals, axis=0), True, 0)
+
+
+def block_width(k):
+    """Vectors in the block for `k` wanted ones: guards speed convergence up, multiples of 8 fill vector registers."""
+    return 8 * math.ceil((k + max(6, k // 2)) / 8)
+
+
+def solve_block(operator, null, k, *, tol, rng, start=None, report=None):
+    """The `k` largest eigenpairs beyond the null space by Chebyshev-filtered subspace iteration.
+
+    Parameters
+    ----------
+    operator : NormalizedAdjacency
+    null : NullSpace
+    k : int
+        Wanted pairs; `block_width(k)` must be at most ``n - len(null)``.
+    tol : float
+        See `_target`.
+    rng : numpy.random.Generator
+    start : (n, s) array, optional
+        Approximate eigenvectors.
+    report : callable, optional
+        Called with the estimated fraction done before every product with M.
+
+    Returns
+    -------
+    Pairs
+        All of the block, `block_width(k)` pairs; the first `k` are the wanted ones, and `converged` speaks of them.
+    """
+    width = block_width(k)
+    report = report or (lambda fraction: None)
+    block, n_random = _starting_block(null, operator.n, width, start, rng)
+    n_products, gain, done = 0, 0.0, 0.0
+    filtered = None
+    if start is None:
+        filtered = Filter(-1.0, FIRST_CUT)
+        block = filtered.apply(operator, block.astype(np.float32), FIRST_DEGREE, lambda: report(done))
+        degree = FIRST_DEGREE
+        n_products += degree
+    needed = math.log(SAFETY * math.sqrt(operator.n / n_random))
+    first = None
+    while True:
+        report(done)
+        block, values, residuals = _rayleigh_ritz(operator, null, block, rng)
+        n_products += 1
+        if filtered is not None:
+            gain += degree * filtered.rate(values[k - 1])
+        worst, target = residuals[:k].max(), _target(tol, values)
+        first = first or max(worst, 2 * target)
+        done = max(done, min(1.0, math.log(max(first / max(worst, 1e-300), 1.0)) / math.log(first / target)))
+        converged = worst <= target and gain >= needed
+        if converged or n_products >= MAX_PRODUCTS:
+            return Pairs(values, block, residuals, bool(worst <= target), n_products)
+        filtered = Filter(-1.0, _cut(values, residuals, k))
+        single = worst > 1e-4 or target >= SINGLE_FLOOR
+        degree = filtered.degree(values, k, max(math.log(max(worst / target, 1.0)) + 0.5, needed - gain), 1e4 if single else 1e8)
+        block = filtered.apply(operator, block.astype(np.float32) if single else block, degree, lambda: report(done))  # noqa: B023
+        n_products += degree
+
+
+def _target(tol, values):
+    """The residual to reach: `tol`, but small against the part of the spectrum that the block covers.
+
+    On a path of many vertices all wanted eigenvalues of the Laplacian are tiny, and a residual of `tol` would say nothing of them.
+    """
+    return max(min(RESIDUAL_FLOOR, tol), tol * min(1.0, SPREAD * max(1.0 - values[-1], 0.0)))
+
+
+def _starting_block(null, n, width, start, rng):
+    """Block of `width` vectors orthogonal to the null space, and how many of them are random: at least 4."""
+    if start is None:
+        columns = np.empty((n, 0))
+    else:
+        norms = np.linalg.norm(start, axis=0)
+        columns = null.remove(np.ascontiguousarray(start, dtype=np.float64), np.float64)
+        columns = columns[:, np.linalg.norm(columns, axis=0) > 0.3 * norms][:, : width - 4]  # the rest was null space
+    n_random = width - columns.shape[1]
+    random = rng.standard_normal((n, n_random), dtype=np.float32)
+    return null.remove(np.hstack([columns, random]) if n_random < width else random, np.float64), n_random
+
+
+def _cut(values, residuals, k):
+    """Upper end of the interval that the next filter damps.
+
+    The last value of the block is the best choice when the spectrum is dense. When the block ends inside a cluster of equal eigenvalues that end would
+    leave the pollution by vectors further below as it is. So the cut keeps a distance from the wanted values: at least a
+    small part of what the block covers, and the mean distance of the pollution, for which a vector v + e w
+    with residual r and Rayleigh quotient 1 - t gives the estimate r^2 / t.
+    """
+    last, wanted = 1.0 - values[-1], values[k - 1]
+    distance = max(wanted - values[-1], 0.02 * last, 0.5 * residuals[-1] ** 2 / max(last, 1e-300), 1e-15)
+    return max(wanted - distance, -0.9)
+
+
+class Filter:
+    """Chebyshev polynomials of M, at most 1 on [low, cut] and growing as fast as polynomials can above.
+
+    Parameters
+    ----------
+    low, cut : float
+        The interval to damp.
+    """
+
+    def __init__(self, low, cut):
+        self.centre, self.half = (low + cut) / 2, (cut - low) / 2
+
+    def rate(self, value):
+        """Growth per degree, as a logarithm, of the part with this eigenvalue.
+
+        The sum over all filters is the `gain` of what belongs to the k-th wanted value. A stray eigenvector is about ``1 / sqrt(n)`` of a random
+        vector: before the gain outweighs that, small residuals do not prove that no vector is missing (they may be those of a good but
+        incomplete starting block).
+        """
+        return math.acosh(max(1.0, (value - self.centre) / self.half))
+
+    def degree(self, values, k, wanted_gain, contrast):
+        """Degree that should end the work, cut to what keeps the vectors of the block independent."""
+        rate, spread = self.rate(values[k - 1]), self.rate(values[0]) - self.rate(values[-1])
+        limit = math.log(contrast) / max(spread, 1e-9)
+        return int(max(4, min(MAX_DEGREE, limit, math.ceil(wanted_gain / max(rate, 1e-9)))))
+
+    def apply(self, operator, block, degree, before_product):
+        """The filtered block, in the precision of `block`, which is overwritten."""
+        before_product()
+        current = operator.step(block, np.zeros_like(block), 1 / self.half, self.centre)
+        for _ in range(degree - 1):
+            before_product()
+            block, current = current, operator.step(current, block, 2 / self.half, self.centre, 1.0)
+        return current
+
+
+def _rayleigh_ritz(operator, null, block, rng):
+    """Orthonormal Ritz vectors of the block's span, their values in descending order and their residuals."""
+    block = null.remove(block, np.float64)
+    block = _orthonormal(block)
+    if missing := -block.shape[1] % 8:  # dependent vectors were dropped
+        block = _orthonormal(np.hstack([block, null.remove(rng.standard_normal((operator.n, missing)), np.float64)]))
+    image = operator.step(block, np.zeros_like(block))
+    values, rotation = scipy.linalg.eigh(_gram(block, image), _gram(block, block))
+    values, rotation = values[::-1].copy(), np.ascontiguousarray(rotation[:, ::-1])
+    block = _rotate(block, rotation)
+    image = _rotate(image, rotation)
+    image -= block * values
+    return block, values, np.sqrt(np.einsum("ij,ij->j", image, image))
+
+
+def _orthonormal(block):
+    """Orthonormal basis of the block's span (to about 1e-8; the Ritz problem takes care of the rest); dependent directions are dropped."""
+    gram = _gram(block, block)
+    scale = 1 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
+    lengths, rotation = np.linalg.eigh(gram * scale[:, None] * scale)
+    keep = lengths > 1e-11 * lengths[-1]
+    return _rotate(block, scale[:, None] * rotation[:, keep] / np.sqrt(lengths[keep]))
+
+
+def _gram(left, right):
+    """left.T @ right; the order of summation does not depend on the number of threads."""
+    n, m = left.shape
+    partial = np.zeros((-(-n // CHUNK), m, right.shape[1]))
+    parallel.run(_gram_chunk, n, left, right, partial, chunk=CHUNK)
+    gram = partial.sum(axis=0)
+    return (gram + gram.T) / 2
+
+
+def _rotate(block, rotation):
+    """block @ rotation."""
+    out = np.empty((len(block), rotation.shape[1]))
+    parallel.run(_rotate_rows, len(block), block, np.ascontiguousarray(rotation), out)
+    return out
+
+
+@jit(reassociate=True)
+def _remove(start, stop, bounds, vector, block, out):
+    m = block.shape[1]
+    part = np.empty(m)
+    for component in range(start, stop):
+        part[:] = 0
+        for i in range(bounds[component], bounds[component + 1]):
+            for c in range(m):
+                part[c] += vector[i] * block[i, c]
+        for i in range(bounds[component], bounds[component + 1]):
+            for c in range(m):
+                out[i, c] = block[i, c] - vector[i] * part[c]
+
+
+@jit(reassociate=True)
+def _gram_chunk(start, stop, left, right, partial):
+    total = partial[start // CHUNK]
+    for i in range(start, stop):
+        for a in range(left.shape[1]):
+            factor = left[i, a]
+            for b in range(right.shape[1]):
+                total[a, b] += factor * right[i, b]
+
+
+@jit(reassociate=True)
+def _rotate_rows(start, stop, block, rotation, out):
+    m = rotation.shape[1]
+    total = np.empty(m)
+    for i in range(start, stop):
+        total[:] = 0
+        for a in range(rotation.shape[0]):
+            factor = block[i, a]
+            for b in range(m):
+                total[b] += factor * rotation[a, b]
+        out[i] = total

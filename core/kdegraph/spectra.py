@@ -1,0 +1,239 @@
+"""The spectrum of the normalised Laplacian of a graph."""
+
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ._eigen import NullSpace, Pairs, block_width, solve_block, solve_dense
+from ._laplacian import NormalizedAdjacency, check_adjacency
+from ._validation import check_count, check_positive, check_seed
+
+DENSE_UP_TO = 400  # vertices; LAPACK is faster there
+ZERO = 1e-12  # eigenvalues up to here count as connected components
+RELATIVE_GAP = 0.8
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The smallest eigenvalues of a normalised Laplacian, with eigenvectors.
+
+    Attributes
+    ----------
+    eigenvalues : (k,) float64 array
+        Ascending, with multiplicity, in [0, 2]. The zeros that belong to connected components are exact.
+    eigenvectors : (n, k) float64 array
+        Orthonormal columns. Their signs are such that the entry of largest magnitude is positive.
+    residuals : (k,) float64 array
+        ``||N v - lambda v||_2``: within this distance of each value there is an eigenvalue.
+    converged : bool
+        Whether the residuals reached the tolerance; a `ConvergenceWarning` was given where not.
+    n_connected_components : int
+        Of the graph, isolated vertices included. This is the multiplicity of the eigenvalue 0.
+    isolated : (m,) int64 array
+        Vertices without an edge to another vertex.
+    omit_isolated : bool
+        Whether the isolated vertices were left out (their rows of `eigenvectors` are zero).
+    n_products : int
+        Products of the matrix with a block of vectors that it took: the cost. 0 if the components and LAPACK were enough.
+    guards : (n, g) float32 array
+        Approximate further eigenvectors, which make a `Spectrum` a better starting point `v0` than its eigenvectors alone.
+    """
+
+    eigenvalues: np.ndarray
+    eigenvectors: np.ndarray = field(repr=False)
+    residuals: np.ndarray = field(repr=False)
+    converged: bool
+    n_connected_components: int
+    isolated: np.ndarray = field(repr=False)
+    omit_isolated: bool
+    n_products: int
+    guards: np.ndarray = field(repr=False)
+
+    @property
+    def n_components(self):
+        """Number of eigenvalues."""
+        return len(self.eigenvalues)
+
+
+def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, omit_isolated=False, progress=None):
+    """Compute the smallest eigenvalues of the normalised Laplacian ``I - D^-1/2 A D^-1/2``, with multiplicity.
+
+    Repeated eigenvalues, disconnected graphs and isolated vertices are no special cases: every eigenvalue is returned as often as
+    it occurs. The connected components give the eigenvalue 0 and its eigenvectors without iteration; the rest comes from LAPACK for small
+    graphs (or when a large part of the spectrum is wanted), else from a Chebyshev-filtered block iteration with guard vectors.
+
+    Parameters
+    ----------
+    adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
+        Symmetric weights, finite and >= 0. A self-loop on the diagonal counts in the degree of its vertex.
+    n_components : int
+        Number of eigenvalues, 1 to n.
+    v0 : Spectrum or (n, m) array, optional
+        Where to start: the spectrum of a similar graph (after a slider has moved), or approximate eigenvectors. It saves work when it is
+        good and costs little when it is not; what it lacks is still found.
+    seed : int or numpy Generator, optional
+        For the random starting vectors. None uses a fixed seed: the result does not depend on it beyond the tolerance. The same seed gives the
+        same result for any number of threads.
+    tol : float, default=1e-4
+        Largest residual ``||N v - lambda v||_2``; the eigenvalues are then exact to about ``tol**2`` over the gap to the rest of the spectrum.
+        Where all wanted eigenvalues are tiny, the residual is made small against the part of the spectrum that the block of
+        iterated vectors covers: at most ``20 * tol`` times its last eigenvalue.
+    omit_isolated : bool, default=False
+        Leave the isolated vertices out of the graph. By default each is a component of its own, with eigenvalue 0 and its indicator
+        as eigenvector.
+    progress : callable, optional
+        Called as ``progress(stage, fraction)`` between the products; it may raise `Cancelled`.
+
+    Returns
+    -------
+    Spectrum
+        Of eigenvalue 0, the eigenvectors of the components come in the order of their sizes, the largest first.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the matrix is not square, symmetric, finite and non-negative, or another argument is out of its range.
+
+    Warns
+    -----
+    sklearn.exceptions.ConvergenceWarning
+        If the residuals did not reach the tolerance within a fixed number of products (`Spectrum.converged` is False then).
+
+    Notes
+    -----
+    A product costs O(nnz * k); there are about 20 to 60 for a graph with cluster structure, more the closer the wanted eigenvalues lie to
+    the next ones. Memory: about three blocks of n times 1.5 k numbers, and a copy of the matrix.
+
+    References
+    ----------
+    Y. Zhou, Y. Saad, "A Chebyshev-Davidson algorithm for large symmetric eigenproblems", SIAM J. Matrix Anal. Appl. 29 (2007), 954-971.
+    """
+    if progress is not None:
+        progress("components", 0.0)
+    graph = check_adjacency(adjacency)
+    n = graph.n
+    sizes = graph.sizes
+    available = int(sizes[sizes > 1].sum()) if omit_isolated else n
+    reason = "" if available == n else f"({n} vertices, of which {n - available} are isolated and left out)"
+    if available == 0:
+        raise ValueError(f"adjacency has no edges: all {n} vertices are isolated, and omit_isolated=True leaves none; use a larger sigma")
+    k = check_count(n_components, "n_components", maximum=available, reason=reason or f"(the number of vertices), here {n}")
+    tol = check_positive(tol, "tol")
+    v0 = _check_start(v0, n)
+    rng = np.random.default_rng(0 if seed is None else check_seed(seed))
+
+    by_size = np.argsort(-sizes, kind="stable")
+    components = by_size[sizes[by_size] > 1] if omit_isolated else by_size
+    eigenvectors = np.zeros((n, k))
+    eigenvalues, residuals = np.zeros(k), np.zeros(k)
+    root = np.sqrt(np.where(graph.degrees > 0, graph.degrees, 1.0))
+    norms = np.sqrt(np.bincount(graph.component, weights=root * root, minlength=len(sizes)))
+    column = np.full(len(sizes), k)
+    column[components[:k]] = np.arange(min(k, len(components)))
+    rows = np.flatnonzero(column[graph.component] < k)
+    eigenvectors[rows, column[graph.component[rows]]] = root[rows] / norms[graph.component[rows]]
+
+    n_zero = min(k, len(components))
+    guards, converged, n_products = np.empty((n, 0), np.float32), True, 0
+    if k > n_zero:
+        vertices = graph.order[sizes[graph.component[graph.order]] > 1]
+        pairs = _beyond_components(graph, vertices, root, norms, k - n_zero, v0, tol, rng, progress)
+        wanted = k - n_zero
+        eigenvalues[n_zero:] = np.clip(1.0 - pairs.values[:wanted], 0.0, 2.0)
+        eigenvectors[vertices, n_zero:] = pairs.vectors[:, :wanted]
+        residuals[n_zero:] = pairs.residuals[:wanted]
+        guards = np.zeros((n, pairs.vectors.shape[1] - wanted), np.float32)
+        guards[vertices] = pairs.vectors[:, wanted:]
+        converged, n_products = pairs.converged, pairs.n_products
+    if not converged:
+        warnings.warn(
+            f"the eigenvalues did not converge: residual {residuals.max():.1e} after {n_products} products; they may be inaccurate. "
+            "The next eigenvalues are probably very close: change n_components, or raise tol",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    _fix_signs(eigenvectors)
+    return Spectrum(eigenvalues, eigenvectors, residuals, converged, len(sizes), graph.isolated, bool(omit_isolated), n_products, guards)
+
+
+def _check_start(v0, n):
+    """Return the starting block as an (n, m) array, or None."""
+    if v0 is None:
+        return None
+    array = np.hstack([v0.eigenvectors, v0.guards]) if isinstance(v0, Spectrum) else np.asarray(v0)
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"v0 must be a Spectrum or an array of real numbers, got dtype {array.dtype}")
+    if array.ndim != 2 or array.shape[0] != n:
+        raise ValueError(f"v0 must have one row for each of the {n} vertices, shape ({n}, m), got {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError("v0 must be finite, but it has NaN or infinity")
+    return array
+
+
+def _beyond_components(graph, vertices, root, norms, k, v0, tol, rng, progress) -> Pairs:
+    """The `k` eigenpairs of M that follow the exact ones, on the rows `vertices` (components in one piece each)."""
+    if progress is not None:
+        progress("eigenvectors", 0.0)
+    operator = NormalizedAdjacency(graph, vertices)
+    component = graph.component[vertices]
+    bounds = np.r_[0, np.flatnonzero(np.diff(component)) + 1, len(vertices)]
+    null = NullSpace(bounds, root[vertices] / norms[component])
+    if len(vertices) <= DENSE_UP_TO or 4 * block_width(k) > len(vertices) - len(null):
+        return solve_dense(operator, null, k)
+    report = None if progress is None else lambda fraction: progress("eigenvectors", fraction)
+    start = None if v0 is None else v0[vertices]
+    return solve_block(operator, null, k, tol=tol, rng=rng, start=start, report=report)
+
+
+def _fix_signs(eigenvectors):
+    """Make the entry of largest magnitude of each column positive, in place."""
+    largest = np.argmax(np.abs(eigenvectors), axis=0)
+    eigenvectors *= np.where(eigenvectors[largest, np.arange(eigenvectors.shape[1])] < 0, -1.0, 1.0)
+
+
+def suggest_n_clusters(eigenvalues):
+    """Suggest a number of clusters from the smallest eigenvalues of a normalised Laplacian (eigengap heuristic).
+
+    Parameters
+    ----------
+    eigenvalues : (m,) array
+        Ascending, starting with the smallest; at least one more than the largest number of clusters that is to be considered.
+
+    Returns
+    -------
+    int
+        Between 1 and m.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the values are not ascending numbers in [0, 2].
+
+    Notes
+    -----
+    The *relative* gap of k is ``(lambda_{k+1} - lambda_k) / (lambda_{k+1} + e)`` with ``e`` a thousandth of the largest value given, so that all
+    values far below it count as zero. Of k = 2, ..., m - 1 the one with the largest relative gap is suggested if that gap is at least 0.8
+    (``lambda_{k+1}`` is about five times ``lambda_k``). Otherwise there is no cluster structure to be seen and the answer is 1, or the
+    number of zero eigenvalues (connected components) if that is larger. The limit lies above the ratio 4 of the first eigenvalues of a
+    single elongated cluster, which are proportional to 1, 4, 9, ... If all eigenvalues given are zero, so are perhaps further ones: the answer is m.
+    """
+    values = np.asarray(eigenvalues)
+    if values.dtype.kind not in "fiu":
+        raise TypeError(f"eigenvalues must be real numbers, got dtype {values.dtype}")
+    if values.ndim != 1 or len(values) == 0:
+        raise ValueError(f"eigenvalues must be a list of at least one number, got shape {values.shape}")
+    if not np.isfinite(values).all() or values.min() < -1e-8 or values.max() > 2 + 1e-8:
+        raise ValueError(f"eigenvalues of a normalised Laplacian lie in [0, 2], got {values.min()} to {values.max()}")
+    if (np.diff(values) < 0).any():
+        at = int(np.flatnonzero(np.diff(values) < 0)[0])
+        raise ValueError(f"eigenvalues must be ascending, but eigenvalues[{at}] = {values[at]} > eigenvalues[{at + 1}] = {values[at + 1]}")
+    n_zero = max(1, int(np.sum(values <= ZERO)))
+    if n_zero == len(values):
+        return n_zero
+    if len(values) == 2:
+        return 1
+    gaps = np.diff(values)[1:] / (values[2:] + 1e-3 * values[-1])
+    best = int(np.argmax(gaps))
+    return best + 2 if gaps[best] >= RELATIVE_GAP else n_zero
