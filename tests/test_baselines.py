@@ -5,12 +5,11 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse
-from scipy.spatial.distance import pdist, squareform
-
 from kdegraph import Cancelled, set_num_threads
 from kdegraph._memory import available_memory, format_bytes
 from kdegraph._neighbors import MAX_TREE_DIMENSION, duplicate_groups
 from kdegraph.baselines import estimate_sigma, full_graph, knn_graph
+from scipy.spatial.distance import pdist, squareform
 
 KERNELS = ("gaussian", "laplacian", "exponential")
 
@@ -39,10 +38,12 @@ def naive_knn(X, k):
 def assert_proper(graph, n):
     """A csr_array as the contract describes: symmetric, zero diagonal, sorted, neither duplicates nor stored zeros."""
     assert isinstance(graph, scipy.sparse.csr_array)
-    assert graph.shape == (n, n) and graph.dtype == np.float64
+    assert graph.shape == (n, n)
+    assert graph.dtype == np.float64
     for row in range(n):
         columns = graph.indices[graph.indptr[row] : graph.indptr[row + 1]]
-        assert (np.diff(columns) > 0).all() and row not in columns
+        assert (np.diff(columns) > 0).all()
+        assert row not in columns
     assert (graph.data > 0).all()
     assert abs(graph - graph.T).nnz == 0
 
@@ -163,12 +164,13 @@ def test_a_crowd_is_still_seen_by_others():
     X = np.concatenate([np.zeros((50, 2)), [[1.0, 0.0], [5.0, 0.0]]])
     graph = knn_graph(X, 3)
     assert_proper(graph, 52)
-    assert graph[[50]].nnz >= 3 and (graph[[50]].indices < 50).sum() == 3
+    assert graph[[50]].nnz >= 3
+    assert (graph[[50]].indices < 50).sum() == 3
     assert 50 in graph[[51]].indices
 
 
 @pytest.mark.parametrize("d", [2, MAX_TREE_DIMENSION + 2])
-@pytest.mark.parametrize("offset, scale", [(1e9, 1.0), (0.0, 1e300), (0.0, 1e-300), (1e9, 1e-3)])
+@pytest.mark.parametrize(("offset", "scale"), [(1e9, 1.0), (0.0, 1e300), (0.0, 1e-300), (1e9, 1e-3)])
 def test_neighbours_survive_extreme_coordinates(d, offset, scale):
     X = np.round(np.random.default_rng(0).random((60, d)) * 2**20) / 2**10 * scale
     moved = X + offset
@@ -256,11 +258,12 @@ def test_sigma_of_many_points_is_sampled_and_repeatable():
     first, second = estimate_sigma(X, seed=1), estimate_sigma(X, seed=2)
     assert first == estimate_sigma(X, seed=1)
     assert first != second
-    assert first == pytest.approx(exact, rel=0.05) and second == pytest.approx(exact, rel=0.05)
+    assert first == pytest.approx(exact, rel=0.05)
+    assert second == pytest.approx(exact, rel=0.05)
 
 
 @pytest.mark.parametrize(
-    "points, expected",
+    ("points", "expected"),
     [
         ([[5.0, 5.0]], 1.0),  # a single point
         (np.full((50, 2), 3.0), 1.0),  # a single place
@@ -282,7 +285,7 @@ def test_sigma_scales_with_the_data():
 
 
 @pytest.mark.parametrize(
-    "arguments, error",
+    ("arguments", "error"),
     [({"n_neighbors": 0}, ValueError), ({"n_neighbors": "3"}, TypeError), ({"seed": -1}, ValueError), ({"seed": 0.5}, TypeError)],
 )
 def test_sigma_refuses(arguments, error):
@@ -291,7 +294,7 @@ def test_sigma_refuses(arguments, error):
 
 
 @pytest.mark.parametrize(
-    "call, stage",
+    ("call", "stage"),
     [(lambda X, p: full_graph(X, sigma=0.1, progress=p), "full graph"), (lambda X, p: knn_graph(X, progress=p), "nearest neighbours")],
 )
 def test_progress_reaches_the_end_and_can_cancel(call, stage):
@@ -299,7 +302,8 @@ def test_progress_reaches_the_end_and_can_cancel(call, stage):
     seen = []
     call(X, lambda name, fraction: seen.append((name, fraction)))
     assert {name for name, _ in seen} == {stage}
-    assert seen[-1][1] == 1.0 and all(0 <= fraction <= 1 for _, fraction in seen)
+    assert seen[-1][1] == 1.0
+    assert all(0 <= fraction <= 1 for _, fraction in seen)
 
     def stop(name, fraction):
         raise Cancelled
@@ -315,7 +319,8 @@ def test_duplicate_groups_partition_the_points():
     groups = np.split(order, starts[1:])
     assert len(groups) == len(np.unique(X, axis=0))
     for group in groups:
-        assert (X[group] == X[group[0]]).all() and (np.diff(group) > 0).all()
+        assert (X[group] == X[group[0]]).all()
+        assert (np.diff(group) > 0).all()
 
 
 def test_memory_in_words():

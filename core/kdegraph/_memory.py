@@ -51,8 +51,5 @@ def available_memory():
 
 def format_bytes(n):
     """`n` bytes for people: ``format_bytes(3 * 2**30) == "3.0 GiB"``."""
-    size = float(n)
-    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
-        if size < 1024 or unit == "TiB":
-            return f"{size:.0f} bytes" if unit == "bytes" else f"{size:.1f} {unit}"
-        size /= 1024
+    power = min(max(int(n).bit_length() - 1, 0) // 10, 4)
+    return f"{n} bytes" if power == 0 else f"{n / 1024**power:.1f} {('KiB', 'MiB', 'GiB', 'TiB')[power - 1]}"
