@@ -5,10 +5,9 @@ from pathlib import Path
 import panel as pn
 import panel_material_ui as pmui
 
-from .explorer import Explorer
+from .explorer import SIDEBAR_WIDTH, Explorer
 
 TITLE = "kdegraph explorer"
-SIDEBAR_WIDTH = 320
 
 
 def create_app(file=None):
@@ -25,16 +24,17 @@ def create_app(file=None):
         Call ``.servable()`` on it in a script for `panel serve`.
     """
     explorer = Explorer()
-    sidebar, main = explorer.sections()
+    sidebar, header, main = explorer.sections()
     return pmui.Page(
         title=TITLE,
         sidebar=[sidebar],
+        header=[header],
         main=[main],
         sidebar_width=SIDEBAR_WIDTH,
         theme_config=THEME,
         favicon=Path(__file__).with_name("favicon.svg"),
         busy_indicator=None,
-        raw_css=[CSS],
+        sx=STYLE,
         meta_description="Similarity graphs sampled in nearly linear time, beside k-NN graphs",
     )
 
@@ -66,5 +66,18 @@ THEME = {
     "typography": {"fontFamily": "Roboto, system-ui, sans-serif"},
     "shape": {"borderRadius": 8},
 }
-CSS = """
-"""
+BAR_HEIGHT = "48px"
+STYLE = {  # a low, quiet bar in the page's own colours
+    "& .MuiToolbar-root": {"minHeight": f"{BAR_HEIGHT} !important", "height": BAR_HEIGHT},
+    "& .MuiAppBar-root": {
+        "backgroundColor": "background.paper",
+        "backgroundImage": "none",
+        "color": "text.primary",
+        "boxShadow": "none",
+        "borderBottom": "1px solid",
+        "borderColor": "divider",
+    },
+    "& .MuiAppBar-root .MuiIconButton-root": {"color": "text.secondary"},
+    "& .title": {"color": "text.primary", "fontSize": "17px", "fontWeight": 600, "letterSpacing": "0.01em"},
+    "& .MuiDrawer-paper": {"borderRight": "1px solid", "borderColor": "divider"},
+}

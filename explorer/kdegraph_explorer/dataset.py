@@ -16,6 +16,7 @@ class Dataset:
     truth : (n,) int array or None
         True labels, when they are known.
     columns : tuple of d str
+        Without them x1, x2, ...; `named` says whether they were given.
     picture : (height, width, 3) uint8 array or None
         The image that the points come from.
     grid : (rows, columns) or None
@@ -28,9 +29,11 @@ class Dataset:
     columns: tuple = ()
     picture: np.ndarray | None = None
     grid: tuple | None = None
+    named: bool = field(init=False, default=False)
     _components: dict = field(default_factory=dict, repr=False)
 
     def __post_init__(self):
+        object.__setattr__(self, "named", bool(self.columns))
         if not self.columns:
             object.__setattr__(self, "columns", tuple(f"x{i + 1}" for i in range(self.points.shape[1])))
 

@@ -11,7 +11,10 @@ from .session import Session
 from .sources.given import Given
 from .views import VIEWS
 from .views.controls import DataControls, DisplayControls, ParameterControls
-from .views.status import Status
+from .views.status import Problem, Status
+
+SIDEBAR_WIDTH = 320
+HEIGHT = 672  # in a notebook; on a page it fills the window
 
 
 class Explorer(Viewer):
@@ -74,14 +77,21 @@ class Explorer(Viewer):
         self._arrange()
         self.session.state.param.watch(lambda event: self._arrange(), "dataset")
         self._sidebar = pn.Column(*self.controls, sizing_mode="stretch_width", margin=0, css_classes=["kg-sidebar"])
+        self._header = pn.Row(self.status, self._tabs, sizing_mode="stretch_width", margin=0)
         self._main = self._lay_out()
         if pn.state.curdoc is not None and pn.state.curdoc.session_context:
             pn.state.on_session_destroyed(lambda context: self.close())
-        self.session.load_from(next(iter(self.session.sources.values())))
+            pn.state.onload(self._begin)  # what is sent before the browser has built the page would be lost
+        else:
+            self._begin()
 
     def __panel__(self):
         return pn.Row(
-            pn.Column(self._sidebar, width=320, scroll="y-auto", height=660), self._main, sizing_mode="stretch_width", height=660, css_classes=["kg-explorer"]
+            pn.Column(self._sidebar, width=SIDEBAR_WIDTH, scroll="y-auto", height=HEIGHT),
+            pn.Column(self._header, self._main, sizing_mode="stretch_both", margin=0),
+            sizing_mode="stretch_width",
+            height=HEIGHT,
+            css_classes=["kg-explorer"],
         )
 
     @property
@@ -109,13 +119,16 @@ class Explorer(Viewer):
         """Int array: the indices of the points that were selected with the mouse."""
         return self.session.state.selection
 
+    def _begin(self):
+        self.session.load_from(next(iter(self.session.sources.values())))
+
     def close(self):
         """Stop all work and take no more."""
         self.session.close()
 
     def sections(self):
-        """The parts of a page: the controls, and the views with their status line."""
-        return self._sidebar, self._main
+        """The parts of a page: the controls, the line with the status and the choice of views, and the views."""
+        return self._sidebar, self._header, self._main
 
     def _settled(self):
         self.session.wait()
@@ -134,11 +147,11 @@ class Explorer(Viewer):
             *(pn.Column(view, sizing_mode="stretch_both", margin=0, styles={"flex": f"{view.width} 1 {300 * view.width / total:.0f}px"}) for view in bottom),
             flex_wrap="nowrap",
             sizing_mode="stretch_width",
-            height=232,
+            height=226,
             margin=0,
         )
         return pn.Column(
-            pn.Row(self.status, self._tabs, sizing_mode="stretch_width", margin=0),
+            Problem(self.session),
             *self._top.values(),
             row,
             sizing_mode="stretch_both",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import kdegraph
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.metrics import adjusted_rand_score
 
 from .dataset import Dataset
 
@@ -177,12 +177,12 @@ class Pipeline:
         scores = {
             "Edges": adjacency.nnz // 2,
             "Mean degree": adjacency.nnz / dataset.n_points,
-            "Isolated points": isolated,
             "Largest conductance": float(np.max(clustering.conductances)),
         }
+        if isolated:
+            scores["Isolated points"] = isolated
         if dataset.truth is not None:
             scores["Adjusted Rand index"] = float(adjusted_rand_score(dataset.truth, clustering.labels))
-            scores["Mutual information"] = float(normalized_mutual_info_score(dataset.truth, clustering.labels))
         return scores
 
     def _colours(self, method, dataset, labels, reference):

@@ -17,11 +17,11 @@ class State(param.Parameterized):
     dataset = param.ClassSelector(class_=Dataset, doc="The points that are explored.")
 
     sigma = param.Number(1.0, bounds=(0, None), inclusive_bounds=(False, True), label="Kernel width σ", doc="Two points at distance σ are similar to degree 1/e. Small: many islands; large: everything is connected.")  # fmt: skip
-    sigma_auto = param.Boolean(True, label="Automatic σ", doc="σ is the mean distance of a point to its 10th nearest neighbour.")
+    sigma_auto = param.Boolean(True, label="auto σ", doc="σ is the mean distance of a point to its 10th nearest neighbour.")
     n_rounds = param.Integer(20, bounds=(1, 1000), softbounds=(1, 60), label="Rounds L", doc="Neighbours drawn per point. More rounds: a denser graph that is closer to the full one.")  # fmt: skip
-    rounds_auto = param.Boolean(False, label="Automatic L", doc="L grows with the logarithm of the number of points.")
+    rounds_auto = param.Boolean(False, label="auto L", doc="L grows with the logarithm of the number of points.")
     n_clusters = param.Integer(2, bounds=(1, 100), softbounds=(1, 16), label="Clusters k", doc="Number of groups. The graph and its spectrum are kept when k changes.")  # fmt: skip
-    clusters_auto = param.Boolean(True, label="Automatic k", doc="k is where the eigenvalues of the KDE graph show their largest gap.")
+    clusters_auto = param.Boolean(True, label="auto k", doc="k is where the eigenvalues of the KDE graph show their largest gap.")
     n_neighbors = param.Integer(10, bounds=(1, 200), softbounds=(1, 50), label="k-NN neighbours", doc="Nearest neighbours per point in the k-NN graph, the usual alternative.")  # fmt: skip
     seed = param.Integer(0, bounds=(0, 2**32 - 1), label="Seed", doc="Start of all random draws of the graph and the clustering. The same seed gives the same result.")  # fmt: skip
 

@@ -20,7 +20,7 @@ class Generators(Source):
     widgets = {"n": "steps"}
 
     shape = param.Selector(objects=list(kdegraph.datasets.names()), label="Shape", doc="Two moons, circles and blobs are those of the paper.")
-    n = param.Selector(default=1000, objects=list(SIZES), label="Points n", doc="Number of points.")
+    n = param.Selector(default=2000, objects=list(SIZES), label="Points n", doc="Number of points.")
     noise = param.Number(0.06, bounds=(0, 0.3), step=0.01, label="Noise", doc="Standard deviation of the noise that is added to every coordinate.")
     seed = param.Integer(0, bounds=(0, 2**31 - 1), label="Data seed", doc="Start of the random draws of the points.")
 

@@ -45,7 +45,7 @@ def caption(title, sentence):
         css_classes=["kg-heading"],
         stylesheets=[CAPTION_STYLE],
         sizing_mode="stretch_width",
-        margin=(0, 8, 0, 8),
+        margin=(6, 10, 0, 10),
         height=20,
     )
 

@@ -5,6 +5,7 @@ import math
 import panel as pn
 import panel_material_ui as pmui
 import param
+from kdegraph._validation import check_positive
 from panel.viewable import Viewer
 
 SIGMA_DECADES = 2.0  # the slider reaches this far to both sides of the automatic value
@@ -31,27 +32,50 @@ def control(parameterized, name, hint=None):
         "steps": a slider over the values to choose from; "file": a drop area for a file.
     """
     parameter = parameterized.param[name]
-    common = {"description": parameter.doc, "sizing_mode": "stretch_width", "margin": (3, 8), "size": "small"}
+    common = {"description": parameter.doc, "sizing_mode": "stretch_width", "margin": (2, 8), "size": "small", "sx": DENSE}
     if hint == "steps":
         options = {f"{value:,}": value for value in parameter.objects}
         widget = pmui.DiscreteSlider(options=options, value=getattr(parameterized, name), label=parameter.label, **common)
-        return _link(widget, "value", parameterized, name)
+        widget.param.watch(lambda event: setattr(parameterized, name, event.new), "value_throttled")
+        parameterized.param.watch(lambda event: setattr(widget, "value", event.new), name)
+        return widget
     if isinstance(parameter, param.Boolean):
-        common.pop("size")
-        return pmui.Switch.from_param(parameter, **common)
+        return pmui.Switch.from_param(parameter, **{**common, "sx": {}, "stylesheets": [COMPACT]})
     if isinstance(parameter, param.Selector):
-        return pmui.Select.from_param(parameter, **common)
+        return pmui.Select.from_param(parameter, **{**common, "margin": (6, 8)})
     if isinstance(parameter, param.Integer) and parameter.bounds[1] > 1000:
-        return pmui.IntInput.from_param(parameter, **common)
+        common.pop("sx")
+        return pmui.IntInput.from_param(parameter, **{**common, "margin": (6, 8, 0, 0), "sizing_mode": None, "width": 112})
     if isinstance(parameter, param.Integer):
         return pmui.IntSlider.from_param(parameter, **common)
     return pmui.FloatSlider.from_param(parameter, **{"step": parameter.step or 0.01, **common})
 
 
-def _link(widget, attribute, parameterized, name):
-    widget.param.watch(lambda event: setattr(parameterized, name, event.new), attribute)
-    parameterized.param.watch(lambda event: setattr(widget, attribute, event.new), name)
-    return widget
+DENSE = {"& .MuiSlider-root": {"paddingTop": "7px", "paddingBottom": "7px"}, "& .MuiTypography-root, & .MuiFormLabel-root, &.MuiTypography-root": {"fontSize": "13.5px"}}
+
+COMPACT = ".MuiFormControlLabel-root { margin-right: 0 !important; } .MuiTypography-root { font-size: 13.5px !important; white-space: nowrap; }"
+
+
+def row(*widgets):
+    """Widgets on one line."""
+    return pn.Row(*widgets, sizing_mode="stretch_width", margin=0)
+
+
+def paired(widgets):
+    """Number fields go beside the slider before them: they need little room."""
+    lines = []
+    for widget in widgets:
+        if isinstance(widget, pmui.IntInput) and lines:
+            lines[-1] = row(lines[-1], widget)
+        else:
+            lines.append(widget)
+    return lines
+
+
+def automatic(state, name):
+    """A box to tick for the automatic value of the parameter beside it."""
+    parameter = state.param[name]
+    return pmui.Checkbox.from_param(parameter, label=parameter.label, description=parameter.doc, size="small", width=90, margin=(8, 0, 0, 0), stylesheets=[COMPACT])
 
 
 class DataControls(Viewer):
@@ -65,7 +89,7 @@ class DataControls(Viewer):
         for key, source in session.sources.items():
             options[source.label] = key
             widgets = [control(source, name, source.widgets.get(name)) for name in source.controls]
-            self._panels[key] = pn.Column(*widgets, visible=False, sizing_mode="stretch_width", margin=0)
+            self._panels[key] = pn.Column(*paired(widgets), visible=False, sizing_mode="stretch_width", margin=0)
             source.param.watch(lambda *events, key=key: self._changed(key), list(source.controls))
         self._choice = pmui.Select(
             label="Source", options=options, size="small", sizing_mode="stretch_width", margin=(4, 8), description="Where the points come from."
@@ -89,30 +113,28 @@ class DataControls(Viewer):
 
 
 class ParameterControls(Viewer):
-    """Parameters of the graphs and of the clustering; sigma, L and k have an automatic value beside them."""
+    """Parameters of the graphs and of the clustering; sigma, L and k have a switch for the automatic value beside them."""
 
     def __init__(self, session, **params):
         super().__init__(**params)
         state = self.state = session.state
-        self._moving = False  # whether the sliders follow the state, as against the user's hand
-        self._sigma = pmui.FloatSlider(
-            label=state.param.sigma.label, description=state.param.sigma.doc, start=-2, end=2, step=0.01, value=0, value_label="", size="small", sizing_mode="stretch_width", margin=(3, 8)
-        )
-        self._exact = pmui.FloatInput(label="σ exactly", description="Type any positive number.", value=1.0, size="small", width=104, margin=(8, 4, 0, 0))
-        self._rounds = self._slider("n_rounds")
-        self._clusters = self._slider("n_clusters")
-        self._sigma.param.watch(lambda event: self._choose("sigma", 10.0**event.new), "value")
-        self._exact.param.watch(lambda event: self._choose("sigma", event.new), "value")
+        self._following = False  # whether the sliders are following the state, as against the user's hand
+        self._sliders = {
+            "sigma": pmui.FloatSlider(step=0.01, start=-SIGMA_DECADES, end=SIGMA_DECADES, value=0, show_value=False, **self._common("sigma")),
+            "n_rounds": self._slider("n_rounds"),
+            "n_clusters": self._slider("n_clusters"),
+        }
+        self._exact = pmui.TextInput(label="σ", description="Any positive number.", size="small", width=92, margin=(6, 2, 0, 0))
+        self._sliders["sigma"].param.watch(lambda event: self._choose("sigma", 10.0**event.new), "value")
+        self._exact.param.watch(lambda event: self._type(event.new), "value")
         self._body = pn.Column(
             heading("KDE graph"),
-            pn.Row(self._sigma, self._exact, sizing_mode="stretch_width", margin=0),
-            self._automatic("sigma_auto"),
-            self._with_automatic(self._rounds, "rounds_auto"),
+            row(self._sliders["sigma"], self._exact, automatic(state, "sigma_auto")),
+            row(self._sliders["n_rounds"], automatic(state, "rounds_auto")),
             heading("k-NN graph"),
-            control(state, "n_neighbors"),
+            row(control(state, "n_neighbors"), control(state, "seed")),
             heading("Clusters"),
-            self._with_automatic(self._clusters, "clusters_auto"),
-            control(state, "seed"),
+            row(self._sliders["n_clusters"], automatic(state, "clusters_auto")),
             sizing_mode="stretch_width",
             margin=0,
         )
@@ -122,44 +144,45 @@ class ParameterControls(Viewer):
     def __panel__(self):
         return self._body
 
-    def _slider(self, name):
+    def _common(self, name):
         parameter = self.state.param[name]
-        start, end = parameter.get_soft_bounds()
-        slider = pmui.IntSlider(label=parameter.label, description=parameter.doc, start=start, end=end, value=getattr(self.state, name), size="small", sizing_mode="stretch_width", margin=(3, 8))  # fmt: skip
+        return {"label": parameter.label, "description": parameter.doc, "size": "small", "sizing_mode": "stretch_width", "margin": (2, 8), "sx": DENSE}
+
+    def _slider(self, name):
+        start, end = self.state.param[name].get_soft_bounds()
+        slider = pmui.IntSlider(start=start, end=end, value=getattr(self.state, name), **self._common(name))
         slider.param.watch(lambda event: self._choose(name, event.new), "value")
         return slider
 
-    def _automatic(self, name):
-        parameter = self.state.param[name]
-        return pmui.Checkbox.from_param(parameter, label=parameter.label, description=parameter.doc, size="small", margin=(0, 8))
-
-    def _with_automatic(self, slider, name):
-        return pn.Column(slider, self._automatic(name), sizing_mode="stretch_width", margin=0)
-
     def _choose(self, name, value):
-        if self._moving:
+        if not self._following:
+            self.state.choose(**{name: value})
+
+    def _type(self, text):
+        if self._following:
             return
         try:
-            self.state.choose(**{name: value})
-        except (ValueError, TypeError):
-            self.state.error = f"{name} must be a positive number, got {value!r}"
+            self.state.choose(sigma=check_positive(float(text), "sigma"))
+        except ValueError:
+            self.state.error = f"sigma must be a positive number, got {text!r}; type one such as 0.1"
 
     def _follow(self):
-        """Set the sliders to the state's values without this counting as a choice."""
-        state, self._moving = self.state, True
+        """Set the sliders to the state's values, without this counting as a choice."""
+        state, sliders, self._following = self.state, self._sliders, True
         try:
             exponent = math.log10(state.sigma)
             if state.sigma_auto:
                 centre = round(exponent, 2)
-                self._sigma.param.update(start=centre - SIGMA_DECADES, end=centre + SIGMA_DECADES)
-            elif not self._sigma.start <= exponent <= self._sigma.end:
-                self._sigma.param.update(start=min(self._sigma.start, exponent), end=max(self._sigma.end, exponent))
-            self._sigma.param.update(value=exponent, value_label=f"{state.sigma:.3g}")
-            self._exact.value = float(f"{state.sigma:.6g}")
-            self._rounds.param.update(value=state.n_rounds, end=max(self._rounds.end, state.n_rounds))
-            self._clusters.param.update(value=state.n_clusters, end=max(self._clusters.end, state.n_clusters))
+                sliders["sigma"].param.update(start=centre - SIGMA_DECADES, end=centre + SIGMA_DECADES)
+            else:
+                sliders["sigma"].param.update(start=min(sliders["sigma"].start, exponent), end=max(sliders["sigma"].end, exponent))
+            sliders["sigma"].param.update(value=exponent)
+            self._exact.value = f"{state.sigma:.5g}"
+            for name in ("n_rounds", "n_clusters"):
+                value = getattr(state, name)
+                sliders[name].param.update(value=value, end=max(sliders[name].end, value))
         finally:
-            self._moving = False
+            self._following = False
 
 
 class DisplayControls(Viewer):
@@ -168,16 +191,26 @@ class DisplayControls(Viewer):
     def __init__(self, session, **params):
         super().__init__(**params)
         self.state = session.state
-        self._axes = pn.Row(control(self.state, "horizontal"), control(self.state, "vertical"), sizing_mode="stretch_width", margin=0)
+        self._choices = {name: self._axis(name) for name in ("horizontal", "vertical")}
+        self._axes = pn.Row(*self._choices.values(), sizing_mode="stretch_width", margin=0)
         self._overlay = control(self.state, "overlay")
         self._body = pn.Column(heading("Display"), control(self.state, "show_edges"), self._axes, self._overlay, sizing_mode="stretch_width", margin=0)
-        self.state.param.watch(lambda *events: self._update(), "dataset")
+        self.state.param.watch(lambda *events: self._update(), ["dataset", "horizontal", "vertical"])
         self._update()
 
     def __panel__(self):
         return self._body
 
+    def _axis(self, name):
+        parameter = self.state.param[name]
+        widget = pmui.Select(label=parameter.label, description=parameter.doc, size="small", sizing_mode="stretch_width", margin=(6, 8))
+        widget.param.watch(lambda event: event.new and setattr(self.state, name, event.new), "value")
+        return widget
+
     def _update(self):
         dataset = self.state.dataset
         self._axes.visible = dataset is not None and len(dataset.axes) > 2
         self._overlay.visible = dataset is not None and dataset.picture is not None
+        if dataset is not None:
+            for name, widget in self._choices.items():
+                widget.param.update(options=list(dataset.axes), value=getattr(self.state, name))

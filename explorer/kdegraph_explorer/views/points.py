@@ -33,7 +33,7 @@ class PointsView(View):
         self._painted = {}
         self._placed = None
         self._frame = Frame(self._refresh)
-        self._figures, self._points, self._images = {}, {}, {}
+        self._figures, self._points, self._images, self._glyphs = {}, {}, {}, []
         for method, name in METHODS.items():
             fig = plain_figure(
                 tools="pan,wheel_zoom,box_select,lasso_select,tap,reset", description=f"{name}: points and edges", x_range=self._frame.x_range, y_range=self._frame.y_range
@@ -41,10 +41,11 @@ class PointsView(View):
             self._images[method] = ColumnDataSource({name: [] for name in ("image", "x", "y", "dw", "dh")})
             self._points[method] = ColumnDataSource({"x": [], "y": [], "colour": []})
             fig.image_rgba(image="image", x="x", y="y", dw="dw", dh="dh", source=self._images[method])
-            fig.scatter(x="x", y="y", size=4.5, fill_color="colour", line_color=None, nonselection_fill_alpha=0.15, source=self._points[method])
+            glyphs = fig.scatter(x="x", y="y", size=4, fill_color="colour", line_color=None, nonselection_fill_alpha=0.15, source=self._points[method])
             fig.on_event(SelectionGeometry, self._select)
             self._frame.add(fig)
             self._figures[method] = fig
+            self._glyphs.append(glyphs.glyph)
         self._body = pn.Row(
             *(
                 pmui.Paper(
@@ -76,8 +77,11 @@ class PointsView(View):
         self._placed = key
         self._positions = state.dataset.positions(state.horizontal, state.vertical)
         for fig in self._figures.values():
-            fig.xaxis.axis_label = state.horizontal
-            fig.yaxis.axis_label = state.vertical if len(state.dataset.columns) > 1 else ""
+            labelled = state.dataset.named or len(state.dataset.axes) > 2
+            fig.xaxis.axis_label = state.horizontal if labelled else ""
+            fig.yaxis.axis_label = state.vertical if labelled and len(state.dataset.columns) > 1 else ""
+        for glyph in self._glyphs:
+            glyph.size = 2 * point_radius(state.dataset.n_points)
         self._frame.fit(extent_of(self._positions))
 
     def _refresh(self):
@@ -161,8 +165,8 @@ class PointsView(View):
 
 
 def point_radius(n):
-    """Radius in pixels of n points drawn into an image: the more, the smaller."""
-    return float(np.clip(2.2 * (MAX_GLYPHS / n) ** 0.3, 0.55, 2.2))
+    """Radius in pixels of n points: the more, the smaller."""
+    return float(np.clip(1.5 * (2000 / n) ** 0.3, 0.55, 3.5))
 
 
 def _same(a, b):

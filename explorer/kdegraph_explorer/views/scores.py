@@ -18,7 +18,6 @@ EXPLAIN = {
     "Seconds: clusters": "Time to group the points by the eigenvectors",
     "Largest conductance": "Share of a cluster's edge weight that leaves it, worst cluster; 0 is perfect, 1 is no cluster at all",
     "Adjusted Rand index": "Agreement with the true labels: 1 is perfect, 0 is chance",
-    "Mutual information": "Agreement with the true labels, normalised: 1 is perfect, 0 is none",
 }
 
 

@@ -6,25 +6,17 @@ from panel.viewable import Viewer
 
 
 class Status(Viewer):
-    """A bar that keeps its height, so that nothing jumps, and an alert that appears above the plots when something is wrong."""
+    """One line that keeps its height, so that nothing jumps: what is going on, how far it is, and a button to stop it."""
 
     def __init__(self, session, **params):
         super().__init__(**params)
         self.state = session.state
-        self._text = pn.pane.HTML("", css_classes=["kg-status"], stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 8))
-        self._bar = pmui.LinearProgress(value=0, variant="determinate", width=180, margin=(13, 8), visible=False, css_classes=["kg-progress"])
-        self._cancel = pmui.Button(label="Cancel", size="small", variant="outlined", width=90, margin=0, disabled=True, css_classes=["kg-cancel"], on_click=lambda event: session.cancel())  # fmt: skip
-        self._retry = pmui.Button(label="Try again", size="small", variant="text", width=100, margin=(6, 4), on_click=lambda event: session.retry())
-        self._alert = pmui.Alert("", alert_type="error", sizing_mode="stretch_width", margin=(2, 4), css_classes=["kg-error"])
-        self._problem = pn.Row(self._alert, self._retry, visible=False, sizing_mode="stretch_width", margin=0)
-        self._body = pn.Column(
-            pn.Row(self._text, self._bar, self._cancel, sizing_mode="stretch_width", height=32, margin=(0, 4)),
-            self._problem,
-            sizing_mode="stretch_width",
-            margin=0,
-        )
+        self._text = pn.pane.HTML("", css_classes=["kg-status"], stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 12))
+        self._bar = pmui.LinearProgress(value=0, variant="determinate", width=160, margin=(14, 8), css_classes=["kg-progress"])
+        cancel = pmui.Button(label="Cancel", size="small", variant="outlined", width=84, margin=0, css_classes=["kg-cancel"], on_click=lambda event: session.cancel())
+        self._work = pn.Row(self._bar, cancel, visible=False, margin=0, height=32)
+        self._body = pn.Row(self._text, self._work, sizing_mode="stretch_width", height=32, margin=0)
         self.state.param.watch(lambda *events: self._update(), ["stage", "fraction", "result", "dataset"])
-        self.state.param.watch(lambda *events: self._complain(), "error")
         self._update()
 
     def __panel__(self):
@@ -36,7 +28,7 @@ class Status(Viewer):
         if state.stage is not None:
             return f"{state.stage} …"
         if state.dataset is None:
-            return "Choose data to begin."
+            return "Starting …"
         n, d = state.dataset.points.shape
         words = f"{state.dataset.name}: {n:,} point{'s' * (n != 1)} in {d} dimension{'s' * (d != 1)}"
         if (outcome := state.outcome("kde")) is not None and state.result.request.dataset is state.dataset:
@@ -44,18 +36,32 @@ class Status(Viewer):
         return words
 
     def _update(self):
-        busy = self.state.stage is not None
         self._text.object = self.sentence()
-        self._bar.param.update(visible=busy, value=round(100 * min(max(self.state.fraction, 0.0), 1.0)))
-        self._cancel.disabled = not busy
+        self._work.visible = self.state.stage is not None
+        self._bar.value = round(100 * min(max(self.state.fraction, 0.0), 1.0))
 
-    def _complain(self):
-        if self.state.error:
-            self._alert.object = self.state.error
-        self._problem.visible = bool(self.state.error)
+
+class Problem(Viewer):
+    """An alert above the plots, there only while something is wrong."""
+
+    def __init__(self, session, **params):
+        super().__init__(**params)
+        self.state = session.state
+        self._alert = pmui.Alert("", alert_type="error", sizing_mode="stretch_width", margin=(4, 4), css_classes=["kg-error"])
+        retry = pmui.Button(label="Try again", size="small", variant="text", width=96, margin=(8, 4), on_click=lambda event: session.retry())
+        self._body = pn.Row(self._alert, retry, visible=False, sizing_mode="stretch_width", margin=0)
+        self.state.param.watch(lambda *events: self._update(), "error")
+        self._update()
+
+    def __panel__(self):
+        return self._body
+
+    def _update(self):
+        self._alert.object = self.state.error
+        self._body.visible = bool(self.state.error)
 
 
 STYLE = """
 :host { font-size: 13px; line-height: 32px; height: 32px; }
-div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; opacity: 0.8; }
+div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; opacity: 0.75; }
 """
