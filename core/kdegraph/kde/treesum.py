@@ -12,12 +12,13 @@ import numpy as np
 
 from .. import parallel
 from .._jit import jit
-from ..kernels import GAUSSIAN, UNDERFLOW, exp_neg
+from ..kernels import GAUSSIAN, UNDERFLOW, exp_neg, exponents
 from ..tree import Tree, box_distances, build_tree
 from . import expansions
-from .direct import BLOCK, block_sum
+from .direct import BLOCK
 
 SMALL = 64  # a source node of at most so many points is summed directly rather than divided
+WIDE = 1.0  # targets in wider groups (in units of sigma) are treated one by one: bounds for the group would be too loose
 RADII = (0.0, 0.12, 0.18, 0.25, 0.35, 0.5, 0.7, 1.0)  # candidates for the radius of a group, in units of sigma
 
 # Rough costs on one core, in nanoseconds; they decide between methods, never about results.
@@ -36,7 +37,7 @@ class Groups:
         """The groups of `tree`, whose nodes have half diagonals `radii`."""
         n_nodes = radii.size
         tight = radii <= radius
-        small = tree.stop - tree.start <= (SMALL if radius == 0 else 16)
+        small = tree.stop - tree.start <= SMALL
         ends = tight | small
         ends[tree.first_leaf :] = True
         inside = np.zeros(n_nodes, bool)  # below a group
@@ -118,46 +119,69 @@ def _moments_range(begin, end, nodes, columns, weights, start, stop, low, high, 
 
 
 def _choose_radius(kernel, tree, scaled, eps, n_targets):
-    """The radius of groups of least estimated cost, and the order of their expansions (1: none)."""
+    """The radius of groups of least estimated cost, and the order of their expansions (1: none).
+
+    For a few groups taken as targets, the work that `_sums_range` would do with every other group is added up.
+    """
     n, d = tree.points.shape
-    best = (math.inf, 0.0, 1)
-    reach = math.sqrt(max(1.0, math.log(100 / eps)))
-    table_order = expansions.max_order(d) if kernel.code == GAUSSIAN else 1
     pair = PAIR + PAIR_DIM * d
+    best = (math.inf, 0.0, 1)
     for radius in RADII:
         groups = Groups.of(tree, scaled, radius)
         if radius and not groups.tight.any():
             continue
-        count = (tree.stop - tree.start)[groups.nodes].astype(float)
-        picked = np.linspace(0, groups.nodes.size - 1, min(12, groups.nodes.size)).astype(int)
-        order = 1
-        if radius and table_order > 1:
-            typical = float(np.average(scaled[groups.nodes], weights=count))
-            order = expansions.needed_order(eps * 0.01, 1.0, 2 * min(typical, radius), table_order, expansions.SQRT)
-            if order < 2:
-                continue
-        low, high = tree.low[groups.nodes], tree.high[groups.nodes]
-        products = math.comb(order - 1 + 2 * d, 2 * d)
-        terms = expansions.n_terms(d, order)
-        per_target = 0.0
+        nodes = groups.nodes
+        count = (tree.stop - tree.start)[nodes].astype(float)
+        low, high, r = tree.low[nodes], tree.high[nodes], scaled[nodes]
+        center = low + (high - low) / 2
+        cost, highest = 0.0, 1
+        picked = np.linspace(0, nodes.size - 1, min(12, nodes.size)).astype(int)
         for k in picked:
             gap = np.maximum(np.maximum(low - high[k], low[k] - high), 0.0) * kernel.inverse_sigma
-            distance = gap.sum(1) if kernel.name == "laplacian" else np.sqrt((gap * gap).sum(1))
-            near = distance <= (reach if kernel.code == GAUSSIAN else reach * reach)
+            offset = np.abs(center - center[k]) * kernel.inverse_sigma
+            if kernel.name == "laplacian":
+                least, middle = gap.sum(axis=1), offset.sum(axis=1)
+            else:
+                least, middle = (gap * gap).sum(axis=1), (offset * offset).sum(axis=1)
+                if kernel.name == "exponential":
+                    least, middle = np.sqrt(least), np.sqrt(middle)
+            share = 0.5 * eps * (count @ np.exp(-middle)) / n
+            near = np.exp(-least) > share
             work = pair * count[k] * count[near]
-            if order > 1:
-                work = np.minimum(work, np.where(groups.tight[near], PRODUCT * products + 10 * terms, math.inf)) if groups.tight[k] else work
-            per_target += (work.sum() + 3 * VISIT * near.sum() * (1 if groups.tight[k] or not radius else count[k])) / count[k]
-        cost = per_target / picked.size * n_targets + (TERM * terms * (n + n_targets) if order > 1 else 0)
+            if radius and kernel.code == GAUSSIAN and groups.tight[k]:
+                distance = np.sqrt(middle[near])
+                allowed = 0.5 * eps * np.exp(-((distance + r[k] + r[near]) ** 2)) + share
+                order = _orders(allowed, middle[near], r[k] + r[near], expansions.max_order(d))
+                order[~groups.tight[near]] = 0
+                products = np.array([math.comb(q - 1 + 2 * d, 2 * d) if q else 1e12 for q in range(order.max() + 1)])
+                terms = np.array([expansions.n_terms(d, q) for q in range(order.max() + 1)])
+                expanded = PRODUCT * products[order] + 10 * terms[order]
+                highest = max(highest, order[expanded < work].max(initial=1))
+                work = np.minimum(work, expanded)
+            cost += (work.sum() + 4 * VISIT * near.sum()) / count[k]
+        cost *= n_targets / picked.size
+        if highest > 1:
+            cost += TERM * expansions.n_terms(d, highest) * (n + n_targets)
         if cost < best[0]:
-            best = (cost, radius, min(order + 4, table_order))
-    return best[1:] if best[1] else (0.0, 1)
+            best = (cost, radius, min(highest + 2, expansions.max_order(d)) if highest > 1 else 1)
+    return best[1:]
+
+
+def _orders(allowed, z2, r, order):
+    """`expansions.needed_order` for arrays (without its term for rounding)."""
+    q = np.arange(1, order + 1)
+    x = math.sqrt(2.0) * r[:, None]
+    ratio = x / expansions.SQRT[q + 1]
+    term = expansions.CRAMER * np.exp(-0.5 * z2)[:, None] * np.cumprod(x / expansions.SQRT[q], axis=1)
+    enough = (ratio < 1) & (term <= allowed[:, None] * (1 - ratio))
+    return np.where(enough.any(axis=1), enough.argmax(axis=1) + 1, 0)
 
 
 @dataclass(frozen=True)
 class Targets:
-    """Target points in the order of their tree, cut into units: tight groups, and the single points of wide ones."""
+    """Target points in the order of their tree, cut into units: groups, and the single points of wide ones."""
 
+    points: np.ndarray
     columns: np.ndarray
     start: np.ndarray
     stop: np.ndarray
@@ -167,16 +191,16 @@ class Targets:
     @classmethod
     def of(cls, tree, scaled, radius):
         """Units of `tree` for groups of at most `radius`."""
-        groups = Groups.of(tree, scaled, radius if radius else 0.1)
-        wide = groups.nodes[~groups.tight]
+        groups = Groups.of(tree, scaled, radius)
+        narrow = scaled[groups.nodes] <= WIDE
+        wide, tight = groups.nodes[~narrow], groups.nodes[narrow]
         singles = _ranges(tree.start[wide], tree.stop[wide])
-        tight = groups.nodes[groups.tight]
         start = np.concatenate([tree.start[tight], singles])
         order = np.argsort(start)
         stop = np.concatenate([tree.stop[tight], singles + 1])
         low = np.concatenate([tree.low[tight], tree.points[singles]])
         high = np.concatenate([tree.high[tight], tree.points[singles]])
-        return cls(tree.columns, start[order], stop[order], low[order], high[order])
+        return cls(tree.points, tree.columns, start[order], stop[order], low[order], high[order])
 
 
 def _ranges(start, stop):
@@ -195,7 +219,7 @@ def sums_at(sources, targets, eps, *, floor=0.0, exclude_self=False, progress=No
     cut = min(UNDERFLOW, -math.log(floor)) if floor > 0 else UNDERFLOW
     parallel.run(
         _sums_range, targets.start.size, sources.kernel.code, sources.kernel.inverse_sigma,
-        targets.columns, targets.start, targets.stop, targets.low, targets.high,
+        targets.points, targets.columns, targets.start, targets.stop, targets.low, targets.high,
         tree.columns, sources.weights, tree.start, tree.stop, tree.low, tree.high,
         sources.node_sum, sources.node_mass, sources.is_group, sources.moment_row, sources.moments,
         table.exponents, table.degree, table.parent, table.axis, table.inverse_factorial, table.n_terms, table.row, table.sums, expansions.SQRT,
@@ -207,7 +231,7 @@ def sums_at(sources, targets, eps, *, floor=0.0, exclude_self=False, progress=No
 
 @jit
 def _sums_range(
-    begin, end, code, scale, t_columns, t_start, t_stop, t_low, t_high, columns, weights, start, stop, low, high,
+    begin, end, code, scale, t_points, t_columns, t_start, t_stop, t_low, t_high, columns, weights, start, stop, low, high,
     node_sum, node_mass, is_group, moment_row, moments,
     multi, degree, parent, axis, inverse_factorial, n_terms, row, index_sums, sqrt, a, b, cut, exclude_self, sums,
 ):  # fmt: skip
@@ -226,7 +250,7 @@ def _sums_range(
         first, last = t_start[unit], t_stop[unit]
         count = last - first
         bound = _lower_bound(
-            code, scale, t_columns, t_low, t_high, unit, first, count, columns, weights, start, stop, low, high, node_mass, is_group,
+            code, scale, t_points, t_low, t_high, unit, first, count, columns, weights, start, stop, low, high, node_mass, is_group,
             b, cut, exclude_self, stack, buffer,
         )  # fmt: skip
         share = b * bound / node_mass[0] if node_mass[0] > 0.0 else 0.0
@@ -269,7 +293,7 @@ def _sums_range(
                     r += ((high[node, c] - low[node, c]) * scale * 0.5) ** 2
                 mass = node_mass[node]
                 q = needed_order(allowed * (mass - own) / mass if mass > 0.0 else allowed, z2, radius + math.sqrt(r), order, sqrt)
-                if q > 0 and _cheaper(q, d, n_terms, count, size):
+                if q > 1 and _cheaper(q, d, n_terms, count, size):
                     hermite(z, q, multi, n_terms, line, derivatives)
                     if n_terms[q] > used:
                         local[used : n_terms[q]] = 0.0
@@ -278,7 +302,7 @@ def _sums_range(
                     constant -= own
                     continue
             if leaf or size <= SMALL:
-                _add_direct(code, scale, t_columns, first, last, columns, weights, start[node], stop[node], exclude_self, buffer, sums)
+                _add_direct(code, scale, t_points, first, last, columns, weights, start[node], stop[node], exclude_self, buffer, sums)
             else:
                 stack[top + 1], stack[top + 2] = 2 * node + 1, 2 * node + 2
                 top += 2
@@ -299,22 +323,31 @@ def _cheaper(q, d, n_terms, count, size):
     return PRODUCT * products + 10.0 * n_terms[q] < (PAIR + PAIR_DIM * d) * count * size
 
 
-@jit
-def _add_direct(code, scale, t_columns, first, last, columns, weights, begin, end, exclude_self, buffer, sums):
-    for i in range(first, last):
-        y = t_columns[:, i].copy()
-        if exclude_self and begin <= i < end:
-            for part in range(2):
-                lo, hi = (begin, i) if part == 0 else (i + 1, end)
-                if hi > lo:
-                    sums[i] += block_sum(code, scale, y, columns, weights, lo, hi, buffer)
-        else:
-            sums[i] += block_sum(code, scale, y, columns, weights, begin, end, buffer)
+@jit(reassociate=True)
+def _add_direct(code, scale, t_points, first, last, columns, weights, begin, end, exclude_self, buffer, sums):
+    """Add the sum over the sources begin..end-1 to every target; several rows of exponents share one long, vectorised run of exp."""
+    size = end - begin
+    rows = max(1, min(last - first, BLOCK // size))
+    w = weights[begin:end]
+    for i0 in range(first, last, rows):
+        count = min(rows, last - i0)
+        for k in range(count):
+            exponents(code, scale, t_points[i0 + k], columns, begin, end, buffer[k * size : (k + 1) * size])
+        for j in range(count * size):
+            buffer[j] = exp_neg(buffer[j])
+        for k in range(count):
+            values = buffer[k * size : (k + 1) * size]
+            if exclude_self and begin <= i0 + k < end:
+                values[i0 + k - begin] = 0.0
+            total = 0.0
+            for j in range(size):
+                total += w[j] * values[j]
+            sums[i0 + k] += total
 
 
 @jit
 def _lower_bound(
-    code, scale, t_columns, t_low, t_high, unit, first, count, columns, weights, start, stop, low, high, node_mass, is_group,
+    code, scale, t_points, t_low, t_high, unit, first, count, columns, weights, start, stop, low, high, node_mass, is_group,
     b, cut, exclude_self, stack, buffer,
 ):  # fmt: skip
     """A lower bound of the sum of absolute contributions at every target of the unit; nearer nodes first, so that the far ones are left out early."""
@@ -335,7 +368,7 @@ def _lower_bound(
             continue
         if is_group[node] or 2 * node + 2 >= start.size:
             if count == 1 and end - begin <= SMALL:
-                y = t_columns[:, first].copy()
+                y = t_points[first]
                 for j in range(begin, end):
                     if not (exclude_self and j == first):
                         t = 0.0
