@@ -65,29 +65,13 @@ def install():
 
         kdegraph.spectrum, kdegraph.conductance, kdegraph.spectral_clustering = spectrum, conductance, spectral_clustering
         kdegraph.suggest_n_clusters = suggest
-    if not hasattr(kdegraph, "datasets"):
+    import kdegraph.datasets as d
 
-        def make(name, n=1000, noise=None, seed=0):
-            from sklearn import datasets as ds
+    if not hasattr(d, "make"):
+        from kdegraph.datasets import _dataset, _generators, _images
 
-            noise = 0.05 if noise is None else noise
-            if name == "moons":
-                return ds.make_moons(n, noise=noise, random_state=seed)
-            if name == "circles":
-                return ds.make_circles(n, noise=noise, factor=0.5, random_state=seed)
-            return ds.make_blobs(n, cluster_std=noise * 10, random_state=seed)
-
-        def image_points(image, n):
-            from PIL import Image
-
-            h, w = image.shape[:2]
-            f = min(1, (n / (h * w)) ** 0.5)
-            small = np.asarray(Image.fromarray(image).resize((int(w * f), int(h * f)))) / 255
-            r, c = np.mgrid[: small.shape[0], : small.shape[1]]
-            m = max(small.shape[:2])
-            return np.column_stack([small.reshape(-1, 3), r.ravel() / m, c.ravel() / m]), small.shape[:2]
-
-        kdegraph.datasets = types.SimpleNamespace(names=lambda: ("moons", "circles", "blobs"), make=make, image_points=image_points)
+        d.Dataset, d.make, d.names, d.GENERATORS = _dataset.Dataset, _generators.make, _generators.names, _generators.GENERATORS
+        d.photo, d.photo_names, d.image_points = _images.photo, _images.photo_names, _images.image_points
 
 
 install()

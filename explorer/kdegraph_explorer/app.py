@@ -62,9 +62,12 @@ def serve(file=None, host="127.0.0.1", port=5006, show=False):
 
 
 THEME = {
-    "palette": {"primary": {"main": "#2F6690"}},
-    "typography": {"fontFamily": "Roboto, system-ui, sans-serif"},
-    "shape": {"borderRadius": 8},
+    mode: {
+        "palette": {"primary": {"main": primary}},
+        "typography": {"fontFamily": "Roboto, system-ui, sans-serif"},
+        "shape": {"borderRadius": 8},
+    }
+    for mode, primary in (("light", "#2F6690"), ("dark", "#7FB2D6"))
 }
 BAR_HEIGHT = "48px"
 STYLE = {  # a low, quiet bar in the page's own colours

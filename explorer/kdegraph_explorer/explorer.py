@@ -4,9 +4,9 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 from kdegraph._validation import check_count, check_points, check_positive
+from kdegraph.datasets import Dataset
 from panel.viewable import Viewer
 
-from .dataset import Dataset
 from .session import Session
 from .sources.given import Given
 from .views import VIEWS
@@ -97,7 +97,7 @@ class Explorer(Viewer):
     @property
     def X(self):
         """(n, d) float64 array: the points that are explored."""
-        return self._settled().dataset.points
+        return self._settled().dataset.X
 
     @property
     def labels(self):
@@ -175,8 +175,9 @@ class Explorer(Viewer):
 def _dataset(X, y):
     points = check_points(X)
     if y is None:
-        return Dataset("given points", points)
+        return Dataset(points, name="given points")
     labels = np.asarray(y)
     if labels.shape != (len(points),):
         raise ValueError(f"y must have shape ({len(points)},), one label per point, got {labels.shape}")
-    return Dataset("given points", points, truth=np.unique(labels, return_inverse=True)[1])
+    names, numbers = np.unique(labels, return_inverse=True)
+    return Dataset(points, numbers.astype(np.int64), name="given points", label_names=tuple(map(str, names)))

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 
 import kdegraph
 import numpy as np
+from kdegraph.datasets import Dataset
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score
-
-from .dataset import Dataset
 
 METHODS = {"kde": "KDE graph", "knn": "k-NN graph"}
 N_EIGENVALUES = 10  # enough for the eigengap and for k <= 8 without another eigensolver run
@@ -99,13 +98,15 @@ class Pipeline:
         -------
         Result
         """
-        points = request.dataset.points
+        points = request.dataset.X
         n_clusters = request.n_clusters
         if n_clusters != "auto" and n_clusters > len(points):
             raise ValueError(f"n_clusters must be at most {len(points)}, the number of points, got {n_clusters}")
         sigma = request.sigma
         if sigma == "auto":
             progress("kernel width", 0.0)
+            sigma = request.dataset.sigma  # what is known to suit the data, where anything is
+        if sigma is None:
             sigma, _ = self._stage("sigma", (request.dataset,), lambda: kdegraph.estimate_sigma(points, seed=0))
         outcomes = dict(self._same_data(request))
         for method in METHODS:
@@ -126,7 +127,7 @@ class Pipeline:
         graph_key, build = getattr(self, f"_{method}")(request, sigma, announce)
         graph, graph_seconds = self._stage((method, "graph"), graph_key, build)
         adjacency = getattr(graph, "adjacency", graph)
-        n = len(request.dataset.points)
+        n = len(request.dataset.X)
 
         announce("eigenvalues", 0.0)
         wanted = N_EIGENVALUES if request.n_clusters == "auto" else max(N_EIGENVALUES, request.n_clusters + 2)
@@ -156,11 +157,11 @@ class Pipeline:
     def _kde(self, request, sigma, progress):
         key = (request.dataset, sigma, request.n_rounds, request.seed)
         return key, lambda: kdegraph.similarity_graph(
-            request.dataset.points, sigma=sigma, n_rounds=request.n_rounds, seed=request.seed, progress=progress
+            request.dataset.X, sigma=sigma, n_rounds=request.n_rounds, seed=request.seed, progress=progress
         )
 
     def _knn(self, request, sigma, progress):
-        points = request.dataset.points
+        points = request.dataset.X
         n_neighbors = min(request.n_neighbors, len(points) - 1)
         return (request.dataset, n_neighbors), lambda: kdegraph.knn_graph(points, n_neighbors)
 
@@ -181,15 +182,15 @@ class Pipeline:
         }
         if isolated:
             scores["Isolated points"] = isolated
-        if dataset.truth is not None:
-            scores["Adjusted Rand index"] = float(adjusted_rand_score(dataset.truth, clustering.labels))
+        if dataset.y is not None:
+            scores["Adjusted Rand index"] = float(adjusted_rand_score(dataset.y, clustering.labels))
         return scores
 
     def _colours(self, method, dataset, labels, reference):
         """Number the clusters like those of `reference` (or of the last outcome, or of the true labels) where they overlap most."""
         if method == "kde":
             last = self._same_data_outcome(dataset)
-            reference_labels = last.colours if last is not None else dataset.truth
+            reference_labels = last.colours if last is not None else dataset.y
         else:
             reference_labels = reference.colours
         return align(labels, reference_labels)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import param
+from kdegraph.datasets import Dataset
 
-from .dataset import Dataset
 from .pipeline import Request, Result
+from .projection import axes
 
 
 class State(param.Parameterized):
@@ -17,7 +18,7 @@ class State(param.Parameterized):
     dataset = param.ClassSelector(class_=Dataset, doc="The points that are explored.")
 
     sigma = param.Number(1.0, bounds=(0, None), inclusive_bounds=(False, True), label="Kernel width σ", doc="Two points at distance σ are similar to degree 1/e. Small: many islands; large: everything is connected.")  # fmt: skip
-    sigma_auto = param.Boolean(True, label="auto σ", doc="σ is the mean distance of a point to its 10th nearest neighbour.")
+    sigma_auto = param.Boolean(True, label="auto σ", doc="σ is the value known to suit the data or, without one, the mean distance of a point to its 10th nearest neighbour.")
     n_rounds = param.Integer(20, bounds=(1, 1000), softbounds=(1, 60), label="Rounds L", doc="Neighbours drawn per point. More rounds: a denser graph that is closer to the full one.")  # fmt: skip
     rounds_auto = param.Boolean(False, label="auto L", doc="L grows with the logarithm of the number of points.")
     n_clusters = param.Integer(2, bounds=(1, 100), softbounds=(1, 16), label="Clusters k", doc="Number of groups. The graph and its spectrum are kept when k changes.")  # fmt: skip
@@ -58,11 +59,11 @@ class State(param.Parameterized):
 
     def use(self, dataset):
         """Change to other data: selection and axes start anew, the other choices stay."""
-        axes = list(dataset.axes)
+        names = list(axes(dataset))
         with param.parameterized.batch_call_watchers(self):
-            self.param.horizontal.objects = axes
-            self.param.vertical.objects = axes
-            self.param.update(dataset=dataset, horizontal=axes[0], vertical=axes[min(1, len(axes) - 1)], selection=np.empty(0, dtype=np.intp))
+            self.param.horizontal.objects = names
+            self.param.vertical.objects = names
+            self.param.update(dataset=dataset, horizontal=names[0], vertical=names[min(1, len(names) - 1)], selection=np.empty(0, dtype=np.intp))
 
     def accept(self, result):
         """Take a result in, with the values that were chosen automatically for it."""

@@ -86,7 +86,7 @@ def _draw_points(x, y, colours, palette, radius, opacity, image):
 
 
 INK_BUDGET = 6_000_000  # pixels touched per image; beyond it, every m-th edge stands for m of them
-EDGE_OPACITY = 0.62
+EDGE_OPACITY = 0.8
 
 
 def draw(viewport, positions, colours, palette, *, edges=None, radius=None, opacity=1.0):
@@ -125,7 +125,7 @@ def draw(viewport, positions, colours, palette, *, edges=None, radius=None, opac
         _draw_edges(rows[::every], columns[::every], x, y, colours, shades, image)
         ink = image[:, :, 3]
         inked = ink[ink > 0]
-        full = max(1.5, 1.6 * float(inked.mean())) if inked.size else 1.0
+        full = max(1.2, 1.1 * float(inked.mean())) if inked.size else 1.0
         alpha = EDGE_OPACITY * (1 - np.exp(-ink / full))
         image *= (alpha / np.maximum(ink, 1e-12))[:, :, None]
     if radius is not None:

@@ -1,17 +1,15 @@
 """Point sets from generators."""
 
-import kdegraph
-import numpy as np
+import kdegraph.datasets
 import param
 
-from ..dataset import Dataset
 from .base import Source
 
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
 
 
 class Generators(Source):
-    """Points drawn at random from a shape, with their true labels."""
+    """Points drawn at random from a shape, with their true labels where it has clusters."""
 
     key = "generators"
     label = "Generated points"
@@ -19,12 +17,12 @@ class Generators(Source):
     controls = ("shape", "n", "noise", "seed")
     widgets = {"n": "steps"}
 
-    shape = param.Selector(objects=list(kdegraph.datasets.names()), label="Shape", doc="Two moons, circles and blobs are those of the paper.")
+    shape = param.Selector(objects=list(kdegraph.datasets.names()), label="Shape", doc="Moons, circles and anisotropic blobs are those of the paper.")
     n = param.Selector(default=2000, objects=list(SIZES), label="Points n", doc="Number of points.")
-    noise = param.Number(0.06, bounds=(0, 0.3), step=0.01, label="Noise", doc="Standard deviation of the noise that is added to every coordinate.")
+    noise = param.Number(1.0, bounds=(0, 4), step=0.05, label="Noise", doc="Spread of the points, as a multiple of what is usual for the shape.")
     seed = param.Integer(0, bounds=(0, 2**31 - 1), label="Data seed", doc="Start of the random draws of the points.")
 
     def load(self):
         """See `Source.load`."""
-        points, labels = kdegraph.datasets.make(self.shape, n=self.n, noise=self.noise, seed=self.seed)
-        return Dataset(self.shape, points, truth=np.unique(labels, return_inverse=True)[1])
+        usual = kdegraph.datasets.GENERATORS[self.shape].noise
+        return kdegraph.datasets.make(self.shape, n=self.n, noise=self.noise * usual, seed=self.seed)

@@ -1,10 +1,11 @@
-"""The two photographs that come with scikit-learn."""
+"""The photographs that come with scikit-learn."""
 
+import kdegraph.datasets
 import param
-from sklearn.datasets import load_sample_image
 
 from .base import Source
-from .images import PIXELS, image_dataset
+
+PIXELS = (1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000)
 
 
 class Photographs(Source):
@@ -16,9 +17,9 @@ class Photographs(Source):
     controls = ("picture", "pixels")
     widgets = {"pixels": "steps"}
 
-    picture = param.Selector(objects={"Temple": "china.jpg", "Flower": "flower.jpg"}, label="Photograph", doc="Both are 640 by 427 pixels.")
-    pixels = param.Selector(default=5000, objects=list(PIXELS), label="Pixels", doc="The photograph is scaled down to at most this many pixels.")
+    picture = param.Selector(objects=list(kdegraph.datasets.photo_names()), label="Picture", doc="Photographs of 640 by 427 pixels.")
+    pixels = param.Selector(default=10_000, objects=list(PIXELS), label="Pixels", doc="The photograph is scaled down to at most this many pixels.")
 
     def load(self):
         """See `Source.load`."""
-        return image_dataset(self.picture.removesuffix(".jpg"), load_sample_image(self.picture), self.pixels)
+        return kdegraph.datasets.photo(self.picture, max_pixels=self.pixels)

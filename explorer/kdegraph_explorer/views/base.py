@@ -1,6 +1,9 @@
-"""What a view is."""
+"""What a view is, and what all views look like."""
+
+from html import escape
 
 import panel as pn
+import panel_material_ui as pmui
 from panel.viewable import Viewer
 
 
@@ -38,22 +41,23 @@ class View(Viewer):
         return ()
 
 
-def caption(title, sentence):
-    """The title of a plot with its sentence of explanation."""
-    return pn.pane.HTML(
-        f'<span class="kg-title">{title}</span> <span class="kg-caption">{sentence}</span>',
-        css_classes=["kg-heading"],
+def card(title, sentence, content):
+    """A frame around a plot or a table, with its title and its sentence of explanation."""
+    head = pn.pane.HTML(
+        f'<div title="{escape(sentence)}"><span class="title">{title}</span> <span class="sentence">{sentence}</span></div>',
+        css_classes=["kg-caption"],
         stylesheets=[CAPTION_STYLE],
         sizing_mode="stretch_width",
         margin=(6, 10, 0, 10),
         height=20,
     )
+    return pmui.Paper(head, content, sizing_mode="stretch_both", elevation=0, variant="outlined", margin=4)
 
 
 CAPTION_STYLE = """
 :host { font-size: 12.5px; line-height: 18px; overflow: hidden; }
-.kg-title { font-weight: 600; letter-spacing: 0.01em; }
-.kg-caption { opacity: 0.62; margin-left: 4px; }
+.title { font-weight: 600; letter-spacing: 0.01em; }
+.sentence { opacity: 0.62; margin-left: 4px; }
 div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 """
 

@@ -8,6 +8,8 @@ import param
 from kdegraph._validation import check_positive
 from panel.viewable import Viewer
 
+from ..projection import axes
+
 SIGMA_DECADES = 2.0  # the slider reaches this far to both sides of the automatic value
 
 
@@ -209,8 +211,8 @@ class DisplayControls(Viewer):
 
     def _update(self):
         dataset = self.state.dataset
-        self._axes.visible = dataset is not None and len(dataset.axes) > 2
-        self._overlay.visible = dataset is not None and dataset.picture is not None
+        self._axes.visible = dataset is not None and len(axes(dataset)) > 2
+        self._overlay.visible = dataset is not None and dataset.image is not None
         if dataset is not None:
             for name, widget in self._choices.items():
-                widget.param.update(options=list(dataset.axes), value=getattr(self.state, name))
+                widget.param.update(options=list(axes(dataset)), value=getattr(self.state, name))

@@ -2,13 +2,14 @@
 
 import numpy as np
 import panel as pn
-import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
 
 from ..drawing.figures import Frame, plain_figure
 from ..drawing.palette import cluster_colours
 from ..pipeline import METHODS
-from .base import View, caption, figure_pane
+from .base import View, card, figure_pane
+
+SENTENCE = "each colour is one cluster of pixels"
 
 
 class PictureView(View):
@@ -36,9 +37,7 @@ class PictureView(View):
             self._figures[method] = fig
         self._body = pn.Row(
             *(
-                pmui.Paper(
-                    caption(name, "each colour is one cluster of pixels"), figure_pane(self._figures[method], f"{method}-picture"), sizing_mode="stretch_both", elevation=0, variant="outlined", margin=4
-                )
+                card(name, SENTENCE, figure_pane(self._figures[method], f"{method}-picture"))
                 for method, name in METHODS.items()
             ),
             sizing_mode="stretch_both",
@@ -53,7 +52,7 @@ class PictureView(View):
 
     def applies(self):
         """Only images have pictures."""
-        return self.state.dataset is not None and self.state.dataset.picture is not None
+        return self.state.dataset is not None and self.state.dataset.image is not None
 
     def figures(self):
         """See `View.figures`."""
@@ -63,10 +62,10 @@ class PictureView(View):
         if not self.applies():
             return
         dataset = self.state.dataset
-        height, width = dataset.picture.shape[:2]
+        height, width = dataset.image.shape[:2]
         if self._shown is not dataset:
             self._shown = dataset
-            image = packed_image(dataset.picture)
+            image = packed_image(dataset.image)
             for method in METHODS:
                 self._pictures[method].data = {"image": [image], "dw": [width], "dh": [height]}
                 self._overlays[method].data = {"image": [], "dw": [], "dh": []}
@@ -74,7 +73,7 @@ class PictureView(View):
         for method in METHODS:
             outcome = self.state.outcome(method)
             if outcome is not None and len(outcome.colours) == dataset.n_points:
-                self._overlays[method].data = {"image": [segments(outcome.colours.reshape(dataset.grid))], "dw": [width], "dh": [height]}
+                self._overlays[method].data = {"image": [segments(outcome.colours.reshape(dataset.shape))], "dw": [width], "dh": [height]}
 
 
 def packed_image(picture):

@@ -3,11 +3,10 @@
 from html import escape
 
 import panel as pn
-import panel_material_ui as pmui
 
 from ..drawing.palette import METHOD
 from ..pipeline import METHODS
-from .base import View, caption
+from .base import View, card
 
 EXPLAIN = {
     "Edges": "Number of edges of the graph",
@@ -31,9 +30,7 @@ class ScoresView(View):
     def __init__(self, session, **params):
         super().__init__(session, **params)
         self._table = pn.pane.HTML("", css_classes=["kg-scores"], stylesheets=[STYLE], sizing_mode="stretch_both", margin=(0, 8))
-        self._body = pmui.Paper(
-            caption("Scores", "both graphs in numbers; hover a row for its meaning"), self._table, sizing_mode="stretch_both", elevation=0, variant="outlined", margin=4
-        )
+        self._body = card("Scores", "both graphs in numbers; hover a row for its meaning", self._table)
         self.state.param.watch(lambda *events: self._update(), "result")
         self._update()
 

@@ -2,14 +2,15 @@
 
 import numpy as np
 import panel as pn
-import panel_material_ui as pmui
 from bokeh.events import Tap
 from bokeh.models import ColumnDataSource, HoverTool, Label, Range1d
 
 from ..drawing.figures import plain_figure
 from ..drawing.palette import BETWEEN, METHOD
 from ..pipeline import METHODS
-from .base import View, caption, figure_pane
+from .base import View, card, figure_pane
+
+SENTENCE = "a large gap after the k-th suggests k clusters; click a gap to set k"
 
 
 class SpectrumView(View):
@@ -26,14 +27,7 @@ class SpectrumView(View):
             self._add(method, name)
         self._body = pn.Row(
             *(
-                pmui.Paper(
-                    caption(f"Eigenvalues, {name}", "a large gap after the k-th suggests k clusters; click a gap to set k"),
-                    figure_pane(self._figures[method], f"{method}-spectrum"),
-                    sizing_mode="stretch_both",
-                    elevation=0,
-                    variant="outlined",
-                    margin=4,
-                )
+                card(f"Eigenvalues, {name}", SENTENCE, figure_pane(self._figures[method], f"{method}-spectrum"))
                 for method, name in METHODS.items()
             ),
             sizing_mode="stretch_both",

@@ -29,7 +29,7 @@ class Status(Viewer):
             return f"{state.stage} …"
         if state.dataset is None:
             return "Starting …"
-        n, d = state.dataset.points.shape
+        n, d = state.dataset.X.shape
         words = f"{state.dataset.name}: {n:,} point{'s' * (n != 1)} in {d} dimension{'s' * (d != 1)}"
         if (outcome := state.outcome("kde")) is not None and state.result.request.dataset is state.dataset:
             words += f", {outcome.n_clusters} cluster{'s' * (outcome.n_clusters != 1)}"

@@ -1,0 +1,102 @@
+"""Decides what of a plot of points and edges has to be drawn again, and draws it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .palette import cluster_colours, packed
+from .raster import draw, edge_list
+
+MAX_GLYPHS = 4000  # up to here the browser draws the points, sharp at every zoom; above, they are part of the image
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """All that a plot of one graph depends on.
+
+    Attributes
+    ----------
+    positions : (n, 2) float array
+    viewport : (x0, x1, y0, y1, width, height)
+    adjacency : csr_array or None
+        None draws no edges.
+    colours : (n,) int array or None
+        None draws all points in the neutral colour.
+    selection : int array
+        Unless it is empty, all other points fade.
+    """
+
+    positions: np.ndarray
+    viewport: tuple
+    adjacency: object = None
+    colours: np.ndarray | None = None
+    selection: np.ndarray = ()
+
+    @property
+    def as_glyphs(self):
+        """Whether the browser draws the points."""
+        return len(self.positions) <= MAX_GLYPHS
+
+
+@dataclass(frozen=True, eq=False)
+class Layers:
+    """What has changed on the screen; None for what has not."""
+
+    image: np.ndarray | None = None  # (height, width) uint32, fills the viewport
+    positions: np.ndarray | None = None  # (m, 2), of the glyphs; m is 0 when the points are in the image
+    colours: np.ndarray | None = None  # (m,) uint32
+
+
+class Painter:
+    """Paints one plot, remembering what it shows. Used by one thread at a time."""
+
+    def __init__(self):
+        self._shown = {}
+
+    def paint(self, scene):
+        """The layers of `scene` that differ from what is shown."""
+        colours = np.zeros(len(scene.positions), dtype=np.int64) if scene.colours is None else scene.colours
+        palette = cluster_colours(int(colours.max()) + 1)
+        if scene.colours is None:
+            palette[0] = palette[-1]
+        return Layers(
+            image=self._image(scene, colours, palette),
+            positions=self._glyph_positions(scene),
+            colours=self._glyph_colours(scene, colours, palette),
+        )
+
+    def _image(self, scene, colours, palette):
+        key = (scene.positions, scene.viewport, scene.adjacency, scene.colours, None if scene.as_glyphs else scene.selection)
+        if not self._changed("image", key):
+            return None
+        radius = None
+        if not scene.as_glyphs:
+            radius = point_radius(len(colours))
+            if len(scene.selection):
+                faded = np.full(len(colours), len(palette) - 1)
+                faded[scene.selection] = colours[scene.selection]
+                colours = faded
+        edges = None if scene.adjacency is None else edge_list(scene.adjacency)
+        return draw(scene.viewport, scene.positions, colours, palette, edges=edges, radius=radius, opacity=0.9)
+
+    def _glyph_positions(self, scene):
+        if not self._changed("positions", (scene.positions,)):
+            return None
+        return scene.positions if scene.as_glyphs else scene.positions[:0]
+
+    def _glyph_colours(self, scene, colours, palette):
+        if not self._changed("colours", (scene.positions, scene.colours)):
+            return None
+        return packed(palette[colours]) if scene.as_glyphs else np.empty(0, dtype=np.uint32)
+
+    def _changed(self, layer, key):
+        """Whether a layer depends on something new; arrays and graphs are the same when they are the same object."""
+        shown = self._shown.get(layer)
+        same = shown is not None and all(a is b or (isinstance(a, tuple) and a == b) for a, b in zip(shown, key, strict=True))
+        self._shown[layer] = key
+        return not same
+
+
+def point_radius(n):
+    """Radius in pixels of n points: the more, the smaller."""
+    return float(np.clip(1.5 * (2000 / n) ** 0.3, 0.55, 3.5))

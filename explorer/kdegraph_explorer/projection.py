@@ -1,0 +1,52 @@
+"""How points of any dimension are placed on the screen."""
+
+import numpy as np
+
+COMPONENTS = ("PC 1", "PC 2")
+
+
+def axes(dataset):
+    """Names of the axes that points can be drawn along: their features, and for d > 2 two principal components first."""
+    return (*COMPONENTS, *dataset.feature_names) if len(dataset.feature_names) > 2 else dataset.feature_names
+
+
+def positions(dataset, horizontal, vertical):
+    """Coordinates along two of `axes`.
+
+    Returns
+    -------
+    (n, 2) float64 array
+        With a single feature, the second coordinate is a random height, so that the points can be told apart.
+    """
+    X = dataset.X
+    if X.shape[1] == 1:
+        height = 0.2 * max(float(np.ptp(X)), 1e-300)
+        return np.column_stack([X[:, 0], np.random.default_rng(0).uniform(-height, height, len(X))])
+    components = principal_components(X) if {horizontal, vertical} & set(COMPONENTS) else None
+    return np.column_stack([_along(dataset, components, name) for name in (horizontal, vertical)])
+
+
+def _along(dataset, components, name):
+    if name in dataset.feature_names:
+        return dataset.X[:, dataset.feature_names.index(name)]
+    return components[:, COMPONENTS.index(name)]
+
+
+def principal_components(X):
+    """The first two principal components of points.
+
+    Parameters
+    ----------
+    X : (n, d) float array, d >= 2
+
+    Returns
+    -------
+    (n, 2) float64 array
+        In units of X. The sign, which is arbitrary, is such that the largest weight is positive.
+    """
+    centred = X - X.mean(axis=0)
+    scale = max(float(np.abs(centred).max()), 1e-300)
+    centred /= scale  # so that the squares neither overflow nor vanish
+    vectors = np.linalg.eigh(centred.T @ centred)[1][:, :-3:-1]
+    vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), (0, 1)])
+    return centred @ vectors * scale
