@@ -1,0 +1,180 @@
+"""A real Chromium, the served explorer, and the rules that every browser test keeps: no error, no request that leaves the machine."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+from browser.chromium import find
+from browser.explorer_page import ExplorerPage
+from browser.screenshots import Report
+from browser.watcher import Watcher
+from playwright.sync_api import sync_playwright
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+REPORT = ROOT / "test-report"
+# The same pixels on every machine, and no calls home.
+ARGUMENTS = [
+    "--no-sandbox",
+    "--hide-scrollbars",
+    "--force-color-profile=srgb",
+    "--font-render-hinting=none",
+    "--disable-lcd-text",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="package")
+def chromium():
+    """A Chromium; the package's own, so that tests outside it may run event loops."""
+    path = find()
+    if path is None:
+        pytest.fail("no Chromium: run `make test`, or install chromium or google-chrome, or set CHROMIUM=/path/to/it")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="package")
+def serve(tmp_path_factory):
+    """Starts a program that serves HTTP, waits for it, and returns its address and the path of its log."""
+    running = []
+
+    def start(command, path="/", **environment):
+        port = free_port()
+        log = tmp_path_factory.mktemp("server") / "log.txt"
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [part.format(port=port) for part in command],
+                cwd=ROOT,
+                env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        running.append(process)
+        address = f"http://localhost:{port}{path}"
+        wait_for(address, process, log)
+        return address, log
+
+    yield start
+    for process in running:
+        process.terminate()
+    for process in running:
+        process.wait(20)
+
+
+@pytest.fixture(scope="package")
+def explorer_server(serve):
+    """(address, log) of the explorer, served as the README says."""
+    return serve([sys.executable, "-m", "panel", "serve", "apps/explorer.py", "--port", "{port}"], path="/explorer")
+
+
+@pytest.fixture
+def new_page(chromium, request):
+    """Makes pages, with options for the browser context; at the end, fails the test if one had a problem."""
+    contexts, watchers = [], []
+
+    def make(**options):
+        context = chromium.new_context(
+            **{
+                "viewport": {"width": 1280, "height": 720},
+                "device_scale_factor": 1,
+                "reduced_motion": "reduce",
+                "locale": "en-GB",
+                "timezone_id": "UTC",
+                **options,
+            }
+        )
+        watchers.append(Watcher(context))
+        contexts.append(context)
+        return context.new_page()
+
+    yield make
+    if getattr(request.node, "failed", False):
+        REPORT.mkdir(exist_ok=True)
+        for index, context in enumerate(contexts):
+            for page in context.pages:
+                page.screenshot(path=REPORT / f"failed-{request.node.name}-{index}.png")
+    for context in contexts:
+        context.close()
+    problems = [problem for watcher in watchers for problem in watcher.problems]
+    assert not problems, "\n".join(problems)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    item.failed = getattr(item, "failed", False) or report.failed
+    return report
+
+
+@pytest.fixture
+def explorer(new_page, explorer_server):
+    """Opens the explorer in a page of its own; at the end, fails the test if the server has logged an error."""
+    address, log = explorer_server
+    start = log.stat().st_size
+
+    def open_page(query="", **options):
+        return ExplorerPage(new_page(**options)).open(address + query)
+
+    yield open_page
+    logged = log.read_bytes()[start:].decode()
+    assert "ERROR" not in logged, logged
+    assert "Traceback" not in logged, logged
+
+
+@pytest.fixture(scope="package")
+def report(request):
+    """Compares screenshots with the baselines; see test-report/index.html."""
+    return Report(REPORT, request.config.getoption("--update-screenshots"))
+
+
+@pytest.fixture
+def screenshot(report):
+    """``screenshot(page, name, hide=[locators])`` fails unless the page looks like the baseline `name`."""
+    fonts = subprocess.run(["fc-match", "Helvetica"], capture_output=True, text=True).stdout if shutil.which("fc-match") else ""
+    if "Liberation" not in fonts:
+        pytest.skip("the baselines are drawn with the Liberation fonts, which are not installed here")
+
+    def check(page, name, hide=()):
+        page.mouse.move(0, 0)
+        report.check(name, page.screenshot(animations="disabled", caret="hide", mask=list(hide), mask_color="#888888"))
+
+    return check
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("localhost", 0))
+        return listener.getsockname()[1]
+
+
+def wait_for(address, process, log, seconds=90):
+    """Wait until a server answers; what it has printed is the message when it does not."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            with urllib.request.urlopen(address, timeout=30):
+                return
+        except OSError:
+            if process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"no answer from {address}:\n{log.read_text()}") from None
+        time.sleep(0.1)

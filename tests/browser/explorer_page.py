@@ -1,0 +1,105 @@
+"""The explorer as a test sees it: what it shows, and the controls that a user has."""
+
+import json
+
+# Bokeh's models of the page, by the names that the figures carry.
+READ_FIGURE = """([name, column]) => {
+  for (const doc of Bokeh.documents) {
+    const figure = doc.get_model_by_name(name);
+    if (!figure) continue;
+    for (const renderer of figure.renderers) {
+      const values = renderer.data_source?.data[column];
+      if (values) return Array.from(values);
+    }
+  }
+  return null;
+}"""
+IDLE = "() => window.Bokeh && Bokeh.documents.length > 0 && Bokeh.documents.every(doc => doc.is_idle)"
+TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+PATIENCE = 60_000  # milliseconds; a first compilation on a busy machine takes its time
+
+
+class ExplorerPage:
+    """Drives the explorer in a page.
+
+    Parameters
+    ----------
+    page : playwright.sync_api.Page
+    """
+
+    def __init__(self, page):
+        self.page = page
+
+    def open(self, url):
+        """Load the page and wait for its first result."""
+        self.page.goto(url)
+        return self.settle()
+
+    def settle(self):
+        """Wait until nothing is computed, sent or drawn any more."""
+        page = self.page
+        page.locator(".kg-status").filter(has_text="points in").wait_for(timeout=PATIENCE)
+        page.locator(".kg-cancel").wait_for(state="hidden", timeout=PATIENCE)
+        page.wait_for_function(IDLE, timeout=PATIENCE)
+        page.evaluate("() => document.fonts.ready.then(() => true)")
+        page.evaluate(TWO_FRAMES)
+        return self
+
+    def status(self):
+        """The line that says what is explored."""
+        return self.page.locator(".kg-status").inner_text().strip()
+
+    def scores(self):
+        """{row: [value of the KDE graph, value of the k-NN graph]} as the table shows it."""
+        rows = self.page.locator(".kg-scores tbody tr")
+        return {row.locator("th").inner_text(): row.locator("td").all_inner_texts() for row in rows.all()}
+
+    def column(self, figure, column):
+        """A column of the data that a figure draws."""
+        return self.page.evaluate(READ_FIGURE, [figure, column])
+
+    def eigenvalues(self, graph="KDE graph"):
+        """The eigenvalues that the spectrum shows."""
+        return self.column(f"{graph}: eigenvalues", "value")
+
+    def colours(self, graph="KDE graph"):
+        """The colours of the points: the clusters."""
+        return self.column(f"{graph}: points and edges", "colour")
+
+    def seen(self):
+        """All that a parameter can change, as one string."""
+        scores = {name: values for name, values in self.scores().items() if not name.startswith("Seconds")}
+        return json.dumps([self.status(), scores, self.eigenvalues(), self.eigenvalues("k-NN graph"), self.colours()])
+
+    def change(self, action):
+        """Do `action` and wait until what is seen has changed and the page is at rest."""
+        before = self.seen()
+        action()
+        self.page.wait_for_timeout(50)
+        for _ in range(200):
+            self.settle()
+            if self.seen() != before:
+                return self.settle()
+            self.page.wait_for_timeout(100)
+        raise AssertionError("nothing that is seen has changed")
+
+    def choose_source(self, name):
+        """Choose where the points come from."""
+        self.page.get_by_label("Source", exact=True).click()
+        self.page.get_by_role("option", name=name).click()
+
+    def upload(self, path):
+        """Give the explorer a file."""
+        self.page.locator("input[type=file]").set_input_files(path)
+
+    def error(self):
+        """The message in the page; waits for one."""
+        alert = self.page.locator(".kg-error")
+        alert.wait_for(timeout=PATIENCE)
+        return alert.inner_text().strip()
+
+    def set_slider(self, label, presses):
+        """Move a slider by the keyboard: positive `presses` to the right."""
+        self.page.get_by_role("slider", name=label).focus()
+        for _ in range(abs(presses)):
+            self.page.keyboard.press("ArrowRight" if presses > 0 else "ArrowLeft")
