@@ -47,7 +47,7 @@ class Problem(Viewer):
     def __init__(self, session, **params):
         super().__init__(**params)
         self.state = session.state
-        self._alert = pmui.Alert("", alert_type="error", sizing_mode="stretch_width", margin=(4, 4), css_classes=["kg-error"])
+        self._alert = pmui.Alert("", severity="error", sizing_mode="stretch_width", margin=(4, 4), css_classes=["kg-error"])
         retry = pmui.Button(label="Try again", size="small", variant="text", width=96, margin=(8, 4), on_click=lambda event: session.retry())
         self._body = pn.Row(self._alert, retry, visible=False, sizing_mode="stretch_width", margin=0)
         self.state.param.watch(lambda *events: self._update(), "error")
