@@ -33,6 +33,9 @@ class ExplorerPage:
     def open(self, url):
         """Load the page and wait for its first result."""
         self.page.goto(url)
+        result, error = (self.page.locator(".kg-status").filter(has_text="points in"), self.page.locator(".kg-error"))
+        result.or_(error).first.wait_for(timeout=PATIENCE)
+        assert not error.is_visible(), error.inner_text()
         return self.settle()
 
     def settle(self):
