@@ -1,4 +1,4 @@
-"""PROVISIONAL (being replaced): exact dense sampler with the final interface."""
+"""Algorithm 2: the sampled similarity graph."""
 
 import json
 import math
@@ -8,13 +8,53 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse
 
-from ._validation import check_choice, check_count, check_points, check_seed
-from .kernels import Kernel
+from . import weights
+from ._validation import check_choice, check_count, check_eps, check_points, check_seed
+from .baselines import estimate_sigma
+from .kde.solvers import make_solver
+from .kde.treesum import kernel_degrees
+from .kernels import CODES, Kernel
 from .parallel import Stages
+from .sampling import recursive, rejection
+from .tree import build_tree
+
+SAMPLERS = ("auto", "recursive", "rejection")
+DRAWS = (recursive.STRATIFIED, recursive.INDEPENDENT)
+WEIGHTINGS = ("inclusion", "paper")
 
 
 @dataclass(frozen=True)
 class SimilarityGraph:
+    """A sampled similarity graph, as `similarity_graph` returns it.
+
+    Attributes
+    ----------
+    adjacency : csr_array, (n, n) float64
+        Symmetric, zero diagonal, sorted, without duplicates.
+    kernel_degrees : (n,) float64
+        ``g(x_i) - 1``, the degrees in the fully connected graph, to the relative error `eps`.
+    neighbors : (n, L) int32
+        The sampled neighbours of every vertex, with repetitions; -1 for an isolated vertex.
+    sigma : float
+        Bandwidth that was used.
+    kernel : str
+    n_rounds : int
+        The paper's L.
+    seed : int
+        With the other parameters it reproduces `neighbors` bit for bit.
+    sampler : {"recursive", "rejection"}
+        The one that ran.
+    draws : {"stratified", "independent"}
+        How the L neighbours of a vertex were drawn ("rejection" draws independently).
+    weighting : {"inclusion", "paper"}
+    eps : float
+        Relative error of the kernel sums.
+    timings : dict
+        Seconds per stage.
+    points : (n, d) float64 or None
+        The points, not copied.
+    """
+
     adjacency: scipy.sparse.csr_array
     kernel_degrees: np.ndarray
     neighbors: np.ndarray
@@ -22,50 +62,171 @@ class SimilarityGraph:
     kernel: str
     n_rounds: int
     seed: int
-    sampler: str = "rejection"
-    draws: str = "independent"
-    weighting: str = "inclusion"
+    sampler: str
+    draws: str
+    weighting: str
+    eps: float
     timings: dict = field(default_factory=dict)
     points: np.ndarray | None = None
 
     @property
     def n_edges(self):
+        """Number of undirected edges."""
         return self.adjacency.nnz // 2
 
+    def laplacian(self):
+        """The normalised Laplacian ``I - D^{-1/2} A D^{-1/2}``, a csr_array; rows of isolated vertices are zero."""
+        degrees = self.adjacency.sum(axis=1)
+        with np.errstate(divide="ignore"):
+            scale = np.where(degrees > 0, 1.0 / np.sqrt(degrees), 0.0)
+        scaled = self.adjacency.copy()
+        scaled.data *= scale[scaled.indices] * np.repeat(scale, np.diff(scaled.indptr))
+        return scipy.sparse.csr_array(scipy.sparse.diags_array((degrees > 0).astype(float)) - scaled)
 
-def similarity_graph(X, *, sigma="auto", kernel="gaussian", n_rounds="auto", sampler="auto", draws="stratified", kde="auto",
-                     weighting="inclusion", eps=None, seed=None, progress=None):
+    def save(self, path):
+        """Write the graph to `path`, an .npz file without pickled objects."""
+        names = ("sigma", "kernel", "n_rounds", "seed", "sampler", "draws", "weighting", "eps", "timings")
+        arrays = {
+            "data": self.adjacency.data,
+            "indices": self.adjacency.indices,
+            "indptr": self.adjacency.indptr,
+            "kernel_degrees": self.kernel_degrees,
+            "neighbors": self.neighbors,
+            "parameters": np.array(json.dumps({name: getattr(self, name) for name in names})),
+        }
+        if self.points is not None:
+            arrays["points"] = self.points
+        with open(path, "wb") as file:
+            np.savez_compressed(file, **arrays)
+
+    @classmethod
+    def load(cls, path):
+        """Read a graph that `save` has written.
+
+        Raises
+        ------
+        ValueError
+            If the file is not such a graph.
+        FileNotFoundError
+        """
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                n = arrays["indptr"].size - 1
+                adjacency = scipy.sparse.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=(n, n))
+                return cls(
+                    adjacency,
+                    arrays["kernel_degrees"],
+                    arrays["neighbors"],
+                    points=arrays["points"] if "points" in arrays else None,
+                    **json.loads(str(arrays["parameters"])),
+                )
+        except (KeyError, ValueError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+            raise ValueError(f"path: {str(path)!r} is not a graph written by SimilarityGraph.save ({error})") from None
+
+
+def similarity_graph(
+    X,
+    *,
+    sigma="auto",
+    kernel="gaussian",
+    n_rounds="auto",
+    sampler="auto",
+    draws="stratified",
+    kde="auto",
+    weighting="inclusion",
+    eps=None,
+    seed=None,
+    progress=None,
+):
+    """Sample a sparse graph with the cluster structure of the fully connected kernel graph.
+
+    Every vertex draws `n_rounds` neighbours with probability ``k(x_i, x_j) / deg(i)``; the edges drawn get weights that make the
+    adjacency matrix an estimate of the kernel matrix (Macgregor and Sun, 2023, Algorithm 2).
+
+    Parameters
+    ----------
+    X : (n, d) array_like
+        Points, finite; not copied when C-contiguous float64.
+    sigma : float or "auto"
+        Bandwidth, in the units of the points; "auto" is `estimate_sigma`.
+    kernel : {"gaussian", "laplacian", "exponential"}
+        See `Kernel`.
+    n_rounds : int or "auto"
+        The paper's L, at least 1; "auto" is ``ceil(3 log n)``, the paper's ``6 C log(n) / lambda_{k+1}`` with ``C / lambda_{k+1} = 1/2``, at least 10.
+    sampler : {"auto", "recursive", "rejection"}
+        "recursive" is Algorithm 1 through `kde`; "rejection" draws from the exact law. "auto" takes "rejection" unless a `kde` is given.
+    draws : {"stratified", "independent"}
+        For the recursive sampler: one uniform per vertex shifted by multiples of 1/L (less variance, exactly unbiased with ``min(L p, 1)``), or L independent ones.
+    kde : {"auto", "direct", "fgt"} or object
+        For the recursive sampler: the KDE solver, or any object with ``fit(sources, kernel) -> self`` and ``sums(targets) -> (m,)``.
+    weighting : {"inclusion", "paper"}
+        Weight of an edge, ``k / (p_i + p_j - p_i p_j)``, with ``p_i`` the probability that i has drawn j (unbiased: ``E[A] = K`` up to `eps`), or the paper's
+        ``min(L k / g(x_i), 1)``.
+    eps : float, optional
+        Relative error of kernel sums, in (0, 1); by default ``1 / (6 log2 n)``, which the paper's theorem asks for.
+    seed : int or numpy Generator, optional
+        A seed gives identical neighbours for any number of threads; fresh entropy when None (the graph's `seed` tells which).
+    progress : callable, optional
+        Called as ``progress(stage, fraction)`` in the calling thread; what it raises (`Cancelled`, say) stops the work.
+
+    Returns
+    -------
+    SimilarityGraph
+        With at most ``n * n_rounds`` edges. A point that no other can reach (every kernel value below 1e-307) is an isolated vertex.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For bad points or parameters; the message names the argument.
+
+    Notes
+    -----
+    Cost: O(n log n) for the tree and, for data that are dense at the scale of sigma, O(n) kernel sums and O(n L) samples.
+    """
     X = check_points(X)
-    if isinstance(sigma, str):
-        from .baselines import estimate_sigma
-        sigma = estimate_sigma(X, seed=0)
-    k = Kernel(kernel, sigma)
+    sigma, n_rounds = _check_automatic(sigma, "sigma"), _check_automatic(n_rounds, "n_rounds")
+    check_choice(sampler, "sampler", SAMPLERS)
+    check_choice(draws, "draws", DRAWS)
+    check_choice(weighting, "weighting", WEIGHTINGS)
     n = len(X)
-    L = max(1, int(3 * math.log(max(n, 2)))) if isinstance(n_rounds, str) else check_count(n_rounds, "n_rounds")
+    eps = min(0.5, 1 / (6 * math.log2(max(n, 2)))) if eps is None else check_eps(eps)
+    solver = make_solver(kde, eps)
     seed = check_seed(seed)
+    n_rounds = max(10, math.ceil(3 * math.log(n))) if n_rounds == "auto" else check_count(n_rounds, "n_rounds", maximum=2**20)
+    if sampler == "auto":
+        sampler = "rejection" if isinstance(kde, str) and kde == "auto" else "recursive"
+    check_choice(kernel, "kernel", tuple(CODES))
     stages = Stages(progress)
-    rng = np.random.default_rng(seed)
-    stages.enter("kernel degrees")
-    K = k.pairwise(X, X)
-    np.fill_diagonal(K, 0)
-    deg = K.sum(1)
-    stages.enter("samples")
-    neighbors = np.full((n, L), -1, np.int32)
-    for i in range(n):
-        if deg[i] > 0:
-            neighbors[i] = np.minimum(np.searchsorted(np.cumsum(K[i]), rng.random(L) * deg[i]), n - 1)
-        if i % 200 == 0:
-            stages.report(i / n)
+    if sigma == "auto":
+        stages.enter("bandwidth")
+        sigma = estimate_sigma(X, seed=0)
+    kernel = Kernel(kernel, sigma)
+
+    stages.enter("tree")
+    tree = build_tree(X, recursive.LEAF if sampler == "recursive" else 8, progress=stages.fraction)
+    if sampler == "recursive":
+        stages.enter("samples")
+        neighbors, degrees = recursive.draw_neighbors(kernel, tree, solver, n_rounds, seed, draws, progress=stages.fraction)
+    else:
+        draws = recursive.INDEPENDENT
+        stages.enter("kernel degrees")
+        degrees = kernel_degrees(kernel, tree, eps, progress=stages.fraction)
+        stages.enter("samples")
+        neighbors = rejection.draw_neighbors(kernel, tree, degrees, n_rounds, seed, progress=stages.fraction)
     stages.enter("graph")
-    rows = np.repeat(np.arange(n), L)[neighbors.ravel() >= 0]
-    cols = neighbors.ravel()[neighbors.ravel() >= 0]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        P = np.where(deg[:, None] > 0, 1 - (1 - K / deg[:, None]) ** L, 0)
-    a, b = np.minimum(rows, cols), np.maximum(rows, cols)
-    key = np.unique(a * np.int64(n) + b)
-    a, b = key // n, key % n
-    w = K[a, b] / (P[a, b] + P[b, a] - P[a, b] * P[b, a])
-    A = scipy.sparse.csr_array((np.r_[w, w], (np.r_[a, b], np.r_[b, a])), shape=(n, n))
-    A.sort_indices()
+    inclusion = weights.PAPER if weighting == "paper" else weights.STRATIFIED if draws == recursive.STRATIFIED else weights.INDEPENDENT
+    adjacency = weights.adjacency(kernel, tree, degrees, neighbors, inclusion, progress=stages.fraction)
+    original = np.empty_like(neighbors)
+    original[tree.order] = np.where(neighbors >= 0, tree.order[neighbors], -1)
+    by_vertex = np.empty(n)
+    by_vertex[tree.order] = degrees
     stages.leave()
-    return SimilarityGraph(A, deg, neighbors, sigma, kernel, L, seed, timings=stages.timings, points=X)
+    return SimilarityGraph(
+        adjacency, by_vertex, original, kernel.sigma, kernel.name, n_rounds, seed, sampler, draws, weighting, eps, stages.timings, X
+    )
+
+
+def _check_automatic(value, name):
+    if isinstance(value, str) and value != "auto":
+        raise ValueError(f"{name} must be a number or 'auto', got {value!r}")
+    return value

@@ -15,10 +15,11 @@ from .._jit import jit
 from ..kernels import GAUSSIAN, UNDERFLOW, exp_neg, exponents
 from ..tree import Tree, box_distances, build_tree
 from . import expansions
-from .direct import BLOCK
+from .direct import BLOCK, direct_sums
 
 SMALL = 64  # a source node of at most so many points is summed directly rather than divided
 WIDE = 1.0  # targets in wider groups (in units of sigma) are treated one by one: bounds for the group would be too loose
+SAMPLE = 32  # groups on which the cost of a radius is estimated
 RADII = (0.0, 0.12, 0.18, 0.25, 0.35, 0.5, 0.7, 1.0)  # candidates for the radius of a group, in units of sigma
 
 # Rough costs on one core, in nanoseconds; they decide between methods, never about results.
@@ -62,7 +63,6 @@ class Sources:
     is_group: np.ndarray
     moment_row: np.ndarray
     moments: np.ndarray
-    radius: float
     tables: expansions.Tables
 
 
@@ -84,15 +84,11 @@ def _leaf_totals(weights, start, stop, totals):
             totals[k] += weights[i]
 
 
-def prepare(kernel, tree, weights, eps, n_targets, *, progress=None):
-    """Choose the groups for `n_targets` targets spread like the sources, and form their moments.
-
-    `weights` are in the order of the tree's points.
-    """
+def prepare(kernel, tree, weights, plan):
+    """Form the groups of `plan` and their moments; `weights` are in the order of the tree's points."""
     d = tree.points.shape[1]
-    scaled = tree.radii() * kernel.inverse_sigma
-    radius, order = _choose_radius(kernel, tree, scaled, eps, n_targets)
-    groups = Groups.of(tree, scaled, radius)
+    order = plan.order
+    groups = Groups.of(tree, tree.radii() * kernel.inverse_sigma, plan.radius)
     table = expansions.tables(d) if order > 1 else expansions.tables(1)
     is_group = np.zeros(tree.start.size, bool)
     is_group[groups.nodes] = True
@@ -102,11 +98,11 @@ def prepare(kernel, tree, weights, eps, n_targets, *, progress=None):
     moments = np.zeros((expanded.size, table.n_terms[min(order, table.order)] if expanded.size else 1))
     parallel.run(
         _moments_range, expanded.size, expanded, tree.columns, weights, tree.start, tree.stop, tree.low, tree.high, kernel.inverse_sigma,
-        table.parent, table.axis, table.inverse_factorial, moments, progress=progress,
+        table.parent, table.axis, table.inverse_factorial, moments,
     )  # fmt: skip
     totals = _node_totals(tree, weights)
     mass = _node_totals(tree, np.abs(weights)) if (weights < 0).any() else totals
-    return Sources(kernel, tree, weights, totals, mass, is_group, moment_row, moments, radius, table)
+    return Sources(kernel, tree, weights, totals, mass, is_group, moment_row, moments, table)
 
 
 @jit
@@ -118,14 +114,25 @@ def _moments_range(begin, end, nodes, columns, weights, start, stop, low, high, 
         expansions.add_moments(columns, weights, start[node], stop[node], center, scale, parent, axis, inverse_factorial, room, moments[k])
 
 
-def _choose_radius(kernel, tree, scaled, eps, n_targets):
-    """The radius of groups of least estimated cost, and the order of their expansions (1: none).
+@dataclass(frozen=True)
+class Plan:
+    """Radius of the groups in units of sigma (0: small groups only), order of their expansions (1: none), estimated cost in ns of one core."""
+
+    radius: float
+    order: int
+    cost: float
+
+
+def choose_plan(kernel, tree, eps, n_targets, *, expand=True):
+    """The plan of least estimated cost for `n_targets` targets that are spread like the sources.
 
     For a few groups taken as targets, the work that `_sums_range` would do with every other group is added up.
     """
     n, d = tree.points.shape
+    scaled = tree.radii() * kernel.inverse_sigma
+    expand = expand and kernel.code == GAUSSIAN
     pair = PAIR + PAIR_DIM * d
-    best = (math.inf, 0.0, 1)
+    best = Plan(0.0, 1, math.inf)
     for radius in RADII:
         groups = Groups.of(tree, scaled, radius)
         if radius and not groups.tight.any():
@@ -135,7 +142,7 @@ def _choose_radius(kernel, tree, scaled, eps, n_targets):
         low, high, r = tree.low[nodes], tree.high[nodes], scaled[nodes]
         center = low + (high - low) / 2
         cost, highest = 0.0, 1
-        picked = np.linspace(0, nodes.size - 1, min(12, nodes.size)).astype(int)
+        picked = np.linspace(0, nodes.size - 1, min(SAMPLE, nodes.size)).astype(int)
         for k in picked:
             gap = np.maximum(np.maximum(low - high[k], low[k] - high), 0.0) * kernel.inverse_sigma
             offset = np.abs(center - center[k]) * kernel.inverse_sigma
@@ -148,11 +155,14 @@ def _choose_radius(kernel, tree, scaled, eps, n_targets):
             share = 0.5 * eps * (count @ np.exp(-middle)) / n
             near = np.exp(-least) > share
             work = pair * count[k] * count[near]
-            if radius and kernel.code == GAUSSIAN and groups.tight[k]:
+            if radius and expand and groups.tight[k]:
                 distance = np.sqrt(middle[near])
                 allowed = 0.5 * eps * np.exp(-((distance + r[k] + r[near]) ** 2)) + share
                 order = _orders(allowed, middle[near], r[k] + r[near], expansions.max_order(d))
                 order[~groups.tight[near]] = 0
+                if (order[groups.tight[near] & (count[near] > SMALL)] == 0).any():
+                    cost = math.inf  # large groups must never be left to direct sums
+                    break
                 products = np.array([math.comb(q - 1 + 2 * d, 2 * d) if q else 1e12 for q in range(order.max() + 1)])
                 terms = np.array([expansions.n_terms(d, q) for q in range(order.max() + 1)])
                 expanded = PRODUCT * products[order] + 10 * terms[order]
@@ -162,9 +172,9 @@ def _choose_radius(kernel, tree, scaled, eps, n_targets):
         cost *= n_targets / picked.size
         if highest > 1:
             cost += TERM * expansions.n_terms(d, highest) * (n + n_targets)
-        if cost < best[0]:
-            best = (cost, radius, min(highest + 2, expansions.max_order(d)) if highest > 1 else 1)
-    return best[1:]
+        if cost < best.cost:
+            best = Plan(radius, min(highest + 2, expansions.max_order(d)) if highest > 1 else 1, cost)
+    return best
 
 
 def _orders(allowed, z2, r, order):
@@ -292,13 +302,13 @@ def _sums_range(
                     z2 += z[c] * z[c]
                     r += ((high[node, c] - low[node, c]) * scale * 0.5) ** 2
                 mass = node_mass[node]
-                q = needed_order(allowed * (mass - own) / mass if mass > 0.0 else allowed, z2, radius + math.sqrt(r), order, sqrt)
+                q = expansions.needed_order(allowed * (mass - own) / mass if mass > 0.0 else allowed, z2, radius + math.sqrt(r), order, sqrt)
                 if q > 1 and _cheaper(q, d, n_terms, count, size):
-                    hermite(z, q, multi, n_terms, line, derivatives)
+                    expansions.hermite(z, q, multi, n_terms, line, derivatives)
                     if n_terms[q] > used:
                         local[used : n_terms[q]] = 0.0
                         used = n_terms[q]
-                    translate(moments[moment_row[node]], derivatives, q, degree, n_terms, row, index_sums, local)
+                    expansions.translate(moments[moment_row[node]], derivatives, q, degree, n_terms, row, index_sums, local)
                     constant -= own
                     continue
             if leaf or size <= SMALL:
@@ -307,13 +317,9 @@ def _sums_range(
                 stack[top + 1], stack[top + 2] = 2 * node + 1, 2 * node + 2
                 top += 2
         if used:
-            evaluate(t_columns, first, last, center, scale, local, used, parent, axis, inverse_factorial, room, sums)
+            expansions.evaluate(t_columns, first, last, center, scale, local, used, parent, axis, inverse_factorial, room, sums)
         for i in range(first, last):
             sums[i] += constant
-
-
-needed_order, hermite = expansions.needed_order, expansions.hermite
-translate, evaluate = expansions.translate, expansions.evaluate
 
 
 @jit
@@ -389,19 +395,24 @@ def _lower_bound(
     return 0.999 * bound
 
 
-def tree_sums(kernel, sources, targets, weights, eps, *, floor=1e-14, progress=None):
-    """Kernel sums for checked arrays, see `sums_at`; `targets` None means the sources."""
+def tree_sums(kernel, sources, targets, weights, eps, *, floor, method="auto", progress=None):
+    """Kernel sums for checked arrays, see `sums_at`; `targets` None means the sources. "auto" sums directly where a tree would not pay."""
+    m = len(sources) if targets is None else len(targets)
     tree = build_tree(sources)
-    prepared = prepare(kernel, tree, weights[tree.order], eps, len(sources) if targets is None else len(targets), progress=progress)
+    plan = choose_plan(kernel, tree, eps, m, expand=method != "tree")
+    if method == "auto" and plan.cost > (PAIR + PAIR_DIM * sources.shape[1]) * m * len(sources):
+        return direct_sums(kernel, sources, sources if targets is None else targets, weights, progress=progress)
+    prepared = prepare(kernel, tree, weights[tree.order], plan)
     target_tree = tree if targets is None else build_tree(targets)
-    units = Targets.of(target_tree, target_tree.radii() * kernel.inverse_sigma, prepared.radius)
-    sums = np.empty(target_tree.order.size)
+    units = Targets.of(target_tree, target_tree.radii() * kernel.inverse_sigma, plan.radius)
+    sums = np.empty(m)
     sums[target_tree.order] = sums_at(prepared, units, eps, floor=floor, progress=progress)
     return sums
 
 
 def kernel_degrees(kernel, tree, eps, *, progress=None):
     """``sum_{j != i} k(x_i, x_j)`` in the tree's order, each with relative error eps; 0 exactly where all values underflow."""
-    prepared = prepare(kernel, tree, np.ones(tree.order.size), eps, tree.order.size)
-    units = Targets.of(tree, tree.radii() * kernel.inverse_sigma, prepared.radius)
+    plan = choose_plan(kernel, tree, eps, tree.order.size)
+    prepared = prepare(kernel, tree, np.ones(tree.order.size), plan)
+    units = Targets.of(tree, tree.radii() * kernel.inverse_sigma, plan.radius)
     return np.maximum(sums_at(prepared, units, eps, exclude_self=True, progress=progress), 0.0)
