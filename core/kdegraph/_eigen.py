@@ -23,8 +23,10 @@ MAX_DEGREE = 100
 MAX_PRODUCTS = 3000
 SINGLE_FLOOR = 3e-6  # residual that a filter in single precision surely reaches
 RESIDUAL_FLOOR = 1e-9  # small enough whatever the spectrum
-SPREAD = 20.0  # see `Target`
-SAFETY = 10.0  # see `Filter.gain`
+SPREAD = 20.0  # see `_target`
+SAFETY = 10.0  # see `solve_block`
+NOISE = 0.25  # of a random vector the Rayleigh quotient is near 0
+PROBES = 8  # random vectors beside a given start
 CHUNK = 2048  # rows that are summed together, whatever the number of threads
 
 
@@ -107,36 +109,44 @@ def solve_block(operator, null, k, *, tol, rng, start=None, report=None):
     -------
     Pairs
         All of the block, `block_width(k)` pairs; the first `k` are the wanted ones, and `converged` speaks of them.
+
+    Notes
+    -----
+    Small residuals do not prove that no eigenvector is missing: they may be those of a good but incomplete starting block. A
+    stray eigenvector is about ``1 / sqrt(n)`` of a random vector, so the work ends only when the filters have magnified what belongs to the
+    last wanted value, relative to the end of the block, by `SAFETY` times sqrt(n).
     """
     width = block_width(k)
     report = report or (lambda fraction: None)
     block, n_random = _starting_block(null, operator.n, width, start, rng)
-    n_products, gain, done = 0, 0.0, 0.0
-    filtered = None
-    if start is None:
-        filtered = Filter(-1.0, FIRST_CUT)
-        block = filtered.apply(operator, block.astype(np.float32), FIRST_DEGREE, lambda: report(done))
-        degree = FIRST_DEGREE
-        n_products += degree
     needed = math.log(SAFETY * math.sqrt(operator.n / n_random))
-    first = None
+    history, n_products, done, first = [], 0, 0.0, None
+    chebyshev = Chebyshev(FIRST_CUT, FIRST_DEGREE, np.float32) if start is None else None
     while True:
+        if chebyshev is not None:
+            block = chebyshev.filter(operator, block, lambda: report(done))  # noqa: B023
+            history.append(chebyshev)
+            n_products += chebyshev.degree
         report(done)
         block, values, residuals = _rayleigh_ritz(operator, null, block, rng)
         n_products += 1
-        if filtered is not None:
-            gain += degree * filtered.rate(values[k - 1])
+        if history:
+            block, values, residuals = np.ascontiguousarray(block[:, :width]), values[:width], residuals[:width]
+        else:  # all vectors of the given start are kept, only those that are no noise say how the spectrum goes on
+            known = min(block.shape[1] - n_random, int(np.sum(values > NOISE)))
+            if known <= k:
+                chebyshev = Chebyshev(FIRST_CUT, FIRST_DEGREE, np.float32)
+                continue
+            values, residuals = values[:known], residuals[:known]
         worst, target = residuals[:k].max(), _target(tol, values)
         first = first or max(worst, 2 * target)
-        done = max(done, min(1.0, math.log(max(first / max(worst, 1e-300), 1.0)) / math.log(first / target)))
-        converged = worst <= target and gain >= needed
-        if converged or n_products >= MAX_PRODUCTS:
+        done = max(done, min(1.0, math.log(first / max(worst, target)) / math.log(first / target)))
+        gain = sum(step.growth(values[k - 1]) - step.growth(values[-1]) for step in history)
+        if (worst <= target and gain >= needed) or n_products >= MAX_PRODUCTS:
             return Pairs(values, block, residuals, bool(worst <= target), n_products)
-        filtered = Filter(-1.0, _cut(values, residuals, k))
-        single = worst > 1e-4 or target >= SINGLE_FLOOR
-        degree = filtered.degree(values, k, max(math.log(max(worst / target, 1.0)) + 0.5, needed - gain), 1e4 if single else 1e8)
-        block = filtered.apply(operator, block.astype(np.float32) if single else block, degree, lambda: report(done))  # noqa: B023
-        n_products += degree
+        missing = max(math.log(max(worst / target, 1.0)) + 0.5, needed - gain)
+        dtype = np.float32 if worst > 1e-4 or target >= SINGLE_FLOOR else np.float64
+        chebyshev = Chebyshev.choose(values, residuals[-1], k, missing, dtype)
 
 
 def _target(tol, values):
@@ -148,63 +158,64 @@ def _target(tol, values):
 
 
 def _starting_block(null, n, width, start, rng):
-    """Block of `width` vectors orthogonal to the null space, and how many of them are random: at least 4."""
-    if start is None:
-        columns = np.empty((n, 0))
-    else:
-        norms = np.linalg.norm(start, axis=0)
-        columns = null.remove(np.ascontiguousarray(start, dtype=np.float64), np.float64)
-        columns = columns[:, np.linalg.norm(columns, axis=0) > 0.3 * norms][:, : width - 4]  # the rest was null space
-    n_random = width - columns.shape[1]
-    random = rng.standard_normal((n, n_random), dtype=np.float32)
-    return null.remove(np.hstack([columns, random]) if n_random < width else random, np.float64), n_random
+    """Block of at least `width` vectors orthogonal to the null space, the random ones last, and the number of these.
 
-
-def _cut(values, residuals, k):
-    """Upper end of the interval that the next filter damps.
-
-    The last value of the block is the best choice when the spectrum is dense. When the block ends inside a cluster of equal eigenvalues that end would
-    leave the pollution by vectors further below as it is. So the cut keeps a distance from the wanted values: at least a
-    small part of what the block covers, and the mean distance of the pollution, for which a vector v + e w
-    with residual r and Rayleigh quotient 1 - t gives the estimate r^2 / t.
+    A given start is joined by at least `PROBES` random vectors, to find what it lacks.
     """
-    last, wanted = 1.0 - values[-1], values[k - 1]
-    distance = max(wanted - values[-1], 0.02 * last, 0.5 * residuals[-1] ** 2 / max(last, 1e-300), 1e-15)
-    return max(wanted - distance, -0.9)
+    if start is None:
+        return null.remove(rng.standard_normal((n, width), dtype=np.float32), np.float64), width
+    columns = null.remove(np.ascontiguousarray(start, dtype=np.float64), np.float64)
+    kept = np.linalg.norm(columns, axis=0) > 0.3 * np.linalg.norm(start, axis=0)  # the rest was null space
+    columns = columns[:, kept][:, :width]
+    n_random = max(PROBES, width - columns.shape[1])
+    random = null.remove(rng.standard_normal((n, n_random), dtype=np.float32), np.float64)
+    return np.hstack([columns, random]), n_random
 
 
-class Filter:
-    """Chebyshev polynomials of M, at most 1 on [low, cut] and growing as fast as polynomials can above.
+class Chebyshev:
+    """The Chebyshev polynomial of M that is at most 1 on [-1, cut] and grows as fast as polynomials of its degree can above.
 
     Parameters
     ----------
-    low, cut : float
-        The interval to damp.
+    cut : float
+        Upper end of the interval to damp.
+    degree : int
+    dtype : type
+        Precision in which to apply it.
     """
 
-    def __init__(self, low, cut):
-        self.centre, self.half = (low + cut) / 2, (cut - low) / 2
+    def __init__(self, cut, degree, dtype):
+        self.centre, self.half = (cut - 1) / 2, (cut + 1) / 2
+        self.degree, self.dtype = degree, dtype
 
-    def rate(self, value):
-        """Growth per degree, as a logarithm, of the part with this eigenvalue.
+    @classmethod
+    def choose(cls, values, residual, k, gain, dtype):
+        """The next polynomial, from the Ritz values in descending order and the residual of the last one.
 
-        The sum over all filters is the `gain` of what belongs to the k-th wanted value. A stray eigenvector is about ``1 / sqrt(n)`` of a random
-        vector: before the gain outweighs that, small residuals do not prove that no vector is missing (they may be those of a good but
-        incomplete starting block).
+        The last value of the block is the best cut when the spectrum is dense. When the block ends inside a cluster of equal
+        eigenvalues, that cut would leave the pollution by vectors further below as it is. So the cut keeps a distance from the wanted
+        values: at least a small part of what the block covers, and the mean distance of the pollution, for which a vector v + e w with
+        residual r and Rayleigh quotient 1 - t gives the estimate r^2 / t. The degree is the one that should give the `gain`
+        (a logarithm), cut to what keeps the vectors of the block independent.
         """
-        return math.acosh(max(1.0, (value - self.centre) / self.half))
+        last, wanted = 1.0 - values[-1], values[k - 1]
+        distance = max(wanted - values[-1], 0.02 * last, 0.5 * residual**2 / max(last, 1e-300), 1e-15)
+        self = cls(max(wanted - distance, -0.9), 1, dtype)
+        contrast = math.log(1e4 if dtype == np.float32 else 1e8)
+        limit = contrast / max(self.growth(values[0]) - self.growth(values[-1]), 1e-9)
+        self.degree = int(max(4, min(MAX_DEGREE, limit, math.ceil(gain / max(self.growth(wanted), 1e-9)))))
+        return self
 
-    def degree(self, values, k, wanted_gain, contrast):
-        """Degree that should end the work, cut to what keeps the vectors of the block independent."""
-        rate, spread = self.rate(values[k - 1]), self.rate(values[0]) - self.rate(values[-1])
-        limit = math.log(contrast) / max(spread, 1e-9)
-        return int(max(4, min(MAX_DEGREE, limit, math.ceil(wanted_gain / max(rate, 1e-9)))))
+    def growth(self, value):
+        """Logarithm of the factor by which the part with this eigenvalue grows."""
+        return self.degree * math.acosh(max(1.0, (value - self.centre) / self.half))
 
-    def apply(self, operator, block, degree, before_product):
-        """The filtered block, in the precision of `block`, which is overwritten."""
+    def filter(self, operator, block, before_product):
+        """The filtered block, in a new array; `before_product` is called before every product with M."""
         before_product()
+        block = block.astype(self.dtype)
         current = operator.step(block, np.zeros_like(block), 1 / self.half, self.centre)
-        for _ in range(degree - 1):
+        for _ in range(self.degree - 1):
             before_product()
             block, current = current, operator.step(current, block, 2 / self.half, self.centre, 1.0)
         return current
@@ -212,10 +223,11 @@ class Filter:
 
 def _rayleigh_ritz(operator, null, block, rng):
     """Orthonormal Ritz vectors of the block's span, their values in descending order and their residuals."""
+    width = block.shape[1]
     block = null.remove(block, np.float64)
     block = _orthonormal(block)
-    if missing := -block.shape[1] % 8:  # dependent vectors were dropped
-        block = _orthonormal(np.hstack([block, null.remove(rng.standard_normal((operator.n, missing)), np.float64)]))
+    if (dropped := width - block.shape[1]) > 0:
+        block = _orthonormal(np.hstack([block, null.remove(rng.standard_normal((operator.n, dropped)), np.float64)]))
     image = operator.step(block, np.zeros_like(block))
     values, rotation = scipy.linalg.eigh(_gram(block, image), _gram(block, block))
     values, rotation = values[::-1].copy(), np.ascontiguousarray(rotation[:, ::-1])

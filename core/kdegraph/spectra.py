@@ -74,12 +74,12 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, omit_isol
         Where to start: the spectrum of a similar graph (after a slider has moved), or approximate eigenvectors. It saves work when it is
         good and costs little when it is not; what it lacks is still found.
     seed : int or numpy Generator, optional
-        For the random starting vectors. None uses a fixed seed: the result does not depend on it beyond the tolerance. The same seed gives the
-        same result for any number of threads.
+        For the random starting vectors. None uses a fixed seed: the result does not depend on it beyond the tolerance. The same
+        seed gives the same result for any number of threads.
     tol : float, default=1e-4
-        Largest residual ``||N v - lambda v||_2``; the eigenvalues are then exact to about ``tol**2`` over the gap to the rest of the spectrum.
-        Where all wanted eigenvalues are tiny, the residual is made small against the part of the spectrum that the block of
-        iterated vectors covers: at most ``20 * tol`` times its last eigenvalue.
+        Largest residual ``||N v - lambda v||_2``; the eigenvalues are then exact to about ``tol**2`` over the gap to the rest of the
+        spectrum. Where all wanted eigenvalues are tiny, the residual is made small against the part of the spectrum that the block of
+        iterated vectors covers: at most ``20 * tol`` times its last eigenvalue (but never below 1e-9 unless `tol` itself is).
     omit_isolated : bool, default=False
         Leave the isolated vertices out of the graph. By default each is a component of its own, with eigenvalue 0 and its indicator
         as eigenvector.
@@ -213,11 +213,12 @@ def suggest_n_clusters(eigenvalues):
 
     Notes
     -----
-    The *relative* gap of k is ``(lambda_{k+1} - lambda_k) / (lambda_{k+1} + e)`` with ``e`` a thousandth of the largest value given, so that all
-    values far below it count as zero. Of k = 2, ..., m - 1 the one with the largest relative gap is suggested if that gap is at least 0.8
-    (``lambda_{k+1}`` is about five times ``lambda_k``). Otherwise there is no cluster structure to be seen and the answer is 1, or the
-    number of zero eigenvalues (connected components) if that is larger. The limit lies above the ratio 4 of the first eigenvalues of a
-    single elongated cluster, which are proportional to 1, 4, 9, ... If all eigenvalues given are zero, so are perhaps further ones: the answer is m.
+    The *relative* gap of k is ``(lambda_{k+1} - lambda_k) / (lambda_{k+1} + e)`` with ``e`` a thousandth of the largest value given, so
+    that all values far below it count as zero. Of k = 2, ..., m - 1 the one with the largest relative gap is suggested if that gap is at
+    least 0.8 (``lambda_{k+1}`` is about five times ``lambda_k``). Otherwise there is no cluster structure to be seen and the answer is 1,
+    or the number of zero eigenvalues (connected components) if that is larger. The limit lies above the ratio 4 of the first eigenvalues
+    of a single elongated cluster, which are proportional to 1, 4, 9, ... If all eigenvalues given are zero, so are perhaps further
+    ones, and the answer is m.
     """
     values = np.asarray(eigenvalues)
     if values.dtype.kind not in "fiu":
