@@ -65,13 +65,5 @@ def install():
 
         kdegraph.spectrum, kdegraph.conductance, kdegraph.spectral_clustering = spectrum, conductance, spectral_clustering
         kdegraph.suggest_n_clusters = suggest
-    import kdegraph.datasets as d
-
-    if not hasattr(d, "make"):
-        from kdegraph.datasets import _dataset, _generators, _images
-
-        d.Dataset, d.make, d.names, d.GENERATORS = _dataset.Dataset, _generators.make, _generators.names, _generators.GENERATORS
-        d.photo, d.photo_names, d.image_points = _images.photo, _images.photo_names, _images.image_points
-
 
 install()

@@ -24,6 +24,8 @@ def create_app(file=None):
         Call ``.servable()`` on it in a script for `panel serve`.
     """
     explorer = Explorer()
+    if file is not None:
+        explorer.open(file)
     sidebar, header, main = explorer.sections()
     return pmui.Page(
         title=TITLE,

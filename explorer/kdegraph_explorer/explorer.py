@@ -1,5 +1,7 @@
 """The explorer as one object: for a cell of a notebook, a served page or a test."""
 
+from pathlib import Path
+
 import numpy as np
 import panel as pn
 import panel_material_ui as pmui
@@ -8,7 +10,6 @@ from kdegraph.datasets import Dataset
 from panel.viewable import Viewer
 
 from .session import Session
-from .sources.given import Given
 from .views import VIEWS
 from .views.controls import DataControls, DisplayControls, ParameterControls
 from .views.status import Problem, Status
@@ -62,9 +63,7 @@ class Explorer(Viewer):
             maximum = None if dataset is None else dataset.n_points
             choices["n_clusters"] = check_count(n_clusters, "n_clusters", maximum=maximum, reason="(the number of points)")
         super().__init__(**params)
-        self.session = Session(document=self._document)
-        if dataset is not None:
-            self.session.sources = {Given.key: Given(dataset), **self.session.sources}
+        self.session = Session(document=self._document, given=dataset)
         self.session.state.choose(**choices)
         self.views = [view(self.session) for view in VIEWS]
         self.status = Status(self.session)
@@ -81,9 +80,9 @@ class Explorer(Viewer):
         self._main = self._lay_out()
         if pn.state.curdoc is not None and pn.state.curdoc.session_context:
             pn.state.on_session_destroyed(lambda context: self.close())
-            pn.state.onload(self._begin)  # what is sent before the browser has built the page would be lost
+            pn.state.onload(self.session.start)  # what is sent before the browser has built the page would be lost
         else:
-            self._begin()
+            self.session.start()
 
     def __panel__(self):
         return pn.Row(
@@ -119,8 +118,16 @@ class Explorer(Viewer):
         """Int array: the indices of the points that were selected with the mouse."""
         return self.session.state.selection
 
-    def _begin(self):
-        self.session.load_from(next(iter(self.session.sources.values())))
+    def open(self, file):
+        """Explore the data in a file.
+
+        Parameters
+        ----------
+        file : str or path
+            CSV, TSV, Parquet, NPY, NPZ, PNG or JPEG.
+        """
+        self.session.sources["upload"].file = Path(file)
+        self.session.state.source = "upload"
 
     def close(self):
         """Stop all work and take no more."""

@@ -1,10 +1,9 @@
 """One session: the state, the data sources and the jobs that connect them. No widgets here either."""
 
-import copy
-
 from .jobs import Latest, Mailbox
 from .pipeline import Pipeline
 from .sources import SOURCES
+from .sources.given import Given
 from .state import State
 from .warmup import warm_up
 
@@ -16,39 +15,51 @@ class Session:
     ----------
     document : callable
         Returns the Bokeh document that shows the session, or None.
+    given : Dataset, optional
+        Data to begin with; otherwise those of the first of `SOURCES`.
 
     Attributes
     ----------
     state : State
     sources : dict
         One object of every class in `SOURCES`, by its `key`.
-    mailbox : Mailbox
-        For the jobs of views.
     """
 
-    def __init__(self, document=lambda: None):
+    def __init__(self, document=lambda: None, given=None):
         self.state = State()
-        self.mailbox = Mailbox(document)
-        self.sources = {source.key: source() for source in SOURCES}
+        sources = ([] if given is None else [Given(given)]) + [source() for source in SOURCES]
+        self.sources = {source.key: source for source in sources}
+        self.state.param.source.objects = list(self.sources)
+        self.state.source = sources[0].key
+        self._mailbox = Mailbox(document)
         self._pipeline = Pipeline()
         self._jobs = []
         self._compute = self.latest(self._run, deliver=self._accept, fail=self._fail, report=self._report)
-        self._load = self.latest(self._make, deliver=self._use, fail=self._fail, report=self._report)
-        self._loading = False
+        self._load = self.latest(self._make, deliver=self._use, fail=self._refuse, report=self._report)
         self._requested = None
+        self._settling = False
         self.state.param.watch(lambda *events: self._request(), list(State.CHOICES))
+        self.state.param.watch(lambda event: self.start(), "source")
+        for source in sources:
+            if source.controls:
+                source.param.watch(lambda *events, key=source.key: self._changed(key), list(source.controls))
 
     def latest(self, work, **callbacks):
         """A `Latest` job that ends with the session."""
-        job = Latest(work, mailbox=self.mailbox, **callbacks)
+        job = Latest(work, mailbox=self._mailbox, **callbacks)
         self._jobs.append(job)
         return job
 
-    def load_from(self, source):
-        """Replace the data by those of a source, made in a thread; when that fails, the data stay and the error is shown."""
-        if self._loading or not source.ready:
-            return
-        self._load.request((source, copy.copy(source)))
+    def start(self):
+        """Load the data of the chosen source, in a thread. When that fails, the earlier data stay and the error is shown."""
+        source = self.sources[self.state.source]
+        loader = source.loader()
+        if loader is not None:
+            self._load.request((source, loader))
+
+    def _changed(self, key):
+        if key == self.state.source and not self._settling:
+            self.start()
 
     def retry(self):
         """Compute again what the choices ask for."""
@@ -80,18 +91,25 @@ class Session:
         self._compute.request(request, replace=other_data)
 
     def _make(self, request, progress, publish):
-        _, snapshot = request
+        _, loader = request
         progress("loading data", 0.0)
-        return snapshot.load()
+        return loader()
 
     def _use(self, request, dataset):
-        source, snapshot = request
-        self._loading = True  # what the source now changes about itself is no wish to load again
-        try:
-            source.loaded(snapshot)
-        finally:
-            self._loading = False
+        self._settle(request)
         self.state.use(dataset)
+
+    def _refuse(self, request, error):
+        self._settle(request)
+        self._fail(request, error)
+
+    def _settle(self, request):
+        source, _ = request
+        self._settling = True  # what the source now changes about itself is no wish to load again
+        try:
+            source.settle()
+        finally:
+            self._settling = False
 
     def _run(self, request, progress, publish):
         warm_up(progress)

@@ -15,6 +15,7 @@ class State(param.Parameterized):
     reads beside its control.
     """
 
+    source = param.Selector(objects=[""], label="Source", doc="Where the points come from.")
     dataset = param.ClassSelector(class_=Dataset, doc="The points that are explored.")
 
     sigma = param.Number(1.0, bounds=(0, None), inclusive_bounds=(False, True), label="Kernel width σ", doc="Two points at distance σ are similar to degree 1/e. Small: many islands; large: everything is connected.")  # fmt: skip

@@ -3,7 +3,8 @@
 from .base import Source
 from .generators import Generators
 from .photographs import Photographs
+from .upload import Upload
 
-SOURCES = [Generators, Photographs]
+SOURCES = [Generators, Photographs, Upload]
 
 __all__ = ["SOURCES", "Source"]

@@ -4,47 +4,41 @@ import param
 
 
 class Source(param.Parameterized):
-    """A way to get data: parameters, and `load`, which turns them into a dataset.
+    """A way to get data: parameters, and what makes a dataset of them.
 
-    To add one, write a subclass in a module of this package and put it into `SOURCES`. The controls are made from its parameters: the label
-    and the `doc` of each, and `widgets` where the default widget will not do.
+    To add one, write a subclass in a module of this package and put it into `SOURCES`. Its controls are made from its parameters, with the
+    label and the `doc` of each.
 
     Attributes
     ----------
     key, label : str
         Its name in code and for the user.
-    description : str
-        A sentence on what it offers.
     controls : tuple of str
-        Names of the parameters that the user sets, in order.
+        Names of the parameters that the user sets, in order; a change of one of them loads the data anew.
     widgets : dict
-        Name of a parameter to the widget (a class, or a dict with "type" and the widget's options) that sets it.
+        Name of a parameter to a hint for its widget where the default will not do: "steps" (a slider over the values to choose from) or
+        "file" (a file from the user's disk).
     """
 
     key = ""
     label = ""
-    description = ""
     controls = ()
     widgets = {}
 
-    @property
-    def ready(self):
-        """Whether there is something to load."""
-        return True
+    def applicable(self):
+        """The controls that have a meaning at present."""
+        return self.controls
 
-    def load(self):
-        """Make the data. Called in a worker thread; the parameters do not change meanwhile, for it is called on a copy.
+    def loader(self):
+        """What makes the dataset of the present parameters.
 
         Returns
         -------
-        Dataset
-
-        Raises
-        ------
-        ValueError
-            Says what is wrong with the data and what to do.
+        callable or None
+            Takes nothing, returns a `kdegraph.datasets.Dataset`, and is called in a worker thread, so it must not read the parameters. It
+            raises ValueError with what is wrong and what to do. None when there is nothing to load yet.
         """
         raise NotImplementedError
 
-    def loaded(self, snapshot):
-        """Take over what `load` found out on the copy. Called on the session's thread."""
+    def settle(self):
+        """Called on the session's thread after each load, successful or not: take over what the loader found out."""

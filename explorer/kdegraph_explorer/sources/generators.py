@@ -1,7 +1,10 @@
 """Point sets from generators."""
 
-import kdegraph.datasets
+from functools import partial
+
 import param
+from kdegraph import datasets
+from kdegraph.datasets._generators import GENERATORS
 
 from .base import Source
 
@@ -13,16 +16,14 @@ class Generators(Source):
 
     key = "generators"
     label = "Generated points"
-    description = "Points drawn from a known shape, so that the clusters can be checked against the truth."
     controls = ("shape", "n", "noise", "seed")
     widgets = {"n": "steps"}
 
-    shape = param.Selector(objects=list(kdegraph.datasets.names()), label="Shape", doc="Moons, circles and anisotropic blobs are those of the paper.")
+    shape = param.Selector(objects=list(datasets.names()), label="Shape", doc="Moons, circles and anisotropic blobs are those of the paper.")
     n = param.Selector(default=2000, objects=list(SIZES), label="Points n", doc="Number of points.")
     noise = param.Number(1.0, bounds=(0, 4), step=0.05, label="Noise", doc="Spread of the points, as a multiple of what is usual for the shape.")
     seed = param.Integer(0, bounds=(0, 2**31 - 1), label="Data seed", doc="Start of the random draws of the points.")
 
-    def load(self):
-        """See `Source.load`."""
-        usual = kdegraph.datasets.GENERATORS[self.shape].noise
-        return kdegraph.datasets.make(self.shape, n=self.n, noise=self.noise * usual, seed=self.seed)
+    def loader(self):
+        """See `Source.loader`."""
+        return partial(datasets.make, self.shape, n=self.n, noise=self.noise * GENERATORS[self.shape].noise, seed=self.seed)

@@ -8,12 +8,11 @@ class Given(Source):
 
     key = "given"
     label = "Given points"
-    description = "The points that were passed to the explorer."
 
     def __init__(self, dataset, **params):
         super().__init__(**params)
         self._dataset = dataset
 
-    def load(self):
-        """See `Source.load`."""
-        return self._dataset
+    def loader(self):
+        """See `Source.loader`."""
+        return lambda: self._dataset

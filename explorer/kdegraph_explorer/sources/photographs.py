@@ -1,7 +1,9 @@
 """The photographs that come with scikit-learn."""
 
-import kdegraph.datasets
+from functools import partial
+
 import param
+from kdegraph import datasets
 
 from .base import Source
 
@@ -13,13 +15,12 @@ class Photographs(Source):
 
     key = "photographs"
     label = "Photograph"
-    description = "Every pixel is a point in five dimensions: three of colour, two of place. Clusters are segments."
     controls = ("picture", "pixels")
     widgets = {"pixels": "steps"}
 
-    picture = param.Selector(objects=list(kdegraph.datasets.photo_names()), label="Picture", doc="Photographs of 640 by 427 pixels.")
-    pixels = param.Selector(default=10_000, objects=list(PIXELS), label="Pixels", doc="The photograph is scaled down to at most this many pixels.")
+    picture = param.Selector(objects=list(datasets.photo_names()), label="Picture", doc="Photographs of 640 by 427 pixels.")
+    pixels = param.Selector(default=10_000, objects=list(PIXELS), label="Pixels", doc="The picture is scaled down to at most this many pixels.")
 
-    def load(self):
-        """See `Source.load`."""
-        return kdegraph.datasets.photo(self.picture, max_pixels=self.pixels)
+    def loader(self):
+        """See `Source.loader`."""
+        return partial(datasets.photo, self.picture, max_pixels=self.pixels)

@@ -1,11 +1,13 @@
 """The controls: where the data come from, the parameters, and what is drawn."""
 
 import math
+from html import escape
 
 import panel as pn
 import panel_material_ui as pmui
 import param
 from kdegraph._validation import check_positive
+from kdegraph.datasets import MAX_BYTES, accepted
 from panel.viewable import Viewer
 
 from ..projection import axes
@@ -31,30 +33,53 @@ def control(parameterized, name, hint=None):
     parameterized : param.Parameterized
     name : str
     hint : str, optional
-        "steps": a slider over the values to choose from; "file": a drop area for a file.
+        "steps": a slider over the values to choose from; "file": a file from the user's disk.
     """
     parameter = parameterized.param[name]
-    common = {"description": parameter.doc, "sizing_mode": "stretch_width", "margin": (2, 8), "size": "small", "sx": DENSE}
+    value = getattr(parameterized, name)
+    common = {"label": parameter.label, "description": parameter.doc, "sizing_mode": "stretch_width", "size": "small"}
+    slider = {"margin": (2, 8), "sx": DENSE, **common}
     if hint == "steps":
-        options = {f"{value:,}": value for value in parameter.objects}
-        widget = pmui.DiscreteSlider(options=options, value=getattr(parameterized, name), label=parameter.label, **common)
-        widget.param.watch(lambda event: setattr(parameterized, name, event.new), "value_throttled")
-        parameterized.param.watch(lambda event: setattr(widget, "value", event.new), name)
-        return widget
+        options = {f"{option:,}": option for option in parameter.objects}
+        return link(pmui.DiscreteSlider(options=options, value=value, **slider), "value_throttled", parameterized, name, shows="value")
+    if hint == "file":
+        return file_input(parameterized, name, common)
+    if isinstance(parameter, param.ListSelector):
+        del common["size"]
+        return pmui.MultiChoice.from_param(parameter, margin=(6, 8), **common)
     if isinstance(parameter, param.Boolean):
-        return pmui.Switch.from_param(parameter, **{**common, "sx": {}, "stylesheets": [COMPACT]})
+        return pmui.Switch.from_param(parameter, margin=(2, 8), stylesheets=[COMPACT], **common)
     if isinstance(parameter, param.Selector):
-        return pmui.Select.from_param(parameter, **{**common, "margin": (6, 8)})
+        return pmui.Select.from_param(parameter, margin=(6, 8), **common)
     if isinstance(parameter, param.Integer) and parameter.bounds[1] > 1000:
-        common.pop("sx")
-        return pmui.IntInput.from_param(parameter, **{**common, "margin": (6, 8, 0, 0), "sizing_mode": None, "width": 112})
+        return pmui.IntInput.from_param(parameter, margin=(6, 8, 0, 0), width=112, **{**common, "sizing_mode": None})
     if isinstance(parameter, param.Integer):
-        return pmui.IntSlider.from_param(parameter, **common)
-    return pmui.FloatSlider.from_param(parameter, **{"step": parameter.step or 0.01, **common})
+        return pmui.IntSlider.from_param(parameter, **slider)
+    return pmui.FloatSlider.from_param(parameter, step=parameter.step or 0.01, **slider)
+
+
+def link(widget, attribute, parameterized, name, shows=None):
+    """Tie a widget to a parameter: what `attribute` becomes is set, and what is set is shown (in `shows`, by default the same)."""
+    widget.param.watch(lambda event: setattr(parameterized, name, event.new), attribute)
+    parameterized.param.watch(lambda event: setattr(widget, shows or attribute, event.new), name)
+    return widget
+
+
+def file_input(parameterized, name, options):
+    """A button, and a place to drop a file on; sets the parameter to the pair of the file's name and its bytes."""
+    widget = pmui.FileInput(accept=",".join(accepted()), multiple=False, max_file_size=MAX_BYTES, variant="outlined", margin=(6, 8), **options)
+
+    def received(event):
+        if widget.value is not None:
+            setattr(parameterized, name, (widget.filename, widget.value))
+
+    widget.param.watch(received, "value")
+    return widget
 
 
 DENSE = {"& .MuiSlider-root": {"paddingTop": "7px", "paddingBottom": "7px"}, "& .MuiTypography-root, & .MuiFormLabel-root, &.MuiTypography-root": {"fontSize": "13.5px"}}
 
+SENTENCE_STYLE = ":host { font-size: 12px; line-height: 1.35; } div { opacity: 0.65; }"
 COMPACT = ".MuiFormControlLabel-root { margin-right: 0 !important; } .MuiTypography-root { font-size: 13.5px !important; white-space: nowrap; }"
 
 
@@ -81,37 +106,39 @@ def automatic(state, name):
 
 
 class DataControls(Viewer):
-    """Choice of the source, and the source's own parameters."""
+    """Choice of the source, the source's own parameters, and a sentence on the data."""
 
     def __init__(self, session, **params):
         super().__init__(**params)
-        self.session = session
-        self._panels = {}
-        options = {}
-        for key, source in session.sources.items():
-            options[source.label] = key
-            widgets = [control(source, name, source.widgets.get(name)) for name in source.controls]
-            self._panels[key] = pn.Column(*paired(widgets), visible=False, sizing_mode="stretch_width", margin=0)
-            source.param.watch(lambda *events, key=key: self._changed(key), list(source.controls))
-        self._choice = pmui.Select(
-            label="Source", options=options, size="small", sizing_mode="stretch_width", margin=(4, 8), description="Where the points come from."
+        self.session, self.state = session, session.state
+        choice = pmui.Select(
+            label="Source",
+            options={source.label: key for key, source in session.sources.items()},
+            value=self.state.source,
+            description=self.state.param.source.doc,
+            size="small",
+            sizing_mode="stretch_width",
+            margin=(6, 8),
         )
-        self._choice.param.watch(lambda event: self._choose(event.new), "value")
-        self._body = pn.Column(heading("Data"), self._choice, *self._panels.values(), sizing_mode="stretch_width", margin=0)
-        self._choose(self._choice.value, load=False)
+        link(choice, "value", self.state, "source")
+        self._widgets = {}  # (key of the source, name of the parameter) -> widget
+        lines = []
+        for key, source in session.sources.items():
+            widgets = {name: control(source, name, source.widgets.get(name)) for name in source.controls}
+            self._widgets |= {(key, name): widget for name, widget in widgets.items()}
+            lines += paired(widgets.values())
+        self._sentence = pn.pane.HTML("", stylesheets=[SENTENCE_STYLE], sizing_mode="stretch_width", margin=(2, 10, 0, 10))
+        self._body = pn.Column(heading("Data"), choice, *lines, self._sentence, sizing_mode="stretch_width", margin=0)
+        self.state.param.watch(lambda *events: self._update(), ["source", "dataset", "error"])
+        self._update()
 
     def __panel__(self):
         return self._body
 
-    def _choose(self, key, load=True):
-        for other, panel in self._panels.items():
-            panel.visible = other == key
-        if load:
-            self._changed(key)
-
-    def _changed(self, key):
-        if key == self._choice.value:
-            self.session.load_from(self.session.sources[key])
+    def _update(self):
+        for (key, name), widget in self._widgets.items():
+            widget.visible = key == self.state.source and name in self.session.sources[key].applicable()
+        self._sentence.object = escape(self.state.dataset.description) if self.state.dataset is not None else ""
 
 
 class ParameterControls(Viewer):

@@ -10,7 +10,7 @@ from ..drawing.palette import BETWEEN, METHOD
 from ..pipeline import METHODS
 from .base import View, card, figure_pane
 
-SENTENCE = "a large gap after the k-th suggests k clusters; click a gap to set k"
+SENTENCE = "click a gap to set k"
 
 
 class SpectrumView(View):
