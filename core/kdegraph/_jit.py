@@ -36,7 +36,7 @@ def _fingerprint() -> str:
 CACHE_DIR = _user_cache() / _fingerprint()
 
 
-def jit(function=None, *, reassociate=False, inline=False):
+def jit(function=None, *, reassociate=False):
     """Compile `function` lazily, without the GIL, cached in a folder keyed on the package's sources.
 
     Parallelism is not numba's: kernels work on a range of their targets and `parallel.run` spreads the ranges over threads.
@@ -47,8 +47,6 @@ def jit(function=None, *, reassociate=False, inline=False):
         "fastmath": REASSOCIATE if reassociate else {"contract"},
         "cache": True,
     }
-    if inline:
-        options["inline"] = "always"
 
     def decorate(function):
         saved, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(CACHE_DIR)

@@ -17,7 +17,9 @@ def check_points(X, name="X", *, n_features=None):
     except ValueError as error:
         raise ValueError(f"{name} must be a table of numbers of shape (n, d); its rows differ in length: {error}") from None
     if np.iscomplexobj(array):
-        raise ValueError(f"{name} has complex numbers. Complex data not supported: pass real coordinates, e.g. real and imaginary parts as columns")
+        raise ValueError(
+            f"{name} has complex numbers. Complex data not supported: pass real coordinates, e.g. real and imaginary parts as columns"
+        )
     if array.ndim != 2:
         hint = f"; for one feature use {name}.reshape(-1, 1), for one point {name}.reshape(1, -1)" if array.ndim == 1 else ""
         raise ValueError(f"{name} must have shape (n, d), got {array.shape}. Expected 2D array{hint}")

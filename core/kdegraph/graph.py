@@ -160,8 +160,8 @@ def similarity_graph(
     kde : {"auto", "direct", "fgt"} or object
         For the recursive sampler: the KDE solver, or any object with ``fit(sources, kernel) -> self`` and ``sums(targets) -> (m,)``.
     weighting : {"inclusion", "paper"}
-        Weight of an edge, ``k / (p_i + p_j - p_i p_j)``, with ``p_i`` the probability that i has drawn j (unbiased: ``E[A] = K`` up to `eps`), or the paper's
-        ``min(L k / g(x_i), 1)``.
+        Weight of an edge, ``k / (p_i + p_j - p_i p_j)``, with ``p_i`` the probability that i has drawn j (unbiased: ``E[A] = K`` up to `eps`), or with Algorithm 2's
+        ``p_i = min(L k / g, 1)`` for any draws, ``g`` being the sum over the other points, as there are no self-loops. Both are the same for stratified draws.
     eps : float, optional
         Relative error of kernel sums, in (0, 1); by default ``1 / (6 log2 n)``, which the paper's theorem asks for.
     seed : int or numpy Generator, optional
@@ -214,7 +214,7 @@ def similarity_graph(
         stages.enter("samples")
         neighbors = rejection.draw_neighbors(kernel, tree, degrees, n_rounds, seed, progress=stages.fraction)
     stages.enter("graph")
-    inclusion = weights.PAPER if weighting == "paper" else weights.STRATIFIED if draws == recursive.STRATIFIED else weights.INDEPENDENT
+    inclusion = weights.COMPLEMENT if weighting == "inclusion" and draws == recursive.INDEPENDENT else weights.MINIMUM
     adjacency = weights.adjacency(kernel, tree, degrees, neighbors, inclusion, progress=stages.fraction)
     original = np.empty_like(neighbors)
     original[tree.order] = np.where(neighbors >= 0, tree.order[neighbors], -1)

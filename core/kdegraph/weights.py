@@ -7,7 +7,7 @@ from . import parallel
 from ._jit import jit
 from .kernels import exp_neg, exponent
 
-PAPER, STRATIFIED, INDEPENDENT = 0, 1, 2
+MINIMUM, COMPLEMENT = 0, 1
 
 
 def adjacency(kernel, tree, degrees, neighbors, inclusion, *, progress=None):
@@ -22,8 +22,8 @@ def adjacency(kernel, tree, degrees, neighbors, inclusion, *, progress=None):
     neighbors : (n, L) int32
         Positions in the tree's order, -1 for none.
     inclusion : int
-        What ``p_i(j)``, the probability that j is among the L draws of i, is taken to be: `PAPER`, ``min(L k / g(x_i), 1)`` with
-        ``g(x_i) = deg(i) + 1``; `STRATIFIED`, ``min(L k / deg(i), 1)``; `INDEPENDENT`, ``1 - (1 - k / deg(i))^L``.
+        What ``p_i(j)``, the probability that j is among the L draws of i, is taken to be: `MINIMUM`, ``min(L k / deg(i), 1)``, the paper's
+        formula without self-loops and the truth for stratified draws; `COMPLEMENT`, ``1 - (1 - k / deg(i))^L``, the truth for independent ones.
 
     Returns
     -------
@@ -151,10 +151,8 @@ def _fill(
 @jit
 def _inclusion(kind, k, degree, n_rounds):
     """The probability that a neighbour of kernel value `k` is among the `n_rounds` draws of a vertex."""
-    if kind == PAPER:
-        return min(n_rounds * k / (degree + 1.0), 1.0)
     p = min(k / degree, 1.0)
-    if kind == STRATIFIED:
+    if kind == MINIMUM:
         return min(n_rounds * p, 1.0)
     # 1 - (1 - p)^L without cancellation
     return -np.expm1(n_rounds * np.log1p(-p)) if p < 1.0 else 1.0

@@ -82,7 +82,14 @@ def tables(d):
     rows = [np.array([number[tuple(x)] for x in exponents[b] + exponents[: counts[order - degree[b]]]]) for b in range(len(indices))]
     offsets = np.concatenate([[0], np.cumsum([r.size for r in rows])[:-1]])
     return Tables(
-        exponents, degree, np.array(parent), np.array(axis), 1.0 / factorial, counts, offsets.astype(np.int64), np.concatenate(rows).astype(np.int32)
+        exponents,
+        degree,
+        np.array(parent),
+        np.array(axis),
+        1.0 / factorial,
+        counts,
+        offsets.astype(np.int64),
+        np.concatenate(rows).astype(np.int32),
     )
 
 

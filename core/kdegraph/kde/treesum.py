@@ -302,7 +302,9 @@ def _sums_range(
                     z2 += z[c] * z[c]
                     r += ((high[node, c] - low[node, c]) * scale * 0.5) ** 2
                 mass = node_mass[node]
-                q = expansions.needed_order(allowed * (mass - own) / mass if mass > 0.0 else allowed, z2, radius + math.sqrt(r), order, sqrt)
+                q = expansions.needed_order(
+                    allowed * (mass - own) / mass if mass > 0.0 else allowed, z2, radius + math.sqrt(r), order, sqrt
+                )
                 if q > 1 and _cheaper(q, d, n_terms, count, size):
                     expansions.hermite(z, q, multi, n_terms, line, derivatives)
                     if n_terms[q] > used:

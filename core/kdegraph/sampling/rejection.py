@@ -57,7 +57,9 @@ def _target_groups(kernel, tree, n_rounds):
         groups.append(open_nodes[narrow[open_nodes]])
         wide = open_nodes[~narrow[open_nodes]]
         leaves = wide[wide >= tree.first_leaf]
-        points = np.concatenate([np.arange(a, b) for a, b in zip(tree.start[leaves], tree.stop[leaves], strict=True)] or [np.zeros(0, np.int64)])
+        points = np.concatenate(
+            [np.arange(a, b) for a, b in zip(tree.start[leaves], tree.stop[leaves], strict=True)] or [np.zeros(0, np.int64)]
+        )
         groups.append(-1 - points)
         inner = wide[wide < tree.first_leaf]
         open_nodes = np.concatenate([2 * inner + 1, 2 * inner + 2])
