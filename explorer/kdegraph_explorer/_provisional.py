@@ -63,7 +63,10 @@ def install():
         def suggest(ev):
             return int(np.argmax(np.diff(ev)) + 1)
 
-        kdegraph.spectrum, kdegraph.conductance, kdegraph.spectral_clustering = spectrum, conductance, spectral_clustering
-        kdegraph.suggest_n_clusters = suggest
+        for name, f in (("spectrum", spectrum), ("conductance", conductance), ("spectral_clustering", spectral_clustering), ("suggest_n_clusters", suggest)):
+            if not hasattr(kdegraph, name):
+                setattr(kdegraph, name, f)
+        from kdegraph.spectra import suggest_n_clusters
+        kdegraph.suggest_n_clusters = suggest_n_clusters
 
 install()

@@ -14,6 +14,7 @@ from .views import VIEWS
 from .views.controls import DataControls, DisplayControls, ParameterControls
 from .views.status import Problem, Status
 
+TABS_STYLE = ".MuiButtonBase-root { text-transform: none; white-space: nowrap; padding: 2px 12px; line-height: 1.6; }"
 SIDEBAR_WIDTH = 320
 HEIGHT = 672  # in a notebook; on a page it fills the window
 
@@ -70,7 +71,7 @@ class Explorer(Viewer):
         self.controls = [DataControls(self.session), ParameterControls(self.session), DisplayControls(self.session)]
         self._top = {view.key: pn.Column(view, sizing_mode="stretch_both", margin=0) for view in self.views if view.area == "top"}
         self._tabs = pmui.RadioButtonGroup(
-            options={view.label: view.key for view in self.views if view.area == "top"}, size="small", margin=(0, 8), align="center", css_classes=["kg-tabs"]
+            options={view.label: view.key for view in self.views if view.area == "top"}, size="small", width=260, height=30, margin=(1, 8), stylesheets=[TABS_STYLE], css_classes=["kg-tabs"]
         )
         self._tabs.param.watch(lambda event: self._show(), "value")
         self._arrange()

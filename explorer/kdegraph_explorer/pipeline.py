@@ -123,47 +123,60 @@ class Pipeline:
         def announce(stage, fraction):
             progress(f"{METHODS[method]}: {stage}", fraction)
 
-        announce("graph", 0.0)
-        graph_key, build = getattr(self, f"_{method}")(request, sigma, announce)
+        graph_key, build = (self._kde if method == "kde" else self._knn)(request, sigma, announce)
         graph, graph_seconds = self._stage((method, "graph"), graph_key, build)
         adjacency = getattr(graph, "adjacency", graph)
-        n = len(request.dataset.X)
-
-        announce("eigenvalues", 0.0)
-        wanted = N_EIGENVALUES if request.n_clusters == "auto" else max(N_EIGENVALUES, request.n_clusters + 2)
-        known = self._memory.get((method, "spectrum"))
-        if known is not None and known[0][0] == graph_key:
-            wanted = max(wanted, known[0][1])  # more eigenvalues than needed do no harm; do not throw them away
-        wanted = min(wanted, n)
-        spectrum, spectrum_seconds = self._stage((method, "spectrum"), (graph_key, wanted), lambda: kdegraph.spectrum(adjacency, wanted, seed=request.seed))
+        spectrum_key, solve = self._spectrum(method, request, graph_key, adjacency, announce)
+        spectrum, spectrum_seconds = self._stage((method, "spectrum"), spectrum_key, solve)
 
         announce("clusters", 0.0)
         n_clusters = request.n_clusters
         if n_clusters == "auto":  # one k for both, so that they can be compared
             n_clusters = reference.n_clusters if method != "kde" else kdegraph.suggest_n_clusters(spectrum.eigenvalues)
-        clustering_key = (graph_key, wanted, n_clusters, request.seed)
-        clustering, clustering_seconds = self._stage(
-            (method, "clusters"),
-            clustering_key,
-            lambda: kdegraph.spectral_clustering(graph, n_clusters, seed=request.seed, spectrum=spectrum),
+        clusters_key = (spectrum_key, n_clusters)
+        clustering, clusters_seconds = self._stage(
+            (method, "clusters"), clusters_key, lambda: kdegraph.spectral_clustering(graph, n_clusters, seed=request.seed, spectrum=spectrum)
         )
 
         announce("scores", 0.0)
-        seconds = {"graph": graph_seconds, "eigenvalues": spectrum_seconds, "clusters": clustering_seconds}
-        scores, _ = self._stage((method, "scores"), clustering_key, lambda: self._scores(request.dataset, adjacency, clustering))
-        colours = self._colours(method, request.dataset, clustering.labels, reference)
+        scores, _ = self._stage((method, "scores"), clusters_key, lambda: _scores(request.dataset, adjacency, clustering))
+        colours = align(clustering.labels, self._colour_reference(method, request.dataset, reference))
+        last = self._same_data(request).get(method)
+        if last is not None and np.array_equal(colours, last.colours):
+            colours = last.colours  # the same object, so that views see that nothing has changed
+        seconds = {"graph": graph_seconds, "eigenvalues": spectrum_seconds, "clusters": clusters_seconds}
         return Outcome(method, graph, spectrum, n_clusters, clustering.labels, colours, scores, seconds)
 
     def _kde(self, request, sigma, progress):
-        key = (request.dataset, sigma, request.n_rounds, request.seed)
-        return key, lambda: kdegraph.similarity_graph(
-            request.dataset.X, sigma=sigma, n_rounds=request.n_rounds, seed=request.seed, progress=progress
-        )
+        def build():
+            progress("graph", 0.0)
+            return kdegraph.similarity_graph(request.dataset.X, sigma=sigma, n_rounds=request.n_rounds, seed=request.seed, progress=progress)
+
+        return (request.dataset, sigma, request.n_rounds, request.seed), build
 
     def _knn(self, request, sigma, progress):
-        points = request.dataset.X
-        n_neighbors = min(request.n_neighbors, len(points) - 1)
-        return (request.dataset, n_neighbors), lambda: kdegraph.knn_graph(points, n_neighbors)
+        n_neighbors = max(1, min(request.n_neighbors, len(request.dataset.X) - 1))
+
+        def build():
+            progress("graph", 0.0)
+            return kdegraph.knn_graph(request.dataset.X, n_neighbors, progress=progress)
+
+        return (request.dataset, n_neighbors), build
+
+    def _spectrum(self, method, request, graph_key, adjacency, progress):
+        wanted = N_EIGENVALUES if request.n_clusters == "auto" else max(N_EIGENVALUES, request.n_clusters + 2)
+        known_key, known, _ = self._memory.get((method, "spectrum"), ((None, 0, None), None, None))
+        if known_key[0] == graph_key:
+            wanted = max(wanted, known_key[1])  # more eigenvalues than needed do no harm: keep them
+        wanted = min(wanted, len(request.dataset.X))
+        # After a small move of a slider the last eigenvectors are nearly right.
+        start = known if known is not None and known_key[0][0] is request.dataset else None
+
+        def solve():
+            progress("eigenvalues", 0.0)
+            return kdegraph.spectrum(adjacency, wanted, v0=start, seed=request.seed, progress=progress)
+
+        return (graph_key, wanted, request.seed), solve
 
     def _stage(self, name, key, compute):
         """The value of a stage and the seconds that it took, from memory when `key` is what it was computed from."""
@@ -173,32 +186,26 @@ class Pipeline:
             self._memory[name] = (key, value, time.perf_counter() - start)
         return self._memory[name][1:]
 
-    def _scores(self, dataset, adjacency, clustering):
-        isolated = int(np.count_nonzero(np.diff(adjacency.indptr) == 0))
-        scores = {
-            "Edges": adjacency.nnz // 2,
-            "Mean degree": adjacency.nnz / dataset.n_points,
-            "Largest conductance": float(np.max(clustering.conductances)),
-        }
-        if isolated:
-            scores["Isolated points"] = isolated
-        if dataset.y is not None:
-            scores["Adjusted Rand index"] = float(adjusted_rand_score(dataset.y, clustering.labels))
-        return scores
+    def _colour_reference(self, method, dataset, kde):
+        """Labels whose numbers the colours follow: those of the last result, the true ones, or for k-NN those of the KDE graph."""
+        if method != "kde":
+            return kde.colours
+        if self._result is not None and self._result.request.dataset is dataset:
+            return self._result.outcomes["kde"].colours
+        return dataset.y
 
-    def _colours(self, method, dataset, labels, reference):
-        """Number the clusters like those of `reference` (or of the last outcome, or of the true labels) where they overlap most."""
-        if method == "kde":
-            last = self._same_data_outcome(dataset)
-            reference_labels = last.colours if last is not None else dataset.y
-        else:
-            reference_labels = reference.colours
-        return align(labels, reference_labels)
 
-    def _same_data_outcome(self, dataset):
-        if self._result is None or self._result.request.dataset is not dataset:
-            return None
-        return self._result.outcomes.get("kde")
+def _scores(dataset, adjacency, clustering):
+    scores = {
+        "Edges": adjacency.nnz // 2,
+        "Mean degree": adjacency.nnz / dataset.n_points,
+        "Largest conductance": float(np.max(clustering.conductances)),
+    }
+    if isolated := int(np.count_nonzero(np.diff(adjacency.indptr) == 0)):
+        scores["Isolated points"] = isolated
+    if dataset.y is not None:
+        scores["Adjusted Rand index"] = float(adjusted_rand_score(dataset.y, clustering.labels))
+    return scores
 
 
 def align(labels, reference):

@@ -1,11 +1,11 @@
 """One session: the state, the data sources and the jobs that connect them. No widgets here either."""
 
+from . import warmup
 from .jobs import Latest, Mailbox
 from .pipeline import Pipeline
 from .sources import SOURCES
 from .sources.given import Given
 from .state import State
-from .warmup import warm_up
 
 
 class Session:
@@ -26,6 +26,7 @@ class Session:
     """
 
     def __init__(self, document=lambda: None, given=None):
+        warmup.start()
         self.state = State()
         sources = ([] if given is None else [Given(given)]) + [source() for source in SOURCES]
         self.sources = {source.key: source for source in sources}
@@ -112,7 +113,7 @@ class Session:
             self._settling = False
 
     def _run(self, request, progress, publish):
-        warm_up(progress)
+        warmup.wait(progress)
         return self._pipeline.run(request, progress, publish)
 
     def _accept(self, request, result):
@@ -123,6 +124,8 @@ class Session:
         self.state.error = explain(error)
 
     def _report(self, stage, fraction):
+        if stage is None and (self._load.busy or self._compute.busy):
+            return  # one of the two has nothing more to do, but the other has
         self.state.param.update(stage=stage, fraction=fraction)
 
 

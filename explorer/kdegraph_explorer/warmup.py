@@ -1,35 +1,47 @@
-"""The first call of a compiled kernel takes seconds: it is made in the background, with a message."""
+"""The first call of a compiled kernel takes seconds: it is made in the background, once per process, with a message."""
 
 import threading
 
 import kdegraph
 import numpy as np
 
-from .drawing.palette import cluster_colours
-from .drawing.raster import draw, edge_list
+from .drawing.painter import Painter, Scene
 
-_warm_up_lock = threading.Lock()
-_warm = False
+_lock = threading.Lock()
+_thread = None
 
 
-def warm_up(progress=lambda stage, fraction: None):
-    """Compile (or load from the cache) the kernels that the explorer needs, once per process; safe to call from several threads.
+def start():
+    """Begin to compile the kernels that the explorer needs, or to load them from the cache, unless that was begun before."""
+    global _thread
+    with _lock:
+        if _thread is None:
+            _thread = threading.Thread(target=_use_everything, name="kdegraph-warm-up", daemon=True)
+            _thread.start()
+
+
+def wait(progress):
+    """Wait until the kernels are ready.
 
     Parameters
     ----------
     progress : callable
-        Called as ``progress(stage, fraction)`` before the work starts, when there is any to do.
+        Called as ``progress(stage, fraction)`` ten times a second meanwhile; may raise `kdegraph.Cancelled` to give up waiting.
     """
-    global _warm
-    if _warm:
-        return
-    progress("compiling kernels, once", 0.0)
-    with _warm_up_lock:
-        if not _warm:
-            points = np.random.default_rng(0).random((200, 2))
-            graph = kdegraph.similarity_graph(points, sigma=0.2, n_rounds=5, seed=0)
-            kdegraph.spectral_clustering(graph, 2, seed=0)
-            kdegraph.spectral_clustering(kdegraph.knn_graph(points, 5), 2, seed=0)
-            colours = np.zeros(len(points), dtype=np.int64)
-            draw((0, 1, 0, 1, 8, 8), points, colours, cluster_colours(1), edges=edge_list(graph.adjacency), radius=1.0)
-            _warm = True
+    start()
+    while _thread.is_alive():
+        progress("compiling kernels, once", 0.0)
+        _thread.join(0.1)
+
+
+def _use_everything():
+    rng = np.random.default_rng(0)
+    for n, d in ((600, 2), (600, 5)):  # from 400 points on, eigenvalues are found by compiled code
+        points = rng.random((n, d))
+        graph = kdegraph.similarity_graph(points, sigma=0.2, n_rounds=5, seed=0)
+        kdegraph.spectral_clustering(graph, 2, seed=0)
+        kdegraph.spectral_clustering(kdegraph.knn_graph(points, 5), 2, seed=0)
+        kdegraph.estimate_sigma(points, seed=0)
+    labels = np.zeros(len(points), dtype=np.int64)
+    Painter().paint(Scene(np.repeat(points[:, :2], 8, axis=0), (0, 1, 0, 1, 8, 8), None, np.repeat(labels, 8)))
+    Painter().paint(Scene(points[:, :2], (0, 1, 0, 1, 8, 8), graph.adjacency, labels))

@@ -9,6 +9,7 @@ from bokeh.models import HoverTool, Range1d, WheelZoomTool
 from bokeh.plotting import figure
 
 FONT_SIZE = "11px"
+MAX_RATIO = 8
 
 
 def plain_figure(*, tools="", description, **options):
@@ -48,6 +49,8 @@ def plain_figure(*, tools="", description, **options):
 class Frame:
     """The window that several figures show together: linked when panned or zoomed, one unit as long on both axes.
 
+    (Where that would leave a line of one axis, the two are scaled apart.)
+
     Parameters
     ----------
     changed : callable
@@ -78,9 +81,11 @@ class Frame:
         self._extent, self._fitted = extent, True
         x0, x1, y0, y1 = extent
         width, height = self.size
-        scale = max((x1 - x0) / width, (y1 - y0) / height)
-        for axis, low, high, pixels in ((self.x_range, x0, x1, width), (self.y_range, y0, y1, height)):
-            middle, half = (low + high) / 2, scale * pixels / 2
+        scales = ((x1 - x0) / width, (y1 - y0) / height)  # units per pixel
+        if max(scales) <= MAX_RATIO * min(scales):
+            scales = (max(scales), max(scales))
+        for axis, low, high, half in ((self.x_range, x0, x1, scales[0] * width / 2), (self.y_range, y0, y1, scales[1] * height / 2)):
+            middle = (low + high) / 2
             axis.update(start=middle - half, end=middle + half, reset_start=middle - half, reset_end=middle + half)
         self._changed()
 

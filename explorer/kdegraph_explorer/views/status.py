@@ -47,8 +47,12 @@ class Problem(Viewer):
     def __init__(self, session, **params):
         super().__init__(**params)
         self.state = session.state
-        self._alert = pmui.Alert("", severity="error", sizing_mode="stretch_width", margin=(4, 4), css_classes=["kg-error"])
-        retry = pmui.Button(label="Try again", size="small", variant="text", width=96, margin=(8, 4), on_click=lambda event: session.retry())
+        self._alert = pmui.Alert(
+            "", severity="error", variant="outlined", sizing_mode="stretch_width", margin=4, stylesheets=[ALERT_STYLE], css_classes=["kg-error"]
+        )
+        retry = pmui.Button(
+            label="Try again", size="small", variant="text", width=96, margin=(6, 4), css_classes=["kg-retry"], on_click=lambda event: session.retry()
+        )
         self._body = pn.Row(self._alert, retry, visible=False, sizing_mode="stretch_width", margin=0)
         self.state.param.watch(lambda *events: self._update(), "error")
         self._update()
@@ -61,6 +65,11 @@ class Problem(Viewer):
         self._body.visible = bool(self.state.error)
 
 
+ALERT_STYLE = """
+.MuiAlert-root { padding: 0 12px; align-items: center; }
+.MuiAlert-message, .MuiAlert-message * { padding: 0; margin: 0; font-size: 13.5px; line-height: 1.4; }
+.MuiAlert-message { padding: 7px 0; }
+"""
 STYLE = """
 :host { font-size: 13px; line-height: 32px; height: 32px; }
 div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; opacity: 0.75; }
