@@ -1,0 +1,58 @@
+"""One line on the terminal that shows how far the work is."""
+
+import shutil
+import sys
+import time
+
+_INTERVAL = 0.1  # seconds between two drawings
+_BAR = 24
+
+
+class ProgressLine:
+    """A callable ``progress(stage, fraction)`` that redraws one line, and removes it at the end.
+
+    Parameters
+    ----------
+    stream : text stream
+        By default standard error.
+    """
+
+    def __init__(self, stream=None):
+        self.stream = sys.stderr if stream is None else stream
+        self._drawn = 0
+        self._next = 0.0
+
+    def __call__(self, stage, fraction):
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + _INTERVAL
+        done = round(min(max(fraction, 0.0), 1.0) * _BAR)
+        line = f"{stage:<20.20} [{'#' * done}{' ' * (_BAR - done)}] {fraction:4.0%}"[: shutil.get_terminal_size().columns - 1]
+        self.stream.write("\r" + line.ljust(self._drawn))
+        self.stream.flush()
+        self._drawn = len(line)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        if self._drawn:
+            self.stream.write("\r" + " " * self._drawn + "\r")
+            self.stream.flush()
+            self._drawn = 0
+
+
+class Silent:
+    """Stands in for a `ProgressLine` where nobody looks; `progress` is None then, which costs computations nothing."""
+
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *exception):
+        pass
+
+
+def progress_line(quiet):
+    """A context manager that gives a `progress` callback: a line where standard error is a terminal, None elsewhere or when `quiet`."""
+    return Silent() if quiet or not sys.stderr.isatty() else ProgressLine()

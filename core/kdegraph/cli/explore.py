@@ -1,0 +1,48 @@
+"""`kdegraph explore`."""
+
+import click
+
+from ._errors import Failure
+from ._options import FILE
+
+DEFAULT_PORT = 5006
+
+
+@click.command()
+@click.argument("file", type=FILE, required=False)
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen at; 0.0.0.0 lets other machines in."
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True, help="Port to listen at; 0 takes any that is free."
+)
+@click.option("--browser/--no-browser", default=True, show_default=True, help="Open a browser.")
+def explore(file, host, port, browser):
+    """Explore data in the browser: move sigma, the number of neighbours and of clusters, and watch edges, spectrum and clusters follow.
+
+    Without FILE it starts with built-in data; files can be opened in the browser too. Prints the address; Ctrl+C stops it.
+
+    \b
+    Examples:
+      kdegraph explore
+      kdegraph explore points.csv
+      kdegraph explore photo.jpg --port 8080 --no-browser
+    """
+    if file is not None:
+        from ..datasets import file_type
+
+        file_type(file)
+    try:
+        from kdegraph_explorer.app import serve
+    except ModuleNotFoundError as error:
+        raise Failure(
+            f'the explorer needs further packages ({error.name} is missing); install them with: pip install "kdegraph[explorer]"'
+        ) from None
+    try:
+        serve(file, host=host, port=port, show=browser)
+    except KeyboardInterrupt:
+        click.echo("Stopped.", err=True)  # the usual end of a server, not a failure
+    except OSError as error:
+        raise click.BadParameter(
+            f"cannot listen at {host}, port {port}: {error.strerror or error}; try --port 0.", param_hint="'--port'"
+        ) from None

@@ -1,0 +1,52 @@
+"""`kdegraph sample`."""
+
+import click
+
+from ._output import check_output, write_table
+
+EXTENSIONS = (".csv", ".parquet")
+
+
+class Names(click.ParamType):
+    """A name of built-in data; the list is looked up when it is needed."""
+
+    name = "name"
+
+    def convert(self, value, parameter, context):
+        """See `click.ParamType.convert`."""
+        from ..datasets import names
+
+        if value not in names():
+            self.fail(f"{value!r} is not one of {', '.join(names())}.", parameter, context)
+        return value
+
+
+@click.command()
+@click.argument("name", type=Names(), required=False)
+@click.option("-n", "--points", "n", type=click.IntRange(min=1), default=2000, show_default=True, help="Number of points.")
+@click.option("--noise", type=click.FloatRange(min=0), help="Standard deviation of the noise. [default: what makes the data interesting]")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same points.")
+@click.option(
+    "--output", "-o", metavar="PATH", help="Where to write the points: .csv or .parquet, with a column of labels where there are clusters."
+)
+def sample(name, n, noise, seed, output):
+    """Make data to try things on; without a NAME, list what there is.
+
+    \b
+    Examples:
+      kdegraph sample
+      kdegraph sample moons -n 15000 -o moons.csv
+      kdegraph sample spirals --noise 0.02 --seed 7 -o spirals.parquet
+    """
+    from .. import datasets
+
+    if name is None:
+        for known in datasets.names():
+            click.echo(f"{known:<12} {datasets.describe(known)}")
+        return
+    if output is None:
+        raise click.UsageError("say where to write the points: -o points.csv")
+    path = check_output(output, EXTENSIONS)
+    data = datasets.make(name, n=n, noise=noise, seed=seed)
+    columns = {feature: data.X[:, i] for i, feature in enumerate(data.feature_names)}
+    write_table(path, columns if data.y is None else columns | {"label": data.y})
