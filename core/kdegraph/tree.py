@@ -45,13 +45,10 @@ class Tree:
         """Number of inner nodes, which is the number of the first leaf."""
         return 2 ** (self.n_levels - 1) - 1
 
-    def radii(self):
-        """Half the diagonal of every node's box, (n_nodes,)."""
+    def radii(self, unit_inverse):
+        """Half the diagonal of every node's box times `unit_inverse`, (n_nodes,); infinite where it overflows."""
         with np.errstate(over="ignore"):
-            half = self.high / 2 - self.low / 2
-            scale = half.max(axis=1, keepdims=True)
-            scale[scale == 0] = 1.0
-            return scale[:, 0] * np.sqrt(((half / scale) ** 2).sum(axis=1))
+            return np.sqrt((((self.high / 2 - self.low / 2) * unit_inverse) ** 2).sum(axis=1))
 
 
 def build_tree(X, leaf_size=8, progress=None):

@@ -1,15 +1,18 @@
-"""Taylor expansions of the Gaussian, truncated by total degree.
+"""Taylor expansions of the Gaussian between groups of points.
 
-With ``z`` the vector between the centres of two groups and ``u``, ``v`` the offsets of target and source from their centres (all in
-units of sigma), ``exp(-||z + u - v||^2) = sum_b u^b / b! sum_a (-v)^a / a! G_{a+b}(z)``, where ``G_c`` is the derivative of
-``exp(-||z||^2)`` of multi-index ``c`` (a Hermite function). Keeping ``|a| + |b| < q`` leaves the remainder of a Taylor series along the
-direction of ``u - v``, which Cramer's inequality bounds in any dimension:
+With ``z`` the vector between the centres of two groups and ``u``, ``v`` the offsets of target and source from their centres (all in units of
+sigma), ``exp(-||z + u - v||^2) = sum_b u^b / b! sum_a (-v)^a / a! G_{a+b}(z)``, where ``G_c`` is the derivative of ``exp(-||z||^2)`` of
+multi-index ``c`` (a Hermite function). The sources enter through their moments ``sum_j w_j (-v_j)^a / a!`` alone.
 
-    |error| <= 1.0865 exp(-||z||^2 / 2) sum_{m >= q} (sqrt(2) r)^m / sqrt(m!),    r = ||u - v||.
+Two ways to truncate share this module's loops over points: all exponents below p (`tensor`, up to 3 dimensions) and total degree below q
+(`simplex`). Both rest on Cramer's inequality for Hermite functions, which bounds the remainder in one dimension:
+
+    |error| <= 1.0865 exp(-z^2 / 2) sum_{m >= p} (sqrt(2) r)^m / sqrt(m!),    r >= |u - v|.
 """
 
 import math
 from functools import lru_cache
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -18,15 +21,17 @@ from .._jit import jit
 
 CRAMER = 1.0865
 BLOCK = 16  # points whose monomials are formed side by side
-MAX_TERMS, MAX_PRODUCTS = 600, 60_000
 SQRT = np.sqrt(np.arange(200.0))
+TENSOR_ORDERS = {1: 32, 2: 24, 3: 12}
+MAX_TERMS, MAX_PRODUCTS = 600, 60_000
 
 
 class Tables(NamedTuple):
-    """Multi-indices of degree < `order` in `d` dimensions, by degree.
+    """A set of multi-indices in which every one comes after those below it.
 
-    ``exponents[i]`` is a multi-index, ``degree[i]`` its total degree, and its monomial is that of ``parent[i]`` times the coordinate
-    ``axis[i]``. ``n_terms[q]`` counts those of degree < q. ``sums[row[b] + a]`` is the number of the sum of the multi-indices b and a.
+    ``exponents[i]`` is a multi-index, ``degree[i]`` its total degree; its monomial is that of ``parent[i]`` times the coordinate ``axis[i]``.
+    For the simplex, by degree: ``n_terms[q]`` counts those of degree < q, and ``sums[row[b] + a]`` is the number of the sum of the
+    multi-indices b and a.
     """
 
     exponents: np.ndarray
@@ -38,121 +43,86 @@ class Tables(NamedTuple):
     row: np.ndarray
     sums: np.ndarray
 
-    @property
-    def order(self):
-        """The largest usable q."""
-        return self.n_terms.size - 1
+
+def is_tensor(d):
+    """Whether expansions in `d` dimensions keep all exponents below the order (else: total degree)."""
+    return d in TENSOR_ORDERS
 
 
-def n_terms(d, q):
-    """Number of multi-indices in `d` dimensions of total degree < q."""
-    return math.comb(q - 1 + d, d) if q > 0 else 0
+def count_terms(d, order):
+    """Number of terms of an expansion of the given order."""
+    return order**d if is_tensor(d) else math.comb(order - 1 + d, d)
 
 
-@lru_cache(maxsize=16)
+def count_products(d, order):
+    """Number of products that a translation of the given order takes."""
+    return d * order ** (d + 1) if is_tensor(d) else math.comb(order - 1 + 2 * d, 2 * d)
+
+
+@lru_cache(maxsize=32)
 def max_order(d):
     """The largest order whose tables are kept within reason."""
-    q = 1
-    while q < 40 and n_terms(d, q + 1) <= MAX_TERMS and n_terms(2 * d, q + 1) <= MAX_PRODUCTS:
-        q += 1
-    return q
+    if is_tensor(d):
+        return TENSOR_ORDERS[d]
+    order = 1
+    while order < 40 and count_terms(d, order + 1) <= MAX_TERMS and count_products(d, order + 1) <= MAX_PRODUCTS:
+        order += 1
+    return order
 
 
-@lru_cache(maxsize=16)
-def tables(d):
-    """The `Tables` for `d` dimensions up to `max_order`."""
-    order = max_order(d)
-    indices, number = [(0,) * d], {(0,) * d: 0}
-    parent, axis = [0], [0]
-    begin = 0
-    for _ in range(1, order):
-        end = len(indices)
-        for i in range(begin, end):
-            for c in range(axis[i] if i else 0, d):
-                child = tuple(e + (k == c) for k, e in enumerate(indices[i]))
-                number[child] = len(indices)
-                indices.append(child)
-                parent.append(i)
-                axis.append(c)
-        begin = end
+@lru_cache(maxsize=32)
+def tables(d, order):
+    """The `Tables` for `d` dimensions and expansions of at most `order`."""
+    if is_tensor(d):
+        indices = list(product(range(order), repeat=d))
+    else:
+        indices = sorted((e for e in _simplex(d, order - 1)), key=lambda e: (sum(e), [-x for x in e]))
+    number = {index: i for i, index in enumerate(indices)}
+    axis = np.array([max((c for c in range(d) if e[c]), default=0) for e in indices])
+    parent = np.array([number[tuple(x - (c == a and x > 0) for c, x in enumerate(e))] for e, a in zip(indices, axis, strict=True)])
     exponents = np.array(indices, dtype=np.int64).reshape(-1, d)
     degree = exponents.sum(axis=1)
-    counts = np.array([n_terms(d, q) for q in range(order + 1)])
     factorial = np.array([math.prod(map(math.factorial, index)) for index in indices], dtype=float)
-    rows = [np.array([number[tuple(x)] for x in exponents[b] + exponents[: counts[order - degree[b]]]]) for b in range(len(indices))]
+    n_terms = np.searchsorted(np.sort(degree), np.arange(order + 1))
+    rows = [np.zeros(1, np.int32)]
+    if not is_tensor(d):
+        rows = [np.array([number[tuple(x)] for x in exponents[b] + exponents[: n_terms[order - degree[b]]]]) for b in range(len(indices))]
     offsets = np.concatenate([[0], np.cumsum([r.size for r in rows])[:-1]])
     return Tables(
-        exponents,
-        degree,
-        np.array(parent),
-        np.array(axis),
-        1.0 / factorial,
-        counts,
-        offsets.astype(np.int64),
-        np.concatenate(rows).astype(np.int32),
-    )
+        exponents, degree, parent, axis, 1.0 / factorial, n_terms, offsets.astype(np.int64), np.concatenate(rows).astype(np.int32)
+    )  # fmt: skip
+
+
+def _simplex(d, total):
+    if d == 0:
+        yield ()
+        return
+    for first in range(total + 1):
+        for rest in _simplex(d - 1, total - first):
+            yield (first, *rest)
 
 
 @jit
-def needed_order(allowed, z2, r, order, sqrt):
-    """The smallest q <= `order` whose error bound, rounding included, is at most `allowed`; 0 if there is none.
-
-    `z2` is the squared distance of the centres, `r` the sum of both radii, in units of sigma.
-    """
-    x = math.sqrt(2.0) * r
-    if x > 6.0:
-        return 0
-    scale = CRAMER * math.exp(-0.5 * z2)
-    allowed -= 4e-15 * scale * math.exp(0.5 * x * x)
-    if allowed <= 0.0:
-        return 0
-    term = scale
-    for q in range(1, order + 1):
-        term *= x / sqrt[q]
-        ratio = x / sqrt[q + 1]
-        if ratio < 1.0 and term <= allowed * (1.0 - ratio):
-            return q
-    return 0
+def derivatives(z, n, out):
+    """Write ``G_0(z), ..., G_{n-1}(z)`` of one dimension into `out`."""
+    x = -2.0 * z
+    out[0] = math.exp(-z * z)
+    if n > 1:
+        out[1] = x * out[0]
+    for k in range(2, n):
+        out[k] = x * out[k - 1] - 2.0 * (k - 1) * out[k - 2]
 
 
 @jit
-def hermite(z, q, exponents, n_terms, line, out):
-    """Write the derivatives G_c(z) of degree < q into `out`; `line` is room for (d, q) numbers."""
-    for c in range(z.size):
-        x = -2.0 * z[c]
-        line[c, 0] = math.exp(-z[c] * z[c])
-        if q > 1:
-            line[c, 1] = x * line[c, 0]
-        for k in range(2, q):
-            line[c, k] = x * line[c, k - 1] - 2.0 * (k - 1) * line[c, k - 2]
-    for i in range(n_terms[q]):
-        value = line[0, exponents[i, 0]]
-        for c in range(1, z.size):
-            value *= line[c, exponents[i, c]]
-        out[i] = value
-
-
-@jit(reassociate=True)
-def translate(moments, derivatives, q, degree, n_terms, row, sums, local):
-    """Add the field of a source group's `moments` to the `local` expansion of a target group, up to order q."""
-    for b in range(n_terms[q]):
-        offset = row[b]
-        total = 0.0
-        for a in range(n_terms[q - degree[b]]):
-            total += moments[a] * derivatives[sums[offset + a]]
-        local[b] += total
-
-
-@jit
-def monomials(points, begin, count, center, scale, parent, axis, n, out):
-    """Write the first `n` monomials of (points - center) * scale of `count` <= BLOCK points into out[:, :count]."""
+def _monomials(columns, begin, count, center, scale, parent, axis, out):
+    """Write the monomials of (points - center) * scale of `count` <= BLOCK points into out[:, :count]."""
     for k in range(count):
         out[0, k] = 1.0
-    for i in range(1, n):
-        c = axis[i]
-        below = out[parent[i]]
+    for i in range(1, parent.size):
+        below, x, shift = out[parent[i]], columns[axis[i], begin : begin + count], center[axis[i]]
+        line = out[i]
         for k in range(count):
-            out[i, k] = below[k] * ((points[c, begin + k] - center[c]) * scale)
+            line[k] = below[k] * ((x[k] - shift) * scale)
 
 
 @jit(reassociate=True)
@@ -162,7 +132,7 @@ def add_moments(columns, weights, begin, end, center, scale, parent, axis, inver
     moments[:] = 0.0
     for first in range(begin, end, BLOCK):
         count = min(BLOCK, end - first)
-        monomials(columns, first, count, center, -scale, parent, axis, n, room)
+        _monomials(columns, first, count, center, -scale, parent, axis, room)
         w = weights[first : first + count]
         for i in range(n):
             total = 0.0
@@ -175,13 +145,13 @@ def add_moments(columns, weights, begin, end, center, scale, parent, axis, inver
 
 
 @jit(reassociate=True)
-def evaluate(columns, begin, end, center, scale, local, n, parent, axis, inverse_factorial, room, sums):
-    """Add the local expansion with `n` terms at the points begin..end-1 to their `sums`."""
+def evaluate(columns, begin, end, center, scale, local, parent, axis, inverse_factorial, room, sums):
+    """Add the local expansion at the points begin..end-1 to their `sums`."""
     for first in range(begin, end, BLOCK):
         count = min(BLOCK, end - first)
-        monomials(columns, first, count, center, scale, parent, axis, n, room)
+        _monomials(columns, first, count, center, scale, parent, axis, room)
         out = sums[first : first + count]
-        for i in range(n):
+        for i in range(local.size):
             coefficient = local[i] * inverse_factorial[i]
             line = room[i]
             for k in range(count):

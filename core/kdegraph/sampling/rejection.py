@@ -15,6 +15,7 @@ from .streams import stream, uniform
 
 RADIUS, LARGE_RADIUS = 0.2, 0.45  # of a group of targets, in units of sigma: with many draws, with few
 DRAWS = 1000  # what counts as many
+TINY = 1e-300  # below, rounding may decide whether a point counts as reachable, so that it is looked at again
 REFINE = 12.0  # cost of dividing a node, in units of the proposals that a node's whole waste could save
 
 
@@ -26,7 +27,8 @@ def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, progress=None):
     kernel : Kernel
     tree : Tree
     degrees : (n,) float64
-        Kernel degrees in the tree's order, used to balance the work, and to know the isolated vertices (0).
+        Kernel degrees in the tree's order, used to balance the work, and to know the isolated vertices (0). A degree that is above 0 by rounding only,
+        no point being within reach by the arithmetic of `exponent`, is set to 0.
     n_rounds : int
     seed : int
 
@@ -48,7 +50,7 @@ def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, progress=None):
 
 def _target_groups(kernel, tree, n_rounds):
     """Ranges and boxes of the groups: nodes narrow enough, as large as possible, and single points where leaves are wide."""
-    scaled = tree.radii() * kernel.inverse_sigma
+    scaled = tree.radii(kernel.inverse_sigma)
     count = tree.stop - tree.start
     narrow = (scaled <= RADIUS) | ((scaled <= LARGE_RADIUS) & (count * n_rounds <= DRAWS))
     open_nodes = np.zeros(1, np.int64)
@@ -104,6 +106,9 @@ def _draw_range(
             first, size = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
             least, squeeze, weight = np.empty(capacity), np.empty(capacity), np.empty(capacity)
             threshold, alias = np.empty(capacity), np.empty(capacity, np.int64)
+        if total < TINY and not _any_reachable(code, scale, points, g_start[group], count, first, size):  # such a group is a single point
+            degrees[g_start[group]] = 0.0
+            continue
         _alias_table(weight, count, threshold, alias)
         for i in range(g_start[group], g_stop[group]):
             if degrees[i] > 0.0:
@@ -111,6 +116,15 @@ def _draw_range(
                     neighbors[i, draw] = _draw(
                         code, scale, points, i, stream(seed, order[i], draw), count, first, size, least, squeeze, threshold, alias
                     )
+
+
+@jit
+def _any_reachable(code, scale, points, i, count, first, size):
+    for entry in range(count):
+        for j in range(first[entry], first[entry] + size[entry]):
+            if j != i and exp_neg(exponent(code, scale, points, i, points, j)) > 0.0:
+                return True
+    return False
 
 
 @jit
@@ -159,7 +173,7 @@ def _list_nodes(
             return -1
         if (b - a) * largest - (b - a - own) * smallest <= limit:
             first[count], size[count], least[count], weight[count] = a, b - a, nearest, (b - a) * largest
-            squeeze[count] = smallest / largest
+            squeeze[count] = smallest / largest if smallest > TINY else 0.0
             count += 1
         elif not leaf:
             stack[top + 1], stack[top + 2] = 2 * node + 1, 2 * node + 2
@@ -172,7 +186,8 @@ def _list_nodes(
                 largest = exp_neg(nearest)
                 if largest > 0.0:
                     first[count], size[count], least[count], weight[count] = j, 1, nearest, largest
-                    squeeze[count] = exp_neg(farthest) / largest
+                    smallest = exp_neg(farthest)
+                    squeeze[count] = smallest / largest if smallest > TINY else 0.0
                     count += 1
     return count
 
