@@ -1,16 +1,15 @@
 """The explorer as a test sees it: what it shows, and the controls that a user has."""
 
 import json
+import re
 
 # Bokeh's models of the page, by the names that the figures carry.
 READ_FIGURE = """([name, column]) => {
   for (const doc of Bokeh.documents) {
     const figure = doc.get_model_by_name(name);
-    if (!figure) continue;
-    for (const renderer of figure.renderers) {
-      const values = renderer.data_source?.data[column];
-      if (values) return Array.from(values);
-    }
+    const stores = (figure?.renderers ?? []).map(renderer => renderer.data_source.data[column]);
+    const values = stores.filter(Boolean).at(-1);
+    if (values) return Array.from(values, value => ArrayBuffer.isView(value) ? Array.from(value) : value);
   }
   return null;
 }"""
@@ -33,10 +32,13 @@ class ExplorerPage:
     def open(self, url):
         """Load the page and wait for its first result."""
         self.page.goto(url)
-        result, error = (self.page.locator(".kg-status").filter(has_text="points in"), self.page.locator(".kg-error"))
+        result, error = self.page.locator(".kg-status").filter(has_text="points in"), self._message()
         result.or_(error).first.wait_for(timeout=PATIENCE)
         assert not error.is_visible(), error.inner_text()
         return self.settle()
+
+    def _message(self, text=r"\w"):
+        return self.page.locator(".kg-error").filter(has_text=re.compile(text))
 
     def settle(self):
         """Wait until nothing is computed, sent or drawn any more."""
@@ -58,7 +60,7 @@ class ExplorerPage:
         return {row.locator("th").inner_text(): row.locator("td").all_inner_texts() for row in rows.all()}
 
     def column(self, figure, column):
-        """A column of the data that a figure draws."""
+        """A column of the data that a figure draws, of its uppermost layer that has it."""
         return self.page.evaluate(READ_FIGURE, [figure, column])
 
     def eigenvalues(self, graph="KDE graph"):
@@ -69,10 +71,17 @@ class ExplorerPage:
         """The colours of the points: the clusters."""
         return self.column(f"{graph}: points and edges", "colour")
 
+    def segments(self, graph="KDE graph"):
+        """The colours of the segments that lie over a photograph, flat, the lowest row first."""
+        return self.column(f"{graph}: segmentation", "image")[0]
+
+    def lasting_scores(self):
+        """The scores without the seconds, which differ from run to run."""
+        return {name: values for name, values in self.scores().items() if not name.startswith("Seconds")}
+
     def seen(self):
-        """All that a parameter can change, as one string."""
-        scores = {name: values for name, values in self.scores().items() if not name.startswith("Seconds")}
-        return json.dumps([self.status(), scores, self.eigenvalues(), self.eigenvalues("k-NN graph"), self.colours()])
+        """All that a parameter of the computation can change, as one string."""
+        return json.dumps([self.status(), self.lasting_scores(), self.eigenvalues(), self.eigenvalues("k-NN graph"), self.colours()])
 
     def change(self, action):
         """Do `action` and wait until what is seen has changed and the page is at rest."""
@@ -89,17 +98,21 @@ class ExplorerPage:
     def choose_source(self, name):
         """Choose where the points come from."""
         self.page.get_by_label("Source", exact=True).click()
-        self.page.get_by_role("option", name=name).click()
+        self.page.get_by_role("menuitem", name=name, exact=True).click()
 
     def upload(self, path):
         """Give the explorer a file."""
         self.page.locator("input[type=file]").set_input_files(path)
 
-    def error(self):
-        """The message in the page; waits for one."""
-        alert = self.page.locator(".kg-error")
-        alert.wait_for(timeout=PATIENCE)
-        return alert.inner_text().strip()
+    def error(self, mentioning=""):
+        """The message in the page; waits for one that mentions what is given."""
+        message = self._message(re.escape(mentioning) or r"\w")
+        message.wait_for(timeout=PATIENCE)
+        return message.inner_text().strip()
+
+    def has_error(self):
+        """Whether there is a message in the page."""
+        return self._message().is_visible()
 
     def set_slider(self, label, presses):
         """Move a slider by the keyboard: positive `presses` to the right."""

@@ -1,9 +1,143 @@
-"""The explorer in a real browser."""
+"""The explorer in a real browser: parameters, files, errors."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+from sklearn.datasets import load_sample_image
+
+
+def blobs():
+    """90 points in three far-apart groups, with their labels."""
+    rng = np.random.default_rng(1)
+    labels = np.repeat(["ant", "bee", "cat"], 30)
+    return rng.normal(size=(90, 2)) * 0.3 + np.repeat([[0, 0], [8, 0], [0, 8]], 30, axis=0), labels
+
+
+def csv_file(path):
+    X, labels = blobs()
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["width", "height", "kind"])
+        writer.writerows([f"{x:.4f}", f"{y:.4f}", label] for (x, y), label in zip(X, labels, strict=True))
+    return path
+
+
+def two_toned_picture(size):
+    """A picture, (rows, columns) = `size`: green on the left, red on the right, with some noise."""
+    pixels = np.zeros((*size, 3))
+    pixels[:, : size[1] // 2], pixels[:, size[1] // 2 :] = (40, 160, 60), (210, 60, 50)
+    pixels += np.random.default_rng(0).normal(size=pixels.shape) * 6
+    return Image.fromarray(pixels.clip(0, 255).astype(np.uint8))
 
 
 def test_loads_and_shows_both_graphs(explorer):
     page = explorer()
-    scores = page.scores()
-    assert all(value.replace(",", "").isdigit() for value in scores["Edges"]), scores
-    assert abs(page.eigenvalues()[0]) < 1e-6
-    assert len(set(page.colours())) > 1
+    edges = page.scores()["Edges"]
+    assert len(edges) == 2
+    assert all(int(value.replace(",", "")) > 1000 for value in edges)
+    for graph in ("KDE graph", "k-NN graph"):
+        assert abs(page.eigenvalues(graph)[0]) < 1e-6
+        assert len(set(page.colours(graph))) == 2
+
+
+def test_sigma_changes_edges_spectrum_and_clusters(explorer):
+    page = explorer()
+    before, spectrum, colours, spectrum_knn = page.scores(), page.eigenvalues(), page.colours(), page.eigenvalues("k-NN graph")
+    page.change(lambda: page.set_slider("Kernel width σ", -60))
+    after = page.scores()
+    assert after["Edges"][0] != before["Edges"][0]
+    assert page.eigenvalues() != spectrum
+    assert page.colours() != colours
+    # The k-NN graph does not know sigma.
+    assert after["Edges"][1] == before["Edges"][1]
+    assert page.eigenvalues("k-NN graph") == spectrum_knn
+
+
+def test_rounds_change_the_edges_and_clusters_do_not(explorer):
+    page = explorer()
+    few = page.scores()["Edges"]
+    page.change(lambda: page.set_slider("Rounds L", 10))
+    many = page.scores()["Edges"]
+    assert int(many[0].replace(",", "")) > int(few[0].replace(",", ""))
+    page.change(lambda: page.set_slider("Clusters k", 3))
+    assert page.scores()["Edges"] == many
+    assert len(set(page.colours())) == 5
+
+
+def test_uploaded_csv_is_clustered(explorer, tmp_path):
+    page = explorer()
+    page.choose_source("File")
+    page.change(lambda: page.upload(csv_file(tmp_path / "animals.csv")))
+    assert "animals" in page.status()
+    assert "90 points in 2 dimensions, 3 clusters" in page.status()
+    assert page.scores()["Adjusted Rand index"] == ["1.000", "1.000"]
+    colours = np.reshape(page.colours(), (3, 30))
+    assert all(len(set(group)) == 1 for group in colours)
+    assert len(set(colours[:, 0])) == 3
+
+
+@pytest.mark.parametrize("name", ["leaf.png", "leaf.jpg"])
+def test_uploaded_picture_is_segmented(explorer, tmp_path, name):
+    two_toned_picture((60, 80)).save(tmp_path / name)
+    page = explorer()
+    page.choose_source("File")
+    page.change(lambda: page.upload(tmp_path / name))
+    assert "leaf" in page.status()
+    page.set_slider("Clusters k", 16)
+    page.page.keyboard.press("Home")
+    page.change(lambda: page.set_slider("Clusters k", 1))
+    assert "2 clusters" in page.status()
+    segments = np.reshape(page.segments(), (-1, 2))  # pairs of neighbours in a row
+    width = 2 * len(segments) // 60
+    left, right = segments.reshape(60, width)[:, : width // 2 - 1], segments.reshape(60, width)[:, width // 2 + 1 :]
+    assert len(np.unique(left)) == len(np.unique(right)) == 1
+    assert left[0, 0] != right[0, 0]
+
+
+def test_uploaded_photograph_is_segmented(explorer, tmp_path):
+    Image.fromarray(load_sample_image("flower.jpg")).save(tmp_path / "flower.jpg")
+    page = explorer()
+    page.choose_source("File")
+    page.change(lambda: page.upload(tmp_path / "flower.jpg"))
+    assert "flower" in page.status()
+    assert "in 5 dimensions" in page.status()
+    assert len(set(page.segments())) >= 2
+
+
+def truncated_png():
+    content = io.BytesIO()
+    two_toned_picture((40, 40)).save(content, "PNG")
+    return content.getvalue()[:400]
+
+
+BAD_FILES = {
+    "words.npy": b"these are words, not an array",
+    "empty.csv": b"",
+    "words.csv": b"name,colour\nant,red\nbee,yellow\n",
+    "broken.png": truncated_png(),
+    "notes.docx": b"PK\x03\x04 whatever",
+    "hole.csv": b"x,y\n1,2\nnan,4\n5,6\n",
+}
+
+
+def test_bad_files_give_a_message_and_keep_the_last_good_state(explorer, tmp_path):
+    csv_file(tmp_path / "animals.csv")
+    for name, content in BAD_FILES.items():
+        (tmp_path / name).write_bytes(content)
+    page = explorer()
+    page.choose_source("File")
+    page.change(lambda: page.upload(tmp_path / "animals.csv"))
+    seen = page.seen()
+    for name in BAD_FILES:
+        page.upload(tmp_path / name)
+        message = page.error(mentioning=name)
+        assert "Traceback" not in message
+        assert page.settle().seen() == seen
+    # The next good file is taken, and the message goes.
+    two_toned_picture((30, 30)).save(tmp_path / "leaf.png")
+    page.change(lambda: page.upload(tmp_path / "leaf.png"))
+    assert "leaf" in page.status()
+    assert not page.has_error()
