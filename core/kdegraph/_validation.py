@@ -40,7 +40,8 @@ def check_points(X, name="X", *, n_features=None):
     if not np.isfinite(array).all():
         row, column = np.argwhere(~np.isfinite(array))[0]
         raise ValueError(
-            f"{name} must be finite, but {name}[{row}, {column}] is {array[row, column]} (NaN or infinity); drop such rows or impute them first"
+            f"{name} must be finite, but {name}[{row}, {column}] is {array[row, column]} (NaN or infinity); "
+            "drop such rows or impute them first"
         )
     return array
 
@@ -92,7 +93,8 @@ def check_weights(weights, n):
         raise ValueError(f"weights must have shape ({n},), one per source, got {array.shape}")
     array = np.ascontiguousarray(array, dtype=np.float64)
     if not np.isfinite(array).all():
-        raise ValueError(f"weights must be finite, but weights[{np.flatnonzero(~np.isfinite(array))[0]}] is not (NaN or infinity)")
+        index = np.flatnonzero(~np.isfinite(array))[0]
+        raise ValueError(f"weights must be finite, but weights[{index}] is {array[index]} (NaN or infinity)")
     return array
 
 

@@ -117,7 +117,7 @@ class SimilarityGraph:
                     adjacency,
                     arrays["kernel_degrees"],
                     arrays["neighbors"],
-                    points=arrays["points"] if "points" in arrays else None,
+                    points=arrays.get("points"),
                     **json.loads(str(arrays["parameters"])),
                 )
         except (KeyError, ValueError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
@@ -152,16 +152,19 @@ def similarity_graph(
     kernel : {"gaussian", "laplacian", "exponential"}
         See `Kernel`.
     n_rounds : int or "auto"
-        The paper's L, at least 1; "auto" is ``ceil(3 log n)``, the paper's ``6 C log(n) / lambda_{k+1}`` with ``C / lambda_{k+1} = 1/2``, at least 10.
+        The paper's L, at least 1; "auto" is ``ceil(3 log n)``, the paper's ``6 C log(n) / lambda_{k+1}`` with ``C / lambda_{k+1} = 1/2``,
+        at least 10.
     sampler : {"auto", "recursive", "rejection"}
         "recursive" is Algorithm 1 through `kde`; "rejection" draws from the exact law. "auto" takes "rejection" unless a `kde` is given.
     draws : {"stratified", "independent"}
-        For the recursive sampler: one uniform per vertex shifted by multiples of 1/L (less variance, exactly unbiased with ``min(L p, 1)``), or L independent ones.
+        For the recursive sampler: one uniform per vertex shifted by multiples of 1/L (less variance, exactly unbiased with ``min(L p,
+        1)``), or L independent ones.
     kde : {"auto", "direct", "fgt"} or object
         For the recursive sampler: the KDE solver, or any object with ``fit(sources, kernel) -> self`` and ``sums(targets) -> (m,)``.
     weighting : {"inclusion", "paper"}
-        Weight of an edge, ``k / (p_i + p_j - p_i p_j)``, with ``p_i`` the probability that i has drawn j (unbiased: ``E[A] = K`` up to `eps`), or with Algorithm 2's
-        ``p_i = min(L k / g, 1)`` for any draws, ``g`` being the sum over the other points, as there are no self-loops. Both are the same for stratified draws.
+        Weight of an edge, ``k / (p_i + p_j - p_i p_j)``, with ``p_i`` the probability that i has drawn j (unbiased: ``E[A] = K`` up to
+        `eps`), or with Algorithm 2's ``p_i = min(L k / g, 1)`` for any draws, ``g`` being the sum over the other points, as there are no
+        self-loops. Both are the same for stratified draws.
     eps : float, optional
         Relative error of kernel sums, in (0, 1); by default ``1 / (6 log2 n)``, which the paper's theorem asks for.
     seed : int or numpy Generator, optional

@@ -88,7 +88,7 @@ def run(kernel, n_items, *args, chunk=None, progress=None):
     if chunk is None:
         chunk = max(1, -(-n_items // (8 * n_threads)))
     starts = iter(range(0, n_items, chunk))
-    if n_threads == 1 and progress is None or n_items <= chunk:
+    if (n_threads == 1 and progress is None) or n_items <= chunk:
         for start in starts:
             kernel(start, min(start + chunk, n_items), *args)
         return
@@ -113,7 +113,7 @@ def run(kernel, n_items, *args, chunk=None, progress=None):
     try:
         pending = set(futures)
         while pending:
-            done, pending = wait(pending, timeout=TICK if progress else None, return_when=FIRST_COMPLETED if progress else "ALL_COMPLETED")
+            _, pending = wait(pending, timeout=TICK if progress else None, return_when=FIRST_COMPLETED if progress else "ALL_COMPLETED")
             if progress:
                 progress(min(1.0, state["done"] / n_items))
     except BaseException:

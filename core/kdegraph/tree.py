@@ -1,7 +1,7 @@
 """The kd-tree that everything shares: a balanced halving of the points with tight boxes.
 
-Node `k` has the children `2 k + 1` and `2 k + 2`; its points are `points[start[k]:stop[k]]`, in the order of the leaves. The two halves of a
-node differ by at most one point, as Algorithm 1 wants them, and all leaves lie on the last level.
+Node `k` has the children `2 k + 1` and `2 k + 2`; its points are `points[start[k]:stop[k]]`, in the order of the leaves. The two halves
+of a node differ by at most one point, as Algorithm 1 wants them, and all leaves lie on the last level.
 """
 
 from dataclasses import dataclass
@@ -72,7 +72,7 @@ def build_tree(X, leaf_size=8, progress=None):
 
 @jit
 def _split_nodes(begin, end, first, n_levels, points, order, start, stop, low, high):
-    """Finish the subtrees of `n_levels` levels below the nodes first + begin ... first + end - 1 (the last level is given children if it may have any)."""
+    """Finish the subtrees of `n_levels` levels at the nodes first + begin ... first + end - 1, and start the level below them."""
     n_nodes = start.size
     for root in range(first + begin, first + end):
         left, width = root, 1

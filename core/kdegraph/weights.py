@@ -23,7 +23,8 @@ def adjacency(kernel, tree, degrees, neighbors, inclusion, *, progress=None):
         Positions in the tree's order, -1 for none.
     inclusion : int
         What ``p_i(j)``, the probability that j is among the L draws of i, is taken to be: `MINIMUM`, ``min(L k / deg(i), 1)``, the paper's
-        formula without self-loops and the truth for stratified draws; `COMPLEMENT`, ``1 - (1 - k / deg(i))^L``, the truth for independent ones.
+        formula without self-loops and the truth for stratified draws; `COMPLEMENT`, ``1 - (1 - k / deg(i))^L``, the truth for independent
+        ones.
 
     Returns
     -------

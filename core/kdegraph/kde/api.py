@@ -27,8 +27,9 @@ def kernel_sum(sources, targets=None, *, kernel="gaussian", sigma, weights=None,
     eps : float
         Relative error, in (0, 1).
     method : {"auto", "direct", "tree", "fgt"}
-        "direct" evaluates all pairs with threads, O(m n d), whatever `eps`; "tree" prunes and lumps nodes of a kd-tree; "fgt" is the tree with expansions (fast Gauss
-        transform, Gaussian kernel only): O((m + n) log(1/eps)^d) once the points are dense at the scale of sigma. "auto" estimates the costs and takes the least.
+        "direct" evaluates all pairs with threads, O(m n d), whatever `eps`; "tree" prunes and lumps nodes of a kd-tree; "fgt" is the tree
+        with expansions (fast Gauss transform, Gaussian kernel only): O((m + n) log(1/eps)^d) once the points are dense at the scale of
+        sigma. "auto" estimates the costs and takes the least.
 
     Returns
     -------
@@ -38,7 +39,8 @@ def kernel_sum(sources, targets=None, *, kernel="gaussian", sigma, weights=None,
     Raises
     ------
     ValueError, TypeError
-        For points that are not finite or of wrong shape, sigma <= 0, eps outside (0, 1), unknown names, "fgt" with another kernel than the Gaussian.
+        For points that are not finite or of wrong shape, sigma <= 0, eps outside (0, 1), unknown names, "fgt" with another kernel than
+        the Gaussian.
     """
     kernel = Kernel(kernel, sigma)
     sources = check_points(sources, "sources")
@@ -50,7 +52,7 @@ def kernel_sum(sources, targets=None, *, kernel="gaussian", sigma, weights=None,
     if method == "fgt" and kernel.name != "gaussian":
         raise ValueError(f"method 'fgt' expands the Gaussian kernel only, got kernel {kernel.name!r}; use method='tree' or 'auto'")
     points = sources if targets is None else targets
-    if method == "direct" or method == "auto" and len(sources) * len(points) <= SMALL_PROBLEM:
+    if method == "direct" or (method == "auto" and len(sources) * len(points) <= SMALL_PROBLEM):
         return direct_sums(kernel, sources, points, weights)
     return tree_sums(kernel, sources, targets, weights, eps, floor=FLOOR, method=method)
 

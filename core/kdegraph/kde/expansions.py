@@ -1,8 +1,8 @@
 """Taylor expansions of the Gaussian between groups of points.
 
-With ``z`` the vector between the centres of two groups and ``u``, ``v`` the offsets of target and source from their centres (all in units of
-sigma), ``exp(-||z + u - v||^2) = sum_b u^b / b! sum_a (-v)^a / a! G_{a+b}(z)``, where ``G_c`` is the derivative of ``exp(-||z||^2)`` of
-multi-index ``c`` (a Hermite function). The sources enter through their moments ``sum_j w_j (-v_j)^a / a!`` alone.
+With ``z`` the vector between the centres of two groups and ``u``, ``v`` the offsets of target and source from their centres (all in units
+of sigma), ``exp(-||z + u - v||^2) = sum_b u^b / b! sum_a (-v)^a / a! G_{a+b}(z)``, where ``G_c`` is the derivative of ``exp(-||z||^2)``
+of multi-index ``c`` (a Hermite function). The sources enter through their moments ``sum_j w_j (-v_j)^a / a!`` alone.
 
 Two ways to truncate share this module's loops over points: all exponents below p (`tensor`, up to 3 dimensions) and total degree below q
 (`simplex`). Both rest on Cramer's inequality for Hermite functions, which bounds the remainder in one dimension:
@@ -29,9 +29,9 @@ MAX_TERMS, MAX_PRODUCTS = 600, 60_000
 class Tables(NamedTuple):
     """A set of multi-indices in which every one comes after those below it.
 
-    ``exponents[i]`` is a multi-index, ``degree[i]`` its total degree; its monomial is that of ``parent[i]`` times the coordinate ``axis[i]``.
-    For the simplex, by degree: ``n_terms[q]`` counts those of degree < q, and ``sums[row[b] + a]`` is the number of the sum of the
-    multi-indices b and a.
+    ``exponents[i]`` is a multi-index, ``degree[i]`` its total degree; its monomial is that of ``parent[i]`` times the coordinate
+    ``axis[i]``. For the simplex, by degree: ``n_terms[q]`` counts those of degree < q, and ``sums[row[b] + a]`` is the number of the sum
+    of the multi-indices b and a.
     """
 
     exponents: np.ndarray

@@ -55,7 +55,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class Plan:
-    """Radius of the groups in units of sigma (0: small groups only), order of their expansions (1: none), estimated cost in ns of one core."""
+    """Radius of groups in units of sigma (0: small groups only), order of expansions (1: none), estimated cost in ns of one core."""
 
     radius: float
     order: int
@@ -93,7 +93,7 @@ def choose_plan(kernel, tree, eps, n_targets, *, expand=True):
 
 
 def _work(kernel, tree, groups, k, eps, expand):
-    """Estimated cost of the sums at the k-th group, and the highest order it takes; infinite where large groups would be left to direct sums."""
+    """Cost of the sums at the k-th group, and the highest order taken; infinite where large groups would be left to direct sums."""
     n, d = tree.points.shape
     nodes = groups.nodes
     low, high = tree.low[nodes] * kernel.inverse_sigma, tree.high[nodes] * kernel.inverse_sigma

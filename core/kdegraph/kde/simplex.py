@@ -1,7 +1,7 @@
 """Expansions truncated by total degree: any dimension.
 
-Keeping ``|a| + |b| < q`` leaves the remainder of a Taylor series along the direction of ``u - v``, which the one-dimensional bound covers with
-``z`` the distance of the centres and ``r`` the sum of both radii.
+Keeping ``|a| + |b| < q`` leaves the remainder of a Taylor series along the direction of ``u - v``, which the one-dimensional bound covers
+with ``z`` the distance of the centres and ``r`` the sum of both radii.
 """
 
 import math

@@ -48,8 +48,8 @@ def make_solver(kde, eps):
     for method in ("fit", "sums"):
         if not callable(getattr(kde, method, None)):
             raise TypeError(
-                f"kde must be one of {', '.join(map(repr, SOLVERS))} or an object with fit(sources, kernel) -> self and sums(targets) -> (m,); "
-                f"{type(kde).__name__} has no method {method!r}"
+                f"kde must be one of {', '.join(map(repr, SOLVERS))} or an object with fit(sources, kernel) -> self and "
+                f"sums(targets) -> (m,); {type(kde).__name__} has no method {method!r}"
             )
     return kde
 

@@ -68,10 +68,7 @@ def sums_range(
                 mass = node_mass[node]
                 if own > 0.0:
                     allowed *= (mass - own) / mass
-                if tensor_terms:
-                    q = tensor.needed_order(allowed, z, r, order, sqrt)
-                else:
-                    q = simplex.needed_order(allowed, z, r, order, sqrt)
+                q = tensor.needed_order(allowed, z, r, order, sqrt) if tensor_terms else simplex.needed_order(allowed, z, r, order, sqrt)
                 if q > 1 and _translation_cost(tensor_terms, q, d, n_terms) < (PAIR + PAIR_DIM * d) * count * size:
                     if not expanded:
                         local[:] = 0.0
@@ -129,7 +126,7 @@ def _lower_bound(
     code, scale, t_points, t_low, t_high, unit, first, count, columns, weights, start, stop, low, high, node_mass, is_group,
     cut, exclude_self, stack,
 ):  # fmt: skip
-    """A lower bound of the sum of absolute contributions at every target of the unit; nearer nodes first, so that the far ones are left out early."""
+    """A lower bound of the sum of absolute contributions at every target of the unit; near nodes first, so that far ones are left out."""
     bound = 0.0
     total = node_mass[0]
     top = 0

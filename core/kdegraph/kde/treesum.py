@@ -1,8 +1,10 @@
-"""Kernel sums by a tree over the sources: distant nodes are left out, narrow ones lumped, Gaussian groups expanded, the rest summed directly.
+"""Kernel sums by a tree over the sources: distant nodes are left out, narrow ones lumped, Gaussian groups expanded, the rest summed
+directly.
 
-For a target group T every source node S is treated with an error of at most ``|W_S| (a min k(T, S) + b G / |W|)``, where ``|W_S|`` is the node's sum of absolute
-weights, ``G`` a lower bound of ``sum_j |w_j| k(y, x_j)`` over the targets y in T, and ``|W|`` the sum of all absolute weights. Summed over S this is at most ``(a + b)`` times
-the sum of absolute contributions: the guarantee is relative at every target. Pruning at a fixed exponent adds `floor` times ``|W|``.
+For a target group T every source node S is treated with an error of at most ``|W_S| (a min k(T, S) + b G / |W|)``, where ``|W_S|`` is the
+node's sum of absolute weights, ``G`` a lower bound of ``sum_j |w_j| k(y, x_j)`` over the targets y in T, and ``|W|`` the sum of all
+absolute weights. Summed over S this is at most ``(a + b)`` times the sum of absolute contributions: the guarantee is relative at every
+target. Pruning at a fixed exponent adds `floor` times ``|W|``.
 """
 
 import math
@@ -119,7 +121,8 @@ def _ranges(start, stop):
 def sums_at(sources, targets, eps, *, floor=0.0, exclude_self=False, progress=None):
     """Sums at all `targets` (in their tree's order), relative error eps; contributions below `floor` may be left out.
 
-    `exclude_self`: sources and targets are the same points in the same order, all weights are 1, and the sum at a point leaves out the point.
+    `exclude_self`: sources and targets are the same points in the same order, all weights are 1, and the sum at a point leaves out the
+    point.
     """
     tree, table = sources.tree, sources.tables
     sums = np.zeros(targets.columns.shape[1])

@@ -1,16 +1,16 @@
 """Algorithm 1 (Macgregor and Sun, 2023): neighbours by recursive halving, with a KDE solver as a black box.
 
-Where the paper carries one sample through the halving, here every vertex is carried once with all its uniforms, sorted, so that all L rounds
-share one descent. A vertex is not its own neighbour: the sum over its own half without itself is added up from the siblings along its path, which do not contain it,
-so that nothing is subtracted and small sums keep their relative error.
+Where the paper carries one sample through the halving, here every vertex is carried once with all its uniforms, sorted, so that all L
+rounds share one descent. A vertex is not its own neighbour: the sum over its own half without itself is added up from the siblings along
+its path, which do not contain it, so that nothing is subtracted and small sums keep their relative error.
 """
 
 import numpy as np
 
 from .. import parallel
 from .._jit import jit
-from ..kernels import UNDERFLOW, exp_neg, exponent
 from ..kde.solvers import checked_sums
+from ..kernels import UNDERFLOW, exp_neg, exponent
 from .streams import stream, uniform
 
 LEAF = 16  # halves of at most so many points are sampled from exact kernel values

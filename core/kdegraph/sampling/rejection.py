@@ -1,8 +1,9 @@
 """Exact samples of neighbours by rejection, for any kernel that decreases with distance.
 
-For a group of targets A a list of tree nodes B covers all sources within reach. A proposal takes a node with probability proportional to ``|B| max k(A, B)`` (an alias
-table) and one of its points uniformly; point j is accepted for target i with probability ``k(x_i, x_j) / max k(A, B)``. What is accepted follows exactly
-``k(x_i, .) / deg(i)``, whatever the list; the list only decides how many proposals are needed.
+For a group of targets A a list of tree nodes B covers all sources within reach. A proposal takes a node with probability proportional to
+``|B| max k(A, B)`` (an alias table) and one of its points uniformly; point j is accepted for target i with probability ``k(x_i, x_j) /
+max k(A, B)``. What is accepted follows exactly ``k(x_i, .) / deg(i)``, whatever the list; the list only decides how many proposals are
+needed.
 """
 
 import numpy as np
@@ -27,8 +28,8 @@ def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, progress=None):
     kernel : Kernel
     tree : Tree
     degrees : (n,) float64
-        Kernel degrees in the tree's order, used to balance the work, and to know the isolated vertices (0). A degree that is above 0 by rounding only,
-        no point being within reach by the arithmetic of `exponent`, is set to 0.
+        Kernel degrees in the tree's order, used to balance the work, and to know the isolated vertices (0). A degree that is above 0 by
+        rounding only, no point being within reach by the arithmetic of `exponent`, is set to 0.
     n_rounds : int
     seed : int
 
@@ -155,7 +156,8 @@ def _list_nodes(
 ):  # fmt: skip
     """List the nodes for a group and return their number, -1 when the lists are too short.
 
-    A node is divided while the proposals that it would waste, ``|B| (max k - min k)``, are more than `limit`; at a leaf it falls into its points.
+    A node is divided while the proposals that it would waste, ``|B| (max k - min k)``, are more than `limit`; at a leaf it falls into its
+    points.
     """
     count, top = 0, 0
     stack[0] = 0
@@ -169,7 +171,7 @@ def _list_nodes(
         a, b = start[node], stop[node]
         own = 1.0 if a <= g_first and g_last <= b else 0.0
         leaf = 2 * node + 2 >= start.size
-        if count + b - a > first.size and leaf or count >= first.size:
+        if (count + b - a > first.size and leaf) or count >= first.size:
             return -1
         if (b - a) * largest - (b - a - own) * smallest <= limit:
             first[count], size[count], least[count], weight[count] = a, b - a, nearest, (b - a) * largest
