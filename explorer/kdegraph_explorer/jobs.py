@@ -75,11 +75,13 @@ class Latest:
     fail : callable, optional
         ``fail(request, error)``, run on the session's thread when the work raised.
     report : callable, optional
-        ``report(stage, fraction)``, run on the session's thread at most ten times a second; ``report(None, 1.0)`` says that nothing is running.
+        ``report(stage, fraction)``, run on the session's thread at most ten times a second, for work that takes longer than a moment;
+        ``report(None, 1.0)`` says that nothing is running any more.
     grace : float
         Seconds.
     """
 
+    REPORT_AFTER = 0.25  # seconds
     REPORT_EVERY = 0.1
 
     def __init__(self, work, *, mailbox, deliver, fail=None, report=None, grace=0.4):
@@ -160,7 +162,7 @@ class Latest:
 
     def _run(self, generation, request):
         start = time.monotonic()
-        reported = start - self.REPORT_EVERY
+        reported = start + self.REPORT_AFTER - self.REPORT_EVERY
 
         def progress(stage, fraction):
             nonlocal reported

@@ -41,7 +41,7 @@ def control(parameterized, name, hint=None):
     slider = {"margin": (2, 8), "sx": DENSE, **common}
     if hint == "steps":
         options = {f"{option:,}": option for option in parameter.objects}
-        return link(pmui.DiscreteSlider(options=options, value=value, **slider), "value_throttled", parameterized, name, shows="value")
+        return link(pmui.DiscreteSlider(options=options, value=value, **slider), "value", parameterized, name)
     if hint == "file":
         return file_input(parameterized, name, common)
     if isinstance(parameter, param.ListSelector):
@@ -58,10 +58,10 @@ def control(parameterized, name, hint=None):
     return pmui.FloatSlider.from_param(parameter, step=parameter.step or 0.01, **slider)
 
 
-def link(widget, attribute, parameterized, name, shows=None):
-    """Tie a widget to a parameter: what `attribute` becomes is set, and what is set is shown (in `shows`, by default the same)."""
+def link(widget, attribute, parameterized, name):
+    """Tie an attribute of a widget to a parameter, both ways."""
     widget.param.watch(lambda event: setattr(parameterized, name, event.new), attribute)
-    parameterized.param.watch(lambda event: setattr(widget, shows or attribute, event.new), name)
+    parameterized.param.watch(lambda event: setattr(widget, attribute, event.new), name)
     return widget
 
 
@@ -200,12 +200,13 @@ class ParameterControls(Viewer):
         state, sliders, self._following = self.state, self._sliders, True
         try:
             exponent = math.log10(state.sigma)
+            if abs(sliders["sigma"].value - exponent) > 1e-9:  # an echo would pull the handle back while it is dragged
+                sliders["sigma"].value = exponent
             if state.sigma_auto:
                 centre = round(exponent, 2)
                 sliders["sigma"].param.update(start=centre - SIGMA_DECADES, end=centre + SIGMA_DECADES)
             else:
                 sliders["sigma"].param.update(start=min(sliders["sigma"].start, exponent), end=max(sliders["sigma"].end, exponent))
-            sliders["sigma"].param.update(value=exponent)
             self._exact.value = f"{state.sigma:.5g}"
             for name in ("n_rounds", "n_clusters"):
                 value = getattr(state, name)

@@ -2,11 +2,10 @@
 
 from html import escape
 
-import panel as pn
-
 from ..drawing.palette import METHOD
 from ..pipeline import METHODS
 from .base import View, card
+from .markup import Markup
 
 EXPLAIN = {
     "Edges": "Number of edges of the graph",
@@ -29,7 +28,7 @@ class ScoresView(View):
 
     def __init__(self, session, **params):
         super().__init__(session, **params)
-        self._table = pn.pane.HTML("", css_classes=["kg-scores"], stylesheets=[STYLE], sizing_mode="stretch_both", margin=(0, 8))
+        self._table = Markup(css_classes=["kg-scores"], stylesheets=[STYLE], sizing_mode="stretch_both", margin=(0, 8))
         self._body = card("Scores", "both graphs in numbers; hover a row for its meaning", self._table)
         self.state.param.watch(lambda *events: self._update(), "result")
         self._update()
@@ -54,7 +53,7 @@ class ScoresView(View):
             f'<tr title="{escape(EXPLAIN[name])}"><th scope="row">{name}</th>{"".join(f"<td>{number(value)}</td>" for value in values)}</tr>'
             for name, *values in self.rows()
         )
-        self._table.object = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+        self._table.html = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def number(value):

@@ -72,7 +72,7 @@ class SpectrumView(View):
             values = np.asarray(outcome.spectrum.eigenvalues)
             k = outcome.n_clusters
             index = np.arange(1, len(values) + 1)
-            top = max(float(values[-1]), 1e-12)
+            top = round_up(max(float(values[-1]), 1e-12))
             fig = self._figures[method]
             self._values[method].data = {"index": index, "value": values, "colour": np.where(index <= k, METHOD[method], BETWEEN)}
             has_gap = k < len(values)
@@ -82,6 +82,12 @@ class SpectrumView(View):
                 "bottom": [values[k - 1]] if has_gap else [],
                 "top": [values[k]] if has_gap else [],
             }
-            self._notes[method].update(text=f"gap after {k}: {values[k] - values[k - 1]:.3g}" if has_gap else "", y=1.18 * top)
+            self._notes[method].update(text=f"gap after {k}: {values[k] - values[k - 1]:.3g}" if has_gap else "", y=1.17 * top)
             fig.x_range.update(start=0.4, end=len(values) + 0.6)
-            fig.y_range.update(start=-0.04 * top, end=1.22 * top)
+            fig.y_range.update(start=-0.04 * top, end=1.2 * top)
+
+
+def round_up(value):
+    """The next of 1, 1.5, 2, 3, 5, 7 and 10 times a power of ten: an axis that ends there rests while a slider moves."""
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(next(step for step in (1, 1.5, 2, 3, 5, 7, 10, 15) if step * power >= value) * power)

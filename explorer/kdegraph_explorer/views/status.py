@@ -1,8 +1,12 @@
 """What is going on: a line with progress and a way to cancel, and errors where the user looks."""
 
+from html import escape
+
 import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
+
+from .markup import Markup
 
 
 class Status(Viewer):
@@ -11,7 +15,7 @@ class Status(Viewer):
     def __init__(self, session, **params):
         super().__init__(**params)
         self.state = session.state
-        self._text = pn.pane.HTML("", css_classes=["kg-status"], stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 12))
+        self._text = Markup(css_classes=["kg-status"], stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 12))
         self._bar = pmui.LinearProgress(value=0, variant="determinate", width=160, margin=(14, 8), css_classes=["kg-progress"])
         cancel = pmui.Button(label="Cancel", size="small", variant="outlined", width=84, margin=0, css_classes=["kg-cancel"], on_click=lambda event: session.cancel())
         self._work = pn.Row(self._bar, cancel, visible=False, margin=0, height=32)
@@ -36,7 +40,7 @@ class Status(Viewer):
         return words
 
     def _update(self):
-        self._text.object = self.sentence()
+        self._text.html = escape(self.sentence())
         self._work.visible = self.state.stage is not None
         self._bar.value = round(100 * min(max(self.state.fraction, 0.0), 1.0))
 
