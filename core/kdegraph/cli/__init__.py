@@ -22,7 +22,7 @@ def _show_version(context, parameter, value):
         context.exit()
 
 
-@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group("kdegraph", cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version and leave.")
 def main():
     """Cluster points by the similarity graph of a kernel, built in nearly linear time.

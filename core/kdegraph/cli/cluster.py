@@ -8,7 +8,6 @@ from ._output import check_output, write_array, write_picture, write_table
 from ._progress import progress_line
 
 EXTENSIONS = (".csv", ".parquet", ".npy")
-MOST_CLUSTERS = 15  # among which the number is chosen by itself
 _SHOWN = 12
 
 
@@ -50,38 +49,33 @@ def cluster(file, clusters, output, columns, label, dropna, max_pixels, blur, me
         built = build(
             found.data, method=method, sigma=sigma, kernel=kernel, rounds=rounds, neighbors=neighbors, seed=seed, progress=progress
         )
-        result, how = _cluster(built, found.data, clusters, seed, progress)
+        result = _cluster(built, found.data, clusters, seed, progress)
         if path is not None:
             _write(path, found, result.labels)
     if not quiet:
-        print_report(_report(file, found, built, result, how) + ([("written", output)] if output else []))
+        print_report(_report(file, found, built, result, clusters) + ([("written", output)] if output else []))
 
 
 def _cluster(built, data, clusters, seed, progress):
-    """The clustering, and whether its number of clusters was given."""
-    from ..clustering import spectral_clustering, suggest_n_clusters
+    """The clustering; its time is added to that of the graph."""
+    from ..clustering import spectral_clustering
     from ..parallel import Stages
-    from ..spectra import spectrum
 
     stages = Stages(progress)
-    how = "given"
-    if clusters == "auto":
-        stages.enter("number of clusters")
-        eigenvalues = spectrum(built.graph, min(data.n_points, MOST_CLUSTERS + 1), seed=seed, progress=progress).eigenvalues
-        clusters, how = suggest_n_clusters(eigenvalues), "by the eigengap"
     stages.enter("clusters")
-    result = spectral_clustering(built.graph, clusters, seed=seed)
+    result = spectral_clustering(built.graph, clusters, seed=seed, points=data.X, progress=progress)
     stages.leave()
     built.timings |= stages.timings
-    return result, how
+    return result
 
 
 def _numbers(values):
-    shown = " ".join(f"{value:.3g}" for value in values[:_SHOWN])
+    """The first values, sizes in full and fractions to three digits."""
+    shown = " ".join(f"{value:,}" if values.dtype.kind == "i" else f"{value:.3g}" for value in values[:_SHOWN])
     return shown + (" ..." if len(values) > _SHOWN else "")
 
 
-def _report(file, found, built, result, how):
+def _report(file, found, built, result, clusters):
     import numpy as np
 
     data = found.data
@@ -91,7 +85,7 @@ def _report(file, found, built, result, how):
     lines = [
         ("data", f"{file}: {data.n_points:,} points, {data.X.shape[1]} columns{left_out}"),
         ("graph", f"{built.words}: {n_edges:,} edges, {2 * n_edges / data.n_points:.1f} per point"),
-        ("clusters", f"{len(sizes)} ({how}), of {_numbers(sizes)} points"),
+        ("clusters", f"{len(sizes)} ({'by the eigengap' if clusters == 'auto' else 'given'}), of {_numbers(sizes)} points"),
         ("conductance", _numbers(result.conductances)),
         ("eigenvalues", _numbers(result.spectrum.eigenvalues)),
     ]
