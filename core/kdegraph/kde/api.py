@@ -7,7 +7,7 @@ from .treesum import tree_sums
 
 METHODS = ("auto", "direct", "tree", "fgt")
 FLOOR = 1e-14  # absolute error allowed, times the sum of absolute weights
-SMALL_PROBLEM = 1_000_000  # pairs; below, setting up a tree costs more than it can save
+SMALL_PROBLEM = 20_000_000  # pairs; below, setting up a tree costs more than it can save
 
 
 def kernel_sum(sources, targets=None, *, kernel="gaussian", sigma, weights=None, eps=1e-6, method="auto"):

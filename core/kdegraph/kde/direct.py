@@ -12,7 +12,8 @@ BLOCK = 512  # sources that stay in the first-level cache while many targets pas
 def direct_sums(kernel, sources, targets, weights, *, progress=None):
     """Exact sums ``sum_j weights[j] k(targets[i], sources[j])``, (m,); all arrays are checked already; O(m n d)."""
     sums = np.zeros(len(targets))
-    chunk = max(1, min(-(-len(targets) // 16), 2_000_000 // len(sources) + 1))
+    # Enough pairs per call that threads pay, few enough that progress and cancelling are prompt.
+    chunk = max(100_000 // len(sources) + 1, min(-(-len(targets) // 16), 2_000_000 // len(sources) + 1))
     columns = np.ascontiguousarray(sources.T)
     parallel.run(
         _direct_range, len(targets), kernel.code, kernel.inverse_sigma, columns, targets, weights, sums, chunk=chunk, progress=progress
