@@ -19,12 +19,13 @@ from . import parallel
 from ._jit import jit
 
 FIRST_DEGREE, FIRST_CUT = 12, 0.5  # the first filter, when nothing is known of the spectrum
-MAX_DEGREE = 100
-MAX_PRODUCTS = 3000
+MAX_DEGREE = 200
+MAX_PRODUCTS, MAX_WORK = 3000, 5e9  # give up after so many products, or multiplications if these are more products
 SINGLE_FLOOR = 3e-6  # residual that a filter in single precision surely reaches
 RESIDUAL_FLOOR = 1e-9  # small enough whatever the spectrum
 SPREAD = 20.0  # see `_target`
 SAFETY = 10.0  # see `solve_block`
+RESOLUTION = 0.1  # see `solve_block`
 NOISE = 0.25  # of a random vector the Rayleigh quotient is near 0
 PROBES = 8  # random vectors beside a given start
 CHUNK = 2048  # rows that are summed together, whatever the number of threads
@@ -112,14 +113,17 @@ def solve_block(operator, null, k, *, tol, rng, start=None, report=None):
 
     Notes
     -----
-    Small residuals do not prove that no eigenvector is missing: they may be those of a good but incomplete starting block. A
-    stray eigenvector is about ``1 / sqrt(n)`` of a random vector, so the work ends only when the filters have magnified what belongs to the
-    last wanted value, relative to the end of the block, by `SAFETY` times sqrt(n).
+    In a block of random vectors, whatever has a larger eigenvalue than the wanted ones has grown by more when these have converged. Not so
+    in a given start: it may be good but incomplete, and small residuals then do not prove that no vector is missing. Random probes
+    are added to it, and since a stray eigenvector is only about ``1 / sqrt(n)`` of a random vector, the work ends when the filters
+    have magnified what belongs to the last wanted value, relative to the end of the block, by `SAFETY` times sqrt(n). (In a
+    block that ends inside a cluster of equal eigenvalues: what belongs to eigenvalues smaller by `RESOLUTION`.)
     """
     width = block_width(k)
     report = report or (lambda fraction: None)
     block, n_random = _starting_block(null, operator.n, width, start, rng)
-    needed = math.log(SAFETY * math.sqrt(operator.n / n_random))
+    proof = 0.0 if start is None else math.log(SAFETY * math.sqrt(operator.n / n_random))
+    limit = max(MAX_PRODUCTS, MAX_WORK / (width * (len(operator.indices) + operator.n)))
     history, n_products, done, first = [], 0, 0.0, None
     chebyshev = Chebyshev(FIRST_CUT, FIRST_DEGREE, np.float32) if start is None else None
     while True:
@@ -141,12 +145,13 @@ def solve_block(operator, null, k, *, tol, rng, start=None, report=None):
         worst, target = residuals[:k].max(), _target(tol, values)
         first = first or max(worst, 2 * target)
         done = max(done, min(1.0, math.log(first / max(worst, target)) / math.log(first / target)))
-        gain = sum(step.growth(values[k - 1]) - step.growth(values[-1]) for step in history)
-        if (worst <= target and gain >= needed) or n_products >= MAX_PRODUCTS:
+        stray = max(values[k - 1], values[-1] + RESOLUTION * (1.0 - values[-1]))
+        lacking = proof - sum(step.growth(stray) - step.growth(values[-1]) for step in history)
+        if (worst <= target and lacking <= 0) or n_products >= limit:
             return Pairs(values, block, residuals, bool(worst <= target), n_products)
-        missing = max(math.log(max(worst / target, 1.0)) + 0.5, needed - gain)
         dtype = np.float32 if worst > 1e-4 or target >= SINGLE_FLOOR else np.float64
-        chebyshev = Chebyshev.choose(values, residuals[-1], k, missing, dtype)
+        chebyshev = Chebyshev.choose(values, residuals[-1], k, dtype)
+        chebyshev.set_degree(values, [(values[k - 1], math.log(max(worst / target, 1.0)) + 0.5), (stray, lacking)])
 
 
 def _target(tol, values):
@@ -189,22 +194,28 @@ class Chebyshev:
         self.degree, self.dtype = degree, dtype
 
     @classmethod
-    def choose(cls, values, residual, k, gain, dtype):
+    def choose(cls, values, residual, k, dtype):
         """The next polynomial, from the Ritz values in descending order and the residual of the last one.
 
         The last value of the block is the best cut when the spectrum is dense. When the block ends inside a cluster of equal
         eigenvalues, that cut would leave the pollution by vectors further below as it is. So the cut keeps a distance from the wanted
         values: at least a small part of what the block covers, and the mean distance of the pollution, for which a vector v + e w with
-        residual r and Rayleigh quotient 1 - t gives the estimate r^2 / t. The degree is the one that should give the `gain`
-        (a logarithm), cut to what keeps the vectors of the block independent.
+        residual r and Rayleigh quotient 1 - t gives the estimate r^2 / t.
         """
         last, wanted = 1.0 - values[-1], values[k - 1]
         distance = max(wanted - values[-1], 0.02 * last, 0.5 * residual**2 / max(last, 1e-300), 1e-15)
-        self = cls(max(wanted - distance, -0.9), 1, dtype)
-        contrast = math.log(1e4 if dtype == np.float32 else 1e8)
+        return cls(max(wanted - distance, -0.9), 1, dtype)
+
+    def set_degree(self, values, needs):
+        """Choose the degree for a list of needs (eigenvalue, logarithm of the factor by which its part is to grow).
+
+        It is limited to what keeps the vectors of the block, with these Ritz values, independent in the working precision.
+        """
+        self.degree = 1
+        contrast = math.log(1e4 if self.dtype == np.float32 else 1e8)
         limit = contrast / max(self.growth(values[0]) - self.growth(values[-1]), 1e-9)
-        self.degree = int(max(4, min(MAX_DEGREE, limit, math.ceil(gain / max(self.growth(wanted), 1e-9)))))
-        return self
+        wanted = max(need / max(self.growth(value), 1e-9) for value, need in needs)
+        self.degree = int(max(4, min(MAX_DEGREE, limit, math.ceil(wanted))))
 
     def growth(self, value):
         """Logarithm of the factor by which the part with this eigenvalue grows."""

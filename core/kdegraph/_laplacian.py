@@ -52,8 +52,10 @@ def check_adjacency(adjacency, name="adjacency"):
 
     Parameters
     ----------
-    adjacency : sparse matrix or array of any format, (n, n) array, or object with such an attribute ``adjacency``
+    adjacency : sparse matrix or array of any format, (n, n) array, object with such an attribute ``adjacency``, or Graph
     """
+    if isinstance(adjacency, Graph):
+        return adjacency
     matrix = getattr(adjacency, "adjacency", adjacency)
     csr = _as_csr(matrix, name)
     bad = np.empty(1, np.int64)

@@ -10,7 +10,7 @@ from ._eigen import NullSpace, Pairs, block_width, solve_block, solve_dense
 from ._laplacian import NormalizedAdjacency, check_adjacency
 from ._validation import check_count, check_positive, check_seed
 
-DENSE_UP_TO = 400  # vertices; LAPACK is faster there
+DENSE_UP_TO = 400  # vertices; LAPACK is faster there, and where about 50 products cost more than n^3
 ZERO = 1e-12  # eigenvalues up to here count as connected components
 RELATIVE_GAP = 0.8
 
@@ -180,7 +180,8 @@ def _beyond_components(graph, vertices, root, norms, k, v0, tol, rng, progress) 
     component = graph.component[vertices]
     bounds = np.r_[0, np.flatnonzero(np.diff(component)) + 1, len(vertices)]
     null = NullSpace(bounds, root[vertices] / norms[component])
-    if len(vertices) <= DENSE_UP_TO or 4 * block_width(k) > len(vertices) - len(null):
+    n, width = operator.n, block_width(k)
+    if n <= DENSE_UP_TO or 4 * width > n - len(null) or 50 * width * len(operator.indices) > n**3:
         return solve_dense(operator, null, k)
     report = None if progress is None else lambda fraction: progress("eigenvectors", fraction)
     start = None if v0 is None else v0[vertices]

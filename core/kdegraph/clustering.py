@@ -1,0 +1,254 @@
+"""Spectral clustering of a graph, and the conductance of its clusters."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from . import parallel
+from ._embedding import embed, kmeans
+from ._jit import jit
+from ._laplacian import check_adjacency
+from ._neighbors import unit_scale
+from ._validation import check_choice, check_count, check_points, check_seed
+from .spectra import Spectrum, suggest_n_clusters
+from .spectra import spectrum as compute_spectrum
+
+EMBEDDINGS = ("degree", "row", "plain")
+AUTO_COMPONENTS = 20  # eigenvalues from which n_clusters="auto" is read
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """A partition of the vertices of a graph.
+
+    Attributes
+    ----------
+    labels : (n,) int32 array
+        Cluster of each vertex, 0 to ``n_clusters - 1`` in the order of the first members; -1 for isolated vertices of a graph without
+        points.
+    n_clusters : int
+    conductances : (n_clusters,) float64 array
+        See `conductance`.
+    isolated : (m,) int64 array
+        Vertices without an edge: their labels are those of their nearest points, not of the graph.
+    spectrum : Spectrum or None
+        Of the graph without its isolated vertices; None if it has no edges.
+    """
+
+    labels: np.ndarray = field(repr=False)
+    n_clusters: int
+    conductances: np.ndarray
+    isolated: np.ndarray = field(repr=False)
+    spectrum: Spectrum | None = field(repr=False)
+
+
+def conductance(adjacency, labels):
+    """Conductance ``w(S, V \\ S) / vol(S)`` of every cluster S of a graph.
+
+    Parameters
+    ----------
+    adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
+        Symmetric weights, finite and >= 0.
+    labels : (n,) array of integers
+        Negative labels mean: in no cluster (noise). Edges to such vertices leave their cluster.
+
+    Returns
+    -------
+    (k,) float64 array
+        For the clusters in the order of ``np.unique(labels)`` without the negative ones; in [0, 1]. A cluster without any edge
+        (volume 0) has conductance 0: there is nothing to cut.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For a matrix that is not an adjacency matrix (see `spectrum`), or labels of another length or kind.
+
+    Notes
+    -----
+    Cost: O(number of edges).
+    """
+    graph = check_adjacency(adjacency)
+    return _conductance(graph, _check_labels(labels, graph.n))
+
+
+def _check_labels(labels, n):
+    array = np.asarray(labels)
+    if array.dtype.kind not in "iub":
+        raise TypeError(
+            f"labels must be whole numbers, got dtype {array.dtype}; np.unique(labels, return_inverse=True)[1] turns names into numbers"
+        )
+    if array.shape != (n,):
+        raise ValueError(f"labels must have shape ({n},), one per vertex, got {array.shape}")
+    return array.astype(np.int64)
+
+
+def _conductance(graph, labels):
+    values, number = np.unique(labels, return_inverse=True)
+    n_noise = int(np.sum(values < 0))
+    number = np.maximum(number - n_noise, -1)  # all noise in one
+    cut = np.zeros(graph.n)
+    parallel.run(_cut_weights, graph.n, graph.indptr, graph.indices, graph.weights, number, cut)
+    member, k = number >= 0, len(values) - n_noise
+    cuts = np.bincount(number[member], weights=cut[member], minlength=k)
+    volumes = np.bincount(number[member], weights=graph.degrees[member], minlength=k)
+    return np.minimum(np.divide(cuts, volumes, out=np.zeros(k), where=volumes > 0), 1.0)
+
+
+@jit
+def _cut_weights(start, stop, indptr, indices, weights, number, cut):
+    for i in range(start, stop):
+        for p in range(indptr[i], indptr[i + 1]):
+            if number[indices[p]] != number[i]:
+                cut[i] += weights[p]
+
+
+def spectral_clustering(adjacency, n_clusters, *, seed=None, embedding="degree", n_init=3, spectrum=None, points=None, progress=None):
+    """Partition a graph by k-means on the eigenvectors of its normalised Laplacian.
+
+    Parameters
+    ----------
+    adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
+        Symmetric weights, finite and >= 0.
+    n_clusters : int or "auto"
+        "auto": `suggest_n_clusters` of the smallest 20 eigenvalues.
+    seed : int, RandomState or numpy Generator, optional
+        For k-means and the eigensolver; None means 0. The same seed gives the same labels for any number of threads.
+    embedding : {"degree", "row", "plain"}, default="degree"
+        Vertices are represented by the rows of ``D^-1/2 U``, of U with rows of length 1, or of U, where U holds the first `n_clusters`
+        eigenvectors.
+    n_init : int, default=3
+        Starts of k-means (k-means++), of which the best is kept.
+    spectrum : Spectrum, optional
+        Of this very graph, to be reused: with ``omit_isolated=True``, or of a graph without isolated vertices. It is computed anew if
+        it has too few eigenvalues.
+    points : (n, d) array, optional
+        The points that the vertices stand for; by default those of the `SimilarityGraph`.
+    progress : callable, optional
+        Called as ``progress(stage, fraction)``; it may raise `Cancelled`.
+
+    Returns
+    -------
+    Clustering
+
+    Raises
+    ------
+    ValueError, TypeError
+        For bad input, more clusters than vertices, or more clusters than vertices with an edge.
+
+    Notes
+    -----
+    *Isolated vertices* use up no cluster: each gets the label of its nearest point that has an edge (in the metric of the kernel), or
+    -1 where no points are known. In a graph without any edge there is one cluster, with every vertex; asking for more is an error.
+
+    *Components.* If the graph has `n_clusters` connected components or more (not counting isolated vertices), the components with the
+    most vertices are the clusters, and every other component joins that of its nearest point (without points: the largest). All
+    conductances are 0 then. With fewer components, each is a cluster or a union of clusters; a small one, such as a pair of outliers,
+    may take a cluster of its own: it has conductance 0, which is what the method looks for.
+
+    *Low degrees.* Eigenvectors are divided by the square roots of the degrees; at vertices of tiny degree (outliers) the mean of the
+    neighbours is used, which an exact eigenvector would have there.
+
+    *Large graphs.* k-means is fitted to at most 20,000 random vertices, and all others join the nearest centre.
+    """
+    seed = 0 if seed is None else check_seed(seed)
+    check_choice(embedding, "embedding", EMBEDDINGS)
+    n_init = check_count(n_init, "n_init")
+    graph = check_adjacency(adjacency)
+    automatic = isinstance(n_clusters, str)
+    if automatic:
+        check_choice(n_clusters, "n_clusters", ("auto",))
+    else:
+        n_clusters = check_count(n_clusters, "n_clusters", maximum=graph.n, reason=f"(the number of vertices), here {graph.n}")
+    points, p = _check_points(adjacency, points, graph.n)
+    isolated = graph.isolated
+    n_linked = graph.n - len(isolated)
+    if n_linked == 0:
+        if not automatic and n_clusters > 1:
+            raise ValueError(
+                f"n_clusters must be 1 for a graph without edges, got {n_clusters}: all {graph.n} vertices are isolated; use a larger sigma"
+            )
+        return Clustering(np.zeros(graph.n, np.int32), 1, np.zeros(1), isolated, None)
+    if not automatic and n_clusters > n_linked:
+        raise ValueError(
+            f"n_clusters must be at most the number of vertices that have an edge, {n_linked} of {graph.n}, got {n_clusters}; "
+            "use a larger sigma or fewer clusters"
+        )
+    wanted = min(AUTO_COMPONENTS, n_linked) if automatic else n_clusters
+    if not _reusable(spectrum, graph, wanted, automatic):
+        spectrum = compute_spectrum(graph, wanted, seed=seed, omit_isolated=True, progress=progress)
+    if automatic:
+        n_clusters = suggest_n_clusters(spectrum.eigenvalues)
+    if progress is not None:
+        progress("k-means", 0.0)
+    linked = np.flatnonzero(graph.sizes[graph.component] > 1)
+    labels = np.full(graph.n, -1, np.int32)
+    if np.sum(graph.sizes > 1) >= n_clusters:
+        _join_components(graph, n_clusters, points, p, labels)
+    else:
+        labels[linked] = kmeans(embed(graph, spectrum, n_clusters, linked, embedding), n_clusters, seed, n_init)
+    if points is not None and len(isolated):
+        labels[isolated] = labels[linked[_nearest(points[linked], points[isolated], p)[1]]]
+    labels = _in_order(labels)
+    conductances = _conductance(graph, labels)
+    return Clustering(labels, len(conductances), conductances, isolated, spectrum)
+
+
+def _check_points(adjacency, points, n):
+    """Return the points or None, and the order p of the norm in which the kernel measures distances."""
+    p = 1 if getattr(adjacency, "kernel", None) == "laplacian" else 2
+    if points is None:
+        points = getattr(adjacency, "points", None)
+        if points is None:
+            return None, p
+    points = check_points(points, "points")
+    if len(points) != n:
+        raise ValueError(f"points must have one row for each of the {n} vertices, got shape {points.shape}")
+    return np.ldexp(points, -unit_scale(points)), p
+
+
+def _reusable(spectrum, graph, k, automatic):
+    """Whether the given spectrum has what is needed."""
+    if spectrum is None:
+        return False
+    if not isinstance(spectrum, Spectrum):
+        raise TypeError(f"spectrum must be a Spectrum, got {type(spectrum).__name__}")
+    if len(spectrum.eigenvectors) != graph.n or not np.array_equal(spectrum.isolated, graph.isolated):
+        raise ValueError(
+            f"spectrum is not of this graph: it has {len(spectrum.eigenvectors)} vertices, {len(spectrum.isolated)} of them isolated, "
+            f"the graph has {graph.n} and {len(graph.isolated)}"
+        )
+    complete = spectrum.omit_isolated or len(graph.isolated) == 0
+    return complete and spectrum.n_components >= (3 if automatic else k)
+
+
+def _nearest(points, queries, p):
+    """Distance from each query to its nearest point, and that point."""
+    return cKDTree(points, balanced_tree=False).query(queries, p=p, workers=parallel.get_num_threads())
+
+
+def _join_components(graph, k, points, p, labels):
+    """Make the `k` largest connected components the clusters; the others join whole. Isolated vertices keep their label."""
+    by_size = np.argsort(-graph.sizes, kind="stable")
+    cluster = np.full(len(graph.sizes), -1, np.int32)
+    cluster[by_size[:k]] = np.arange(k)
+    rest = by_size[k : np.sum(graph.sizes > 1)]
+    if points is None:
+        cluster[rest] = 0
+    elif len(rest):
+        main = np.flatnonzero(cluster[graph.component] >= 0)
+        small = np.flatnonzero(np.isin(graph.component, rest))
+        distance, nearest = _nearest(points[main], points[small], p)
+        order = np.lexsort((distance, graph.component[small]))
+        component, first = np.unique(graph.component[small][order], return_index=True)
+        cluster[component] = cluster[graph.component[main[nearest[order[first]]]]]
+    labels[:] = cluster[graph.component]
+
+
+def _in_order(labels):
+    """Number the clusters by their first members."""
+    values, first, number = np.unique(labels, return_index=True, return_inverse=True)
+    member = values >= 0
+    new = np.full(len(values), -1, np.int32)
+    new[np.flatnonzero(member)[np.argsort(first[member])]] = np.arange(member.sum())
+    return new[number]

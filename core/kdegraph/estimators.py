@@ -1,0 +1,313 @@
+"""The algorithms as scikit-learn estimators."""
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._validation import check_count
+from .clustering import spectral_clustering
+from .graph import similarity_graph
+from .kernels import Kernel
+
+
+class _GraphEstimator(BaseEstimator):
+    """What both estimators share: the parameters of `similarity_graph`, checked when `fit` is called."""
+
+    def __init__(self, *, sigma, kernel, n_rounds, sampler, draws, kde, weighting, eps, random_state):
+        self.sigma = sigma
+        self.kernel = kernel
+        self.n_rounds = n_rounds
+        self.sampler = sampler
+        self.draws = draws
+        self.kde = kde
+        self.weighting = weighting
+        self.eps = eps
+        self.random_state = random_state
+
+    def _fit_graph(self, X):
+        """Set `graph_` and `sigma_` for checked data and return the seed."""
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self.graph_ = similarity_graph(
+            X,
+            sigma=self.sigma,
+            kernel=self.kernel,
+            n_rounds=self.n_rounds,
+            sampler=self.sampler,
+            draws=self.draws,
+            kde=self.kde,
+            weighting=self.weighting,
+            eps=self.eps,
+            seed=seed,
+        )
+        self.sigma_ = self.graph_.sigma
+        return seed
+
+
+class KDESpectralClustering(ClusterMixin, _GraphEstimator):
+    """Spectral clustering of the sampled similarity graph.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default=8
+        "auto" reads it from the gap in the spectrum (`suggest_n_clusters`).
+    sigma : float or "auto", default="auto"
+        Bandwidth of the kernel, in the units of the data; "auto" is `estimate_sigma`.
+    kernel : {"gaussian", "laplacian", "exponential"}, default="gaussian"
+    n_rounds : int or "auto", default="auto"
+        Neighbours that are sampled for every point: the paper's L.
+    sampler, draws, kde, weighting, eps
+        How they are sampled and weighted: see `similarity_graph`.
+    embedding : {"degree", "row", "plain"}, default="degree"
+        See `spectral_clustering`.
+    n_init : int, default=3
+        Starts of k-means.
+    random_state : int, RandomState or None, default=None
+        An int gives the same result in every call.
+
+    Attributes
+    ----------
+    labels_ : (n,) int32 array
+        Cluster of each point.
+    graph_ : SimilarityGraph
+    affinity_matrix_ : (n, n) csr_array
+        Its adjacency matrix.
+    spectrum_ : Spectrum or None
+        Of the graph without isolated points; None if it has no edges.
+    conductances_ : (k,) float64 array
+        Conductance of every cluster.
+    isolated_ : (m,) int64 array
+        Points without an edge, labelled by their nearest points.
+    sigma_ : float
+        Bandwidth that was used.
+    n_clusters_ : int
+        Clusters found.
+    n_features_in_ : int
+
+    See Also
+    --------
+    spectral_clustering : What is done after the graph is made, and its notes on outliers and components.
+
+    Examples
+    --------
+    >>> import kdegraph
+    >>> X, _ = kdegraph.datasets.make("moons", n=500, seed=0)
+    >>> kdegraph.KDESpectralClustering(2, sigma=0.1, random_state=0).fit_predict(X).shape
+    (500,)
+    """
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        sigma="auto",
+        kernel="gaussian",
+        n_rounds="auto",
+        sampler="auto",
+        draws="stratified",
+        kde="auto",
+        weighting="inclusion",
+        eps=None,
+        embedding="degree",
+        n_init=3,
+        random_state=None,
+    ):
+        super().__init__(
+            sigma=sigma,
+            kernel=kernel,
+            n_rounds=n_rounds,
+            sampler=sampler,
+            draws=draws,
+            kde=kde,
+            weighting=weighting,
+            eps=eps,
+            random_state=random_state,
+        )
+        self.n_clusters = n_clusters
+        self.embedding = embedding
+        self.n_init = n_init
+
+    def fit(self, X, y=None):
+        """Cluster the points.
+
+        Parameters
+        ----------
+        X : (n, d) array_like
+            Points, finite.
+        y : None
+            Ignored; for the interface.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            For bad data or parameters, and for more clusters than points (or than points with an edge).
+        """
+        X = validate_data(self, X, dtype=np.float64, order="C")
+        if not isinstance(self.n_clusters, str):  # before the graph is made
+            check_count(self.n_clusters, "n_clusters", maximum=len(X), reason=f"(the number of points), here {len(X)}")
+        seed = self._fit_graph(X)
+        found = spectral_clustering(self.graph_, self.n_clusters, seed=seed, embedding=self.embedding, n_init=self.n_init)
+        self.affinity_matrix_ = self.graph_.adjacency
+        self.labels_ = found.labels
+        self.n_clusters_ = found.n_clusters
+        self.spectrum_ = found.spectrum
+        self.conductances_ = found.conductances
+        self.isolated_ = found.isolated
+        return self
+
+
+class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _GraphEstimator):
+    """Turn points into the adjacency matrix of their sampled similarity graph.
+
+    For estimators that take ``affinity="precomputed"``, such as `sklearn.cluster.SpectralClustering`.
+
+    Parameters
+    ----------
+    sigma : float or "auto", default="auto"
+        Bandwidth of the kernel, in the units of the data; "auto" is `estimate_sigma`.
+    kernel : {"gaussian", "laplacian", "exponential"}, default="gaussian"
+    n_rounds : int or "auto", default="auto"
+        Neighbours that are sampled for every point: the paper's L.
+    sampler, draws, kde, weighting, eps
+        How they are sampled and weighted: see `similarity_graph`.
+    random_state : int, RandomState or None, default=None
+        An int gives the same graph in every call.
+
+    Attributes
+    ----------
+    graph_ : SimilarityGraph
+    sigma_ : float
+        Bandwidth that was used.
+    n_samples_fit_ : int
+    n_features_in_ : int
+
+    Notes
+    -----
+    Whether two points are joined is drawn at random once, for the points given to `fit`. Of these, `transform` returns the rows of the
+    graph. Other points are no vertices of it: they get sampled neighbours among the fitted ones, which suits estimators that take
+    similarities to the fitted points, and changes nothing in the graph.
+    """
+
+    def __init__(
+        self,
+        *,
+        sigma="auto",
+        kernel="gaussian",
+        n_rounds="auto",
+        sampler="auto",
+        draws="stratified",
+        kde="auto",
+        weighting="inclusion",
+        eps=None,
+        random_state=None,
+    ):
+        super().__init__(
+            sigma=sigma,
+            kernel=kernel,
+            n_rounds=n_rounds,
+            sampler=sampler,
+            draws=draws,
+            kde=kde,
+            weighting=weighting,
+            eps=eps,
+            random_state=random_state,
+        )
+
+    def fit(self, X, y=None):
+        """Sample the graph of the points.
+
+        Parameters
+        ----------
+        X : (n, d) array_like
+            Points, finite.
+        y : None
+            Ignored; for the interface.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            For bad data or parameters.
+        """
+        X = validate_data(self, X, dtype=np.float64, order="C")
+        self._fit_graph(X)
+        self._points = X.copy()
+        self.n_samples_fit_ = self._n_features_out = len(X)
+        return self
+
+    def fit_transform(self, X, y=None):
+        """Sample the graph of the points and return its adjacency matrix.
+
+        Returns
+        -------
+        (n, n) csr_array of float64
+            Symmetric, with zero diagonal.
+        """
+        return self.fit(X).graph_.adjacency.copy()
+
+    def transform(self, X):
+        """Similarities to the fitted points.
+
+        Parameters
+        ----------
+        X : (m, d) array_like
+            All fitted points in the same order give the whole adjacency matrix; a fitted point gives its row of it (the first such
+            point's, if there are several). A new point draws `n_rounds` neighbours among the fitted points with probability
+            ``k(x, x_j) / g(x)``, each with weight ``g(x) / n_rounds``, so that the expected row is the kernel's. The draws
+            depend on nothing but the point and the seed of the graph.
+
+        Returns
+        -------
+        (m, n) csr_array of float64
+            Row i: weights of the edges from ``X[i]`` to the fitted points.
+
+        Raises
+        ------
+        ValueError
+            For bad data.
+
+        Notes
+        -----
+        New points cost O(n d) each: their kernel values are summed directly.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        if np.array_equal(X, self._points):
+            return self.graph_.adjacency.copy()
+        X, points = X + 0.0, self._points + 0.0  # equal points get equal bytes: no negative zeros
+        first = {row.tobytes(): i for i, row in reversed(list(enumerate(points)))}
+        places = np.array([first.get(row.tobytes(), -1) for row in X])
+        rows = scipy.sparse.csr_array((len(X), self.n_samples_fit_))
+        known, new = np.flatnonzero(places >= 0), np.flatnonzero(places < 0)
+        for chosen, part in ((known, self.graph_.adjacency[places[known]]), (new, _sample_rows(self.graph_, points, X[new]))):
+            place = scipy.sparse.csr_array((np.ones(len(chosen)), (chosen, np.arange(len(chosen)))), shape=(len(X), len(chosen)))
+            rows = rows + place @ part
+        rows.sort_indices()
+        return rows
+
+
+def _sample_rows(graph, points, queries):
+    """Stratified sample of the kernel rows of new points, (m, n) csr_array with the kernel values as expectation."""
+    kernel, n_rounds = Kernel(graph.kernel, graph.sigma), graph.n_rounds
+    rows, columns, weights = [], [], []
+    for i, query in enumerate(queries):
+        cumulated = np.cumsum(kernel.pairwise(query[None], points)[0])
+        total = cumulated[-1]
+        if total > 0:
+            shift = np.random.default_rng([graph.seed, *query.view(np.uint64).tolist()]).random()
+            drawn = np.searchsorted(cumulated, (shift + np.arange(n_rounds)) / n_rounds * total, side="right")
+            rows.append(np.full(n_rounds, i))
+            columns.append(np.minimum(drawn, np.searchsorted(cumulated, total)))
+            weights.append(np.full(n_rounds, total / n_rounds))
+    if not rows:
+        return scipy.sparse.csr_array((len(queries), len(points)))
+    entries = np.concatenate(weights), (np.concatenate(rows), np.concatenate(columns))
+    return scipy.sparse.csr_array(entries, shape=(len(queries), len(points)))

@@ -1,0 +1,176 @@
+"""The scikit-learn estimators: scikit-learn's own checks, pipelines, results on data with a known answer."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from kdegraph.clustering import spectral_clustering
+from kdegraph.estimators import KDESpectralClustering, SimilarityGraphTransformer
+from sklearn.base import clone
+from sklearn.cluster import SpectralClustering
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import adjusted_rand_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+
+@parametrize_with_checks([KDESpectralClustering(), SimilarityGraphTransformer()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return make_moons(600, noise=0.05, random_state=0)
+
+
+def test_clustering_finds_the_moons_and_its_attributes_agree(moons):
+    X, y = moons
+    model = KDESpectralClustering(2, sigma=0.1, n_rounds=30, random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert model.labels_.dtype == np.int32
+    assert model.sigma_ == 0.1
+    assert model.n_clusters_ == 2
+    assert model.n_features_in_ == 2
+    assert model.affinity_matrix_ is model.graph_.adjacency
+    assert model.spectrum_.n_components == 2
+    assert model.conductances_.shape == (2,)
+    assert model.conductances_.max() < 0.01
+    again = spectral_clustering(model.graph_, 2)
+    assert adjusted_rand_score(again.labels, model.labels_) == 1.0
+
+
+def test_auto_finds_the_number_of_blobs():
+    X, y = make_blobs(500, centers=5, cluster_std=0.3, random_state=4)
+    model = KDESpectralClustering("auto", sigma=1.0, random_state=0).fit(X)
+    assert model.n_clusters_ == 5
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "exponential"])
+def test_kernel_reaches_the_graph(moons, kernel):
+    model = KDESpectralClustering(2, sigma=0.05, kernel=kernel, random_state=0).fit(moons[0])
+    assert model.graph_.kernel == kernel
+
+
+def test_random_state_decides_the_result(moons):
+    X, _ = moons
+    fits = [SimilarityGraphTransformer(sigma=0.1, random_state=s).fit(X).graph_.neighbors for s in (0, 0, 1)]
+    assert np.array_equal(fits[0], fits[1])
+    assert not np.array_equal(fits[0], fits[2])
+    generator = np.random.RandomState(3)
+    fits = [SimilarityGraphTransformer(sigma=0.1, random_state=generator).fit(X).graph_.neighbors for _ in range(2)]
+    assert not np.array_equal(*fits)
+
+
+def test_clustering_in_a_pipeline(moons):
+    X, y = moons
+    scaled = X * [1.0, 1000.0] + [0.0, 50.0]
+    labels = make_pipeline(StandardScaler(), KDESpectralClustering(2, sigma=0.15, random_state=0)).fit_predict(scaled)
+    assert adjusted_rand_score(y, labels) > 0.98
+
+
+def test_transformer_feeds_spectral_clustering():
+    X, y = make_blobs(300, centers=[[0, 0], [4, 0], [0, 4]], cluster_std=0.5, random_state=0)
+    pipeline = make_pipeline(
+        SimilarityGraphTransformer(sigma=2.0, n_rounds=30, random_state=0),
+        SpectralClustering(3, affinity="precomputed", random_state=0),
+    )
+    assert adjusted_rand_score(y, pipeline.fit_predict(X)) == 1.0
+
+
+def test_transform_returns_rows_of_fitted_points(moons):
+    X, _ = moons
+    model = SimilarityGraphTransformer(sigma=0.1, random_state=0)
+    A = model.fit_transform(X)
+    assert scipy.sparse.issparse(A)
+    assert A.shape == (600, 600)
+    assert abs(A - A.T).max() == 0
+    assert abs(model.transform(X) - A).max() == 0
+    assert abs(model.transform(X[[5, 3, 5]]) - A[[5, 3, 5]]).max() == 0
+    assert model.n_samples_fit_ == 600
+    assert len(model.get_feature_names_out()) == 600
+
+
+def test_transform_of_all_points_tells_duplicates_apart():
+    X = np.zeros((30, 1))
+    model = SimilarityGraphTransformer(sigma=1.0, n_rounds=2, random_state=0).fit(X)
+    assert abs(model.transform(X) - model.graph_.adjacency).max() == 0
+    assert abs(model.transform(-X[:2])[[1]] - model.graph_.adjacency[[0]]).max() == 0  # -0.0 is the same point
+
+
+def test_changing_the_result_or_the_data_does_not_change_the_model():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = SimilarityGraphTransformer(sigma=1.0, random_state=0)
+    A = model.fit_transform(X)
+    expected = A.toarray()
+    A.data[:] = 0
+    copy = X.copy()
+    X[:] = 7
+    assert np.array_equal(model.transform(copy).toarray(), expected)
+
+
+def test_transform_of_new_points_estimates_their_kernel_values():
+    rng = np.random.default_rng(0)
+    X, queries = rng.normal(size=(12, 2)), rng.normal(size=(3, 2))
+    exact = np.exp(-((queries[:, None] - X) ** 2).sum(-1) / 0.8**2)
+    rows = []
+    for seed in range(400):
+        model = SimilarityGraphTransformer(sigma=0.8, n_rounds=4, random_state=seed).fit(X)
+        row = model.transform(queries)
+        assert row.shape == (3, 12)
+        assert np.diff(row.indptr).max() <= 4
+        rows.append(row.toarray())
+    error = np.mean(rows, axis=0) - exact
+    variance = exact * exact.sum(axis=1, keepdims=True) / 4  # of independent draws: stratified ones have less
+    assert np.abs(error / np.sqrt(variance / len(rows))).max() < 4.5
+    assert np.allclose(np.sum(rows, axis=2), exact.sum(axis=1))
+
+
+def test_new_and_fitted_points_mix_and_rows_do_not_depend_on_each_other(moons):
+    X, _ = moons
+    model = SimilarityGraphTransformer(sigma=0.1, random_state=0).fit(X)
+    mixed = np.array([X[7], [0.5, 0.2], X[0], [1e6, 0.0]])
+    rows = model.transform(mixed)
+    assert abs(rows[[0, 2]] - model.graph_.adjacency[[7, 0]]).max() == 0
+    assert rows[[3]].nnz == 0  # no fitted point within reach
+    for i in range(4):
+        assert abs(model.transform(mixed[[i]]) - rows[[i]]).max() == 0
+
+
+def test_transform_refuses_the_unfitted_and_other_dimensions(moons):
+    with pytest.raises(NotFittedError):
+        SimilarityGraphTransformer().transform(moons[0])
+    with pytest.raises(ValueError, match="3 features"):
+        SimilarityGraphTransformer(sigma=0.1).fit(moons[0]).transform(np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_clusters": 41}, "n_clusters must be at most 40"),
+        ({"n_clusters": 0}, "n_clusters"),
+        ({"n_clusters": 2.5}, "n_clusters must be a whole number"),
+        ({"n_clusters": "many"}, "n_clusters"),
+        ({"sigma": -1.0}, "sigma"),
+        ({"sigma": "wide"}, "sigma"),
+        ({"sigma": 1e-300}, "all 40 vertices are isolated"),
+        ({"kernel": "cosine"}, "kernel"),
+        ({"n_rounds": 0}, "n_rounds"),
+        ({"sampler": "magic"}, "sampler"),
+        ({"embedding": "other"}, "embedding"),
+        ({"n_init": 0}, "n_init"),
+    ],
+)
+def test_bad_parameters_are_refused_when_fitted(parameters, message):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = clone(KDESpectralClustering(**{"n_clusters": 3, **parameters}))
+    with pytest.raises(ValueError, match=message):
+        model.fit(X)
+
+
+def test_one_point_is_one_cluster():
+    model = KDESpectralClustering(1, sigma=1.0).fit([[1.0, 2.0]])
+    assert model.labels_.tolist() == [0]
+    assert model.spectrum_ is None
