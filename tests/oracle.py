@@ -1,0 +1,115 @@
+"""Independent answers for the tests of the engine: extended precision and numpy alone, no code of the package."""
+
+import numpy as np
+import scipy.stats
+
+KERNELS = ("gaussian", "laplacian", "exponential")
+UNDERFLOW = 708  # exponents from here on count as zero
+
+
+def exponents(Y, X, kernel, sigma):
+    """The exponents t of k = exp(-t) between the rows of Y and of X, in extended precision, (m, n)."""
+    Y, X = np.asarray(Y, dtype=float), np.asarray(X, dtype=float)
+    sigma = np.longdouble(sigma)
+    total = np.zeros((len(Y), len(X)), dtype=np.longdouble)
+    with np.errstate(over="ignore"):
+        for c in range(X.shape[1]):
+            delta = (Y[:, c, None].astype(np.longdouble) - X[None, :, c]) / sigma
+            total += np.abs(delta) if kernel == "laplacian" else delta * delta
+    return np.sqrt(total) if kernel == "exponential" else total
+
+
+def kernel_matrix(Y, X, kernel, sigma):
+    """k(y_i, x_j) in extended precision, (m, n)."""
+    t = exponents(Y, X, kernel, sigma)
+    values = np.exp(-t)
+    values[t >= UNDERFLOW] = 0
+    return values
+
+
+def full_graph(X, kernel, sigma):
+    """The fully connected similarity graph, float64, zero diagonal."""
+    K = kernel_matrix(X, X, kernel, sigma).astype(float)
+    np.fill_diagonal(K, 0.0)
+    return K
+
+
+def sums_and_masses(X, Y, kernel, sigma, weights=None):
+    """Exact sum_j w_j k(y_i, x_j) and sum_j |w_j| k(y_i, x_j)."""
+    K = kernel_matrix(Y, X, kernel, sigma)
+    w = np.ones(len(X), np.longdouble) if weights is None else np.asarray(weights).astype(np.longdouble)
+    return K @ w, K @ np.abs(w)
+
+
+def excess(result, X, Y, kernel, sigma, eps, weights=None):
+    """By what factor the worst result misses the promised |error| <= eps * mass + 1e-14 * sum |w|: at most 1 is right."""
+    exact, mass = sums_and_masses(X, Y, kernel, sigma, weights)
+    total = len(X) if weights is None else np.abs(weights).sum()
+    allowed = eps * mass + 1e-14 * total
+    error = np.abs(result - exact)
+    return float(np.where(error == 0, 0, error / np.maximum(allowed, np.finfo(float).tiny)).max())
+
+
+def normalized_laplacian(A):
+    """I - D^{-1/2} A D^{-1/2} of a dense matrix; zero rows for isolated vertices."""
+    degrees = A.sum(axis=1)
+    L = np.zeros_like(A)
+    for i in range(len(A)):
+        for j in np.flatnonzero(A[i]):
+            L[i, j] = -A[i, j] / np.sqrt(degrees[i] * degrees[j])
+        L[i, i] = degrees[i] > 0
+    return L
+
+
+def eigenvalues(A, count):
+    """The `count` smallest eigenvalues of the normalised Laplacian of the dense A (no isolated vertices), and their eigenvectors."""
+    scale = 1 / np.sqrt(A.sum(axis=1))
+    return scipy.linalg.eigh(np.eye(len(A)) - scale[:, None] * A * scale, subset_by_index=[0, count - 1])
+
+
+def conductances(A, labels):
+    """phi(S) of every cluster of the dense matrix A."""
+    result = []
+    for label in np.unique(labels):
+        inside = labels == label
+        result.append(A[np.ix_(inside, ~inside)].sum() / A[inside].sum())
+    return np.array(result)
+
+
+def chi_square_p(counts, probabilities, *, least=6.0):
+    """p-value of multinomial `counts` under `probabilities`; the cells of smallest expectation are merged."""
+    assert (counts[probabilities == 0] == 0).all(), "a neighbour of probability zero was drawn"
+    expected = counts.sum() * probabilities
+    order = np.argsort(expected)
+    before = np.cumsum(expected[order])
+    tail = max(int(np.searchsorted(before, least)) + 1, int((expected < least).sum()))
+    if tail >= len(order):
+        return 1.0
+    observed = np.concatenate([[counts[order[:tail]].sum()], counts[order[tail:]]])
+    merged = np.concatenate([[expected[order[:tail]].sum()], expected[order[tail:]]])
+    statistic = ((observed - merged) ** 2 / np.maximum(merged, 1e-300)).sum()
+    return float(scipy.stats.chi2.sf(statistic, len(merged) - 1))
+
+
+def inclusion(L, p, draws):
+    """Probability that a neighbour of probability p is among L draws."""
+    return np.minimum(L * p, 1.0) if draws == "stratified" else 1.0 - (1.0 - p) ** L
+
+
+def weights_from_pairs(neighbors, K, probability):
+    """Adjacency matrix with k / (p + q - p q) on the sampled pairs, by plain loops; `probability` is the (n, n) matrix of p_i(j)."""
+    A = np.zeros_like(K)
+    for i, row in enumerate(neighbors):
+        for j in row:
+            if j >= 0:
+                p, q = probability[i, j], probability[j, i]
+                A[i, j] = A[j, i] = K[i, j] / (p + q - p * q)
+    return A
+
+
+def replicas(base, count):
+    """`count` copies of `base` (rounded to a grid: differences are exact), so far apart that they do not see each other; and `base`."""
+    base = np.round(base * 2**20) / 2**20
+    shift = np.zeros((count, base.shape[1]))
+    shift[:, 0] = np.arange(count) * 2.0**12
+    return (base[None] + shift[:, None]).reshape(-1, base.shape[1]), base

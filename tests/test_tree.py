@@ -1,0 +1,130 @@
+"""The kd-tree: permutation, tight boxes, balanced halves, all leaves on one level."""
+
+import numpy as np
+import pytest
+from kdegraph import get_num_threads, set_num_threads
+from kdegraph.kernels import CODES
+from kdegraph.tree import box_distances, build_tree
+
+pytestmark = pytest.mark.nojit
+
+RNG = np.random.default_rng(0)
+
+
+def lattice(n, d):
+    return np.stack(np.unravel_index(np.arange(n), (n,) * d if d > 1 else (n,)), axis=1).astype(float)
+
+
+CASES = {
+    "one": np.zeros((1, 3)),
+    "two": np.array([[1.0], [0.0]]),
+    "seventeen": RNG.normal(size=(17, 2)),
+    "cloud": RNG.normal(size=(500, 5)),
+    "duplicates": np.full((300, 2), 7.5),
+    "few values": RNG.integers(0, 3, size=(400, 2)).astype(float),
+    "constant column": np.column_stack([np.full(200, 3.0), RNG.normal(size=200), np.full(200, -1e9)]),
+    "sorted": np.arange(333.0)[:, None],
+    "reversed": np.arange(333.0)[::-1, None].copy(),
+    "organ pipe": np.concatenate([np.arange(200.0), np.arange(200.0)[::-1]])[:, None],
+    "lattice": lattice(20, 2),
+    "offset": RNG.normal(size=(100, 2)) + 1e9,
+    "extreme": np.array([[1.7e308, 0.0], [-1.7e308, 1.0], [0.0, 2.0], [1e-308, 3.0]] * 10),
+    "negative zero": np.array([[0.0], [-0.0]] * 20),
+}
+
+
+def check(X, tree, leaf_size):
+    n, d = X.shape
+    assert np.array_equal(np.sort(tree.order), np.arange(n))
+    assert np.array_equal(tree.points, X[tree.order])
+    assert np.array_equal(tree.columns, tree.points.T)
+    assert tree.columns.flags.c_contiguous
+    n_nodes = 2**tree.n_levels - 1
+    assert tree.start.shape == tree.stop.shape == (n_nodes,)
+    assert tree.low.shape == tree.high.shape == (n_nodes, d)
+    assert (tree.start[0], tree.stop[0]) == (0, n)
+    size = tree.stop - tree.start
+    assert (size > 0).all()
+    for node in range(n_nodes):
+        inside = tree.points[tree.start[node] : tree.stop[node]]
+        assert np.array_equal(tree.low[node], inside.min(axis=0))
+        assert np.array_equal(tree.high[node], inside.max(axis=0))
+        if node < tree.first_leaf:
+            left, right = 2 * node + 1, 2 * node + 2
+            assert tree.start[left] == tree.start[node]
+            assert tree.stop[left] == tree.start[right]
+            assert tree.stop[right] == tree.stop[node]
+            assert abs(size[left] - size[right]) <= 1
+            width = tree.high[node] / 2 - tree.low[node] / 2
+            axis = int(np.argmax(width))
+            a, b = tree.points[tree.start[left] : tree.stop[left], axis], tree.points[tree.start[right] : tree.stop[right], axis]
+            assert a.max() <= b.min()
+    leaves = size[tree.first_leaf :]
+    assert leaves.size == 2 ** (tree.n_levels - 1)
+    assert leaves.max() <= leaf_size
+    assert leaves.max() - leaves.min() <= 1
+    # Not more levels than needed.
+    assert tree.n_levels == 1 or -(-n // 2 ** (tree.n_levels - 2)) > leaf_size
+
+
+@pytest.mark.parametrize("leaf_size", [2, 8, 16])
+@pytest.mark.parametrize("name", CASES)
+def test_structure(name, leaf_size):
+    X = CASES[name]
+    before = X.copy()
+    check(X, build_tree(X, leaf_size), leaf_size)
+    assert np.array_equal(X, before)
+
+
+def test_large_tree_does_not_depend_on_threads():
+    X = np.random.default_rng(1).normal(size=(6000, 2))
+    X[1000:2000] = X[0]
+    default = get_num_threads()
+    trees = []
+    try:
+        for threads in (1, 2, 3):
+            set_num_threads(threads)
+            trees.append(build_tree(X))
+    finally:
+        set_num_threads(default)
+    check(X, trees[0], 8)
+    for tree in trees[1:]:
+        assert np.array_equal(tree.order, trees[0].order)
+
+
+def test_progress_of_a_large_tree():
+    fractions = []
+    build_tree(np.random.default_rng(1).normal(size=(20_000, 3)), progress=fractions.append)
+    assert fractions
+    assert all(0 <= f <= 1 for f in fractions)
+    assert fractions == sorted(fractions)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.25])
+def test_radii(scale):
+    X = np.random.default_rng(2).normal(size=(100, 3))
+    tree = build_tree(X)
+    expected = [np.linalg.norm(h - l) / 2 * scale for l, h in zip(tree.low, tree.high, strict=True)]
+    np.testing.assert_allclose(tree.radii(scale), expected, rtol=1e-14)
+
+
+def test_radii_of_extreme_points_raise_no_warning():
+    X = np.array([[1.7e308], [-1.7e308]] * 10)
+    assert build_tree(X).radii(1e-308)[0] == pytest.approx(1.7)
+    assert np.isinf(build_tree(X).radii(1e10)[0])
+
+
+@pytest.mark.parametrize("kernel", CODES)
+def test_box_distances_enclose_all_exponents(kernel):
+    rng = np.random.default_rng(3)
+    A, B = rng.normal(size=(60, 3)), rng.normal(size=(70, 3)) + 1.0
+    left, right = build_tree(A), build_tree(B)
+    for a in range(0, left.start.size, 3):
+        for b in range(right.start.size):
+            x, y = left.points[left.start[a] : left.stop[a]], right.points[right.start[b] : right.stop[b]]
+            delta = np.abs(x[:, None] - y[None]) * 2.0
+            t = delta.sum(axis=2) if kernel == "laplacian" else (delta**2).sum(axis=2)
+            t = np.sqrt(t) if kernel == "exponential" else t
+            least, most = box_distances(CODES[kernel], 2.0, left.low, left.high, a, right.low, right.high, b)
+            assert 0 <= least <= t.min() * (1 + 1e-14)
+            assert most >= t.max() * (1 - 1e-14)
