@@ -23,10 +23,12 @@ def check_points(X, name="X", *, n_features=None):
     if array.ndim != 2:
         hint = f"; for one feature use {name}.reshape(-1, 1), for one point {name}.reshape(1, -1)" if array.ndim == 1 else ""
         raise ValueError(f"{name} must have shape (n, d), got {array.shape}. Expected 2D array{hint}")
+    if np.ma.is_masked(X):
+        raise ValueError(f"{name} has masked (missing) values; drop such rows or impute them first")
     if array.dtype.kind not in "fiub":
         try:
-            if array.dtype.kind in "US":
-                raise ValueError("strings")
+            if array.dtype.kind != "O":
+                raise ValueError("strings, dates or records")
             array = array.astype(np.float64)
         except (TypeError, ValueError):
             raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}; drop or encode the columns of text") from None
@@ -50,9 +52,13 @@ def check_positive(value, name):
     """Return `value` as a finite float > 0."""
     if isinstance(value, (str, bytes, bool)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a positive number, got {value!r}")
-    if not (math.isfinite(value) and value > 0):
-        raise ValueError(f"{name} must be positive and finite, got {value!r}")
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer of more than 308 digits
+        number = math.inf
+    if not (math.isfinite(number) and number > 0):
+        raise ValueError(f"{name} must be positive and finite, got {value if number != math.inf else number!r}")
+    return number
 
 
 def check_count(value, name, *, minimum=1, maximum=None, reason=""):
