@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 # Bokeh's models of the page, by the names that the figures carry.
 READ_FIGURE = """([name, column]) => {
@@ -38,26 +39,33 @@ class ExplorerPage:
         return self.settle()
 
     def _message(self, text=r"\w"):
-        return self.page.locator(".kg-error").filter(has_text=re.compile(text))
+        return self.page.locator(".kg-error .MuiAlert-message").filter(has_text=re.compile(text))
 
     def settle(self):
-        """Wait until nothing is computed, sent or drawn any more."""
+        """Wait until there is a complete result and nothing is computed, sent or drawn any more."""
         page = self.page
-        page.locator(".kg-status").filter(has_text="points in").wait_for(timeout=PATIENCE)
-        page.locator(".kg-cancel").wait_for(state="hidden", timeout=PATIENCE)
-        page.wait_for_function(IDLE, timeout=PATIENCE)
+        seen, times = None, 0
+        end = time.monotonic() + PATIENCE / 1000
+        while times < 3:  # between two stages all may look idle for a moment
+            page.locator(".kg-cancel").wait_for(state="hidden", timeout=PATIENCE)
+            page.wait_for_function(IDLE, timeout=PATIENCE)
+            now = self.seen()
+            complete = "cluster" in self.status() and self.scores().get("Edges", ["–"]).count("–") == 0
+            seen, times = now, times + 1 if complete and now == seen else 0
+            assert time.monotonic() < end, f"the page does not come to rest: {self.status()}"
+            page.wait_for_timeout(100)
         page.evaluate("() => document.fonts.ready.then(() => true)")
         page.evaluate(TWO_FRAMES)
         return self
 
     def status(self):
         """The line that says what is explored."""
-        return self.page.locator(".kg-status").inner_text().strip()
+        return self.page.locator(".kg-status div").first.inner_text().strip()
 
     def scores(self):
         """{row: [value of the KDE graph, value of the k-NN graph]} as the table shows it."""
-        rows = self.page.locator(".kg-scores tbody tr")
-        return {row.locator("th").inner_text(): row.locator("td").all_inner_texts() for row in rows.all()}
+        cells = "rows => rows.map(row => Array.from(row.cells, cell => cell.textContent))"
+        return {name: values for name, *values in self.page.locator(".kg-scores tbody tr").evaluate_all(cells)}
 
     def column(self, figure, column):
         """A column of the data that a figure draws, of its uppermost layer that has it."""
@@ -87,13 +95,11 @@ class ExplorerPage:
         """Do `action` and wait until what is seen has changed and the page is at rest."""
         before = self.seen()
         action()
-        self.page.wait_for_timeout(50)
-        for _ in range(200):
-            self.settle()
-            if self.seen() != before:
-                return self.settle()
+        end = time.monotonic() + PATIENCE / 1000
+        while self.seen() == before:
+            assert time.monotonic() < end, "nothing that is seen has changed"
             self.page.wait_for_timeout(100)
-        raise AssertionError("nothing that is seen has changed")
+        return self.settle()
 
     def choose_source(self, name):
         """Choose where the points come from."""
