@@ -1,0 +1,342 @@
+"""Conductance against a naive sum, spectral clustering on graphs with known parts, and the rules for what is not connected."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from kdegraph.clustering import conductance, spectral_clustering
+from kdegraph.graph import similarity_graph
+from kdegraph.parallel import Cancelled, set_num_threads
+from kdegraph.spectra import spectrum
+from sklearn.datasets import make_blobs, make_circles, make_moons
+from sklearn.metrics import adjusted_rand_score
+
+
+def naive_conductance(A, labels):
+    A = A.toarray() if sp.issparse(A) else np.asarray(A)
+    result = []
+    for value in sorted({int(v) for v in labels if v >= 0}):
+        inside = np.asarray(labels) == value
+        volume = A[inside].sum()
+        result.append(A[inside][:, ~inside].sum() / volume if volume > 0 else 0.0)
+    return np.array(result)
+
+
+def random_graph(n, density=0.2, seed=0):
+    rng = np.random.default_rng(seed)
+    W = np.triu(rng.random((n, n)) * (rng.random((n, n)) < density), 1)
+    return sp.csr_array(W + W.T)
+
+
+def complete(n):
+    return np.ones((n, n)) - np.eye(n)
+
+
+def blocks(*sizes):
+    return sp.csr_array(sp.block_diag([complete(n) for n in sizes]))
+
+
+@pytest.fixture(scope="module")
+def moons():
+    X, y = make_moons(1500, noise=0.05, random_state=1)
+    return similarity_graph(X, sigma=0.1, n_rounds=30, seed=0), y
+
+
+# ---------------------------------------------------------------- conductance
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_conductance_is_the_naive_sum(seed):
+    A = random_graph(60, seed=seed)
+    labels = np.random.default_rng(seed).integers(-1, 5, 60)
+    assert np.allclose(conductance(A, labels), naive_conductance(A, labels), rtol=1e-12)
+    assert np.allclose(conductance(A.toarray(), 7 * labels), conductance(A, labels), rtol=1e-12)
+
+
+def test_conductance_by_hand():
+    A = np.array([[0, 2, 1], [2, 0, 0], [1, 0, 0]])
+    assert np.allclose(conductance(A, [0, 0, 1]), [1 / 5, 1])
+    assert np.allclose(conductance(A, [5, 9, 9]), [1, 3 / 3])
+    assert conductance(A, [0, 0, 0]).tolist() == [0]
+    assert np.allclose(conductance(A, [0, 0, -1]), [1 / 5])  # edges to noise leave the cluster
+    assert conductance(A, [-1, -1, -2]).shape == (0,)
+
+
+def test_cluster_without_edges_has_conductance_zero():
+    assert conductance(sp.csr_array((3, 3)), [0, 1, 1]).tolist() == [0, 0]
+
+
+def test_conductance_counts_self_loops_in_the_volume():
+    assert np.allclose(conductance([[3, 1], [1, 0]], [0, 1]), [1 / 4, 1])
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "message"),
+    [
+        ([0, 1], ValueError, r"labels must have shape \(3,\)"),
+        ([[0, 1, 2]], ValueError, "shape"),
+        ([0.0, 1.0, 1.0], TypeError, "whole numbers"),
+        (["a", "b", "b"], TypeError, "return_inverse"),
+        (None, TypeError, "whole numbers"),
+    ],
+)
+def test_bad_labels_are_refused(labels, error, message):
+    with pytest.raises(error, match=message):
+        conductance(complete(3), labels)
+
+
+def test_conductance_checks_the_matrix():
+    with pytest.raises(ValueError, match="symmetric"):
+        conductance([[0, 1], [0, 0]], [0, 1])
+
+
+# ---------------------------------------------------------------- clustering
+
+
+@pytest.mark.parametrize("embedding", ["degree", "row", "plain"])
+def test_moons_are_found(moons, embedding):
+    graph, y = moons
+    found = spectral_clustering(graph, 2, embedding=embedding)
+    assert adjusted_rand_score(y, found.labels) == 1.0
+    assert found.labels.dtype == np.int32
+    assert found.labels.shape == y.shape
+    assert found.n_clusters == 2
+    assert np.allclose(found.conductances, naive_conductance(graph.adjacency, found.labels), rtol=1e-9, atol=1e-12)
+    assert found.spectrum.n_components == 2
+
+
+@pytest.mark.parametrize("embedding", ["degree", "row", "plain"])
+def test_touching_blobs_are_found(embedding):
+    X, y = make_blobs(800, centers=[[0, 0], [4, 0], [0, 4], [4, 4]], cluster_std=0.8, random_state=0)
+    graph = similarity_graph(X, sigma=1.0, n_rounds=30, seed=0)
+    found = spectral_clustering(graph, 4, embedding=embedding)
+    assert found.spectrum.n_connected_components - len(found.isolated) < 4  # so k-means has decided
+    assert adjusted_rand_score(y, found.labels) > 0.93
+    assert found.conductances.max() < 0.15
+
+
+def test_circles_are_found():
+    X, y = make_circles(1000, factor=0.5, noise=0.03, random_state=0)
+    assert adjusted_rand_score(y, spectral_clustering(similarity_graph(X, sigma=0.1, seed=0), 2).labels) == 1.0
+
+
+def test_labels_are_numbered_by_first_member(moons):
+    labels = spectral_clustering(moons[0], 6).labels
+    values, first = np.unique(labels, return_index=True)
+    assert values.tolist() == list(range(6))
+    assert (np.diff(first) > 0).all()
+
+
+def test_automatic_number(moons):
+    found = spectral_clustering(moons[0], "auto")
+    assert found.n_clusters == 2
+    assert adjusted_rand_score(moons[1], found.labels) == 1.0
+    assert found.spectrum.n_components == 20
+    assert spectral_clustering(complete(3), "auto").n_clusters == 1
+    assert spectral_clustering(sp.csr_array((4, 4)), "auto").n_clusters == 1
+
+
+def test_given_spectrum_is_reused_if_it_suffices(moons):
+    graph, y = moons
+    given = spectrum(graph, 4, omit_isolated=True)
+    assert spectral_clustering(graph, 2, spectrum=given).spectrum is given
+    assert spectral_clustering(graph, 4, spectrum=given).spectrum is given
+    assert spectral_clustering(graph, "auto", spectrum=given).spectrum is given
+    anew = spectral_clustering(graph, 6, spectrum=given)
+    assert anew.spectrum.n_components == 6
+    assert np.array_equal(anew.labels, spectral_clustering(graph, 6).labels)
+    assert adjusted_rand_score(y, spectral_clustering(graph, 2, spectrum=given).labels) == 1.0
+
+
+def test_spectrum_of_another_graph_is_refused(moons):
+    with pytest.raises(ValueError, match="spectrum is not of this graph"):
+        spectral_clustering(moons[0], 2, spectrum=spectrum(complete(5), 2))
+    with pytest.raises(ValueError, match="spectrum is not of this graph"):
+        spectral_clustering(blocks(3, 3), 2, spectrum=spectrum(blocks(5, 1), 2))
+    with pytest.raises(TypeError, match="spectrum must be a Spectrum"):
+        spectral_clustering(moons[0], 2, spectrum=np.ones((1500, 2)))
+
+
+def test_spectrum_with_isolated_vertices_is_not_reused():
+    A = sp.csr_array(sp.block_diag([complete(6), sp.csr_array((3, 3))]))
+    found = spectral_clustering(A, 2, spectrum=spectrum(A, 5))
+    assert found.spectrum.omit_isolated
+    assert sorted(set(found.labels[:6])) == [0, 1]
+
+
+def test_seed_decides_and_threads_do_not(moons):
+    try:
+        labels = []
+        for threads in (1, 2):
+            set_num_threads(threads)
+            labels.append(spectral_clustering(moons[0], 7, seed=3).labels)
+    finally:
+        set_num_threads(None)
+    assert np.array_equal(*labels)
+
+
+def test_progress_and_cancelling(moons):
+    stages = []
+    spectral_clustering(moons[0], 7, progress=lambda stage, fraction: stages.append(stage))
+    assert list(dict.fromkeys(stages)) == ["components", "eigenvectors", "k-means"]
+
+    def cancel(stage, fraction):
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        spectral_clustering(moons[0], 2, progress=cancel)
+
+
+def test_many_vertices_are_clustered_from_a_sample(moons, monkeypatch):
+    graph, _ = moons
+    exact = spectral_clustering(graph, 5)
+    monkeypatch.setattr("kdegraph._embedding.SAMPLE", 200)
+    sampled = spectral_clustering(graph, 5)
+    assert adjusted_rand_score(exact.labels, sampled.labels) > 0.8
+    assert sampled.conductances.max() < 0.1
+
+
+def test_small_part_is_not_lost_in_the_sample(monkeypatch):
+    monkeypatch.setattr("kdegraph._embedding.SAMPLE", 50)
+    A = sp.csr_array(sp.block_diag([random_graph(800, 0.05), complete(2)]))
+    for seed in range(5):
+        labels = spectral_clustering(A, 3, seed=seed).labels
+        assert labels[800] == labels[801]
+        assert labels[800] not in labels[:800]
+
+
+# ---------------------------------------------------------------- components, isolated vertices, degenerate graphs
+
+
+def test_components_are_the_clusters_if_there_are_as_many():
+    A = blocks(7, 5, 9)
+    found = spectral_clustering(A, 3)
+    assert found.labels.tolist() == [0] * 7 + [1] * 5 + [2] * 9
+    assert found.conductances.tolist() == [0, 0, 0]
+
+
+def test_small_components_join_the_nearest_or_the_largest():
+    A = blocks(5, 4, 2, 3)
+    points = np.r_[np.full(5, 0.0), np.full(4, 10.0), [6.0, 4.9], np.full(3, -2.0)][:, None]
+    assert spectral_clustering(A, 2).labels.tolist() == [0] * 5 + [1] * 4 + [0] * 5
+    by_distance = spectral_clustering(A, 2, points=points).labels
+    # the pair joins as a whole: its member at 6.0 is 4 away from the second cluster, nearer than that at 4.9 to any
+    assert by_distance.tolist() == [0] * 5 + [1] * 4 + [1] * 2 + [0] * 3
+    assert spectral_clustering(A, 2, points=points).conductances.tolist() == [0, 0]
+
+
+def test_fewer_components_than_clusters_are_split():
+    A = sp.csr_array(sp.block_diag([sp.kron(np.eye(2), complete(10)).toarray() + 0.01, complete(6)]))
+    A.setdiag(0)
+    A.eliminate_zeros()
+    found = spectral_clustering(A, 3)
+    assert found.labels.tolist() == [0] * 10 + [1] * 10 + [2] * 6
+
+
+def test_isolated_points_take_the_label_of_the_nearest_point_with_an_edge():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(0, 0.1, (40, 2)), rng.normal(3, 0.1, (40, 2)), [[50.0, 50.0]], [[-30.0, 0.0]], [[-30.5, 0.0]]]
+    graph = similarity_graph(X, sigma=0.4, n_rounds=20, seed=0)
+    graph_with_two = spectral_clustering(graph, 2)
+    assert 80 in graph_with_two.isolated
+    assert set(graph_with_two.labels[:40]) == {0}
+    assert set(graph_with_two.labels[40:81]) == {1}
+    linked = sp.csr_array(sp.block_diag([blocks(4, 5), sp.csr_array((2, 2))]))
+    without_points = spectral_clustering(linked, 2)
+    assert without_points.labels.tolist() == [0] * 4 + [1] * 5 + [-1, -1]
+    assert without_points.isolated.tolist() == [9, 10]
+    assert without_points.conductances.shape == (2,)
+    assert without_points.n_clusters == 2
+
+
+def test_nearest_is_in_the_metric_of_the_kernel():
+    """The isolated point is nearer to the first group in the 1-norm, to the second in the 2-norm."""
+    X = np.r_[np.full((30, 2), 0.0), np.full((30, 2), 24.0), [[13.9, 0.0]]] * 1.0
+    X[30:60] = [22.0, 8.0]
+    X += np.random.default_rng(0).normal(0, 1e-3, X.shape)
+    # 1-norm: 13.9 and 16.1; 2-norm: 13.9 and 11.4
+    for kernel, expected in (("laplacian", 0), ("gaussian", 1)):
+        found = spectral_clustering(similarity_graph(X, sigma=0.01, kernel=kernel, n_rounds=30, seed=0), 2)
+        assert found.isolated.tolist() == [60]
+        assert found.labels.tolist() == [0] * 30 + [1] * 30 + [expected]
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_nearest_points_at_extreme_scales(unit):
+    A = sp.csr_array(sp.block_diag([blocks(3, 3), sp.csr_array((1, 1))]))
+    points = np.array([0.0, 0.1, 0.2, 5.0, 5.1, 5.2, 4.0])[:, None] * unit
+    assert spectral_clustering(A, 2, points=points).labels.tolist() == [0, 0, 0, 1, 1, 1, 1]
+
+
+def test_no_edges_at_all():
+    found = spectral_clustering(sp.csr_array((5, 5)), 1)
+    assert found.labels.tolist() == [0] * 5
+    assert found.conductances.tolist() == [0]
+    assert found.isolated.tolist() == list(range(5))
+    assert found.spectrum is None
+    X = np.arange(6.0)[:, None]
+    graph = similarity_graph(X, sigma=1e-300, seed=0)
+    assert spectral_clustering(graph, 1).labels.tolist() == [0] * 6
+    with pytest.raises(ValueError, match=r"n_clusters must be 1 for a graph without edges, got 2.*all 6"):
+        spectral_clustering(graph, 2)
+
+
+def test_one_vertex():
+    assert spectral_clustering([[0.0]], 1).labels.tolist() == [0]
+
+
+@pytest.mark.parametrize("n", [2, 3, 10])
+def test_as_many_clusters_as_vertices(n):
+    assert spectral_clustering(complete(n), n).labels.tolist() == list(range(n))
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_graphs_of_equal_points(k):
+    graph = similarity_graph(np.zeros((200, 2)), sigma=1.0, n_rounds=10, seed=0)
+    found = spectral_clustering(graph, k)
+    assert len(found.conductances) == found.n_clusters == len(np.unique(found.labels)) == k
+    labels = spectral_clustering(complete(60), k).labels
+    assert len(np.unique(labels)) == k
+
+
+def test_outliers_of_tiny_degree_do_not_capture_clusters():
+    """Weakly attached vertices belong to the cluster that they are attached to, however small their degrees."""
+    X, y = make_moons(1500, noise=0.05, random_state=1)
+    A = similarity_graph(X, sigma=0.15, n_rounds=30, seed=0).adjacency
+    rng = np.random.default_rng(0)
+    hosts = rng.integers(0, 1500, 40)
+    weights = 10.0 ** rng.uniform(-15, -6, 40)
+    link = sp.csr_array((weights, (np.arange(40), hosts)), shape=(40, 1500))
+    grown = sp.csr_array(sp.block_array([[A, link.T], [link, None]]))
+    found = spectral_clustering(grown, 2)
+    truth = np.r_[y, y[hosts]]
+    assert adjusted_rand_score(truth[:1500], found.labels[:1500]) > 0.99
+    assert np.array_equal(found.labels[1500:], found.labels[hosts])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"n_clusters": 7}, ValueError, "n_clusters must be at most 6.*got 7"),
+        ({"n_clusters": 0}, ValueError, "n_clusters"),
+        ({"n_clusters": 1.5}, ValueError, "whole number"),
+        ({"n_clusters": "all"}, ValueError, "unknown n_clusters 'all'"),
+        ({"n_clusters": None}, TypeError, "n_clusters"),
+        ({"n_clusters": 5}, ValueError, "number of vertices that have an edge, 4 of 6, got 5"),
+        ({"embedding": "none"}, ValueError, "embedding"),
+        ({"n_init": 0}, ValueError, "n_init"),
+        ({"seed": "x"}, TypeError, "seed"),
+        ({"points": np.zeros((5, 2))}, ValueError, "points must have one row for each of the 6 vertices"),
+        ({"points": np.full((6, 2), np.nan)}, ValueError, "points must be finite"),
+    ],
+)
+def test_bad_arguments_are_refused(options, error, message):
+    A = sp.csr_array(sp.block_diag([complete(4), sp.csr_array((2, 2))]))
+    with pytest.raises(error, match=message):
+        spectral_clustering(A, **{"n_clusters": 2, **options})
+
+
+def test_the_matrix_is_checked():
+    with pytest.raises(ValueError, match="finite weights"):
+        spectral_clustering([[0, np.nan], [np.nan, 0]], 1)
+    with pytest.raises(ValueError, match="symmetric"):
+        spectral_clustering([[0, 1], [0, 0]], 1)
