@@ -32,23 +32,24 @@ def adjacency(kernel, tree, degrees, neighbors, inclusion, *, progress=None):
         (n, n) in the order of the original points, sorted, without duplicates; O(n L log L).
     """
     n, n_rounds = neighbors.shape
-    listed = np.empty_like(neighbors)
-    out_count = np.empty(n, np.int32)
-    parallel.run(_distinct_rows, n, neighbors, listed, out_count)
+    position = np.empty(n, np.int32)
+    position[tree.order] = np.arange(n)
+    # Lists of original numbers, sorted: the rows of the result are merged from what a vertex drew and from who drew it.
+    drawn = np.empty_like(neighbors)
+    drawn_count = np.empty(n, np.int32)
+    parallel.run(_distinct_rows, n, neighbors, tree.order, drawn, drawn_count)
     in_start = np.zeros(n + 1, np.int64)
-    _count_incoming(listed, out_count, in_start)
+    _count_incoming(drawn, drawn_count, in_start)
     incoming = np.empty(in_start[-1], np.int32)
-    _list_incoming(listed, out_count, in_start[:-1].copy(), incoming)
+    _list_incoming(drawn, drawn_count, position, in_start[:-1].copy(), incoming)
     count = np.empty(n, np.int64)
-    parallel.run(_union_sizes, n, listed, out_count, in_start, incoming, count)
-    by_vertex = np.empty(n, np.int64)
-    by_vertex[tree.order] = count
-    indptr = np.concatenate([[0], np.cumsum(by_vertex)])
+    parallel.run(_union_sizes, n, drawn, drawn_count, position, in_start, incoming, count)
+    indptr = np.concatenate([[0], np.cumsum(count)])
     kind = np.int32 if indptr[-1] < 2**31 else np.int64
     indices, data = np.empty(indptr[-1], kind), np.empty(indptr[-1])
     parallel.run(
-        _fill, n, kernel.code, kernel.inverse_sigma, tree.points, tree.order, degrees, n_rounds, inclusion,
-        listed, out_count, in_start, incoming, indptr, indices, data, progress=progress,
+        _fill, n, kernel.code, kernel.inverse_sigma, tree.points, tree.order, position, degrees, n_rounds, inclusion,
+        drawn, drawn_count, in_start, incoming, indptr, indices, data, progress=progress,
     )  # fmt: skip
     matrix = scipy.sparse.csr_array((data, indices, indptr.astype(kind)), shape=(n, n))
     matrix.has_sorted_indices = matrix.has_canonical_format = True
@@ -56,8 +57,11 @@ def adjacency(kernel, tree, degrees, neighbors, inclusion, *, progress=None):
 
 
 @jit
-def _sort(values, count):
-    for k in range(1, count):
+def _sort(values):
+    if values.size > 64:
+        values.sort()
+        return
+    for k in range(1, values.size):
         value = values[k]
         j = k - 1
         while j >= 0 and values[j] > value:
@@ -67,93 +71,125 @@ def _sort(values, count):
 
 
 @jit
-def _distinct_rows(begin, end, neighbors, listed, out_count):
-    n_rounds = neighbors.shape[1]
+def _distinct_rows(begin, end, neighbors, order, drawn, drawn_count):
+    """Row by row in the tree's order, the sorted distinct original numbers of the neighbours."""
     for i in range(begin, end):
-        row = listed[i]
-        row[:] = neighbors[i]
-        if n_rounds <= 48:
-            _sort(row, n_rounds)
-        else:
-            row.sort()
-        count = 0
-        for k in range(n_rounds):
-            if row[k] >= 0 and (count == 0 or row[k] != row[count - 1]):
-                row[count] = row[k]
+        row, count = drawn[i], 0
+        for j in neighbors[i]:
+            if j >= 0:
+                row[count] = order[j]
                 count += 1
-        out_count[i] = count
+        _sort(row[:count])
+        distinct = 0
+        for k in range(count):
+            if k == 0 or row[k] != row[k - 1]:
+                row[distinct] = row[k]
+                distinct += 1
+        drawn_count[i] = distinct
 
 
 @jit
-def _count_incoming(listed, out_count, in_start):
-    for i in range(listed.shape[0]):
-        for k in range(out_count[i]):
-            in_start[listed[i, k] + 1] += 1
-    for i in range(listed.shape[0]):
+def _count_incoming(drawn, drawn_count, in_start):
+    for i in range(drawn.shape[0]):
+        for k in range(drawn_count[i]):
+            in_start[drawn[i, k] + 1] += 1
+    for i in range(drawn.shape[0]):
         in_start[i + 1] += in_start[i]
 
 
 @jit
-def _list_incoming(listed, out_count, place, incoming):
-    for i in range(listed.shape[0]):
-        for k in range(out_count[i]):
-            j = listed[i, k]
-            incoming[place[j]] = i
+def _list_incoming(drawn, drawn_count, position, place, incoming):
+    """Going through the vertices by their original numbers leaves every list sorted."""
+    for vertex in range(drawn.shape[0]):
+        i = position[vertex]
+        for k in range(drawn_count[i]):
+            j = drawn[i, k]
+            incoming[place[j]] = vertex
             place[j] += 1
 
 
 @jit
-def _union_sizes(begin, end, listed, out_count, in_start, incoming, count):
-    for i in range(begin, end):
-        a, b, total = 0, in_start[i], 0
-        while a < out_count[i] and b < in_start[i + 1]:
-            x, y = listed[i, a], incoming[b]
+def _union_sizes(begin, end, drawn, drawn_count, position, in_start, incoming, count):
+    for vertex in range(begin, end):
+        i = position[vertex]
+        a, b, total = 0, in_start[vertex], 0
+        while a < drawn_count[i] and b < in_start[vertex + 1]:
+            x, y = drawn[i, a], incoming[b]
             a += x <= y
             b += y <= x
             total += 1
-        count[i] = total + (out_count[i] - a) + (in_start[i + 1] - b)
+        count[vertex] = total + (drawn_count[i] - a) + (in_start[vertex + 1] - b)
 
 
 @jit
 def _fill(
-    begin, end, code, scale, points, order, degrees, n_rounds, inclusion, listed, out_count, in_start, incoming, indptr, indices, data
+    begin, end, code, scale, points, order, position, degrees, n_rounds, inclusion, drawn, drawn_count, in_start, incoming,
+    indptr, indices, data,
 ):  # fmt: skip
+    """Columns and values of the rows at the tree's positions begin..end-1 (neighbours are near in memory in that order)."""
+    longest = 1
+    for i in range(begin, end):
+        longest = max(longest, indptr[order[i] + 1] - indptr[order[i]])
+    room = np.empty((4, longest))
     for i in range(begin, end):
         vertex = order[i]
-        place = indptr[vertex]
-        columns, values = indices[place : indptr[vertex + 1]], data[place : indptr[vertex + 1]]
-        a, b, count = 0, in_start[i], 0
-        while a < out_count[i] or b < in_start[i + 1]:
-            if b == in_start[i + 1]:
-                j = listed[i, a]
+        columns, values = indices[indptr[vertex] : indptr[vertex + 1]], data[indptr[vertex] : indptr[vertex + 1]]
+        a, b, stop = 0, in_start[vertex], in_start[vertex + 1]
+        for m in range(columns.size):
+            if b == stop:
+                x = y = drawn[i, a]
                 a += 1
-            elif a == out_count[i]:
-                j = incoming[b]
+            elif a == drawn_count[i]:
+                x = y = incoming[b]
                 b += 1
             else:
-                x, y = listed[i, a], incoming[b]
-                j = min(x, y)
+                x, y = drawn[i, a], incoming[b]
                 a += x <= y
                 b += y <= x
-            k = exp_neg(exponent(code, scale, points, i, points, j))
-            p = _inclusion(inclusion, k, degrees[i], n_rounds)
-            q = _inclusion(inclusion, k, degrees[j], n_rounds)
-            value = k / (p + q - p * q)
-            # Insertion keeps the row sorted by the original numbers.
-            column = order[j]
-            at = count
-            while at > 0 and columns[at - 1] > column:
-                columns[at], values[at] = columns[at - 1], values[at - 1]
-                at -= 1
-            columns[at], values[at] = column, value
-            count += 1
+            columns[m] = min(x, y)
+        _weights(code, scale, points, position, degrees, n_rounds, inclusion, i, columns, values, room)
 
 
 @jit
-def _inclusion(kind, k, degree, n_rounds):
-    """The probability that a neighbour of kernel value `k` is among the `n_rounds` draws of a vertex."""
-    p = min(k / degree, 1.0)
-    if kind == MINIMUM:
-        return min(n_rounds * p, 1.0)
-    # 1 - (1 - p)^L without cancellation
-    return -np.expm1(n_rounds * np.log1p(-p)) if p < 1.0 else 1.0
+def _weights(code, scale, points, position, degrees, n_rounds, inclusion, i, columns, values, room):
+    """Weights of one row; loop after loop over the row, so that each is vectorised."""
+    n = columns.size
+    own, other, base = room[0, :n], room[1, :n], room[2, :n]
+    for m in range(n):
+        j = position[columns[m]]
+        values[m] = exponent(code, scale, points, i, points, j)
+        other[m] = degrees[j]
+    for m in range(n):
+        k = exp_neg(values[m])
+        values[m] = k
+        own[m], other[m] = min(k / degrees[i], 1.0), min(k / other[m], 1.0)
+    if inclusion == MINIMUM:
+        for m in range(n):
+            own[m], other[m] = min(n_rounds * own[m], 1.0), min(n_rounds * other[m], 1.0)
+    else:
+        _complement(own, n_rounds, base, room[3, :n])
+        _complement(other, n_rounds, base, room[3, :n])
+    for m in range(n):
+        values[m] /= own[m] + other[m] - own[m] * other[m]
+
+
+@jit
+def _complement(p, n_rounds, base, miss):
+    """Replace p by ``1 - (1 - p)^n_rounds``."""
+    for m in range(p.size):
+        base[m] = 1.0 - p[m]
+        miss[m] = 1.0
+    power = n_rounds
+    while power:
+        if power & 1:
+            for m in range(p.size):
+                miss[m] *= base[m]
+        for m in range(p.size):
+            base[m] *= base[m]
+        power >>= 1
+    for m in range(p.size):
+        # Where the difference would cancel, the binomial series.
+        x, tail = p[m], 1.0
+        for s in range(6, 1, -1):
+            tail = 1.0 - tail * (n_rounds - s + 1) * x * (1.0 / s)
+        p[m] = n_rounds * x * tail if n_rounds * x < 0.02 else 1.0 - miss[m]

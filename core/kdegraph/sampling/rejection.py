@@ -17,7 +17,7 @@ from .streams import stream, uniform
 RADIUS, LARGE_RADIUS = 0.2, 0.45  # of a group of targets, in units of sigma: with many draws, with few
 DRAWS = 1000  # what counts as many
 TINY = 1e-300  # below, rounding may decide whether a point counts as reachable, so that it is looked at again
-REFINE = 12.0  # cost of dividing a node, in units of the proposals that a node's whole waste could save
+REFINE = 8.0  # cost of dividing a node, in units of the proposals that a node's whole waste could save
 
 
 def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, progress=None):
