@@ -1,0 +1,278 @@
+"""The kernel sums keep their promise, |error| <= eps sum |w| k + 1e-14 sum |w|, whatever the method; degrees keep a purely relative one."""
+
+import kdegraph
+import numpy as np
+import oracle
+import pytest
+from kdegraph import Kernel, gauss_transform, kernel_sum
+from kdegraph.kde import METHODS
+from kdegraph.kde.plan import choose_plan
+from kdegraph.kde.treesum import kernel_degrees
+from kdegraph.tree import build_tree
+
+EPS = (1e-1, 1e-3, 1e-6, 1e-9, 1e-12)
+SOLVERS = [("gaussian", m) for m in METHODS] + [(k, m) for k in ("laplacian", "exponential") for m in METHODS if m != "fgt"]
+
+
+def cloud(d, n, rng):
+    """A wide cloud, a narrow one, duplicates and an outlier; the extent is about 10."""
+    wide, narrow = rng.normal(size=(n // 2, d)), 4 + 0.01 * rng.normal(size=(n // 3, d))
+    X = np.concatenate([wide, narrow, np.repeat(wide[:1], n // 10, axis=0), np.full((1, d), -6.0)])
+    return X[rng.permutation(len(X))]
+
+
+@pytest.mark.parametrize("ratio", [1e-3, 1e-2, 0.1, 0.3, 1.0, 10.0, 1e3])
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 8, 20])
+def test_guarantee(d, ratio):
+    rng = np.random.default_rng([d, int(ratio * 1e3)])
+    X, Y = cloud(d, 700, rng), cloud(d, 150, rng) + 0.1
+    Y[:5] = X[:5]
+    weights = rng.normal(size=len(X)) * 10.0 ** rng.integers(-6, 6, len(X))
+    sigma = ratio * np.ptp(X, axis=0).max()
+    for kernel in oracle.KERNELS:
+        exact, mass = oracle.sums_and_masses(X, Y, kernel, sigma, weights)
+        for method in (m for k, m in SOLVERS if k == kernel):
+            for eps in EPS:
+                got = kernel_sum(X, Y, kernel=kernel, sigma=sigma, weights=weights, eps=eps, method=method)
+                allowed = eps * mass + 1e-14 * np.abs(weights).sum()
+                assert got.shape == (len(Y),)
+                assert (np.abs(got - exact) <= allowed).all(), (kernel, method, eps, float((np.abs(got - exact) / allowed).max()))
+
+
+@pytest.mark.parametrize(("kernel", "method"), SOLVERS)
+def test_guarantee_with_targets_the_sources(kernel, method):
+    rng = np.random.default_rng(7)
+    X = cloud(2, 1500, rng)
+    pick = rng.choice(len(X), 200, replace=False)
+    for sigma in (0.02, 0.3, 5.0):
+        for eps in (1e-2, 1e-10):
+            got = kernel_sum(X, kernel=kernel, sigma=sigma, eps=eps, method=method)
+            assert oracle.excess(got[pick], X, X[pick], kernel, sigma, eps) <= 1
+
+
+def clusters(d, n, rng):
+    centers = rng.uniform(0, 10, size=(5, d))
+    return centers[rng.integers(0, 5, n)] + rng.normal(size=(n, d)) * 10.0 ** rng.uniform(-1.5, 0, size=(n, 1))
+
+
+@pytest.mark.parametrize("signed", [False, True], ids=["ones", "signed"])
+@pytest.mark.parametrize(
+    ("d", "n", "sigma"), [(1, 5000, 0.5), (2, 6000, 0.5), (2, 6000, 3.0), (3, 6000, 3.0), (3, 6000, 8.0), (5, 5000, 8.0)]
+)
+def test_guarantee_of_expansions(d, n, sigma, signed):
+    rng = np.random.default_rng([d, n])
+    X = clusters(d, n, rng)
+    weights = rng.normal(size=n) if signed else None
+    kernel, tree = Kernel("gaussian", sigma), build_tree(X)
+    pick = rng.choice(n, 120, replace=False)
+    pick[0] = int(np.argmax(np.abs(X - X.mean(axis=0)).sum(axis=1)))  # the remotest
+    exact, mass = oracle.sums_and_masses(X, X[pick], "gaussian", sigma, weights)
+    total = n if weights is None else np.abs(weights).sum()
+    expanded = 0
+    for eps in (0.3, 1e-2, 1e-5, 1e-10):
+        expanded += choose_plan(kernel, tree, eps, n).order > 1
+        got = gauss_transform(X, sigma=sigma, weights=weights, eps=eps, method="fgt")[pick]
+        worst = float((np.abs(got - exact) / (eps * mass + 1e-14 * total)).max())
+        assert worst <= 1, (eps, worst)
+    assert expanded >= 2  # else this tests no expansions
+
+
+@pytest.mark.parametrize("radius", [0.12, 0.35, 1.0])
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+def test_guarantee_of_expansions_of_every_radius(d, radius, monkeypatch):
+    """Whatever radius the estimate of costs prefers: each is forced in turn."""
+    from kdegraph.kde import plan
+
+    monkeypatch.setattr(plan, "RADII", (radius,))
+    rng = np.random.default_rng(d)
+    X = np.concatenate([rng.uniform(0, 3, size=(3000, d)), rng.normal(size=(500, d)) * 0.05])
+    Y = np.concatenate([rng.uniform(-1, 4, size=(100, d)), X[:50]])
+    weights = rng.normal(size=len(X))
+    exact, mass = oracle.sums_and_masses(X, Y, "gaussian", 1.0, weights)
+    for eps in (1e-1, 1e-4, 1e-8):
+        got = gauss_transform(X, Y, sigma=1.0, weights=weights, eps=eps, method="fgt")
+        assert (np.abs(got - exact) <= eps * mass + 1e-14 * np.abs(weights).sum()).all(), eps
+
+
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+def test_clustered_data_with_every_kernel(kernel):
+    rng = np.random.default_rng(11)
+    for d in (2, 3):
+        X = clusters(d, 4000, rng)
+        pick = rng.choice(len(X), 100, replace=False)
+        for eps in (1e-1, 1e-5):
+            got = kernel_sum(X, kernel=kernel, sigma=0.7, eps=eps)
+            assert oracle.excess(got[pick], X, X[pick], kernel, 0.7, eps) <= 1
+
+
+@pytest.mark.parametrize(("kernel", "method"), SOLVERS)
+def test_additive_over_a_split_of_the_sources(kernel, method):
+    rng = np.random.default_rng(3)
+    X, Y = rng.normal(size=(900, 2)), rng.normal(size=(80, 2))
+    options = {"kernel": kernel, "sigma": 0.4, "eps": 1e-11, "method": method}
+    parts = kernel_sum(X[:313], Y, **options) + kernel_sum(X[313:], Y, **options)
+    np.testing.assert_allclose(kernel_sum(X, Y, **options), parts, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+def test_all_methods_agree(kernel):
+    rng = np.random.default_rng(4)
+    X, Y = cloud(3, 1200, rng), cloud(3, 900, rng)
+    results = [kernel_sum(X, Y, kernel=kernel, sigma=1.0, eps=1e-8, method=m) for k, m in SOLVERS if k == kernel]
+    for other in results[1:]:
+        np.testing.assert_allclose(other, results[0], rtol=3e-8, atol=1e-10)
+
+
+def test_linear_in_the_weights():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(2000, 2))
+    v, w = rng.normal(size=(2, 2000))
+    options = {"sigma": 0.5, "eps": 1e-10, "method": "fgt"}
+    both = gauss_transform(X, weights=2 * v - w, **options)
+    single = 2 * gauss_transform(X, weights=v, **options) - gauss_transform(X, weights=w, **options)
+    np.testing.assert_allclose(both, single, atol=1e-6)
+
+
+def test_translation_and_scale():
+    rng = np.random.default_rng(6)
+    X = np.round(rng.normal(size=(1500, 2)) * 1024) / 1024
+    expected = gauss_transform(X, sigma=0.5, method="direct")
+    for scale in (2.0**-300, 2.0**300):
+        np.testing.assert_allclose(gauss_transform(X * scale, sigma=0.5 * scale, method="direct"), expected, rtol=1e-12)
+        np.testing.assert_allclose(gauss_transform(X * scale, sigma=0.5 * scale, eps=1e-9, method="fgt"), expected, rtol=1.1e-9)
+    np.testing.assert_allclose(gauss_transform(X + 2.0**30, sigma=0.5, eps=1e-9, method="fgt"), expected, rtol=1.1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("offset", [1e9, 1e12])
+def test_huge_offsets(offset, method):
+    """Points on the grid of the doubles around `offset`, a bandwidth of a few of its steps or many."""
+    rng = np.random.default_rng(8)
+    step = np.spacing(offset)
+    X = offset + rng.integers(0, 400, size=(1200, 2)) * step
+    pick = rng.choice(len(X), 100, replace=False)
+    for sigma in (3 * step, 40 * step, 1e3 * step):
+        for eps in (1e-3, 1e-10):
+            got = gauss_transform(X, sigma=sigma, eps=eps, method=method)
+            assert oracle.excess(got[pick], X, X[pick], "gaussian", sigma, eps) <= 1
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(("kernel", "method"), SOLVERS)
+def test_small_problems(kernel, method):
+    options = {"kernel": kernel, "method": method}
+    assert kernel_sum([[3.0]], sigma=1.0, **options).tolist() == [1.0]
+    assert kernel_sum([[3.0]], sigma=1.0, weights=[-2.5], **options).tolist() == [-2.5]
+    assert kernel_sum([[0.0, 0.0]], [[1e200, -1e200]], sigma=1.0, **options).tolist() == [0.0]
+    np.testing.assert_allclose(kernel_sum(np.ones((40, 2)), sigma=1e-3, **options), np.full(40, 40.0), rtol=1e-6)
+    assert kernel_sum(np.arange(40.0)[:, None], sigma=1e-3, weights=np.zeros(40), **options).tolist() == [0.0] * 40
+    rng = np.random.default_rng(9)
+    X, Y = rng.normal(size=(60, 2)), rng.normal(size=(20, 2))
+    got = kernel_sum(X, Y, sigma=0.5, eps=1e-7, **options)
+    assert oracle.excess(got, X, Y, kernel, 0.5, 1e-7) <= 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_kinds_of_input(method):
+    rng = np.random.default_rng(10)
+    ints = rng.integers(-50, 50, size=(300, 3))
+    expected = gauss_transform(ints.astype(float), sigma=9.0, method=method)
+    read_only = ints.astype(float)
+    read_only.flags.writeable = False
+    wide = np.zeros((600, 6))
+    wide[::2, ::2] = ints
+    kinds = {
+        "list": ints.tolist(),
+        "int": ints,
+        "int8": ints.astype(np.int8),
+        "float32": ints.astype(np.float32),
+        "float16": ints.astype(np.float16),
+        "Fortran": np.asfortranarray(ints.astype(float)),
+        "read-only": read_only,
+        "strided": wide[::2, ::2],
+        "reversed": ints[::-1].astype(float)[::-1],
+        "big-endian": ints.astype(">f8"),
+        "object": ints.astype(object),
+    }
+    for name, X in kinds.items():
+        assert np.array_equal(gauss_transform(X, sigma=9.0, method=method), expected), name
+        assert np.array_equal(gauss_transform(X, X, sigma=9.0, method=method, weights=np.ones(300, np.float32)[::-1]), expected), name
+
+
+def test_gauss_transform_is_the_gaussian_kernel_sum():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    for method in METHODS:
+        expected = kernel_sum(X, kernel="gaussian", sigma=0.3, eps=1e-4, method=method)
+        assert np.array_equal(gauss_transform(X, sigma=0.3, eps=1e-4, method=method), expected)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_does_not_depend_on_threads(method):
+    X = clusters(2, 3000, np.random.default_rng(1))
+    default, results = kdegraph.get_num_threads(), []
+    try:
+        for threads in (1, 2, 5):
+            kdegraph.set_num_threads(threads)
+            results.append(gauss_transform(X, sigma=1.0, eps=1e-5, method=method))
+    finally:
+        kdegraph.set_num_threads(default)
+    assert np.array_equal(results[0], results[1])
+    assert np.array_equal(results[0], results[2])
+
+
+def degrees(X, kernel, sigma, eps):
+    tree = build_tree(X)
+    result = np.empty(len(X))
+    result[tree.order] = kernel_degrees(Kernel(kernel, sigma), tree, eps)
+    return result
+
+
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+@pytest.mark.parametrize("d", [1, 2, 3, 8])
+def test_degrees_are_relatively_exact_everywhere(d, kernel):
+    """Outliers too, whose degrees go down to about 1e-280."""
+    rng = np.random.default_rng(d)
+    reach = 25.0 if kernel == "gaussian" else 640.0
+    X = np.concatenate([rng.normal(size=(700, d)), reach * np.eye(d), -0.6 * reach * np.eye(d)])
+    X[0] = X[1]
+    exact = oracle.full_graph(X, kernel, 1.0).sum(axis=1)
+    assert (exact > 0).all()
+    assert exact.min() < 1e-180
+    for eps in (0.3, 1e-2, 1e-6, 1e-11):
+        worst = float(np.abs(degrees(X, kernel, 1.0, eps) / exact - 1).max())
+        assert worst <= eps, (eps, worst / eps)
+
+
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+def test_degrees_leave_out_the_point_itself(kernel):
+    """Points so close that nodes are lumped: a point must not be lumped with itself."""
+    unit = np.random.default_rng(0).random((400, 1))
+    for eps in (1e-2, 1e-3, 1e-4):
+        for width in np.geomspace(1.2, 4, 6) * eps:
+            X = unit * (np.sqrt(width) if kernel == "gaussian" else width)
+            exact = oracle.full_graph(X, kernel, 1.0).sum(axis=1)
+            assert np.abs(degrees(X, kernel, 1.0, eps) / exact - 1).max() <= eps
+
+
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+def test_degrees_of_expanded_groups(kernel):
+    rng = np.random.default_rng(2)
+    X = np.concatenate([clusters(2, 4000, rng), [[60.0, 60.0]]])
+    pick = np.append(rng.choice(4000, 150, replace=False), 4000)
+    exact = oracle.kernel_matrix(X[pick], X, kernel, 3.0).sum(axis=1) - 1
+    exact[-1] = oracle.kernel_matrix(X[-1:], X[:-1], kernel, 3.0).sum()  # not by subtraction
+    for eps in (1e-1, 1e-3, 1e-7):
+        assert np.abs(degrees(X, kernel, 3.0, eps)[pick] / exact - 1).max() <= eps
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+def test_degrees_are_zero_where_all_values_underflow_and_only_there(kernel):
+    at = {"gaussian": [26.6, 26.7], "laplacian": [707.0, 709.0], "exponential": [707.0, 709.0]}[kernel]
+    for distance, reached in zip(at, (True, False), strict=True):
+        X = np.concatenate([np.zeros((1, 2)), [[distance, 0.0]], 1e6 + np.arange(40.0)[:, None] * 1e5 + np.zeros(2)])
+        got = degrees(X, kernel, 1.0, 0.1)
+        assert (got[:2] > 0).all() == reached
+        assert (got[2:] == 0).all()
+        if reached:
+            np.testing.assert_allclose(got[:2], oracle.full_graph(X, kernel, 1.0).sum(axis=1)[:2], rtol=0.1)
