@@ -2,8 +2,6 @@
 
 import panel as pn
 
-from . import _provisional  # noqa: F401
-
 # Everything a notebook needs is put into the page itself: nothing is fetched from the network.
 pn.extension(inline=True, notifications=False)
 

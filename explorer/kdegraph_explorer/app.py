@@ -56,7 +56,14 @@ def serve(file=None, host="127.0.0.1", port=5006, show=False):
     """
     address = "localhost" if host in ("127.0.0.1", "0.0.0.0", "::1") else host
     server = pn.serve(
-        {"/": lambda: create_app(file)}, address=host, port=port, show=show, start=False, title=TITLE, websocket_origin=[f"{address}:{port}"] if port else None, verbose=False
+        {"/": lambda: create_app(file)},
+        address=host,
+        port=port,
+        show=show,
+        start=False,
+        title=TITLE,
+        websocket_origin=[f"{address}:{port}"] if port else None,
+        verbose=False,
     )
     print(f"kdegraph explorer: http://{address}:{server.port}/  (Ctrl+C stops it)", flush=True)
     server.start()

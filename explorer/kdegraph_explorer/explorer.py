@@ -71,7 +71,13 @@ class Explorer(Viewer):
         self.controls = [DataControls(self.session), ParameterControls(self.session), DisplayControls(self.session)]
         self._top = {view.key: pn.Column(view, sizing_mode="stretch_both", margin=0) for view in self.views if view.area == "top"}
         self._tabs = pmui.RadioButtonGroup(
-            options={view.label: view.key for view in self.views if view.area == "top"}, size="small", width=260, height=30, margin=(1, 8), stylesheets=[TABS_STYLE], css_classes=["kg-tabs"]
+            options={view.label: view.key for view in self.views if view.area == "top"},
+            size="small",
+            width=260,
+            height=30,
+            margin=(1, 8),
+            stylesheets=[TABS_STYLE],
+            css_classes=["kg-tabs"],
         )
         self._tabs.param.watch(lambda event: self._show(), "value")
         self._arrange()
@@ -152,7 +158,10 @@ class Explorer(Viewer):
         bottom = [view for view in self.views if view.area == "bottom"]
         total = sum(view.width for view in bottom)
         row = pn.FlexBox(
-            *(pn.Column(view, sizing_mode="stretch_both", margin=0, styles={"flex": f"{view.width} 1 {300 * view.width / total:.0f}px"}) for view in bottom),
+            *(
+                pn.Column(view, sizing_mode="stretch_both", margin=0, styles={"flex": f"{view.width} 1 {300 * view.width / total:.0f}px"})
+                for view in bottom
+            ),
             flex_wrap="nowrap",
             sizing_mode="stretch_width",
             height=226,

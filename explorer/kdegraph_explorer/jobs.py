@@ -84,7 +84,7 @@ class Latest:
     REPORT_AFTER = 0.25  # seconds
     REPORT_EVERY = 0.1
 
-    def __init__(self, work, *, mailbox, deliver, fail=None, report=None, grace=0.4):
+    def __init__(self, work, *, mailbox, deliver, fail=None, report=None, grace=0.8):
         self._work, self._mailbox, self._grace = work, mailbox, grace
         self._deliver, self._fail, self._report = deliver, fail or _raise, report or (lambda stage, fraction: None)
         self._lock = threading.Lock()

@@ -19,7 +19,11 @@ class State(param.Parameterized):
     dataset = param.ClassSelector(class_=Dataset, doc="The points that are explored.")
 
     sigma = param.Number(1.0, bounds=(0, None), inclusive_bounds=(False, True), label="Kernel width σ", doc="Two points at distance σ are similar to degree 1/e. Small: many islands; large: everything is connected.")  # fmt: skip
-    sigma_auto = param.Boolean(True, label="auto σ", doc="σ is the value known to suit the data or, without one, the mean distance of a point to its 10th nearest neighbour.")
+    sigma_auto = param.Boolean(
+        True,
+        label="auto σ",
+        doc="σ is the value known to suit the data or, without one, the mean distance of a point to its 10th nearest neighbour.",
+    )
     n_rounds = param.Integer(20, bounds=(1, 1000), softbounds=(1, 60), label="Rounds L", doc="Neighbours drawn per point. More rounds: a denser graph that is closer to the full one.")  # fmt: skip
     rounds_auto = param.Boolean(False, label="auto L", doc="L grows with the logarithm of the number of points.")
     n_clusters = param.Integer(2, bounds=(1, 100), softbounds=(1, 16), label="Clusters k", doc="Number of groups. The graph and its spectrum are kept when k changes.")  # fmt: skip
@@ -27,7 +31,9 @@ class State(param.Parameterized):
     n_neighbors = param.Integer(10, bounds=(1, 200), softbounds=(1, 50), label="k-NN neighbours", doc="Nearest neighbours per point in the k-NN graph, the usual alternative.")  # fmt: skip
     seed = param.Integer(0, bounds=(0, 2**32 - 1), label="Seed", doc="Start of all random draws of the graph and the clustering. The same seed gives the same result.")  # fmt: skip
 
-    horizontal = param.Selector(objects=[""], label="Horizontal axis", doc="Column, or principal component, along which the points are drawn.")
+    horizontal = param.Selector(
+        objects=[""], label="Horizontal axis", doc="Column, or principal component, along which the points are drawn."
+    )
     vertical = param.Selector(objects=[""], label="Vertical axis", doc="Column, or principal component, along which the points are drawn.")
     show_edges = param.Boolean(True, label="Edges", doc="Draw the edges: in a cluster's colour inside it, grey between two clusters.")
     overlay = param.Number(0.55, bounds=(0, 1), label="Overlay", doc="How strongly the segments cover the photograph.")
@@ -64,7 +70,9 @@ class State(param.Parameterized):
         with param.parameterized.batch_call_watchers(self):
             self.param.horizontal.objects = names
             self.param.vertical.objects = names
-            self.param.update(dataset=dataset, horizontal=names[0], vertical=names[min(1, len(names) - 1)], selection=np.empty(0, dtype=np.intp))
+            self.param.update(
+                dataset=dataset, horizontal=names[0], vertical=names[min(1, len(names) - 1)], selection=np.empty(0, dtype=np.intp)
+            )
 
     def accept(self, result):
         """Take a result in, with the values that were chosen automatically for it."""
@@ -82,5 +90,3 @@ class State(param.Parameterized):
     def outcome(self, method):
         """The outcome of a method ("kde" or "knn") in the newest result, or None."""
         return None if self.result is None else self.result.outcomes.get(method)
-
-

@@ -2,8 +2,9 @@
 
 import threading
 
-import kdegraph
 import numpy as np
+from kdegraph import estimate_sigma, knn_graph, similarity_graph
+from kdegraph.clustering import spectral_clustering
 
 from .drawing.painter import Painter, Scene
 
@@ -38,10 +39,10 @@ def _use_everything():
     rng = np.random.default_rng(0)
     for n, d in ((600, 2), (600, 5)):  # from 400 points on, eigenvalues are found by compiled code
         points = rng.random((n, d))
-        graph = kdegraph.similarity_graph(points, sigma=0.2, n_rounds=5, seed=0)
-        kdegraph.spectral_clustering(graph, 2, seed=0)
-        kdegraph.spectral_clustering(kdegraph.knn_graph(points, 5), 2, seed=0)
-        kdegraph.estimate_sigma(points, seed=0)
+        graph = similarity_graph(points, sigma=0.2, n_rounds=5, seed=0)
+        spectral_clustering(graph, 2, seed=0)
+        spectral_clustering(knn_graph(points, 5), 2, seed=0)
+        estimate_sigma(points, seed=0)
     labels = np.zeros(len(points), dtype=np.int64)
     Painter().paint(Scene(np.repeat(points[:, :2], 8, axis=0), (0, 1, 0, 1, 8, 8), None, np.repeat(labels, 8)))
     Painter().paint(Scene(points[:, :2], (0, 1, 0, 1, 8, 8), graph.adjacency, labels))

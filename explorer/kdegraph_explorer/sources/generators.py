@@ -19,9 +19,13 @@ class Generators(Source):
     controls = ("shape", "n", "noise", "seed")
     widgets = {"n": "steps"}
 
-    shape = param.Selector(objects=list(datasets.names()), label="Shape", doc="Moons, circles and anisotropic blobs are those of the paper.")
+    shape = param.Selector(
+        objects=list(datasets.names()), label="Shape", doc="Moons, circles and anisotropic blobs are those of the paper."
+    )
     n = param.Selector(default=2000, objects=list(SIZES), label="Points n", doc="Number of points.")
-    noise = param.Number(1.0, bounds=(0, 4), step=0.05, label="Noise", doc="Spread of the points, as a multiple of what is usual for the shape.")
+    noise = param.Number(
+        1.0, bounds=(0, 4), step=0.05, label="Noise", doc="Spread of the points, as a multiple of what is usual for the shape."
+    )
     seed = param.Integer(0, bounds=(0, 2**31 - 1), label="Data seed", doc="Start of the random draws of the points.")
 
     def loader(self):

@@ -19,7 +19,9 @@ class Photographs(Source):
     widgets = {"pixels": "steps"}
 
     picture = param.Selector(objects=list(datasets.photo_names()), label="Picture", doc="Photographs of 640 by 427 pixels.")
-    pixels = param.Selector(default=10_000, objects=list(PIXELS), label="Pixels", doc="The picture is scaled down to at most this many pixels.")
+    pixels = param.Selector(
+        default=10_000, objects=list(PIXELS), label="Pixels", doc="The picture is scaled down to at most this many pixels."
+    )
 
     def loader(self):
         """See `Source.loader`."""

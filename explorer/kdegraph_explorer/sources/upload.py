@@ -23,11 +23,15 @@ class Upload(Source):
     controls = ("file", "columns", "label_column", "incomplete", "pixels")
     widgets = {"file": "file", "pixels": "steps"}
 
-    file = param.Parameter(doc="CSV, TSV, Parquet, NPY or NPZ with one point per row, or a PNG or JPEG picture.", label="Choose or drop a file")
+    file = param.Parameter(
+        doc="CSV, TSV, Parquet, NPY or NPZ with one point per row, or a PNG or JPEG picture.", label="Choose or drop a file"
+    )
     columns = param.ListSelector(default=[], objects=[], label="Columns", doc="The coordinates of the points.")
     label_column = param.Selector(objects=[NO_LABELS], label="Label column", doc="True labels, to compare the clusters with.")
     incomplete = param.Boolean(False, label="Leave out incomplete rows", doc="Leave out rows in which a number is missing.")
-    pixels = param.Selector(default=10_000, objects=list(PIXELS), label="Pixels of the picture", doc="The picture is scaled down to at most this many pixels.")
+    pixels = param.Selector(
+        default=10_000, objects=list(PIXELS), label="Pixels of the picture", doc="The picture is scaled down to at most this many pixels."
+    )
 
     def __init__(self, **params):
         super().__init__(**params)
@@ -55,7 +59,11 @@ class Upload(Source):
         def load():
             found = read(file) if contents is None else contents
             self._found = (file, found)
-            return found.to_dataset(max_pixels=pixels) if found.kind == "image" else found.to_dataset(**options)
+            try:
+                return found.to_dataset(max_pixels=pixels) if found.kind == "image" else found.to_dataset(**options)
+            except ValueError as error:
+                text = str(error)
+                raise ValueError(text if found.name in text else f"{found.name}: {text}") from None
 
         return load
 

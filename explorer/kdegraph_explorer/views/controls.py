@@ -12,14 +12,16 @@ from panel.viewable import Viewer
 
 from ..projection import axes
 
-SIGMA_DECADES = 2.0  # the slider reaches this far to both sides of the automatic value
+SIGMA_DECADES = 1.5  # the slider reaches this far to both sides of the automatic value
 
 
 def heading(text):
     """The title of a group of controls."""
     return pn.pane.HTML(
         f"<h2>{text}</h2>",
-        stylesheets=[":host h2 { font-size: 11.5px; font-weight: 700; letter-spacing: 0.08em; text-transform: uppercase; opacity: 0.6; margin: 0; }"],
+        stylesheets=[
+            ":host h2 { font-size: 11.5px; font-weight: 700; letter-spacing: 0.08em; text-transform: uppercase; opacity: 0.6; margin: 0; }"
+        ],
         margin=(8, 8, 0, 8),
         sizing_mode="stretch_width",
     )
@@ -67,7 +69,9 @@ def link(widget, attribute, parameterized, name):
 
 def file_input(parameterized, name, options):
     """A button, and a place to drop a file on; sets the parameter to the pair of the file's name and its bytes."""
-    widget = pmui.FileInput(accept=",".join(accepted()), multiple=False, max_file_size=MAX_BYTES, variant="outlined", margin=(6, 8), **options)
+    widget = pmui.FileInput(
+        accept=",".join(accepted()), multiple=False, max_file_size=MAX_BYTES, variant="outlined", margin=(6, 8), **options
+    )
 
     def received(event):
         if widget.value is not None:
@@ -77,10 +81,15 @@ def file_input(parameterized, name, options):
     return widget
 
 
-DENSE = {"& .MuiSlider-root": {"paddingTop": "7px", "paddingBottom": "7px"}, "& .MuiTypography-root, & .MuiFormLabel-root, &.MuiTypography-root": {"fontSize": "13.5px"}}
+DENSE = {
+    "& .MuiSlider-root": {"paddingTop": "7px", "paddingBottom": "7px"},
+    "& .MuiTypography-root, & .MuiFormLabel-root, &.MuiTypography-root": {"fontSize": "13.5px"},
+}
 
 SENTENCE_STYLE = ":host { font-size: 12px; line-height: 1.35; } div { opacity: 0.65; }"
-COMPACT = ".MuiFormControlLabel-root { margin-right: 0 !important; } .MuiTypography-root { font-size: 13.5px !important; white-space: nowrap; }"
+COMPACT = (
+    ".MuiFormControlLabel-root { margin-right: 0 !important; } .MuiTypography-root { font-size: 13.5px !important; white-space: nowrap; }"
+)
 
 
 def row(*widgets):
@@ -102,7 +111,9 @@ def paired(widgets):
 def automatic(state, name):
     """A box to tick for the automatic value of the parameter beside it."""
     parameter = state.param[name]
-    return pmui.Checkbox.from_param(parameter, label=parameter.label, description=parameter.doc, size="small", width=90, margin=(8, 0, 0, 0), stylesheets=[COMPACT])
+    return pmui.Checkbox.from_param(
+        parameter, label=parameter.label, description=parameter.doc, size="small", width=90, margin=(8, 0, 0, 0), stylesheets=[COMPACT]
+    )
 
 
 class DataControls(Viewer):
@@ -149,16 +160,19 @@ class ParameterControls(Viewer):
         state = self.state = session.state
         self._following = False  # whether the sliders are following the state, as against the user's hand
         self._sliders = {
-            "sigma": pmui.FloatSlider(step=0.01, start=-SIGMA_DECADES, end=SIGMA_DECADES, value=0, show_value=False, **self._common("sigma")),
+            "sigma": pmui.FloatSlider(step=0.01, start=-SIGMA_DECADES, end=SIGMA_DECADES, value=0, value_label="", **self._common("sigma")),
             "n_rounds": self._slider("n_rounds"),
             "n_clusters": self._slider("n_clusters"),
         }
-        self._exact = pmui.TextInput(label="σ", description="Any positive number.", size="small", width=92, margin=(6, 2, 0, 0))
+        self._exact = pmui.TextInput(
+            label="σ typed", description="Any positive number.", size="small", sizing_mode="stretch_width", margin=(6, 8, 2, 8)
+        )
         self._sliders["sigma"].param.watch(lambda event: self._choose("sigma", 10.0**event.new), "value")
         self._exact.param.watch(lambda event: self._type(event.new), "value")
         self._body = pn.Column(
             heading("KDE graph"),
-            row(self._sliders["sigma"], self._exact, automatic(state, "sigma_auto")),
+            self._sliders["sigma"],
+            row(self._exact, automatic(state, "sigma_auto")),
             row(self._sliders["n_rounds"], automatic(state, "rounds_auto")),
             heading("k-NN graph"),
             row(control(state, "n_neighbors"), control(state, "seed")),
@@ -175,7 +189,14 @@ class ParameterControls(Viewer):
 
     def _common(self, name):
         parameter = self.state.param[name]
-        return {"label": parameter.label, "description": parameter.doc, "size": "small", "sizing_mode": "stretch_width", "margin": (2, 8), "sx": DENSE}
+        return {
+            "label": parameter.label,
+            "description": parameter.doc,
+            "size": "small",
+            "sizing_mode": "stretch_width",
+            "margin": (2, 8),
+            "sx": DENSE,
+        }
 
     def _slider(self, name):
         start, end = self.state.param[name].get_soft_bounds()
@@ -207,6 +228,7 @@ class ParameterControls(Viewer):
                 sliders["sigma"].param.update(start=centre - SIGMA_DECADES, end=centre + SIGMA_DECADES)
             else:
                 sliders["sigma"].param.update(start=min(sliders["sigma"].start, exponent), end=max(sliders["sigma"].end, exponent))
+            sliders["sigma"].value_label = f"{state.sigma:.3g}"
             self._exact.value = f"{state.sigma:.5g}"
             for name in ("n_rounds", "n_clusters"):
                 value = getattr(state, name)
@@ -224,7 +246,9 @@ class DisplayControls(Viewer):
         self._choices = {name: self._axis(name) for name in ("horizontal", "vertical")}
         self._axes = pn.Row(*self._choices.values(), sizing_mode="stretch_width", margin=0)
         self._overlay = control(self.state, "overlay")
-        self._body = pn.Column(heading("Display"), control(self.state, "show_edges"), self._axes, self._overlay, sizing_mode="stretch_width", margin=0)
+        self._body = pn.Column(
+            heading("Display"), control(self.state, "show_edges"), self._axes, self._overlay, sizing_mode="stretch_width", margin=0
+        )
         self.state.param.watch(lambda *events: self._update(), ["dataset", "horizontal", "vertical"])
         self._update()
 

@@ -25,7 +25,9 @@ class PictureView(View):
         self._shown = None
         self._figures, self._pictures, self._overlays, self._glyphs = {}, {}, {}, {}
         for method, name in METHODS.items():
-            fig = plain_figure(tools="pan,wheel_zoom,reset", description=f"{name}: segmentation", x_range=self._frame.x_range, y_range=self._frame.y_range)
+            fig = plain_figure(
+                tools="pan,wheel_zoom,reset", description=f"{name}: segmentation", x_range=self._frame.x_range, y_range=self._frame.y_range
+            )
             fig.axis.visible = False
             fig.grid.visible = False
             for store in (self._pictures, self._overlays):
@@ -36,10 +38,7 @@ class PictureView(View):
             self._frame.add(fig)
             self._figures[method] = fig
         self._body = pn.Row(
-            *(
-                card(name, SENTENCE, figure_pane(self._figures[method], f"{method}-picture"))
-                for method, name in METHODS.items()
-            ),
+            *(card(name, SENTENCE, figure_pane(self._figures[method], f"{method}-picture")) for method, name in METHODS.items()),
             sizing_mode="stretch_both",
             min_height=240,
         )

@@ -32,7 +32,10 @@ class PointsView(View):
         self._place_key = self._positions = None
         self._plots = {method: _Plot(name, self._frame, self._select) for method, name in METHODS.items()}
         self._body = pn.Row(
-            *(card(METHODS[method], SENTENCE[method], figure_pane(plot.figure, f"{method}-points")) for method, plot in self._plots.items()),
+            *(
+                card(METHODS[method], SENTENCE[method], figure_pane(plot.figure, f"{method}-points"))
+                for method, plot in self._plots.items()
+            ),
             sizing_mode="stretch_both",
             min_height=240,
         )

@@ -17,7 +17,15 @@ class Status(Viewer):
         self.state = session.state
         self._text = Markup(css_classes=["kg-status"], stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 12))
         self._bar = pmui.LinearProgress(value=0, variant="determinate", width=160, margin=(14, 8), css_classes=["kg-progress"])
-        cancel = pmui.Button(label="Cancel", size="small", variant="outlined", width=84, margin=0, css_classes=["kg-cancel"], on_click=lambda event: session.cancel())
+        cancel = pmui.Button(
+            label="Cancel",
+            size="small",
+            variant="outlined",
+            width=84,
+            margin=0,
+            css_classes=["kg-cancel"],
+            on_click=lambda event: session.cancel(),
+        )
         self._work = pn.Row(self._bar, cancel, visible=False, margin=0, height=32)
         self._body = pn.Row(self._text, self._work, sizing_mode="stretch_width", height=32, margin=0)
         self.state.param.watch(lambda *events: self._update(), ["stage", "fraction", "result", "dataset"])
@@ -52,10 +60,22 @@ class Problem(Viewer):
         super().__init__(**params)
         self.state = session.state
         self._alert = pmui.Alert(
-            "", severity="error", variant="outlined", sizing_mode="stretch_width", margin=4, stylesheets=[ALERT_STYLE], css_classes=["kg-error"]
+            "",
+            severity="error",
+            variant="outlined",
+            sizing_mode="stretch_width",
+            margin=4,
+            stylesheets=[ALERT_STYLE],
+            css_classes=["kg-error"],
         )
         retry = pmui.Button(
-            label="Try again", size="small", variant="text", width=96, margin=(6, 4), css_classes=["kg-retry"], on_click=lambda event: session.retry()
+            label="Try again",
+            size="small",
+            variant="text",
+            width=96,
+            margin=(6, 4),
+            css_classes=["kg-retry"],
+            on_click=lambda event: session.retry(),
         )
         self._body = pn.Row(self._alert, retry, visible=False, sizing_mode="stretch_width", margin=0)
         self.state.param.watch(lambda *events: self._update(), "error")
