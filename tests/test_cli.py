@@ -106,6 +106,14 @@ def test_the_number_of_clusters_is_chosen(run, tmp_path):
     assert not [path for path in tmp_path.iterdir() if path.name != "blobs.csv"]
 
 
+def test_isolated_points_are_reported(run, moons):
+    result = run("cluster", moons, "-k", 1, "--sigma", 1e-300)
+    assert result.exit_code == 0, result.output
+    assert "eigenvalues  none" in result.stdout
+    assert "300 points without an edge" in result.stdout
+    assert_refused(run("cluster", moons, "-k", 2, "--sigma", 1e-300), "n_clusters", "larger sigma")
+
+
 @pytest.mark.parametrize("extension", ["csv", "parquet", "npy"])
 def test_formats_of_labels(run, moons, extension):
     result = run("cluster", moons, "-k", 2, "--quiet", "-o", f"labels.{extension}")

@@ -15,7 +15,7 @@ from .kernels import LAPLACIAN, UNDERFLOW, Kernel, exp_neg, exponent
 SIGMA_QUERIES = 5000  # of n points: the mean of their distances is then within about 1% of that over all points
 SPARSE_DENSITY = 0.25  # below this share of nonzero values full_graph returns a sparse matrix
 _DENSITY_ROWS, _DENSITY_COLUMNS = 128, 4096
-_PAIR_BYTES = 64  # at the peak, per edge: two copies of (int64 row, int64 column) and the weights while the matrix is put together
+_PAIR_BYTES = 96  # at the peak, per edge, in both directions: keys, rows, columns and weights while the matrix is put together
 
 
 @jit
@@ -48,21 +48,28 @@ def _pair_values(start, stop, code, inverse_sigma, X, rows, columns, values):
         values[e] = exp_neg(exponent(code, inverse_sigma, X, rows[e], X, columns[e]))
 
 
-def _pair_weights(X, kernel, rows, columns):
-    values = np.empty(len(rows))
-    parallel.run(_pair_values, len(rows), kernel.code, kernel.inverse_sigma, X, rows, columns, values)
-    return values
+def _symmetric(X, rows, columns, kernel=None):
+    """The symmetric matrix of undirected edges (given in either direction, repeated or not): sorted, without explicit zeros.
 
-
-def _symmetric(rows, columns, weights, n):
-    """The symmetric matrix of distinct undirected edges, each given once; sorted and without explicit zeros."""
-    kept = weights > 0
-    if not kept.all():
-        rows, columns, weights = rows[kept], columns[kept], weights[kept]
-    both = (np.concatenate([rows, columns]), np.concatenate([columns, rows]))
-    matrix = scipy.sparse.coo_array((np.concatenate([weights, weights]), both), shape=(n, n)).tocsr()
-    matrix.sort_indices()
-    return matrix
+    The weights are the kernel's values, or 1 without a kernel.
+    """
+    n = len(X)
+    keys = np.sort(np.concatenate([rows * np.int64(n) + columns, columns * np.int64(n) + rows]))
+    # Much faster than np.unique, which hashes, and than the conversion from COO, which sorts again.
+    keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
+    rows, columns = keys // n, keys % n
+    if kernel is None:
+        weights = np.ones(len(keys))
+    else:
+        weights = np.empty(len(keys))
+        parallel.run(_pair_values, len(keys), kernel.code, kernel.inverse_sigma, X, rows, columns, weights)
+        kept = weights > 0
+        if not kept.all():
+            rows, columns, weights = rows[kept], columns[kept], weights[kept]
+    index = np.int32 if max(n, len(weights)) < 2**31 else np.int64
+    indptr = np.zeros(n + 1, index)
+    np.cumsum(np.bincount(rows, minlength=n), out=indptr[1:])
+    return scipy.sparse.csr_array((weights, columns.astype(index), indptr), shape=(n, n))
 
 
 def _rescaled(X, kernel):
@@ -155,8 +162,7 @@ def _sparse_graph(X, kernel, limit, progress):
     if progress is not None:
         progress("full graph", 0.2)
     pairs = tree.query_pairs(radius, p=norm, output_type="ndarray")
-    rows, columns = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
-    graph = _symmetric(rows, columns, _pair_weights(X, kernel, rows, columns), len(X))
+    graph = _symmetric(X, pairs[:, 0], pairs[:, 1], kernel)
     if progress is not None:
         progress("full graph", 1.0)
     return graph
@@ -211,11 +217,7 @@ def knn_graph(X, n_neighbors=10, *, mode="connectivity", sigma=None, kernel="gau
     if n == 1:
         return scipy.sparse.csr_array((1, 1))
     neighbors = _other_neighbors(X, k, None if progress is None else lambda fraction: progress("nearest neighbours", fraction))
-    rows, columns = np.repeat(np.arange(n), k), neighbors.ravel()
-    edges = np.unique(np.minimum(rows, columns) * np.int64(n) + np.maximum(rows, columns))
-    rows, columns = edges // n, edges % n
-    weights = np.ones(len(edges)) if mode == "connectivity" else _pair_weights(X, shape, rows, columns)
-    return _symmetric(rows, columns, weights, n)
+    return _symmetric(X, np.repeat(np.arange(n), k), neighbors.ravel(), shape if mode == "kernel" else None)
 
 
 def _other_neighbors(X, k, progress=None):

@@ -87,12 +87,17 @@ def _report(file, found, built, result, clusters):
         ("graph", f"{built.words}: {n_edges:,} edges, {2 * n_edges / data.n_points:.1f} per point"),
         ("clusters", f"{len(sizes)} ({'by the eigengap' if clusters == 'auto' else 'given'}), of {_numbers(sizes)} points"),
         ("conductance", _numbers(result.conductances)),
-        ("eigenvalues", _numbers(result.spectrum.eigenvalues)),
+        ("eigenvalues", "none: the graph has no edges" if result.spectrum is None else _numbers(result.spectrum.eigenvalues)),
     ]
+    if isolated := int((np.diff(built.adjacency.indptr) == 0).sum()):
+        lines.append(
+            ("isolated", f"{isolated:,} points without an edge, labelled like their nearest neighbours; a larger sigma connects them")
+        )
     if data.y is not None:
         from sklearn.metrics import adjusted_rand_score
 
-        lines.append(("agreement", f"{adjusted_rand_score(data.y, result.labels):.3f} (adjusted Rand index with column {found.label!r})"))
+        score = round(adjusted_rand_score(data.y, result.labels), 3) + 0.0  # no minus before a zero
+        lines.append(("agreement", f"{score:.3f} (adjusted Rand index with column {found.label!r})"))
     return [*lines, ("seconds", seconds(built.timings))]
 
 
