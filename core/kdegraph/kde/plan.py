@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..kernels import GAUSSIAN
-from ..tree import Tree
+from .._jit import jit
+from ..kernels import GAUSSIAN, exp_neg
+from ..tree import Tree, box_distances
 from . import expansions, simplex, tensor
 
 SMALL = 64  # points of a group that need not be divided further, however wide
@@ -62,6 +63,12 @@ class Plan:
     cost: float
 
 
+def translation_costs(d):
+    """Cost of a translation for every order from 0 to `expansions.max_order`."""
+    products = [expansions.count_products(d, order) for order in range(1, expansions.max_order(d) + 1)]
+    return TRANSLATION + PRODUCT[expansions.is_tensor(d)] * np.array([0, *products], dtype=float)
+
+
 def choose_plan(kernel, tree, eps, n_targets, *, expand=True):
     """The plan of least estimated cost for `n_targets` targets that are spread like the sources.
 
@@ -70,20 +77,18 @@ def choose_plan(kernel, tree, eps, n_targets, *, expand=True):
     n, d = tree.points.shape
     radii = tree.radii(kernel.inverse_sigma)
     expand = expand and kernel.code == GAUSSIAN
+    costs = translation_costs(d)
     best = Plan(0.0, 1, math.inf)
     for radius in RADII:
         groups = Groups.of(tree, radii, radius)
         if radius and not groups.tight.any():
             continue
         picked = np.linspace(0, groups.nodes.size - 1, min(SAMPLE, groups.nodes.size)).astype(int)
-        size = (tree.stop - tree.start)[groups.nodes]
-        cost, order = 0.0, 1
-        for k in picked:
-            with np.errstate(over="ignore", invalid="ignore"):
-                work, highest = _work(kernel, tree, groups, k, eps, expand and radius > 0)
-            cost += work / size[k]
-            order = max(order, highest)
-        order = min(order + 2, expansions.max_order(d)) if order > 1 else 1
+        cost, order = _estimate(
+            kernel.code, kernel.inverse_sigma, picked, groups.nodes, groups.tight, tree.low, tree.high, tree.start, tree.stop,
+            eps, expand and radius > 0, expansions.is_tensor(d), costs, expansions.SQRT,
+        )  # fmt: skip
+        order = int(min(order + 2, expansions.max_order(d))) if order > 1 else 1
         cost *= n_targets / picked.size
         if order > 1:
             cost += TERM * expansions.count_terms(d, order) * (n + n_targets)
@@ -92,36 +97,44 @@ def choose_plan(kernel, tree, eps, n_targets, *, expand=True):
     return best
 
 
-def _work(kernel, tree, groups, k, eps, expand):
-    """Cost of the sums at the k-th group, and the highest order taken; infinite where large groups would be left to direct sums."""
-    n, d = tree.points.shape
-    nodes = groups.nodes
-    low, high = tree.low[nodes] * kernel.inverse_sigma, tree.high[nodes] * kernel.inverse_sigma
-    count = (tree.stop - tree.start)[nodes].astype(float)
-    half = (high - low) / 2
-    offset, reach = (low + half) - (low[k] + half[k]), half + half[k]
-    gap = np.maximum(np.abs(offset) - reach, 0.0)
-    share = 0.5 * eps * (count @ np.exp(-_exponents(kernel, offset))) / n
-    near = np.exp(-_exponents(kernel, gap)) > share
-    work = pair_cost(d) * count[k] * count[near]
-    highest = 1
-    if expand and groups.tight[k]:
-        bounds = tensor if expansions.is_tensor(d) else simplex
-        allowed = 0.5 * eps * np.exp(-_exponents(kernel, np.abs(offset[near]) + reach[near])) + share
-        order = bounds.needed_orders(allowed, offset[near], reach[near], expansions.max_order(d))
-        tight = groups.tight[near]
-        if (order[tight & (count[near] > SMALL)] == 0).any():
-            return math.inf, 1
-        cost = np.array([expansions.count_products(d, q) for q in range(order.max(initial=0) + 1)]) * PRODUCT[expansions.is_tensor(d)]
-        translation = np.where(tight & (order > 0), TRANSLATION + cost[order], math.inf)
-        highest = order[translation < work].max(initial=1)
-        work = np.minimum(work, translation)
-    return work.sum() + VISIT * near.sum(), highest
+@jit
+def _estimate(code, scale, picked, nodes, tight, low, high, start, stop, eps, expand, tensor_terms, costs, sqrt):
+    """Cost per target, summed over the `picked` groups, and the highest order taken.
 
-
-def _exponents(kernel, offset):
-    """Exponents of the kernel for the rows of `offset`, in units of sigma."""
-    if kernel.name == "laplacian":
-        return np.abs(offset).sum(axis=1)
-    squares = (offset * offset).sum(axis=1)
-    return squares if kernel.name == "gaussian" else np.sqrt(squares)
+    The cost is infinite where large groups would be left to direct sums.
+    """
+    d = low.shape[1]
+    z, r = np.empty(d), np.empty(d)
+    total, highest = 0.0, 1
+    n = stop[0]
+    for t in picked:
+        target = nodes[t]
+        size = stop[target] - start[target]
+        mass = 0.0
+        for node in nodes:
+            least, most = box_distances(code, scale, low, high, target, low, high, node)
+            mass += (stop[node] - start[node]) * exp_neg(0.5 * (least + most))
+        share = 0.5 * eps * mass / n
+        work = 0.0
+        for k in range(nodes.size):
+            node = nodes[k]
+            least, most = box_distances(code, scale, low, high, target, low, high, node)
+            if exp_neg(least) <= share:
+                continue
+            count = stop[node] - start[node]
+            cost = (PAIR + PAIR_DIM * d) * size * count
+            if expand and tight[t] and tight[k]:
+                for c in range(d):
+                    z[c] = ((low[node, c] - low[target, c]) + (high[node, c] - high[target, c])) * 0.5 * scale
+                    r[c] = ((high[node, c] - low[node, c]) + (high[target, c] - low[target, c])) * 0.5 * scale
+                allowed = 0.5 * eps * exp_neg(most) + share
+                top = costs.size - 1
+                order = tensor.needed_order(allowed, z, r, top, sqrt) if tensor_terms else simplex.needed_order(allowed, z, r, top, sqrt)
+                if order == 0 and count > SMALL and size > SMALL:
+                    return np.inf, 1
+                if order > 1 and costs[order] < cost:
+                    cost = costs[order]
+                    highest = max(highest, order)
+            work += cost + VISIT
+        total += work / size
+    return total, highest

@@ -6,10 +6,8 @@ with ``z`` the distance of the centres and ``r`` the sum of both radii.
 
 import math
 
-import numpy as np
-
 from .._jit import jit
-from .expansions import CRAMER, SQRT, derivatives
+from .expansions import CRAMER, derivatives
 
 
 @jit
@@ -35,16 +33,6 @@ def needed_order(allowed, z, r, order, sqrt):
         if ratio < 1.0 and term <= allowed * (1.0 - ratio):
             return q
     return 0
-
-
-def needed_orders(allowed, z, r, order):
-    """`needed_order` for the rows of `z` and `r` (without its term for rounding)."""
-    q = np.arange(1, order + 1)
-    x = np.sqrt(2.0 * (r * r).sum(axis=1))[:, None]
-    ratio = x / SQRT[q + 1]
-    term = CRAMER * np.exp(-0.5 * (z * z).sum(axis=1))[:, None] * np.cumprod(x / SQRT[q], axis=1)
-    enough = (ratio < 1) & (term <= allowed[:, None] * (1 - ratio))
-    return np.where(enough.any(axis=1), enough.argmax(axis=1) + 1, 0)
 
 
 @jit(reassociate=True)

@@ -6,10 +6,8 @@ factors and ``e_c`` the bounds of their errors, the error is at most ``prod (g_c
 
 import math
 
-import numpy as np
-
 from .._jit import jit
-from .expansions import CRAMER, SQRT, derivatives
+from .expansions import CRAMER, derivatives
 
 
 @jit
@@ -55,26 +53,6 @@ def needed_order(allowed, z, r, order, sqrt):
         if error <= allowed:
             return p
     return 0
-
-
-def needed_orders(allowed, z, r, order):
-    """`needed_order` for the rows of `z` and `r` (without its term for rounding)."""
-    gap = np.maximum(np.abs(z) - r, 0.0)
-    g, term, x = np.exp(-gap * gap), CRAMER * np.exp(-0.5 * z * z), math.sqrt(2.0) * r
-    needed = np.zeros(len(z), np.int64)
-    for p in range(1, order + 1):
-        term = term * x / SQRT[p]
-        ratio = x / SQRT[p + 1]
-        if p % 2:
-            continue
-        with np.errstate(divide="ignore"):
-            tail = np.where(ratio < 1, term / (1 - ratio), np.inf)
-        error, kept, raised = 0.0, 1.0, 1.0
-        for c in range(z.shape[1]):
-            error = error * g[:, c] + raised * tail[:, c]
-            raised, kept = raised * (g[:, c] + tail[:, c]), kept * g[:, c]
-        needed[(needed == 0) & (error <= allowed)] = p
-    return needed
 
 
 @jit(reassociate=True)

@@ -9,15 +9,13 @@ from ..kernels import exp_neg, exponents
 from ..tree import box_distances
 from . import expansions, simplex, tensor
 from .direct import BLOCK
-from .plan import PAIR, PAIR_DIM, PRODUCT, SMALL, TRANSLATION
-
-TENSOR_PRODUCT, SIMPLEX_PRODUCT = PRODUCT[True], PRODUCT[False]
+from .plan import PAIR, PAIR_DIM, SMALL
 
 
 @jit
 def sums_range(
     begin, end, code, scale, t_points, t_columns, t_start, t_stop, t_low, t_high, columns, weights, start, stop, low, high,
-    node_sum, node_mass, is_group, moment_row, moments, order, tensor_terms,
+    node_sum, node_mass, is_group, moment_row, moments, order, tensor_terms, costs,
     exponents_of, degree, parent, axis, inverse_factorial, n_terms, row, index_sums, sqrt, a, b, cut, exclude_self, sums,
 ):  # fmt: skip
     """Add the sums at the targets of the units begin..end-1 to `sums`."""
@@ -69,7 +67,7 @@ def sums_range(
                 if own > 0.0:
                     allowed *= (mass - own) / mass
                 q = tensor.needed_order(allowed, z, r, order, sqrt) if tensor_terms else simplex.needed_order(allowed, z, r, order, sqrt)
-                if q > 1 and _translation_cost(tensor_terms, q, d, n_terms) < (PAIR + PAIR_DIM * d) * count * size:
+                if q > 1 and costs[q] < (PAIR + PAIR_DIM * d) * count * size:
                     if not expanded:
                         local[:] = 0.0
                         expanded = True
@@ -89,14 +87,6 @@ def sums_range(
             expansions.evaluate(t_columns, first, last, center, scale, local, parent, axis, inverse_factorial, block, sums)
         for i in range(first, last):
             sums[i] += constant
-
-
-@jit
-def _translation_cost(tensor_terms, q, d, n_terms):
-    if tensor_terms:
-        return TRANSLATION + TENSOR_PRODUCT * d * float(q) ** (d + 1)
-    # About the number of pairs |a| + |b| < q.
-    return TRANSLATION + SIMPLEX_PRODUCT * n_terms[q] * n_terms[(q + 1) // 2]
 
 
 @jit(reassociate=True)

@@ -18,7 +18,7 @@ from ..kernels import UNDERFLOW
 from ..tree import Tree, build_tree
 from . import expansions
 from .direct import direct_sums
-from .plan import WIDE, Groups, choose_plan, pair_cost
+from .plan import WIDE, Groups, choose_plan, pair_cost, translation_costs
 from .traversal import sums_range
 
 
@@ -124,7 +124,7 @@ def sums_at(sources, targets, eps, *, floor=0.0, exclude_self=False, progress=No
     `exclude_self`: sources and targets are the same points in the same order, all weights are 1, and the sum at a point leaves out the
     point.
     """
-    tree, table = sources.tree, sources.tables
+    tree, table, d = sources.tree, sources.tables, sources.tree.points.shape[1]
     sums = np.zeros(targets.columns.shape[1])
     cut = min(UNDERFLOW, -math.log(floor)) if floor > 0 else UNDERFLOW
     parallel.run(
@@ -132,7 +132,7 @@ def sums_at(sources, targets, eps, *, floor=0.0, exclude_self=False, progress=No
         targets.points, targets.columns, targets.start, targets.stop, targets.low, targets.high,
         tree.columns, sources.weights, tree.start, tree.stop, tree.low, tree.high,
         sources.node_sum, sources.node_mass, sources.is_group, sources.moment_row, sources.moments, table.n_terms.size - 1,
-        expansions.is_tensor(tree.points.shape[1]), table.exponents, table.degree, table.parent, table.axis,
+        expansions.is_tensor(d), translation_costs(d), table.exponents, table.degree, table.parent, table.axis,
         table.inverse_factorial, table.n_terms, table.row, table.sums, expansions.SQRT,
         0.5 * eps, 0.5 * eps, cut, exclude_self, sums,
         chunk=max(1, min(256, targets.start.size // 32)), progress=progress,
