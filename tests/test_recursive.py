@@ -1,0 +1,238 @@
+"""Algorithm 1 with a KDE solver as a black box: the law, the lemma, what the solver is asked."""
+
+import math
+
+import numpy as np
+import oracle
+import pytest
+import scipy.stats
+from kdegraph import Kernel, similarity_graph
+from kdegraph.kde import DirectKDE, FastKDE
+
+
+class Exact:
+    """A user's estimator: numpy only, counts what it is asked."""
+
+    def __init__(self):
+        self.fits, self.sizes, self.queries = 0, [], 0
+
+    def fit(self, sources, kernel):
+        assert isinstance(kernel, Kernel)
+        assert np.asarray(sources).ndim == 2
+        self.fits += 1
+        self.sizes.append(len(sources))
+        self.sources, self.kernel = sources, kernel
+        return self
+
+    def sums(self, targets):
+        self.queries += len(targets)
+        return oracle.kernel_matrix(targets, self.sources, self.kernel.name, self.kernel.sigma).sum(axis=1).astype(float)
+
+
+class Noisy(Exact):
+    """Every answer is wrong by the largest error that the lemma allows; the sign is a fixed function of the question."""
+
+    def __init__(self, eps, mode):
+        super().__init__()
+        self.eps, self.mode = eps, mode
+
+    def sums(self, targets):
+        exact = super().sums(targets)
+        if self.mode == "random":
+            key = np.abs(np.sin(1e4 * (targets.sum(axis=1) + self.sources.sum()))) * 1e6
+            sign = np.where(key.astype(int) % 2, 1.0, -1.0)
+        else:  # sources to the right are overestimated, those to the left underestimated: errors add up along a descent
+            sign = np.where(self.sources[:, 0].mean() > targets[:, 0], 1.0, -1.0)
+        return exact * (1 + self.eps * sign)
+
+
+def frequencies(X, kernel, sigma, solver, n_rounds=6000):
+    """P[i draws j] to within 1 / n_rounds: a grid of uniforms measures the intervals that points own."""
+    graph = similarity_graph(X, kernel=kernel, sigma=sigma, n_rounds=n_rounds, kde=solver, seed=0)
+    assert graph.sampler == "recursive"
+    return np.array([np.bincount(row, minlength=len(X)) for row in graph.neighbors]) / n_rounds
+
+
+@pytest.mark.parametrize("mode", ["random", "adverse"])
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+@pytest.mark.parametrize("d", [1, 3])
+def test_lemma_every_probability_within_a_factor_of_two(d, kernel, mode):
+    X = np.random.default_rng(d).normal(size=(260, d))
+    eps = 1 / (6 * math.log2(len(X)))
+    sigma = 1.0
+    P = frequencies(X, kernel, sigma, Noisy(eps, mode))
+    K = oracle.full_graph(X, kernel, sigma)
+    exact = K / K.sum(axis=1, keepdims=True)
+    slack = 1.01 / 6000
+    assert (2 * exact + slack >= P).all()
+    assert (exact / 2 - slack <= P).all()
+    large = exact > 20 / 6000
+    assert np.abs(P[large] / exact[large] - 1).max() > 1.2 * eps, "the noise had no effect"
+    assert (np.diag(P) == 0).all()
+
+
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+def test_exact_solver_gives_the_exact_law(kernel):
+    X = np.concatenate([np.random.default_rng(0).normal(size=(150, 2)), [[6.0, 0.0]]])
+    K = oracle.full_graph(X, kernel, 0.5)
+    exact = K / K.sum(axis=1, keepdims=True)
+    for solver in (Exact(), "direct", DirectKDE(), FastKDE(1e-9)):
+        assert np.abs(frequencies(X, kernel, 0.5, solver, 2000) - exact).max() < 1.000001 / 2000
+
+
+def test_fast_solver_keeps_the_law_on_larger_sets():
+    X = np.random.default_rng(1).normal(size=(3000, 2))
+    direct = similarity_graph(X, sigma=0.5, n_rounds=50, seed=2, kde="direct")
+    for kde in ("fgt", FastKDE(1e-10)):
+        fast = similarity_graph(X, sigma=0.5, n_rounds=50, seed=2, kde=kde, eps=1e-10)
+        assert (fast.neighbors != direct.neighbors).mean() < 1e-6
+        np.testing.assert_allclose(fast.kernel_degrees, direct.kernel_degrees, rtol=1e-10)
+
+
+def test_degrees_come_from_the_solver():
+    X = np.random.default_rng(3).normal(size=(200, 2))
+    graph = similarity_graph(X, sigma=0.5, kde=Noisy(0.02, "random"), seed=0)
+    exact = oracle.full_graph(X, "gaussian", 0.5).sum(axis=1)
+    assert np.abs(graph.kernel_degrees / exact - 1).max() <= 0.02 + 1e-12
+    assert np.abs(graph.kernel_degrees / exact - 1).max() > 1e-3
+
+
+def test_solver_is_called_and_rounds_share_one_descent():
+    X = np.random.default_rng(4).normal(size=(400, 2))
+    fits, queries = {}, {}
+    for n_rounds in (1, 20, 2000):
+        solver = Exact()
+        graph = similarity_graph(X, sigma=0.5, n_rounds=n_rounds, kde=solver, seed=0)
+        fits[n_rounds], queries[n_rounds] = solver.fits, solver.queries
+        assert set(solver.sizes) >= {200, 100, 50, 25}  # halves of halves
+        assert max(solver.sizes) == 200
+        assert "samples" in graph.timings
+    nodes = 2 * 2 + 2 * 4 + 2 * 8 + 2 * 16 + 2 * 32  # twice the halves of all levels: once for siblings, once in the descent
+    assert 0 < fits[1] <= fits[20] <= fits[2000] <= nodes
+    # A vertex is asked about once in each half it reaches, with all its uniforms: not once per round.
+    assert queries[2000] <= nodes / 2 * 400 + 5 * 400
+
+
+def test_scikit_learn_as_the_solver():
+    from sklearn.neighbors import KernelDensity
+
+    class Wrapped:
+        calls = 0
+
+        def fit(self, sources, kernel):
+            assert kernel.name == "gaussian"
+            h = kernel.sigma / math.sqrt(2)
+            self.factor = len(sources) * (2 * math.pi * h * h) ** (sources.shape[1] / 2)
+            self.density = KernelDensity(bandwidth=h, rtol=1e-8).fit(sources)
+            return self
+
+        def sums(self, targets):
+            Wrapped.calls += 1
+            return self.factor * np.exp(self.density.score_samples(targets))
+
+    X = np.random.default_rng(5).normal(size=(120, 2))
+    ours = similarity_graph(X, sigma=0.7, n_rounds=25, kde="direct", seed=3)
+    theirs = similarity_graph(X, sigma=0.7, n_rounds=25, kde=Wrapped(), seed=3)
+    assert Wrapped.calls > 10
+    assert (ours.neighbors != theirs.neighbors).mean() < 1e-3
+    np.testing.assert_allclose(theirs.kernel_degrees, ours.kernel_degrees, rtol=1e-6)
+
+
+def test_solver_may_return_itself_anew_lists_or_single_precision():
+    X = np.random.default_rng(6).normal(size=(90, 2))
+
+    class Factory:
+        def fit(self, sources, kernel):
+            return Exact().fit(np.array(sources), kernel)
+
+        sums = None
+
+    class Lists(Exact):
+        def sums(self, targets):
+            return super().sums(targets).tolist()
+
+    class Single(Exact):
+        def sums(self, targets):
+            return super().sums(targets).astype(np.float32)
+
+    expected = similarity_graph(X, sigma=1.0, kde=Exact(), seed=0)
+    assert np.array_equal(similarity_graph(X, sigma=1.0, kde=Lists(), seed=0).neighbors, expected.neighbors)
+    assert (similarity_graph(X, sigma=1.0, kde=Single(), seed=0).neighbors != expected.neighbors).mean() < 1e-3
+    with pytest.raises(TypeError, match="sums"):
+        similarity_graph(X, sigma=1.0, kde=Factory(), seed=0)  # the protocol asks for both methods
+
+
+@pytest.mark.parametrize("blind", [0.0, -1e-9])
+def test_an_estimator_that_sees_nothing_far_away(blind):
+    """Estimates of zero (or slightly negative ones, noise) where the truth is small and positive: no crash, no self-loop."""
+
+    class Blind(Exact):
+        def sums(self, targets):
+            exact = super().sums(targets)
+            return np.where(exact < 0.05, blind, exact)
+
+    X = np.random.default_rng(7).normal(size=(300, 2)) * 3
+    graph = similarity_graph(X, sigma=0.5, n_rounds=20, kde=Blind(), seed=0)
+    own = np.arange(300)[:, None]
+    assert (graph.neighbors != own).all()
+    assert graph.neighbors.max() < 300
+    assert np.isfinite(graph.adjacency.data).all()
+    assert (graph.adjacency.data > 0).all()
+
+
+def test_isolated_vertices():
+    X = np.concatenate([np.random.default_rng(8).normal(size=(60, 2)), [[1e4, 0.0], [0.0, 1e5]]])
+    for kde in (Exact(), "direct", "fgt"):
+        for draws in ("stratified", "independent"):
+            graph = similarity_graph(X, sigma=1.0, kde=kde, draws=draws, seed=0)
+            assert (graph.neighbors[-2:] == -1).all()
+            assert (graph.neighbors[:-2] >= 0).all()
+            assert (graph.kernel_degrees[-2:] == 0).all()
+
+
+L = 6
+
+
+@pytest.fixture(scope="module", params=["stratified", "independent"])
+def inclusions(request):
+    """How often j was among the L draws of i, over many copies of the same points (each with streams of its own)."""
+    base = np.random.default_rng(9).normal(size=(24, 2))
+    X, base = oracle.replicas(base, 250)
+    hits, edges, n_graphs = np.zeros((24, 24)), [], 6
+    for seed in range(n_graphs):
+        graph = similarity_graph(X, sigma=1.0, n_rounds=L, kde="direct", draws=request.param, seed=seed)
+        assert graph.n_edges <= len(X) * L
+        edges.append(graph.n_edges / 250)
+        vertex, own = np.divmod(np.arange(len(X)), 24)
+        drawn = np.unique(np.stack([np.repeat(np.arange(len(X)), L), graph.neighbors.ravel()]), axis=1)
+        assert (drawn[1] // 24 == vertex[drawn[0]]).all()
+        np.add.at(hits, (own[drawn[0]], drawn[1] % 24), 1)
+    K = oracle.full_graph(base, "gaussian", 1.0)
+    return request.param, hits, 250 * n_graphs, K / K.sum(axis=1, keepdims=True), np.mean(edges)
+
+
+def test_inclusion_probabilities(inclusions):
+    draws, hits, trials, P, _ = inclusions
+    expected = oracle.inclusion(L, P, draws)
+    certain = expected >= 1 - 1e-12
+    assert (hits[certain] == trials).all()
+    assert certain.any() == (draws == "stratified")
+    assert (hits[expected == 0] == 0).all()
+    test = (~certain) & (expected > 0)
+    p_values = np.array([scipy.stats.binomtest(int(h), trials, p).pvalue for h, p in zip(hits[test], expected[test], strict=True)])
+    assert p_values.min() > 0.01 / test.sum()
+    rich = test & (trials * expected * (1 - expected) > 9)
+    z = (hits[rich] - trials * expected[rich]) / np.sqrt(trials * expected[rich] * (1 - expected[rich]))
+    assert abs(z.mean()) < 0.25
+    assert 0.75 < (z**2).mean() < 1.25
+    # The other law is refuted by the same test: it can fail.
+    other = oracle.inclusion(L, P, "independent" if draws == "stratified" else "stratified")[rich].clip(0.001, 0.999)
+    assert (((hits[rich] - trials * other) / np.sqrt(trials * other * (1 - other))) ** 2).mean() > 2
+
+
+def test_expected_number_of_edges(inclusions):
+    draws, _, trials, P, edges = inclusions
+    q = oracle.inclusion(L, P, draws)
+    either = (q + q.T - q * q.T)[np.triu_indices(24, 1)]
+    assert abs(edges - either.sum()) < 5 * np.sqrt(either.sum() / trials)
+    assert edges <= 24 * L

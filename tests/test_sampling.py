@@ -1,0 +1,160 @@
+"""Both samplers draw from k(x_i, .) / deg(i): chi-square tests with fixed seeds against exact probabilities."""
+
+import numpy as np
+import oracle
+import pytest
+import scipy.stats
+from kdegraph import similarity_graph
+
+SAMPLERS = {
+    "rejection": {"sampler": "rejection"},
+    "independent": {"sampler": "recursive", "draws": "independent", "kde": "direct"},
+    "stratified": {"sampler": "recursive", "draws": "stratified", "kde": "direct"},
+}
+
+
+def cloud(d, rng, n=70):
+    """Two groups, a few duplicates and an outlier (the last point)."""
+    X = np.concatenate([rng.normal(size=(n // 2, d)), 3 + 0.3 * rng.normal(size=(n - n // 2 - 6, d))])
+    return np.concatenate([X, X[:3], X[:2], np.full((1, d), 9.0)])
+
+
+def counts_of(neighbors, n):
+    return np.array([np.bincount(row, minlength=n) for row in neighbors])
+
+
+def check_law(X, kernel, sigma, n_rounds, options, seed):
+    """All vertices at once: each one's chi-square, and their p-values together."""
+    n = len(X)
+    graph = similarity_graph(X, kernel=kernel, sigma=sigma, n_rounds=n_rounds, seed=seed, eps=0.3, **options)
+    K = oracle.full_graph(X, kernel, sigma)
+    degrees = K.sum(axis=1)
+    isolated = degrees == 0
+    assert (graph.neighbors[isolated] == -1).all()
+    assert (graph.neighbors[~isolated] >= 0).all()
+    assert graph.neighbors.shape == (n, n_rounds)
+    assert graph.neighbors.dtype == np.int32
+    assert (graph.neighbors != np.arange(n)[:, None]).all(), "self-loop"
+    alive = np.flatnonzero(~isolated)
+    counts, P = counts_of(graph.neighbors[alive], n), K[alive] / degrees[alive, None]
+    if options.get("draws") == "stratified":
+        # Every point owns an interval of [0, 1) of length p: a grid of L uniforms hits it L p times, rounded down or up.
+        assert np.abs(counts - n_rounds * P).max() < 1 + 1e-6
+        return
+    p_values = np.array([oracle.chi_square_p(c, p) for c, p in zip(counts, P, strict=True)])
+    assert p_values.min() > 1e-3 / n
+    tested = p_values[p_values < 1]
+    if tested.size > 30:
+        assert scipy.stats.kstest(tested, "uniform").pvalue > 1e-4
+
+
+@pytest.mark.parametrize("options", SAMPLERS.values(), ids=SAMPLERS)
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+@pytest.mark.parametrize("d", [1, 2, 5, 20])
+def test_law(d, kernel, options):
+    X = cloud(d, np.random.default_rng(d))
+    for sigma in (0.02, 0.4, 2.5, 1e3):
+        check_law(X, kernel, sigma, 3000, options, seed=int(sigma * 100) + d)
+
+
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+def test_law_of_the_outlier(kernel):
+    """A point whose kernel values are all below 1e-100 still draws by their ratios."""
+    rng = np.random.default_rng(5)
+    far = {"gaussian": 17.0, "laplacian": 300.0, "exponential": 300.0}[kernel]
+    X = np.concatenate([rng.normal(size=(60, 2)), [[far, 0.5]]])
+    p = oracle.kernel_matrix(X[-1:], X[:-1], kernel, 1.0)[0]
+    assert p.max() < 1e-70
+    p = np.append((p / p.sum()).astype(float), 0.0)
+    for name, options in SAMPLERS.items():
+        graph = similarity_graph(X, kernel=kernel, sigma=1.0, n_rounds=20_000, seed=1, **options)
+        counts = np.bincount(graph.neighbors[-1], minlength=len(X))
+        if name == "stratified":
+            assert np.abs(counts - 20_000 * p).max() < 1 + 1e-6
+        else:
+            assert oracle.chi_square_p(counts, p) > 1e-4
+
+
+@pytest.mark.parametrize("n_rounds", [1, 3, 20])
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+def test_law_of_many_vertices_with_few_draws(kernel, n_rounds):
+    """Small L takes wide groups of targets in the rejection sampler: copies of one cluster give the counts."""
+    base = np.random.default_rng(n_rounds).normal(size=(40, 2))
+    copies = 600 // n_rounds + 60
+    X, base = oracle.replicas(base, copies)
+    graph = similarity_graph(X, kernel=kernel, sigma=1.5, n_rounds=n_rounds, seed=n_rounds)
+    offset = np.repeat(np.arange(copies) * 40, 40)[:, None]
+    neighbors = (graph.neighbors - offset).reshape(copies, 40, n_rounds)
+    K = oracle.full_graph(base, kernel, 1.5)
+    assert neighbors.min() >= 0
+    assert neighbors.max() < 40
+    p_values = []
+    for i in range(40):
+        counts = np.bincount(neighbors[:, i].ravel(), minlength=40)
+        p_values.append(oracle.chi_square_p(counts, K[i] / K[i].sum()))
+    assert min(p_values) > 1e-4
+    assert scipy.stats.kstest(p_values, "uniform").pvalue > 1e-4
+
+
+def test_consecutive_draws_are_independent():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    P = oracle.full_graph(X, "gaussian", 1.0)
+    P /= P.sum(axis=1, keepdims=True)
+    neighbors = similarity_graph(X, sigma=1.0, n_rounds=4000, seed=3, sampler="rejection").neighbors
+    for lag in (1, 2, 5):
+        same = neighbors[:, :-lag] == neighbors[:, lag:]
+        expected = (P**2).sum(axis=1)
+        z = (same.mean(axis=1) - expected) / np.sqrt(expected * (1 - expected) / same.shape[1])
+        assert np.abs(z).max() < 4.5
+
+
+@pytest.mark.parametrize("name", ["rejection", "independent"])
+def test_vertices_draw_independently(name):
+    """Duplicates have the same law but streams of their own."""
+    X = np.concatenate([np.zeros((2, 1)), np.linspace(1, 2, 20)[:, None]])
+    neighbors = similarity_graph(X, sigma=5.0, n_rounds=400, seed=1, **SAMPLERS[name]).neighbors
+    first, second = (np.bincount(row, minlength=22)[2:] for row in neighbors[:2])
+    assert 8 < np.abs(first - second).sum() < 200
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("options", SAMPLERS.values(), ids=SAMPLERS)
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+def test_law_on_a_few_points(kernel, options):
+    X = np.random.default_rng(2).normal(size=(20, 2))
+    check_law(X, kernel, 0.8, 60, options, seed=4)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("sampler", ["rejection", "recursive"])
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+@pytest.mark.parametrize("d", [1, 3, 5])
+def test_edge_of_underflow(d, kernel, sampler):
+    """Two points at an exponent of 708 up to rounding: reached or not, but the same everywhere, and never for ever."""
+    rng = np.random.default_rng(d)
+    outcomes = set()
+    for _ in range(12):
+        X = rng.normal(size=(2, d))
+        delta = np.abs(X[0] - X[1])
+        edge = {"gaussian": np.sqrt((delta**2).sum() / 708), "laplacian": delta.sum() / 708, "exponential": np.sqrt((delta**2).sum()) / 708}
+        for step in range(-3, 4):
+            graph = similarity_graph(X, sigma=edge[kernel] * (1 + step * 2.3e-16), kernel=kernel, sampler=sampler, seed=1)
+            reached = bool((graph.neighbors >= 0).any())
+            outcomes.add(reached)
+            assert (graph.neighbors >= 0).all() == reached
+            assert (graph.kernel_degrees > 0).all() == (graph.kernel_degrees > 0).any() == reached
+            assert graph.adjacency.nnz == 2 * reached
+            assert np.isfinite(graph.adjacency.data).all()
+            assert (graph.adjacency.data > 0).all()
+    assert outcomes == {True, False}
+
+
+def test_rejection_needs_few_proposals_in_hard_places():
+    """No hang where the law is far from any list: remote pairs, lines of outliers, huge groups beside tiny ones."""
+    rng = np.random.default_rng(3)
+    X = np.concatenate(
+        [np.zeros((3000, 2)), rng.normal(size=(500, 2)) * 1e-3, np.linspace(1, 26, 300)[:, None] * [1.0, 0.0], [[30.0, 30.0]]]
+    )
+    for n_rounds in (1, 30):
+        graph = similarity_graph(X, sigma=1.0, n_rounds=n_rounds, seed=0)
+        assert (graph.neighbors[:-1] >= 0).all()
