@@ -450,6 +450,12 @@ def test_examples_in_the_help_are_valid_commands(run, tmp_path):
     assert count >= 12
 
 
+def test_without_a_command_there_is_help(run):
+    result = run()
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == run("--help").stdout
+
+
 def test_version(run):
     assert run("--version").stdout == f"kdegraph {kdegraph.__version__}\n"
 

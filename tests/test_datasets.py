@@ -721,3 +721,27 @@ def test_the_size_is_checked_before_reading(tmp_path):
 def test_accepted_extensions():
     assert set(datasets.accepted()) >= {".csv", ".tsv", ".parquet", ".npy", ".npz", ".png", ".jpg", ".jpeg"}
     assert datasets.file_type("A.JPG") == "jpeg"
+
+
+def test_damaged_files_are_refused_or_read_but_never_crash():
+    rng = np.random.default_rng(0)
+    X = rng.random((30, 3))
+    files = {
+        "a.npy": npy_bytes(X),
+        "a.npz": npz_bytes(X=X, y=np.arange(30)),
+        "a.parquet": parquet_bytes({"x": X[:, 0], "s": ["u", "v"] * 15}),
+        "a.png": picture_bytes(NOISY),
+        "a.jpg": picture_bytes(NOISY, "JPEG"),
+        "a.csv": b"a,b,label\n" + b"\n".join(b"%f,%f,u" % tuple(row[:2]) for row in X),
+    }
+    refused = 0
+    for _ in range(100):
+        for name, data in files.items():
+            damaged = bytearray(data)
+            for position in rng.integers(len(data), size=3):
+                damaged[position : position + rng.integers(3)] = rng.bytes(rng.integers(4))
+            try:
+                assert np.isfinite(datasets.load(bytes(damaged), filename=name, max_bytes=2**24).X).all()
+            except ValueError:
+                refused += 1
+    assert refused > 100

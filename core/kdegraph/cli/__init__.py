@@ -22,9 +22,12 @@ def _show_version(context, parameter, value):
         context.exit()
 
 
-@click.group("kdegraph", cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    "kdegraph", cls=Program, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+)
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version and leave.")
-def main():
+@click.pass_context
+def main(context):
     """Cluster points by the similarity graph of a kernel, built in nearly linear time.
 
     Every point is joined to a few others, drawn with a probability proportional to the kernel. The sampled graph has the clusters and the
@@ -43,6 +46,8 @@ def main():
 
     Exit status: 0 done, 2 wrong usage or bad input, 1 any other failure, 130 interrupted.
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 for _command in (explore, cluster, graph, sample):

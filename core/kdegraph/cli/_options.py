@@ -21,7 +21,7 @@ class Auto(click.ParamType):
         """See `click.ParamType.convert`."""
         return value if value == "auto" else self.number.convert(value, parameter, context)
 
-    def get_metavar(self, param, ctx):
+    def get_metavar(self, param, ctx=None):
         """See `click.ParamType.get_metavar`."""
         return f"{self.name}|auto"
 
