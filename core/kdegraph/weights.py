@@ -32,23 +32,21 @@ def adjacency(kernel, tree, degrees, neighbors, inclusion, *, progress=None):
         (n, n) in the order of the original points, sorted, without duplicates; O(n L log L).
     """
     n, n_rounds = neighbors.shape
-    position = np.empty(n, np.int32)
-    position[tree.order] = np.arange(n)
-    # Lists of original numbers, sorted: the rows of the result are merged from what a vertex drew and from who drew it.
+    # All in the tree's order, where neighbours are near in memory; only finished rows take the original numbers.
     drawn = np.empty_like(neighbors)
     drawn_count = np.empty(n, np.int32)
-    parallel.run(_distinct_rows, n, neighbors, tree.order, drawn, drawn_count)
+    parallel.run(_distinct_rows, n, neighbors, drawn, drawn_count)
     in_start = np.zeros(n + 1, np.int64)
     _count_incoming(drawn, drawn_count, in_start)
     incoming = np.empty(in_start[-1], np.int32)
-    _list_incoming(drawn, drawn_count, position, in_start[:-1].copy(), incoming)
+    _list_incoming(drawn, drawn_count, in_start[:-1].copy(), incoming)
     count = np.empty(n, np.int64)
-    parallel.run(_union_sizes, n, drawn, drawn_count, position, in_start, incoming, count)
+    parallel.run(_union_sizes, n, drawn, drawn_count, in_start, incoming, tree.order, count)
     indptr = np.concatenate([[0], np.cumsum(count)])
     kind = np.int32 if indptr[-1] < 2**31 else np.int64
     indices, data = np.empty(indptr[-1], kind), np.empty(indptr[-1])
     parallel.run(
-        _fill, n, kernel.code, kernel.inverse_sigma, tree.points, tree.order, position, degrees, n_rounds, inclusion,
+        _fill, n, kernel.code, kernel.inverse_sigma, tree.points, tree.order, degrees, n_rounds, inclusion,
         drawn, drawn_count, in_start, incoming, indptr, indices, data, progress=progress,
     )  # fmt: skip
     matrix = scipy.sparse.csr_array((data, indices, indptr.astype(kind)), shape=(n, n))
@@ -71,13 +69,12 @@ def _sort(values):
 
 
 @jit
-def _distinct_rows(begin, end, neighbors, order, drawn, drawn_count):
-    """Row by row in the tree's order, the sorted distinct original numbers of the neighbours."""
+def _distinct_rows(begin, end, neighbors, drawn, drawn_count):
     for i in range(begin, end):
         row, count = drawn[i], 0
         for j in neighbors[i]:
             if j >= 0:
-                row[count] = order[j]
+                row[count] = j
                 count += 1
         _sort(row[:count])
         distinct = 0
@@ -98,44 +95,39 @@ def _count_incoming(drawn, drawn_count, in_start):
 
 
 @jit
-def _list_incoming(drawn, drawn_count, position, place, incoming):
-    """Going through the vertices by their original numbers leaves every list sorted."""
-    for vertex in range(drawn.shape[0]):
-        i = position[vertex]
+def _list_incoming(drawn, drawn_count, place, incoming):
+    """Going through the vertices in order leaves every list sorted."""
+    for i in range(drawn.shape[0]):
         for k in range(drawn_count[i]):
             j = drawn[i, k]
-            incoming[place[j]] = vertex
+            incoming[place[j]] = i
             place[j] += 1
 
 
 @jit
-def _union_sizes(begin, end, drawn, drawn_count, position, in_start, incoming, count):
-    for vertex in range(begin, end):
-        i = position[vertex]
-        a, b, total = 0, in_start[vertex], 0
-        while a < drawn_count[i] and b < in_start[vertex + 1]:
+def _union_sizes(begin, end, drawn, drawn_count, in_start, incoming, order, count):
+    for i in range(begin, end):
+        a, b, total = 0, in_start[i], 0
+        while a < drawn_count[i] and b < in_start[i + 1]:
             x, y = drawn[i, a], incoming[b]
             a += x <= y
             b += y <= x
             total += 1
-        count[vertex] = total + (drawn_count[i] - a) + (in_start[vertex + 1] - b)
+        count[order[i]] = total + (drawn_count[i] - a) + (in_start[i + 1] - b)
 
 
 @jit
 def _fill(
-    begin, end, code, scale, points, order, position, degrees, n_rounds, inclusion, drawn, drawn_count, in_start, incoming,
-    indptr, indices, data,
+    begin, end, code, scale, points, order, degrees, n_rounds, inclusion, drawn, drawn_count, in_start, incoming, indptr, indices, data
 ):  # fmt: skip
-    """Columns and values of the rows at the tree's positions begin..end-1 (neighbours are near in memory in that order)."""
     longest = 1
     for i in range(begin, end):
-        longest = max(longest, indptr[order[i] + 1] - indptr[order[i]])
-    room = np.empty((4, longest))
+        longest = max(longest, drawn_count[i] + in_start[i + 1] - in_start[i])
+    union, key, room = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty((5, longest))
     for i in range(begin, end):
-        vertex = order[i]
-        columns, values = indices[indptr[vertex] : indptr[vertex + 1]], data[indptr[vertex] : indptr[vertex + 1]]
-        a, b, stop = 0, in_start[vertex], in_start[vertex + 1]
-        for m in range(columns.size):
+        place, size = indptr[order[i]], indptr[order[i] + 1] - indptr[order[i]]
+        a, b, stop = 0, in_start[i], in_start[i + 1]
+        for m in range(size):
             if b == stop:
                 x = y = drawn[i, a]
                 a += 1
@@ -146,19 +138,24 @@ def _fill(
                 x, y = drawn[i, a], incoming[b]
                 a += x <= y
                 b += y <= x
-            columns[m] = min(x, y)
-        _weights(code, scale, points, position, degrees, n_rounds, inclusion, i, columns, values, room)
+            union[m] = min(x, y)
+        _weights(code, scale, points, degrees, n_rounds, inclusion, i, union[:size], room)
+        for m in range(size):
+            key[m] = (order[union[m]] << 32) | m
+        _sort(key[:size])
+        for m in range(size):
+            indices[place + m] = key[m] >> 32
+            data[place + m] = room[0, key[m] & 0xFFFFFFFF]
 
 
 @jit
-def _weights(code, scale, points, position, degrees, n_rounds, inclusion, i, columns, values, room):
-    """Weights of one row; loop after loop over the row, so that each is vectorised."""
+def _weights(code, scale, points, degrees, n_rounds, inclusion, i, columns, room):
+    """Write the weights of one row into room[0]; loop after loop over the row, so that each is vectorised."""
     n = columns.size
-    own, other, base = room[0, :n], room[1, :n], room[2, :n]
+    values, own, other, base = room[0, :n], room[1, :n], room[2, :n], room[3, :n]
     for m in range(n):
-        j = position[columns[m]]
-        values[m] = exponent(code, scale, points, i, points, j)
-        other[m] = degrees[j]
+        values[m] = exponent(code, scale, points, i, points, columns[m])
+        other[m] = degrees[columns[m]]
     for m in range(n):
         k = exp_neg(values[m])
         values[m] = k
@@ -167,8 +164,8 @@ def _weights(code, scale, points, position, degrees, n_rounds, inclusion, i, col
         for m in range(n):
             own[m], other[m] = min(n_rounds * own[m], 1.0), min(n_rounds * other[m], 1.0)
     else:
-        _complement(own, n_rounds, base, room[3, :n])
-        _complement(other, n_rounds, base, room[3, :n])
+        _complement(own, n_rounds, base, room[4, :n])
+        _complement(other, n_rounds, base, room[4, :n])
     for m in range(n):
         values[m] /= own[m] + other[m] - own[m] * other[m]
 
@@ -187,9 +184,9 @@ def _complement(p, n_rounds, base, miss):
         for m in range(p.size):
             base[m] *= base[m]
         power >>= 1
+    # Where the difference would cancel: L p (1 - (L-1)/2 p (1 - (L-2)/3 p (...))).
+    c2, c3, c4, c5 = (n_rounds - 1) / 2.0, (n_rounds - 2) / 3.0, (n_rounds - 3) / 4.0, (n_rounds - 4) / 5.0
     for m in range(p.size):
-        # Where the difference would cancel, the binomial series.
-        x, tail = p[m], 1.0
-        for s in range(6, 1, -1):
-            tail = 1.0 - tail * (n_rounds - s + 1) * x * (1.0 / s)
-        p[m] = n_rounds * x * tail if n_rounds * x < 0.02 else 1.0 - miss[m]
+        x = p[m]
+        series = n_rounds * x * (1.0 - c2 * x * (1.0 - c3 * x * (1.0 - c4 * x * (1.0 - c5 * x))))
+        p[m] = series if n_rounds * x < 0.002 else 1.0 - miss[m]
