@@ -65,7 +65,7 @@ def serve(file=None, host="127.0.0.1", port=5006, show=False):
         websocket_origin=[f"{address}:{port}"] if port else None,
         verbose=False,
     )
-    print(f"kdegraph explorer: http://{address}:{server.port}/  (Ctrl+C stops it)", flush=True)
+    print(f"kdegraph explorer: http://{address}:{server.port}/  (Ctrl+C stops it)", flush=True)  # noqa: T201 (the address is what the caller waits for)
     server.start()
     server.io_loop.start()
 

@@ -22,8 +22,8 @@ HEIGHT = 672  # in a notebook; on a page it fills the window
 class Explorer(Viewer):
     """Explore points by hand: their KDE similarity graph beside a k-NN graph, with eigenvalues, clusters and scores, live.
 
-    As the last line of a notebook cell it shows itself (importing `kdegraph_explorer` has set Panel up for that, offline), ``.servable()`` puts
-    it on a page, and the properties read the present result back.
+    As the last line of a notebook cell it shows itself (importing `kdegraph_explorer` has set Panel up for that, offline), ``.servable()``
+    puts it on a page, and the properties read the present result back.
 
     Parameters
     ----------

@@ -142,9 +142,7 @@ class Pipeline:
             n_clusters = suggest_n_clusters(spectrum.eigenvalues) if adjacency.nnz else 1
 
         def cluster():
-            return spectral_clustering(
-                graph, n_clusters, seed=request.seed, spectrum=spectrum, points=request.dataset.X, progress=announce
-            )
+            return spectral_clustering(graph, n_clusters, seed=request.seed, spectrum=spectrum, points=request.dataset.X, progress=announce)
 
         clusters_key = (spectrum_key, n_clusters)
         clustering, clusters_seconds = self._stage((method, "clusters"), clusters_key, cluster)
@@ -161,9 +159,7 @@ class Pipeline:
     def _kde(self, request, sigma, progress):
         def build():
             progress("graph", 0.0)
-            return similarity_graph(
-                request.dataset.X, sigma=sigma, n_rounds=request.n_rounds, seed=request.seed, progress=progress
-            )
+            return similarity_graph(request.dataset.X, sigma=sigma, n_rounds=request.n_rounds, seed=request.seed, progress=progress)
 
         return (request.dataset, sigma, request.n_rounds, request.seed), build
 

@@ -18,31 +18,60 @@ class State(param.Parameterized):
     source = param.Selector(objects=[""], label="Source", doc="Where the points come from.")
     dataset = param.ClassSelector(class_=Dataset, doc="The points that are explored.")
 
-    sigma = param.Number(1.0, bounds=(0, None), inclusive_bounds=(False, True), label="Kernel width σ", doc="Two points at distance σ are similar to degree 1/e. Small: many islands; large: everything is connected.")  # fmt: skip
+    sigma = param.Number(
+        default=1.0,
+        bounds=(0, None),
+        inclusive_bounds=(False, True),
+        label="Kernel width σ",
+        doc="Two points at distance σ are similar to degree 1/e. Small: many islands; large: everything is connected.",
+    )
     sigma_auto = param.Boolean(
-        True,
+        default=True,
         label="auto σ",
-        doc="σ is the value known to suit the data or, without one, the mean distance of a point to its 10th nearest neighbour.",
+        doc="The value known to suit the data or, without one, the mean distance of a point to its 10th nearest neighbour.",
     )
-    n_rounds = param.Integer(20, bounds=(1, 1000), softbounds=(1, 60), label="Rounds L", doc="Neighbours drawn per point. More rounds: a denser graph that is closer to the full one.")  # fmt: skip
-    rounds_auto = param.Boolean(False, label="auto L", doc="L grows with the logarithm of the number of points.")
-    n_clusters = param.Integer(2, bounds=(1, 100), softbounds=(1, 16), label="Clusters k", doc="Number of groups. The graph and its spectrum are kept when k changes.")  # fmt: skip
-    clusters_auto = param.Boolean(True, label="auto k", doc="k is where the eigenvalues of the KDE graph show their largest gap.")
-    n_neighbors = param.Integer(10, bounds=(1, 200), softbounds=(1, 50), label="k-NN neighbours", doc="Nearest neighbours per point in the k-NN graph, the usual alternative.")  # fmt: skip
-    seed = param.Integer(0, bounds=(0, 2**32 - 1), label="Seed", doc="Start of all random draws of the graph and the clustering. The same seed gives the same result.")  # fmt: skip
-
-    horizontal = param.Selector(
-        objects=[""], label="Horizontal axis", doc="Column, or principal component, along which the points are drawn."
+    n_rounds = param.Integer(
+        default=20,
+        bounds=(1, 1000),
+        softbounds=(1, 60),
+        label="Rounds L",
+        doc="Neighbours drawn per point. More rounds: a denser graph that is closer to the full one.",
     )
-    vertical = param.Selector(objects=[""], label="Vertical axis", doc="Column, or principal component, along which the points are drawn.")
-    show_edges = param.Boolean(True, label="Edges", doc="Draw the edges: in a cluster's colour inside it, grey between two clusters.")
-    overlay = param.Number(0.55, bounds=(0, 1), label="Overlay", doc="How strongly the segments cover the photograph.")
+    rounds_auto = param.Boolean(default=False, label="auto L", doc="L grows with the logarithm of the number of points.")
+    n_clusters = param.Integer(
+        default=2,
+        bounds=(1, 100),
+        softbounds=(1, 16),
+        label="Clusters k",
+        doc="Number of groups. The graph and its spectrum are kept when k changes.",
+    )
+    clusters_auto = param.Boolean(default=True, label="auto k", doc="k is where the eigenvalues of the KDE graph show their largest gap.")
+    n_neighbors = param.Integer(
+        default=10,
+        bounds=(1, 200),
+        softbounds=(1, 50),
+        label="k-NN neighbours",
+        doc="Nearest neighbours per point in the k-NN graph, the usual alternative.",
+    )
+    seed = param.Integer(
+        default=0,
+        bounds=(0, 2**32 - 1),
+        label="Seed",
+        doc="Start of all random draws of the graph and the clustering. The same seed gives the same result.",
+    )
 
-    selection = param.Array(np.empty(0, dtype=np.intp), doc="Indices of the points that were selected in a plot.")
-    result = param.ClassSelector(class_=Result, doc="The newest result; parts that are still under way are None.")
-    error = param.String("", doc="What went wrong with the newest request; empty when nothing did.")
-    stage = param.String(None, allow_None=True, doc="What is being computed; None when nothing is.")
-    fraction = param.Number(1.0, doc="How much of the stage is done, from 0 to 1.")
+    horizontal = param.Selector(objects=[""], label="Horizontal axis", doc="Column, or principal component, along which the points lie.")
+    vertical = param.Selector(objects=[""], label="Vertical axis", doc="Column, or principal component, along which the points lie.")
+    show_edges = param.Boolean(
+        default=True, label="Edges", doc="Draw the edges: in a cluster's colour inside it, grey between two clusters."
+    )
+    overlay = param.Number(default=0.55, bounds=(0, 1), label="Overlay", doc="How strongly the segments cover the photograph.")
+
+    selection = param.Array(default=np.empty(0, dtype=np.intp), doc="Indices of the points that were selected in a plot.")
+    result = param.ClassSelector(class_=Result, doc="The newest result; parts that are still under way are missing.")
+    error = param.String(default="", doc="What went wrong with the newest request; empty when nothing did.")
+    stage = param.String(default=None, allow_None=True, doc="What is being computed; None when nothing is.")
+    fraction = param.Number(default=1.0, doc="How much of the stage is done, from 0 to 1.")
 
     CHOICES = ("dataset", "sigma", "sigma_auto", "n_rounds", "rounds_auto", "n_clusters", "clusters_auto", "n_neighbors", "seed")
 

@@ -1,5 +1,7 @@
 """What a source of data is."""
 
+from typing import ClassVar
+
 import param
 
 
@@ -23,7 +25,7 @@ class Source(param.Parameterized):
     key = ""
     label = ""
     controls = ()
-    widgets = {}
+    widgets: ClassVar[dict] = {}
 
     def applicable(self):
         """The controls that have a meaning at present."""

@@ -1,6 +1,7 @@
 """Point sets from generators."""
 
 from functools import partial
+from typing import ClassVar
 
 import param
 from kdegraph import datasets
@@ -17,7 +18,7 @@ class Generators(Source):
     key = "generators"
     label = "Generated points"
     controls = ("shape", "n", "noise", "seed")
-    widgets = {"n": "steps"}
+    widgets: ClassVar[dict] = {"n": "steps"}
 
     shape = param.Selector(
         objects=list(datasets.names()), label="Shape", doc="Moons, circles and anisotropic blobs are those of the paper."

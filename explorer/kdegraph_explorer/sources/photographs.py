@@ -1,6 +1,7 @@
 """The photographs that come with scikit-learn."""
 
 from functools import partial
+from typing import ClassVar
 
 import param
 from kdegraph import datasets
@@ -16,7 +17,7 @@ class Photographs(Source):
     key = "photographs"
     label = "Photograph"
     controls = ("picture", "pixels")
-    widgets = {"pixels": "steps"}
+    widgets: ClassVar[dict] = {"pixels": "steps"}
 
     picture = param.Selector(objects=list(datasets.photo_names()), label="Picture", doc="Photographs of 640 by 427 pixels.")
     pixels = param.Selector(

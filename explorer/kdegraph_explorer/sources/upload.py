@@ -1,5 +1,7 @@
 """Files from the user's disk."""
 
+from typing import ClassVar
+
 import param
 from kdegraph import datasets
 
@@ -21,7 +23,7 @@ class Upload(Source):
     key = "upload"
     label = "File"
     controls = ("file", "columns", "label_column", "incomplete", "pixels")
-    widgets = {"file": "file", "pixels": "steps"}
+    widgets: ClassVar[dict] = {"file": "file", "pixels": "steps"}
 
     file = param.Parameter(
         doc="CSV, TSV, Parquet, NPY or NPZ with one point per row, or a PNG or JPEG picture.", label="Choose or drop a file"

@@ -50,7 +50,9 @@ class ScoresView(View):
     def _update(self):
         head = "".join(f'<th scope="col"><i style="background:{METHOD[method]}"></i>{name}</th>' for method, name in METHODS.items())
         body = "".join(
-            f'<tr title="{escape(EXPLAIN[name])}"><th scope="row">{name}</th>{"".join(f"<td>{number(value)}</td>" for value in values)}</tr>'
+            f'<tr title="{escape(EXPLAIN[name])}"><th scope="row">{name}</th>'
+            + "".join(f"<td>{number(value)}</td>" for value in values)
+            + "</tr>"
             for name, *values in self.rows()
         )
         self._table.html = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,188 @@
+"""Jobs of the explorer: the newest request wins, stale work is stopped or dropped, nothing is delivered off the session's thread."""
+
+import asyncio
+import threading
+import time
+
+import pytest
+from kdegraph import Cancelled
+from kdegraph_explorer.jobs import Latest, Mailbox
+
+PATIENCE = 20  # seconds
+
+
+class Recorder:
+    """Work that goes on until it is released, and what was delivered of it."""
+
+    def __init__(self, grace=100.0):
+        self.started, self.stopped, self.delivered, self.failed, self.reports = [], [], [], [], []
+        self.release = threading.Event()
+        self.threads = set()
+        self.mailbox = Mailbox()
+        self.job = Latest(
+            self.work,
+            mailbox=self.mailbox,
+            deliver=self.deliver,
+            fail=lambda *args: self.failed.append(args),
+            report=self.report,
+            grace=grace,
+        )
+
+    def work(self, request, progress, publish):
+        self.started.append(request)
+        self.release.wait(PATIENCE) if request == "held" else None
+        while request == "endless":
+            try:
+                progress("endless", 0.5)
+            except Cancelled:
+                self.stopped.append(request)
+                raise
+            time.sleep(0.001)
+        if request == "wrong":
+            raise ValueError("wrong request")
+        progress("end", 1.0)
+        if request == "two parts":
+            publish("first part")
+        return f"result of {request}"
+
+    def deliver(self, request, result):
+        self.threads.add(threading.current_thread())
+        self.delivered.append((request, result))
+
+    def report(self, stage, fraction):
+        self.reports.append((stage, fraction))
+
+    def until(self, condition):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < end, "waited in vain"
+            time.sleep(0.001)
+            self.mailbox.drain()
+        self.mailbox.drain()
+
+
+def test_result_is_delivered_on_the_thread_that_waits():
+    recorder = Recorder()
+    recorder.job.request("a")
+    recorder.job.wait(PATIENCE)
+    assert recorder.delivered == [("a", "result of a")]
+    assert recorder.threads == {threading.current_thread()}
+    assert not recorder.job.busy
+
+
+def test_partial_results_come_first():
+    recorder = Recorder()
+    recorder.job.request("two parts")
+    recorder.job.wait(PATIENCE)
+    assert [result for _, result in recorder.delivered] == ["first part", "result of two parts"]
+
+
+def test_of_many_requests_the_newest_is_last_and_those_between_are_skipped():
+    recorder = Recorder()
+    recorder.job.request("held")
+    recorder.until(lambda: recorder.started)
+    for request in range(50):
+        recorder.job.request(request)
+    recorder.release.set()
+    recorder.job.wait(PATIENCE)
+    assert recorder.started == ["held", 49]
+    assert recorder.delivered == [("held", "result of held"), (49, "result of 49")]
+
+
+def test_stale_work_is_stopped_after_its_grace():
+    recorder = Recorder(grace=0.0)
+    recorder.job.request("endless")
+    recorder.until(lambda: recorder.started)
+    recorder.job.request("b")
+    recorder.job.wait(PATIENCE)
+    assert recorder.stopped == ["endless"]
+    assert recorder.delivered == [("b", "result of b")]
+
+
+def test_replaced_work_is_stopped_within_its_grace():
+    recorder = Recorder(grace=100.0)
+    recorder.job.request("endless")
+    recorder.until(lambda: recorder.started)
+    recorder.job.request("b", replace=True)
+    recorder.job.wait(PATIENCE)
+    assert recorder.stopped == ["endless"]
+    assert recorder.delivered == [("b", "result of b")]
+
+
+def test_cancelled_work_delivers_nothing_and_the_next_request_runs():
+    recorder = Recorder()
+    recorder.job.request("endless")
+    recorder.until(lambda: recorder.started)
+    recorder.job.request("waiting")
+    recorder.job.cancel()
+    recorder.job.wait(PATIENCE)
+    assert recorder.started == ["endless"]
+    assert recorder.delivered == []
+    assert recorder.failed == []
+    recorder.job.request("b")
+    recorder.job.wait(PATIENCE)
+    assert recorder.delivered == [("b", "result of b")]
+
+
+def test_what_was_posted_before_cancelling_is_dropped():
+    recorder = Recorder()
+    recorder.job.request("a")
+    while recorder.job.busy:
+        time.sleep(0.001)
+    recorder.job.cancel()  # the result is in the mailbox already
+    recorder.mailbox.drain()
+    assert recorder.delivered == []
+
+
+def test_failure_is_delivered_and_the_next_request_runs():
+    recorder = Recorder()
+    recorder.job.request("wrong")
+    recorder.job.wait(PATIENCE)
+    ((request, error),) = recorder.failed
+    assert request == "wrong"
+    assert str(error) == "wrong request"
+    recorder.job.request("b")
+    recorder.job.wait(PATIENCE)
+    assert recorder.delivered == [("b", "result of b")]
+
+
+def test_closed_job_takes_no_requests():
+    recorder = Recorder()
+    recorder.job.close()
+    recorder.job.request("a")
+    assert not recorder.job.busy
+    assert recorder.started == []
+
+
+def test_progress_is_reported_while_work_goes_on_and_its_end_too():
+    recorder = Recorder()
+    recorder.job.request("endless")
+    recorder.until(lambda: recorder.reports)
+    assert recorder.reports[0] == ("endless", 0.5)
+    recorder.job.cancel()
+    recorder.until(lambda: not recorder.job.busy)
+    assert recorder.reports[-1] == (None, 1.0)
+
+
+def test_waiting_has_an_end():
+    recorder = Recorder()
+    recorder.job.request("endless")
+    with pytest.raises(TimeoutError, match=r"0\.05 seconds"):
+        recorder.job.wait(0.05)
+    recorder.job.close()
+    recorder.job.wait(PATIENCE)
+
+
+def test_on_an_event_loop_nobody_has_to_drain():
+    async def session():
+        recorder = Recorder()
+        recorder.job.request("a")
+        end = time.monotonic() + PATIENCE
+        while not recorder.delivered:
+            assert time.monotonic() < end, "nothing was delivered"
+            await asyncio.sleep(0.001)
+        return recorder
+
+    recorder = asyncio.run(session())
+    assert recorder.delivered == [("a", "result of a")]
+    assert recorder.threads == {threading.current_thread()}

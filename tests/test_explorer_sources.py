@@ -1,0 +1,173 @@
+"""Sources of data: generators, photographs, files."""
+
+import io
+
+import numpy as np
+import pytest
+from kdegraph import datasets
+from kdegraph_explorer.session import Session
+from kdegraph_explorer.sources import SOURCES, Source
+from PIL import Image
+
+PATIENCE = 120  # seconds
+TABLE = b"width,height,kind,weight\n1,2,ant,3\n2,3,bee,4\n3,1,ant,5\n8,9,bee,6\n"
+
+
+@pytest.fixture
+def session():
+    session = Session()
+    session.sources["generators"].n = 100
+    session.start()
+    session.wait(PATIENCE)
+    yield session
+    session.close()
+
+
+def give(session, name, content):
+    """Give the session a file as the browser does."""
+    session.state.source = "upload"
+    session.sources["upload"].file = (name, content)
+    session.wait(PATIENCE)
+    return session.state
+
+
+def npy(array):
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+def png(pixels):
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def test_every_source_has_what_the_controls_need():
+    keys = [source.key for source in SOURCES]
+    assert len(set(keys)) == len(keys)
+    for source in SOURCES:
+        assert issubclass(source, Source)
+        assert source.label
+        for name in source.controls:
+            assert source.param[name].doc, f"{source.key}.{name} has no sentence of explanation"
+            assert source.param[name].label
+        assert set(source.widgets) <= set(source.controls)
+
+
+def test_labels_of_all_controls_differ():
+    labels = [source.param[name].label for source in SOURCES for name in source.controls]
+    assert len(set(labels)) == len(labels)
+
+
+def test_generator_makes_what_is_chosen(session):
+    source = session.sources["generators"]
+    source.param.update(shape="circles", n=200, noise=0.0, seed=3)
+    session.wait(PATIENCE)
+    dataset = session.state.dataset
+    assert (dataset.name, dataset.n_points) == ("circles", 200)
+    np.testing.assert_array_equal(dataset.X, datasets.make("circles", n=200, noise=0.0, seed=3).X)
+
+
+def test_usual_noise_is_that_of_the_library(session):
+    np.testing.assert_array_equal(session.state.dataset.X, datasets.make("moons", n=100, seed=0).X)
+
+
+def test_sources_that_are_not_chosen_load_nothing(session):
+    before = session.state.dataset
+    session.sources["photographs"].picture = "flower"
+    session.wait(PATIENCE)
+    assert session.state.dataset is before
+
+
+def test_choosing_files_keeps_the_data_until_there_is_one(session):
+    before = session.state.dataset
+    session.state.source = "upload"
+    session.wait(PATIENCE)
+    assert session.state.dataset is before
+    assert session.state.error == ""
+    assert session.sources["upload"].applicable() == ("file",)
+
+
+def test_table_offers_its_columns(session):
+    state = give(session, "zoo.csv", TABLE)
+    source = session.sources["upload"]
+    assert state.error == ""
+    assert state.dataset.feature_names == ("width", "height", "weight")
+    assert source.param.columns.objects == ["width", "height", "weight"]
+    assert source.param.label_column.objects == ["none", "width", "height", "kind", "weight"]
+    assert source.applicable() == ("file", "columns", "label_column", "incomplete")
+    assert state.outcome("kde") is not None
+
+
+def test_columns_and_labels_can_be_chosen(session):
+    state = give(session, "zoo.csv", TABLE)
+    session.sources["upload"].columns = ["height", "width"]
+    session.sources["upload"].label_column = "kind"
+    session.wait(PATIENCE)
+    assert state.dataset.feature_names == ("height", "width")
+    assert state.dataset.X[0].tolist() == [2.0, 1.0]
+    assert state.dataset.y.tolist() == [0, 1, 0, 1]
+    assert "Adjusted Rand index" in state.outcome("kde").scores
+
+
+def test_no_column_is_an_error_that_keeps_the_data(session):
+    state = give(session, "zoo.csv", TABLE)
+    before = state.dataset
+    session.sources["upload"].columns = []
+    session.wait(PATIENCE)
+    assert state.dataset is before
+    assert "column" in state.error
+
+
+def test_picture_becomes_pixels(session):
+    pixels = np.zeros((20, 30, 3), dtype=np.uint8)
+    pixels[:, 15:] = 255
+    state = give(session, "half.png", png(pixels))
+    assert state.dataset.shape == (20, 30)
+    assert session.sources["upload"].applicable() == ("file", "pixels")
+    labels = state.outcome("kde").labels.reshape(20, 30)
+    assert len(np.unique(labels[:, :14])) == len(np.unique(labels[:, 16:])) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("notes.txt", b"hello"),
+        ("empty.csv", b""),
+        ("words.csv", b"a,b\nx,y\n"),
+        ("hole.csv", b"a,b\n1,2\n,3\n"),
+        ("no.npy", b"not an array"),
+        ("flat.npy", npy(np.zeros((2, 2, 2)))),
+        ("cut.png", png(np.zeros((9, 9, 3), dtype=np.uint8))[:40]),
+        ("pickle.npy", npy(np.array([{"a": 1}], dtype=object))),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_bad_file_says_why_and_keeps_the_data(session, name, content):
+    before, result = session.state.dataset, session.state.result
+    state = give(session, name, content)
+    assert state.dataset is before
+    assert state.result is result
+    assert name in state.error
+    assert "Traceback" not in state.error
+
+
+def test_columns_can_be_chosen_after_a_table_with_holes_was_refused(session):
+    state = give(session, "holes.csv", b"a,b,c\n1,2,3\n,3,4\n5,6,9\n")
+    assert state.error
+    session.sources["upload"].incomplete = True
+    session.wait(PATIENCE)
+    assert state.error == ""
+    assert state.dataset.n_points == 2
+    session.sources["upload"].param.update(incomplete=False, columns=["b", "c"])
+    session.wait(PATIENCE)
+    assert state.dataset.n_points == 3
+
+
+def test_next_file_offers_its_own_columns(session):
+    give(session, "zoo.csv", TABLE)
+    state = give(session, "points.npy", npy(np.random.default_rng(0).normal(size=(30, 2))))
+    assert state.error == ""
+    assert state.dataset.n_points == 30
+    assert list(session.sources["upload"].columns) == list(state.dataset.feature_names)

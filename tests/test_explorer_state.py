@@ -1,0 +1,280 @@
+"""A session of the explorer as an object: choices in, results out, without a browser."""
+
+import threading
+
+import kdegraph
+import kdegraph_explorer.pipeline as pipeline
+import numpy as np
+import pytest
+from kdegraph import datasets
+from kdegraph_explorer.pipeline import Pipeline, Request, align
+from kdegraph_explorer.session import Session
+from sklearn.metrics import adjusted_rand_score
+
+PATIENCE = 120  # seconds
+STAGES = ("similarity_graph", "knn_graph", "find_spectrum", "spectral_clustering")
+
+
+@pytest.fixture
+def counts(monkeypatch):
+    """How often each stage has been computed, and the parameters of the last time."""
+    counts = dict.fromkeys(STAGES, 0)
+
+    def count(name):
+        compute = getattr(pipeline, name)
+
+        def counted(*args, **options):
+            counts[name] += 1
+            return compute(*args, **options)
+
+        monkeypatch.setattr(pipeline, name, counted)
+
+    for name in STAGES:
+        count(name)
+    return counts
+
+
+@pytest.fixture
+def open_session():
+    """Opens a session with data and waits for its first result."""
+    sessions = []
+
+    def start(data=None, **choices):
+        session = Session(given=datasets.make("moons", n=300, seed=1) if data is None else data)
+        sessions.append(session)
+        session.state.choose(**choices)
+        session.start()
+        session.wait(PATIENCE)
+        return session
+
+    yield start
+    for session in sessions:
+        session.close()
+
+
+def reset(counts):
+    counts.update(dict.fromkeys(counts, 0))
+
+
+def test_result_is_what_the_library_computes(open_session):
+    session = open_session(sigma=0.15, n_rounds=12, n_clusters=2)
+    X = session.state.dataset.X
+    kde, knn = session.state.outcome("kde"), session.state.outcome("knn")
+    graph = kdegraph.similarity_graph(X, sigma=0.15, n_rounds=12, seed=0)
+    assert (kde.adjacency != graph.adjacency).nnz == 0
+    assert (knn.adjacency != kdegraph.knn_graph(X, 10)).nnz == 0
+    np.testing.assert_allclose(kde.spectrum.eigenvalues, kdegraph.spectrum(graph, 10).eigenvalues, atol=1e-4)
+    assert adjusted_rand_score(kde.labels, session.state.dataset.y) == 1.0
+    assert kde.scores["Edges"] == graph.n_edges
+    assert kde.scores["Adjusted Rand index"] == 1.0
+    assert set(kde.seconds) == set(knn.seconds) == {"graph", "eigenvalues", "clusters"}
+
+
+@pytest.mark.parametrize(
+    ("choice", "computed"),
+    [
+        ({"n_clusters": 3}, {"spectral_clustering": 2}),
+        ({"sigma": 0.2}, {"similarity_graph": 1, "find_spectrum": 1, "spectral_clustering": 1}),
+        ({"n_rounds": 7}, {"similarity_graph": 1, "find_spectrum": 1, "spectral_clustering": 1}),
+        ({"n_neighbors": 6}, {"knn_graph": 1, "find_spectrum": 1, "spectral_clustering": 1}),
+        ({"show_edges": False}, {}),
+        ({"overlay": 0.1}, {}),
+        ({"selection": np.array([1, 2])}, {}),
+    ],
+    ids=lambda value: next(iter(value), "nothing"),
+)
+def test_a_choice_computes_what_depends_on_it_and_nothing_else(open_session, counts, choice, computed):
+    session = open_session(sigma=0.15, n_clusters=2)
+    reset(counts)
+    session.state.choose(**choice)
+    session.wait(PATIENCE)
+    assert counts == {**dict.fromkeys(STAGES, 0), **computed}
+
+
+def test_more_clusters_than_eigenvalues_keep_the_graph(open_session, counts):
+    session = open_session(sigma=0.15, n_clusters=2)
+    reset(counts)
+    session.state.choose(n_clusters=14)
+    session.wait(PATIENCE)
+    assert counts["similarity_graph"] == counts["knn_graph"] == 0
+    assert counts["find_spectrum"] == 2
+    assert session.state.outcome("kde").labels.max() == 13
+    reset(counts)
+    session.state.choose(n_clusters=3)  # the longer spectrum serves fewer clusters
+    session.wait(PATIENCE)
+    assert counts["find_spectrum"] == 0
+
+
+def test_same_choices_again_compute_nothing(open_session, counts):
+    session = open_session(sigma=0.15)
+    reset(counts)
+    session.retry()
+    session.wait(PATIENCE)
+    assert sum(counts.values()) == 0
+
+
+def test_automatic_values_are_shown_and_a_choice_by_hand_ends_them(open_session):
+    session = open_session()
+    state = session.state
+    assert state.sigma == state.dataset.sigma == state.result.sigma
+    assert state.n_clusters == 2
+    state.choose(sigma=0.3)
+    assert not state.sigma_auto
+    assert state.clusters_auto
+    session.wait(PATIENCE)
+    assert state.sigma == state.outcome("kde").graph.sigma == 0.3
+    state.sigma_auto = True
+    session.wait(PATIENCE)
+    assert state.sigma == state.dataset.sigma
+
+
+def test_automatic_sigma_without_knowledge_of_the_data_is_estimated(open_session):
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    session = open_session(datasets.Dataset(X))
+    assert session.state.sigma == kdegraph.estimate_sigma(X, seed=0)
+    assert "Adjusted Rand index" not in session.state.outcome("kde").scores
+
+
+def test_automatic_rounds_are_those_of_the_library(open_session):
+    session = open_session()
+    session.state.rounds_auto = True
+    session.wait(PATIENCE)
+    X, sigma = session.state.dataset.X, session.state.sigma
+    assert session.state.n_rounds == kdegraph.similarity_graph(X, sigma=sigma, seed=0).n_rounds
+
+
+def test_an_error_keeps_the_last_result_and_the_next_result_ends_it(open_session):
+    session = open_session(datasets.Dataset(np.random.default_rng(0).normal(size=(9, 2))), sigma=1.0, n_clusters=2)
+    state, before = session.state, session.state.result
+    state.choose(n_clusters=10)
+    session.wait(PATIENCE)
+    assert state.result is before
+    assert state.error == "n_clusters must be at most 9, the number of points, got 10"
+    state.choose(n_clusters=3)
+    session.wait(PATIENCE)
+    assert state.error == ""
+    assert state.outcome("kde").n_clusters == 3
+
+
+def test_graph_without_edges_is_a_result(open_session):
+    session = open_session(sigma=1e-300)
+    assert session.state.error == ""
+    assert session.state.outcome("kde").scores["Edges"] == 0
+    assert session.state.outcome("kde").scores["Isolated points"] == 300
+    assert session.state.outcome("knn").scores["Edges"] > 0
+    session.state.choose(n_clusters=2)
+    session.wait(PATIENCE)
+    assert "use a larger sigma" in session.state.error
+
+
+def test_one_point_is_a_result(open_session):
+    session = open_session(datasets.Dataset(np.zeros((1, 2))))
+    assert session.state.error == ""
+    assert session.state.outcome("kde").labels.tolist() == [0]
+
+
+def test_other_data_replace_the_results(open_session):
+    session = open_session()
+    session.state.selection = np.array([3])
+    session.state.source = "photographs"
+    session.sources["photographs"].pixels = 1000
+    session.wait(PATIENCE)
+    assert session.state.dataset.name == "china"
+    assert session.state.result.request.dataset is session.state.dataset
+    assert len(session.state.outcome("knn").labels) == session.state.dataset.n_points
+    assert len(session.state.selection) == 0
+    assert session.state.param.horizontal.objects == ["PC 1", "PC 2", "red", "green", "blue", "row", "column"]
+
+
+def test_quick_moves_end_with_the_last(open_session):
+    session = open_session(n_clusters=2)
+    for sigma in np.linspace(0.05, 0.4, 40):
+        session.state.choose(sigma=float(sigma))
+    session.wait(PATIENCE)
+    assert session.state.outcome("kde").graph.sigma == session.state.sigma == 0.4
+
+
+def test_cancel_stops_the_work_and_keeps_the_last_result(open_session, monkeypatch):
+    session = open_session(sigma=0.15)
+    before = session.state.result
+    started, stopped = threading.Event(), threading.Event()
+
+    def endless(*args, progress, **options):
+        started.set()
+        try:
+            while True:
+                progress("samples", 0.5)
+        except kdegraph.Cancelled:
+            stopped.set()
+            raise
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pipeline, "similarity_graph", endless)
+        session.state.choose(sigma=0.2)
+        assert started.wait(PATIENCE)
+        session.cancel()
+        session.wait(PATIENCE)
+    assert stopped.is_set()
+    assert session.state.result is before
+    assert session.state.error == ""
+    session.state.choose(sigma=0.25)
+    session.wait(PATIENCE)
+    assert session.state.outcome("kde").graph.sigma == 0.25
+
+
+def test_an_unexpected_fault_is_named(open_session, monkeypatch):
+    session = open_session(sigma=0.15)
+
+    def broken(*args, **options):
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr(pipeline, "similarity_graph", broken)
+    session.state.choose(sigma=0.2)
+    session.wait(PATIENCE)
+    assert session.state.error == "ZeroDivisionError: division by zero"
+
+
+def test_sessions_do_not_share_their_state(open_session):
+    one, other = open_session(sigma=0.15), open_session(sigma=0.3, n_clusters=2)
+    one.state.choose(n_clusters=4)
+    one.wait(PATIENCE)
+    assert other.state.sigma == 0.3
+    assert other.state.outcome("kde").n_clusters == 2
+
+
+def test_first_method_is_published_before_the_second():
+    dataset, published = datasets.make("moons", n=200, seed=0), []
+    result = Pipeline().run(Request(dataset, sigma=0.2), lambda stage, fraction: None, published.append)
+    assert [list(part.outcomes) for part in published] == [["kde"], ["kde", "knn"]]
+    assert result is published[-1]
+
+
+def test_stages_that_were_finished_before_a_cancel_are_kept(counts):
+    dataset, pipe = datasets.make("moons", n=200, seed=0), Pipeline()
+
+    def stop_at_clusters(stage, fraction):
+        if "clusters" in stage:
+            raise kdegraph.Cancelled
+
+    with pytest.raises(kdegraph.Cancelled):
+        pipe.run(Request(dataset, sigma=0.2), stop_at_clusters, print)
+    pipe.run(Request(dataset, sigma=0.2), lambda stage, fraction: None, lambda result: None)
+    assert counts["similarity_graph"] == 1
+
+
+def test_colours_follow_the_reference():
+    labels, reference = np.array([0, 0, 1, 1, 2, 2]), np.array([2, 2, 0, 0, 1, 0])
+    assert align(labels, reference).tolist() == [2, 2, 0, 0, 1, 1]
+    assert align(labels, None).tolist() == labels.tolist()
+    assert align(np.array([0, 1, 2, 3]), np.array([0, 0, 0, 0])).max() <= 3
+
+
+def test_colours_agree_between_the_methods_and_from_one_result_to_the_next(open_session):
+    session = open_session(sigma=0.15, n_clusters=2)
+    kde, knn = session.state.outcome("kde"), session.state.outcome("knn")
+    np.testing.assert_array_equal(kde.colours, session.state.dataset.y)
+    np.testing.assert_array_equal(knn.colours, kde.colours)
+    session.state.choose(sigma=0.2)
+    session.wait(PATIENCE)
+    np.testing.assert_array_equal(session.state.outcome("kde").colours, kde.colours)
+    assert session.state.outcome("knn").colours is knn.colours
