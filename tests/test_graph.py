@@ -1,0 +1,430 @@
+"""Algorithm 2: an unbiased estimate of the kernel graph, its weights and its pattern, reproducible, saved and loaded, cancelled."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+import zipfile
+
+import kdegraph
+import numpy as np
+import oracle
+import pytest
+import scipy.sparse
+from kdegraph import Cancelled, SimilarityGraph, similarity_graph
+
+WAYS = {
+    "rejection": {"sampler": "rejection"},
+    "stratified": {"sampler": "recursive", "draws": "stratified", "kde": "direct"},
+    "independent": {"sampler": "recursive", "draws": "independent", "kde": "direct"},
+}
+
+
+def ways(function):
+    return pytest.mark.parametrize("name", WAYS)(function)
+
+
+def cloud(n, d=2, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.concatenate([rng.normal(size=(n // 2, d)), 3 + 0.5 * rng.normal(size=(n - n // 2, d))])
+
+
+def law(name):
+    return "stratified" if name == "stratified" else "independent"
+
+
+@ways
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+def test_expected_adjacency_is_the_kernel_matrix(kernel, name):
+    """Many copies of the same 26 points in one graph are as many samples of its adjacency matrix."""
+    n_base, copies, n_rounds = 26, 300, 5
+    X, base = oracle.replicas(np.random.default_rng(1).normal(size=(n_base, 2)), copies)
+    samples = []
+    for seed in range(5):
+        graph = similarity_graph(X, kernel=kernel, sigma=1.0, n_rounds=n_rounds, eps=1e-9, seed=seed, **WAYS[name])
+        A = graph.adjacency.tocoo()
+        assert (A.row // n_base == A.col // n_base).all()
+        block = np.zeros((copies, n_base, n_base))
+        block[A.row // n_base, A.row % n_base, A.col % n_base] = A.data
+        samples.append(block)
+    samples = np.concatenate(samples)
+    trials = len(samples)
+    K = oracle.full_graph(base, kernel, 1.0)
+    p = oracle.inclusion(n_rounds, K / K.sum(axis=1, keepdims=True), law(name))
+    q = p + p.T - p * p.T  # probability of the edge
+    upper = np.triu_indices(n_base, 1)
+    mean, k, q = samples.mean(axis=0)[upper], K[upper], q[upper]
+    certain = q > 1 - 1e-9
+    np.testing.assert_allclose(mean[certain], k[certain], rtol=1e-9)
+    rich = ~certain & (trials * q * (1 - q) > 9)
+    z = (mean[rich] - k[rich]) / (k[rich] * np.sqrt((1 - q[rich]) / q[rich] / trials))
+    assert rich.sum() > 150
+    assert abs(z.mean()) < 4 / np.sqrt(rich.sum())
+    assert 0.7 < (z**2).mean() < 1.3
+    assert (np.abs(z) > 3).mean() < 0.02
+    # The rare edges, together.
+    rare = ~certain & ~rich
+    if rare.any():
+        z = (mean[rare] - k[rare]).sum() / np.sqrt((k[rare] ** 2 * (1 - q[rare]) / q[rare]).sum() / trials)
+        assert abs(z) < 4
+    degrees = samples.sum(axis=2)
+    z = (degrees.mean(axis=0) - K.sum(axis=1)) / (degrees.std(axis=0) / np.sqrt(trials))
+    assert np.abs(z).max() < 4
+    assert abs(z.mean()) < 1.0
+
+
+@ways
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+@pytest.mark.parametrize("n_rounds", [1, 7, 60])
+def test_weights_entry_by_entry(n_rounds, kernel, name):
+    """Pattern and weights recomputed by plain loops from the sampled pairs; both kinds of weights."""
+    X = np.concatenate([cloud(90, seed=n_rounds), [[40.0, 0.0], [1e6, 1e6]]])
+    K = oracle.full_graph(X, kernel, 0.6)
+    degrees = K.sum(axis=1)
+    P = K / np.where(degrees > 0, degrees, 1)[:, None]
+    for weighting in ("inclusion", "paper"):
+        graph = similarity_graph(X, kernel=kernel, sigma=0.6, n_rounds=n_rounds, eps=1e-12, seed=5, weighting=weighting, **WAYS[name])
+        p = np.minimum(n_rounds * P, 1.0) if weighting == "paper" else oracle.inclusion(n_rounds, P, law(name))
+        expected = oracle.weights_from_pairs(graph.neighbors, K, p)
+        got = graph.adjacency.toarray()
+        assert np.array_equal(got > 0, expected > 0)
+        np.testing.assert_allclose(got, expected, rtol=1e-9, atol=0)
+        np.testing.assert_allclose(graph.kernel_degrees, degrees, rtol=1e-9, atol=0)
+
+
+def check_structure(graph, n, n_rounds):
+    A = graph.adjacency
+    assert isinstance(A, scipy.sparse.csr_array)
+    assert A.shape == (n, n)
+    assert A.dtype == np.float64
+    assert A.indptr.shape == (n + 1,)
+    assert A.indptr[-1] == A.indices.size == A.data.size
+    for i in range(n):
+        row = A.indices[A.indptr[i] : A.indptr[i + 1]]
+        assert (np.diff(row) > 0).all()
+        assert i not in row
+    assert (A.data > 0).all()
+    assert np.isfinite(A.data).all()
+    dense = A.toarray()
+    assert np.array_equal(dense, dense.T)
+    assert graph.n_edges == np.count_nonzero(np.triu(dense))
+    assert graph.n_edges <= n * n_rounds
+    pairs = {(min(i, j), max(i, j)) for i, row in enumerate(graph.neighbors.tolist()) for j in row if j >= 0}
+    assert pairs == set(zip(*(x.tolist() for x in np.nonzero(np.triu(dense))), strict=True))
+
+
+@pytest.mark.nojit
+@ways
+@pytest.mark.parametrize(("n", "n_rounds"), [(2, 1), (3, 8), (17, 4), (40, 60)])
+def test_structure(n, n_rounds, name):
+    graph = similarity_graph(cloud(n), sigma=1.0, n_rounds=n_rounds, seed=0, **WAYS[name])
+    check_structure(graph, n, n_rounds)
+
+
+@ways
+def test_structure_of_a_larger_graph(name):
+    X = cloud(700, d=3)
+    graph = similarity_graph(X, sigma=0.5, seed=0, **WAYS[name])
+    assert graph.n_rounds == int(np.ceil(3 * np.log(700)))
+    check_structure(graph, 700, graph.n_rounds)
+    # Nothing more to canonicalise.
+    again = scipy.sparse.csr_array((graph.adjacency.data, graph.adjacency.indices, graph.adjacency.indptr), shape=(700, 700))
+    assert again.has_sorted_indices
+    assert again.has_canonical_format
+    assert np.array_equal(graph.points, X)
+
+
+def digest(graph):
+    return [graph.neighbors.tobytes(), graph.adjacency.data.tobytes(), graph.adjacency.indices.tobytes(), graph.adjacency.indptr.tobytes()]
+
+
+@ways
+def test_same_bits_for_any_number_of_threads_and_in_another_process(name, tmp_path):
+    X = cloud(2500)
+    np.save(tmp_path / "X.npy", X)
+    options = {"sigma": 0.3, "n_rounds": 12, "seed": 2**64 - 5} | WAYS[name]
+    default, digests = kdegraph.get_num_threads(), []
+    try:
+        for threads in (1, 2, 3):
+            kdegraph.set_num_threads(threads)
+            digests.append(digest(similarity_graph(X, **options)))
+    finally:
+        kdegraph.set_num_threads(default)
+    assert digests[0] == digests[1] == digests[2]
+    code = (
+        "import kdegraph, numpy as np, sys\n"
+        f"kdegraph.similarity_graph(np.load(sys.argv[1] + '/X.npy'), **{options!r}).save(sys.argv[1] + '/graph.npz')"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code, str(tmp_path)], check=True, env=os.environ | {"KDEGRAPH_NUM_THREADS": "1"})
+    assert digest(SimilarityGraph.load(tmp_path / "graph.npz")) == digests[0]
+
+
+@ways
+def test_seeds(name):
+    X = cloud(200)
+    make = lambda seed: similarity_graph(X, sigma=0.5, seed=seed, **WAYS[name])  # noqa: E731
+    assert digest(make(3)) == digest(make(3)) == digest(make(np.int64(3)))
+    for other in (4, 2**32 + 3, 2**63):
+        assert (make(3).neighbors != make(other).neighbors).mean() > 0.1
+    fresh = make(None)
+    assert (fresh.neighbors != make(None).neighbors).any()
+    assert digest(make(fresh.seed)) == digest(fresh)
+    assert digest(make(np.random.default_rng(1))) == digest(make(np.random.default_rng(1)))
+    rng = np.random.default_rng(1)
+    assert digest(make(rng)) != digest(make(rng))
+
+
+def test_order_of_the_points_is_kept():
+    X = cloud(300)
+    order = np.random.default_rng(0).permutation(300)
+    a = similarity_graph(X, sigma=0.5, n_rounds=400, eps=1e-6, seed=0)
+    b = similarity_graph(X[order], sigma=0.5, n_rounds=400, eps=1e-6, seed=0)
+    np.testing.assert_allclose(b.kernel_degrees, a.kernel_degrees[order], rtol=3e-6)
+    K = oracle.full_graph(X, "gaussian", 0.5)
+    for graph, exact in ((a, K), (b, K[np.ix_(order, order)])):
+        assert np.abs(graph.adjacency.toarray() - exact).max() < 0.5
+        assert np.abs(graph.adjacency.sum(axis=1) / exact.sum(axis=1) - 1).max() < 0.5
+
+
+@pytest.mark.nojit
+def test_sampler_auto():
+    X = cloud(30)
+    assert similarity_graph(X, sigma=1.0).sampler == "rejection"
+    assert similarity_graph(X, sigma=1.0).draws == "independent"
+    assert similarity_graph(X, sigma=1.0, kde="direct").sampler == "recursive"
+    assert similarity_graph(X, sigma=1.0, sampler="recursive").draws == "stratified"
+
+
+def test_sigma_auto_is_the_estimate():
+    X = cloud(400)
+    graph = similarity_graph(X, seed=1)
+    assert graph.sigma == pytest.approx(kdegraph.estimate_sigma(X, seed=0))
+    assert (graph.neighbors >= 0).all()
+
+
+def test_attributes_say_what_ran():
+    expected = {"sigma": 0.7, "kernel": "laplacian", "n_rounds": 9, "seed": 11, "draws": "independent", "weighting": "paper"}
+    graph = similarity_graph(cloud(50), kde="fgt", **expected)
+    assert {name: getattr(graph, name) for name in expected} == expected
+    assert graph.sampler == "recursive"
+    assert graph.eps == pytest.approx(1 / (6 * np.log2(50)))
+    assert {"tree", "samples", "graph"} <= set(graph.timings)
+    assert all(seconds >= 0 for seconds in graph.timings.values())
+
+
+@pytest.mark.nojit
+@ways
+def test_laplacian(name):
+    X = np.concatenate([cloud(40), [[1e5, 0.0]]])  # the last vertex is isolated
+    graph = similarity_graph(X, sigma=1.0, seed=0, **WAYS[name])
+    before = graph.adjacency.copy()
+    L = graph.laplacian()
+    assert isinstance(L, scipy.sparse.csr_array)
+    np.testing.assert_allclose(L.toarray(), oracle.normalized_laplacian(graph.adjacency.toarray()), atol=1e-14)
+    assert (L.toarray()[-1] == 0).all()
+    assert np.array_equal(graph.adjacency.toarray(), before.toarray())
+
+
+# Saving and loading.
+
+
+@ways
+def test_round_trip(name, tmp_path):
+    graph = similarity_graph(np.concatenate([cloud(60), [[1e7, 0.0]]]), sigma=0.5, seed=2**64 - 1, **WAYS[name])
+    for path in (tmp_path / "a.npz", str(tmp_path / "no suffix")):
+        graph.save(path)
+        assert os.path.exists(path)
+        loaded = SimilarityGraph.load(path)
+        assert isinstance(loaded.adjacency, scipy.sparse.csr_array)
+        assert digest(loaded) == digest(graph)
+        assert loaded.neighbors.dtype == np.int32
+        assert np.array_equal(loaded.points, graph.points)
+        assert np.array_equal(loaded.kernel_degrees, graph.kernel_degrees)
+        for attribute in ("sigma", "kernel", "n_rounds", "seed", "sampler", "draws", "weighting", "eps", "timings", "n_edges"):
+            assert getattr(loaded, attribute) == getattr(graph, attribute), attribute
+        assert np.array_equal(loaded.laplacian().toarray(), graph.laplacian().toarray())
+
+
+def test_file_holds_no_pickle(tmp_path):
+    similarity_graph(cloud(20), sigma=1.0, seed=0).save(tmp_path / "graph.npz")
+    with zipfile.ZipFile(tmp_path / "graph.npz") as archive:
+        for member in archive.namelist():
+            assert b"'|O'" not in archive.read(member)[:200]
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    path = tmp_path_factory.mktemp("graph") / "graph.npz"
+    similarity_graph(cloud(20), sigma=1.0, seed=0).save(path)
+    return path.read_bytes()
+
+
+def garbage(kind, stored):
+    with np.load(io.BytesIO(stored)) as arrays:
+        arrays = dict(arrays)
+    buffer = io.BytesIO()
+    if kind == "empty":
+        return b""
+    if kind == "text":
+        return b"x,y\n1,2\n"
+    if kind == "zip of nothing":
+        zipfile.ZipFile(buffer, "w").close()
+        return buffer.getvalue()
+    if kind == "truncated":
+        return stored[: len(stored) // 2]
+    if kind == "pickle":
+        np.save(buffer, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+        return buffer.getvalue()
+    if kind == "npy":
+        np.save(buffer, np.zeros((3, 3)))
+        return buffer.getvalue()
+    if kind == "other npz":
+        np.savez(buffer, x=np.zeros(3))
+        return buffer.getvalue()
+    if kind == "pickled parameters":
+        arrays["parameters"] = np.array([{"sigma": 1}], dtype=object)
+    if kind == "parameters no json":
+        arrays["parameters"] = np.array("{sigma")
+    if kind == "parameters a list":
+        arrays["parameters"] = np.array("[1, 2]")
+    if kind == "missing parameter":
+        parameters = json.loads(str(arrays["parameters"]))
+        del parameters["sigma"]
+        arrays["parameters"] = np.array(json.dumps(parameters))
+    if kind == "unknown parameter":
+        arrays["parameters"] = np.array(json.dumps(json.loads(str(arrays["parameters"])) | {"import os": 1}))
+    if kind == "indices out of range":
+        arrays["indices"] = arrays["indices"] + 1000
+    if kind == "negative indices":
+        arrays["indices"] = arrays["indices"] - 1000
+    if kind == "indptr decreasing":
+        arrays["indptr"] = arrays["indptr"][::-1].copy()
+    if kind == "indptr scalar":
+        arrays["indptr"] = np.array(3)
+    if kind == "text data":
+        arrays["data"] = arrays["data"].astype(str)
+    if kind == "too few neighbors":
+        arrays["neighbors"] = arrays["neighbors"][:5]
+    if kind == "too few degrees":
+        arrays["kernel_degrees"] = arrays["kernel_degrees"][:5]
+    if kind == "too few points":
+        arrays["points"] = arrays["points"][:5]
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "empty", "text", "zip of nothing", "truncated", "pickle", "npy", "other npz", "pickled parameters", "parameters no json",
+        "parameters a list", "missing parameter", "unknown parameter", "indices out of range", "negative indices", "indptr decreasing",
+        "indptr scalar", "text data", "too few neighbors", "too few degrees", "too few points",
+    ],
+)  # fmt: skip
+def test_files_that_are_no_graphs(kind, stored, tmp_path):
+    path = tmp_path / "garbage.npz"
+    path.write_bytes(garbage(kind, stored))
+    with pytest.raises(ValueError, match=r"garbage\.npz.*not a graph"):
+        SimilarityGraph.load(path)
+
+
+def test_damaged_bytes_never_pass_unnoticed(stored, tmp_path):
+    rng = np.random.default_rng(0)
+    path, expected = tmp_path / "damaged.npz", None
+    path.write_bytes(stored)
+    expected = digest(SimilarityGraph.load(path))
+    for _ in range(150):
+        data = bytearray(stored)
+        data[rng.integers(len(data))] ^= int(rng.integers(1, 256))
+        path.write_bytes(data)
+        try:
+            loaded = SimilarityGraph.load(path)
+        except ValueError as error:
+            assert "not a graph" in str(error)  # noqa: PT017
+        else:
+            assert digest(loaded) == expected
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        SimilarityGraph.load(tmp_path / "nothing.npz")
+
+
+# Progress and cancelling.
+
+
+@ways
+@pytest.mark.parametrize("threads", [1, 2])
+def test_progress(name, threads):
+    calls, thread = [], threading.get_ident()
+
+    def progress(stage, fraction):
+        assert threading.get_ident() == thread
+        calls.append((stage, fraction))
+
+    default = kdegraph.get_num_threads()
+    try:
+        kdegraph.set_num_threads(threads)
+        graph = similarity_graph(cloud(3000), sigma=0.4, seed=0, progress=progress, **WAYS[name])
+    finally:
+        kdegraph.set_num_threads(default)
+    stages = list(dict.fromkeys(stage for stage, _ in calls))
+    assert stages == list(graph.timings)
+    assert all(isinstance(stage, str) for stage in stages)
+    for stage in stages:
+        fractions = [f for s, f in calls if s == stage]
+        assert fractions[0] == 0
+        assert fractions == sorted(fractions)
+        assert all(0 <= f <= 1 for f in fractions)
+    assert max(f for s, f in calls if s == "samples") == 1
+    assert len([s for s, _ in calls if s == "samples"]) >= 2
+    assert digest(graph) == digest(similarity_graph(cloud(3000), sigma=0.4, seed=0, **WAYS[name]))
+
+
+@ways
+def test_cancelling_stops_and_leaves_all_usable(name):
+    X = cloud(3000)
+    options = {"sigma": 0.4, "seed": 0} | WAYS[name]
+    expected = digest(similarity_graph(X, **options))
+    for stage in ("tree", "samples", "graph"):
+
+        def progress(now, fraction, stage=stage):
+            if now == stage:
+                raise Cancelled
+
+        with pytest.raises(Cancelled):
+            similarity_graph(X, progress=progress, **options)
+
+    def later(now, fraction):
+        if now == "samples" and fraction > 0:
+            raise KeyError("other exceptions pass through unchanged")
+
+    with pytest.raises(KeyError, match="unchanged"):
+        similarity_graph(X, progress=later, **options)
+    assert digest(similarity_graph(X, **options)) == expected
+
+
+@ways
+def test_many_python_threads_at_once(name):
+    X = [cloud(600 + 50 * i, seed=i) for i in range(6)]
+    make = lambda i: digest(similarity_graph(X[i], sigma=0.4, n_rounds=10, seed=i, **WAYS[name]))  # noqa: E731
+    expected = [make(i) for i in range(6)]
+    results, errors = {}, []
+
+    def work(i):
+        try:
+            for _ in range(3):
+                results[i] = make(i)
+                assert results[i] == expected[i]
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=120)
+    assert not errors
+    assert [results[i] for i in range(6)] == expected
