@@ -2,7 +2,6 @@
 
 import json
 import math
-import zipfile
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -106,22 +105,33 @@ class SimilarityGraph:
         Raises
         ------
         ValueError
-            If the file is not such a graph.
+            If the file is not such a graph, or damaged.
         FileNotFoundError
         """
-        try:
-            with np.load(path, allow_pickle=False) as arrays:
-                n = arrays["indptr"].size - 1
-                adjacency = scipy.sparse.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=(n, n))
-                return cls(
-                    adjacency,
-                    arrays["kernel_degrees"],
-                    arrays["neighbors"],
-                    points=arrays.get("points"),
-                    **json.loads(str(arrays["parameters"])),
-                )
-        except (KeyError, ValueError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
-            raise ValueError(f"path: {str(path)!r} is not a graph written by SimilarityGraph.save ({error})") from None
+        with open(path, "rb") as file:
+            try:
+                with np.load(file, allow_pickle=False) as arrays:
+                    return _from_arrays(dict(arrays))
+            except MemoryError:
+                raise
+            except Exception as error:  # a damaged file surfaces as almost any error
+                raise ValueError(f"path: {str(path)!r} is not a graph written by SimilarityGraph.save ({error})") from None
+
+
+def _from_arrays(arrays):
+    """The graph in the arrays of a file; an exception of any kind where they do not fit together."""
+    parameters = json.loads(str(arrays["parameters"]))
+    n = arrays["indptr"].size - 1
+    adjacency = scipy.sparse.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=(n, n))
+    adjacency.check_format(full_check=True)
+    expected = {"data": (adjacency.nnz,), "kernel_degrees": (n,), "neighbors": (n, parameters["n_rounds"])}
+    if "points" in arrays:
+        expected["points"] = (n, arrays["points"].shape[-1])
+    for name, shape in expected.items():
+        kind = "i" if name == "neighbors" else "f"
+        if arrays[name].shape != shape or arrays[name].dtype.kind != kind:
+            raise ValueError(f"{name} has shape {arrays[name].shape} and dtype {arrays[name].dtype}")
+    return SimilarityGraph(adjacency, arrays["kernel_degrees"], arrays["neighbors"], points=arrays.get("points"), **parameters)
 
 
 def similarity_graph(
