@@ -1,35 +1,33 @@
 """Similarity graphs with the cluster structure of the full kernel graph, in nearly linear time."""
 
-from . import datasets
-from .baselines import estimate_sigma, full_graph, knn_graph
-from .clustering import Clustering, conductance, spectral_clustering
-from .estimators import KDESpectralClustering, SimilarityGraphTransformer
-from .graph import SimilarityGraph, similarity_graph
-from .kde import gauss_transform, kernel_sum
-from .kernels import Kernel
-from .parallel import Cancelled, get_num_threads, set_num_threads
-from .spectra import Spectrum, spectrum, suggest_n_clusters
+from importlib import import_module
 
 __version__ = "0.1.0"
-__all__ = [
-    "Cancelled",
-    "Clustering",
-    "KDESpectralClustering",
-    "Kernel",
-    "SimilarityGraph",
-    "SimilarityGraphTransformer",
-    "Spectrum",
-    "conductance",
-    "datasets",
-    "estimate_sigma",
-    "full_graph",
-    "gauss_transform",
-    "get_num_threads",
-    "kernel_sum",
-    "knn_graph",
-    "set_num_threads",
-    "similarity_graph",
-    "spectral_clustering",
-    "spectrum",
-    "suggest_n_clusters",
-]
+
+_HOMES = {
+    "baselines": ("estimate_sigma", "full_graph", "knn_graph"),
+    "clustering": ("Clustering", "conductance", "spectral_clustering"),
+    "estimators": ("KDESpectralClustering", "SimilarityGraphTransformer"),
+    "graph": ("SimilarityGraph", "similarity_graph"),
+    "kde": ("gauss_transform", "kernel_sum"),
+    "kernels": ("Kernel",),
+    "parallel": ("Cancelled", "get_num_threads", "set_num_threads"),
+    "spectra": ("Spectrum", "spectrum", "suggest_n_clusters"),
+}
+_MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = sorted([*_MODULE_OF, "datasets"])
+
+
+def __getattr__(name):
+    """Import public names when they are first asked for: the command line answers before numba and scikit-learn are loaded."""
+    if name == "datasets":
+        return import_module(".datasets", __name__)
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -21,8 +21,6 @@ GAUSSIAN, LAPLACIAN, EXPONENTIAL = 0, 1, 2
 CODES = {"gaussian": GAUSSIAN, "laplacian": LAPLACIAN, "exponential": EXPONENTIAL}
 UNDERFLOW = 708.0
 
-_METRICS = {"gaussian": "sqeuclidean", "laplacian": "cityblock", "exponential": "euclidean"}
-
 
 @dataclass(frozen=True)
 class Kernel:
@@ -73,12 +71,15 @@ class Kernel:
         """
         targets = check_points(targets, "targets")
         sources = check_points(sources, "sources", n_features=targets.shape[1])
+        # A power of two scales exactly: squares of coordinates as large as 1e200 or as small as 1e-200 stay within the range of doubles.
+        largest = max(np.abs(targets).max(), np.abs(sources).max())
+        shift = math.frexp(largest)[1] if largest > 0 else 0
+        metric = "cityblock" if self.name == "laplacian" else "euclidean"
+        exponents = cdist(np.ldexp(targets, -shift), np.ldexp(sources, -shift), metric)
         with np.errstate(over="ignore"):
+            exponents *= np.minimum(np.ldexp(self.inverse_sigma, shift), np.finfo(float).max)
             if self.name == "gaussian":
-                exponents = cdist(targets, sources, "euclidean") * self.inverse_sigma
                 exponents *= exponents
-            else:
-                exponents = cdist(targets, sources, _METRICS[self.name]) * self.inverse_sigma
         values = np.exp(-exponents)
         values[exponents >= UNDERFLOW] = 0.0
         return values
