@@ -132,7 +132,7 @@ def solve_block(operator, null, k, *, tol, rng, start=None, report=None):
             history.append(chebyshev)
             n_products += chebyshev.degree
         report(done)
-        block, values, residuals = _rayleigh_ritz(operator, null, block, rng)
+        block, values, residuals = _rayleigh_ritz(operator, null, block, rng, lambda: report(done))  # noqa: B023
         n_products += 1
         if history:
             block, values, residuals = np.ascontiguousarray(block[:, :width]), values[:width], residuals[:width]
@@ -232,20 +232,28 @@ class Chebyshev:
         return current
 
 
-def _rayleigh_ritz(operator, null, block, rng):
-    """Orthonormal Ritz vectors of the block's span, their values in descending order and their residuals."""
+def _rayleigh_ritz(operator, null, block, rng, between):
+    """Orthonormal Ritz vectors of the block's span, their values in descending order and their residuals.
+
+    `between` is called between the passes over the block.
+    """
     width = block.shape[1]
     block = null.remove(block, np.float64)
+    between()
     block = _orthonormal(block)
     if (dropped := width - block.shape[1]) > 0:
         block = _orthonormal(np.hstack([block, null.remove(rng.standard_normal((operator.n, dropped)), np.float64)]))
+    between()
     image = operator.step(block, np.zeros_like(block))
+    between()
     values, rotation = scipy.linalg.eigh(_gram(block, image), _gram(block, block))
     values, rotation = values[::-1].copy(), np.ascontiguousarray(rotation[:, ::-1])
+    between()
     block = _rotate(block, rotation)
-    image = _rotate(image, rotation)
-    image -= block * values
-    return block, values, np.sqrt(np.einsum("ij,ij->j", image, image))
+    between()
+    squares = np.zeros((-(-operator.n // CHUNK), width))
+    parallel.run(_residual_chunk, operator.n, image, rotation, block, values, squares, chunk=CHUNK)
+    return block, values, np.sqrt(squares.sum(axis=0))
 
 
 def _orthonormal(block):
@@ -267,9 +275,10 @@ def _gram(left, right):
 
 
 def _rotate(block, rotation):
-    """block @ rotation."""
-    out = np.empty((len(block), rotation.shape[1]))
-    parallel.run(_rotate_rows, len(block), block, np.ascontiguousarray(rotation), out)
+    """block @ rotation, in the memory of `block` if that has the right size (fresh memory costs more than the product)."""
+    n, m = len(block), rotation.shape[1]
+    out = block if block.shape[1] == m else np.empty((n, m))
+    parallel.run(_rotate_rows, n, block, np.ascontiguousarray(rotation), out)
     return out
 
 
@@ -308,3 +317,19 @@ def _rotate_rows(start, stop, block, rotation, out):
             for b in range(m):
                 total[b] += factor * rotation[a, b]
         out[i] = total
+
+
+@jit(reassociate=True)
+def _residual_chunk(start, stop, image, rotation, block, values, squares):
+    """Add the squares of ``image @ rotation - block * values`` up, column by column."""
+    m = len(values)
+    total, row = squares[start // CHUNK], np.empty(m)
+    for i in range(start, stop):
+        for b in range(m):
+            row[b] = -block[i, b] * values[b]
+        for a in range(m):
+            factor = image[i, a]
+            for b in range(m):
+                row[b] += factor * rotation[a, b]
+        for b in range(m):
+            total[b] += row[b] * row[b]
