@@ -1,0 +1,238 @@
+"""Threads, progress and cancelling: every item once, errors and exceptions out, several callers at once, after a fork."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import kdegraph
+import numpy as np
+import pytest
+from kdegraph import parallel
+
+
+@pytest.fixture(params=[1, 2, 4], autouse=True)
+def threads(request):
+    before = parallel._n_threads
+    kdegraph.set_num_threads(request.param)
+    yield request.param
+    kdegraph.set_num_threads(before)
+
+
+def add_one(start, stop, counts):
+    counts[start:stop] += 1
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("progress", [None, lambda fraction: None], ids=["silent", "progress"])
+@pytest.mark.parametrize("chunk", [None, 1, 3, 100, 10**6])
+@pytest.mark.parametrize("n_items", [0, 1, 2, 7, 100, 1001])
+def test_every_item_once(n_items, chunk, progress):
+    counts = np.zeros(n_items + 5, int)
+    parallel.run(add_one, n_items, counts, chunk=chunk, progress=progress)
+    assert (counts[:n_items] == 1).all()
+    assert (counts[n_items:] == 0).all()
+
+
+def test_work_is_spread(threads):
+    seen, together = set(), threading.Barrier(threads)
+
+    def kernel(start, stop):
+        seen.add(threading.get_ident())
+        if start < threads:
+            together.wait(timeout=20)  # passes only when all threads are at work at once
+
+    parallel.run(kernel, 50, chunk=1, progress=lambda fraction: None)
+    assert len(seen) == threads
+
+
+def test_exceptions_of_kernels_reach_the_caller():
+    calls = []
+
+    def kernel(start, stop):
+        calls.append(start)
+        if start == 3:
+            raise RuntimeError("number three")
+
+    for progress in (None, lambda fraction: None):
+        with pytest.raises(RuntimeError, match="number three"):
+            parallel.run(kernel, 100_000, chunk=1, progress=progress)
+    assert len(calls) < 100_000  # the rest was given up
+    counts = np.zeros(10, int)
+    parallel.run(add_one, 10, counts)
+    assert (counts == 1).all()
+
+
+def test_exceptions_of_progress_stop_the_work():
+    running, finished = [], []
+
+    def kernel(start, stop):
+        running.append(start)
+        time.sleep(0.005)
+        finished.append(start)
+
+    def progress(fraction):
+        raise kdegraph.Cancelled
+
+    begin = time.perf_counter()
+    with pytest.raises(kdegraph.Cancelled):
+        parallel.run(kernel, 2000, chunk=1, progress=progress)
+    assert time.perf_counter() - begin < 2.5  # all of it takes 2.5 s at four threads
+    assert len(running) == len(finished) < 1000  # nothing still runs
+    time.sleep(0.05)
+    assert len(running) == len(finished)
+
+
+def test_progress_while_nothing_finishes():
+    """A long chunk does not keep the caller from being asked."""
+    times = []
+
+    def kernel(start, stop):
+        time.sleep(0.3)
+
+    parallel.run(kernel, 2, chunk=1, progress=lambda fraction: times.append(time.perf_counter()))
+    assert len(times) >= 5
+
+
+def test_progress_increases_to_one():
+    fractions = []
+    parallel.run(lambda start, stop: time.sleep(1e-4), 3000, chunk=7, progress=fractions.append)
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+
+
+def test_progress_is_called_in_the_calling_thread():
+    callers = set()
+    parallel.run(lambda start, stop: None, 64, chunk=1, progress=lambda fraction: callers.add(threading.get_ident()))
+    assert callers == {threading.get_ident()}
+
+
+def test_many_callers_at_once():
+    results, errors = {}, []
+
+    def caller(k):
+        try:
+            counts = np.zeros(500, int)
+            for _ in range(20):
+                parallel.run(add_one, 500, counts, chunk=13, progress=(lambda fraction: None) if k % 2 else None)
+            results[k] = counts
+        except BaseException as error:
+            errors.append(error)
+
+    callers = [threading.Thread(target=caller, args=(k,)) for k in range(8)]
+    for thread in callers:
+        thread.start()
+    for thread in callers:
+        thread.join(60)
+    assert not errors
+    assert all((results[k] == 20).all() for k in range(8))
+
+
+def test_number_of_threads_may_change_during_work():
+    stop = threading.Event()
+
+    def change():
+        k = 0
+        while not stop.is_set():
+            kdegraph.set_num_threads(1 + k % 4)
+            k += 1
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for _ in range(40):
+            counts = np.zeros(200, int)
+            parallel.run(add_one, 200, counts, chunk=3, progress=lambda fraction: None)
+            assert (counts == 1).all()
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_progress_may_compute():
+    """A callback that uses the library itself (the explorer draws while it waits)."""
+    results = []
+
+    def progress(fraction):
+        counts = np.zeros(50, int)
+        parallel.run(add_one, 50, counts, chunk=1)
+        results.append((counts == 1).all())
+
+    parallel.run(lambda start, stop: time.sleep(0.01), 8, chunk=1, progress=progress)
+    assert results
+    assert all(results)
+
+
+def test_stages():
+    calls = []
+    stages = parallel.Stages(lambda stage, fraction: calls.append((stage, fraction)))
+    stages.enter("a")
+    stages.report(0.5)
+    stages.enter("b")
+    stages.enter("a")
+    stages.leave()
+    stages.leave()
+    assert calls == [("a", 0.0), ("a", 0.5), ("b", 0.0), ("a", 0.0)]
+    assert set(stages.timings) == {"a", "b"}
+    assert stages.fraction is not None
+    assert parallel.Stages().fraction is None
+
+
+@pytest.mark.parametrize(("value", "kind"), [(0, ValueError), (-1, ValueError), (1.5, ValueError), ("2", TypeError), (True, TypeError)])
+def test_bad_numbers_of_threads(value, kind, threads):
+    with pytest.raises(kind, match="n must be a whole number >= 1"):
+        kdegraph.set_num_threads(value)
+    assert kdegraph.get_num_threads() == threads
+
+
+def test_default_number_of_threads(monkeypatch):
+    kdegraph.set_num_threads(None)
+    monkeypatch.delenv("KDEGRAPH_NUM_THREADS", raising=False)
+    assert kdegraph.get_num_threads() == (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
+    monkeypatch.setenv("KDEGRAPH_NUM_THREADS", "3")
+    assert kdegraph.get_num_threads() == 3
+    for bad in ("0", "many", "1.5"):
+        monkeypatch.setenv("KDEGRAPH_NUM_THREADS", bad)
+        with pytest.raises((ValueError, TypeError), match=r"KDEGRAPH_NUM_THREADS must be a whole number >= 1, got"):
+            kdegraph.get_num_threads()
+
+
+FORK = """
+import multiprocessing, sys, threading, warnings
+import numpy as np
+import kdegraph
+
+X = np.random.default_rng(0).normal(size=(3000, 2))
+
+def work(seed):
+    return kdegraph.similarity_graph(X, sigma=0.3, n_rounds=10, seed=seed, progress=lambda stage, fraction: None).neighbors
+
+if __name__ == "__main__":
+    kdegraph.set_num_threads(int(sys.argv[1]))
+    expected = [work(seed) for seed in range(4)]  # starts the threads and compiles
+    stop = threading.Event()
+    def busy():
+        while not stop.is_set():
+            work(9)
+    thread = threading.Thread(target=busy)  # the fork finds the pool at work
+    thread.start()
+    warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of forks beside threads: that is the point
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        got = pool.map_async(work, range(4)).get(timeout=100)
+    stop.set()
+    thread.join()
+    assert all(np.array_equal(a, b) for a, b in zip(got, expected))
+    assert np.array_equal(work(3), expected[3])
+    print("right")
+"""
+
+
+def test_after_a_fork(threads, tmp_path):
+    if not hasattr(os, "fork") or threads == 4:
+        pytest.skip("no fork here, or enough said")
+    script = tmp_path / "fork.py"
+    script.write_text(FORK)
+    run = subprocess.run([sys.executable, "-W", "error", str(script), str(threads)], capture_output=True, text=True, timeout=200)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == "right"
