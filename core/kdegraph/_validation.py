@@ -38,7 +38,8 @@ def check_points(X, name="X", *, n_features=None):
         raise ValueError(f"{name} has no columns: 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
     if n_features is not None and array.shape[1] != n_features:
         raise ValueError(f"{name} must have {n_features} columns like the sources, got {array.shape[1]}")
-    array = np.ascontiguousarray(array, dtype=np.float64)
+    with np.errstate(over="ignore"):  # numbers beyond doubles become infinite, which the next check reports
+        array = np.ascontiguousarray(array, dtype=np.float64)
     if not np.isfinite(array).all():
         row, column = np.argwhere(~np.isfinite(array))[0]
         raise ValueError(

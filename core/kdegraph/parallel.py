@@ -34,7 +34,7 @@ def get_num_threads():
     if _n_threads is not None:
         return _n_threads
     if value := os.environ.get("KDEGRAPH_NUM_THREADS"):
-        return check_count(int(value), "KDEGRAPH_NUM_THREADS")
+        return check_count(int(value) if value.strip().isdecimal() else value, "KDEGRAPH_NUM_THREADS")
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -106,7 +106,8 @@ def run(kernel, n_items, *args, chunk=None, progress=None):
             except BaseException:
                 state["stop"] = True
                 raise
-            state["done"] += chunk  # only read for the display of progress
+            with taking:
+                state["done"] += chunk
 
     pool = _get_pool()
     futures = [pool.submit(work) for _ in range(min(n_threads, -(-n_items // chunk)))]

@@ -59,7 +59,10 @@ def checked_sums(solver, sources, kernel, targets):
     fitted = solver.fit(sources, kernel)
     if fitted is None:
         raise TypeError(f"kde: {type(solver).__name__}.fit(sources, kernel) must return the fitted object (self), got None")
-    sums = np.asarray(fitted.sums(targets), dtype=float)
+    sums = np.asarray(fitted.sums(targets))
+    if sums.dtype.kind not in "fiu":
+        raise TypeError(f"kde: {type(solver).__name__}.sums must return real numbers, got an array of dtype {sums.dtype}")
+    sums = sums.astype(np.float64, copy=False)
     if sums.shape != (len(targets),):
         raise ValueError(f"kde: {type(solver).__name__}.sums must return shape ({len(targets)},), one per target, got {sums.shape}")
     if not np.isfinite(sums).all():
