@@ -115,7 +115,7 @@ def truncated_png():
 
 BAD_FILES = {
     "words.npy": b"these are words, not an array",
-    "empty.csv": b"",
+    "empty.csv": b"\n",
     "words.csv": b"name,colour\nant,red\nbee,yellow\n",
     "broken.png": truncated_png(),
     "notes.docx": b"PK\x03\x04 whatever",

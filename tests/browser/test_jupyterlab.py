@@ -3,12 +3,16 @@
 import re
 import shutil
 import sys
+from collections import Counter
 
 import pytest
 from browser.explorer_page import PATIENCE, ExplorerPage
 
 NOTEBOOK = "explore.ipynb"
-SETTINGS = {"@jupyterlab/apputils-extension/notification.jupyterlab-settings": '{"fetchNews": "false", "checkForUpdates": false}'}
+SETTINGS = {
+    "@jupyterlab/apputils-extension/notification.jupyterlab-settings": '{"fetchNews": "false", "checkForUpdates": false}',
+    "@jupyterlab/notebook-extension/tracker.jupyterlab-settings": '{"autoStartDefaultKernel": true}',
+}
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +22,7 @@ def lab(serve, tmp_path_factory, pytestconfig):
     shutil.copy(pytestconfig.rootpath / "examples" / NOTEBOOK, folder)
     for name, content in SETTINGS.items():
         path = folder / "settings" / name
-        path.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
     places = {name: str(folder / name.lower()) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")}
     command = [
@@ -46,11 +50,36 @@ def lab(serve, tmp_path_factory, pytestconfig):
 def test_explorer_in_jupyterlab(lab, new_page):
     page = new_page(viewport={"width": 1600, "height": 1400})
     page.goto(lab)
-    page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for(timeout=PATIENCE)
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=PATIENCE)
     page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_role("menuitem", name=re.compile("^Run All( Cells)?$")).click()
-    explorer = ExplorerPage(page)
-    explorer.settle()
-    before = explorer.eigenvalues()
+    page.get_by_role("menuitem", name=re.compile("^Restart Kernel and Run All")).click()
+    page.get_by_role("button", name="Confirm Kernel Restart").click()
+    expect_output(page, 4, "points per cluster")
+    # The explorer shows itself and is live: moving sigma changes what it shows, and what Python reads back.
+    explorer = ExplorerPage(page).settle()
+    assert "5,000 points in 2 dimensions, 2 clusters" in explorer.status()
+    assert set(output_of(page, 4).splitlines()) == {"sigma 0.1", "points per cluster [2500, 2500]"}
+    explorer.change(lambda: explorer.set_slider("Kernel width σ", -60))
+    explorer.change(lambda: explorer.set_slider("Clusters k", 2))
+    code_cell(page, 4).locator(".jp-InputArea-editor").click()
+    page.keyboard.press("Control+Enter")
+    expect_output(page, 4, "sigma 0.0251")
+    sizes = re.search(r"\[(.*)\]", output_of(page, 4)).group(1).split(", ")
+    assert len(sizes) == 4
+    assert sorted(map(int, sizes)) == sorted(Counter(explorer.colours()).values())
     page.screenshot(path="/tmp/setup/lab.png")
-    assert len(before) > 2
+
+
+def code_cell(page, number):
+    """The code cell of that number, from 1."""
+    return page.locator(".jp-CodeCell").nth(number - 1)
+
+
+def output_of(page, number):
+    """The text that a cell has printed."""
+    return code_cell(page, number).locator(".jp-OutputArea-output").inner_text().strip()
+
+
+def expect_output(page, number, text):
+    """Wait until a cell has printed `text`."""
+    code_cell(page, number).locator(".jp-OutputArea-output").filter(has_text=text).wait_for(timeout=PATIENCE)
