@@ -278,3 +278,35 @@ def test_colours_agree_between_the_methods_and_from_one_result_to_the_next(open_
     session.wait(PATIENCE)
     np.testing.assert_array_equal(session.state.outcome("kde").colours, kde.colours)
     assert session.state.outcome("knn").colours is knn.colours
+
+
+def test_points_of_slow_work_are_shown_before_its_result(open_session, monkeypatch):
+    session = open_session(n_clusters=2)
+    state, before = session.state, session.state.dataset
+    go_on = threading.Event()
+    compute = pipeline.similarity_graph
+
+    def slow(*args, progress, **options):
+        while not go_on.wait(0.01):
+            progress("samples", 0.5)
+        return compute(*args, **options)
+
+    monkeypatch.setattr(pipeline, "similarity_graph", slow)
+    shown = []
+    state.param.watch(lambda event: shown.append((event.new.name, state.outcome("kde"))) or go_on.set(), "shown")
+    state.source = "generators"
+    session.wait(PATIENCE)
+    assert shown == [("moons", None)]
+    assert state.shown is state.dataset is not before
+    assert len(state.outcome("kde").labels) == state.dataset.n_points
+
+
+def test_quick_change_of_data_shows_points_and_clusters_together(open_session, monkeypatch):
+    session = open_session(n_clusters=2)
+    monkeypatch.setattr("kdegraph_explorer.jobs.Latest.REPORT_AFTER", 1e9)
+    seen = []
+    session.state.param.watch(lambda *events: seen.append(session.state.outcome("kde") is not None), ["shown", "result"])
+    session.state.source = "generators"
+    session.wait(PATIENCE)
+    assert seen
+    assert all(seen)

@@ -54,18 +54,25 @@ def serve(file=None, host="127.0.0.1", port=5006, show=False):
     show : bool
         Open a browser.
     """
-    address = "localhost" if host in ("127.0.0.1", "0.0.0.0", "::1") else host
+    everywhere = host in ("0.0.0.0", "::")
+    local = everywhere or host in ("127.0.0.1", "::1", "localhost")
+    name = "localhost" if local else host
+    origins = None  # Bokeh's default is localhost with whatever port is free
+    if everywhere:
+        origins = ["*"]
+    elif port:
+        origins = [f"{origin}:{port}" for origin in ({"localhost", "127.0.0.1"} if local else {host})]
     server = pn.serve(
         {"/": lambda: create_app(file)},
         address=host,
         port=port,
+        websocket_origin=origins,
+        title=TITLE,
         show=show,
         start=False,
-        title=TITLE,
-        websocket_origin=[f"{address}:{port}"] if port else None,
         verbose=False,
     )
-    print(f"kdegraph explorer: http://{address}:{server.port}/  (Ctrl+C stops it)", flush=True)  # noqa: T201 (the address is what the caller waits for)
+    print(f"kdegraph explorer: http://{name}:{server.port}/  (Ctrl+C stops it)", flush=True)  # noqa: T201 (users wait for the address)
     server.start()
     server.io_loop.start()
 

@@ -81,7 +81,7 @@ class Explorer(Viewer):
         )
         self._tabs.param.watch(lambda event: self._show(), "value")
         self._arrange()
-        self.session.state.param.watch(lambda event: self._arrange(), "dataset")
+        self.session.state.param.watch(lambda event: self._arrange(), "shown")
         self._sidebar = pn.Column(*self.controls, sizing_mode="stretch_width", margin=0, css_classes=["kg-sidebar"])
         self._header = pn.Row(self.status, self._tabs, sizing_mode="stretch_width", margin=0)
         self._main = self._lay_out()

@@ -72,6 +72,8 @@ class Session:
         for job in (self._load, self._compute):
             job.cancel()
         self._requested = None
+        if self.state.stage is not None:
+            self.state.stage = "stopping"
 
     def close(self):
         """Stop all jobs for good."""
@@ -98,7 +100,7 @@ class Session:
 
     def _use(self, request, dataset):
         self._settle(request)
-        self.state.use(dataset)
+        self.state.dataset = dataset
 
     def _refuse(self, request, error):
         self._settle(request)
@@ -121,11 +123,15 @@ class Session:
             self.state.accept(result)
 
     def _fail(self, request, error):
+        if self.state.dataset is not None:
+            self.state.show()
         self.state.error = explain(error)
 
     def _report(self, stage, fraction):
         if stage is None and (self._load.busy or self._compute.busy):
             return  # one of the two has nothing more to do, but the other has
+        if stage is not None and self.state.dataset is not None:
+            self.state.show()  # this takes a while: the points need not wait for their clusters
         self.state.param.update(stage=stage, fraction=fraction)
 
 

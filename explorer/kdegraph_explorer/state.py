@@ -11,8 +11,8 @@ from .projection import axes
 class State(param.Parameterized):
     """The choices and the results of one session.
 
-    Widgets are built from these parameters and views watch them; neither is known here. The `doc` of a parameter is the sentence that the user
-    reads beside its control.
+    Widgets are built from these parameters and views watch them; neither is known here. The `doc` of a parameter is the sentence that the
+    user reads beside its control.
     """
 
     source = param.Selector(objects=[""], label="Source", doc="Where the points come from.")
@@ -67,6 +67,9 @@ class State(param.Parameterized):
     )
     overlay = param.Number(default=0.55, bounds=(0, 1), label="Overlay", doc="How strongly the segments cover the photograph.")
 
+    shown = param.ClassSelector(
+        class_=Dataset, doc="The points that are drawn: as `dataset`, or those before while the first result is near."
+    )
     selection = param.Array(default=np.empty(0, dtype=np.intp), doc="Indices of the points that were selected in a plot.")
     result = param.ClassSelector(class_=Result, doc="The newest result; parts that are still under way are missing.")
     error = param.String(default="", doc="What went wrong with the newest request; empty when nothing did.")
@@ -93,18 +96,19 @@ class State(param.Parameterized):
         automatic = {"sigma": "sigma_auto", "n_rounds": "rounds_auto", "n_clusters": "clusters_auto"}
         self.param.update(**values, **{flag: False for name, flag in automatic.items() if name in values})
 
-    def use(self, dataset):
-        """Change to other data: selection and axes start anew, the other choices stay."""
-        names = list(axes(dataset))
+    def show(self):
+        """Draw the present data from now on: selection and axes start anew, the other choices stay."""
+        if self.shown is self.dataset:
+            return
+        names = list(axes(self.dataset))
         with param.parameterized.batch_call_watchers(self):
             self.param.horizontal.objects = names
             self.param.vertical.objects = names
-            self.param.update(
-                dataset=dataset, horizontal=names[0], vertical=names[min(1, len(names) - 1)], selection=np.empty(0, dtype=np.intp)
-            )
+            nothing = np.empty(0, dtype=np.intp)
+            self.param.update(shown=self.dataset, horizontal=names[0], vertical=names[min(1, len(names) - 1)], selection=nothing)
 
     def accept(self, result):
-        """Take a result in, with the values that were chosen automatically for it."""
+        """Take in a result of the present data, with the values that were chosen automatically for it."""
         values = {"result": result, "error": ""}
         request = result.request
         if self.sigma_auto and request.sigma == "auto" and result.sigma is not None:
@@ -114,8 +118,12 @@ class State(param.Parameterized):
                 values["n_rounds"] = kde.graph.n_rounds
             if self.clusters_auto and request.n_clusters == "auto":
                 values["n_clusters"] = kde.n_clusters
-        self.param.update(**values)
+        with param.parameterized.batch_call_watchers(self):
+            self.show()
+            self.param.update(**values)
 
     def outcome(self, method):
-        """The outcome of a method ("kde" or "knn") in the newest result, or None."""
-        return None if self.result is None else self.result.outcomes.get(method)
+        """The newest outcome of a method ("kde" or "knn") for the points that are shown, or None."""
+        if self.result is None or self.result.request.dataset is not self.shown:
+            return None
+        return self.result.outcomes.get(method)

@@ -77,7 +77,7 @@ class Painter:
                 faded[scene.selection] = colours[scene.selection]
                 colours = faded
         edges = None if scene.adjacency is None else edge_list(scene.adjacency)
-        return draw(scene.viewport, scene.positions, colours, palette, edges=edges, radius=radius, opacity=0.9)
+        return draw(scene.viewport, scene.positions, colours, palette, edges=edges, radius=radius)
 
     def _glyph_positions(self, scene):
         if not self._changed("positions", (scene.positions,)):

@@ -87,9 +87,10 @@ def _draw_points(x, y, colours, palette, radius, opacity, image):
 
 INK_BUDGET = 6_000_000  # pixels touched per image; beyond it, every m-th edge stands for m of them
 EDGE_OPACITY = 0.8
+CROWD = 0.25  # points that would cover more of the image than this become translucent
 
 
-def draw(viewport, positions, colours, palette, *, edges=None, radius=None, opacity=1.0):
+def draw(viewport, positions, colours, palette, *, edges=None, radius=None):
     """Draw edges and points as an image.
 
     Parameters
@@ -105,8 +106,7 @@ def draw(viewport, positions, colours, palette, *, edges=None, radius=None, opac
         Two int arrays of equal length.
     radius : float, optional
         Of the points, in pixels; None draws no points.
-    opacity : float
-        Of one point.
+        Where they are crowded they are translucent, so that their density shows.
 
     Returns
     -------
@@ -129,6 +129,8 @@ def draw(viewport, positions, colours, palette, *, edges=None, radius=None, opac
         alpha = EDGE_OPACITY * (1 - np.exp(-ink / full))
         image *= (alpha / np.maximum(ink, 1e-12))[:, :, None]
     if radius is not None:
+        seen = np.count_nonzero((x > 0) & (x < width) & (y > 0) & (y < height))
+        opacity = min(0.9, CROWD * width * height / max(1.0, seen * np.pi * radius**2))
         _draw_points(x, y, colours, shades, radius, opacity, image)
     return _packed(image)
 

@@ -249,7 +249,7 @@ class DisplayControls(Viewer):
         self._body = pn.Column(
             heading("Display"), control(self.state, "show_edges"), self._axes, self._overlay, sizing_mode="stretch_width", margin=0
         )
-        self.state.param.watch(lambda *events: self._update(), ["dataset", "horizontal", "vertical"])
+        self.state.param.watch(lambda *events: self._update(), ["shown", "horizontal", "vertical"])
         self._update()
 
     def __panel__(self):
@@ -262,7 +262,7 @@ class DisplayControls(Viewer):
         return widget
 
     def _update(self):
-        dataset = self.state.dataset
+        dataset = self.state.shown
         self._axes.visible = dataset is not None and len(axes(dataset)) > 2
         self._overlay.visible = dataset is not None and dataset.image is not None
         if dataset is not None:

@@ -42,7 +42,7 @@ class PictureView(View):
             sizing_mode="stretch_both",
             min_height=240,
         )
-        self.state.param.watch(lambda *events: self._update(), ["dataset", "result"])
+        self.state.param.watch(lambda *events: self._update(), ["shown", "result"])
         self.state.param.watch(lambda event: [glyph.update(global_alpha=event.new) for glyph in self._glyphs.values()], "overlay")
         self._update()
 
@@ -51,7 +51,7 @@ class PictureView(View):
 
     def applies(self):
         """Only images have pictures."""
-        return self.state.dataset is not None and self.state.dataset.image is not None
+        return self.state.shown is not None and self.state.shown.image is not None
 
     def figures(self):
         """See `View.figures`."""
@@ -60,7 +60,7 @@ class PictureView(View):
     def _update(self):
         if not self.applies():
             return
-        dataset = self.state.dataset
+        dataset = self.state.shown
         height, width = dataset.image.shape[:2]
         if self._shown is not dataset:
             self._shown = dataset

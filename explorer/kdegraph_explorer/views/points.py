@@ -39,8 +39,8 @@ class PointsView(View):
             sizing_mode="stretch_both",
             min_height=240,
         )
-        self.state.param.watch(lambda *events: self._place(), ["dataset", "horizontal", "vertical"])
-        self.state.param.watch(lambda *events: self._refresh(), ["result", "show_edges", "selection"])
+        self.state.param.watch(lambda *events: self._place(), ["shown", "horizontal", "vertical"])
+        self.state.param.watch(lambda *events: self._refresh(), ["result", "shown", "show_edges", "selection"])
         self._place()
 
     def __panel__(self):
@@ -53,13 +53,13 @@ class PointsView(View):
     def _place(self):
         """Lay the points out anew when they, or the axes, have changed."""
         state = self.state
-        key = (state.dataset, state.horizontal, state.vertical)
-        if state.dataset is None or key == self._place_key:
+        key = (state.shown, state.horizontal, state.vertical)
+        if state.shown is None or key == self._place_key:
             return
         self._place_key, self._positions = key, positions(*key)
         for plot in self._plots.values():
             plot.name_axes(state.horizontal, state.vertical)
-            plot.glyph.size = 2 * point_radius(state.dataset.n_points)
+            plot.glyph.size = 2 * point_radius(state.shown.n_points)
         self._frame.fit(extent_of(self._positions))
 
     def _refresh(self):
@@ -72,11 +72,9 @@ class PointsView(View):
     def _scene(self, method):
         state = self.state
         outcome = state.outcome(method)
-        scene = Scene(self._positions, self._frame.viewport, selection=state.selection)
-        if outcome is None or state.result.request.dataset is not state.dataset:
-            return scene
-        adjacency = outcome.adjacency if state.show_edges else None
-        return Scene(self._positions, self._frame.viewport, adjacency, outcome.colours, state.selection)
+        adjacency = outcome.adjacency if outcome is not None and state.show_edges else None
+        colours = None if outcome is None else outcome.colours
+        return Scene(self._positions, self._frame.viewport, adjacency, colours, state.selection)
 
     def _paint(self, scenes, progress, publish):
         """In the worker. It is short and never stopped: what a painter has painted must reach the screen."""

@@ -30,7 +30,7 @@ class ScoresView(View):
         super().__init__(session, **params)
         self._table = Markup(css_classes=["kg-scores"], stylesheets=[STYLE], sizing_mode="stretch_both", margin=(0, 8))
         self._body = card("Scores", "both graphs in numbers; hover a row for its meaning", self._table)
-        self.state.param.watch(lambda *events: self._update(), "result")
+        self.state.param.watch(lambda *events: self._update(), ["result", "shown"])
         self._update()
 
     def __panel__(self):

@@ -32,7 +32,7 @@ class SpectrumView(View):
             ),
             sizing_mode="stretch_both",
         )
-        self.state.param.watch(lambda *events: self._update(), "result")
+        self.state.param.watch(lambda *events: self._update(), ["result", "shown"])
         self._update()
 
     def __panel__(self):
@@ -68,6 +68,9 @@ class SpectrumView(View):
         for method in METHODS:
             outcome = self.state.outcome(method)
             if outcome is None:
+                for source in (self._values[method], self._gaps[method]):
+                    source.data = {name: [] for name in source.data}
+                self._notes[method].text = ""
                 continue
             values = np.asarray(outcome.spectrum.eigenvalues)
             k = outcome.n_clusters

@@ -18,6 +18,7 @@ class Status(Viewer):
         self._text = Markup(css_classes=["kg-status"], stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 12))
         self._bar = pmui.LinearProgress(value=0, variant="determinate", width=160, margin=(14, 8), css_classes=["kg-progress"])
         cancel = pmui.Button(
+            color="primary",
             label="Cancel",
             size="small",
             variant="outlined",
@@ -28,7 +29,7 @@ class Status(Viewer):
         )
         self._work = pn.Row(self._bar, cancel, visible=False, margin=0, height=32)
         self._body = pn.Row(self._text, self._work, sizing_mode="stretch_width", height=32, margin=0)
-        self.state.param.watch(lambda *events: self._update(), ["stage", "fraction", "result", "dataset"])
+        self.state.param.watch(lambda *events: self._update(), ["stage", "fraction", "result", "dataset", "shown"])
         self._update()
 
     def __panel__(self):
@@ -43,7 +44,7 @@ class Status(Viewer):
             return "Starting …"
         n, d = state.dataset.X.shape
         words = f"{state.dataset.name}: {n:,} point{'s' * (n != 1)} in {d} dimension{'s' * (d != 1)}"
-        if (outcome := state.outcome("kde")) is not None and state.result.request.dataset is state.dataset:
+        if state.shown is state.dataset and (outcome := state.outcome("kde")) is not None:
             words += f", {outcome.n_clusters} cluster{'s' * (outcome.n_clusters != 1)}"
         return words
 
