@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -477,6 +478,28 @@ def test_omitting_isolated_vertices_limits_the_number():
         spectrum(A, 4, omit_isolated=True)
     with pytest.raises(ValueError, match="no edges"):
         spectrum(sp.csr_array((4, 4)), 1, omit_isolated=True)
+
+
+@pytest.mark.parametrize("k", [10, 300])
+def test_what_cannot_fit_is_refused(monkeypatch, k):
+    A, _ = separated_blobs(600, 2)
+    monkeypatch.setattr("kdegraph.spectra.available_memory", lambda: 8 * 600 * k)
+    with pytest.raises(MemoryError, match=f"{k} eigenvectors of a graph of 600 vertices need .* fewer n_components"):
+        spectrum(A, k)
+    monkeypatch.setattr("kdegraph.spectra.available_memory", lambda: 3 * 8 * 600 * 600 - 1)  # the dense matrix does not
+    if k == 300:
+        with pytest.raises(MemoryError, match="fewer n_components"):
+            spectrum(A, k)
+    else:
+        assert spectrum(A, k).n_components == k
+
+
+def test_several_python_threads_at_once(two_graphs):
+    expected = spectrum(two_graphs[0], 6)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: spectrum(two_graphs[0], 6), range(8)))
+    for other in found:
+        assert np.array_equal(other.eigenvectors, expected.eigenvectors)
 
 
 def test_spectrum_is_a_small_thing_to_print():

@@ -5,8 +5,8 @@ while that suffices), and the Rayleigh-Ritz method (always in double precision) 
 single vector, a block finds every copy of a repeated eigenvalue. The eigenvectors of eigenvalue 1 are known exactly, one per connected
 component, and are kept out of the iteration.
 
-References: Y. Zhou, Y. Saad, "A Chebyshev-Davidson algorithm for large symmetric eigenproblems", SIAM J. Matrix Anal. Appl. 29 (2007);
-M. E. Hochstenbach, Y. Zhou, "Fast accurate Chebyshev subspace iteration" and the literature there.
+Reference: Y. Zhou, Y. Saad, M. L. Tiago, J. R. Chelikowsky, "Self-consistent-field calculations using Chebyshev-filtered subspace
+iteration", J. Comput. Phys. 219 (2006), 172-184.
 """
 
 import math

@@ -113,7 +113,7 @@ def spectral_clustering(adjacency, n_clusters, *, seed=None, embedding="degree",
     n_clusters : int or "auto"
         "auto": `suggest_n_clusters` of the smallest 20 eigenvalues.
     seed : int, RandomState or numpy Generator, optional
-        For k-means and the eigensolver; None means 0. The same seed gives the same labels for any number of threads.
+        For k-means and the eigensolver; None means 0. The same seed gives the same labels, whatever `set_num_threads` says.
     embedding : {"degree", "row", "plain"}, default="degree"
         Vertices are represented by the rows of ``D^-1/2 U``, of U with rows of length 1, or of U, where U holds the first `n_clusters`
         eigenvectors.

@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ._eigen import NullSpace, Pairs, block_width, solve_block, solve_dense
 from ._laplacian import NormalizedAdjacency, check_adjacency
+from ._memory import available_memory, format_bytes
 from ._validation import check_count, check_positive, check_seed
 
 DENSE_UP_TO = 400  # vertices; LAPACK is faster there, and where about 50 products cost more than n^3
@@ -95,6 +96,8 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, omit_isol
     ------
     ValueError, TypeError
         If the matrix is not square, symmetric, finite and non-negative, or another argument is out of its range.
+    MemoryError
+        If so many eigenvectors cannot fit.
 
     Warns
     -----
@@ -104,11 +107,13 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, omit_isol
     Notes
     -----
     A product costs O(nnz * k); there are about 20 to 60 for a graph with cluster structure, more the closer the wanted eigenvalues lie to
-    the next ones. Memory: about three blocks of n times 1.5 k numbers, and a copy of the matrix.
+    the next ones: hundreds for a k-NN graph of 100,000 points, thousands for a long path. Memory: about four blocks of n times 1.5 k
+    numbers, and a copy of the matrix; 3 n^2 numbers where LAPACK is used (n up to 400, or k more than about n / 6, or a dense matrix).
 
     References
     ----------
-    Y. Zhou, Y. Saad, "A Chebyshev-Davidson algorithm for large symmetric eigenproblems", SIAM J. Matrix Anal. Appl. 29 (2007), 954-971.
+    Y. Zhou, Y. Saad, M. L. Tiago, J. R. Chelikowsky, "Self-consistent-field calculations using Chebyshev-filtered subspace iteration",
+    J. Comput. Phys. 219 (2006), 172-184.
     """
     if progress is not None:
         progress("components", 0.0)
@@ -124,6 +129,7 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, omit_isol
     v0 = _check_start(v0, n)
     rng = np.random.default_rng(0 if seed is None else check_seed(seed))
 
+    _check_memory(16 * n * k, k, n)
     by_size = np.argsort(-sizes, kind="stable")
     components = by_size[sizes[by_size] > 1] if omit_isolated else by_size
     eigenvectors = np.zeros((n, k))
@@ -172,6 +178,15 @@ def _check_start(v0, n):
     return array
 
 
+def _check_memory(needed, k, n):
+    """Refuse what would not fit, before the system kills the process for it."""
+    if needed > (limit := available_memory()):
+        raise MemoryError(
+            f"{k} eigenvectors of a graph of {n} vertices need about {format_bytes(needed)}, and {format_bytes(limit)} are available; "
+            "use fewer n_components"
+        )
+
+
 def _beyond_components(graph, vertices, root, norms, k, v0, tol, rng, progress) -> Pairs:
     """The `k` eigenpairs of M that follow the exact ones, on the rows `vertices` (components in one piece each)."""
     if progress is not None:
@@ -182,6 +197,7 @@ def _beyond_components(graph, vertices, root, norms, k, v0, tol, rng, progress) 
     null = NullSpace(bounds, root[vertices] / norms[component])
     n, width = operator.n, block_width(k)
     if n <= DENSE_UP_TO or 4 * width > n - len(null) or 50 * width * len(operator.indices) > n**3:
+        _check_memory(24 * n * n, k, graph.n)
         return solve_dense(operator, null, k)
     report = None if progress is None else lambda fraction: progress("eigenvectors", fraction)
     start = None if v0 is None else v0[vertices]
