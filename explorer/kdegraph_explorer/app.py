@@ -88,7 +88,11 @@ THEME = {
 BAR_HEIGHT = "48px"
 STYLE = {  # a low, quiet bar in the page's own colours
     "& .MuiToolbar-root": {"minHeight": f"{BAR_HEIGHT} !important", "height": BAR_HEIGHT},
-    "& .MuiAppBar-root": {
+    ".MuiAppBar-root": {
+        "bgcolor": "primary.contrastText",
+        "color": "primary.main",
+    },  # tells the page that widgets in the bar keep their colours
+    "& header.MuiAppBar-root": {
         "backgroundColor": "background.paper",
         "backgroundImage": "none",
         "color": "text.primary",

@@ -59,7 +59,6 @@ class PointsView(View):
         self._place_key, self._positions = key, positions(*key)
         for plot in self._plots.values():
             plot.name_axes(state.horizontal, state.vertical)
-            plot.glyph.size = 2 * point_radius(state.shown.n_points)
         self._frame.fit(extent_of(self._positions))
 
     def _refresh(self):
@@ -100,7 +99,7 @@ class _Plot:
         self._image = ColumnDataSource({column: [] for column in ("image", "x", "y", "dw", "dh")})
         self._points = ColumnDataSource({"x": [], "y": [], "colour": []})
         self.figure.image_rgba("image", "x", "y", "dw", "dh", source=self._image)
-        self.glyph = self.figure.scatter(
+        self._glyph = self.figure.scatter(
             "x", "y", fill_color="colour", line_color=None, nonselection_fill_alpha=0.15, source=self._points
         ).glyph
         self.figure.on_event(SelectionGeometry, select)
@@ -120,6 +119,7 @@ class _Plot:
             x0, x1, y0, y1, *_ = scene.viewport
             self._image.data = {"image": [layers.image], "x": [x0], "y": [y0], "dw": [x1 - x0], "dh": [y1 - y0]}
         if layers.positions is not None:
+            self._glyph.size = 2 * point_radius(len(scene.positions))
             x, y = layers.positions.T.copy()
             self._points.data = {"x": x, "y": y, "colour": layers.colours}
         elif layers.colours is not None:

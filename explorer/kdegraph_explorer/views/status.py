@@ -23,7 +23,7 @@ class Status(Viewer):
             size="small",
             variant="outlined",
             width=84,
-            margin=0,
+            margin=(0, 12, 0, 0),
             css_classes=["kg-cancel"],
             on_click=lambda event: session.cancel(),
         )
