@@ -85,8 +85,11 @@ def solve_dense(operator, null, k):
 
 
 def block_width(k):
-    """Vectors in the block for `k` wanted ones: guards speed convergence up, multiples of 8 fill vector registers."""
-    return 8 * math.ceil((k + max(6, k // 2)) / 8)
+    """Vectors in the block for `k` wanted ones: guards speed convergence up, multiples of 8 fill vector registers.
+
+    At least 16: that many numbers in single precision are a cache line, and a narrower product takes hardly less time.
+    """
+    return max(16, 8 * math.ceil((k + max(6, k // 2)) / 8))
 
 
 def solve_block(operator, null, k, *, tol, rng, start=None, report=None):
