@@ -14,6 +14,13 @@ EPS = (1e-1, 1e-3, 1e-6, 1e-9, 1e-12)
 SOLVERS = [("gaussian", m) for m in METHODS] + [(k, m) for k in ("laplacian", "exponential") for m in METHODS if m != "fgt"]
 
 
+def degrees(X, kernel, sigma, eps):
+    tree = build_tree(X)
+    result = np.empty(len(X))
+    result[tree.order] = kernel_degrees(Kernel(kernel, sigma), tree, eps)
+    return result
+
+
 def cloud(d, n, rng):
     """A wide cloud, a narrow one, duplicates and an outlier; the extent is about 10."""
     wide, narrow = rng.normal(size=(n // 2, d)), 4 + 0.01 * rng.normal(size=(n // 3, d))
@@ -123,6 +130,28 @@ def test_all_methods_agree(kernel):
         np.testing.assert_allclose(other, results[0], rtol=3e-8, atol=1e-10)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_random_problems(seed):
+    """What nobody thought of: dimension, spread, bandwidth, eps, weights at random, with targets and for degrees."""
+    rng = np.random.default_rng(seed)
+    for _ in range(4):
+        d, n = int(rng.integers(1, 6)), int(rng.integers(200, 3000))
+        kernel = str(rng.choice(oracle.KERNELS, p=[0.7, 0.15, 0.15]))
+        sigma, eps = 10.0 ** rng.uniform(-1.5, 1.5), 10.0 ** rng.uniform(-11, -0.5)
+        spread = 10.0 ** rng.uniform(-4, 0, size=(n, 1)) if rng.random() < 0.5 else 1.0
+        X = rng.normal(size=(n, d)) * spread
+        weights = rng.normal(size=n) if rng.random() < 0.5 else None
+        Y = np.concatenate([X[rng.choice(n, 40)], rng.normal(size=(40, d)) * 2])
+        got = kernel_sum(X, Y, kernel=kernel, sigma=sigma, eps=eps, weights=weights, method="fgt" if kernel == "gaussian" else "tree")
+        setting = d, n, kernel, sigma, eps
+        assert oracle.excess(got, X, Y, kernel, sigma, eps, weights) <= 1, setting
+        pick = rng.choice(n, 40, replace=False)
+        K = oracle.kernel_matrix(X[pick], X, kernel, sigma)
+        K[np.arange(40), pick] = 0
+        exact = K.sum(axis=1)
+        assert (np.abs(degrees(X, kernel, sigma, eps)[pick] - exact) <= (eps + 1e-12) * exact).all(), setting
+
+
 def test_linear_in_the_weights():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(2000, 2))
@@ -224,13 +253,6 @@ def test_does_not_depend_on_threads(method):
         kdegraph.set_num_threads(default)
     assert np.array_equal(results[0], results[1])
     assert np.array_equal(results[0], results[2])
-
-
-def degrees(X, kernel, sigma, eps):
-    tree = build_tree(X)
-    result = np.empty(len(X))
-    result[tree.order] = kernel_degrees(Kernel(kernel, sigma), tree, eps)
-    return result
 
 
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
