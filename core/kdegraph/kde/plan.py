@@ -15,12 +15,15 @@ from . import expansions, simplex, tensor
 
 SMALL = 64  # points of a group that need not be divided further, however wide
 WIDE = 1.0  # targets in wider groups (in units of sigma) are treated one by one: bounds for the group would be too loose
+LOOSE = 1.5  # groups up to this radius may be expanded (in units of sigma): small ones are not divided further
 SAMPLE = 32  # groups on which the cost of a plan is estimated
 RADII = (0.0, 0.12, 0.18, 0.25, 0.35, 0.5, 0.7, 1.0)  # candidates for the radius of a group, in units of sigma
 
 PAIR, PAIR_DIM = 1.2, 0.35  # a kernel value, and what each dimension adds
 VISIT = 100.0  # a pair of nodes looked at
 PRODUCT, TRANSLATION = {True: 0.3, False: 0.8}, 150.0  # a product of a translation (tensor or not), and what comes on top
+POINT = 50.0  # on top of the products where an expansion meets a single point
+DIRECT, TRANSLATE, FIELD, SOURCES = range(4)  # how a pair of groups is summed, see `choose`
 TERM = 0.7  # a term of an expansion at a point
 
 
@@ -34,7 +37,7 @@ class Groups:
     """A partition of a tree's points into nodes: those of at most `radius`, as large as possible, or small ones."""
 
     nodes: np.ndarray
-    tight: np.ndarray
+    expandable: np.ndarray
 
     @classmethod
     def of(cls, tree: Tree, radii, radius):
@@ -51,7 +54,7 @@ class Groups:
             inside[nodes] = inside[parents] | ends[parents]
         nodes = np.flatnonzero(ends & ~inside)
         nodes = nodes[np.argsort(tree.start[nodes])]
-        return cls(nodes, tight[nodes])
+        return cls(nodes, radii[nodes] <= LOOSE)
 
 
 @dataclass(frozen=True)
@@ -63,10 +66,56 @@ class Plan:
     cost: float
 
 
-def translation_costs(d):
-    """Cost of a translation for every order from 0 to `expansions.max_order`."""
-    products = [expansions.count_products(d, order) for order in range(1, expansions.max_order(d) + 1)]
-    return TRANSLATION + PRODUCT[expansions.is_tensor(d)] * np.array([0, *products], dtype=float)
+def order_costs(d):
+    """Cost of a translation, and of an expansion at a single point, for every order from 0 to `expansions.max_order`; (2, order + 1)."""
+    orders = range(1, expansions.max_order(d) + 1)
+    product = PRODUCT[expansions.is_tensor(d)]
+    translations = [TRANSLATION + product * expansions.count_products(d, order) for order in orders]
+    points = [POINT + product * expansions.count_terms(d, order) for order in orders]
+    return np.array([[math.inf, *translations], [math.inf, *points]])
+
+
+@jit
+def choose(count, size, moments, allowed, z, target_half, source_half, top, costs, tensor_terms, room, sqrt):
+    """How to sum `size` sources at `count` targets with an error of at most `allowed` per unit of weight.
+
+    `z` is the vector between the centres, `target_half` and `source_half` are the half widths of the boxes, all in units of sigma;
+    `moments` tells whether the sources have them. Ways: `DIRECT`; `TRANSLATE` the moments into the targets' local expansion; evaluate the
+    `FIELD` of the moments at every target; add the `SOURCES` one by one to the local expansion.
+
+    Returns
+    -------
+    way, order, cost
+    """
+    d = z.size
+    way, order, cost = DIRECT, 0, (PAIR + PAIR_DIM * d) * count * size
+    for candidate in (TRANSLATE, FIELD, SOURCES):
+        if (candidate != SOURCES and not moments) or (candidate != FIELD and count == 1):
+            continue
+        factor = 1 if candidate == TRANSLATE else count if candidate == FIELD else size
+        least = costs[0, 2] if candidate == TRANSLATE else factor * costs[1, 2]
+        if least >= cost:
+            continue
+        reach, apart = room[0], room[1]
+        for c in range(d):
+            # Points that meet an expansion one by one are where they are: the nearest place in their box counts.
+            reach[c], apart[c] = 0.0, abs(z[c])
+            if candidate == FIELD:
+                apart[c] = max(apart[c] - target_half[c], 0.0)
+            else:
+                reach[c] += target_half[c]
+            if candidate == SOURCES:
+                apart[c] = max(apart[c] - source_half[c], 0.0)
+            else:
+                reach[c] += source_half[c]
+        if tensor_terms:
+            q = tensor.needed_order(allowed, apart, reach, top, sqrt)
+        else:
+            q = simplex.needed_order(allowed, apart, reach, top, sqrt)
+        price = factor * costs[0 if candidate == TRANSLATE else 1, q]
+        if price < cost:
+            way, order, cost = candidate, q, price
+    return way, order, cost
 
 
 def choose_plan(kernel, tree, eps, n_targets, *, expand=True):
@@ -76,16 +125,16 @@ def choose_plan(kernel, tree, eps, n_targets, *, expand=True):
     """
     n, d = tree.points.shape
     radii = tree.radii(kernel.inverse_sigma)
-    expand = expand and kernel.code == GAUSSIAN
-    costs = translation_costs(d)
+    expand = expand and kernel.code == GAUSSIAN and expansions.max_order(d) > 1
+    costs = order_costs(d)
     best = Plan(0.0, 1, math.inf)
     for radius in RADII:
         groups = Groups.of(tree, radii, radius)
-        if radius and not groups.tight.any():
+        if radius and not groups.expandable.any():
             continue
         picked = np.linspace(0, groups.nodes.size - 1, min(SAMPLE, groups.nodes.size)).astype(int)
         cost, order = _estimate(
-            kernel.code, kernel.inverse_sigma, picked, groups.nodes, groups.tight, tree.low, tree.high, tree.start, tree.stop,
+            kernel.code, kernel.inverse_sigma, picked, groups.nodes, groups.expandable, tree.low, tree.high, tree.start, tree.stop,
             eps, expand and radius > 0, expansions.is_tensor(d), costs, expansions.SQRT,
         )  # fmt: skip
         order = int(min(order + 2, expansions.max_order(d))) if order > 1 else 1
@@ -98,15 +147,12 @@ def choose_plan(kernel, tree, eps, n_targets, *, expand=True):
 
 
 @jit
-def _estimate(code, scale, picked, nodes, tight, low, high, start, stop, eps, expand, tensor_terms, costs, sqrt):
-    """Cost per target, summed over the `picked` groups, and the highest order taken.
-
-    The cost is infinite where large groups would be left to direct sums.
-    """
+def _estimate(code, scale, picked, nodes, expandable, low, high, start, stop, eps, expand, tensor_terms, costs, sqrt):
+    """Cost per target, summed over the `picked` groups, and the highest order taken."""
     d = low.shape[1]
-    z, r = np.empty(d), np.empty(d)
+    z, room, target_half, source_half = np.empty(d), np.empty((2, d)), np.empty(d), np.empty(d)
     total, highest = 0.0, 1
-    n = stop[0]
+    top = costs.shape[1] - 1
     for t in picked:
         target = nodes[t]
         size = stop[target] - start[target]
@@ -114,27 +160,28 @@ def _estimate(code, scale, picked, nodes, tight, low, high, start, stop, eps, ex
         for node in nodes:
             least, most = box_distances(code, scale, low, high, target, low, high, node)
             mass += (stop[node] - start[node]) * exp_neg(0.5 * (least + most))
-        share = 0.5 * eps * mass / n
+        share = 0.5 * eps * mass / stop[0]
         work = 0.0
         for k in range(nodes.size):
             node = nodes[k]
             least, most = box_distances(code, scale, low, high, target, low, high, node)
             if exp_neg(least) <= share:
                 continue
+            work += VISIT
             count = stop[node] - start[node]
-            cost = (PAIR + PAIR_DIM * d) * size * count
-            if expand and tight[t] and tight[k]:
-                for c in range(d):
-                    z[c] = ((low[node, c] - low[target, c]) + (high[node, c] - high[target, c])) * 0.5 * scale
-                    r[c] = ((high[node, c] - low[node, c]) + (high[target, c] - low[target, c])) * 0.5 * scale
-                allowed = 0.5 * eps * exp_neg(most) + share
-                top = costs.size - 1
-                order = tensor.needed_order(allowed, z, r, top, sqrt) if tensor_terms else simplex.needed_order(allowed, z, r, top, sqrt)
-                if order == 0 and count > SMALL and size > SMALL:
-                    return np.inf, 1
-                if order > 1 and costs[order] < cost:
-                    cost = costs[order]
-                    highest = max(highest, order)
-            work += cost + VISIT
+            if not expand:
+                work += (PAIR + PAIR_DIM * d) * size * count
+                continue
+            for c in range(d):
+                target_half[c] = (high[target, c] - low[target, c]) * 0.5 * scale
+                source_half[c] = (high[node, c] - low[node, c]) * 0.5 * scale
+                z[c] = (low[target, c] - low[node, c]) * scale + target_half[c] - source_half[c]
+            allowed = 0.5 * eps * exp_neg(most) + share
+            way, order, cost = choose(
+                size, count, expandable[k], allowed, z, target_half, source_half, top, costs, tensor_terms, room, sqrt
+            )
+            work += cost
+            if way != DIRECT:
+                highest = max(highest, order)
         total += work / size
     return total, highest

@@ -41,6 +41,18 @@ def translate(moments, z, q, exponents, degree, n_terms, row, sums, line, room, 
 
     `line` is room for (d, q) numbers, `room` for as many as `local` has.
     """
+    _hermite(z, q, exponents, n_terms, line, room)
+    for b in range(n_terms[q]):
+        offset = row[b]
+        total = 0.0
+        for a in range(n_terms[q - degree[b]]):
+            total += moments[a] * room[sums[offset + a]]
+        local[b] += total
+
+
+@jit
+def _hermite(z, q, exponents, n_terms, line, out):
+    """Write the derivatives of total degree < q at `z` into `out`."""
     d = z.size
     for c in range(d):
         derivatives(z[c], q, line[c])
@@ -48,10 +60,22 @@ def translate(moments, z, q, exponents, degree, n_terms, row, sums, line, room, 
         value = line[0, exponents[i, 0]]
         for c in range(1, d):
             value *= line[c, exponents[i, c]]
-        room[i] = value
-    for b in range(n_terms[q]):
-        offset = row[b]
-        total = 0.0
-        for a in range(n_terms[q - degree[b]]):
-            total += moments[a] * room[sums[offset + a]]
-        local[b] += total
+        out[i] = value
+
+
+@jit(reassociate=True)
+def field_at(moments, z, q, exponents, n_terms, line, room):
+    """The field of a source group's `moments` at the distance `z` from its centre, up to order q."""
+    _hermite(z, q, exponents, n_terms, line, room)
+    total = 0.0
+    for i in range(n_terms[q]):
+        total += moments[i] * room[i]
+    return total
+
+
+@jit
+def add_source(weight, z, q, exponents, n_terms, line, room, local):
+    """Add the field of one source, at the distance -`z` from the centre of the targets, to their `local` expansion up to order q."""
+    _hermite(z, q, exponents, n_terms, line, room)
+    for i in range(n_terms[q]):
+        local[i] += weight * room[i]

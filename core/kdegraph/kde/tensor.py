@@ -123,3 +123,57 @@ def translate(moments, z, p, order, line, room, local):
                     values = room[1, (a0 * p + b1) * p : (a0 * p + b1 + 1) * p]
                     for b2 in range(p):
                         out[b2] += g * values[b2]
+
+
+@jit(reassociate=True)
+def field_at(moments, z, p, order, line):
+    """The field of a source group's `moments` at the distance `z` from its centre, up to order p."""
+    d = z.size
+    for c in range(d):
+        derivatives(z[c], p, line[c])
+    if d == 1:
+        return _dot(moments[:p], line[0])
+    total = 0.0
+    if d == 2:
+        for a in range(p):
+            total += line[0, a] * _dot(moments[a * order : a * order + p], line[1])
+        return total
+    for a in range(p):
+        part = 0.0
+        for b in range(p):
+            row = (a * order + b) * order
+            part += line[1, b] * _dot(moments[row : row + p], line[2])
+        total += line[0, a] * part
+    return total
+
+
+@jit(reassociate=True)
+def _dot(x, y):
+    total = 0.0
+    for i in range(x.size):
+        total += x[i] * y[i]
+    return total
+
+
+@jit
+def add_source(weight, z, p, order, line, local):
+    """Add the field of one source, at the distance -`z` from the centre of the targets, to their `local` expansion up to order p."""
+    d = z.size
+    for c in range(d):
+        derivatives(z[c], p, line[c])
+    if d == 1:
+        _add(weight, line[0], local[:p])
+    elif d == 2:
+        for a in range(p):
+            _add(weight * line[0, a], line[1], local[a * order : a * order + p])
+    else:
+        for a in range(p):
+            for b in range(p):
+                row = (a * order + b) * order
+                _add(weight * line[0, a] * line[1, b], line[2], local[row : row + p])
+
+
+@jit
+def _add(factor, x, out):
+    for i in range(out.size):
+        out[i] += factor * x[i]

@@ -9,7 +9,7 @@ from ..kernels import exp_neg, exponents
 from ..tree import box_distances
 from . import expansions, simplex, tensor
 from .direct import BLOCK
-from .plan import PAIR, PAIR_DIM, SMALL
+from .plan import DIRECT, FIELD, SMALL, TRANSLATE, choose
 
 
 @jit
@@ -25,7 +25,7 @@ def sums_range(
     stack = np.empty(256, np.int64)
     local, line = np.empty(n_local), np.empty((d, 2 * order))
     room, block = np.empty((2, n_local)), np.empty((n_local, expansions.BLOCK))
-    z, r = np.empty(d), np.empty(d)
+    z, half, target_half, source_half = np.empty(d), np.empty((2, d)), np.empty(d), np.empty(d)
     for unit in range(begin, end):
         first, last = t_start[unit], t_stop[unit]
         count = last - first
@@ -58,24 +58,43 @@ def sums_range(
                 constant += (node_sum[node] - own) * 0.5 * (largest + smallest)
                 continue
             leaf = 2 * node + 2 >= start.size
-            if is_group[node] and moment_row[node] >= 0 and count > 1 and not part:
+            if is_group[node] and order > 1 and not part:
                 for c in range(d):
-                    half = (high[node, c] - low[node, c]) / 2
-                    z[c] = (center[c] - (low[node, c] + half)) * scale
-                    r[c] = (half + (t_high[unit, c] - t_low[unit, c]) / 2) * scale
-                mass = node_mass[node]
+                    target_half[c] = (t_high[unit, c] - t_low[unit, c]) * 0.5 * scale
+                    source_half[c] = (high[node, c] - low[node, c]) * 0.5 * scale
+                    z[c] = (t_low[unit, c] - low[node, c]) * scale + target_half[c] - source_half[c]
                 if own > 0.0:
-                    allowed *= (mass - own) / mass
-                q = tensor.needed_order(allowed, z, r, order, sqrt) if tensor_terms else simplex.needed_order(allowed, z, r, order, sqrt)
-                if q > 1 and costs[q] < (PAIR + PAIR_DIM * d) * count * size:
-                    if not expanded:
+                    allowed *= (node_mass[node] - own) / node_mass[node]
+                way, q, _ = choose(
+                    count, size, moment_row[node] >= 0, allowed, z, target_half, source_half, order, costs, tensor_terms, half, sqrt
+                )
+                if way != DIRECT:
+                    if way != FIELD and not expanded:
                         local[:] = 0.0
                         expanded = True
-                    source = moments[moment_row[node]]
-                    if tensor_terms:
-                        tensor.translate(source, z, q, order, line, room, local)
+                    if way == TRANSLATE:
+                        source = moments[moment_row[node]]
+                        if tensor_terms:
+                            tensor.translate(source, z, q, order, line, room, local)
+                        else:
+                            simplex.translate(source, z, q, exponents_of, degree, n_terms, row, index_sums, line, room[0], local)
+                    elif way == FIELD:
+                        source = moments[moment_row[node]]
+                        for i in range(first, last):
+                            for c in range(d):
+                                z[c] = (t_points[i, c] - low[node, c]) * scale - source_half[c]
+                            if tensor_terms:
+                                sums[i] += tensor.field_at(source, z, q, order, line)
+                            else:
+                                sums[i] += simplex.field_at(source, z, q, exponents_of, n_terms, line, room[0])
                     else:
-                        simplex.translate(source, z, q, exponents_of, degree, n_terms, row, index_sums, line, room[0], local)
+                        for j in range(start[node], stop[node]):
+                            for c in range(d):
+                                z[c] = (t_low[unit, c] - columns[c, j]) * scale + target_half[c]
+                            if tensor_terms:
+                                tensor.add_source(weights[j], z, q, order, line, local)
+                            else:
+                                simplex.add_source(weights[j], z, q, exponents_of, n_terms, line, room[0], local)
                     constant -= own
                     continue
             if leaf or size <= SMALL:

@@ -18,7 +18,7 @@ from ..kernels import UNDERFLOW
 from ..tree import Tree, build_tree
 from . import expansions
 from .direct import direct_sums
-from .plan import WIDE, Groups, choose_plan, pair_cost, translation_costs
+from .plan import WIDE, Groups, choose_plan, order_costs, pair_cost
 from .traversal import sums_range
 
 
@@ -62,7 +62,7 @@ def prepare(kernel, tree, weights, plan):
     table = expansions.tables(d if plan.order > 1 else 1, plan.order)
     is_group = np.zeros(tree.start.size, bool)
     is_group[groups.nodes] = True
-    expanded = groups.nodes[groups.tight & (tree.stop[groups.nodes] - tree.start[groups.nodes] > 4)]
+    expanded = groups.nodes[groups.expandable & (tree.stop[groups.nodes] - tree.start[groups.nodes] > 4)]
     if plan.order == 1:
         expanded = expanded[:0]
     moment_row = np.full(tree.start.size, -1, np.int64)
@@ -132,7 +132,7 @@ def sums_at(sources, targets, eps, *, floor=0.0, exclude_self=False, progress=No
         targets.points, targets.columns, targets.start, targets.stop, targets.low, targets.high,
         tree.columns, sources.weights, tree.start, tree.stop, tree.low, tree.high,
         sources.node_sum, sources.node_mass, sources.is_group, sources.moment_row, sources.moments, table.n_terms.size - 1,
-        expansions.is_tensor(d), translation_costs(d), table.exponents, table.degree, table.parent, table.axis,
+        expansions.is_tensor(d), order_costs(d), table.exponents, table.degree, table.parent, table.axis,
         table.inverse_factorial, table.n_terms, table.row, table.sums, expansions.SQRT,
         0.5 * eps, 0.5 * eps, cut, exclude_self, sums,
         chunk=max(1, min(256, targets.start.size // 32)), progress=progress,
