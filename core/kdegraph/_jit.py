@@ -24,12 +24,13 @@ def _user_cache() -> Path:
 
 
 def _fingerprint() -> str:
-    """Hash of all sources: numba does not notice that a callee in another file has changed."""
+    """Hash of all sources with compiled code: numba does not notice that a callee in another file has changed."""
     root = Path(__file__).parent
     digest = hashlib.blake2b(f"{numba.__version__} {sys.version_info[:2]}".encode(), digest_size=8)
     for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode())
-        digest.update(path.read_bytes())
+        source = path.read_bytes()
+        if b"_jit import" in source:
+            digest.update(path.relative_to(root).as_posix().encode() + source)
     return digest.hexdigest()
 
 
