@@ -15,6 +15,7 @@ from kdegraph_explorer.drawing.raster import draw, edge_list
 from kdegraph_explorer.projection import positions, principal_components
 from kdegraph_explorer.selection import indices_within
 from kdegraph_explorer.views import VIEWS
+from kdegraph_explorer.views.markup import Beacon
 
 PATIENCE = 120  # seconds
 TWO_PAIRS = [[0.0, 0.0], [0.1, 0.0], [5.0, 5.0], [5.1, 5.0]]
@@ -105,13 +106,24 @@ def test_results_that_do_not_exist_are_not_read_back(explore):
         _ = explorer.labels
 
 
-def test_page_and_notebook_show_the_same_parts():
+def test_page_and_notebook_show_the_same_parts(explore):
     page = create_app()
     names = {fig.object.name for fig in page.select(pn.pane.Bokeh)}
-    explorer = Explorer(TWO_PAIRS, sigma=1.0)
-    assert {fig.object.name for fig in explorer.__panel__().select(pn.pane.Bokeh)} == names
     assert len(names) == 6
-    explorer.close()
+    explorer = explore(TWO_PAIRS, sigma=1.0)
+    place = explorer.__panel__()
+    assert place.select(pn.pane.Bokeh) == []
+    (beacon,) = place.select(Beacon)
+    beacon.ready = True  # as the browser says when it listens
+    assert {fig.object.name for fig in place.select(pn.pane.Bokeh)} == names
+
+
+def test_explorer_that_is_shown_again_moves(explore):
+    explorer = explore(TWO_PAIRS, sigma=1.0)
+    places = [explorer.__panel__(), explorer.__panel__()]
+    for place in places:
+        place.select(Beacon)[0].ready = True
+    assert [len(place.select(pn.pane.Bokeh)) for place in places] == [0, 6]
 
 
 def test_app_begins_with_a_file(tmp_path, explore):

@@ -12,6 +12,7 @@ from panel.viewable import Viewer
 from .session import Session
 from .views import VIEWS
 from .views.controls import DataControls, DisplayControls, ParameterControls
+from .views.markup import Beacon, Markup
 from .views.status import Problem, Status
 
 TABS_STYLE = ".MuiButtonBase-root { text-transform: none; white-space: nowrap; padding: 2px 12px; line-height: 1.6; }"
@@ -64,7 +65,8 @@ class Explorer(Viewer):
             maximum = None if dataset is None else dataset.n_points
             choices["n_clusters"] = check_count(n_clusters, "n_clusters", maximum=maximum, reason="(the number of points)")
         super().__init__(**params)
-        self.session = Session(document=self._document, given=dataset)
+        self._place = None
+        self.session = Session(document=self._document, push=self._push, given=dataset)
         self.session.state.choose(**choices)
         self.views = [view(self.session) for view in VIEWS]
         self.status = Status(self.session)
@@ -92,13 +94,29 @@ class Explorer(Viewer):
             self.session.start()
 
     def __panel__(self):
-        return pn.Row(
-            pn.Column(self._sidebar, width=SIDEBAR_WIDTH, scroll="y-auto", height=HEIGHT),
-            pn.Column(self._header, self._main, sizing_mode="stretch_both", margin=0),
-            sizing_mode="stretch_width",
-            height=HEIGHT,
-            css_classes=["kg-explorer"],
-        )
+        beacon = Beacon(html="Starting …", height=HEIGHT, sizing_mode="stretch_width")
+        place = pn.Column(beacon, sizing_mode="stretch_width", margin=0, css_classes=["kg-explorer"])
+        beacon.param.watch(lambda event: self._appear(place), "ready")
+        return place
+
+    def _appear(self, place):
+        """Move to `place`, whose browser is listening; what was sent before would be lost in a notebook."""
+        if self._place is not None:
+            self._place[:] = [Markup(html="The explorer has moved to where it was shown last.")]
+        self._place = place
+        sidebar, header, main = self.sections()
+        place[:] = [
+            pn.Row(
+                pn.Column(sidebar, width=SIDEBAR_WIDTH, height=HEIGHT, scroll="y-auto"),
+                pn.Column(header, main, sizing_mode="stretch_both", margin=0),
+                sizing_mode="stretch_width",
+                height=HEIGHT,
+            )
+        ]
+
+    def _push(self):
+        if self._place is not None:
+            pn.io.push_notebook(self._place)
 
     @property
     def X(self):

@@ -21,6 +21,8 @@ class Mailbox:
     ----------
     document : callable
         Returns the Bokeh document that shows the session, or None while it is not shown.
+    push : callable
+        Called after callbacks have run, unless on a server: sends what they have changed to a notebook.
 
     Notes
     -----
@@ -28,8 +30,8 @@ class Mailbox:
     in a plain script whenever somebody calls `drain`, as `Latest.wait` does.
     """
 
-    def __init__(self, document=lambda: None):
-        self._document = document
+    def __init__(self, document=lambda: None, push=lambda: None):
+        self._document, self._push = document, push
         self._created_in = pn.state.curdoc
         self._queue = deque()
         try:
@@ -47,9 +49,14 @@ class Mailbox:
 
     def drain(self):
         """Run what was posted. Call it on the session's thread only."""
-        with pn.io.hold(document) if (document := self._served()) else nullcontext():  # one message to the browser for all of it
+        if not self._queue:
+            return
+        document = self._served()
+        with pn.io.hold(document) if document else nullcontext():  # one message to the browser for all of it
             while self._queue:
                 self._queue.popleft()()
+        if document is None:
+            self._push()
 
     def _served(self):
         """The document, when it is one of a server's session."""

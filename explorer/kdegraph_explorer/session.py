@@ -15,6 +15,8 @@ class Session:
     ----------
     document : callable
         Returns the Bokeh document that shows the session, or None.
+    push : callable
+        Sends changes to a notebook; see `Mailbox`.
     given : Dataset, optional
         Data to begin with; otherwise those of the first of `SOURCES`.
 
@@ -25,14 +27,14 @@ class Session:
         One object of every class in `SOURCES`, by its `key`.
     """
 
-    def __init__(self, document=lambda: None, given=None):
+    def __init__(self, document=lambda: None, push=lambda: None, given=None):
         warmup.start()
         self.state = State()
         sources = ([] if given is None else [Given(given)]) + [source() for source in SOURCES]
         self.sources = {source.key: source for source in sources}
         self.state.param.source.objects = list(self.sources)
         self.state.source = sources[0].key
-        self._mailbox = Mailbox(document)
+        self._mailbox = Mailbox(document, push)
         self._pipeline = Pipeline()
         self._jobs = []
         self._compute = self.latest(self._run, deliver=self._accept, fail=self._fail, report=self._report)

@@ -18,3 +18,18 @@ class Markup(JSComponent):
       return element
     }
     """
+
+
+class Beacon(Markup):
+    """Tells when it has appeared in the browser: from then on, what is sent arrives."""
+
+    ready = param.Boolean(default=False, doc="Whether it has appeared.")
+
+    _esm = """
+    export function render({model}) {
+      const element = document.createElement("div")
+      element.innerHTML = model.html
+      setTimeout(() => { model.ready = true }, 0)
+      return element
+    }
+    """
