@@ -114,7 +114,7 @@ def test_page_and_notebook_show_the_same_parts(explore):
     place = explorer.__panel__()
     assert place.select(pn.pane.Bokeh) == []
     (beacon,) = place.select(Beacon)
-    beacon.ready = True  # as the browser says when it listens
+    beacon.beats = 1  # as the browser says when it listens
     assert {fig.object.name for fig in place.select(pn.pane.Bokeh)} == names
 
 
@@ -122,7 +122,7 @@ def test_explorer_that_is_shown_again_moves(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0)
     places = [explorer.__panel__(), explorer.__panel__()]
     for place in places:
-        place.select(Beacon)[0].ready = True
+        place.select(Beacon)[0].beats = 1
     assert [len(place.select(pn.pane.Bokeh)) for place in places] == [0, 6]
 
 

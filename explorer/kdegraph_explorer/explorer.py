@@ -96,23 +96,25 @@ class Explorer(Viewer):
     def __panel__(self):
         beacon = Beacon(html="Starting …", height=HEIGHT, sizing_mode="stretch_width")
         place = pn.Column(beacon, sizing_mode="stretch_width", margin=0, css_classes=["kg-explorer"])
-        beacon.param.watch(lambda event: self._appear(place), "ready")
+        beacon.param.watch(lambda event: self._appear(place, beacon), "beats")
         return place
 
-    def _appear(self, place):
+    def _appear(self, place, beacon):
         """Move to `place`, whose browser is listening; what was sent before would be lost in a notebook."""
+        if beacon.heard:
+            return
+        beacon.param.update(heard=True, visible=False)
         if self._place is not None:
-            self._place[:] = [Markup(html="The explorer has moved to where it was shown last.")]
+            self._place[1:] = [Markup(html="The explorer has moved to where it was shown last.")]
         self._place = place
         sidebar, header, main = self.sections()
-        place[:] = [
-            pn.Row(
-                pn.Column(sidebar, width=SIDEBAR_WIDTH, height=HEIGHT, scroll="y-auto"),
-                pn.Column(header, main, sizing_mode="stretch_both", margin=0),
-                sizing_mode="stretch_width",
-                height=HEIGHT,
-            )
-        ]
+        body = pn.Row(
+            pn.Column(sidebar, width=SIDEBAR_WIDTH, height=HEIGHT, scroll="y-auto"),
+            pn.Column(header, main, sizing_mode="stretch_both", margin=0),
+            sizing_mode="stretch_width",
+            height=HEIGHT,
+        )
+        place.append(body)
 
     def _push(self):
         if self._place is not None:

@@ -23,13 +23,14 @@ class Markup(JSComponent):
 class Beacon(Markup):
     """Tells when it has appeared in the browser: from then on, what is sent arrives."""
 
-    ready = param.Boolean(default=False, doc="Whether it has appeared.")
+    beats = param.Integer(default=0, doc="Grows until it is heard; the first beats of a notebook may be lost.")
+    heard = param.Boolean(default=False, doc="Whether Python has heard it. It must stay in the page even then: beats may be under way.")
 
     _esm = """
     export function render({model}) {
       const element = document.createElement("div")
       element.innerHTML = model.html
-      setTimeout(() => { model.ready = true }, 0)
+      const timer = setInterval(() => model.heard ? clearInterval(timer) : model.beats += 1, 200)
       return element
     }
     """
