@@ -92,7 +92,7 @@ def new_page(chromium, request):
     """Makes pages, with options for the browser context; at the end, fails the test if one had a problem."""
     contexts, watchers = [], []
 
-    def make(**options):
+    def make(ignore=None, **options):
         context = chromium.new_context(
             **{
                 "viewport": {"width": 1280, "height": 720},
@@ -103,7 +103,7 @@ def new_page(chromium, request):
                 **options,
             }
         )
-        watchers.append(Watcher(context))
+        watchers.append(Watcher(context, ignore))
         contexts.append(context)
         return context.new_page()
 

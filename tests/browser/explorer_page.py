@@ -25,10 +25,12 @@ class ExplorerPage:
     Parameters
     ----------
     page : playwright.sync_api.Page
+    notebook : bool
+        Whether it is shown in a notebook, where Bokeh does not say when it is idle.
     """
 
-    def __init__(self, page):
-        self.page = page
+    def __init__(self, page, notebook=False):
+        self.page, self.notebook = page, notebook
 
     def open(self, url):
         """Load the page and wait for its first result."""
@@ -48,7 +50,8 @@ class ExplorerPage:
         end = time.monotonic() + PATIENCE / 1000
         while times < 3:  # between two stages all may look idle for a moment
             page.locator(".kg-cancel").wait_for(state="hidden", timeout=PATIENCE)
-            page.wait_for_function(IDLE, timeout=PATIENCE)
+            if not self.notebook:
+                page.wait_for_function(IDLE, timeout=PATIENCE)
             now = self.seen()
             complete = "cluster" in self.status() and self.scores().get("Edges", ["–"]).count("–") == 0
             seen, times = now, times + 1 if complete and now == seen else 0

@@ -8,14 +8,20 @@ LOCAL = {"localhost", "127.0.0.1", "[::1]", "::1"}
 class Watcher:
     """Collects errors of a browser context, and refuses every request that leaves the machine.
 
+    Parameters
+    ----------
+    context : playwright.sync_api.BrowserContext
+    ignore : str, optional
+        A console error that contains this is not ours.
+
     Attributes
     ----------
     problems : list of str
     """
 
-    def __init__(self, context):
+    def __init__(self, context, ignore=None):
         self.problems = []
-        self._leaving = False
+        self._ignore = ignore
         context.route(lambda url: not is_local(url), self._refuse)
         context.on("console", self._console)
         context.on("weberror", lambda event: self.problems.append(f"uncaught error: {event.error}"))
@@ -27,7 +33,7 @@ class Watcher:
         route.abort()
 
     def _console(self, message):
-        if message.type == "error":
+        if message.type == "error" and not (self._ignore and self._ignore in message.text):
             self.problems.append(f"console error: {message.text} ({message.location.get('url')})")
 
     def _response(self, response):
