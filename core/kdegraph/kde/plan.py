@@ -20,9 +20,9 @@ SAMPLE = 32  # groups on which the cost of a plan is estimated
 RADII = (0.0, 0.12, 0.18, 0.25, 0.35, 0.5, 0.7, 1.0)  # candidates for the radius of a group, in units of sigma
 
 PAIR, PAIR_DIM = 1.2, 0.35  # a kernel value, and what each dimension adds
-VISIT = 100.0  # a pair of nodes looked at
-PRODUCT, TRANSLATION = {True: 0.3, False: 0.8}, 150.0  # a product of a translation (tensor or not), and what comes on top
-POINT = 50.0  # on top of the products where an expansion meets a single point
+VISIT, VISIT_DIM = 60.0, 12.0  # a pair of nodes looked at, and what each dimension adds
+PRODUCT, TRANSLATION = {True: 0.3, False: 0.8}, 100.0  # a product of a translation (tensor or not), and what comes on top
+POINT_DIM = 25.0  # derivatives in one dimension, on top of the products
 DIRECT, TRANSLATE, FIELD, SOURCES = range(4)  # how a pair of groups is summed, see `choose`
 TERM = 0.7  # a term of an expansion at a point
 
@@ -70,8 +70,10 @@ def order_costs(d):
     """Cost of a translation, and of an expansion at a single point, for every order from 0 to `expansions.max_order`; (2, order + 1)."""
     orders = range(1, expansions.max_order(d) + 1)
     product = PRODUCT[expansions.is_tensor(d)]
-    translations = [TRANSLATION + product * expansions.count_products(d, order) for order in orders]
-    points = [POINT + product * expansions.count_terms(d, order) for order in orders]
+    per_term = 0.0 if expansions.is_tensor(d) else TERM * d  # a simplex forms its products over the dimensions term by term
+    derivatives = [POINT_DIM * d + per_term * expansions.count_terms(d, order) for order in orders]
+    translations = [TRANSLATION + x + product * expansions.count_products(d, q) for q, x in zip(orders, derivatives, strict=True)]
+    points = [x + product * expansions.count_terms(d, q) for q, x in zip(orders, derivatives, strict=True)]
     return np.array([[math.inf, *translations], [math.inf, *points]])
 
 
@@ -134,8 +136,8 @@ def choose_plan(kernel, tree, eps, n_targets, *, expand=True):
             continue
         picked = np.linspace(0, groups.nodes.size - 1, min(SAMPLE, groups.nodes.size)).astype(int)
         cost, order = _estimate(
-            kernel.code, kernel.inverse_sigma, picked, groups.nodes, groups.expandable, tree.low, tree.high, tree.start, tree.stop,
-            eps, expand and radius > 0, expansions.is_tensor(d), costs, expansions.SQRT,
+            kernel.code, kernel.inverse_sigma, picked, groups.nodes, groups.expandable, radii[groups.nodes] > WIDE,
+            tree.low, tree.high, tree.start, tree.stop, eps, expand and radius > 0, expansions.is_tensor(d), costs, expansions.SQRT,
         )  # fmt: skip
         order = int(min(order + 2, expansions.max_order(d))) if order > 1 else 1
         cost *= n_targets / picked.size
@@ -147,7 +149,7 @@ def choose_plan(kernel, tree, eps, n_targets, *, expand=True):
 
 
 @jit
-def _estimate(code, scale, picked, nodes, expandable, low, high, start, stop, eps, expand, tensor_terms, costs, sqrt):
+def _estimate(code, scale, picked, nodes, expandable, wide, low, high, start, stop, eps, expand, tensor_terms, costs, sqrt):
     """Cost per target, summed over the `picked` groups, and the highest order taken."""
     d = low.shape[1]
     z, room, target_half, source_half = np.empty(d), np.empty((2, d)), np.empty(d), np.empty(d)
@@ -167,7 +169,7 @@ def _estimate(code, scale, picked, nodes, expandable, low, high, start, stop, ep
             least, most = box_distances(code, scale, low, high, target, low, high, node)
             if exp_neg(least) <= share:
                 continue
-            work += VISIT
+            work += (VISIT + VISIT_DIM * d) * (size if wide[t] else 1)
             count = stop[node] - start[node]
             if not expand:
                 work += (PAIR + PAIR_DIM * d) * size * count

@@ -155,9 +155,16 @@ def tree_sums(kernel, sources, targets, weights, eps, *, floor, method="auto", p
     return sums
 
 
-def kernel_degrees(kernel, tree, eps, *, progress=None):
-    """``sum_{j != i} k(x_i, x_j)`` in the tree's order, each with relative error eps; 0 exactly where all values underflow."""
-    plan = choose_plan(kernel, tree, eps, tree.order.size)
-    prepared = prepare(kernel, tree, np.ones(tree.order.size), plan)
+def kernel_degrees(kernel, tree, eps, *, plan=None, progress=None):
+    """``sum_{j != i} k(x_i, x_j)`` in the tree's order, each with relative error eps; 0 exactly where all values underflow.
+
+    `plan` is `choose_plan`'s when None; directly where that is the cheapest.
+    """
+    n, d = tree.points.shape
+    if plan is None:
+        plan = choose_plan(kernel, tree, eps, n)
+    if plan.cost > pair_cost(d) * n * n:
+        return direct_sums(kernel, tree.points, tree.points, np.ones(n), exclude_self=True, progress=progress)
+    prepared = prepare(kernel, tree, np.ones(n), plan)
     units = Targets.of(tree, tree.radii(kernel.inverse_sigma), plan.radius)
     return np.maximum(sums_at(prepared, units, eps, exclude_self=True, progress=progress), 0.0)
