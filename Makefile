@@ -26,7 +26,7 @@ $(VENV)/.ready-dev: pyproject.toml constraints.txt scripts/venv.sh
 	@scripts/venv.sh $(VENV) dev
 
 explore: $(VENV)/.ready-explorer ## Serve the explorer (HOST=localhost PORT=5006 FILE=data.csv)
-	@exec $(BIN)/kdegraph explore --host "$(HOST)" --port "$(PORT)" $(if $(FILE),"$(FILE)")
+	@exec $(BIN)/kdegraph explore --no-browser --host "$(HOST)" --port "$(PORT)" $(if $(FILE),"$(FILE)")
 
 # Computations first, on all cores; then the browser by itself, so that what it waits for does not depend on them.
 test: $(VENV)/.ready-dev ## Run the whole suite, browser included (PYTEST_ARGS="-k name")
