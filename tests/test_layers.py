@@ -5,9 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import kdegraph
+import pytest
 
 CORE = Path(kdegraph.__file__).parent
 INTERFACE = {
