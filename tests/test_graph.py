@@ -191,7 +191,8 @@ def test_order_of_the_points_is_kept():
 @pytest.mark.nojit
 def test_sampler_auto():
     X = cloud(30)
-    assert similarity_graph(X, sigma=1.0).sampler == "rejection"
+    assert similarity_graph(X, sigma=1.0).sampler == "rows"
+    assert similarity_graph(np.linspace(0, 1, 3000)[:, None], sigma=0.01).sampler == "rejection"
     assert similarity_graph(X, sigma=1.0).draws == "independent"
     assert similarity_graph(X, sigma=1.0, kde="direct").sampler == "recursive"
     assert similarity_graph(X, sigma=1.0, sampler="recursive").draws == "stratified"

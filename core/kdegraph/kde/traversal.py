@@ -26,6 +26,7 @@ def sums_range(
     local, line = np.empty(n_local), np.empty((d, 2 * order))
     room, block = np.empty((2, n_local)), np.empty((n_local, expansions.BLOCK))
     z, half, target_half, source_half = np.empty(d), np.empty((2, d)), np.empty(d), np.empty(d)
+    middle = np.empty(d)
     for unit in range(begin, end):
         first, last = t_start[unit], t_stop[unit]
         count = last - first
@@ -60,9 +61,11 @@ def sums_range(
             leaf = 2 * node + 2 >= start.size
             if is_group[node] and order > 1 and not part:
                 for c in range(d):
-                    target_half[c] = (t_high[unit, c] - t_low[unit, c]) * 0.5 * scale
-                    source_half[c] = (high[node, c] - low[node, c]) * 0.5 * scale
-                    z[c] = (t_low[unit, c] - low[node, c]) * scale + target_half[c] - source_half[c]
+                    # Far from the origin centres are rounded: what counts is where they are, as the moments know them.
+                    middle[c] = low[node, c] + (high[node, c] - low[node, c]) / 2
+                    target_half[c] = max(t_high[unit, c] - center[c], center[c] - t_low[unit, c]) * scale
+                    source_half[c] = max(high[node, c] - middle[c], middle[c] - low[node, c]) * scale
+                    z[c] = (center[c] - middle[c]) * scale
                 if own > 0.0:
                     allowed *= (node_mass[node] - own) / node_mass[node]
                 way, q, _ = choose(
@@ -82,7 +85,7 @@ def sums_range(
                         source = moments[moment_row[node]]
                         for i in range(first, last):
                             for c in range(d):
-                                z[c] = (t_points[i, c] - low[node, c]) * scale - source_half[c]
+                                z[c] = (t_points[i, c] - middle[c]) * scale
                             if tensor_terms:
                                 sums[i] += tensor.field_at(source, z, q, order, line)
                             else:
@@ -90,7 +93,7 @@ def sums_range(
                     else:
                         for j in range(start[node], stop[node]):
                             for c in range(d):
-                                z[c] = (t_low[unit, c] - columns[c, j]) * scale + target_half[c]
+                                z[c] = (center[c] - columns[c, j]) * scale
                             if tensor_terms:
                                 tensor.add_source(weights[j], z, q, order, line, local)
                             else:
