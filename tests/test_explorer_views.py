@@ -114,7 +114,8 @@ def test_page_and_notebook_show_the_same_parts(explore):
     place = explorer.__panel__()
     assert place.select(pn.pane.Bokeh) == []
     (beacon,) = place.select(Beacon)
-    beacon.beats = 1  # as the browser says when it listens
+    beacon.beats = 1
+    explorer.session.wait(PATIENCE)  # as the browser says when it listens
     assert {fig.object.name for fig in place.select(pn.pane.Bokeh)} == names
 
 
@@ -123,6 +124,7 @@ def test_explorer_that_is_shown_again_moves(explore):
     places = [explorer.__panel__(), explorer.__panel__()]
     for place in places:
         place.select(Beacon)[0].beats = 1
+        explorer.session.wait(PATIENCE)
     assert [len(place.select(pn.pane.Bokeh)) for place in places] == [0, 6]
 
 

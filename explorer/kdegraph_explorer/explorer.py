@@ -9,6 +9,7 @@ from kdegraph._validation import check_count, check_points, check_positive
 from kdegraph.datasets import Dataset
 from panel.viewable import Viewer
 
+from .notebook import growing, widget_of
 from .session import Session
 from .views import VIEWS
 from .views.controls import DataControls, DisplayControls, ParameterControls
@@ -96,8 +97,16 @@ class Explorer(Viewer):
     def __panel__(self):
         beacon = Beacon(html="Starting …", height=HEIGHT, sizing_mode="stretch_width")
         place = pn.Column(beacon, sizing_mode="stretch_width", margin=0, css_classes=["kg-explorer"])
-        beacon.param.watch(lambda event: self._appear(place, beacon), "beats")
+        beacon.param.watch(lambda event: self.session.mailbox.post(lambda: self._appear(place, beacon)), "beats")
         return place
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        """What a notebook shows: a Jupyter widget, whose messages arrive at once and which needs no network."""
+        try:
+            widget = widget_of(self.__panel__())
+        except ImportError:
+            return super()._repr_mimebundle_(include, exclude)
+        return widget._repr_mimebundle_(include=include, exclude=exclude)
 
     def _appear(self, place, beacon):
         """Move to `place`, whose browser is listening; what was sent before would be lost in a notebook."""
@@ -114,7 +123,8 @@ class Explorer(Viewer):
             sizing_mode="stretch_width",
             height=HEIGHT,
         )
-        place.append(body)
+        with growing(place):
+            place.append(body)
 
     def _push(self):
         if self._place is not None:

@@ -25,6 +25,7 @@ class Session:
     state : State
     sources : dict
         One object of every class in `SOURCES`, by its `key`.
+    mailbox : Mailbox
     """
 
     def __init__(self, document=lambda: None, push=lambda: None, given=None):
@@ -34,7 +35,7 @@ class Session:
         self.sources = {source.key: source for source in sources}
         self.state.param.source.objects = list(self.sources)
         self.state.source = sources[0].key
-        self._mailbox = Mailbox(document, push)
+        self.mailbox = Mailbox(document, push)
         self._pipeline = Pipeline()
         self._jobs = []
         self._compute = self.latest(self._run, deliver=self._accept, fail=self._fail, report=self._report)
@@ -49,7 +50,7 @@ class Session:
 
     def latest(self, work, **callbacks):
         """A `Latest` job that ends with the session."""
-        job = Latest(work, mailbox=self._mailbox, **callbacks)
+        job = Latest(work, mailbox=self.mailbox, **callbacks)
         self._jobs.append(job)
         return job
 
