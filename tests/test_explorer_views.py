@@ -175,6 +175,12 @@ def test_sliders_follow_the_state_without_choosing(explore):
     assert slider.start <= slider.value == pytest.approx(-8)
 
 
+def test_slider_of_sigma_is_centred_on_what_was_given(explore):
+    slider = widget(explore(TWO_PAIRS, sigma=0.01), "Kernel width σ")
+    assert slider.value == pytest.approx(-2)
+    assert slider.end - slider.value == pytest.approx(slider.value - slider.start)
+
+
 @pytest.mark.parametrize("text", ["1e-3", "250", " 0.5 "])
 def test_sigma_can_be_typed(explore, text):
     explorer = explore(TWO_PAIRS)

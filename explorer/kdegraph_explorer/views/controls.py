@@ -181,7 +181,8 @@ class ParameterControls(Viewer):
             sizing_mode="stretch_width",
             margin=0,
         )
-        state.param.watch(lambda *events: self._follow(), ["sigma", "n_rounds", "n_clusters", "result"])
+        self._centred_for = self  # the data for which the slider of sigma was centred; none yet
+        state.param.watch(lambda *events: self._follow(), ["sigma", "n_rounds", "n_clusters", "shown", "result"])
         self._follow()
 
     def __panel__(self):
@@ -223,7 +224,8 @@ class ParameterControls(Viewer):
             exponent = math.log10(state.sigma)
             if abs(sliders["sigma"].value - exponent) > 1e-9:  # an echo would pull the handle back while it is dragged
                 sliders["sigma"].value = exponent
-            if state.sigma_auto:
+            if state.sigma_auto or state.shown is not self._centred_for:
+                self._centred_for = state.shown
                 centre = round(exponent, 2)
                 sliders["sigma"].param.update(start=centre - SIGMA_DECADES, end=centre + SIGMA_DECADES)
             else:
