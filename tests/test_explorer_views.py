@@ -15,6 +15,7 @@ from kdegraph_explorer.drawing.raster import draw, edge_list
 from kdegraph_explorer.projection import positions, principal_components
 from kdegraph_explorer.selection import indices_within
 from kdegraph_explorer.views import VIEWS
+from kdegraph_explorer.views.controls import FileButton
 from kdegraph_explorer.views.markup import Beacon
 
 PATIENCE = 120  # seconds
@@ -443,3 +444,11 @@ def test_colours_are_distinct_and_end_with_the_neutral_one():
         assert rows.shape == (n + 1, 3)
         assert len(np.unique(rows, axis=0)) == n + 1
     assert packed(np.array([rgb("#102030")])).tolist() == [0x102030FF]
+
+
+def test_a_file_that_the_browser_turns_away_is_passed_on():
+    refused = []
+    button = FileButton(refused.append)
+    button._handle_msg({"status": "error", "error": "too large"})
+    button._handle_msg({"status": "finished"})
+    assert [str(error).split(":")[0] for error in refused] == ["too large", "the file is empty"]

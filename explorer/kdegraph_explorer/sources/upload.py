@@ -83,7 +83,9 @@ class Upload(Source):
 
 
 def read(file):
-    """Read a path, or the pair of a name and bytes."""
+    """Read a path, or the pair of a name and bytes; raise what came in place of a file."""
+    if isinstance(file, ValueError):
+        raise file
     if isinstance(file, tuple):
         name, content = file
         return datasets.read(content, filename=name)

@@ -7,7 +7,7 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 from kdegraph._validation import check_positive
-from kdegraph.datasets import MAX_BYTES, accepted
+from kdegraph.datasets import MAX_BYTES
 from panel.viewable import Viewer
 
 from ..projection import axes
@@ -67,17 +67,41 @@ def link(widget, attribute, parameterized, name):
     return widget
 
 
+class FileButton(pmui.FileInput):
+    """A file input that also passes on what the browser turns away: files over the size limit, and empty ones, which arrive as nothing.
+
+    Parameters
+    ----------
+    refuse : callable
+        Called with a ValueError that says why the last file was turned away.
+    """
+
+    def __init__(self, refuse, **params):
+        self._refuse = refuse
+        super().__init__(**params)
+
+    def _handle_msg(self, msg):
+        if msg["status"] == "error":
+            self._refuse(ValueError(msg["error"]))
+        elif msg["status"] == "finished" and not self._buffer:
+            self._refuse(ValueError("the file is empty: it has no bytes; choose one with data"))
+            self._send_msg({"status": "finished"})
+        else:
+            super()._handle_msg(msg)
+
+
 def file_input(parameterized, name, options):
-    """A button, and a place to drop a file on; sets the parameter to the pair of the file's name and its bytes."""
-    widget = pmui.FileInput(
-        accept=",".join(accepted()), multiple=False, max_file_size=MAX_BYTES, variant="outlined", margin=(6, 8), **options
-    )
+    """A button, and a place to drop a file on.
 
-    def received(event):
-        if widget.value is not None:
-            setattr(parameterized, name, (widget.filename, widget.value))
+    Sets the parameter to the pair of the file's name and its bytes, or to a ValueError. All types are let through: it is Python that knows,
+    and says, what it can read.
+    """
 
-    widget.param.watch(received, "value")
+    def take(value):
+        setattr(parameterized, name, value)
+
+    widget = FileButton(take, multiple=False, max_file_size=MAX_BYTES, variant="outlined", margin=(6, 8), **options)
+    widget.param.watch(lambda event: event.new is not None and take((widget.filename, event.new)), "value")
     return widget
 
 
