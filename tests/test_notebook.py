@@ -1,5 +1,6 @@
 """The example notebooks run from top to bottom."""
 
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,7 +18,7 @@ def test_notebook_runs(path, tmp_path, monkeypatch):
     assert not any(cell.get("outputs") for cell in notebook.cells), "examples are kept without outputs"
     client = NotebookClient(notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}})
     with ThreadPoolExecutor(1) as pool:  # its event loop must not meet one of another test
-        pool.submit(client.execute).result()
+        pool.submit(asyncio.run, client.async_execute()).result()  # closes its loop, which client.execute does not
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     assert outputs
     assert not any(output.output_type == "stream" and output.name == "stderr" for output in outputs), outputs
