@@ -107,8 +107,8 @@ class _State:
     def __init__(self, vertices, first, last):
         self.vertices, self.first, self.last = vertices, first, last
 
-    def part(self, chosen, first, last):
-        keep = chosen & (last > first)
+    def part(self, first, last):
+        keep = last > first
         return _State(self.vertices[keep], first[keep], last[keep])
 
 
@@ -138,9 +138,8 @@ def _descend(kernel, tree, solver, known, uniforms, neighbors, state, progress):
         share = np.where(blind, size[0] / (size[0] + size[1]), halves[0] / np.where(blind, 1.0, total))
         middle = np.empty_like(state.first)
         _split_uniforms(state.vertices, state.first, state.last, share, uniforms, middle)
-        everyone = np.ones(state.vertices.size, bool)
-        stack.append((right, level + 1, state.part(everyone, middle, state.last)))
-        stack.append((left, level + 1, state.part(everyone, state.first, middle)))
+        stack.append((right, level + 1, state.part(middle, state.last)))
+        stack.append((left, level + 1, state.part(state.first, middle)))
 
 
 def _half_sums(kernel, tree, solver, known, level, child, vertices):
