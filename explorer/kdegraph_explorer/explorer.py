@@ -12,11 +12,20 @@ from panel.viewable import Viewer
 from .notebook import growing, widget_of
 from .session import Session
 from .views import VIEWS
-from .views.controls import DataControls, DisplayControls, ParameterControls
+from .views.base import beside
+from .views.controls import DataControls, DisplayControls, ParameterControls, link
 from .views.markup import Beacon, Markup
 from .views.status import Problem, Status
 
-TABS_STYLE = ".MuiButtonBase-root { text-transform: none; white-space: nowrap; padding: 2px 12px; line-height: 1.6; }"
+TABS_STYLE = {
+    "& .MuiToggleButton-root": {
+        "textTransform": "none",
+        "whiteSpace": "nowrap",
+        "padding": "2px 14px",
+        "lineHeight": 1.6,
+        "fontSize": "13px",
+    }
+}
 SIDEBAR_WIDTH = 320
 HEIGHT = 672  # in a notebook; on a page it fills the window
 
@@ -76,18 +85,19 @@ class Explorer(Viewer):
         self._tabs = pmui.RadioButtonGroup(
             options={view.label: view.key for view in self.views if view.area == "top"},
             size="small",
-            width=260,
+            color="primary",
             height=30,
-            margin=(1, 8),
-            stylesheets=[TABS_STYLE],
+            margin=(4, 4, 0, 4),
+            sx=TABS_STYLE,
             css_classes=["kg-tabs"],
         )
-        self._tabs.param.watch(lambda event: self._show(), "value")
-        self._arrange()
-        self.session.state.param.watch(lambda event: self._arrange(), "shown")
         self._sidebar = pn.Column(*self.controls, sizing_mode="stretch_width", margin=0, css_classes=["kg-sidebar"])
-        self._header = pn.Row(self.status, self._tabs, sizing_mode="stretch_width", margin=0)
+        self._header = pn.Row(self.status, sizing_mode="stretch_width", margin=0)
         self._main = self._lay_out()
+        link(self._tabs, "value", self.session.state, "view")
+        self.session.state.param.watch(lambda event: self._show(), "view")
+        self.session.state.param.watch(lambda event: self._arrange(), "shown")
+        self._arrange()
         if pn.state.curdoc is not None and pn.state.curdoc.session_context:
             pn.state.on_session_destroyed(lambda context: self.close())
             pn.state.onload(self.session.start)  # what is sent before the browser has built the page would be lost
@@ -186,37 +196,32 @@ class Explorer(Viewer):
 
     def _lay_out(self):
         bottom = [view for view in self.views if view.area == "bottom"]
-        total = sum(view.width for view in bottom)
-        row = pn.FlexBox(
-            *(
-                pn.Column(view, sizing_mode="stretch_both", margin=0, styles={"flex": f"{view.width} 1 {300 * view.width / total:.0f}px"})
-                for view in bottom
-            ),
-            flex_wrap="nowrap",
-            sizing_mode="stretch_width",
-            height=226,
-            margin=0,
-        )
+        self._bottom = beside(*bottom, widths=[view.width for view in bottom], sizing_mode="stretch_width", height=226)
         return pn.Column(
             Problem(self.session),
+            self._tabs,
             *self._top.values(),
-            row,
+            self._bottom,
             sizing_mode="stretch_both",
             margin=0,
             css_classes=["kg-main"],
         )
 
     def _arrange(self):
-        """Offer the large views that apply to the data, and show the first of them."""
+        """Offer the large views that apply to the data, and show the first of them when the choice is another."""
         applicable = {view.label: view.key for view in self.views if view.area == "top" and view.applies()}
-        if applicable != self._tabs.options:
+        state = self.session.state
+        state.param.view.objects = list(applicable.values())
+        if applicable != self._tabs.options or state.view not in applicable.values():
             self._tabs.param.update(options=applicable, value=next(iter(applicable.values())))
         self._tabs.visible = len(applicable) > 1
         self._show()
 
     def _show(self):
+        shown = self.session.state.view
         for key, place in self._top.items():
-            place.visible = key == self._tabs.value
+            place.visible = key == shown
+        self._bottom.visible = not any(view.alone for view in self.views if view.key == shown)
 
 
 def _dataset(X, y):

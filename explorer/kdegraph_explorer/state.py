@@ -67,6 +67,7 @@ class State(param.Parameterized):
     )
     overlay = param.Number(default=0.55, bounds=(0, 1), label="Overlay", doc="How strongly the segments cover the photograph.")
 
+    view = param.Selector(objects=[""], label="View", doc="Which of the large views is on the screen.")
     shown = param.ClassSelector(
         class_=Dataset, doc="The points that are drawn: as `dataset`, or those before while the first result is near."
     )

@@ -1,13 +1,12 @@
 """The segmentation of a photograph."""
 
 import numpy as np
-import panel as pn
 from bokeh.models import ColumnDataSource
 
 from ..drawing.figures import Frame, plain_figure
 from ..drawing.palette import cluster_colours
 from ..pipeline import METHODS
-from .base import View, card, figure_pane
+from .base import View, beside, card, figure_pane
 
 SENTENCE = "each colour is one cluster of pixels"
 
@@ -37,14 +36,12 @@ class PictureView(View):
             self._glyphs[method] = overlay.glyph
             self._frame.add(fig)
             self._figures[method] = fig
-        self._body = pn.Row(
+        self._body = beside(
             *(card(name, SENTENCE, figure_pane(self._figures[method], f"{method}-picture")) for method, name in METHODS.items()),
-            sizing_mode="stretch_both",
             min_height=240,
         )
-        self.state.param.watch(lambda *events: self._update(), ["shown", "result"])
+        self.follow(self._update, "shown", "result")
         self.state.param.watch(lambda event: [glyph.update(global_alpha=event.new) for glyph in self._glyphs.values()], "overlay")
-        self._update()
 
     def __panel__(self):
         return self._body

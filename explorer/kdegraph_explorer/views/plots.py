@@ -1,0 +1,124 @@
+"""Plots of graphs over the same points, side by side and linked."""
+
+from bokeh.events import SelectionGeometry
+from bokeh.models import ColumnDataSource
+
+from ..drawing.figures import Frame, extent_of, plain_figure
+from ..drawing.painter import MAX_GLYPHS, Painter, Scene, point_radius
+from ..projection import positions
+from ..selection import indices_within
+
+TOOLS = "pan,wheel_zoom,box_select,lasso_select,tap,reset"
+
+
+class LinkedPlots:
+    """Plots that share their window and the selection, painted in a thread.
+
+    Parameters
+    ----------
+    session : Session
+    names : dict
+        Key of a plot to what is seen in it.
+    graphs : callable
+        Called with the key of a plot; returns its adjacency matrix (or None: no edges) and the colours of the points (or None: neutral).
+    """
+
+    def __init__(self, session, names, graphs):
+        self._state, self._graphs = session.state, graphs
+        self._job = session.latest(self._paint, deliver=self._show)
+        self.frame = Frame(self._request)
+        self.positions = None
+        self._placed = None
+        self._plots = {key: GraphPlot(name, self.frame, self._select) for key, name in names.items()}
+
+    def __getitem__(self, key):
+        return self._plots[key]
+
+    @property
+    def figures(self):
+        """The figures, by key."""
+        return {key: plot.figure for key, plot in self._plots.items()}
+
+    def update(self):
+        """Paint what has changed since the last time."""
+        state = self._state
+        if state.shown is None:
+            return
+        place = (state.shown, state.horizontal, state.vertical)
+        if place != self._placed:  # other points, or other axes
+            self._placed, self.positions = place, positions(*place)
+            for plot in self._plots.values():
+                plot.name_axes(state.horizontal, state.vertical)
+            self.frame.fit(extent_of(self.positions))
+        else:
+            self._request()
+        for plot in self._plots.values():
+            plot.select(state.selection if len(self.positions) <= MAX_GLYPHS else ())
+
+    def _request(self):
+        if self.positions is None:
+            return
+        viewport, selection = self.frame.viewport, self._state.selection
+        self._job.request({key: Scene(self.positions, viewport, *self._graphs(key), selection) for key in self._plots})
+
+    def _paint(self, scenes, progress, publish):
+        """In the worker. It is short and never stopped: what a painter has painted must reach the screen."""
+        return {key: self._plots[key].painter.paint(scene) for key, scene in scenes.items()}
+
+    def _show(self, scenes, layers):
+        for key, changes in layers.items():
+            self._plots[key].show(scenes[key], changes)
+
+    def _select(self, event):
+        """Find the points within a box, a lasso or a tap, whoever has drawn them."""
+        if event.final:
+            pixel = (self.frame.x_range.end - self.frame.x_range.start) / self.frame.size[0]
+            self._state.selection = indices_within(event.geometry, self.positions, reach=6 * pixel)
+
+
+class GraphPlot:
+    """One figure: an image of the edges, and of the points where they are many, under the glyphs of few points.
+
+    Parameters
+    ----------
+    name : str
+        What is seen, for screen readers and tests.
+    frame : Frame
+    select : callable
+        Called with a Bokeh `SelectionGeometry`.
+    """
+
+    def __init__(self, name, frame, select):
+        self.painter = Painter()
+        self.figure = plain_figure(tools=TOOLS, description=name, x_range=frame.x_range, y_range=frame.y_range)
+        self._image = ColumnDataSource({column: [] for column in ("image", "x", "y", "dw", "dh")})
+        self._points = ColumnDataSource({"x": [], "y": [], "colour": []})
+        self.figure.image_rgba("image", "x", "y", "dw", "dh", source=self._image)
+        self._glyph = self.figure.scatter(
+            "x", "y", fill_color="colour", line_color=None, nonselection_fill_alpha=0.15, source=self._points
+        ).glyph
+        self.figure.on_event(SelectionGeometry, select)
+        frame.add(self.figure)
+
+    def name_axes(self, horizontal, vertical):
+        """Write the names of the axes, unless they are "x" and "y", which say nothing."""
+        for axis, name in ((self.figure.xaxis, horizontal), (self.figure.yaxis, vertical)):
+            axis.axis_label = name if len(name) > 2 else ""
+
+    def select(self, indices):
+        """Fade the points that the browser draws, except `indices`; none fades without any."""
+        indices = [int(i) for i in indices]
+        if self._points.selected.indices != indices:
+            self._points.selected.indices = indices
+
+    def show(self, scene, layers):
+        """Send what has changed to the browser."""
+        if layers.image is not None:
+            x0, x1, y0, y1, *_ = scene.viewport
+            self._image.data = {"image": [layers.image], "x": [x0], "y": [y0], "dw": [x1 - x0], "dh": [y1 - y0]}
+        if layers.positions is not None:
+            self._glyph.size = 2 * point_radius(len(scene.positions))
+            x, y = layers.positions.T.copy()
+            self._points.data = {"x": x, "y": y, "colour": layers.colours}
+        elif layers.colours is not None:
+            self._points.data["colour"] = layers.colours
