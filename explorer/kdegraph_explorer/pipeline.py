@@ -26,7 +26,11 @@ TOLERANCE = 1e-3  # of the eigenvectors: where a graph has clusters it makes no 
 
 @dataclass(frozen=True)
 class Request:
-    """What to compute; the parameters are those of `kdegraph.similarity_graph`, `knn_graph` and `spectral_clustering`."""
+    """What to compute; the parameters are those of `kdegraph.similarity_graph`, `knn_graph` and `spectral_clustering`.
+
+    With `reproducible`, the eigenvectors do not start from those of an earlier result: the outcome depends on the request alone to the
+    last bit, and not only within the tolerance.
+    """
 
     dataset: Dataset
     sigma: float | str = "auto"
@@ -34,6 +38,7 @@ class Request:
     n_clusters: int | str = "auto"
     n_neighbors: int = 10
     seed: int = 0
+    reproducible: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +91,7 @@ class Pipeline:
 
     def __init__(self):
         self._memory = {}
+        self._warm = set()  # methods whose eigenvectors started from those of an earlier result
         self._result = None
 
     def run(self, request, progress, publish):
@@ -174,19 +180,24 @@ class Pipeline:
 
     def _spectrum(self, method, request, graph_key, adjacency, progress):
         wanted = N_EIGENVALUES if request.n_clusters == "auto" else max(N_EIGENVALUES, request.n_clusters + 2)
+        if request.reproducible and method in self._warm:
+            for stage in ("spectrum", "clusters", "scores"):
+                self._memory.pop((method, stage), None)
         known_key, known, _ = self._memory.get((method, "spectrum"), ((None, 0, None), None, None))
         if known_key[0] == graph_key:
             wanted = max(wanted, known_key[1])  # more eigenvalues than needed do no harm: keep them
         n_linked = int(np.count_nonzero(np.diff(adjacency.indptr)))
         wanted = min(wanted, n_linked or adjacency.shape[0])
         # After a small move of a slider the last eigenvectors are nearly right.
-        start = known if known is not None and known_key[0][0] is request.dataset else None
+        start = known if known is not None and known_key[0][0] is request.dataset and not request.reproducible else None
 
         def solve():
             progress("eigenvalues", 0.0)
-            return find_spectrum(
+            found = find_spectrum(
                 adjacency, wanted, v0=start, seed=request.seed, tol=TOLERANCE, omit_isolated=n_linked > 0, progress=progress
             )
+            self._warm = self._warm - {method} if start is None else self._warm | {method}
+            return found
 
         return (graph_key, wanted, request.seed), solve
 

@@ -1,8 +1,14 @@
 """One session: the state, the data sources and the jobs that connect them. No widgets here either."""
 
+from contextlib import contextmanager
+from dataclasses import replace
+
 from . import warmup
+from .history import History
 from .jobs import Latest, Mailbox
 from .pipeline import Pipeline
+from .projection import axes
+from .snapshot import take
 from .sources import SOURCES
 from .sources.given import Given
 from .state import State
@@ -26,6 +32,11 @@ class Session:
     sources : dict
         One object of every class in `SOURCES`, by its `key`.
     mailbox : Mailbox
+    history : History
+    origin : (Source, dict) or None
+        Where the present data are from, and what that source then recalled.
+    settling : bool
+        Whether the data source is changing its own parameters, which is no wish to load again.
     """
 
     def __init__(self, document=lambda: None, push=lambda: None, given=None):
@@ -40,13 +51,18 @@ class Session:
         self._jobs = []
         self._compute = self.latest(self._run, deliver=self._accept, fail=self._fail, report=self._report)
         self._load = self.latest(self._make, deliver=self._use, fail=self._refuse, report=self._report)
+        self.origin = None
         self._requested = None
-        self._settling = False
+        self._waiting = []  # callbacks for a reproducible result
+        self._restored = None  # the snapshot that is being brought back, until its data are on the screen
+        self.settling = False
         self.state.param.watch(lambda *events: self._request(), list(State.CHOICES))
         self.state.param.watch(lambda event: self.start(), "source")
         for source in sources:
             if source.controls:
                 source.param.watch(lambda *events, key=source.key: self._changed(key), list(source.controls))
+        self.state.param.watch(lambda event: self._look(), "shown")
+        self.history = History(self)
 
     def latest(self, work, **callbacks):
         """A `Latest` job that ends with the session."""
@@ -56,25 +72,92 @@ class Session:
 
     def start(self):
         """Load the data of the chosen source, in a thread. When that fails, the earlier data stay and the error is shown."""
-        source = self.sources[self.state.source]
+        if not self.settling:
+            self._restored = None
+            self._load_from(self.sources[self.state.source])
+
+    def _load_from(self, source, snapshot=None):
         loader = source.loader()
         if loader is not None:
-            self._load.request((source, loader))
+            self._load.request((source, loader, snapshot))
 
     def _changed(self, key):
-        if key == self.state.source and not self._settling:
+        if key == self.state.source:
             self.start()
+
+    @property
+    def restoring(self):
+        """Whether choices are being brought back; until that is done, what changes is nobody's choice."""
+        return self._restored is not None
+
+    def restore(self, snapshot):
+        """Bring back the choices of a `Snapshot`. Where they need other data, these are loaded first."""
+        source, other_data = self.sources[snapshot.source], take(self).only_data != snapshot.only_data
+        self._restored = snapshot
+        with self._settle():
+            self.state.source = snapshot.source
+            source.restore(snapshot.data)
+        if (other_data or self.state.dataset is None) and source.loader() is not None:
+            self._load_from(source, snapshot)
+        else:
+            self.state.param.update(**self._without_axes(snapshot))
+            self._look()
+
+    @staticmethod
+    def _without_axes(snapshot):
+        return {name: value for name, value in snapshot.choices.items() if name not in ("horizontal", "vertical")}
+
+    def _look(self):
+        """Bring back axes and selection, once the points are on the screen that they are meant for."""
+        snapshot, state = self._restored, self.state
+        if snapshot is None or state.shown is None or state.shown is not state.dataset:
+            return
+        names = axes(state.shown)
+        values = {name: snapshot.choices[name] for name in ("horizontal", "vertical") if snapshot.choices.get(name) in names}
+        if not len(snapshot.selection) or snapshot.selection[-1] < state.shown.n_points:
+            values["selection"] = snapshot.selection
+        state.param.update(**values)
+        self._restored = None
 
     def retry(self):
         """Compute again what the choices ask for."""
         self._requested = None
         self._request()
 
+    def reproduce(self, callback):
+        """Call ``callback()`` on the session's thread once the result is one that depends on the present choices alone.
+
+        What is shown while sliders move starts from the eigenvectors before, and may differ from that within the tolerance. When the work
+        fails or is cancelled, the callback is forgotten.
+        """
+        request = self._reproducible_request()
+        if request is not None:
+            self._waiting.append(callback)
+            self._compute.request(request)
+
+    def _reproducible_request(self):
+        request = self.state.request()
+        return None if request is None else replace(request, reproducible=True)
+
+    def _reproduced(self):
+        """Nothing is under way any more: serve those who wait for a reproducible result."""
+        if not self._waiting:
+            return
+        if self.state.error:
+            self._waiting.clear()
+        elif self.state.result.request != self._reproducible_request():  # the choices have changed meanwhile
+            self._compute.request(self._reproducible_request())
+        else:
+            waiting, self._waiting = self._waiting, []
+            for callback in waiting:
+                callback()
+
     def cancel(self):
         """Stop what is under way; the last results stay."""
+        self._waiting.clear()
         for job in (self._load, self._compute):
             job.cancel()
-        self._requested = None
+        self._requested = self._restored = None
         if self.state.stage is not None:
             self.state.stage = "stopping"
 
@@ -97,25 +180,32 @@ class Session:
         self._compute.request(request, replace=other_data)
 
     def _make(self, request, progress, publish):
-        _, loader = request
+        _, loader, _ = request
         progress("loading data", 0.0)
         return loader()
 
     def _use(self, request, dataset):
-        self._settle(request)
-        self.state.dataset = dataset
+        source, _, snapshot = request
+        with self._settle():
+            source.settle()
+        self.origin = (source, source.recall())
+        choices = self._without_axes(snapshot) if snapshot is not None and snapshot is self._restored else {}
+        self.state.param.update(dataset=dataset, **choices)
 
     def _refuse(self, request, error):
-        self._settle(request)
+        source, *_ = request
+        with self._settle():
+            source.settle()
+        self._restored = None
         self._fail(request, error)
 
-    def _settle(self, request):
-        source, _ = request
-        self._settling = True  # what the source now changes about itself is no wish to load again
+    @contextmanager
+    def _settle(self):
+        self.settling = True
         try:
-            source.settle()
+            yield
         finally:
-            self._settling = False
+            self.settling = False
 
     def _run(self, request, progress, publish):
         warmup.wait(progress)
@@ -136,6 +226,8 @@ class Session:
         if stage is not None and self.state.dataset is not None:
             self.state.show()  # this takes a while: the points need not wait for their clusters
         self.state.param.update(stage=stage, fraction=fraction)
+        if stage is None:
+            self._reproduced()
 
 
 def explain(error):

@@ -7,6 +7,8 @@ from kdegraph.datasets import Dataset
 from .pipeline import Request, Result
 from .projection import axes
 
+AUTOMATIC = {"sigma": "sigma_auto", "n_rounds": "rounds_auto", "n_clusters": "clusters_auto"}  # a parameter, and the box that sets it
+
 
 class State(param.Parameterized):
     """The choices and the results of one session.
@@ -78,6 +80,7 @@ class State(param.Parameterized):
     fraction = param.Number(default=1.0, doc="How much of the stage is done, from 0 to 1.")
 
     CHOICES = ("dataset", "sigma", "sigma_auto", "n_rounds", "rounds_auto", "n_clusters", "clusters_auto", "n_neighbors", "seed")
+    KEPT = (*CHOICES[1:], "horizontal", "vertical", "show_edges", "overlay")  # what undo, the address and a session file bring back
 
     def request(self):
         """The computation that the present choices ask for, or None without data."""
@@ -94,8 +97,7 @@ class State(param.Parameterized):
 
     def choose(self, **values):
         """Set parameters by hand: what is set is no longer automatic."""
-        automatic = {"sigma": "sigma_auto", "n_rounds": "rounds_auto", "n_clusters": "clusters_auto"}
-        self.param.update(**values, **{flag: False for name, flag in automatic.items() if name in values})
+        self.param.update(**values, **{flag: False for name, flag in AUTOMATIC.items() if name in values})
 
     def show(self):
         """Draw the present data from now on: selection and axes start anew, the other choices stay."""

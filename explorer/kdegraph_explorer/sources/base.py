@@ -4,6 +4,8 @@ from typing import ClassVar
 
 import param
 
+from ..checks import check_values
+
 
 class Source(param.Parameterized):
     """A way to get data: parameters, and what makes a dataset of them.
@@ -41,6 +43,52 @@ class Source(param.Parameterized):
             raises ValueError with what is wrong and what to do. None when there is nothing to load yet.
         """
         raise NotImplementedError
+
+    def recall(self):
+        """The present parameters by name, as plain values: what `restore` brings back."""
+        return {name: getattr(self, name) for name in self.controls}
+
+    def restore(self, data):
+        """Set the parameters to what `recall` returned or `checked` let pass."""
+        self.param.update(**data)
+
+    def defaults(self):
+        """What `recall` returns before anything was chosen."""
+        return {name: self.param[name].default for name in self.controls}
+
+    def checked(self, data):
+        """Parameters from outside, the missing ones as they are by default.
+
+        Raises
+        ------
+        ValueError
+            For a name that does not exist or a value that cannot be.
+        """
+        return {**self.defaults(), **check_values(type(self), data, self.controls)}
+
+    def addressed(self, data):
+        """The part of what `recall` has returned that an address can hold."""
+        return data
+
+    def portable(self, data, dataset):
+        """What `recall` has returned and the dataset made of it, for a session file: the key of a source, and values for JSON."""
+        return self.key, data
+
+    def unpack(self, data):
+        """What `portable` has returned, as `recall` does.
+
+        Raises
+        ------
+        ValueError
+        """
+        return data
+
+    def script(self, data, dataset):
+        """Lines of Python that make `data`, a dataset like the given one, of what `recall` has returned."""
+        return [
+            "# The points, as Export > Points, Parquet has written them.",
+            f'data = kdegraph.datasets.load("points.parquet", columns={list(map(str, dataset.feature_names))!r}, label=None)',
+        ]
 
     def settle(self):
         """Called on the session's thread after each load, successful or not: take over what the loader found out."""

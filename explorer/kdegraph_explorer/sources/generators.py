@@ -32,3 +32,8 @@ class Generators(Source):
     def loader(self):
         """See `Source.loader`."""
         return partial(datasets.make, self.shape, n=self.n, noise=self.noise * GENERATORS[self.shape].noise, seed=self.seed)
+
+    def script(self, data, dataset):
+        """See `Source.script`."""
+        noise = data["noise"] * GENERATORS[data["shape"]].noise
+        return [f"data = kdegraph.datasets.make({data['shape']!r}, n={data['n']}, noise={noise!r}, seed={data['seed']})"]

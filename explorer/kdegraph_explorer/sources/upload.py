@@ -1,5 +1,8 @@
 """Files from the user's disk."""
 
+import base64
+import hashlib
+from pathlib import Path
 from typing import ClassVar
 
 import param
@@ -9,6 +12,7 @@ from .base import Source
 from .photographs import PIXELS
 
 NO_LABELS = "none"
+MAX_PACKED = 64 * 2**20  # bytes of a file that is put into a session file; of a larger one, only the name and a checksum
 
 
 class Upload(Source):
@@ -40,6 +44,7 @@ class Upload(Source):
         self.contents = None
         self._contents_of = None
         self._found = None
+        self._wanted = {}  # choices of columns for a file that has not been read yet
 
     def applicable(self):
         """See `Source.applicable`."""
@@ -51,12 +56,14 @@ class Upload(Source):
         """See `Source.loader`."""
         if self.file is None:
             return None
-        file, contents, pixels = self.file, self.contents, self.pixels
+        file, contents, pixels, wanted = self.file, self.contents, self.pixels, self._wanted
         options = {"dropna": self.incomplete}
         if self._contents_of is file:
             options |= {"columns": list(self.columns), "label": None if self.label_column == NO_LABELS else self.label_column}
         else:
             contents = None
+            if wanted:
+                options |= {"columns": wanted["columns"], "label": None if wanted["label_column"] == NO_LABELS else wanted["label_column"]}
 
         def load():
             found = read(file) if contents is None else contents
@@ -77,9 +84,93 @@ class Upload(Source):
         if self.contents.kind == "image":
             return
         names = [column.name for column in self.contents.columns if column.numeric]
+        wanted, self._wanted = self._wanted, {}
         self.param.columns.objects = names
         self.param.label_column.objects = [NO_LABELS, *(column.name for column in self.contents.columns if column.kind != "other")]
-        self.param.update(columns=list(self.contents.suggested_features), label_column=self.contents.suggested_label or NO_LABELS)
+        self.param.update(
+            columns=[name for name in wanted["columns"] if name in names] if wanted else list(self.contents.suggested_features),
+            label_column=wanted.get("label_column") or self.contents.suggested_label or NO_LABELS,
+        )
+
+    def restore(self, data):
+        """See `Source.restore`: the columns of another file can be chosen only when it has been read."""
+        data = dict(data)
+        if data["file"] is not self._contents_of and data["columns"]:
+            self._wanted = {name: data.pop(name) for name in ("columns", "label_column")}
+        else:
+            self._wanted = {}
+            if data["file"] is not self._contents_of:
+                del data["columns"], data["label_column"]
+        self.param.update(**data)
+
+    def checked(self, data):
+        """See `Source.checked`."""
+        data = {**self.defaults(), **data}
+        columns, label, file = data["columns"], data["label_column"], data["file"]
+        if not (isinstance(columns, list) and all(isinstance(name, str) for name in columns) and isinstance(label, str)):
+            raise ValueError(f"columns must be a list of names and label_column a name, got {columns!r:.80} and {label!r:.80}")
+        if file is not None and not isinstance(file, tuple):
+            raise ValueError(f"the file {file!r:.80} cannot be part of an address: choose it under Data, or open a session file")
+        rest = {name: data[name] for name in data if name not in ("file", "columns", "label_column")}
+        return {**self.defaults(), **super().checked(rest), "file": file, "columns": columns, "label_column": label}
+
+    def addressed(self, data):
+        """See `Source.addressed`: of the file, only the name."""
+        return {**data, "file": name_of(data["file"])}
+
+    def portable(self, data, dataset):
+        """See `Source.portable`."""
+        return self.key, {**data, "file": packed(name_of(data["file"]), bytes_of(data["file"]))}
+
+    def unpack(self, data):
+        """See `Source.unpack`."""
+        file = data.get("file")
+        if file is None:
+            return data
+        if not isinstance(file, dict) or not isinstance(file.get("name"), str):
+            raise ValueError(f"the session file is damaged: its data file is {file!r:.80}")
+        if "content" in file:
+            try:
+                return {**data, "file": (file["name"], base64.b64decode(file["content"], validate=True))}
+            except (ValueError, TypeError):
+                raise ValueError(f"the session file is damaged: {file['name']} in it cannot be read") from None
+        if self.file is not None and not isinstance(self.file, ValueError) and checksum(bytes_of(self.file)) == file.get("sha256"):
+            return {**data, "file": self.file}
+        raise ValueError(
+            f"the session is about the file {file['name']}, which is too large to be part of it: open that first, then the session"
+        )
+
+    def script(self, data, dataset):
+        """See `Source.script`."""
+        name = name_of(data["file"])
+        if dataset.image is not None:
+            return [f"data = kdegraph.datasets.load({name!r}, max_pixels={data['pixels']})"]
+        label = None if data["label_column"] == NO_LABELS else data["label_column"]
+        return [f"data = kdegraph.datasets.load({name!r}, columns={list(data['columns'])!r}, label={label!r}, dropna={data['incomplete']})"]
+
+
+def packed(name, content):
+    """A file for a session file: with its content, or with a checksum where it is large."""
+    if len(content) > MAX_PACKED:
+        return {"name": name, "sha256": checksum(content)}
+    return {"name": name, "content": base64.b64encode(content).decode()}
+
+
+def checksum(content):
+    """Tells files apart."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def name_of(file):
+    """The name of a path, or of the pair of a name and bytes; None for what is no file."""
+    if file is None or isinstance(file, ValueError):
+        return None
+    return file[0] if isinstance(file, tuple) else Path(file).name
+
+
+def bytes_of(file):
+    """The bytes of a path, or of the pair of a name and bytes."""
+    return file[1] if isinstance(file, tuple) else Path(file).read_bytes()
 
 
 def read(file):

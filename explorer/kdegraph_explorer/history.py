@@ -1,0 +1,79 @@
+"""Undo and redo."""
+
+import time
+
+import param
+
+from .snapshot import take
+from .state import AUTOMATIC, State
+
+FLAGS = {flag: name for name, flag in AUTOMATIC.items()}  # moving a slider also unticks its box
+LIMIT = 200  # snapshots; they refer to data, they do not copy them
+
+
+class History(param.Parameterized):
+    """Remembers the choices of a session, and goes back and forth between them.
+
+    What is dragged counts as one step: changes of one kind that follow each other within `pause` seconds are undone together. What the
+    session changes by itself, such as the axes for other data, belongs to the step before.
+
+    Parameters
+    ----------
+    session : Session
+    pause : float
+        Seconds.
+    """
+
+    can_undo = param.Boolean(default=False, doc="Whether there is something to take back.")
+    can_redo = param.Boolean(default=False, doc="Whether something was taken back.")
+
+    def __init__(self, session, pause=0.8, **params):
+        super().__init__(**params)
+        self._session, self._pause = session, pause
+        self._steps, self._at = [take(session)], 0
+        self._last = (None, 0.0)  # what was changed last, and when
+        session.state.param.watch(self._note, ["source", "selection", "shown", *State.KEPT])
+        for source in session.sources.values():
+            if source.controls:
+                source.param.watch(self._note, list(source.controls))
+
+    def undo(self):
+        """Take the last step back."""
+        self._go(-1)
+
+    def redo(self):
+        """Do again what was taken back."""
+        self._go(1)
+
+    def _go(self, way):
+        if 0 <= self._at + way < len(self._steps):
+            self._at += way
+            self._last = (None, 0.0)
+            self._session.restore(self._steps[self._at])
+            self._tell()
+
+    def _note(self, *events):
+        if self._session.restoring:
+            return
+        now = take(self._session)
+        if now == self._steps[self._at]:
+            return
+        kind, moment = {(type(event.obj), FLAGS.get(event.name, event.name)) for event in events}, time.monotonic()
+        by_itself = self._session.settling or (State, "shown") in kind
+        if by_itself or (kind == self._last[0] and moment - self._last[1] < self._pause and self._at > 0):
+            self._steps[self._at] = now
+        else:
+            self._steps[self._at + 1 :] = [now]
+            self._steps = self._steps[-LIMIT:]
+        self._at = len(self._steps) - 1
+        if not by_itself:
+            self._last = (kind, moment)
+        self._tell()
+
+    def _tell(self):
+        self.param.update(can_undo=self._at > 0, can_redo=self._at < len(self._steps) - 1)
+
+    def forget(self):
+        """Begin anew with the present choices."""
+        self._steps, self._at = [take(self._session)], 0
+        self._tell()

@@ -1,0 +1,46 @@
+"""A Python program that computes what a session shows."""
+
+from .pipeline import TOLERANCE
+
+
+def write(session):
+    """The program, as UTF-8.
+
+    It uses the library alone, and finds the same neighbours and the same labels to the last bit (with the same versions of the libraries).
+    """
+    state = session.state
+    kde, knn = state.outcome("kde"), state.outcome("knn")
+    request = state.result.request
+    graph = kde.graph
+    source, data = session.origin
+    lines = [
+        '"""Computes again what an explorer of similarity graphs has shown."""',
+        "",
+        "import kdegraph",
+        "",
+        *source.script(data, state.shown),
+        "X = data.X",
+        "",
+        f"graph = kdegraph.similarity_graph(X, sigma={graph.sigma!r}, n_rounds={graph.n_rounds}, seed={request.seed})",
+        *_clusters("graph", "spectrum", "labels", kde, request),
+        "",
+        f"knn_graph = kdegraph.knn_graph(X, {max(1, min(request.n_neighbors, len(state.shown.X) - 1))})",
+        *_clusters("knn_graph", "knn_spectrum", "knn_labels", knn, request),
+        "",
+        'if __name__ == "__main__":',
+        '    print(f"{len(X):,} points, {graph.n_edges:,} edges, eigenvalues {spectrum.eigenvalues}")',
+        '    print("points per cluster:", *(int((labels == cluster).sum()) for cluster in range(labels.max() + 1)))',
+        "",
+    ]
+    return "\n".join(lines).encode()
+
+
+def _clusters(graph, spectrum, labels, outcome, request):
+    omit = bool(outcome.adjacency.nnz)
+    n_components = len(outcome.spectrum.eigenvalues)
+    return [
+        f"{spectrum} = kdegraph.spectrum({graph}, {n_components}, seed={request.seed}, tol={TOLERANCE!r}, omit_isolated={omit})",
+        f"{labels} = kdegraph.spectral_clustering(",
+        f"    {graph}, {outcome.n_clusters}, seed={request.seed}, spectrum={spectrum}, points=X",
+        ").labels",
+    ]

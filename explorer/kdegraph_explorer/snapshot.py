@@ -1,0 +1,73 @@
+"""The choices of a session as plain values: what undo, the address of the page and a session file bring back."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .checks import check_values
+from .state import AUTOMATIC, State
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The choices of a session at one moment. What was chosen automatically is left out: it follows from the rest.
+
+    Attributes
+    ----------
+    source : str
+        Key of the source of the data.
+    data : dict
+        See `Source.recall`.
+    choices : dict
+        Parameters of the state by name, those in `State.KEPT`.
+    selection : int array
+    """
+
+    source: str
+    data: dict
+    choices: dict
+    selection: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+
+    def __eq__(self, other):
+        same = (self.source, self.data, self.choices) == (other.source, other.data, other.choices)
+        return same and np.array_equal(self.selection, other.selection)
+
+    @property
+    def only_data(self):
+        """What decides which points there are."""
+        return (self.source, self.data)
+
+
+def take(session):
+    """The present choices of a session."""
+    state = session.state
+    left_out = {name for name, flag in AUTOMATIC.items() if getattr(state, flag)}
+    choices = {name: getattr(state, name) for name in State.KEPT if name not in left_out}
+    return Snapshot(state.source, session.sources[state.source].recall(), choices, state.selection)
+
+
+def checked(session, source, data, choices, selection=()):
+    """A snapshot made of values from outside.
+
+    Raises
+    ------
+    ValueError
+        For a name that does not exist or a value that cannot be.
+    """
+    if source not in session.sources:
+        raise ValueError(f"source must be one of {', '.join(session.sources)}, got {source!r}")
+    return Snapshot(
+        source,
+        session.sources[source].checked(data),
+        check_values(State, choices, State.KEPT),
+        _check_selection(selection),
+    )
+
+
+def _check_selection(selection):
+    indices = np.asarray(selection)
+    if indices.size == 0:
+        return np.empty(0, dtype=np.intp)
+    if indices.ndim != 1 or indices.dtype.kind not in "iu" or indices.min() < 0:
+        raise ValueError("selection must be a list of the indices of points, whole numbers from 0")
+    return np.unique(indices).astype(np.intp)

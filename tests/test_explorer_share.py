@@ -1,0 +1,425 @@
+"""What a session can be kept and shared as: undo, addresses, session files, exports, the script."""
+
+import io
+import json
+import runpy
+
+import kdegraph
+import numpy as np
+import pyarrow as pa
+import pytest
+from kdegraph import datasets
+from kdegraph_explorer import address, session_file
+from kdegraph_explorer.exports import EXPORTS
+from kdegraph_explorer.session import Session
+from kdegraph_explorer.snapshot import take
+from pyarrow import csv, parquet
+
+PATIENCE = 120  # seconds
+TABLE = b"width,height,kind,weight\n" + b"".join(b"%d,%d,%s,%d\n" % (i % 7, i % 5, (b"ant", b"bee")[i % 2], i) for i in range(40))
+
+
+@pytest.fixture
+def sessions():
+    """Makes sessions; small generated data unless a source is given."""
+    opened = []
+
+    def make(given=None, start=True):
+        session = Session(given=given)
+        opened.append(session)
+        if given is None:
+            session.sources["generators"].n = 200
+        session.history.forget()
+        if start:
+            session.start()
+            session.wait(PATIENCE)
+        return session
+
+    yield make
+    for session in opened:
+        session.close()
+
+
+def choose(session, **values):
+    session.state.choose(**values)
+    session.wait(PATIENCE)
+    session.history._last = (None, 0.0)  # as if a while had passed
+
+
+def reproduce(session):
+    """Wait for a result that depends on the choices alone."""
+    done = []
+    session.reproduce(lambda: done.append(True))
+    session.wait(PATIENCE)
+    assert done
+
+
+def export(session, key):
+    return next(export for export in EXPORTS if export.key == key).make(session)
+
+
+# ---- undo and redo
+
+
+def test_undo_and_redo_of_parameters_and_selection(sessions):
+    session = sessions()
+    state, history = session.state, session.history
+    assert not history.can_undo
+    sigma = state.sigma
+    choose(session, sigma=0.3)
+    choose(session, n_clusters=5)
+    choose(session, selection=np.array([1, 4]))
+    history.undo()
+    assert state.selection.tolist() == []
+    assert state.n_clusters == 5
+    history.undo()
+    history.undo()
+    session.wait(PATIENCE)
+    assert (state.sigma, state.sigma_auto, state.clusters_auto) == (sigma, True, True)
+    assert not history.can_undo
+    assert history.can_redo
+    for _ in range(3):
+        history.redo()
+    session.wait(PATIENCE)
+    assert (state.sigma, state.n_clusters, state.selection.tolist()) == (0.3, 5, [1, 4])
+    assert state.outcome("kde").graph.sigma == 0.3
+    assert not history.can_redo
+
+
+def test_a_drag_is_one_step(sessions):
+    session = sessions()
+    for sigma in np.linspace(0.1, 0.3, 10):
+        session.state.choose(sigma=float(sigma))
+    session.wait(PATIENCE)
+    session.history.undo()
+    assert session.state.sigma_auto
+    assert not session.history.can_undo
+
+
+def test_a_new_choice_forgets_what_was_taken_back(sessions):
+    session = sessions()
+    choose(session, sigma=0.3)
+    session.history.undo()
+    choose(session, n_rounds=7)
+    assert not session.history.can_redo
+    session.history.undo()
+    session.wait(PATIENCE)
+    assert session.state.n_rounds == 20
+
+
+def test_undo_brings_back_other_data_with_axes_and_selection(sessions):
+    session = sessions()
+    state = session.state
+    session.sources["generators"].shape = "rings"
+    session.wait(PATIENCE)
+    state.vertical = "z"
+    choose(session, selection=np.array([3]))
+    state.source = "photographs"
+    session.sources["photographs"].pixels = 1000
+    session.wait(PATIENCE)
+    for _ in range(3):
+        session.history.undo()
+        session.wait(PATIENCE)
+        if state.dataset.name == "rings":
+            break
+    assert state.source == "generators"
+    assert state.vertical == "z"
+    assert state.selection.tolist() == [3]
+    session.history.undo()
+    assert state.selection.tolist() == []
+
+
+def test_undo_brings_back_the_columns_of_an_earlier_file(sessions):
+    session = sessions()
+    upload = session.sources["upload"]
+    session.state.source = "upload"
+    upload.file = ("zoo.csv", TABLE)
+    session.wait(PATIENCE)
+    upload.columns = ["height", "width"]
+    session.wait(PATIENCE)
+    steps = session.history._at
+    upload.file = ("other.csv", b"a,b\n" + b"\n".join(b"%d,%d" % (i, i * i) for i in range(30)))
+    session.wait(PATIENCE)
+    assert session.state.dataset.feature_names == ("a", "b")
+    while session.history._at > steps:
+        session.history.undo()
+    session.wait(PATIENCE)
+    assert session.state.dataset.feature_names == ("height", "width")
+    assert upload.columns == ["height", "width"]
+
+
+# ---- the address
+
+
+def test_address_of_a_fresh_session_is_empty(sessions):
+    session = sessions()
+    session.sources["generators"].n = 2000
+    session.wait(PATIENCE)
+    assert address.query(session, take(session)) == ""
+    assert address.read(session, "") is None
+
+
+def test_address_brings_back_the_choices(sessions):
+    session = sessions()
+    session.sources["generators"].param.update(shape="rings", noise=0.5, seed=3)
+    session.wait(PATIENCE)
+    choose(session, sigma=0.25, n_rounds=9, n_clusters=4, n_neighbors=6, seed=5)
+    session.state.param.update(vertical="z", show_edges=False, selection=np.array([2, 7]))
+    query = address.query(session, take(session))
+    assert "data.shape=rings" in query
+    assert "sigma=0.25" in query
+    other = sessions(start=False)
+    other.restore(address.read(other, "?" + query))
+    other.wait(PATIENCE)
+    assert take(other) == take(session)
+    np.testing.assert_array_equal(other.state.shown.X, session.state.shown.X)
+    assert other.state.vertical == "z"
+    assert other.state.selection.tolist() == [2, 7]
+    assert address.query(other, take(other)) == query
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("source=moon", "source must be one of"),
+        ("data.shape=cube", "shape cannot be 'cube'"),
+        ("data.n=3.5", "n cannot be 3.5"),
+        ("sigma=-1", "sigma cannot be -1"),
+        ("sigma=true", "sigma cannot be True"),
+        ("sigma=NaN", "sigma cannot be nan"),
+        ("seed=1e400", "seed cannot be inf"),
+        ("n_rounds=many", "n_rounds cannot be 'many'"),
+        ("result=1", "nothing called 'result'"),
+        ("colour=red", "nothing called 'colour'"),
+        ("selection=[-1]", "selection must be"),
+        ("selection=x", "selection must be"),
+        ("source=upload&data.file=zoo.csv", "'zoo.csv' cannot be part of an address"),
+    ],
+)
+def test_bad_address_says_why(sessions, query, message):
+    with pytest.raises(ValueError, match=message):
+        address.read(sessions(start=False), query)
+
+
+def test_indices_beyond_the_data_are_no_selection(sessions):
+    session = sessions(start=False)
+    session.restore(address.read(session, "data.n=100&selection=[5,500]"))
+    session.wait(PATIENCE)
+    assert session.state.error == ""
+    assert session.state.selection.tolist() == []
+
+
+# ---- session files
+
+
+def reopened(session, sessions):
+    other = sessions(start=False)
+    other.restore(session_file.read(other, session_file.write(session)))
+    other.wait(PATIENCE)
+    return other
+
+
+def test_session_file_refers_to_generated_data(sessions):
+    session = sessions()
+    choose(session, sigma=0.2, n_clusters=3, selection=np.array([1]))
+    other = reopened(session, sessions)
+    assert take(other) == take(session)
+    np.testing.assert_array_equal(other.state.outcome("kde").labels, session.state.outcome("kde").labels)
+
+
+def test_session_file_holds_an_uploaded_table_and_the_choice_of_columns(sessions):
+    session = sessions()
+    session.state.source = "upload"
+    session.sources["upload"].file = ("zoo.csv", TABLE)
+    session.wait(PATIENCE)
+    session.sources["upload"].param.update(columns=["height", "weight"], label_column="none")
+    session.wait(PATIENCE)
+    other = reopened(session, sessions)
+    assert other.state.error == ""
+    assert other.state.dataset.feature_names == ("height", "weight")
+    assert other.state.dataset.y is None
+    np.testing.assert_array_equal(other.state.dataset.X, session.state.dataset.X)
+
+
+def test_session_file_of_given_points(sessions):
+    data = datasets.make("blobs", n=90, seed=0)
+    session = sessions(given=data)
+    other = reopened(session, sessions)
+    np.testing.assert_array_equal(other.state.dataset.X, data.X)
+    np.testing.assert_array_equal(other.state.dataset.y, data.y)
+
+
+def test_large_file_is_referred_to_by_its_checksum(sessions, monkeypatch):
+    monkeypatch.setattr("kdegraph_explorer.sources.upload.MAX_PACKED", 10)
+    session = sessions()
+    session.state.source = "upload"
+    session.sources["upload"].file = ("zoo.csv", TABLE)
+    session.wait(PATIENCE)
+    content = session_file.write(session)
+    assert b"sha256" in content
+    with pytest.raises(ValueError, match=r"zoo\.csv, which is too large"):
+        session_file.read(sessions(start=False), content)
+    choose(session, sigma=2.0)
+    session.restore(session_file.read(session, content))
+    session.wait(PATIENCE)
+    assert session.state.sigma_auto
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda values: b"words", "not JSON"),
+        (lambda values: b"[" * 100_000, "not JSON"),
+        (lambda values: b"[1]", "no session"),
+        (lambda values: {**values, "format": "zip"}, "no session"),
+        (lambda values: {**values, "version": 99}, "version 99"),
+        (lambda values: {**values, "choices": 3}, "damaged: choices is 3"),
+        (lambda values: {**values, "source": "web"}, "source 'web'"),
+        (lambda values: {**values, "source": "upload", "data": {"file": "x"}}, "damaged"),
+        (lambda values: {**values, "source": "upload", "data": {"file": {"name": "x.csv", "content": "?"}}}, "cannot be read"),
+        (lambda values: {**values, "data": {"shape": "__class__"}}, "shape cannot be"),
+        (lambda values: {**values, "choices": {"sigma": [1]}}, "sigma cannot be"),
+        (lambda values: {**values, "selection": [0.5]}, "selection must be"),
+    ],
+)
+def test_bad_session_file_says_why(sessions, change, message):
+    session = sessions()
+    before = take(session)
+    changed = change(json.loads(session_file.write(session)))
+    with pytest.raises(ValueError, match=message):
+        session_file.read(session, changed if isinstance(changed, bytes) else json.dumps(changed).encode())
+    assert take(session) == before
+
+
+# ---- exports
+
+
+def test_labels_as_csv_and_parquet(sessions):
+    session = sessions()
+    session.state.selection = np.array([4, 6])
+    reproduce(session)
+    table = csv.read_csv(pa.BufferReader(export(session, "labels-csv")))
+    assert table.column_names == ["row", "kde_cluster", "knn_cluster", "reference", "selected"]
+    assert table["row"].to_pylist() == list(range(200))
+    np.testing.assert_array_equal(table["kde_cluster"].to_numpy(), session.state.outcome("kde").labels)
+    np.testing.assert_array_equal(table["knn_cluster"].to_numpy(), session.state.outcome("knn").labels)
+    assert np.flatnonzero(table["selected"].to_numpy(zero_copy_only=False)).tolist() == [4, 6]
+    again = parquet.read_table(pa.BufferReader(export(session, "labels-parquet")))
+    assert again.column_names == table.column_names
+    assert again["kde_cluster"].to_pylist() == table["kde_cluster"].to_pylist()
+
+
+def test_labels_name_the_rows_of_the_file_and_the_classes(sessions):
+    session = sessions()
+    session.state.source = "upload"
+    session.sources["upload"].incomplete = True
+    session.sources["upload"].file = ("zoo.csv", TABLE.replace(b"\n1,1,", b"\n,1,"))
+    session.wait(PATIENCE)
+    session.sources["upload"].param.update(label_column="kind")
+    session.wait(PATIENCE)
+    table = csv.read_csv(pa.BufferReader(export(session, "labels-csv")))
+    assert table["row"].to_pylist()[:3] == [0, 2, 3]
+    assert table["reference"].to_pylist()[:3] == ["ant", "ant", "bee"]
+
+
+def test_graph_and_edges(sessions, tmp_path):
+    session = sessions()
+    graph = session.state.outcome("kde").graph
+    (tmp_path / "graph.npz").write_bytes(export(session, "graph"))
+    read = kdegraph.SimilarityGraph.load(tmp_path / "graph.npz")
+    np.testing.assert_array_equal(read.neighbors, graph.neighbors)
+    edges = parquet.read_table(pa.BufferReader(export(session, "edges")))
+    assert edges.num_rows == graph.n_edges
+    source, target, weight = (edges[name].to_numpy() for name in ("source", "target", "weight"))
+    assert (source < target).all()
+    np.testing.assert_array_equal(graph.adjacency[source, target], weight)
+
+
+def test_every_export_has_a_name_and_a_sentence(sessions):
+    session = sessions()
+    assert len({export.key for export in EXPORTS}) == len(EXPORTS)
+    assert len({export.filename(session) for export in EXPORTS}) == len(EXPORTS)
+    assert all(export.sentence for export in EXPORTS)
+    assert next(export for export in EXPORTS if export.key == "script").filename(session) == "moons.py"
+
+
+def run_script(session, folder, monkeypatch):
+    """Export the script, run it where the files are that it asks for, and compare what it finds with the session."""
+    reproduce(session)
+    (folder / "again.py").write_bytes(export(session, "script"))
+    monkeypatch.chdir(folder)
+    found = runpy.run_path(str(folder / "again.py"))
+    kde, knn = session.state.outcome("kde"), session.state.outcome("knn")
+    np.testing.assert_array_equal(found["X"], session.state.shown.X)
+    np.testing.assert_array_equal(found["graph"].neighbors, kde.graph.neighbors)
+    assert (found["graph"].adjacency != kde.adjacency).nnz == 0
+    np.testing.assert_array_equal(found["labels"], kde.labels)
+    np.testing.assert_array_equal(found["knn_labels"], knn.labels)
+    np.testing.assert_array_equal(found["spectrum"].eigenvectors, kde.spectrum.eigenvectors)
+    np.testing.assert_array_equal(found["knn_spectrum"].eigenvectors, knn.spectrum.eigenvectors)
+
+
+def test_script_finds_the_same_neighbours_and_labels_after_many_moves(sessions, tmp_path, monkeypatch):
+    session = sessions()
+    session.sources["generators"].param.update(shape="uniform", n=1000, noise=0.7, seed=2)  # no clusters: every rounding error shows
+    session.wait(PATIENCE)
+    for sigma in (0.05, 0.07, 0.11, 0.1):
+        choose(session, sigma=sigma, n_clusters=7)
+    choose(session, n_rounds=12, n_neighbors=7, seed=4, n_clusters=5)
+    run_script(session, tmp_path, monkeypatch)
+
+
+def test_script_with_all_that_is_automatic(sessions, tmp_path, monkeypatch):
+    session = sessions()
+    session.state.rounds_auto = True
+    session.wait(PATIENCE)
+    run_script(session, tmp_path, monkeypatch)
+
+
+def test_script_of_a_photograph(sessions, tmp_path, monkeypatch):
+    session = sessions()
+    session.state.source = "photographs"
+    session.sources["photographs"].pixels = 1000
+    session.wait(PATIENCE)
+    run_script(session, tmp_path, monkeypatch)
+
+
+def test_script_of_an_uploaded_table(sessions, tmp_path, monkeypatch):
+    (tmp_path / "zoo.csv").write_bytes(TABLE)
+    session = sessions()
+    session.state.source = "upload"
+    session.sources["upload"].file = ("zoo.csv", TABLE)
+    session.wait(PATIENCE)
+    session.sources["upload"].param.update(columns=["weight", "height"], label_column="kind")
+    session.wait(PATIENCE)
+    choose(session, sigma=3.0, n_clusters=2)
+    run_script(session, tmp_path, monkeypatch)
+
+
+def test_script_of_given_points_reads_the_exported_ones(sessions, tmp_path, monkeypatch):
+    session = sessions(given=datasets.Dataset(np.random.default_rng(0).normal(size=(150, 4)), name="given points"))
+    (tmp_path / "points.parquet").write_bytes(export(session, "points"))
+    run_script(session, tmp_path, monkeypatch)
+
+
+def test_script_without_any_edge(sessions, tmp_path, monkeypatch):
+    session = sessions()
+    choose(session, sigma=1e-300)
+    run_script(session, tmp_path, monkeypatch)
+
+
+def test_file_that_failed_is_not_what_is_exported(sessions):
+    session = sessions()
+    session.state.source = "upload"
+    session.sources["upload"].file = ("bad.npy", b"words")
+    session.wait(PATIENCE)
+    assert session.state.error
+    assert b"generators" in export(session, "session")
+    assert b"make('moons'" in export(session, "script")
+
+
+def test_points_keep_every_bit(sessions):
+    X = np.random.default_rng(0).normal(size=(50, 3)) * 1e-7
+    session = sessions(given=datasets.Dataset(X, name="given points"))
+    again = datasets.load(io.BytesIO(export(session, "points")), filename="p.parquet")
+    np.testing.assert_array_equal(again.X, X)
