@@ -110,8 +110,8 @@ def test_results_that_do_not_exist_are_not_read_back(explore):
 def test_page_and_notebook_show_the_same_parts(explore):
     page = create_app()
     names = {fig.object.name for fig in page.select(pn.pane.Bokeh)}
-    assert len(names) == 6
     explorer = explore(TWO_PAIRS, sigma=1.0)
+    assert names == {figure.name for shown in explorer.views for figure in shown.figures()}
     place = explorer.__panel__()
     assert place.select(pn.pane.Bokeh) == []
     (beacon,) = place.select(Beacon)
@@ -126,7 +126,7 @@ def test_explorer_that_is_shown_again_moves(explore):
     for place in places:
         place.select(Beacon)[0].beats = 1
         explorer.session.wait(PATIENCE)
-    assert [len(place.select(pn.pane.Bokeh)) for place in places] == [0, 6]
+    assert [len(place.select(pn.pane.Bokeh)) for place in places] == [0, sum(len(shown.figures()) for shown in explorer.views)]
 
 
 def test_app_begins_with_a_file(tmp_path, explore):
@@ -452,3 +452,52 @@ def test_a_file_that_the_browser_turns_away_is_passed_on():
     button._handle_msg({"status": "error", "error": "too large"})
     button._handle_msg({"status": "finished"})
     assert [str(error).split(":")[0] for error in refused] == ["too large", "the file is empty"]
+
+
+# ---- one point
+
+
+def test_the_selected_point_is_looked_at(explore):
+    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_rounds=6)
+    state, one = explorer.session.state, view(explorer, "point")
+    assert one._table.html == ""  # nothing is computed for a view that nobody sees
+    state.view = "point"
+    state.selection = np.array([17])
+    settle(explorer)
+    assert "Point 17: kernel degree" in one._table.html
+    drawn = np.unique(explorer.graph.neighbors[17])
+    assert sorted(zip(one._drawn.data["x"], one._drawn.data["y"], strict=True)) == sorted(map(tuple, explorer.X[drawn]))
+    assert len(one._nearest.data["x"]) == 10
+    assert len(one._field.data["image"]) == 1
+    assert one.point == 17
+
+
+def test_halving_is_stepped(explore):
+    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_rounds=6)
+    one = view(explorer, "point")
+    explorer.session.state.view = "point"
+    settle(explorer)
+    bars = one._recursion._bars
+    levels = len(bars.data["left"]) // 2
+    assert levels == len(one._boxes.data["left"]) >= 7
+    one._walk(-1)
+    assert len(bars.data["left"]) == 2 * (levels - 1)
+    one._walk(-1000)
+    assert len(bars.data["left"]) == 0
+    one._walk(1)
+    np.testing.assert_allclose(sum(bars.data["probability"]), 1)
+    one._draw.value = 1
+    settle(explorer)
+    assert len(bars.data["left"]) >= 14
+
+
+def test_one_point_of_many_dimensions_and_without_edges(explore):
+    explorer = explore(np.random.default_rng(0).normal(size=(50, 4)), sigma=1.0)
+    one = view(explorer, "point")
+    explorer.session.state.view = "point"
+    settle(explorer)
+    assert one._field.data["image"] == []  # no plane to draw the kernel on
+    explorer.session.state.choose(sigma=1e-300, n_clusters=1)
+    settle(explorer)
+    assert "20 draws found 0 points" in one._table.html
+    assert len(one._boxes.data["left"]) == 0

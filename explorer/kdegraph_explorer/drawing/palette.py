@@ -20,6 +20,7 @@ CLUSTERS = (
     "#7A8CA5",
 )
 BETWEEN = "#8A8F98"  # edges between two clusters, points without one
+MARK = "#E0224E"  # what a plot is about
 METHOD = {"kde": "#0072B2", "knn": "#D55E00"}
 
 

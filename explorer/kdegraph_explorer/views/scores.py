@@ -5,7 +5,7 @@ from html import escape
 from ..drawing.palette import METHOD
 from ..pipeline import METHODS
 from .base import View, card
-from .markup import Markup
+from .markup import TABLE_STYLE, Markup
 
 EXPLAIN = {
     "Edges": "Number of edges of the graph",
@@ -28,7 +28,7 @@ class ScoresView(View):
 
     def __init__(self, session, **params):
         super().__init__(session, **params)
-        self._table = Markup(css_classes=["kg-scores"], stylesheets=[STYLE], sizing_mode="stretch_both", margin=(0, 8))
+        self._table = Markup(css_classes=["kg-scores"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8))
         self._body = card("Scores", "both graphs in numbers; hover a row for its meaning", self._table)
         self.state.param.watch(lambda *events: self._update(), ["result", "shown"])
         self._update()
@@ -65,15 +65,3 @@ def number(value):
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3f}"
-
-
-STYLE = """
-:host { overflow-y: auto; font-size: 12px; }
-table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; line-height: 1.15; }
-th, td { padding: 2.5px 4px; text-align: right; font-weight: 400; white-space: nowrap; border: 0; }
-th[scope=row] { text-align: left; opacity: 0.75; }
-thead th { font-weight: 600; padding-bottom: 4px; }
-thead i { display: inline-block; width: 8px; height: 8px; border-radius: 50%; margin-right: 5px; }
-tbody tr { border-top: 1px solid rgba(128, 128, 128, 0.18); }
-tbody tr:hover { background: rgba(128, 128, 128, 0.10); }
-"""

@@ -1,0 +1,1 @@
+"""What the sampled graph does at one point and from round to round, computed for showing it."""

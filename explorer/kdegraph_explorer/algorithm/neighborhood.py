@@ -1,0 +1,88 @@
+"""One point: its sampled neighbours and its nearest ones."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from kdegraph.kernels import Kernel
+
+
+@dataclass(frozen=True, eq=False)
+class Neighborhood:
+    """A point of a sampled graph with its neighbours.
+
+    Attributes
+    ----------
+    point : int
+    degree : float
+        The kernel degree: the sum of the kernel to all other points.
+    kernel : (n,) float64 array
+        The kernel to every other point; 0 for the point itself.
+    distances : (n,) float64 array
+    sampled : (m,) int array
+        The points that were drawn, the most probable first.
+    times : (m,) int array
+        How often each was drawn in the L rounds.
+    weight : (m,) float64 array
+        Of the edge to it.
+    nearest : (k,) int array
+        The k nearest other points, the nearest first.
+    """
+
+    point: int
+    degree: float
+    kernel: np.ndarray
+    distances: np.ndarray
+    sampled: np.ndarray
+    times: np.ndarray
+    weight: np.ndarray
+    nearest: np.ndarray
+
+    def chance(self, other):
+        """Probability that the point `other` is drawn in one round: kernel over degree."""
+        return float(self.kernel[other] / self.degree) if self.degree > 0 else 0.0
+
+    def times_drawn(self, other):
+        """How often the point `other` was drawn."""
+        return int(self.times[self.sampled == other].sum())
+
+
+def neighborhood(graph, point, n_neighbors):
+    """Look at one vertex.
+
+    Parameters
+    ----------
+    graph : SimilarityGraph
+        With its points.
+    point : int
+    n_neighbors : int
+        How many nearest points to list, at most n - 1.
+
+    Returns
+    -------
+    Neighborhood
+        In O(n d) time.
+    """
+    X = graph.points
+    kernel = kernel_row(graph, point)
+    scale = max(float(np.abs(X).max()), 1e-300)  # squares of huge or tiny coordinates stay finite
+    distances = np.linalg.norm(X / scale - X[point] / scale, axis=1) * scale
+    drawn, times = np.unique(graph.neighbors[point][graph.neighbors[point] >= 0], return_counts=True)
+    order = np.argsort(-kernel[drawn], kind="stable")
+    drawn, times = drawn[order], times[order]
+    row = np.zeros(len(X))
+    span = slice(graph.adjacency.indptr[point], graph.adjacency.indptr[point + 1])
+    row[graph.adjacency.indices[span]] = graph.adjacency.data[span]
+    degree = float(graph.kernel_degrees[point])
+    others = distances.copy()
+    others[point] = np.inf
+    candidates = np.argpartition(others, min(n_neighbors, len(X) - 1))[:n_neighbors]
+    nearest = candidates[np.argsort(others[candidates], kind="stable")]
+    return Neighborhood(point, degree, kernel, distances, drawn, times, row[drawn], nearest[nearest != point])
+
+
+def kernel_row(graph, point):
+    """The kernel between a point and all points, 0 for itself: (n,) float64."""
+    X = graph.points
+    row = Kernel(graph.kernel, graph.sigma).pairwise(X[point : point + 1], X)[0]
+    row[point] = 0.0
+    return row

@@ -1,0 +1,246 @@
+"""One point: its neighbours in both graphs, and how one of them was drawn."""
+
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.models import ColumnDataSource
+from kdegraph.kernels import Kernel
+from kdegraph.tree import build_tree
+
+from ..algorithm.halving import LEAF, halvings, sample_of
+from ..algorithm.neighborhood import neighborhood
+from ..drawing.figures import extent_of
+from ..drawing.palette import BETWEEN, MARK, METHOD, rgb
+from ..drawing.recursion import RecursionPlot
+from .base import View, beside, card, figure_pane
+from .controls import DENSE
+from .markup import TABLE_STYLE, Markup
+from .plots import LinkedPlots
+
+FIELD_SIZE = 96  # pixels of the image of the kernel, which is smooth
+REACH = 2.6  # the window shows at least so many sigma around the point
+
+
+class OnePointView(View):
+    """The selected point: the kernel around it, its sampled and nearest neighbours, and the halving that draws one of them."""
+
+    key = "point"
+    label = "One point"
+    area = "top"
+    alone = True
+
+    def __init__(self, session, **params):
+        super().__init__(session, **params)
+        self._job = session.latest(self._look, deliver=self._show)
+        self._requested, self._shown = (None, None), None
+        self._tree = (None, None)  # of which data, and the tree
+        self._near = LinkedPlots(session, {"near": "One point: neighbours"}, lambda key: (None, None))
+        self._map = LinkedPlots(session, {"map": "One point: all points"}, self._clusters)
+        self._recursion = RecursionPlot("One point: halving")
+        self._decorate()
+        self._draw = pmui.IntSlider(
+            label="Draw",
+            description="Which of the L draws of the point is followed.",
+            start=1,
+            end=20,
+            value=7,
+            size="small",
+            sizing_mode="stretch_width",
+            margin=(2, 12),
+            sx=DENSE,
+        )
+        self._draw.param.watch(lambda event: self._update(), "value")
+        self._step = 0
+        buttons = [
+            pmui.Button(label=label, description=doc, size="small", variant="outlined", margin=(8, 3), on_click=click, width=66)
+            for label, doc, click in (
+                ("Back", "Undo the last halving.", lambda event: self._walk(-1)),
+                ("Next", "Halve once more.", lambda event: self._walk(1)),
+                ("All", "Show every halving down to the sample.", lambda event: self._walk(1000)),
+            )
+        ]
+        self._table = Markup(css_classes=["kg-neighbours"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8))
+        self._body = beside(
+            pn.Column(
+                card(
+                    "Neighbours",
+                    "blue: sampled; rings: nearest",
+                    figure_pane(self._near["near"].figure, "point-near"),
+                ),
+                card(
+                    "All points",
+                    "tap one; the boxes hold the sample",
+                    figure_pane(self._map["map"].figure, "point-map"),
+                ),
+                sizing_mode="stretch_both",
+                margin=0,
+            ),
+            card(
+                "Drawing a neighbour",
+                "a half's kernel sum is its chance",
+                pn.Row(self._draw, *buttons, sizing_mode="stretch_width", height=50, margin=0),
+                figure_pane(self._recursion.figure, "point-halving"),
+            ),
+            card("Table", "neighbours in both graphs", self._table),
+            widths=[7, 7, 6],
+            min_height=240,
+        )
+        self.follow(self._update, "shown", "result", "selection", "horizontal", "vertical")
+
+    def __panel__(self):
+        return self._body
+
+    def figures(self):
+        """See `View.figures`."""
+        return (self._near["near"].figure, self._map["map"].figure, self._recursion.figure)
+
+    @property
+    def point(self):
+        """The point that is looked at: the first that is selected, or the first of all."""
+        return int(self.state.selection[0]) if len(self.state.selection) else 0
+
+    def _decorate(self):
+        fig = self._near["near"].figure
+        self._field = ColumnDataSource({"image": [], "x": [], "y": [], "dw": [], "dh": []})
+        self._edges = ColumnDataSource({"x0": [], "y0": [], "x1": [], "y1": [], "width": []})
+        self._drawn, self._nearest, self._focus = (ColumnDataSource({"x": [], "y": []}) for _ in range(3))
+        field = fig.image_rgba("image", "x", "y", "dw", "dh", source=self._field)
+        field.level = "underlay"
+        fig.segment("x0", "y0", "x1", "y1", line_width="width", line_color=METHOD["kde"], line_alpha=0.7, source=self._edges)
+        fig.scatter("x", "y", size=7, fill_color=METHOD["kde"], line_color=None, source=self._drawn)
+        fig.scatter("x", "y", size=12, fill_color=None, line_color=METHOD["knn"], line_width=1.8, source=self._nearest)
+        overview = self._map["map"].figure
+        self._boxes = ColumnDataSource({"left": [], "right": [], "bottom": [], "top": [], "width": []})
+        overview.quad(
+            "left",
+            "right",
+            "bottom",
+            "top",
+            fill_color=None,
+            line_color=METHOD["kde"],
+            line_width="width",
+            line_alpha=0.8,
+            source=self._boxes,
+        )
+        for place in (fig, overview):
+            place.scatter("x", "y", marker="cross", size=16, line_width=2.5, line_color=MARK, source=self._focus)
+
+    def _clusters(self, key):
+        outcome = self.state.outcome("kde")
+        return None, None if outcome is None else outcome.colours
+
+    def _update(self):
+        self._near.update()
+        self._map.update()
+        outcome = self.state.outcome("kde")
+        if outcome is None or outcome.graph.points is None:
+            return
+        self._draw.param.update(end=max(2, outcome.graph.n_rounds), value=min(self._draw.value, outcome.graph.n_rounds))
+        k = min(self.state.n_neighbors, len(outcome.labels) - 1)
+        choice = (self.point, k, self._draw.value - 1)
+        graph, before = self._requested
+        if graph is not outcome.graph or before != choice:
+            self._requested = (outcome.graph, choice)
+            self._job.request((outcome.graph, *choice))
+        elif self._shown is not None:
+            self._place()
+
+    def _look(self, request, progress, publish):
+        graph, point, k, draw = request
+        if self._tree[0] is not graph.points:
+            self._tree = (graph.points, build_tree(graph.points, LEAF))
+        return neighborhood(graph, point, k), halvings(graph, self._tree[1], point, draw), self._tree[1]
+
+    def _show(self, request, found):
+        graph = request[0]
+        if graph.points is not self.state.shown.X:
+            return
+        self._shown = (graph, *found)
+        self._step = 1000
+        self._tabulate()
+        self._place()
+
+    def _walk(self, by):
+        if self._shown is None:
+            return
+        steps = self._shown[2]
+        self._step = min(max(min(self._step, len(steps)) + by, 0), len(steps))
+        self._place_boxes()
+
+    def _place(self):
+        """Draw the neighbours where they lie along the axes of the moment."""
+        graph, found, *_ = self._shown
+        places = self._near.positions
+        here = places[found.point]
+        width = 1 + 3 * found.weight / found.weight.max() if len(found.weight) else []
+        ends = places[found.sampled]
+        start = np.broadcast_to(here, ends.shape)
+        self._edges.data = {"x0": start[:, 0], "y0": start[:, 1], "x1": ends[:, 0], "y1": ends[:, 1], "width": width}
+        self._drawn.data = {"x": ends[:, 0], "y": ends[:, 1]}
+        self._nearest.data = {"x": places[found.nearest, 0], "y": places[found.nearest, 1]}
+        self._focus.data = {"x": here[:1], "y": here[1:]}
+        around = np.vstack([here[None], ends, places[found.nearest]])
+        planar = places.shape[1] == graph.points.shape[1] and np.array_equal(here, graph.points[found.point])
+        if planar:
+            around = np.vstack([around, here - REACH * graph.sigma, here + REACH * graph.sigma])
+        self._near.frame.fit(extent_of(around))
+        self._paint_field(graph, here, planar)
+        self._place_boxes()
+
+    def _paint_field(self, graph, here, planar):
+        """The kernel around the point, where the plane of the plot is the space of the points."""
+        if not planar:
+            self._field.data = {name: [] for name in self._field.data}
+            return
+        reach = 1.3 * REACH * graph.sigma
+        steps = np.linspace(-reach, reach, FIELD_SIZE)
+        grid = here + np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
+        values = Kernel(graph.kernel, graph.sigma).pairwise(grid, here[None])[:, 0].reshape(FIELD_SIZE, FIELD_SIZE)
+        pixels = np.empty((FIELD_SIZE, FIELD_SIZE, 4), dtype=np.uint8)
+        pixels[:, :, :3] = rgb(METHOD["kde"])
+        pixels[:, :, 3] = 110 * values
+        image = pixels.view(np.uint32)[:, :, 0]
+        x, y = here - reach
+        self._field.data = {"image": [image], "x": [x], "y": [y], "dw": [2 * reach], "dh": [2 * reach]}
+
+    def _place_boxes(self):
+        _, _, steps, tree = self._shown
+        shown = steps[: self._step]
+        self._recursion.show(shown, len(steps), f"point {sample_of(steps, tree):,}" if shown and len(shown) == len(steps) else "")
+        places = self._map.positions
+        corners = [(places[part].min(axis=0), places[part].max(axis=0)) for part in (tree.order[slice(*step.chosen)] for step in shown)]
+        low, high = (np.array([pair[side] for pair in corners]).reshape(-1, 2) for side in (0, 1))
+        width = np.linspace(1, 2.5, len(shown)) if shown else []
+        self._boxes.data = {"left": low[:, 0], "right": high[:, 0], "bottom": low[:, 1], "top": high[:, 1], "width": width}
+
+    def _tabulate(self):
+        graph, found, *_ = self._shown
+        both = set(found.sampled) & set(found.nearest)
+        dot = {method: f'<i style="background:{colour}"></i>' for method, colour in METHOD.items()}
+        words = (
+            f"Point {found.point:,}: kernel degree {found.degree:.3g}. {graph.n_rounds} draws found {len(found.sampled)} points, "
+            f"{len(both)} of them among the {len(found.nearest)} nearest."
+        )
+        head = "".join(f'<th scope="col" title="{meaning}">{name}</th>' for name, meaning in COLUMNS.items())
+
+        def rows(points, weights):
+            return "".join(
+                f'<tr><th scope="row">{j:,}{" •" * (j in both)}</th><td>{found.distances[j]:.3g}</td><td>{found.chance(j):.2g}</td>'
+                f"<td>{found.times_drawn(j)}</td><td>{weight:.2f}</td></tr>"
+                for j, weight in zip(points.tolist(), weights, strict=True)
+            )
+
+        sampled, nearest = rows(found.sampled, found.weight), rows(found.nearest, np.ones(len(found.nearest)))
+        self._table.html = (
+            f"<p>{words}</p><table><thead><tr><th scope=row>{dot['kde']}Sampled</th>{head}</tr></thead><tbody>{sampled}</tbody></table>"
+            f"<table><thead><tr><th scope=row>{dot['knn']}Nearest</th>{head}</tr></thead><tbody>{nearest}</tbody></table>"
+            f'<p style="color:{BETWEEN}">• in both</p>'
+        )
+
+
+COLUMNS = {
+    "distance": "Distance to the point",
+    "p": "Probability to be drawn in one round: kernel over degree",
+    "drawn": "How often it was drawn in the L rounds",
+    "weight": "Weight of the edge",
+}
