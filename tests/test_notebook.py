@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from kdegraph._code_cache import COMPILING
 from nbclient import NotebookClient
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -21,4 +22,5 @@ def test_notebook_runs(path, tmp_path, monkeypatch):
         pool.submit(asyncio.run, client.async_execute()).result()  # closes its loop, which client.execute does not
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     assert outputs
-    assert not any(output.output_type == "stream" and output.name == "stderr" for output in outputs), outputs
+    errors = [output.text for output in outputs if output.output_type == "stream" and output.name == "stderr"]
+    assert set("".join(errors).splitlines()) <= {COMPILING}

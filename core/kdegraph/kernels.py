@@ -12,7 +12,6 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
-from scipy.spatial.distance import cdist
 
 from ._jit import jit
 from ._validation import check_choice, check_points, check_positive
@@ -69,6 +68,8 @@ class Kernel:
         (m, n) float64 array
             ``k(targets[i], sources[j])``; 8 m n bytes.
         """
+        from scipy.spatial.distance import cdist
+
         targets = check_points(targets, "targets")
         sources = check_points(sources, "sources", n_features=targets.shape[1])
         # A power of two scales exactly: squares of coordinates as large as 1e200 or as small as 1e-200 stay within the range of doubles.

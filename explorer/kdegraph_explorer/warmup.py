@@ -3,8 +3,8 @@
 import threading
 
 import numpy as np
-from kdegraph import estimate_sigma, knn_graph, similarity_graph
-from kdegraph.clustering import spectral_clustering
+from kdegraph import knn_graph
+from kdegraph.warmup import warm_up
 
 from .drawing.painter import Painter, Scene
 
@@ -36,13 +36,9 @@ def wait(progress):
 
 
 def _use_everything():
-    rng = np.random.default_rng(0)
-    for n, d in ((600, 2), (600, 5)):  # from 400 points on, eigenvalues are found by compiled code
-        points = rng.random((n, d))
-        graph = similarity_graph(points, sigma=0.2, n_rounds=5, seed=0)
-        spectral_clustering(graph, 2, seed=0)
-        spectral_clustering(knn_graph(points, 5), 2, seed=0)
-        estimate_sigma(points, seed=0)
+    warm_up(("graphs", "clusters", "other graphs"))
+    points = np.random.default_rng(0).random((600, 2))
+    graph = knn_graph(points, 5)
     labels = np.zeros(len(points), dtype=np.int64)
-    Painter().paint(Scene(np.repeat(points[:, :2], 8, axis=0), (0, 1, 0, 1, 8, 8), None, np.repeat(labels, 8)))
-    Painter().paint(Scene(points[:, :2], (0, 1, 0, 1, 8, 8), graph.adjacency, labels))
+    Painter().paint(Scene(np.repeat(points, 8, axis=0), (0, 1, 0, 1, 8, 8), None, np.repeat(labels, 8)))
+    Painter().paint(Scene(points, (0, 1, 0, 1, 8, 8), graph, labels))

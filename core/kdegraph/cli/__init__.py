@@ -1,4 +1,4 @@
-"""The command line: `kdegraph explore`, `cluster`, `graph` and `sample`.
+"""The command line: `kdegraph explore`, `cluster`, `graph`, `sample` and `warmup`.
 
 Modules of this package import only click and the standard library at the top, so that `--help` does not wait for compilers.
 """
@@ -10,6 +10,7 @@ from .cluster import cluster
 from .explore import explore
 from .graph import graph
 from .sample import sample
+from .warmup import warmup
 
 __all__ = ["main"]
 
@@ -50,5 +51,5 @@ def main(context):
         click.echo(context.get_help())
 
 
-for _command in (explore, cluster, graph, sample):
+for _command in (explore, cluster, graph, sample, warmup):
     main.add_command(_command)

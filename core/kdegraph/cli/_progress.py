@@ -3,6 +3,9 @@
 import shutil
 import sys
 import time
+from contextlib import contextmanager
+
+from .. import _notice
 
 _INTERVAL = 0.1  # seconds between two drawings
 _BAR = 24
@@ -33,6 +36,12 @@ class ProgressLine:
         self.stream.flush()
         self._drawn = len(line)
 
+    def say(self, text):
+        """Write `text` on a line of its own."""
+        self.stream.write("\r" + text.ljust(self._drawn) + "\n")
+        self.stream.flush()
+        self._drawn = 0
+
     def __enter__(self):
         return self
 
@@ -43,16 +52,12 @@ class ProgressLine:
             self._drawn = 0
 
 
-class Silent:
-    """Stands in for a `ProgressLine` where nobody looks; `progress` is None then, which costs computations nothing."""
-
-    def __enter__(self):
-        return None
-
-    def __exit__(self, *exception):
-        pass
-
-
+@contextmanager
 def progress_line(quiet):
-    """A context manager that gives a `progress` callback: a line where standard error is a terminal, None elsewhere or when `quiet`."""
-    return Silent() if quiet or not sys.stderr.isatty() else ProgressLine()
+    """Gives a `progress` callback: a line where standard error is a terminal; None, and no notices either, elsewhere or when `quiet`."""
+    if quiet or not sys.stderr.isatty():
+        with _notice.shown_by(lambda text: None):
+            yield None
+    else:
+        with ProgressLine() as line, _notice.shown_by(line.say):
+            yield line

@@ -1,0 +1,189 @@
+"""Compiled code: made when it is first called, kept from run to run, made anew when a kernel changes, and announced to whoever waits."""
+
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import kdegraph
+import pytest
+from kdegraph import _code_cache, _notice
+from kdegraph.cli._progress import ProgressLine
+
+PACKAGE = Path(kdegraph.__file__).parent
+KERNELS = [path.relative_to(PACKAGE).as_posix() for path in sorted(PACKAGE.rglob("*.py")) if "_jit import" in path.read_text()]
+
+# A kernel with callees in another file, which compiles in about a second.
+SUM = "import kdegraph; print(kdegraph.kernel_sum([[0.0], [1.0]], [[0.0]], sigma=1.0, method='direct')[0])"
+RESULT = "1.3678794411714423\n"
+
+COUNT = """
+import numba.core.event
+compiled = []
+class Listener(numba.core.event.Listener):
+    def on_start(self, event):
+        function = event.data["dispatcher"].py_func
+        compiled.append(f"{function.__module__}.{function.__qualname__} {event.data['args']}")
+    def on_end(self, event):
+        pass
+numba.core.event.register("numba:compile", Listener())
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run Python code in a process of its own, with a cache folder that is empty at first; gives (stdout, stderr)."""
+
+    def run(code, *arguments, **environment):
+        command = [sys.executable, "-W", "error", *(["-c", code] if code else []), *arguments]
+        environment = os.environ | {"KDEGRAPH_CACHE_DIR": str(tmp_path / "cache")} | environment
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=280)
+        assert done.returncode == 0, done.stderr
+        return done.stdout, done.stderr
+
+    return run
+
+
+def test_import_compiles_nothing_and_writes_nothing(run, tmp_path):
+    code = """
+import importlib, pkgutil, kdegraph
+for module in pkgutil.walk_packages(kdegraph.__path__, "kdegraph."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+print(compiled)
+"""
+    assert run(COUNT + code) == ("[]\n", "")
+    assert not (tmp_path / "cache").exists()
+
+
+def test_first_use_is_announced_once_and_later_ones_are_silent(run, tmp_path):
+    assert run(SUM) == (RESULT, _code_cache.COMPILING + "\n")
+    kept = sorted((tmp_path / "cache").rglob("*.nbc"))
+    assert len(kept) > 2
+    assert run(COUNT + SUM + "\nprint(compiled)") == (RESULT + "[]\n", "")
+    assert sorted((tmp_path / "cache").rglob("*.nbc")) == kept
+
+
+def test_a_folder_that_was_filled_is_only_read(run):
+    run(SUM)
+    forbid = """
+import os
+def refuse(*args, **options):
+    raise PermissionError(30, "Read-only file system")
+os.makedirs = os.mkdir = os.replace = refuse
+"""
+    assert run(COUNT + forbid + SUM + "\nprint(compiled)") == (RESULT + "[]\n", "")
+
+
+def test_a_folder_that_cannot_be_written(run, tmp_path):
+    (tmp_path / "file").touch()
+    out, err = run(SUM, KDEGRAPH_CACHE_DIR=str(tmp_path / "file"))
+    assert out == RESULT
+    compiling, kept = err.splitlines()
+    assert compiling == _code_cache.COMPILING
+    assert str(tmp_path / "file") in kept
+    assert "set KDEGRAPH_CACHE_DIR" in kept
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense"])
+def test_damaged_files_are_replaced(run, tmp_path, content):
+    run(SUM)
+    for number, path in enumerate(sorted((tmp_path / "cache").rglob("*.nb?"))):
+        if number % 2 == 0 or content:
+            path.write_bytes(content)
+    assert run(SUM)[0] == RESULT
+    assert run(COUNT + SUM + "\nprint(compiled)") == (RESULT + "[]\n", "")
+
+
+@pytest.mark.parametrize("name", [*KERNELS, "_jit.py"])
+def test_the_key_covers_every_kernel(name, tmp_path, monkeypatch):
+    for path in PACKAGE.rglob("*.py"):
+        copy = tmp_path / path.relative_to(PACKAGE)
+        copy.parent.mkdir(exist_ok=True, parents=True)
+        shutil.copyfile(path, copy)
+    monkeypatch.setattr(_code_cache, "_ROOT", tmp_path)
+    before = _code_cache._fingerprint()
+    (tmp_path / "cli" / "__init__.py").write_text("")
+    assert _code_cache._fingerprint() == before == _code_cache.CACHE_DIR.name
+    with (tmp_path / name).open("a") as file:
+        file.write("# changed\n")
+    assert _code_cache._fingerprint() != before
+
+
+def test_a_changed_callee_in_another_file_counts(run, tmp_path):
+    shutil.copytree(PACKAGE, tmp_path / "kdegraph", ignore=shutil.ignore_patterns("__pycache__"))
+    path = {"PYTHONPATH": str(tmp_path)}
+    assert run(SUM, **path)[0] == RESULT
+    kernels = tmp_path / "kdegraph" / "kernels.py"
+    source = kernels.read_text()
+    assert "out[j] = delta * delta" in source
+    kernels.write_text(source.replace("out[j] = delta * delta", "out[j] = 2.0 * delta * delta"))
+    assert run(SUM, **path)[0] == "1.1353352832366128\n"
+    kernels.write_text(source)
+    assert run(COUNT + SUM + "\nprint(compiled)", **path) == (RESULT + "[]\n", "")
+
+
+def test_notices_are_told_once_and_can_be_shown_elsewhere(capsys, monkeypatch):
+    monkeypatch.setattr(_notice, "_told", set())
+    _notice.tell("one")
+    _notice.tell("one")
+    shown = []
+    with _notice.shown_by(shown.append):
+        _notice.tell("one")
+        _notice.tell("two")
+    _notice.tell("three")
+    assert shown == ["two"]
+    assert capsys.readouterr() == ("", "one\nthree\n")
+    monkeypatch.setattr("sys.stderr", None)
+    _notice.tell("four")
+
+
+def test_notices_have_a_line_of_their_own_beside_progress():
+    stream = io.StringIO()
+    with ProgressLine(stream) as line:
+        line("samples", 0.5)
+        line.say("a notice")
+        line._next = 0.0
+        line("samples", 0.7)
+    assert re.fullmatch(r"\rsamples .* 50%\ra notice +\n\rsamples .* 70%\r +\r", stream.getvalue())
+
+
+@pytest.mark.slow
+def test_after_a_warm_up_nothing_is_compiled(run, tmp_path):
+    out, err = run(None, "-m", "kdegraph", "warmup")
+    assert err == ""  # not a terminal: no progress, and no notice either, since compiling is what was asked for
+    seconds, cache = out.splitlines()
+    assert re.fullmatch(r"seconds +\d+\.\d", seconds)
+    assert str(tmp_path / "cache") in cache
+    use = """
+import kdegraph
+import numpy as np
+import scipy.sparse
+
+rng = np.random.default_rng(1)
+for n, d in ((30, 2), (700, 2), (5000, 3), (2000, 5), (500, 12)):
+    X = rng.random((n, d))
+    fixed = X.copy()
+    fixed.flags.writeable = False
+    for Z in (X, fixed, X.astype(np.float32), np.asfortranarray(X)):
+        for kernel in ("gaussian", "laplacian", "exponential"):
+            graph = kdegraph.similarity_graph(Z, kernel=kernel, sigma=0.2)
+        for options in ({}, {"sampler": "rejection"}, {"sampler": "rows", "n_rounds": 80}, {"weighting": "paper"}):
+            kdegraph.similarity_graph(Z, **options)
+        kdegraph.estimate_sigma(Z)
+        kdegraph.knn_graph(Z, 5, mode="kernel")
+        if n <= 2000:
+            kdegraph.similarity_graph(Z, sigma=0.5, sampler="recursive", draws="independent")
+            kdegraph.full_graph(Z, sigma=0.2)
+            for method in ("direct", "tree", "fgt"):
+                kdegraph.kernel_sum(Z, Z[:50], weights=rng.normal(size=n), sigma=0.1, eps=1e-4, method=method)
+    kdegraph.spectral_clustering(graph, 2, seed=0)
+    kdegraph.spectrum(kdegraph.knn_graph(X, 4), 3, tol=1e-8)
+    kdegraph.KDESpectralClustering(2, sigma=0.3).fit(X)
+ours = [name for name in compiled if name.startswith("kdegraph")]
+assert not ours, ours
+"""
+    assert run(COUNT + use) == ("", "")
