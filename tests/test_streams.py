@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import battery
+import numba
 import numpy as np
 import pytest
 import scipy.stats
@@ -84,6 +86,62 @@ def test_neighbouring_seeds_are_independent(block):
 
 def test_no_number_twice(block):
     assert np.unique(block).size == block.size
+
+
+COUNT = 2**17
+ORDERS = ("counters", "draws", "vertices", "seeds", "counters of draws of vertices")
+
+
+@numba.njit
+def in_order(order, seed, out):
+    """Write the numbers along one of `ORDERS`; samplers use them in the last one."""
+    for k in range(out.size):
+        if order == 0:
+            out[k] = uniform(stream(seed, 7, 3), k)
+        elif order == 1:
+            out[k] = uniform(stream(seed, 7, k), 0)
+        elif order == 2:
+            out[k] = uniform(stream(seed, k, 3), 0)
+        elif order == 3:
+            out[k] = uniform(stream(seed + np.uint64(k), 7, 3), 1)
+        else:
+            out[k] = uniform(stream(seed, k // 40, k // 4 % 10), k % 4)
+
+
+def ordered(order, seed):
+    out = np.empty(COUNT)
+    in_order(ORDERS.index(order), np.uint64(seed), out)
+    return out
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**40 + 12345])
+@pytest.mark.parametrize("order", ORDERS)
+def test_battery(order, seed):
+    """About 30 tests of each of 15 sequences: the smallest p-value to expect is 2e-3."""
+    found = dict(battery.p_values(ordered(order, seed)))
+    assert min(found.values()) > 1e-5, found
+
+
+def test_battery_p_values_are_uniform():
+    """What the battery finds in the streams is what it finds in perfect numbers, flaws too small for one test included."""
+    found = [p for seed in range(10, 20) for _, p in battery.p_values(ordered("counters of draws of vertices", seed))]
+    assert scipy.stats.kstest(found, "uniform").pvalue > 1e-4
+
+
+FLAWED = {
+    "weyl": lambda k: k * np.uint64(GOLDEN),
+    "mixed once, low bits short": lambda k: (k ^ k >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9),
+    "congruential": lambda k: np.cumsum(np.full(k.size, 6364136223846793005, np.uint64)) * np.uint64(1442695040888963407),
+    "repeated": lambda k: np.tile(np.random.default_rng(0).integers(0, 2**64, k.size // 2, dtype=np.uint64), 2),
+    "lowest bit stuck": lambda k: np.random.default_rng(0).integers(0, 2**64, k.size, dtype=np.uint64) | np.uint64(1 << 11),
+    "alternating": lambda k: np.sort(np.random.default_rng(0).integers(0, 2**64, k.size, dtype=np.uint64).reshape(-1, 2), axis=1).ravel(),
+}
+
+
+@pytest.mark.parametrize("flaw", FLAWED)
+def test_battery_finds_flaws(flaw):
+    numbers = (FLAWED[flaw](np.arange(COUNT, dtype=np.uint64)) >> np.uint64(11)) * 2.0**-53
+    assert min(p for _, p in battery.p_values(numbers)) < 1e-8
 
 
 def test_same_without_compiler():
