@@ -10,14 +10,16 @@ import numpy as np
 
 from .. import parallel
 from .._jit import jit
-from ..kernels import exp_neg, exponent
-from ..tree import box_distances
-from .streams import stream, uniform
+from ..kernels import EXPONENTIAL, LAPLACIAN, UNDERFLOW, exp_neg, exponent
+from .streams import advance, streams, uniform
 
-RADIUS, LARGE_RADIUS = 0.2, 0.45  # of a group of targets, in units of sigma: with many draws, with few
-DRAWS = 1000  # what counts as many
+RADIUS, LARGE_RADIUS = 0.2, 0.8  # of a group of targets, in units of sigma: with many draws, with few
+DRAWS = 2000  # what counts as many
 TINY = 1e-300  # below, rounding may decide whether a point counts as reachable, so that it is looked at again
-REFINE = 8.0  # cost of dividing a node, in units of the proposals that a node's whole waste could save
+BATCH = 1024  # draws that are pending at a time
+FIRST, SIZE, ALIAS = range(3)  # rows of `entries`: the first point of a node, their number, the alias
+LEVEL, WEIGHT = range(2)  # rows of `shape`: the node's smallest exponent, its weight (then its threshold)
+REFINE = 16.0  # cost of dividing a node, in units of the proposals that a node's whole waste could save
 
 
 def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, progress=None):
@@ -81,15 +83,15 @@ def _target_groups(kernel, tree, n_rounds):
 def _draw_range(
     begin, end, code, scale, g_start, g_stop, g_low, g_high, points, order, start, stop, low, high, degrees, seed, neighbors
 ):  # fmt: skip
-    stack = np.empty(256, np.int64)
     capacity = 1024
-    first, size = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
-    least, squeeze, weight = np.empty(capacity), np.empty(capacity), np.empty(capacity)
-    threshold, alias = np.empty(capacity), np.empty(capacity, np.int64)
+    nodes, bounds, entries, shape = _room(capacity)
+    state, place = np.empty(BATCH, np.uint64), np.empty(BATCH, np.int64)
+    choice, value = np.empty((3, BATCH), np.int32), np.empty((2, BATCH))
     n_rounds = neighbors.shape[1]
     for group in range(begin, end):
+        g_first, g_last = g_start[group], g_stop[group]
         alive, total = 0, 0.0
-        for i in range(g_start[group], g_stop[group]):
+        for i in range(g_first, g_last):
             if degrees[i] > 0.0:
                 alive += 1
                 total += degrees[i]
@@ -98,113 +100,236 @@ def _draw_range(
         limit = REFINE * (total / alive) / (alive * n_rounds)
         while True:
             count = _list_nodes(
-                code, scale, g_start[group], g_stop[group], g_low, g_high, group, points, start, stop, low, high, limit,
-                stack, first, size, least, squeeze, weight,
+                code, scale, g_first, g_last, g_low[group], g_high[group], points, start, stop, low, high, limit,
+                nodes, bounds, entries, shape,
             )  # fmt: skip
             if count >= 0:
                 break
             capacity *= 2
-            first, size = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
-            least, squeeze, weight = np.empty(capacity), np.empty(capacity), np.empty(capacity)
-            threshold, alias = np.empty(capacity), np.empty(capacity, np.int64)
-        if total < TINY and not _any_reachable(code, scale, points, g_start[group], count, first, size):  # such a group is a single point
-            degrees[g_start[group]] = 0.0
+            nodes, bounds, entries, shape = _room(capacity)
+        if total < TINY and not _any_reachable(code, scale, points, g_first, count, entries):  # such a group is a single point
+            degrees[g_first] = 0.0
             continue
-        _alias_table(weight, count, threshold, alias)
-        for i in range(g_start[group], g_stop[group]):
-            if degrees[i] > 0.0:
-                for draw in range(n_rounds):
-                    neighbors[i, draw] = _draw(
-                        code, scale, points, i, stream(seed, order[i], draw), count, first, size, least, squeeze, threshold, alias
-                    )
+        _alias_table(shape, count, entries[2], nodes[0])
+        _draw_group(
+            code, scale, points, order, degrees, seed, g_first, g_last, count, entries, shape, state, place, choice, value, neighbors
+        )
 
 
 @jit
-def _any_reachable(code, scale, points, i, count, first, size):
-    for entry in range(count):
-        for j in range(first[entry], first[entry] + size[entry]):
+def _room(capacity):
+    return np.empty((2, capacity), np.int32), np.empty((2, capacity)), np.empty((3, capacity), np.int32), np.empty((2, capacity))
+
+
+@jit
+def _any_reachable(code, scale, points, i, count, entries):
+    for k in range(count):
+        for j in range(entries[FIRST, k], entries[FIRST, k] + entries[SIZE, k]):
             if j != i and exp_neg(exponent(code, scale, points, i, points, j)) > 0.0:
                 return True
     return False
 
 
 @jit
-def _draw(code, scale, points, i, state, count, first, size, least, squeeze, threshold, alias):
-    counter = 0
+def _draw_group(
+    code, scale, points, order, degrees, seed, begin, end, count, entries, shape, state, place, choice, value, neighbors
+):  # fmt: skip
+    """Draw for the targets begin..end-1, many draws at a time: loop after loop over all that are pending, so that none waits for another.
+
+    A pending draw has the `state` of its stream, its `place` in the flat `neighbors` and its `target`.
+    """
+    first, size, alias = entries
+    level, threshold = shape
+    target, source, node = choice
+    pick, decision = value
+    n_rounds = neighbors.shape[1]
+    flat = neighbors.reshape(neighbors.size)
+    pending, i, draw = 0, begin, 0
     while True:
-        x = uniform(state, counter) * count
-        entry = min(int(x), count - 1)
-        if x - entry >= threshold[entry]:
-            entry = alias[entry]
-        x = uniform(state, counter + 1) * size[entry]
-        offset = min(int(x), size[entry] - 1)
-        j = first[entry] + offset
-        counter += 2
-        if j == i:
-            continue
-        v = x - offset
-        if v < squeeze[entry]:
-            return j
-        t = exponent(code, scale, points, i, points, j)
-        if v < exp_neg(max(t - least[entry], 0.0)) and exp_neg(t) > 0.0:
-            return j
+        while pending < BATCH and i < end:
+            taken = min(n_rounds - draw, BATCH - pending) if degrees[i] > 0.0 else 0
+            if taken:
+                streams(seed, order[i], draw, state[pending : pending + taken])
+            for k in range(taken):
+                place[pending + k] = i * n_rounds + draw + k
+                target[pending + k] = i
+            pending += taken
+            draw += taken
+            if draw == n_rounds or taken == 0:
+                i, draw = i + 1, 0
+        if pending == 0:
+            return
+        # Loops over few arrays, one after the other: each is vectorised.
+        _uniforms(pending, state, pick, decision)
+        _pick_nodes(pending, pick, count, alias, threshold, node)
+        _pick_sources(pending, node, decision, size, first, source)
+        _exponents(code, scale, points, pending, target, source, pick)
+        _decide(pending, pick, node, level, source, target, decision)
+        for p in range(pending):
+            flat[place[p]] = source[p]
+        pending = _keep_rejected(pending, decision, state, place, target)
+
+
+@jit
+def _uniforms(pending, state, first, second):
+    for p in range(pending):
+        first[p] = uniform(state[p], 0)
+        second[p] = uniform(state[p], 1)
+        state[p] = advance(state[p], 2)
+
+
+@jit
+def _pick_nodes(pending, uniforms, count, alias, threshold, node):
+    for p in range(pending):
+        x = uniforms[p] * count
+        k = np.int32(x)
+        other = alias[np.uint32(k)]  # unsigned: no check for negative indices
+        node[p] = other if x - k >= threshold[np.uint32(k)] else k
+
+
+@jit
+def _pick_sources(pending, node, uniforms, size, first, source):
+    """Take one of the node's points; what is left of the uniform is one again."""
+    for p in range(pending):
+        k = np.uint32(node[p])
+        x = uniforms[p] * size[k]
+        offset = np.int32(x)
+        source[p] = first[k] + offset
+        uniforms[p] = x - offset
+
+
+@jit
+def _decide(pending, exponent, node, level, source, target, decision):
+    """Make `decision` positive where the proposal is accepted."""
+    for p in range(pending):
+        exponent[p] = exponent[p] if (source[p] != target[p]) & (exponent[p] < UNDERFLOW) else np.inf
+    for p in range(pending):
+        exponent[p] = max(exponent[p] - level[np.uint32(node[p])], 0.0)
+    for p in range(pending):
+        decision[p] = exp_neg(exponent[p]) - decision[p]
+
+
+@jit
+def _keep_rejected(pending, decision, state, place, target):
+    """Move what is still pending to the front, without a branch that a processor could guess wrong, and return its number."""
+    left = 0
+    for p in range(pending):
+        state[left], place[left], target[left] = state[p], place[p], target[p]
+        left += decision[p] <= 0.0
+    return left
+
+
+@jit
+def _exponents(code, scale, points, pending, target, source, out):
+    for p in range(pending):
+        out[p] = 0.0
+    for c in range(points.shape[1]):
+        if code == LAPLACIAN:
+            for p in range(pending):
+                out[p] += abs((points[target[p], c] - points[source[p], c]) * scale)
+        else:
+            for p in range(pending):
+                delta = (points[target[p], c] - points[source[p], c]) * scale
+                out[p] += delta * delta
+    if code == EXPONENTIAL:
+        for p in range(pending):
+            out[p] = np.sqrt(out[p])
 
 
 @jit
 def _list_nodes(
-    code, scale, g_first, g_last, g_low, g_high, group, points, start, stop, low, high, limit, stack, first, size, least, squeeze, weight
+    code, scale, g_first, g_last, g_low, g_high, points, start, stop, low, high, limit, nodes, bounds, entries, shape
 ):  # fmt: skip
-    """List the nodes for a group and return their number, -1 when the lists are too short.
+    """List the nodes for a group in `entries` and `shape` and return their number, -1 when there is too little room.
 
-    A node is divided while the proposals that it would waste, ``|B| (max k - min k)``, are more than `limit`; at a leaf it falls into its
-    points.
+    Level after level, a node is divided while the proposals that it would waste, ``|B| (max k - min k)``, are more than `limit`; a leaf
+    falls into its points.
     """
-    count, top = 0, 0
-    stack[0] = 0
-    while top >= 0:
-        node = stack[top]
-        top -= 1
-        nearest, farthest = box_distances(code, scale, g_low, g_high, group, low, high, node)
-        largest, smallest = exp_neg(nearest), exp_neg(farthest)
-        if largest == 0.0:
-            continue
-        a, b = start[node], stop[node]
-        own = 1.0 if a <= g_first and g_last <= b else 0.0
-        leaf = 2 * node + 2 >= start.size
-        if (count + b - a > first.size and leaf) or count >= first.size:
+    count, width = 0, 1
+    nodes[0, 0] = 0
+    inner = True
+    while width:
+        if count + width > nodes.shape[1]:
             return -1
-        if (b - a) * largest - (b - a - own) * smallest <= limit:
-            first[count], size[count], least[count], weight[count] = a, b - a, nearest, (b - a) * largest
-            squeeze[count] = smallest / largest if smallest > TINY else 0.0
-            count += 1
-        elif not leaf:
-            stack[top + 1], stack[top + 2] = 2 * node + 1, 2 * node + 2
-            top += 2
+        now, following = nodes[0], nodes[1]
+        if inner:
+            _bound(code, scale, g_low, g_high, low, high, width, now, bounds)
         else:
-            for j in range(a, b):
-                if g_last == g_first + 1 and j == g_first:
-                    continue
-                nearest, farthest = box_distances(code, scale, g_low, g_high, group, points, points, j)
-                largest = exp_neg(nearest)
-                if largest > 0.0:
-                    first[count], size[count], least[count], weight[count] = j, 1, nearest, largest
-                    smallest = exp_neg(farthest)
-                    squeeze[count] = smallest / largest if smallest > TINY else 0.0
-                    count += 1
+            _bound(code, scale, g_low, g_high, points, points, width, now, bounds)
+        if not inner:
+            for p in range(width):
+                largest = exp_neg(bounds[0, p])
+                _enter(now[p], 1, bounds[0, p], largest, entries, shape, count)
+                count += (largest > 0.0) & ((now[p] != g_first) | (g_last - g_first > 1))
+            return count
+        leaves = 2 * now[0] + 2 >= start.size
+        divided = 0
+        for p in range(width):
+            node = now[p]
+            largest, smallest = exp_neg(bounds[0, p]), exp_neg(bounds[1, p])
+            size = stop[node] - start[node]
+            own = (start[node] <= g_first) & (g_last <= stop[node])
+            kept = size * largest - (size - own) * smallest <= limit
+            _enter(start[node], size, bounds[0, p], size * largest, entries, shape, count)
+            count += kept & (largest > 0.0)
+            following[divided] = node
+            divided += (not kept) & (largest > 0.0)
+        # The next level, from behind, in place.
+        if leaves:
+            width = 0
+            for p in range(divided):
+                width += stop[following[p]] - start[following[p]]
+            if width > nodes.shape[1]:
+                return -1
+            k = 0
+            for p in range(divided):
+                for j in range(start[following[p]], stop[following[p]]):
+                    now[k] = j
+                    k += 1
+            inner = False
+        else:
+            width = 2 * divided
+            if width > nodes.shape[1]:
+                return -1
+            for p in range(divided):
+                now[2 * p], now[2 * p + 1] = 2 * following[p] + 1, 2 * following[p] + 2
     return count
 
 
 @jit
-def _alias_table(weight, count, threshold, alias):
-    """Walker's alias table of weight[:count] (Vose's construction)."""
+def _enter(first, size, level, weight, entries, shape, k):
+    entries[FIRST, k], entries[SIZE, k] = first, size
+    shape[LEVEL, k], shape[WEIGHT, k] = level, weight
+
+
+@jit
+def _bound(code, scale, g_low, g_high, low, high, width, nodes, bounds):
+    """Smallest and largest exponents between the group's box and those of `nodes`, as `tree.box_distances` has them."""
+    for p in range(width):
+        bounds[0, p] = bounds[1, p] = 0.0
+    for c in range(g_low.size):
+        for p in range(width):
+            node = nodes[p]
+            gap = max(max(g_low[c] - high[node, c], low[node, c] - g_high[c]), 0.0) * scale
+            span = max(g_high[c] - low[node, c], high[node, c] - g_low[c]) * scale
+            bounds[0, p] += gap if code == LAPLACIAN else gap * gap
+            bounds[1, p] += span if code == LAPLACIAN else span * span
+    if code == EXPONENTIAL:
+        for p in range(width):
+            bounds[0, p], bounds[1, p] = np.sqrt(bounds[0, p]), np.sqrt(bounds[1, p])
+
+
+@jit
+def _alias_table(shape, count, alias, room):
+    """Walker's alias table (Vose's construction): the weights in `shape` become thresholds."""
+    threshold = shape[WEIGHT]
     total = 0.0
     for k in range(count):
-        total += weight[k]
-    # Both stacks share `alias`' memory from its two ends: small entries from below, large ones from above.
-    room = np.empty(count, np.int64)
+        total += threshold[k]
+    # Both stacks share `room` from its two ends: small entries from below, large ones from above.
     small, large = 0, count
     for k in range(count):
-        threshold[k] = weight[k] / total * count
+        threshold[k] = threshold[k] / total * count
         if threshold[k] < 1.0:
             room[small] = k
             small += 1

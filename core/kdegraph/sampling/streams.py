@@ -36,6 +36,22 @@ def stream(seed, vertex, draw):
 
 @_wrapping
 @jit
+def streams(seed, vertex, draw, out):
+    """Write the starts of the streams of (seed, vertex, draw), (seed, vertex, draw + 1), ... into `out`."""
+    base = _mix(_mix(np.uint64(seed) + _GOLDEN) + np.uint64(vertex) * _GOLDEN)
+    for k in range(out.size):
+        out[k] = _mix(base + np.uint64(draw + k) * _SECOND)
+
+
+@_wrapping
+@jit
+def advance(start, n):
+    """The stream `start` without its first `n` numbers."""
+    return start + np.uint64(n) * _GOLDEN
+
+
+@_wrapping
+@jit
 def uniform(start, counter):
     """Number `counter` of the stream `start`: a double in [0, 1) with 53 random bits."""
     return np.float64(_mix(start + np.uint64(counter) * _GOLDEN) >> _11) * UNIT
