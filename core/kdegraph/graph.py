@@ -241,13 +241,23 @@ def similarity_graph(
     stages.enter("graph")
     inclusion = weights.COMPLEMENT if weighting == "inclusion" and draws == recursive.INDEPENDENT else weights.MINIMUM
     adjacency = weights.adjacency(kernel, tree, degrees, neighbors, inclusion, progress=stages.fraction)
-    original = np.empty_like(neighbors)
-    original[tree.order] = np.where(neighbors >= 0, tree.order[neighbors], -1)
     by_vertex = np.empty(n)
     by_vertex[tree.order] = degrees
     stages.leave()
     return SimilarityGraph(
-        adjacency, by_vertex, original, kernel.sigma, kernel.name, n_rounds, seed, sampler, draws, weighting, eps, stages.timings, X
+        adjacency,
+        by_vertex,
+        tree.original(neighbors),
+        kernel.sigma,
+        kernel.name,
+        n_rounds,
+        seed,
+        sampler,
+        draws,
+        weighting,
+        eps,
+        stages.timings,
+        X,
     )
 
 

@@ -155,6 +155,24 @@ def exponent(code, inverse_sigma, X, i, Y, j):
     return total if code == GAUSSIAN else math.sqrt(total)
 
 
+@jit
+def paired_exponents(code, inverse_sigma, X, rows, columns, out):
+    """Write the exponents between the points X[rows[p]] and X[columns[p]] into `out`; the numbers are not negative."""
+    for p in range(rows.size):
+        out[p] = 0.0
+    for c in range(X.shape[1]):
+        if code == LAPLACIAN:
+            for p in range(rows.size):
+                out[p] += abs((X[np.uint32(rows[p]), c] - X[np.uint32(columns[p]), c]) * inverse_sigma)
+        else:
+            for p in range(rows.size):
+                delta = (X[np.uint32(rows[p]), c] - X[np.uint32(columns[p]), c]) * inverse_sigma
+                out[p] += delta * delta
+    if code == EXPONENTIAL:
+        for p in range(rows.size):
+            out[p] = math.sqrt(out[p])
+
+
 @jit(reassociate=True)
 def exponents(code, inverse_sigma, y, columns, start, stop, out):
     """Write the exponents between the point `y` and the points columns[:, start:stop] into `out`."""

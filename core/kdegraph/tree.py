@@ -50,6 +50,21 @@ class Tree:
         with np.errstate(over="ignore"):
             return np.sqrt((((self.high / 2 - self.low / 2) * unit_inverse) ** 2).sum(axis=1))
 
+    def original(self, neighbors):
+        """`neighbors`, (n, L) positions in the tree's order or -1, with rows and entries in the order and by the numbers of the points."""
+        out = np.empty_like(neighbors)
+        parallel.run(_renumber, len(neighbors), self.order, neighbors, out)
+        return out
+
+
+@jit
+def _renumber(begin, end, order, neighbors, out):
+    for i in range(begin, end):
+        row = order[i]
+        for k in range(neighbors.shape[1]):
+            j = neighbors[i, k]
+            out[row, k] = order[j] if j >= 0 else -1
+
 
 def build_tree(X, leaf_size=8, progress=None):
     """Build the tree of the (n, d) float64 array `X` by splitting the longest side of each box at the median; O(n d log n)."""

@@ -5,9 +5,13 @@ import scipy.sparse
 
 from . import parallel
 from ._jit import jit
-from .kernels import exp_neg, exponent
+from .kernels import exp_neg, paired_exponents
 
 MINIMUM, COMPLEMENT = 0, 1
+MAX_BLOCKS = 8  # of rows that are transposed at the same time: each needs 8 n bytes
+RANKED = 256  # rows up to this length are sorted by counting smaller entries
+BATCH = 1024  # entries whose weights are computed at a time
+LANES = 8  # lengths are rounded up to whole vectors
 
 
 def adjacency(kernel, tree, degrees, neighbors, inclusion, *, progress=None):
@@ -29,145 +33,187 @@ def adjacency(kernel, tree, degrees, neighbors, inclusion, *, progress=None):
     Returns
     -------
     csr_array
-        (n, n) in the order of the original points, sorted, without duplicates; O(n L log L).
+        (n, n) in the order of the original points, sorted, without duplicates; O(n L^2) for the small L that is usual, O(n L log L) always.
     """
     n, n_rounds = neighbors.shape
     # All in the tree's order, where neighbours are near in memory; only finished rows take the original numbers.
-    drawn = np.empty_like(neighbors)
-    drawn_count = np.empty(n, np.int32)
-    parallel.run(_distinct_rows, n, neighbors, drawn, drawn_count)
-    in_start = np.zeros(n + 1, np.int64)
-    _count_incoming(drawn, drawn_count, in_start)
-    incoming = np.empty(in_start[-1], np.int32)
-    _list_incoming(drawn, drawn_count, in_start[:-1].copy(), incoming)
-    count = np.empty(n, np.int64)
-    parallel.run(_union_sizes, n, drawn, drawn_count, in_start, incoming, tree.order, count)
+    in_start, incoming = _transpose(neighbors)
+    # Row i starts with the L draws of i and has room for all who drew it.
+    union, count = np.empty(n * n_rounds + incoming.size, np.int32), np.empty(n, np.int64)
+    longest = n_rounds + int(np.diff(in_start).max())
+    parallel.run(_join_rows, n, neighbors, in_start, incoming, tree.order, longest, union, count)
+    del incoming
     indptr = np.concatenate([[0], np.cumsum(count)])
     kind = np.int32 if indptr[-1] < 2**31 else np.int64
     indices, data = np.empty(indptr[-1], kind), np.empty(indptr[-1])
     parallel.run(
-        _fill, n, kernel.code, kernel.inverse_sigma, tree.points, tree.order, degrees, n_rounds, inclusion,
-        drawn, drawn_count, in_start, incoming, indptr, indices, data, progress=progress,
+        _fill, n, kernel.code, kernel.inverse_sigma, tree.points, tree.order, degrees, n_rounds, inclusion, in_start, union, longest,
+        indptr, indices, data, progress=progress,
     )  # fmt: skip
     matrix = scipy.sparse.csr_array((data, indices, indptr.astype(kind)), shape=(n, n))
     matrix.has_sorted_indices = matrix.has_canonical_format = True
     return matrix
 
 
-@jit
-def _sort(values):
-    if values.size > 64:
-        values.sort()
-        return
-    for k in range(1, values.size):
-        value = values[k]
-        j = k - 1
-        while j >= 0 and values[j] > value:
-            values[j + 1] = values[j]
-            j -= 1
-        values[j + 1] = value
+def _transpose(neighbors):
+    """Who drew each vertex: ``incoming[in_start[j]:in_start[j + 1]]``, in increasing order, with the repetitions of `neighbors`."""
+    n = len(neighbors)
+    blocks = max(1, min(parallel.get_num_threads(), MAX_BLOCKS, n // 4096))
+    place = np.zeros((blocks, n), np.int64)
+    rows = -(-n // blocks)
+    parallel.run(_count_incoming, blocks, rows, neighbors, place, chunk=1)
+    total = place.sum(axis=0)
+    in_start = np.concatenate([[0], np.cumsum(total)])
+    # Where each block writes: after the blocks before it.
+    np.cumsum(place[:-1], axis=0, out=place[1:])
+    place[0] = 0
+    place += in_start[:-1]
+    incoming = np.empty(in_start[-1], np.int32)
+    parallel.run(_list_incoming, blocks, rows, neighbors, place, incoming, chunk=1)
+    return in_start, incoming
 
 
 @jit
-def _distinct_rows(begin, end, neighbors, drawn, drawn_count):
+def _count_incoming(begin, end, rows, neighbors, place):
+    for block in range(begin, end):
+        for i in range(block * rows, min((block + 1) * rows, neighbors.shape[0])):
+            for k in range(neighbors.shape[1]):
+                j = neighbors[i, k]
+                if j >= 0:
+                    place[block, j] += 1
+
+
+@jit
+def _list_incoming(begin, end, rows, neighbors, place, incoming):
+    for block in range(begin, end):
+        for i in range(block * rows, min((block + 1) * rows, neighbors.shape[0])):
+            for k in range(neighbors.shape[1]):
+                j = neighbors[i, k]
+                if j >= 0:
+                    incoming[place[block, j]] = i
+                    place[block, j] += 1
+
+
+@jit
+def _join_rows(begin, end, neighbors, in_start, incoming, order, longest, union, count):
+    """Write to `union` whom each vertex drew or was drawn by, once each, in the order of the original numbers."""
+    n, n_rounds = neighbors.shape
+    found, ranked = np.empty(longest, np.int32), np.empty(longest, np.int32)
+    key, rank, long_key = np.empty(longest + LANES, np.uint32), np.empty(longest + LANES, np.uint32), np.empty(longest, np.int64)
     for i in range(begin, end):
-        row, count = drawn[i], 0
+        size = 0
         for j in neighbors[i]:
             if j >= 0:
-                row[count] = j
-                count += 1
-        _sort(row[:count])
-        distinct = 0
-        for k in range(count):
-            if k == 0 or row[k] != row[k - 1]:
-                row[distinct] = row[k]
-                distinct += 1
-        drawn_count[i] = distinct
+                found[size] = j
+                size += 1
+        for k in range(in_start[i], in_start[i + 1]):
+            found[size] = incoming[k]
+            size += 1
+        bits = 1
+        while size >> bits:
+            bits += 1
+        if size <= RANKED and n >> (32 - bits) == 0:
+            _sort_by_rank(found[:size], order, bits, key, rank, ranked)
+        else:
+            _sort_long(found[:size], order, long_key, ranked)
+        row = union[i * n_rounds + in_start[i] :]
+        distinct, last = 0, -1
+        for k in range(size):
+            row[distinct] = ranked[k]
+            distinct += ranked[k] != last
+            last = ranked[k]
+        count[order[i]] = distinct
 
 
 @jit
-def _count_incoming(drawn, drawn_count, in_start):
-    for i in range(drawn.shape[0]):
-        for k in range(drawn_count[i]):
-            in_start[drawn[i, k] + 1] += 1
-    for i in range(drawn.shape[0]):
-        in_start[i + 1] += in_start[i]
+def _sort_by_rank(found, order, bits, key, rank, out):
+    """Write `found` to `out`, sorted by `order`: the rank of a key is the number of smaller ones, counted in vectorised loops."""
+    size = found.size
+    padded = -(-size // LANES) * LANES
+    shift = np.uint32(bits)
+    for k in range(size):
+        # The place makes the keys distinct.
+        key[k] = (np.uint32(order[found[k]]) << shift) | np.uint32(k)
+    for k in range(size, padded):
+        key[k] = np.uint32(0xFFFFFFFF)
+    for k in range(padded):
+        rank[k] = 0
+    for m in range(0, size, 4):
+        _count_smaller(key, padded, key[m], key[m + 1], key[m + 2], key[m + 3], rank)
+    for k in range(size):
+        out[rank[k]] = found[k]
 
 
 @jit
-def _list_incoming(drawn, drawn_count, place, incoming):
-    """Going through the vertices in order leaves every list sorted."""
-    for i in range(drawn.shape[0]):
-        for k in range(drawn_count[i]):
-            j = drawn[i, k]
-            incoming[place[j]] = i
-            place[j] += 1
+def _count_smaller(key, size, a, b, c, d, rank):
+    for k in range(size):
+        x = key[k]
+        rank[k] += np.uint32(x > a) + np.uint32(x > b) + np.uint32(x > c) + np.uint32(x > d)
 
 
 @jit
-def _union_sizes(begin, end, drawn, drawn_count, in_start, incoming, order, count):
-    for i in range(begin, end):
-        a, b, total = 0, in_start[i], 0
-        while a < drawn_count[i] and b < in_start[i + 1]:
-            x, y = drawn[i, a], incoming[b]
-            a += x <= y
-            b += y <= x
-            total += 1
-        count[order[i]] = total + (drawn_count[i] - a) + (in_start[i + 1] - b)
+def _sort_long(found, order, key, out):
+    for k in range(found.size):
+        key[k] = (order[found[k]] << 32) | found[k]
+    key[: found.size].sort()
+    for k in range(found.size):
+        out[k] = key[k] & 0xFFFFFFFF
 
 
 @jit
 def _fill(
-    begin, end, code, scale, points, order, degrees, n_rounds, inclusion, drawn, drawn_count, in_start, incoming, indptr, indices, data
+    begin, end, code, scale, points, order, degrees, n_rounds, inclusion, in_start, union, longest, indptr, indices, data
 ):  # fmt: skip
-    longest = 1
+    """Write whole rows; the weights of many rows are computed at a time."""
+    capacity = BATCH + longest
+    rows, columns, room = np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty((5, capacity))
+    first, size = begin, 0
     for i in range(begin, end):
-        longest = max(longest, drawn_count[i] + in_start[i + 1] - in_start[i])
-    union, key, room = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty((5, longest))
-    for i in range(begin, end):
-        place, size = indptr[order[i]], indptr[order[i] + 1] - indptr[order[i]]
-        a, b, stop = 0, in_start[i], in_start[i + 1]
-        for m in range(size):
-            if b == stop:
-                x = y = drawn[i, a]
-                a += 1
-            elif a == drawn_count[i]:
-                x = y = incoming[b]
-                b += 1
-            else:
-                x, y = drawn[i, a], incoming[b]
-                a += x <= y
-                b += y <= x
-            union[m] = min(x, y)
-        _weights(code, scale, points, degrees, n_rounds, inclusion, i, union[:size], room)
-        for m in range(size):
-            key[m] = (order[union[m]] << 32) | m
-        _sort(key[:size])
-        for m in range(size):
-            indices[place + m] = key[m] >> 32
-            data[place + m] = room[0, key[m] & 0xFFFFFFFF]
+        row, place = i * n_rounds + in_start[i], indptr[order[i]]
+        count = indptr[order[i] + 1] - place
+        for m in range(count):
+            columns[size + m] = union[row + m]
+        for m in range(count):
+            rows[size + m] = i
+        for m in range(count):
+            indices[place + m] = order[np.uint32(union[row + m])]
+        size += count
+        if size >= BATCH or i == end - 1:
+            weights = _weights(code, scale, points, degrees, n_rounds, inclusion, rows[:size], columns[:size], room)
+            k = 0
+            for done in range(first, i + 1):
+                place, count = indptr[order[done]], indptr[order[done] + 1] - indptr[order[done]]
+                for m in range(count):
+                    data[place + m] = weights[k + m]
+                k += count
+            first, size = i + 1, 0
 
 
 @jit
-def _weights(code, scale, points, degrees, n_rounds, inclusion, i, columns, room):
-    """Write the weights of one row into room[0]; loop after loop over the row, so that each is vectorised."""
-    n = columns.size
-    values, own, other, base = room[0, :n], room[1, :n], room[2, :n], room[3, :n]
+def _weights(code, scale, points, degrees, n_rounds, inclusion, rows, columns, room):
+    """Weights of the edges between `rows` and `columns`; loop after loop over all, so that each is vectorised."""
+    n = rows.size
+    values, own, other, base, miss = room[0, :n], room[1, :n], room[2, :n], room[3, :n], room[4, :n]
+    paired_exponents(code, scale, points, rows, columns, values)
     for m in range(n):
-        values[m] = exponent(code, scale, points, i, points, columns[m])
-        other[m] = degrees[columns[m]]
-    for m in range(n):
-        k = exp_neg(values[m])
-        values[m] = k
-        own[m], other[m] = min(k / degrees[i], 1.0), min(k / other[m], 1.0)
+        values[m] = exp_neg(values[m])
+    _probabilities(values, degrees, rows, own)
+    _probabilities(values, degrees, columns, other)
     if inclusion == MINIMUM:
         for m in range(n):
             own[m], other[m] = min(n_rounds * own[m], 1.0), min(n_rounds * other[m], 1.0)
     else:
-        _complement(own, n_rounds, base, room[4, :n])
-        _complement(other, n_rounds, base, room[4, :n])
+        _complement(own, n_rounds, base, miss)
+        _complement(other, n_rounds, base, miss)
     for m in range(n):
         values[m] /= own[m] + other[m] - own[m] * other[m]
+    return values
+
+
+@jit
+def _probabilities(values, degrees, vertices, out):
+    for m in range(values.size):
+        out[m] = min(values[m] / degrees[np.uint32(vertices[m])], 1.0)
 
 
 @jit

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import parallel
 from .._jit import jit
-from ..kernels import EXPONENTIAL, LAPLACIAN, UNDERFLOW, exp_neg, exponent
+from ..kernels import EXPONENTIAL, LAPLACIAN, UNDERFLOW, exp_neg, exponent, paired_exponents
 from .streams import advance, streams, uniform
 
 RADIUS, LARGE_RADIUS = 0.2, 0.8  # of a group of targets, in units of sigma: with many draws, with few
@@ -163,7 +163,7 @@ def _draw_group(
         _uniforms(pending, state, pick, decision)
         _pick_nodes(pending, pick, count, alias, threshold, node)
         _pick_sources(pending, node, decision, size, first, source)
-        _exponents(code, scale, points, pending, target, source, pick)
+        paired_exponents(code, scale, points, target[:pending], source[:pending], pick)
         _decide(pending, pick, node, level, source, target, decision)
         for p in range(pending):
             flat[place[p]] = source[p]
@@ -217,23 +217,6 @@ def _keep_rejected(pending, decision, state, place, target):
         state[left], place[left], target[left] = state[p], place[p], target[p]
         left += decision[p] <= 0.0
     return left
-
-
-@jit
-def _exponents(code, scale, points, pending, target, source, out):
-    for p in range(pending):
-        out[p] = 0.0
-    for c in range(points.shape[1]):
-        if code == LAPLACIAN:
-            for p in range(pending):
-                out[p] += abs((points[target[p], c] - points[source[p], c]) * scale)
-        else:
-            for p in range(pending):
-                delta = (points[target[p], c] - points[source[p], c]) * scale
-                out[p] += delta * delta
-    if code == EXPONENTIAL:
-        for p in range(pending):
-            out[p] = np.sqrt(out[p])
 
 
 @jit
