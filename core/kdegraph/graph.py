@@ -10,9 +10,9 @@ import scipy.sparse
 from . import weights
 from ._validation import check_choice, check_count, check_eps, check_points, check_seed
 from .baselines import estimate_sigma
+from .kde.fast import kernel_degrees
 from .kde.plan import choose_plan, pair_cost
 from .kde.solvers import make_solver
-from .kde.treesum import kernel_degrees
 from .kernels import CODES, Kernel
 from .parallel import Stages
 from .sampling import recursive, rejection, rows

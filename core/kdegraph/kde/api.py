@@ -3,11 +3,10 @@
 from .._validation import check_choice, check_eps, check_points, check_weights
 from ..kernels import Kernel
 from .direct import direct_sums
-from .treesum import tree_sums
+from .fast import fast_sums
 
 METHODS = ("auto", "direct", "tree", "fgt")
 FLOOR = 1e-14  # absolute error allowed, times the sum of absolute weights
-SMALL_PROBLEM = 20_000_000  # pairs; below, setting up a tree costs more than it can save
 
 
 def kernel_sum(sources, targets=None, *, kernel="gaussian", sigma, weights=None, eps=1e-6, method="auto"):
@@ -27,9 +26,9 @@ def kernel_sum(sources, targets=None, *, kernel="gaussian", sigma, weights=None,
     eps : float
         Relative error, in (0, 1).
     method : {"auto", "direct", "tree", "fgt"}
-        "direct" evaluates all pairs with threads, O(m n d), whatever `eps`; "tree" prunes and lumps nodes of a kd-tree; "fgt" is the tree
-        with expansions (fast Gauss transform, Gaussian kernel only): O((m + n) log(1/eps)^d) once the points are dense at the scale of
-        sigma. "auto" estimates the costs and takes the least.
+        "direct" evaluates all pairs with threads, O(m n d), whatever `eps`; "tree" prunes and lumps nodes of a kd-tree; "fgt" is the fast
+        Gauss transform (Gaussian kernel only), expansions on a regular grid, or on the tree where points are sparse: O((m + n)
+        log(1/eps)^d) once the points are dense at the scale of sigma. "auto" estimates the costs and takes the least.
 
     Returns
     -------
@@ -52,9 +51,9 @@ def kernel_sum(sources, targets=None, *, kernel="gaussian", sigma, weights=None,
     if method == "fgt" and kernel.name != "gaussian":
         raise ValueError(f"method 'fgt' expands the Gaussian kernel only, got kernel {kernel.name!r}; use method='tree' or 'auto'")
     points = sources if targets is None else targets
-    if method == "direct" or (method == "auto" and len(sources) * len(points) <= SMALL_PROBLEM):
+    if method == "direct":
         return direct_sums(kernel, sources, points, weights)
-    return tree_sums(kernel, sources, targets, weights, eps, floor=FLOOR, method=method)
+    return fast_sums(kernel, sources, targets, weights, eps, floor=FLOOR, method=method)
 
 
 def gauss_transform(sources, targets=None, *, sigma, weights=None, eps=1e-6, method="auto"):

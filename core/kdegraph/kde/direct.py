@@ -9,32 +9,33 @@ from ..kernels import exp_neg, exponents
 BLOCK = 512  # sources that stay in the first-level cache while many targets pass by
 
 
-def direct_sums(kernel, sources, targets, weights, *, exclude_self=False, progress=None):
+def direct_sums(kernel, sources, targets, weights, *, skip=None, progress=None):
     """Exact sums ``sum_j weights[j] k(targets[i], sources[j])``, (m,); all arrays are checked already; O(m n d).
 
-    With `exclude_self` targets and sources are the same points, and target i leaves out source i.
+    Target i leaves out source ``skip[i]``.
     """
     sums = np.zeros(len(targets))
+    skip = np.full(len(targets), -1) if skip is None else skip
     # Enough pairs per call that threads pay, few enough that progress and cancelling are prompt.
     chunk = max(100_000 // len(sources) + 1, min(-(-len(targets) // 16), 2_000_000 // len(sources) + 1))
     columns = np.ascontiguousarray(sources.T)
     parallel.run(
-        _direct_range, len(targets), kernel.code, kernel.inverse_sigma, columns, targets, weights, exclude_self, sums,
+        _direct_range, len(targets), kernel.code, kernel.inverse_sigma, columns, targets, weights, skip, sums,
         chunk=chunk, progress=progress,
     )  # fmt: skip
     return sums
 
 
 @jit(reassociate=True)
-def _direct_range(begin, end, code, inverse_sigma, columns, targets, weights, exclude_self, sums):
+def _direct_range(begin, end, code, inverse_sigma, columns, targets, weights, skip, sums):
     buffer = np.empty(BLOCK)
     for start in range(0, columns.shape[1], BLOCK):
         stop = min(start + BLOCK, columns.shape[1])
         for i in range(begin, end):
             first = start
-            if exclude_self and start <= i < stop:
-                sums[i] += block_sum(code, inverse_sigma, targets[i], columns, weights, start, i, buffer)
-                first = i + 1
+            if start <= skip[i] < stop:
+                sums[i] += block_sum(code, inverse_sigma, targets[i], columns, weights, start, skip[i], buffer)
+                first = skip[i] + 1
             sums[i] += block_sum(code, inverse_sigma, targets[i], columns, weights, first, stop, buffer)
 
 

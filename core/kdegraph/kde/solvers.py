@@ -7,9 +7,8 @@ The protocol: ``fit(sources, kernel) -> self`` and ``sums(targets) -> (m,)``, wh
 import numpy as np
 
 from .._validation import check_choice
-from .api import SMALL_PROBLEM
 from .direct import direct_sums
-from .treesum import tree_sums
+from .fast import fast_sums
 
 SOLVERS = ("auto", "direct", "fgt")
 
@@ -35,9 +34,7 @@ class FastKDE(DirectKDE):
 
     def sums(self, targets):
         """Kernel sums at the (m, d) `targets`, relative error `eps`."""
-        if len(targets) * len(self._sources) <= SMALL_PROBLEM:
-            return super().sums(targets)
-        return tree_sums(self._kernel, self._sources, targets, np.ones(len(self._sources)), self.eps, floor=0.0)
+        return fast_sums(self._kernel, self._sources, targets, np.ones(len(self._sources)), self.eps, floor=0.0)
 
 
 def make_solver(kde, eps):

@@ -17,8 +17,7 @@ from .._jit import jit
 from ..kernels import UNDERFLOW
 from ..tree import Tree, build_tree
 from . import expansions
-from .direct import direct_sums
-from .plan import WIDE, Groups, choose_plan, order_costs, pair_cost
+from .plan import WIDE, Groups, choose_plan, order_costs
 from .traversal import sums_range
 
 
@@ -140,13 +139,13 @@ def sums_at(sources, targets, eps, *, floor=0.0, exclude_self=False, progress=No
     return sums
 
 
-def tree_sums(kernel, sources, targets, weights, eps, *, floor, method="auto", progress=None):
-    """Kernel sums for checked arrays, see `sums_at`; `targets` None means the sources. "auto" sums directly where a tree would not pay."""
-    m = len(sources) if targets is None else len(targets)
-    tree = build_tree(sources)
-    plan = choose_plan(kernel, tree, eps, m, expand=method != "tree")
-    if method == "auto" and plan.cost > pair_cost(sources.shape[1]) * m * len(sources):
-        return direct_sums(kernel, sources, sources if targets is None else targets, weights, progress=progress)
+def tree_sums(kernel, tree, targets, weights, eps, *, floor, plan=None, progress=None):
+    """Kernel sums for the points of `tree` as sources, see `sums_at`; weights and results are in the original order.
+
+    `targets` None means the sources.
+    """
+    m = tree.order.size if targets is None else len(targets)
+    plan = choose_plan(kernel, tree, eps, m) if plan is None else plan
     prepared = prepare(kernel, tree, weights[tree.order], plan)
     target_tree = tree if targets is None else build_tree(targets)
     units = Targets.of(target_tree, target_tree.radii(kernel.inverse_sigma), plan.radius)
@@ -155,16 +154,12 @@ def tree_sums(kernel, sources, targets, weights, eps, *, floor, method="auto", p
     return sums
 
 
-def kernel_degrees(kernel, tree, eps, *, plan=None, progress=None):
-    """``sum_{j != i} k(x_i, x_j)`` in the tree's order, each with relative error eps; 0 exactly where all values underflow.
-
-    `plan` is `choose_plan`'s when None; directly where that is the cheapest.
-    """
-    n, d = tree.points.shape
-    if plan is None:
-        plan = choose_plan(kernel, tree, eps, n)
-    if plan.cost > pair_cost(d) * n * n:
-        return direct_sums(kernel, tree.points, tree.points, np.ones(n), exclude_self=True, progress=progress)
-    prepared = prepare(kernel, tree, np.ones(n), plan)
-    units = Targets.of(tree, tree.radii(kernel.inverse_sigma), plan.radius)
-    return np.maximum(sums_at(prepared, units, eps, exclude_self=True, progress=progress), 0.0)
+def tree_degrees(kernel, tree, eps, *, plan, at=None, progress=None):
+    """``sum_{j != i} k(x_i, x_j)`` for all points i of the tree, in its order, or those `at` some positions."""
+    prepared = prepare(kernel, tree, np.ones(len(tree.points)), plan)
+    if at is None:
+        units = Targets.of(tree, tree.radii(kernel.inverse_sigma), plan.radius)
+    else:
+        units = Targets(tree.points, tree.columns, at, at + 1, tree.points[at], tree.points[at])
+    sums = np.maximum(sums_at(prepared, units, eps, exclude_self=True, progress=progress), 0.0)
+    return sums if at is None else sums[at]

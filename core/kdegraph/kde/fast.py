@@ -1,0 +1,101 @@
+"""Kernel sums by the method that is estimated to cost least: all pairs, a grid, or a tree."""
+
+import math
+
+import numpy as np
+
+from ..kernels import GAUSSIAN
+from ..tree import build_tree
+from .boxes import extent
+from .direct import direct_sums
+from .grid import Grid, choose_grid, grid_sums
+from .plan import choose_plan, pair_cost
+from .treesum import tree_degrees, tree_sums
+
+GRID, TREE = 1e6, 2e7  # ns: what setting up a grid costs, and what has to be at stake before a tree is thought of
+CHEAP = 400.0  # ns: a grid that costs no more per point is taken at once
+
+
+def choose_method(kernel, sources, low, high, n_targets, eps, get_tree, *, method="auto", plan=None):
+    """What costs least: a `Grid`, a `Plan` for a tree, or None for the direct sum.
+
+    Parameters
+    ----------
+    low, high : (d,) float64
+        Bounds of sources and targets.
+    get_tree : callable
+        Returns the tree of the sources; called if a tree is considered.
+    method : {"auto", "tree", "fgt"}
+        As in `kernel_sum`.
+    plan : Plan, optional
+        If it is known already.
+    """
+    n, d = sources.shape
+    best, cost = None, pair_cost(d) * n * n_targets
+    if method != "tree" and kernel.code == GAUSSIAN and cost > GRID:
+        grid = choose_grid(kernel, sources, low, high, n_targets, eps)
+        if grid is not None and grid.cost + GRID < cost:
+            best, cost = grid, grid.cost
+    if best is None and method != "auto":
+        cost = math.inf
+    if cost > max(TREE, CHEAP * (n + n_targets)):
+        plan = choose_plan(kernel, get_tree(), eps, n_targets, expand=method != "tree") if plan is None else plan
+        if plan.cost < cost:
+            best = plan
+    return best
+
+
+def fast_sums(kernel, sources, targets, weights, eps, *, floor, method="auto", progress=None):
+    """Kernel sums of relative error eps for checked arrays, plus `floor` times the sum of absolute weights.
+
+    `targets` None means the sources; methods as in `kernel_sum`.
+    """
+    points = sources if targets is None else targets
+    low, high = np.full(sources.shape[1], np.inf), np.full(sources.shape[1], -np.inf)
+    extent(0, len(sources), sources, low, high)
+    extent(0, len(points), points, low, high)
+    trees = []
+
+    def get_tree():
+        trees.append(build_tree(sources))
+        return trees[0]
+
+    chosen = choose_method(kernel, sources, low, high, len(points), eps, get_tree, method=method)
+    if chosen is None:
+        return direct_sums(kernel, sources, points, weights, progress=progress)
+    if not isinstance(chosen, Grid):
+        return tree_sums(kernel, trees[0], targets, weights, eps, floor=floor, plan=chosen, progress=progress)
+    sums, left = grid_sums(chosen, sources, targets, weights, eps, floor=floor, progress=progress)
+    if left.size:
+        sums[left] = _sums_left(kernel, sources, points[left], weights, eps, floor, progress)
+    return sums
+
+
+def _sums_left(kernel, sources, points, weights, eps, floor, progress):
+    """Sums at the few points where a grid is not accurate enough."""
+    if pair_cost(sources.shape[1]) * len(sources) * len(points) <= TREE:
+        return direct_sums(kernel, sources, points, weights, progress=progress)
+    tree = build_tree(sources)
+    plan = choose_plan(kernel, tree, eps, len(points))
+    return tree_sums(kernel, tree, points, weights, eps, floor=floor, plan=plan, progress=progress)
+
+
+def kernel_degrees(kernel, tree, eps, *, plan=None, progress=None):
+    """``sum_{j != i} k(x_i, x_j)`` in the tree's order, each with relative error eps; 0 exactly where all values underflow.
+
+    `plan` is `choose_plan`'s, if it is known.
+    """
+    n, d = tree.points.shape
+    ones = np.ones(n)
+    chosen = choose_method(kernel, tree.points, tree.low[0], tree.high[0], n, eps, lambda: tree, plan=plan)
+    if chosen is None:
+        return direct_sums(kernel, tree.points, tree.points, ones, skip=np.arange(n), progress=progress)
+    if not isinstance(chosen, Grid):
+        return tree_degrees(kernel, tree, eps, plan=chosen, progress=progress)
+    degrees, left = grid_sums(chosen, tree.points, None, ones, eps, own=1.0, progress=progress)
+    if pair_cost(d) * n * left.size <= TREE:
+        degrees[left] = direct_sums(kernel, tree.points, tree.points[left], ones, skip=left, progress=progress)
+    else:
+        plan = choose_plan(kernel, tree, eps, left.size) if plan is None else plan
+        degrees[left] = tree_degrees(kernel, tree, eps, plan=plan, at=left, progress=progress)
+    return degrees

@@ -1,0 +1,237 @@
+"""The Gauss transform on a regular grid of boxes.
+
+Moments of the boxes become local expansions by one translation for every pair of boxes in a line, dimension after dimension. Masses of
+cells (parts of boxes) go the same way with the largest values K and the largest errors e of one dimension, which gives every target a bound
+of its error, the sum of ``|w| (prod (K + e) - prod K)``. Targets that are not certainly within what is allowed are handed back.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .. import parallel
+from . import boxes as loops
+from . import chebyshev
+from .chebyshev import CELLS
+
+MAX_TERMS = 20_000  # of an expansion
+MAX_CELLS = 2**18  # of a grid, and as many as points
+SAMPLE = 1024  # points on which the number of boxes is estimated
+CHUNK = 50_000  # points that one thread sorts
+MACS = 200_000  # products of translations in one call
+SLOWEST = 1e5  # ns: what a target costs that is handed back, at most
+
+# Costs in nanoseconds of one core: a point, and what a dimension and a term of an expansion add; a product of a translation, and a run of
+# such products without a gap.
+POINT, POINT_DIM, TERM = 25.0, 5.0, 0.14
+PRODUCT, RUN = 0.09, 1.2
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """The boxes of a grid that hold points: ``order[start[k]:stop[k]]`` are the points of the box `numbers[k]`.
+
+    `cell` tells the cells of the points, ``count[k]`` how many are in each cell of a box.
+    """
+
+    points: np.ndarray
+    order: np.ndarray
+    cell: np.ndarray
+    numbers: np.ndarray
+    start: np.ndarray
+    stop: np.ndarray
+    count: np.ndarray
+
+    def subset(self, rows):
+        """Some of the boxes."""
+        return replace(self, numbers=self.numbers[rows], start=self.start[rows], stop=self.stop[rows], count=self.count[rows])
+
+    def loop_over(self, kernel, grid, *args, progress=None):
+        """Run `kernel` over the boxes."""
+        parallel.run(
+            kernel, self.numbers.size, self.points, self.order, self.start, self.stop, self.numbers, grid.origin, grid.scale, grid.shape,
+            *args, chunk=max(1, self.numbers.size // 64 if self.order.size > CHUNK else self.numbers.size // 8), progress=progress,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A regular grid of boxes.
+
+    `drift` bounds what rounded coordinates add to an error in one dimension, `order` is the lowest to be tried, `cost` is estimated, in ns
+    of one core.
+    """
+
+    origin: np.ndarray
+    scale: float
+    shape: np.ndarray
+    tables: chebyshev.Tables
+    drift: float
+    order: int
+    cost: float
+
+    def sort(self, points):
+        """Sort `points` into the boxes."""
+        n = len(points)
+        n_boxes = math.prod(self.shape.tolist())
+        n_cells = n_boxes * CELLS**self.shape.size
+        chunk = max(CHUNK, -(-n // max(1, min(32, 4 * n // n_cells))))
+        cell, order = np.empty(n, np.int32), np.empty(n, np.int32)
+        count = np.zeros((-(-n // chunk), n_cells), np.int32)
+        parallel.run(loops.locate, n, points, chunk, self.origin, self.scale, self.shape, cell, count, chunk=chunk)
+        place = np.cumsum(count.T, dtype=np.int64).reshape(count.shape[::-1]).T - count
+        total = count.sum(axis=0).reshape(n_boxes, -1)
+        parallel.run(loops.list_points, n, cell, chunk, place, order, chunk=chunk)
+        size = total.sum(axis=1)
+        numbers = np.flatnonzero(size)
+        stop = np.cumsum(size[numbers])
+        return Boxes(points, order, cell, numbers, stop - size[numbers], stop, total[numbers])
+
+    def stride(self, axis):
+        """By how much the number of a box grows along an axis."""
+        return math.prod(self.shape[axis + 1 :].tolist())
+
+    def near(self, numbers, axis):
+        """Which boxes are within reach of the boxes `numbers` along an axis, (n_boxes,) bool."""
+        mark = np.zeros(math.prod(self.shape.tolist()), bool)
+        loops.mark_neighbors(numbers, self.shape[axis], self.stride(axis), self.tables.reach, mark)
+        return mark
+
+
+def choose_grid(kernel, sources, low, high, n_targets, eps):
+    """The `Grid` of least estimated cost for points between `low` and `high`; None where the points are too sparse for any."""
+    n, d = sources.shape
+    sample = sources if n <= SAMPLE else sources[np.random.default_rng(0).integers(0, n, SAMPLE)]
+    best = None
+    for width in chebyshev.WIDTHS:
+        scale = kernel.inverse_sigma / width
+        with np.errstate(over="ignore", invalid="ignore"):
+            shape = np.maximum(np.ceil((high - low) * scale), 1.0)
+            n_boxes = shape.prod()
+        good = np.flatnonzero(chebyshev.relative_errors(width, d) <= eps)
+        if not n_boxes * CELLS**d <= MAX_CELLS + n or good.size == 0 or good[0] ** d > MAX_TERMS:
+            continue
+        order, reach = int(good[0]), math.ceil(math.sqrt(math.log(20 * n / eps)) / width)
+        taps = np.minimum(2 * reach + 1, shape).sum()
+        rows = min(n_boxes, 1.8 * _count_boxes((sample - low) * scale, shape, n))
+        gaps = sum(order ** -max(d - 1 - c, 1.0) for c in range(d)) / d
+        cost = (n + n_targets) * (POINT + POINT_DIM * d + TERM * order**d)
+        cost += rows * taps * (order ** (d + 1) * (PRODUCT + RUN * gaps) + 3 * CELLS ** (d + 1) * (PRODUCT + RUN / CELLS))
+        if best is None or cost < best.cost:
+            extent = float(shape.max()) * width
+            best = Grid(low, scale, shape.astype(np.int64), chebyshev.tables(width, reach), 1e-15 * extent, order, cost)
+    return best
+
+
+def _count_boxes(sample, shape, n):
+    """Estimate how many boxes `n` points are in, from where a `sample` of them is, and half of the sample."""
+    corner = np.minimum(np.floor(sample), shape - 1)
+    number = corner[:, 0]
+    for c in range(1, shape.size):
+        number = number * shape[c] + corner[:, c]
+    half, whole = np.unique(number[::2]).size, np.unique(number).size
+    return whole * (n / number.size) ** math.log2(whole / half) if n > number.size else whole
+
+
+def grid_sums(grid, sources, targets, weights, eps, *, floor=0.0, own=0.0, progress=None):
+    """Kernel sums less `own` and the targets at which they may be off by more than ``eps`` times the mass plus `floor`; (m,), (k,).
+
+    `targets` None means the sources. The mass at a target is the sum of ``|w| k``, less `own`.
+    """
+    m = len(sources) if targets is None else len(targets)
+    into = grid.sort(sources)
+    onto = into if targets is None else grid.sort(targets)
+    stages = _stages(grid, into.numbers, onto.numbers)
+    into = into.subset(np.searchsorted(into.numbers, stages[0]))
+    signed = bool((weights < 0).any())
+    size = np.abs(weights) if signed else weights
+    total = float(size.sum())
+    order, bounds = _choose_order(grid, stages, into, onto, size, eps, floor, own)
+    sums, errors = np.empty(m), np.empty(m)
+    passing = (grid, stages, order, into, onto, bounds)
+    _transform(*passing, weights, sums, errors, progress)
+    mass = sums
+    if signed:
+        mass = np.empty(m)
+        _transform(*passing, size, mass, errors, progress)
+    sums -= own
+    mass = mass - own if signed else sums
+    errors += total * grid.tables.beyond
+    certain = errors <= eps * (mass - errors) + floor * total
+    return sums, np.flatnonzero(~certain)
+
+
+def _stages(grid, sources, targets):
+    """The boxes that take part before the first dimension, after it, ..., after the last: reached by sources and needed for targets."""
+    d = grid.shape.size
+    needed = [targets]
+    for c in range(d - 1, -1, -1):
+        needed.append(np.flatnonzero(grid.near(needed[-1], c)))
+    needed.reverse()
+    stages = [np.intersect1d(sources, needed[0], assume_unique=True)]
+    for c in range(d - 1):
+        reached = grid.near(stages[-1], c)
+        stages.append(needed[c + 1][reached[needed[c + 1]]])
+    return [*stages, targets]
+
+
+def _translate(grid, stages, axis, *parts):
+    """The coefficients after a dimension: the sum over `parts`, each matrices with coefficients before it."""
+    boxes, source = stages[axis + 1], stages[axis]
+    d, p = grid.shape.size, parts[0][0].shape[1]
+    row = np.full(math.prod(grid.shape.tolist()), -1, np.int32)
+    row[source] = np.arange(source.size, dtype=np.int32)
+    out = np.zeros((boxes.size, p**d))
+    for matrices, coefficients in parts:
+        if axis == d - 1:
+            matrices = matrices.transpose(0, 2, 1)
+        parallel.run(
+            loops.translate, boxes.size, boxes, row, grid.shape[axis], grid.stride(axis), np.ascontiguousarray(matrices),
+            p**axis, p ** (d - 1 - axis), coefficients, out, chunk=max(1, MACS // (len(matrices) * p ** (d + 1))),
+        )  # fmt: skip
+    return out
+
+
+def _choose_order(grid, stages, into, onto, size, eps, floor, own):
+    """The order of least cost, those targets included that it leaves over; and its bounds of the errors in the cells of the targets."""
+    d = grid.shape.size
+    tables = grid.tables
+    masses = [into.count.astype(float)]
+    if (size != 1).any():
+        full = np.bincount(into.cell, weights=size, minlength=math.prod(grid.shape.tolist()) * CELLS**d)
+        masses = [full.reshape(-1, CELLS**d)[into.numbers]]
+    typical = masses[0]
+    for c in range(d):
+        masses.append(_translate(grid, stages, c, (tables.largest, masses[-1])))
+        typical = _translate(grid, stages, c, (tables.typical, typical))
+    allowed = eps * (typical - own) + floor * size.sum() - tables.beyond * size.sum()
+    remaining = min(1.5 * size.size, SLOWEST)
+    best = None
+    for order in range(grid.order, chebyshev.MAX_ORDER + 1):
+        if best is not None and order**d > MAX_TERMS:
+            break
+        error = np.zeros_like(masses[0])
+        small = tables.errors[order] + grid.drift
+        small = small[:, None, None] * np.ones_like(tables.largest)
+        for c in range(d):
+            error = _translate(grid, stages, c, (tables.largest + small, error), (small, masses[c]))
+        left = int(onto.count[error > 0.7 * allowed].sum())
+        products = sum(s.size for s in stages[1:]) * len(small) * order ** (d + 1) * PRODUCT
+        cost = (into.cell.size + onto.cell.size) * TERM * order**d + products + left * remaining
+        if best is not None and cost >= best[0]:
+            break
+        best = cost, order, error
+        if left == 0:
+            break
+    return best[1:]
+
+
+def _transform(grid, stages, order, into, onto, bounds, weights, sums, errors, progress):
+    """Write the sums for `weights`, and the `bounds` of their errors, at all targets."""
+    d = grid.shape.size
+    coefficients = np.zeros((into.numbers.size, order**d))
+    into.loop_over(loops.add_moments, grid, weights, order, coefficients, progress=progress)
+    for c in range(d):
+        coefficients = _translate(grid, stages, c, (grid.tables.matrices[:, :order, :order], coefficients))
+    onto.loop_over(loops.evaluate, grid, order, coefficients, bounds, sums, errors, progress=progress)
