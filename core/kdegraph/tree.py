@@ -11,6 +11,8 @@ import numpy as np
 from . import parallel
 from ._jit import jit
 
+SAMPLE, MARGIN = 32, 3  # of a long row of points: how many are looked at for a pivot, and how far from the middle it is taken
+
 
 @dataclass(frozen=True)
 class Tree:
@@ -102,12 +104,21 @@ def _split_nodes(begin, end, first, n_levels, points, order, start, stop, low, h
 @jit
 def _bounding_box(points, begin, end, low, high):
     for c in range(points.shape[1]):
-        low[c] = high[c] = points[begin, c]
-    for i in range(begin + 1, end):
-        for c in range(points.shape[1]):
-            value = points[i, c]
-            low[c] = min(low[c], value)
-            high[c] = max(high[c], value)
+        # Four running extremes, so that none waits for the one before.
+        a = b = points[begin, c]
+        a1 = b1 = a2 = b2 = a3 = b3 = a
+        i = begin
+        while i + 4 <= end:
+            x0, x1, x2, x3 = points[i, c], points[i + 1, c], points[i + 2, c], points[i + 3, c]
+            a, b = min(a, x0), max(b, x0)
+            a1, b1 = min(a1, x1), max(b1, x1)
+            a2, b2 = min(a2, x2), max(b2, x2)
+            a3, b3 = min(a3, x3), max(b3, x3)
+            i += 4
+        while i < end:
+            a, b = min(a, points[i, c]), max(b, points[i, c])
+            i += 1
+        low[c], high[c] = min(min(a, a1), min(a2, a3)), max(max(b, b1), max(b2, b3))
 
 
 @jit
@@ -119,47 +130,52 @@ def _split(points, order, node, start, stop, low, high):
     begin, end = start[node], stop[node]
     middle = (begin + end) // 2
     if high[axis] > low[axis]:
-        _select(points, order, axis, begin, end - 1, middle)
+        _select(points, order, axis, begin, end, middle)
     start[2 * node + 1], stop[2 * node + 1] = begin, middle
     start[2 * node + 2], stop[2 * node + 2] = middle, end
 
 
 @jit
-def _swap(points, order, i, j):
-    for c in range(points.shape[1]):
-        points[i, c], points[j, c] = points[j, c], points[i, c]
-    order[i], order[j] = order[j], order[i]
+def _select(points, order, axis, left, right, k):
+    """Reorder rows left..right-1 so that row k is in its place by `axis`, nothing greater before it (after Floyd and Rivest, 1975)."""
+    sample = np.empty(SAMPLE)
+    while right - left > 1:
+        size = right - left
+        count = 3 if size < 4 * SAMPLE else SAMPLE
+        for m in range(count):
+            value = points[left + m * (size - 1) // (count - 1), axis]
+            j = m - 1
+            while j >= 0 and sample[j] > value:
+                sample[j + 1] = sample[j]
+                j -= 1
+            sample[j + 1] = value
+        # A pivot just beyond k on the side of the larger part, which then falls away.
+        place = (k - left) * count // size
+        if count == SAMPLE:
+            place += -MARGIN if 2 * (k - left) > size else MARGIN
+        pivot = sample[min(max(place, 0), count - 1)]
+        less = _partition(points, order, axis, left, right, pivot, False)
+        if k < less:
+            right = less
+            continue
+        equal = _partition(points, order, axis, less, right, pivot, True)
+        if k < equal:
+            return
+        left = equal
 
 
 @jit
-def _select(points, order, axis, left, right, k):
-    """Reorder rows left..right so that row k is in its place by `axis`, nothing greater before it (Hoare's selection)."""
-    while left < right:
-        middle = (left + right) // 2
-        # The median of three, which also bounds both scans.
-        if points[middle, axis] < points[left, axis]:
-            _swap(points, order, middle, left)
-        if points[right, axis] < points[left, axis]:
-            _swap(points, order, right, left)
-        if points[right, axis] < points[middle, axis]:
-            _swap(points, order, right, middle)
-        pivot = points[middle, axis]
-        i, j = left, right
-        while i <= j:
-            while points[i, axis] < pivot:
-                i += 1
-            while points[j, axis] > pivot:
-                j -= 1
-            if i <= j:
-                _swap(points, order, i, j)
-                i += 1
-                j -= 1
-        if k <= j:
-            right = j
-        elif k >= i:
-            left = i
-        else:
-            return
+def _partition(points, order, axis, left, right, pivot, equal):
+    """Move rows below `pivot` (or at it, if `equal`) to the front and return where the others start; no branch depends on the values."""
+    front = left
+    for i in range(left, right):
+        x = points[i, axis]
+        before = (x <= pivot) if equal else (x < pivot)
+        for c in range(points.shape[1]):
+            points[i, c], points[front, c] = points[front, c], points[i, c]
+        order[i], order[front] = order[front], order[i]
+        front += before
+    return front
 
 
 @jit
