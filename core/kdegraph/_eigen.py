@@ -1,7 +1,7 @@
 """The largest eigenvalues of M = D^-1/2 A D^-1/2 with multiplicity: Chebyshev-filtered subspace iteration on a block of vectors.
 
-A block holds the wanted vectors and some guards. A Chebyshev polynomial of M damps the unwanted part of the spectrum (in single precision
-while that suffices), and the Rayleigh-Ritz method (always in double precision) reads off the eigenpairs. Unlike a Krylov method from a
+A block holds the wanted vectors and some guards. A Chebyshev polynomial of M damps the unwanted part of the spectrum, and the Rayleigh-Ritz
+method reads off the eigenpairs: in single precision where that suffices for the residual that is asked for. Unlike a Krylov method from a
 single vector, a block finds every copy of a repeated eigenvalue. The eigenvectors of eigenvalue 1 are known exactly, one per connected
 component, and are kept out of the iteration.
 
@@ -17,54 +17,42 @@ import scipy.linalg
 
 from . import parallel
 from ._jit import jit
+from ._nullspace import CHUNK
 
 FIRST_DEGREE, FIRST_CUT = 12, 0.5  # the first filter, when nothing is known of the spectrum
 MAX_DEGREE = 200
 MAX_PRODUCTS, MAX_WORK = 3000, 5e9  # give up after so many products, or multiplications if these are more products
-SINGLE_FLOOR = 3e-6  # residual that a filter in single precision surely reaches
+SINGLE_FLOOR = 1e-5  # residual down to which single precision is good enough
 RESIDUAL_FLOOR = 1e-9  # small enough whatever the spectrum
 SPREAD = 20.0  # see `_target`
 SAFETY = 10.0  # see `solve_block`
 RESOLUTION = 0.1  # see `solve_block`
 NOISE = 0.25  # of a random vector the Rayleigh quotient is near 0
-PROBES = 8  # random vectors beside a given start
-CHUNK = 2048  # rows that are summed together, whatever the number of threads
-
-
-@dataclass
-class NullSpace:
-    """The eigenvectors of eigenvalue 1: sqrt(degree) on one connected component each, zero elsewhere.
-
-    Parameters
-    ----------
-    bounds : (c + 1,) int64 array
-        Component ``i`` has the rows ``bounds[i]:bounds[i + 1]``.
-    vector : (n,) float64 array
-        All eigenvectors at once: their supports are disjoint. Each part has norm 1.
-    """
-
-    bounds: np.ndarray
-    vector: np.ndarray
-
-    def __len__(self):
-        return len(self.bounds) - 1
-
-    def remove(self, block, dtype):
-        """Return the part of the block that is orthogonal to the null space, in this precision."""
-        out = np.empty(block.shape, dtype)
-        parallel.run(_remove, len(self), self.bounds, self.vector, block, out)
-        return out
+PROBES = 8  # random vectors beside a given start, where there is room for so many
+DEPENDENT = 1e-11  # squared length, relative to the longest, below which a direction of a block counts as absent
 
 
 @dataclass
 class Pairs:
-    """What an eigensolver found: `values` (m,) of M in descending order, `vectors` (n, m), `residuals` (m,)."""
+    """What an eigensolver found.
+
+    `values` (k,) of M in descending order, `vectors` (n, k) float64, `residuals` (k,), and further, less accurate vectors, `guards` (n, g).
+    """
 
     values: np.ndarray
     vectors: np.ndarray
     residuals: np.ndarray
+    guards: np.ndarray
     converged: bool
     n_products: int
+
+
+@dataclass
+class Start:
+    """Where to start: approximate eigenvectors (n, s), and their values if known, in descending order."""
+
+    vectors: np.ndarray
+    values: np.ndarray | None = None
 
 
 def solve_dense(operator, null, k):
@@ -77,11 +65,11 @@ def solve_dense(operator, null, k):
     matrix *= 0.5
     n = operator.n
     values, vectors = scipy.linalg.eigh(matrix, subset_by_index=[n - k, n - 1], overwrite_a=True, check_finite=False)
-    vectors = null.remove(np.ascontiguousarray(vectors[:, ::-1]), np.float64)
+    vectors = null.remove(np.ascontiguousarray(vectors[:, ::-1]))
     vectors, _ = np.linalg.qr(vectors)
     values = values[::-1]
     residuals = operator.step(vectors, np.zeros_like(vectors)) - vectors * values
-    return Pairs(values, vectors, np.linalg.norm(residuals, axis=0), True, 0)
+    return Pairs(values, vectors, np.linalg.norm(residuals, axis=0), np.empty((n, 0), np.float32), True, 0)
 
 
 def block_width(k):
@@ -104,57 +92,78 @@ def solve_block(operator, null, k, *, tol, rng, start=None, report=None):
     tol : float
         See `_target`.
     rng : numpy.random.Generator
-    start : (n, s) array, optional
-        Approximate eigenvectors.
+    start : Start, optional
     report : callable, optional
-        Called with the estimated fraction done before every product with M.
+        Called with the estimated fraction done, at least every few hundredths of a second.
 
     Returns
     -------
     Pairs
-        All of the block, `block_width(k)` pairs; the first `k` are the wanted ones, and `converged` speaks of them.
+        The `k` wanted ones, in double precision, and as guards the rest of the block.
 
     Notes
     -----
     In a block of random vectors, whatever has a larger eigenvalue than the wanted ones has grown by more when these have converged. Not so
     in a given start: it may be good but incomplete, and small residuals then do not prove that no vector is missing. Random probes
     are added to it, and since a stray eigenvector is only about ``1 / sqrt(n)`` of a random vector, the work ends when the filters
-    have magnified what belongs to the last wanted value, relative to the end of the block, by `SAFETY` times sqrt(n). (In a
-    block that ends inside a cluster of equal eigenvalues: what belongs to eigenvalues smaller by `RESOLUTION`.)
+    have magnified what belongs to the last wanted value, relative to the end of the block, by sqrt(n) and a factor s. (In a
+    block that ends inside a cluster of equal eigenvalues: what belongs to eigenvalues smaller by `RESOLUTION`.) Mixed with 1 / s of
+    the rest, the stray one has a Ritz value smaller by ``1 / s^2``, and must still come before the guards: s is `SAFETY`, and at least
+    ``2 / sqrt(1 - value of the first guard)``.
     """
     width = block_width(k)
-    report = report or (lambda fraction: None)
-    block, n_random = _starting_block(null, operator.n, width, start, rng)
-    proof = 0.0 if start is None else math.log(SAFETY * math.sqrt(operator.n / n_random))
+    progress = None if report is None else lambda _: report(state["done"])
+    state = {"done": 0.0}
+    block, n_random, values = _starting_block(null, k, width, start, rng)
+    probability = 0.0 if start is None else math.log(math.sqrt(operator.n / n_random))
     limit = max(MAX_PRODUCTS, MAX_WORK / (width * (len(operator.indices) + operator.n)))
-    history, n_products, done, first = [], 0, 0.0, None
-    chebyshev = Chebyshev(FIRST_CUT, FIRST_DEGREE, np.float32) if start is None else None
+    history, n_products, first = [], 0, None
+    if values is not None:
+        chebyshev = Chebyshev.choose(values, 0.0, k, np.float32)
+        stray = _stray(values, k)
+        chebyshev.set_degree(values, [(stray, probability + math.log(_share(values, k)))])
+    elif start is None:
+        chebyshev = Chebyshev(FIRST_CUT, FIRST_DEGREE, np.float32)
+    else:
+        chebyshev = None
     while True:
         if chebyshev is not None:
-            block = chebyshev.filter(operator, block, lambda: report(done))  # noqa: B023
+            block = chebyshev.filter(operator, block, progress)
             history.append(chebyshev)
             n_products += chebyshev.degree
-        report(done)
-        block, values, residuals = _rayleigh_ritz(operator, null, block, rng, lambda: report(done))  # noqa: B023
+        block, values, residuals = _rayleigh_ritz(operator, null, block, rng, progress)
         n_products += 1
-        if history:
-            block, values, residuals = np.ascontiguousarray(block[:, :width]), values[:width], residuals[:width]
-        else:  # all vectors of the given start are kept, only those that are no noise say how the spectrum goes on
-            known = min(block.shape[1] - n_random, int(np.sum(values > NOISE)))
+        if not history:  # of a given start only the vectors that are no noise say how the spectrum goes on
+            known = int(np.sum(values > NOISE))
             if known <= k:
                 chebyshev = Chebyshev(FIRST_CUT, FIRST_DEGREE, np.float32)
                 continue
             values, residuals = values[:known], residuals[:known]
         worst, target = residuals[:k].max(), _target(tol, values)
         first = first or max(worst, 2 * target)
-        done = max(done, min(1.0, math.log(first / max(worst, target)) / math.log(first / target)))
-        stray = max(values[k - 1], values[-1] + RESOLUTION * (1.0 - values[-1]))
+        state["done"] = max(state["done"], min(1.0, math.log(first / max(worst, target)) / math.log(first / target)))
+        stray = _stray(values, k)
+        proof = probability + math.log(_share(values, k)) if start is not None else 0.0
         lacking = proof - sum(step.growth(stray) - step.growth(values[-1]) for step in history)
         if (worst <= target and lacking <= 0) or n_products >= limit:
-            return Pairs(values, block, residuals, bool(worst <= target), n_products)
-        dtype = np.float32 if worst > 1e-4 or target >= SINGLE_FLOOR else np.float64
+            break
+        dtype = np.float32 if target >= SINGLE_FLOOR or worst > 1e-4 else np.float64
         chebyshev = Chebyshev.choose(values, residuals[-1], k, dtype)
         chebyshev.set_degree(values, [(values[k - 1], math.log(max(worst / target, 1.0)) + 0.5), (stray, lacking)])
+    vectors = np.ascontiguousarray(block[:, :k], np.float64)
+    if block.dtype == np.float32:
+        vectors = _orthonormal(null, vectors, progress, nearest=True)
+    return Pairs(values[:k], vectors, residuals[:k], block[:, k:], bool(worst <= target), n_products)
+
+
+def _stray(values, k):
+    """The eigenvalue of a vector that may be missing."""
+    return max(values[k - 1], values[-1] + RESOLUTION * (1.0 - values[-1]))
+
+
+def _share(values, k):
+    """How many times as large as the rest a stray vector must be to be seen: see `solve_block`."""
+    return max(SAFETY, 2 / math.sqrt(max(1.0 - values[min(k, len(values) - 1)], 1e-8)))
 
 
 def _target(tol, values):
@@ -165,19 +174,26 @@ def _target(tol, values):
     return max(min(RESIDUAL_FLOOR, tol), tol * min(1.0, SPREAD * max(1.0 - values[-1], 0.0)))
 
 
-def _starting_block(null, n, width, start, rng):
-    """Block of at least `width` vectors orthogonal to the null space, the random ones last, and the number of these.
+def _starting_block(null, k, width, start, rng):
+    """Block of `width` vectors, the random ones last, the number of these, and the values of the others if known.
 
-    A given start is joined by at least `PROBES` random vectors, to find what it lacks.
+    A given start is joined by random vectors, to find what it lacks.
     """
-    if start is None:
-        return null.remove(rng.standard_normal((n, width), dtype=np.float32), np.float64), width
-    columns = null.remove(np.ascontiguousarray(start, dtype=np.float64), np.float64)
-    kept = np.linalg.norm(columns, axis=0) > 0.3 * np.linalg.norm(start, axis=0)  # the rest was null space
-    columns = columns[:, kept][:, :width]
-    n_random = max(PROBES, width - columns.shape[1])
-    random = null.remove(rng.standard_normal((n, n_random), dtype=np.float32), np.float64)
-    return np.hstack([columns, random]), n_random
+    n = len(null.vector)
+    columns, values = np.empty((n, 0)), None
+    if start is not None:
+        columns, values = start.vectors, start.values
+        if values is None:
+            columns = null.remove(np.ascontiguousarray(columns))
+            kept = np.linalg.norm(columns, axis=0) > 0.3 * np.linalg.norm(start.vectors, axis=0)  # the rest was null space
+            columns = columns[:, kept]
+        columns = columns[:, : max(k, width - PROBES)]
+    n_given = columns.shape[1]
+    block = np.empty((n, width), np.float32)
+    block[:, :n_given] = columns
+    block[:, n_given:] = rng.random((n, width - n_given), np.float32)
+    block[:, n_given:] -= 0.5
+    return block, width - n_given, values
 
 
 class Chebyshev:
@@ -224,115 +240,83 @@ class Chebyshev:
         """Logarithm of the factor by which the part with this eigenvalue grows."""
         return self.degree * math.acosh(max(1.0, (value - self.centre) / self.half))
 
-    def filter(self, operator, block, before_product):
-        """The filtered block, in a new array; `before_product` is called before every product with M."""
-        before_product()
-        block = block.astype(self.dtype)
-        current = operator.step(block, np.zeros_like(block), 1 / self.half, self.centre)
+    def filter(self, operator, block, progress=None):
+        """The filtered block, in the memory of `block` or new memory."""
+        block = block.astype(self.dtype, copy=False)
+        current = operator.step(block, np.zeros_like(block), 1 / self.half, self.centre, progress=progress)
         for _ in range(self.degree - 1):
-            before_product()
-            block, current = current, operator.step(current, block, 2 / self.half, self.centre, 1.0)
+            block, current = current, operator.step(current, block, 2 / self.half, self.centre, 1.0, progress=progress)
         return current
 
 
-def _rayleigh_ritz(operator, null, block, rng, between):
-    """Orthonormal Ritz vectors of the block's span, their values in descending order and their residuals.
+def _rayleigh_ritz(operator, null, block, rng, progress=None):
+    """Orthonormal Ritz vectors of the block's span, orthogonal to the null space, their values in descending order and their residuals.
 
-    `between` is called between the passes over the block.
+    All in the precision of the block, which is overwritten; sums are in double precision.
     """
     width = block.shape[1]
-    block = null.remove(block, np.float64)
-    between()
-    block = _orthonormal(block)
+    block = _orthonormal(null, block, progress)
     if (dropped := width - block.shape[1]) > 0:
-        block = _orthonormal(np.hstack([block, null.remove(rng.standard_normal((operator.n, dropped)), np.float64)]))
-    between()
-    image = operator.step(block, np.zeros_like(block))
-    between()
-    values, rotation = scipy.linalg.eigh(_gram(block, image), _gram(block, block))
+        random = null.remove((rng.random((operator.n, dropped)) - 0.5).astype(block.dtype))
+        block = _orthonormal(null, np.hstack([block, random]), progress)
+    image = operator.step(block, np.zeros_like(block), progress=progress)
+    values, rotation = scipy.linalg.eigh(_gram(block, image, progress), _gram(block, block, progress))
     values, rotation = values[::-1].copy(), np.ascontiguousarray(rotation[:, ::-1])
-    between()
-    block = _rotate(block, rotation)
-    between()
     squares = np.zeros((-(-operator.n // CHUNK), width))
-    parallel.run(_residual_chunk, operator.n, image, rotation, block, values, squares, chunk=CHUNK)
+    parallel.run(_rotate_to_ritz, operator.n, image, rotation, values, block, squares, chunk=CHUNK, progress=progress)
     return block, values, np.sqrt(squares.sum(axis=0))
 
 
-def _orthonormal(block):
-    """Orthonormal basis of the block's span (to about 1e-8; the Ritz problem takes care of the rest); dependent directions are dropped."""
-    gram = _gram(block, block)
+def _orthonormal(null, block, progress, nearest=False):
+    """Orthonormal basis of the block's span without its part in the null space; dependent directions are dropped.
+
+    Orthonormal as far as the precision of the block allows; the Ritz problem takes care of the rest. With `nearest`, of all bases the one
+    that is nearest to the block, whose columns must be independent.
+    """
+    dots = null.dots(block, progress)
+    gram = _gram(block, block, progress) - dots.T @ dots
     scale = 1 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
     lengths, rotation = np.linalg.eigh(gram * scale[:, None] * scale)
-    keep = lengths > 1e-11 * lengths[-1]
-    return _rotate(block, scale[:, None] * rotation[:, keep] / np.sqrt(lengths[keep]))
+    keep = lengths > DEPENDENT * lengths[-1]
+    rotation = rotation[:, keep] / np.sqrt(lengths[keep]) @ (rotation.T if nearest else np.eye(keep.sum()))
+    return null.rotate(block, dots, scale[:, None] * rotation, progress)
 
 
-def _gram(left, right):
-    """left.T @ right; the order of summation does not depend on the number of threads."""
+def _gram(left, right, progress=None):
+    """left.T @ right, symmetrised; the order of summation does not depend on the number of threads."""
     n, m = left.shape
-    partial = np.zeros((-(-n // CHUNK), m, right.shape[1]))
-    parallel.run(_gram_chunk, n, left, right, partial, chunk=CHUNK)
+    partial = np.zeros((-(-n // CHUNK), m, m))
+    parallel.run(_gram_chunk, n, left, right, partial, chunk=CHUNK, progress=progress)
     gram = partial.sum(axis=0)
     return (gram + gram.T) / 2
 
 
-def _rotate(block, rotation):
-    """block @ rotation, in the memory of `block` if that has the right size (fresh memory costs more than the product)."""
-    n, m = len(block), rotation.shape[1]
-    out = block if block.shape[1] == m else np.empty((n, m))
-    parallel.run(_rotate_rows, n, block, np.ascontiguousarray(rotation), out)
-    return out
-
-
-@jit(reassociate=True)
-def _remove(start, stop, bounds, vector, block, out):
-    m = block.shape[1]
-    part = np.empty(m)
-    for component in range(start, stop):
-        part[:] = 0
-        for i in range(bounds[component], bounds[component + 1]):
-            for c in range(m):
-                part[c] += vector[i] * block[i, c]
-        for i in range(bounds[component], bounds[component + 1]):
-            for c in range(m):
-                out[i, c] = block[i, c] - vector[i] * part[c]
-
-
 @jit(reassociate=True)
 def _gram_chunk(start, stop, left, right, partial):
-    total = partial[start // CHUNK]
+    total, row = partial[start // CHUNK], np.empty(right.shape[1])
     for i in range(start, stop):
+        for b in range(len(row)):
+            row[b] = right[i, b]
         for a in range(left.shape[1]):
-            factor = left[i, a]
-            for b in range(right.shape[1]):
-                total[a, b] += factor * right[i, b]
+            factor = np.float64(left[i, a])
+            for b in range(len(row)):
+                total[a, b] += factor * row[b]
 
 
 @jit(reassociate=True)
-def _rotate_rows(start, stop, block, rotation, out):
-    m = rotation.shape[1]
-    total = np.empty(m)
-    for i in range(start, stop):
-        total[:] = 0
-        for a in range(rotation.shape[0]):
-            factor = block[i, a]
-            for b in range(m):
-                total[b] += factor * rotation[a, b]
-        out[i] = total
-
-
-@jit(reassociate=True)
-def _residual_chunk(start, stop, image, rotation, block, values, squares):
-    """Add the squares of ``image @ rotation - block * values`` up, column by column."""
+def _rotate_to_ritz(start, stop, image, rotation, values, block, squares):
+    """``block @= rotation``, and add up the squares of ``image @ rotation - block * values``, column by column."""
     m = len(values)
-    total, row = squares[start // CHUNK], np.empty(m)
+    total, vector, residual = squares[start // CHUNK], np.empty(m), np.empty(m)
     for i in range(start, stop):
-        for b in range(m):
-            row[b] = -block[i, b] * values[b]
+        vector[:] = 0
+        residual[:] = 0
         for a in range(m):
-            factor = image[i, a]
+            own, other = np.float64(block[i, a]), np.float64(image[i, a])
             for b in range(m):
-                row[b] += factor * rotation[a, b]
+                vector[b] += own * rotation[a, b]
+                residual[b] += other * rotation[a, b]
         for b in range(m):
-            total[b] += row[b] * row[b]
+            block[i, b] = vector[b]
+            residual[b] -= vector[b] * values[b]
+            total[b] += residual[b] * residual[b]

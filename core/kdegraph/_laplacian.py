@@ -7,8 +7,13 @@ import scipy.sparse
 
 from . import parallel
 from ._jit import jit
+from ._products import step_rows
 
 SYMMETRY = 1e-8  # relative difference between w(i, j) and w(j, i) that rounding may leave
+CHUNK = 4096  # rows that are checked together
+FIRST_EDGES = 3  # of each vertex are joined before all others are looked at
+IN_CACHE = 20_000  # a block of vectors of so many vertices stays in the caches, whatever the order
+SWEEP = 20_000  # vertices between two reports of progress
 
 
 @dataclass(frozen=True)
@@ -24,8 +29,8 @@ class Graph:
         Connected component of each vertex, numbered by first vertex.
     sizes : (c,) int64 array
         Vertices in each component.
-    order : (n,) int32 array
-        The vertices in breadth-first order, component after component.
+    order : (n,) int array
+        The vertices in an order in which neighbours are near each other.
     """
 
     indptr: np.ndarray
@@ -47,44 +52,73 @@ class Graph:
         return np.flatnonzero(self.sizes[self.component] == 1)
 
 
-def check_adjacency(adjacency, name="adjacency"):
+def check_adjacency(adjacency, name="adjacency", *, order=None, progress=None):
     """Check an adjacency matrix and return it as a `Graph`; the argument is never changed.
 
     Parameters
     ----------
     adjacency : sparse matrix or array of any format, (n, n) array, object with such an attribute ``adjacency``, or Graph
+    name : str
+        For messages.
+    order : (n,) int array, optional
+        The vertices in an order in which neighbours are near each other, if known; by default the attribute `order` of `adjacency`.
+    progress : callable, optional
+        Called with the fraction done.
     """
     if isinstance(adjacency, Graph):
         return adjacency
     matrix = getattr(adjacency, "adjacency", adjacency)
+    if order is None and hasattr(adjacency, "adjacency"):
+        order = getattr(adjacency, "order", None)
     csr = _as_csr(matrix, name)
-    bad = np.empty(1, np.int64)
-    _check_weights(csr.data, bad)
-    if bad[0] >= 0:
-        value = csr.data[bad[0]]
-        row = np.searchsorted(csr.indptr, bad[0], side="right") - 1
-        raise ValueError(
-            f"{name} must hold finite weights >= 0, but {name}[{row}, {csr.indices[bad[0]]}] is {value}"
-            f"{'' if value < 0 else ' (NaN or infinity)'}; a similarity is large for close points, e.g. a kernel value, never negative"
-        )
-    n = csr.shape[0]
-    cursor = csr.indptr[:-1].copy()
-    row, column, forward, backward = _first_asymmetry(csr.indptr, csr.indices, csr.data, cursor, SYMMETRY)
+    n, report = csr.shape[0], progress or (lambda fraction: None)
+    degrees = np.empty(n)
+    partial = np.zeros((-(-n // CHUNK), 2), np.uint64)
+    parallel.run(
+        _check_rows, n, csr.indptr, csr.indices, csr.data, csr.data.view(np.uint64), degrees, partial,
+        chunk=CHUNK, progress=_part(progress, 0.0, 0.3),
+    )  # fmt: skip
+    if partial[:, 1].any():
+        _refuse_weights(csr, name)
+    if partial[:, 0].sum(dtype=np.uint64) != 0:
+        _check_symmetry(csr, name)
+    weights = csr.data
+    if len(weights) and weights.max() > 1e290:  # the Laplacian does not depend on the unit of the weights, their sums must not overflow
+        weights = weights * 2.0**-200
+        parallel.run(_row_sums, n, csr.indptr, weights, degrees)
+    component, sizes = connected_components(csr.indptr, csr.indices, progress=_part(progress, 0.3, 0.6))
+    if n <= IN_CACHE:
+        order = np.arange(n, dtype=np.int32)
+    elif order is None:
+        order = _breadth_first_order(csr.indptr, csr.indices, _part(progress, 0.6, 1.0))
+    report(1.0)
+    return Graph(csr.indptr, csr.indices, weights, degrees, component, sizes, order)
+
+
+def _part(progress, begin, end):
+    """A callback that reports its fraction as a part of `progress`; None if nobody listens."""
+    return None if progress is None else lambda fraction: progress(begin + (end - begin) * fraction)
+
+
+def _refuse_weights(csr, name):
+    """Raise the error about the first weight that is negative or not finite."""
+    bad = np.flatnonzero(~((csr.data >= 0) & (csr.data < np.inf)))[0]
+    value = csr.data[bad]
+    row = np.searchsorted(csr.indptr, bad, side="right") - 1
+    raise ValueError(
+        f"{name} must hold finite weights >= 0, but {name}[{row}, {csr.indices[bad]}] is {value}"
+        f"{'' if value < 0 else ' (NaN or infinity)'}; a similarity is large for close points, e.g. a kernel value, never negative"
+    )
+
+
+def _check_symmetry(csr, name):
+    """Refuse what is asymmetric by more than rounding."""
+    row, column, forward, backward = _first_asymmetry(csr.indptr, csr.indices, csr.data, csr.indptr[:-1].copy(), SYMMETRY)
     if row >= 0:
         raise ValueError(
             f"{name} must be symmetric, but {name}[{row}, {column}] is {forward} and {name}[{column}, {row}] is {backward}; "
             f"symmetrise it, e.g. ({name} + {name}.T) / 2"
         )
-    weights = csr.data
-    largest = weights.max(initial=0.0)
-    if largest > 1e290:  # the Laplacian does not depend on the unit of the weights, their sums must not overflow
-        weights = weights * 2.0**-200
-    degrees = np.empty(n)
-    parallel.run(_row_sums, n, csr.indptr, weights, degrees)
-    component, order = np.empty(n, np.int32), np.empty(n, np.int32)
-    count = _components(csr.indptr, csr.indices, component, order)
-    sizes = np.bincount(component, minlength=count)
-    return Graph(csr.indptr, csr.indices, weights, degrees, component, sizes, order)
 
 
 def _as_csr(matrix, name):
@@ -113,13 +147,30 @@ def _as_csr(matrix, name):
 
 
 @jit
-def _check_weights(weights, bad):
-    """First position of a weight that is negative or not finite, else -1, into ``bad[0]``."""
-    bad[0] = -1
-    for p in range(len(weights)):
-        if not (0 <= weights[p] < np.inf):
-            bad[0] = p
-            return
+def _check_rows(start, stop, indptr, indices, weights, bits, degrees, partial):
+    """Row sums; and for each chunk of rows a sum of hashes that cancels if the matrix is symmetric, and the number of bad weights.
+
+    The hash of an edge (i, j) and the bits of its weight is added in row i and subtracted in row j: over a symmetric matrix the sum
+    (modulo 2^64) is zero, over another one it is not, but for a chance of 2^-64. No entry needs to look for its mirror image.
+    """
+    balance, bad = np.uint64(0), np.uint64(0)
+    for i in range(start, stop):
+        total = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            weight, j = weights[p], indices[p]
+            total += weight
+            bad += np.uint64(not (0 <= weight < np.inf))
+            low, high = min(i, j), max(i, j)
+            mixed = (bits[p] ^ (np.uint64(low) * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xD1342543DE82EF95)
+            mixed = (mixed ^ (mixed >> np.uint64(32)) ^ np.uint64(high)) * np.uint64(0xDABA0B6EB09322E3)
+            mixed ^= mixed >> np.uint64(29)
+            if i < j:
+                balance += mixed
+            elif i > j:
+                balance -= mixed
+        degrees[i] = total
+    partial[start // CHUNK, 0] = balance
+    partial[start // CHUNK, 1] = bad
 
 
 @jit
@@ -152,63 +203,154 @@ def _row_sums(start, stop, indptr, weights, sums):
         sums[i] = total
 
 
+def connected_components(indptr, indices, progress=None):
+    """The component of each vertex, (n,) int32, numbered by first vertex, and the sizes of the components.
+
+    The first edges of every vertex join almost all that belongs together; then one sweep in parallel finds the vertices with an edge
+    that leads elsewhere, mostly few, and all their edges are joined.
+    """
+    n = len(indptr) - 1
+    parent, crossing = np.arange(n, dtype=np.int32), np.empty(n, np.bool_)
+    _join_edges(np.arange(n, dtype=np.int32), FIRST_EDGES, indptr, indices, parent)
+    _flatten(parent)
+    parallel.run(_find_crossing, n, indptr, indices, parent, crossing, progress=progress)
+    _join_edges(np.flatnonzero(crossing).astype(np.int32), n, indptr, indices, parent)
+    component = np.empty(n, np.int32)
+    count = _number_roots(parent, component)
+    return component, np.bincount(component, minlength=count)
+
+
 @jit
-def _components(indptr, indices, component, order):
-    """Label the connected components in breadth-first order and return their number."""
-    component[:] = -1
-    head, tail, count = 0, 0, 0
-    for seed in range(len(component)):
-        if component[seed] >= 0:
-            continue
-        component[seed] = count
-        order[tail] = seed
-        tail += 1
-        while head < tail:
-            i = order[head]
-            head += 1
-            for p in range(indptr[i], indptr[i + 1]):
-                j = indices[p]
-                if component[j] < 0:
-                    component[j] = count
-                    order[tail] = j
-                    tail += 1
-        count += 1
+def _root(parent, i):
+    while parent[i] != i:
+        parent[i] = parent[parent[i]]
+        i = parent[i]
+    return i
+
+
+@jit
+def _join_edges(vertices, most, indptr, indices, parent):
+    """Join each of the vertices with the ends of its first edges; the root of a tree is its smallest vertex."""
+    for i in vertices:
+        a = _root(parent, i)
+        for p in range(indptr[i], min(indptr[i] + most, indptr[i + 1])):
+            b = _root(parent, indices[p])
+            if a < b:
+                parent[b] = a
+            elif b < a:
+                parent[a] = b
+                a = b
+
+
+@jit
+def _flatten(parent):
+    for i in range(len(parent)):  # parents come before their children
+        parent[i] = parent[parent[i]]
+
+
+@jit
+def _find_crossing(start, stop, indptr, indices, parent, crossing):
+    for i in range(start, stop):
+        own, found = parent[i], False
+        for p in range(indptr[i], indptr[i + 1]):
+            found |= parent[indices[p]] != own
+        crossing[i] = found
+
+
+@jit
+def _number_roots(parent, component):
+    count = 0
+    for i in range(len(parent)):
+        if parent[i] == i:
+            component[i] = count
+            count += 1
+        else:
+            component[i] = component[parent[i]]
     return count
 
 
+def _breadth_first_order(indptr, indices, progress=None):
+    """The vertices in breadth-first order: neighbours come near each other."""
+    n = len(indptr) - 1
+    order, seen, state = np.empty(n, np.int32), np.zeros(n, np.bool_), np.zeros(3, np.int64)
+    while state[0] < n:
+        _visit(SWEEP, indptr, indices, order, seen, state)
+        if progress is not None:
+            progress(state[0] / n)
+    return order
+
+
+@jit
+def _visit(most, indptr, indices, order, seen, state):
+    """Visit `most` more vertices; `state` is how many were visited, how many were found, and the first that may not have been found."""
+    head, tail, seed = state
+    end = min(head + most, len(order))
+    while head < end:
+        if head == tail:
+            while seen[seed]:
+                seed += 1
+            seen[seed] = True
+            order[tail] = seed
+            tail += 1
+        i = order[head]
+        head += 1
+        for p in range(indptr[i], indptr[i + 1]):
+            j = indices[p]
+            if not seen[j]:
+                seen[j] = True
+                order[tail] = j
+                tail += 1
+    state[:] = head, tail, seed
+
+
 class NormalizedAdjacency:
-    """M = D^-1/2 A D^-1/2 restricted to some vertices, as an operator on blocks of vectors.
+    """M = D^-1/2 A D^-1/2 as an operator on blocks of vectors.
 
     Parameters
     ----------
-    graph : Graph
-    vertices : (n',) int32 array
-        Rows of the operator, in this order: whole connected components. In breadth-first order the rows that a product reads lie
-        close together, which doubles its speed on large graphs.
+    matrix : csr_array
+        M.
     """
 
-    def __init__(self, graph, vertices):
-        self.n = len(vertices)
+    def __init__(self, matrix):
+        self.n = matrix.shape[0]
+        self.indptr, self.indices = matrix.indptr, matrix.indices
+        self._scaled = lambda dtype: matrix.data.astype(dtype)
+        self._data = {}
+
+    @classmethod
+    def of_graph(cls, graph, vertices, progress=None):
+        """M of some vertices of a `Graph`, whole connected components, as rows in this order.
+
+        Products are faster when neighbours are near each other in that order: the rows that they read stay in the caches.
+        """
+        n = len(vertices)
         place = np.empty(graph.n, graph.indices.dtype)
-        place[vertices] = np.arange(self.n, dtype=place.dtype)
-        self.indptr = np.zeros(self.n + 1, graph.indptr.dtype)
-        np.cumsum(np.diff(graph.indptr)[vertices], out=self.indptr[1:])
-        self.indices = np.empty(self.indptr[-1], graph.indices.dtype)
-        weights = np.empty(self.indptr[-1])
+        place[vertices] = np.arange(n, dtype=place.dtype)
+        indptr = np.zeros(n + 1, graph.indptr.dtype)
+        np.cumsum(np.diff(graph.indptr)[vertices], out=indptr[1:])
+        indices = np.empty(indptr[-1], graph.indices.dtype)
         with np.errstate(divide="ignore"):
-            scale = 1 / np.sqrt(graph.degrees)
-        args = graph.indptr, graph.indices, graph.weights, scale, vertices, place, self.indptr, self.indices, weights
-        parallel.run(_normalize, self.n, *args)
-        self._data = {np.dtype(np.float64): weights}
+            scale = 1 / np.sqrt(graph.degrees[vertices])
+        parallel.run(_renumber, n, graph.indptr, graph.indices, vertices, place, indptr, indices, progress=progress)
+
+        def scaled(dtype):
+            data = np.empty(len(indices), dtype)
+            parallel.run(_scale, n, graph.indptr, graph.weights, vertices, scale, indptr, indices, data, progress=progress)
+            return data
+
+        operator = cls.__new__(cls)
+        operator.n, operator.indptr, operator.indices, operator._scaled, operator._data = n, indptr, indices, scaled, {}
+        return operator
 
     def data(self, dtype):
         """The entries in this precision."""
         dtype = np.dtype(dtype)
         if dtype not in self._data:
-            self._data[dtype] = self._data[np.dtype(np.float64)].astype(dtype)
+            self._data[dtype] = self._scaled(dtype)
         return self._data[dtype]
 
-    def step(self, block, previous, alpha=1.0, shift=0.0, beta=0.0):
+    def step(self, block, previous, alpha=1.0, shift=0.0, beta=0.0, progress=None):
         """``previous = alpha (M - shift) block - beta previous``, in place; with the defaults, M times the block.
 
         Parameters
@@ -217,7 +359,7 @@ class NormalizedAdjacency:
         """
         number = block.dtype.type
         args = self.indptr, self.indices, self.data(block.dtype), block, previous, number(alpha), number(shift), number(beta)
-        parallel.run(_step, self.n, *args)
+        parallel.run(step_rows, self.n, *args, progress=progress)
         return previous
 
     def toarray(self):
@@ -226,25 +368,16 @@ class NormalizedAdjacency:
 
 
 @jit
-def _normalize(start, stop, indptr, indices, weights, scale, vertices, place, new_indptr, new_indices, new_weights):
+def _renumber(start, stop, indptr, indices, vertices, place, new_indptr, new_indices):
     for i in range(start, stop):
-        vertex = vertices[i]
-        q = new_indptr[i]
-        for p in range(indptr[vertex], indptr[vertex + 1]):
-            new_indices[q] = place[indices[p]]
-            new_weights[q] = weights[p] * scale[vertex] * scale[indices[p]]
-            q += 1
+        shift = indptr[vertices[i]] - new_indptr[i]
+        for q in range(new_indptr[i], new_indptr[i + 1]):
+            new_indices[q] = place[indices[q + shift]]
 
 
-@jit(reassociate=True)
-def _step(start, stop, indptr, indices, weights, block, previous, alpha, shift, beta):
-    m = block.shape[1]
-    total = np.empty(m, block.dtype)
+@jit
+def _scale(start, stop, indptr, weights, vertices, scale, new_indptr, new_indices, new_weights):
     for i in range(start, stop):
-        total[:] = 0
-        for p in range(indptr[i], indptr[i + 1]):
-            j, weight = indices[p], weights[p]
-            for c in range(m):
-                total[c] += weight * block[j, c]
-        for c in range(m):
-            previous[i, c] = alpha * (total[c] - shift * block[i, c]) - beta * previous[i, c]
+        shift = indptr[vertices[i]] - new_indptr[i]
+        for q in range(new_indptr[i], new_indptr[i + 1]):
+            new_weights[q] = weights[q + shift] * scale[i] * scale[new_indices[q]]

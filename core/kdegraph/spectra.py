@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ._eigen import NullSpace, Pairs, block_width, solve_block, solve_dense
+from ._coarse import coarse_start
+from ._eigen import Pairs, Start, block_width, solve_block, solve_dense
 from ._laplacian import NormalizedAdjacency, check_adjacency
 from ._memory import available_memory, format_bytes
+from ._nullspace import NullSpace
 from ._validation import check_count, check_positive, check_seed
 
 DENSE_UP_TO = 400  # vertices; LAPACK is faster there, and where about 50 products cost more than n^3
@@ -115,9 +117,7 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, omit_isol
     Y. Zhou, Y. Saad, M. L. Tiago, J. R. Chelikowsky, "Self-consistent-field calculations using Chebyshev-filtered subspace iteration",
     J. Comput. Phys. 219 (2006), 172-184.
     """
-    if progress is not None:
-        progress("components", 0.0)
-    graph = check_adjacency(adjacency)
+    graph = check_adjacency(adjacency, progress=None if progress is None else lambda fraction: progress("components", fraction))
     n = graph.n
     sizes = graph.sizes
     available = int(sizes[sizes > 1].sum()) if omit_isolated else n
@@ -144,14 +144,13 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, omit_isol
     n_zero = min(k, len(components))
     guards, converged, n_products = np.empty((n, 0), np.float32), True, 0
     if k > n_zero:
-        vertices = graph.order[sizes[graph.component[graph.order]] > 1]
+        vertices = _rows(graph)
         pairs = _beyond_components(graph, vertices, root, norms, k - n_zero, v0, tol, rng, progress)
-        wanted = k - n_zero
-        eigenvalues[n_zero:] = np.clip(1.0 - pairs.values[:wanted], 0.0, 2.0)
-        eigenvectors[vertices, n_zero:] = pairs.vectors[:, :wanted]
-        residuals[n_zero:] = pairs.residuals[:wanted]
-        guards = np.zeros((n, pairs.vectors.shape[1] - wanted), np.float32)
-        guards[vertices] = pairs.vectors[:, wanted:]
+        eigenvalues[n_zero:] = np.clip(1.0 - pairs.values, 0.0, 2.0)
+        eigenvectors[vertices, n_zero:] = pairs.vectors
+        residuals[n_zero:] = pairs.residuals
+        guards = np.zeros((n, pairs.guards.shape[1]), np.float32)
+        guards[vertices] = pairs.guards
         converged, n_products = pairs.converged, pairs.n_products
     if not converged:
         warnings.warn(
@@ -162,6 +161,15 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, omit_isol
         )
     _fix_signs(eigenvectors)
     return Spectrum(eigenvalues, eigenvectors, residuals, converged, len(sizes), graph.isolated, bool(omit_isolated), n_products, guards)
+
+
+def _rows(graph):
+    """The vertices with an edge to another: component after component, each in the order that keeps neighbours near each other."""
+    component = graph.component[graph.order]
+    linked = graph.sizes[component] > 1
+    if len(graph.sizes) == 1:
+        return graph.order
+    return graph.order[linked][np.argsort(component[linked], kind="stable")]
 
 
 def _check_start(v0, n):
@@ -189,25 +197,35 @@ def _check_memory(needed, k, n):
 
 def _beyond_components(graph, vertices, root, norms, k, v0, tol, rng, progress) -> Pairs:
     """The `k` eigenpairs of M that follow the exact ones, on the rows `vertices` (components in one piece each)."""
-    if progress is not None:
-        progress("eigenvectors", 0.0)
-    operator = NormalizedAdjacency(graph, vertices)
-    component = graph.component[vertices]
-    bounds = np.r_[0, np.flatnonzero(np.diff(component)) + 1, len(vertices)]
-    null = NullSpace(bounds, root[vertices] / norms[component])
-    n, width = operator.n, block_width(k)
-    if n <= DENSE_UP_TO or 4 * width > n - len(null) or 50 * width * len(operator.indices) > n**3:
-        _check_memory(24 * n * n, k, graph.n)
-        return solve_dense(operator, null, k)
     report = None if progress is None else lambda fraction: progress("eigenvectors", fraction)
-    start = None if v0 is None else v0[vertices]
-    return solve_block(operator, null, k, tol=tol, rng=rng, start=start, report=report)
+    beginning = None if progress is None else lambda _: progress("eigenvectors", 0.0)
+    operator = NormalizedAdjacency.of_graph(graph, vertices, beginning)
+    component = graph.component[vertices]
+    null = NullSpace(np.r_[0, np.flatnonzero(np.diff(component)) + 1, len(vertices)], root[vertices] / norms[component])
+
+    def solve(operator, null, k, tol, start=None, report=beginning):
+        if _is_small(operator, null, k):
+            _check_memory(24 * operator.n**2, k, graph.n)
+            return solve_dense(operator, null, k)
+        return solve_block(operator, null, k, tol=tol, rng=rng, start=start, report=report)
+
+    if v0 is not None:
+        start = Start(v0[vertices])
+    else:
+        start = None if _is_small(operator, null, k) else coarse_start(operator, null, k, solve, beginning)
+    return solve(operator, null, k, tol, start, report)
+
+
+def _is_small(operator, null, k):
+    """Whether LAPACK takes less time than a block iteration, or has to do because the block would not fit."""
+    n, width = operator.n, block_width(k)
+    return n <= DENSE_UP_TO or 4 * width > n - len(null) or 50 * width * len(operator.indices) > n**3
 
 
 def _fix_signs(eigenvectors):
     """Make the entry of largest magnitude of each column positive, in place."""
-    largest = np.argmax(np.abs(eigenvectors), axis=0)
-    eigenvectors *= np.where(eigenvectors[largest, np.arange(eigenvectors.shape[1])] < 0, -1.0, 1.0)
+    negative = -eigenvectors.min(axis=0) > eigenvectors.max(axis=0)
+    eigenvectors[:, negative] *= -1
 
 
 def suggest_n_clusters(eigenvalues):

@@ -1,0 +1,100 @@
+"""Products of a sparse matrix with a block of vectors: the sums of weighted rows are kept in vector registers.
+
+Left to itself, LLVM keeps such a sum in memory, as it cannot know that the arrays do not overlap; that takes twice the time.
+"""
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from ._jit import jit
+
+WIDE, NARROW = 16, 8  # columns that are summed together
+
+
+if numba.config.DISABLE_JIT:
+
+    def _strip(width):
+        def add_rows(indices, weights, block, begin, end, first, out):
+            out[:width] = weights[begin:end] @ block[indices[begin:end], first : first + width]
+
+        return add_rows
+
+else:
+
+    def _strip(width):
+        """A function that sets ``out[:width] = sum_p weights[p] * block[indices[p], first:first + width]``, p from begin to end."""
+
+        @intrinsic
+        def add_rows(typing_context, indices, weights, block, begin, end, first, out):
+            def codegen(context, builder, signature, args):
+                arrays = {
+                    name: context.make_array(signature.args[place])(context, builder, args[place])
+                    for name, place in (("indices", 0), ("weights", 1), ("block", 2), ("out", 6))
+                }
+                begin, end, first = (builder.sext(args[p], int64) if args[p].type.width < 64 else args[p] for p in (3, 4, 5))
+                vector = ir.VectorType(context.get_value_type(signature.args[2].dtype), width)
+                align = context.get_abi_sizeof(vector.element)
+                zero = ir.Constant(vector, [0.0] * width)
+                n_columns = builder.extract_value(arrays["block"].shape, 1)
+                before, loop, after = builder.block, builder.append_basic_block("loop"), builder.append_basic_block("after")
+                builder.cbranch(builder.icmp_signed("<", begin, end), loop, after)
+
+                builder.position_at_end(loop)
+                p, total = builder.phi(int64), builder.phi(vector)
+                row = builder.load(builder.gep(arrays["indices"].data, [p]))
+                row = builder.sext(row, int64) if row.type.width < 64 else row
+                weight = builder.load(builder.gep(arrays["weights"].data, [p]))
+                place = builder.gep(arrays["block"].data, [builder.add(builder.mul(row, n_columns), first)])
+                values = builder.load(builder.bitcast(place, vector.as_pointer()), align=align)
+                spread = builder.insert_element(ir.Constant(vector, ir.Undefined), weight, ir.Constant(int32, 0))
+                spread = builder.shuffle_vector(
+                    spread, ir.Constant(vector, ir.Undefined), ir.Constant(ir.VectorType(int32, width), [0] * width)
+                )
+                added = builder.fadd(total, builder.fmul(spread, values, flags=("contract",)), flags=("contract",))
+                following = builder.add(p, ir.Constant(int64, 1))
+                for phi, initial, later in ((p, begin, following), (total, zero, added)):
+                    phi.add_incoming(initial, before)
+                    phi.add_incoming(later, loop)
+                builder.cbranch(builder.icmp_signed("<", following, end), loop, after)
+
+                builder.position_at_end(after)
+                result = builder.phi(vector)
+                result.add_incoming(zero, before)
+                result.add_incoming(added, loop)
+                builder.store(result, builder.bitcast(arrays["out"].data, vector.as_pointer()), align=align)
+                return context.get_dummy_value()
+
+            return types.void(indices, weights, block, begin, end, first, out), codegen
+
+        int32, int64 = ir.IntType(32), ir.IntType(64)
+        return add_rows
+
+
+_add_wide, _add_narrow = _strip(WIDE), _strip(NARROW)
+
+
+@jit(reassociate=True)
+def step_rows(start, stop, indptr, indices, weights, block, previous, alpha, shift, beta):
+    """Rows of ``previous = alpha (M - shift) block - beta previous``; arrays are contiguous, of one type."""
+    m = block.shape[1]
+    total = np.empty(WIDE, block.dtype)
+    for i in range(start, stop):
+        first = 0
+        while first < m:
+            width = min(m - first, WIDE)
+            if width == WIDE:
+                _add_wide(indices, weights, block, indptr[i], indptr[i + 1], first, total)
+            elif width >= NARROW:
+                width = NARROW
+                _add_narrow(indices, weights, block, indptr[i], indptr[i + 1], first, total)
+            else:
+                total[:width] = 0
+                for p in range(indptr[i], indptr[i + 1]):
+                    for c in range(width):
+                        total[c] += weights[p] * block[indices[p], first + c]
+            for c in range(width):
+                previous[i, first + c] = alpha * (total[c] - shift * block[i, first + c]) - beta * previous[i, first + c]
+            first += width
