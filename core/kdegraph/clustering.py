@@ -154,7 +154,7 @@ def spectral_clustering(adjacency, n_clusters, *, seed=None, embedding="degree",
     seed = 0 if seed is None else check_seed(seed)
     check_choice(embedding, "embedding", EMBEDDINGS)
     n_init = check_count(n_init, "n_init")
-    graph = check_adjacency(adjacency)
+    graph = check_adjacency(adjacency, progress=None if progress is None else lambda fraction: progress("components", fraction))
     automatic = isinstance(n_clusters, str)
     if automatic:
         check_choice(n_clusters, "n_clusters", ("auto",))
