@@ -310,3 +310,24 @@ def test_quick_change_of_data_shows_points_and_clusters_together(open_session, m
     session.wait(PATIENCE)
     assert seen
     assert all(seen)
+
+
+def test_full_graph_is_computed_when_it_is_wanted_and_fits(open_session, monkeypatch):
+    session = open_session(sigma=0.15, n_clusters=2)
+    assert session.state.outcome("full") is None
+    session.state.with_full = True
+    session.wait(PATIENCE)
+    full, X = session.state.outcome("full"), session.state.dataset.X
+    np.testing.assert_allclose(full.adjacency.toarray(), kdegraph.full_graph(X, sigma=0.15), atol=1e-9)
+    np.testing.assert_array_equal(full.colours, session.state.outcome("kde").colours)
+    session.state.choose(sigma=0.2)
+    session.wait(PATIENCE)
+    np.testing.assert_allclose(session.state.outcome("full").adjacency.toarray(), kdegraph.full_graph(X, sigma=0.2), atol=1e-9)
+    session.state.with_full = False
+    session.state.choose(sigma=0.15)
+    session.wait(PATIENCE)
+    assert session.state.outcome("full") is None  # not one of another sigma
+    monkeypatch.setattr(pipeline, "FULL_UP_TO", 200)
+    session.state.with_full = True
+    session.wait(PATIENCE)
+    assert session.state.outcome("full") is None

@@ -501,3 +501,38 @@ def test_one_point_of_many_dimensions_and_without_edges(explore):
     settle(explorer)
     assert "20 draws found 0 points" in one._table.html
     assert len(one._boxes.data["left"]) == 0
+
+
+# ---- rounds
+
+
+def test_rounds_are_played(explore):
+    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_rounds=6)
+    rounds = view(explorer, "rounds")
+    explorer.session.state.view = "rounds"
+    settle(explorer)
+    assert (rounds._player.value, rounds._player.end) == (6, 6)
+    assert rounds._found.rounds.tolist() == [1, 2, 3, 4, 5, 6]
+    full = explorer.session.state.outcome("full").spectrum.eigenvalues
+    np.testing.assert_array_equal(rounds._limit, full[:6])
+    before = rounds._plots["rounds"]._image.data["image"][0]
+    rounds._player.value = 1
+    settle(explorer)
+    assert rounds._adjacency.nnz < explorer.graph.adjacency.nnz / 3
+    assert np.count_nonzero(rounds._plots["rounds"]._image.data["image"][0]) < np.count_nonzero(before)
+    explorer.session.state.choose(n_rounds=4)
+    settle(explorer)
+    assert rounds._player.end == 4
+
+
+def test_full_graph_of_many_points_is_estimated_in_the_rounds(explore, monkeypatch):
+    monkeypatch.setattr("kdegraph_explorer.pipeline.FULL_UP_TO", 100)
+    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_rounds=6)
+    rounds = view(explorer, "rounds")
+    explorer.session.state.view = "rounds"
+    settle(explorer)
+    assert explorer.session.state.outcome("full") is None
+    assert rounds._note.object == "dashed: full graph, estimated from 24 rounds"
+    explorer.session.state.view = "points"
+    settle(explorer)
+    assert not explorer.session.state.with_full

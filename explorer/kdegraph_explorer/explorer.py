@@ -26,6 +26,7 @@ TABS_STYLE = {
         "fontSize": "13px",
     }
 }
+MAIN_STYLE = ":host { min-height: 460px !important; }"  # by itself, Panel would add up the heights of the hidden views, too
 SIDEBAR_WIDTH = 320
 HEIGHT = 672  # in a notebook; on a page it fills the window
 
@@ -205,6 +206,7 @@ class Explorer(Viewer):
             sizing_mode="stretch_both",
             margin=0,
             css_classes=["kg-main"],
+            stylesheets=[MAIN_STYLE],
         )
 
     def _arrange(self):
@@ -222,6 +224,7 @@ class Explorer(Viewer):
         for key, place in self._top.items():
             place.visible = key == shown
         self._bottom.visible = not any(view.alone for view in self.views if view.key == shown)
+        self.session.state.with_full = any(view.with_full for view in self.views if view.key == shown)
 
 
 def _dataset(X, y):

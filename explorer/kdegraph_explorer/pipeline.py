@@ -10,7 +10,8 @@ import time
 from dataclasses import dataclass, field
 
 import numpy as np
-from kdegraph import estimate_sigma, knn_graph, similarity_graph
+import scipy.sparse
+from kdegraph import estimate_sigma, full_graph, knn_graph, similarity_graph
 from kdegraph.clustering import spectral_clustering
 from kdegraph.datasets import Dataset
 from kdegraph.spectra import spectrum as find_spectrum
@@ -19,6 +20,9 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score
 
 METHODS = {"kde": "KDE graph", "knn": "k-NN graph"}
+ALL_METHODS = {**METHODS, "full": "Full graph"}
+FULL_UP_TO = 4000  # points of which the full graph is computed beside the others
+NEGLIGIBLE = 1e-9  # kernel values below it are left out of the full graph: they change no digit that is shown
 N_EIGENVALUES = 10  # enough for the eigengap and for k <= 8 without another eigensolver run
 
 TOLERANCE = 1e-3  # of the eigenvectors: where a graph has clusters it makes no difference, where it has none it saves most of the time
@@ -38,7 +42,13 @@ class Request:
     n_clusters: int | str = "auto"
     n_neighbors: int = 10
     seed: int = 0
+    with_full: bool = False  # whether the full graph is wanted, too; there is none of more than `FULL_UP_TO` points
     reproducible: bool = False
+
+    @property
+    def methods(self):
+        """The keys of `ALL_METHODS` that are computed, in order."""
+        return tuple(ALL_METHODS if self.with_full and self.dataset.n_points <= FULL_UP_TO else METHODS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +58,7 @@ class Outcome:
     Attributes
     ----------
     method : str
-        A key of `METHODS`.
+        A key of `ALL_METHODS`.
     graph : SimilarityGraph or csr_array
     spectrum : Spectrum
     n_clusters : int
@@ -119,8 +129,8 @@ class Pipeline:
             sigma = request.dataset.sigma  # what is known to suit the data, where anything is
         if sigma is None:
             sigma, _ = self._stage("sigma", (request.dataset,), lambda: estimate_sigma(points, seed=0))
-        outcomes = dict(self._same_data(request))
-        for method in METHODS:
+        outcomes = {method: outcome for method, outcome in self._same_data(request).items() if method in request.methods}
+        for method in request.methods:
             outcomes[method] = self._outcome(method, request, sigma, outcomes.get("kde"), progress)
             self._result = Result(request, sigma, dict(outcomes))
             publish(self._result)
@@ -132,9 +142,9 @@ class Pipeline:
 
     def _outcome(self, method, request, sigma, reference, progress):
         def announce(stage, fraction):
-            progress(f"{METHODS[method]}: {stage}", fraction)
+            progress(f"{ALL_METHODS[method]}: {stage}", fraction)
 
-        graph_key, build = (self._kde if method == "kde" else self._knn)(request, sigma, announce)
+        graph_key, build = {"kde": self._kde, "knn": self._knn, "full": self._full}[method](request, sigma, announce)
         graph, graph_seconds = self._stage((method, "graph"), graph_key, build)
         adjacency = getattr(graph, "adjacency", graph)
         spectrum_key, solve = self._spectrum(method, request, graph_key, adjacency, announce)
@@ -177,6 +187,14 @@ class Pipeline:
             return knn_graph(request.dataset.X, n_neighbors, progress=progress)
 
         return (request.dataset, n_neighbors), build
+
+    def _full(self, request, sigma, progress):
+        def build():
+            progress("graph", 0.0)
+            kernel = full_graph(request.dataset.X, sigma=sigma, progress=progress)
+            return kernel if scipy.sparse.issparse(kernel) else scipy.sparse.csr_array(np.where(kernel < NEGLIGIBLE, 0.0, kernel))
+
+        return (request.dataset, sigma), build
 
     def _spectrum(self, method, request, graph_key, adjacency, progress):
         wanted = N_EIGENVALUES if request.n_clusters == "auto" else max(N_EIGENVALUES, request.n_clusters + 2)
@@ -222,6 +240,7 @@ def _scores(dataset, adjacency, clustering):
     scores = {
         "Edges": adjacency.nnz // 2,
         "Mean degree": adjacency.nnz / dataset.n_points,
+        "Megabytes": (adjacency.data.nbytes + adjacency.indices.nbytes + adjacency.indptr.nbytes) / 1e6,
         "Largest conductance": float(np.max(clustering.conductances)),
     }
     if isolated := int(np.count_nonzero(np.diff(adjacency.indptr) == 0)):

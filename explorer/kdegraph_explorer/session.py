@@ -4,6 +4,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from . import warmup
+from .algorithm.trees import TreeKeeper
 from .history import History
 from .jobs import Latest, Mailbox
 from .pipeline import Pipeline
@@ -32,6 +33,7 @@ class Session:
     sources : dict
         One object of every class in `SOURCES`, by its `key`.
     mailbox : Mailbox
+    tree_of : TreeKeeper
     history : History
     origin : (Source, dict) or None
         Where the present data are from, and what that source then recalled.
@@ -47,6 +49,7 @@ class Session:
         self.state.param.source.objects = list(self.sources)
         self.state.source = sources[0].key
         self.mailbox = Mailbox(document, push)
+        self.tree_of = TreeKeeper()
         self._pipeline = Pipeline()
         self._jobs = []
         self._compute = self.latest(self._run, deliver=self._accept, fail=self._fail, report=self._report)
@@ -56,7 +59,7 @@ class Session:
         self._waiting = []  # callbacks for a reproducible result
         self._restored = None  # the snapshot that is being brought back, until its data are on the screen
         self.settling = False
-        self.state.param.watch(lambda *events: self._request(), list(State.CHOICES))
+        self.state.param.watch(lambda *events: self._request(), [*State.CHOICES, "with_full"])
         self.state.param.watch(lambda event: self.start(), "source")
         for source in sources:
             if source.controls:

@@ -70,6 +70,7 @@ class State(param.Parameterized):
     overlay = param.Number(default=0.55, bounds=(0, 1), label="Overlay", doc="How strongly the segments cover the photograph.")
 
     view = param.Selector(objects=[""], label="View", doc="Which of the large views is on the screen.")
+    with_full = param.Boolean(default=False, doc="Whether the full graph is wanted, too, where the points are few enough.")
     shown = param.ClassSelector(
         class_=Dataset, doc="The points that are drawn: as `dataset`, or those before while the first result is near."
     )
@@ -93,6 +94,7 @@ class State(param.Parameterized):
             n_clusters="auto" if self.clusters_auto else self.n_clusters,
             n_neighbors=self.n_neighbors,
             seed=self.seed,
+            with_full=self.with_full,
         )
 
     def choose(self, **values):

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from kdegraph.sampling import recursive
 from kdegraph.sampling.streams import stream, uniform
 
 from .neighborhood import kernel_row
@@ -84,6 +83,3 @@ def halvings(graph, tree, point, draw):
 def sample_of(steps, tree):
     """The point that was drawn."""
     return int(tree.order[steps[-1].chosen[0]])
-
-
-LEAF = recursive.LEAF

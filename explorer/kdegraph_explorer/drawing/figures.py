@@ -27,6 +27,17 @@ def plain_figure(*, tools="", description, **options):
     fig = figure(
         tools=tools, toolbar_location=None, output_backend="canvas", sizing_mode="stretch_both", name=description, min_border=4, **options
     )
+    restyle(fig)
+    wheel = next((tool for tool in fig.tools if isinstance(tool, WheelZoomTool)), None)
+    if wheel is not None:
+        fig.toolbar.active_scroll = wheel
+    for hover in fig.select(HoverTool):
+        hover.point_policy = "snap_to_data"
+    return fig
+
+
+def restyle(fig):
+    """Give a Bokeh figure, whoever has made it, the explorer's look."""
     fig.outline_line_color = None
     fig.background_fill_alpha = 0
     fig.border_fill_alpha = 0
@@ -38,12 +49,6 @@ def plain_figure(*, tools="", description, **options):
         axis.axis_label_text_font_size = FONT_SIZE
         axis.major_label_text_font_size = FONT_SIZE
     fig.grid.grid_line_width = 0.5
-    wheel = next((tool for tool in fig.tools if isinstance(tool, WheelZoomTool)), None)
-    if wheel is not None:
-        fig.toolbar.active_scroll = wheel
-    for hover in fig.select(HoverTool):
-        hover.point_policy = "snap_to_data"
-    return fig
 
 
 class Frame:

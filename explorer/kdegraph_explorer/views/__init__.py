@@ -4,9 +4,17 @@ from .base import View
 from .one_point import OnePointView
 from .picture import PictureView
 from .points import PointsView
+from .rounds import RoundsView
 from .scores import ScoresView
 from .spectrum import SpectrumView
 
-VIEWS = [PictureView, PointsView, OnePointView, SpectrumView, ScoresView]  # of those on top that apply, the first is shown to begin with
+VIEWS = [
+    PictureView,
+    PointsView,
+    OnePointView,
+    RoundsView,
+    SpectrumView,
+    ScoresView,
+]  # of those on top that apply, the first is shown to begin with
 
 __all__ = ["VIEWS", "View"]

@@ -20,6 +20,8 @@ class View(Viewer):
         "top": one of the large views, of which one is shown at a time; "bottom": shown below.
     alone : bool
         Whether a large view also takes the room at the bottom.
+    with_full : bool
+        Whether it shows the full graph, too.
     width : int
         Its share of the row at the bottom.
     """
@@ -28,6 +30,7 @@ class View(Viewer):
     label = ""
     area = "bottom"
     alone = False
+    with_full = False
     width = 1
 
     def __init__(self, session, **params):

@@ -5,9 +5,8 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
 from kdegraph.kernels import Kernel
-from kdegraph.tree import build_tree
 
-from ..algorithm.halving import LEAF, halvings, sample_of
+from ..algorithm.halving import halvings, sample_of
 from ..algorithm.neighborhood import neighborhood
 from ..drawing.figures import extent_of
 from ..drawing.palette import BETWEEN, MARK, METHOD, rgb
@@ -33,7 +32,6 @@ class OnePointView(View):
         super().__init__(session, **params)
         self._job = session.latest(self._look, deliver=self._show)
         self._requested, self._shown = (None, None), None
-        self._tree = (None, None)  # of which data, and the tree
         self._near = LinkedPlots(session, {"near": "One point: neighbours"}, lambda key: (None, None))
         self._map = LinkedPlots(session, {"map": "One point: all points"}, self._clusters)
         self._recursion = RecursionPlot("One point: halving")
@@ -147,9 +145,8 @@ class OnePointView(View):
 
     def _look(self, request, progress, publish):
         graph, point, k, draw = request
-        if self._tree[0] is not graph.points:
-            self._tree = (graph.points, build_tree(graph.points, LEAF))
-        return neighborhood(graph, point, k), halvings(graph, self._tree[1], point, draw), self._tree[1]
+        tree = self.session.tree_of(graph.points)
+        return neighborhood(graph, point, k), halvings(graph, tree, point, draw), tree
 
     def _show(self, request, found):
         graph = request[0]

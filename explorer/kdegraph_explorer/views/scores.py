@@ -10,6 +10,7 @@ from .markup import TABLE_STYLE, Markup
 EXPLAIN = {
     "Edges": "Number of edges of the graph",
     "Mean degree": "Edges per point, counted at both ends",
+    "Megabytes": "Memory of the graph",
     "Isolated points": "Points without any edge; each takes the cluster of its nearest other point",
     "Seconds: graph": "Time to build the graph when it was last built",
     "Seconds: eigenvalues": "Time to find the smallest eigenvalues and their eigenvectors",
@@ -45,7 +46,11 @@ class ScoresView(View):
             if outcome is not None:
                 column = {**outcome.scores, **{f"Seconds: {stage}": seconds for stage, seconds in outcome.seconds.items()}}
             columns.append(column)
-        return [(name, *(column.get(name) for column in columns)) for name in EXPLAIN if any(name in column for column in columns)]
+        return [
+            (name, *(column.get(name) for column in columns))
+            for name in EXPLAIN
+            if name != "Megabytes" and any(name in column for column in columns)
+        ]
 
     def _update(self):
         head = "".join(f'<th scope="col"><i style="background:{METHOD[method]}"></i>{name}</th>' for method, name in METHODS.items())

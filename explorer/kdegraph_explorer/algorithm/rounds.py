@@ -1,0 +1,129 @@
+"""The graph after some of its rounds."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from kdegraph import similarity_graph, spectrum, weights
+from kdegraph.kernels import Kernel
+
+MAX_ROUNDS = 24  # how many graphs are compared
+ESTIMATE = 4  # the full graph is estimated from so many times the rounds ...
+MAX_DRAWS = 20_000_000  # ... as far as they are not more than so many draws in all
+TOLERANCE = 1e-3  # of the eigenvectors, as in the pipeline
+
+
+@dataclass(frozen=True, eq=False)
+class Convergence:
+    """What the sampled graph says, round by round.
+
+    Attributes
+    ----------
+    rounds : (m,) int array
+    eigenvalues : (m, k) float64 array
+        NaN where there are fewer.
+    degree_errors : (m,) float64 array
+        Root mean square of the relative error of the degrees against the kernel degrees.
+    """
+
+    rounds: np.ndarray
+    eigenvalues: np.ndarray
+    degree_errors: np.ndarray
+
+
+def adjacency_after(graph, tree, n_rounds):
+    """The adjacency matrix that the first rounds alone would have given.
+
+    Parameters
+    ----------
+    graph : SimilarityGraph
+    tree : Tree
+        Of its points.
+    n_rounds : int
+        At most the graph's.
+
+    Returns
+    -------
+    (n, n) csr_array
+    """
+    if n_rounds == graph.n_rounds:
+        return graph.adjacency
+    position = np.empty(len(tree.order), dtype=np.int32)
+    position[tree.order] = np.arange(len(tree.order), dtype=np.int32)
+    drawn = graph.neighbors[tree.order][:, :n_rounds]
+    drawn = np.where(drawn >= 0, position[drawn], -1).astype(np.int32)
+    independent = graph.weighting == "inclusion" and graph.draws == "independent"
+    inclusion = weights.COMPLEMENT if independent else weights.MINIMUM
+    return weights.adjacency(Kernel(graph.kernel, graph.sigma), tree, graph.kernel_degrees[tree.order], drawn, inclusion)
+
+
+def degree_error(adjacency, kernel_degrees):
+    """Root mean square of the relative errors of the degrees, over the vertices that have any."""
+    linked = kernel_degrees > 0
+    if not linked.any():
+        return 0.0
+    return float(np.sqrt(np.mean((adjacency.sum(axis=1)[linked] / kernel_degrees[linked] - 1) ** 2)))
+
+
+def rounds_to_compare(n_rounds):
+    """All numbers of rounds up to `n_rounds`, or some of them in geometric steps."""
+    if n_rounds <= MAX_ROUNDS:
+        return np.arange(1, n_rounds + 1)
+    return np.unique(np.geomspace(1, n_rounds, MAX_ROUNDS).round().astype(int))
+
+
+def convergence(graph, tree, n_eigenvalues, progress, publish):
+    """Follow eigenvalues and degrees through the rounds.
+
+    Parameters
+    ----------
+    graph : SimilarityGraph
+    tree : Tree
+    n_eigenvalues : int
+    progress : callable
+        Called as ``progress(stage, fraction)``; may raise `kdegraph.Cancelled`.
+    publish : callable
+        Called with the `Convergence` so far, after every round.
+
+    Returns
+    -------
+    Convergence
+    """
+    rounds = rounds_to_compare(graph.n_rounds)
+    values = np.full((len(rounds), n_eigenvalues), np.nan)
+    errors = np.full(len(rounds), np.nan)
+    last = None
+    for i, n_rounds in enumerate(rounds.tolist()):
+        progress("rounds", i / len(rounds))
+        adjacency = adjacency_after(graph, tree, n_rounds)
+        errors[i] = degree_error(adjacency, graph.kernel_degrees)
+        last = eigenvalues(adjacency, n_eigenvalues, values[i], last, progress)
+        publish(Convergence(rounds[: i + 1], values[: i + 1].copy(), errors[: i + 1].copy()))
+    return Convergence(rounds, values, errors)
+
+
+def eigenvalues(adjacency, n_eigenvalues, out, start, progress):
+    """Write the smallest eigenvalues into `out`, and return the spectrum to start the next from (None without edges)."""
+    linked = int(np.count_nonzero(np.diff(adjacency.indptr)))
+    if not linked:
+        return None
+    found = spectrum(adjacency, min(n_eigenvalues, linked), v0=start, seed=0, tol=TOLERANCE, omit_isolated=True, progress=progress)
+    out[: found.n_components] = found.eigenvalues
+    return found
+
+
+def estimated_eigenvalues(graph, n_eigenvalues, progress):
+    """Estimate the eigenvalues of the full graph from a graph of more rounds.
+
+    Returns
+    -------
+    values : (n_eigenvalues,) float64 array
+        NaN where there are fewer.
+    n_rounds : int
+    """
+    n_rounds = max(graph.n_rounds, min(ESTIMATE * graph.n_rounds, MAX_DRAWS // len(graph.points)))
+    better = similarity_graph(
+        graph.points, sigma=graph.sigma, kernel=graph.kernel, n_rounds=n_rounds, seed=graph.seed + 1, progress=progress
+    )
+    values = np.full(n_eigenvalues, np.nan)
+    eigenvalues(better.adjacency, n_eigenvalues, values, None, progress)
+    return values, n_rounds

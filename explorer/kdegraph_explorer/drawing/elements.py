@@ -1,0 +1,73 @@
+"""Curves and scatter plots with HoloViews, in the explorer's style. To be used on the session's own thread only, as HoloViews must be."""
+
+import holoviews as hv
+import holoviews.plotting.bokeh
+import panel as pn
+from bokeh.models import Span
+
+from .figures import restyle
+from .palette import MARK
+
+hv.renderer("bokeh").webgl = False  # without a GPU it is slow
+
+
+class LiveElement:
+    """A HoloViews plot that is drawn anew from data.
+
+    Parameters
+    ----------
+    name : str
+        What is seen, for screen readers and tests: becomes the figure's `name`.
+    draw : callable
+        Takes the data; returns an element or an overlay of elements, always of the same kinds, and the window (x0, x1, y0, y1) to show.
+    css_class : str
+        A hook for tests.
+    data
+        What to draw first.
+    **options
+        HoloViews options of the overlay, such as `xlabel`.
+    """
+
+    def __init__(self, name, draw, css_class, data, **options):
+        self._marks = []
+        window = None
+
+        def render(data):
+            nonlocal window
+            element, window = draw(data)
+            return element.opts(**{**COMMON, "hooks": [finish], **options})
+
+        def finish(plot, element):
+            """HoloViews would let the window be that of the first data, and sets its own fonts on every update."""
+            fig = plot.state
+            restyle(fig)
+            x0, x1, y0, y1 = window
+            fig.x_range.update(start=x0, end=x1)
+            fig.y_range.update(start=y0, end=y1)
+            if fig.name != name:
+                fig.name = name
+                self._marks.append(Span(dimension="height", line_color=MARK, line_width=1.5, line_alpha=0.6, visible=False))
+                fig.add_layout(self._marks[-1])
+
+        self._pipe = hv.streams.Pipe(data=data)
+        self.pane = pn.pane.HoloViews(
+            hv.DynamicMap(render, streams=[self._pipe]),
+            backend="bokeh",
+            css_classes=["kg-plot", css_class],
+            sizing_mode="stretch_both",
+            margin=0,
+            min_height=150,
+            linked_axes=False,
+        )
+
+    def show(self, data):
+        """Draw other data."""
+        self._pipe.send(data)
+
+    def mark(self, x):
+        """Draw a vertical line at `x`, or none for None. Far quicker than drawing other data."""
+        for mark in self._marks:
+            mark.update(location=x, visible=x is not None)
+
+
+COMMON = {"responsive": True, "toolbar": None, "axiswise": True, "show_legend": False, "show_grid": True, "title": ""}
