@@ -234,8 +234,9 @@ def similarity_graph(
         neighbors, degrees = recursive.draw_neighbors(kernel, tree, solver, n_rounds, seed, draws, progress=stages.fraction)
     else:
         draws = recursive.INDEPENDENT
-        plan = choose_plan(kernel, tree, eps, n)
+        plan = None
         if sampler == "auto":
+            plan = choose_plan(kernel, tree, eps, n)
             sampler = "rejection" if _rejection_cost(plan, n, n_rounds) < ROWS * pair_cost(X.shape[1]) * n * n else "rows"
         if sampler == "rows":
             stages.enter("samples")

@@ -13,14 +13,14 @@ import numpy as np
 
 from .._jit import jit
 
-WIDTHS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)  # candidates for the width of a box
+WIDTHS = (2.0, 1.7, 1.4, 1.2, 1.0, 0.85, 0.7, 0.6, 0.5, 0.42, 0.35, 0.3, 0.25)  # candidates for the width of a box
 MAX_ORDER = 18
 SAMPLES = 44  # Chebyshev points of a variable: coefficients beyond are far below the rounding errors
 CELLS = 2  # parts of a box in each dimension, for bounds
 ROUNDING = 4e-15  # of sums of products of coefficients and polynomials
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2048)
 def _coefficients(width, apart):
     """The coefficients c_ab for sources `apart` boxes above the targets, (SAMPLES, SAMPLES)."""
     angles = np.pi * (np.arange(SAMPLES) + 0.5) / SAMPLES
@@ -30,7 +30,7 @@ def _coefficients(width, apart):
     return basis @ np.exp(-((apart * width + (nodes - nodes[:, None]) * (width / 2)) ** 2)) @ basis.T
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2048)
 def _errors(width, apart):
     """Bounds of the error of the expansions of order 0, 1, ..., `MAX_ORDER`."""
     size = np.abs(_coefficients(width, apart))

@@ -16,16 +16,16 @@ from . import chebyshev
 from .chebyshev import CELLS
 
 MAX_TERMS = 20_000  # of an expansion
-MAX_CELLS = 2**18  # of a grid, and as many as points
+MAX_CELLS = 2**20  # of a grid, and as many as points
 SAMPLE = 1024  # points on which the number of boxes is estimated
 CHUNK = 50_000  # points that one thread sorts
 MACS = 200_000  # products of translations in one call
 SLOWEST = 1e5  # ns: what a target costs that is handed back, at most
 
 # Costs in nanoseconds of one core: a point, and what a dimension and a term of an expansion add; a product of a translation, and a run of
-# such products without a gap.
+# such products without a gap; a cell.
 POINT, POINT_DIM, TERM = 25.0, 5.0, 0.14
-PRODUCT, RUN = 0.09, 1.2
+PRODUCT, RUN, CELL = 0.09, 1.2, 3.0
 
 
 @dataclass(frozen=True)
@@ -113,10 +113,12 @@ def choose_grid(kernel, sources, low, high, n_targets, eps):
         if not n_boxes * CELLS**d <= MAX_CELLS + n or good.size == 0 or good[0] ** d > MAX_TERMS:
             continue
         order, reach = int(good[0]), math.ceil(math.sqrt(math.log(20 * n / eps)) / width)
+        cost = (n + n_targets) * (POINT + POINT_DIM * d + TERM * order**d) + CELL * n_boxes * CELLS**d
+        if best is not None and cost >= best.cost:
+            continue
         taps = np.minimum(2 * reach + 1, shape).sum()
         rows = min(n_boxes, 1.8 * _count_boxes((sample - low) * scale, shape, n))
         gaps = sum(order ** -max(d - 1 - c, 1.0) for c in range(d)) / d
-        cost = (n + n_targets) * (POINT + POINT_DIM * d + TERM * order**d)
         cost += rows * taps * (order ** (d + 1) * (PRODUCT + RUN * gaps) + 3 * CELLS ** (d + 1) * (PRODUCT + RUN / CELLS))
         if best is None or cost < best.cost:
             extent = float(shape.max()) * width

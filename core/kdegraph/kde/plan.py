@@ -16,7 +16,7 @@ from . import expansions, simplex, tensor
 SMALL = 64  # points of a group that need not be divided further, however wide
 WIDE = 1.0  # targets in wider groups (in units of sigma) are treated one by one: bounds for the group would be too loose
 LOOSE = 1.5  # groups up to this radius may be expanded (in units of sigma): small ones are not divided further
-SAMPLE = 32  # groups on which the cost of a plan is estimated
+SAMPLE, VISITS = 32, 60_000  # groups on which the cost of a plan is estimated, and pairs of groups for that
 RADII = (0.0, 0.12, 0.18, 0.25, 0.35, 0.5, 0.7, 1.0)  # candidates for the radius of a group, in units of sigma
 
 PAIR, PAIR_DIM = 1.2, 0.35  # a kernel value, and what each dimension adds
@@ -34,27 +34,50 @@ def pair_cost(d):
 
 @dataclass(frozen=True)
 class Groups:
-    """A partition of a tree's points into nodes: those of at most `radius`, as large as possible, or small ones."""
+    """A partition of a tree's points into nodes: those of at most `radius`, as large as possible, or small ones.
+
+    `radii` are half the diagonals of the nodes' boxes, in units of sigma.
+    """
 
     nodes: np.ndarray
-    expandable: np.ndarray
+    radii: np.ndarray
 
     @classmethod
-    def of(cls, tree: Tree, radii, radius):
-        """The groups of `tree`, whose nodes have half diagonals `radii`."""
-        n_nodes = radii.size
-        tight = radii <= radius
-        small = tree.stop - tree.start <= SMALL
-        ends = tight | small
-        ends[tree.first_leaf :] = True
-        inside = np.zeros(n_nodes, bool)  # below a group
-        for level in range(1, tree.n_levels):
-            nodes = np.arange(2**level - 1, 2 ** (level + 1) - 1)
-            parents = (nodes - 1) // 2
-            inside[nodes] = inside[parents] | ends[parents]
-        nodes = np.flatnonzero(ends & ~inside)
-        nodes = nodes[np.argsort(tree.start[nodes])]
-        return cls(nodes, radii[nodes] <= LOOSE)
+    def of(cls, tree: Tree, inverse_sigma, radius):
+        """The groups of `tree`, from left to right."""
+        nodes, radii = np.empty(2 ** (tree.n_levels - 1), np.int64), np.empty(2 ** (tree.n_levels - 1))
+        count = _collect_groups(tree.low, tree.high, tree.start, tree.stop, inverse_sigma, radius, nodes, radii)
+        return cls(nodes[:count].copy(), radii[:count].copy())
+
+    @property
+    def expandable(self):
+        """Which groups are narrow enough for expansions."""
+        return self.radii <= LOOSE
+
+    @property
+    def wide(self):
+        """Which groups are so wide that their targets are treated one by one."""
+        return self.radii > WIDE
+
+
+@jit
+def _collect_groups(low, high, start, stop, inverse_sigma, radius, nodes, radii):
+    count, top = 0, 0
+    stack = np.zeros(64, np.int64)
+    while top >= 0:
+        node = stack[top]
+        top -= 1
+        squares = 0.0
+        for c in range(low.shape[1]):
+            half = (high[node, c] / 2 - low[node, c] / 2) * inverse_sigma
+            squares += half * half
+        if squares <= radius * radius or stop[node] - start[node] <= SMALL or 2 * node + 2 >= start.size:
+            nodes[count], radii[count] = node, math.sqrt(squares)
+            count += 1
+            continue
+        stack[top + 1], stack[top + 2] = 2 * node + 2, 2 * node + 1
+        top += 2
+    return count
 
 
 @dataclass(frozen=True)
@@ -126,17 +149,17 @@ def choose_plan(kernel, tree, eps, n_targets, *, expand=True):
     For a few groups taken as targets, the work that the traversal would do with every other group is added up.
     """
     n, d = tree.points.shape
-    radii = tree.radii(kernel.inverse_sigma)
     expand = expand and kernel.code == GAUSSIAN and expansions.max_order(d) > 1
     costs = order_costs(d)
-    best = Plan(0.0, 1, math.inf)
+    best, before = Plan(0.0, 1, math.inf), None
     for radius in RADII:
-        groups = Groups.of(tree, radii, radius)
-        if radius and not groups.expandable.any():
+        groups = Groups.of(tree, kernel.inverse_sigma, radius)
+        if radius > 0 and (not groups.expandable.any() or (before is not None and np.array_equal(groups.nodes, before))):
             continue
-        picked = np.linspace(0, groups.nodes.size - 1, min(SAMPLE, groups.nodes.size)).astype(int)
+        before = groups.nodes if radius > 0 else None
+        picked = np.linspace(0, groups.nodes.size - 1, min(SAMPLE, max(4, VISITS // groups.nodes.size), groups.nodes.size)).astype(int)
         cost, order = _estimate(
-            kernel.code, kernel.inverse_sigma, picked, groups.nodes, groups.expandable, radii[groups.nodes] > WIDE,
+            kernel.code, kernel.inverse_sigma, picked, groups.nodes, groups.expandable, groups.wide,
             tree.low, tree.high, tree.start, tree.stop, eps, expand and radius > 0, expansions.is_tensor(d), costs, expansions.SQRT,
         )  # fmt: skip
         order = int(min(order + 2, expansions.max_order(d))) if order > 1 else 1

@@ -17,7 +17,7 @@ from .._jit import jit
 from ..kernels import UNDERFLOW
 from ..tree import Tree, build_tree
 from . import expansions
-from .plan import WIDE, Groups, choose_plan, order_costs
+from .plan import Groups, choose_plan, order_costs
 from .traversal import sums_range
 
 
@@ -57,7 +57,7 @@ def _leaf_totals(weights, start, stop, totals):
 def prepare(kernel, tree, weights, plan):
     """Form the groups of `plan` and their moments; `weights` are in the order of the tree's points."""
     d = tree.points.shape[1]
-    groups = Groups.of(tree, tree.radii(kernel.inverse_sigma), plan.radius)
+    groups = Groups.of(tree, kernel.inverse_sigma, plan.radius)
     table = expansions.tables(d if plan.order > 1 else 1, plan.order)
     is_group = np.zeros(tree.start.size, bool)
     is_group[groups.nodes] = True
@@ -97,11 +97,10 @@ class Targets:
     high: np.ndarray
 
     @classmethod
-    def of(cls, tree, scaled, radius):
+    def of(cls, tree, inverse_sigma, radius):
         """Units of `tree` for groups of at most `radius`."""
-        groups = Groups.of(tree, scaled, radius)
-        narrow = scaled[groups.nodes] <= WIDE
-        wide, tight = groups.nodes[~narrow], groups.nodes[narrow]
+        groups = Groups.of(tree, inverse_sigma, radius)
+        wide, tight = groups.nodes[groups.wide], groups.nodes[~groups.wide]
         singles = _ranges(tree.start[wide], tree.stop[wide])
         start = np.concatenate([tree.start[tight], singles])
         order = np.argsort(start)
@@ -148,7 +147,7 @@ def tree_sums(kernel, tree, targets, weights, eps, *, floor, plan=None, progress
     plan = choose_plan(kernel, tree, eps, m) if plan is None else plan
     prepared = prepare(kernel, tree, weights[tree.order], plan)
     target_tree = tree if targets is None else build_tree(targets)
-    units = Targets.of(target_tree, target_tree.radii(kernel.inverse_sigma), plan.radius)
+    units = Targets.of(target_tree, kernel.inverse_sigma, plan.radius)
     sums = np.empty(m)
     sums[target_tree.order] = sums_at(prepared, units, eps, floor=floor, progress=progress)
     return sums
@@ -158,7 +157,7 @@ def tree_degrees(kernel, tree, eps, *, plan, at=None, progress=None):
     """``sum_{j != i} k(x_i, x_j)`` for all points i of the tree, in its order, or those `at` some positions."""
     prepared = prepare(kernel, tree, np.ones(len(tree.points)), plan)
     if at is None:
-        units = Targets.of(tree, tree.radii(kernel.inverse_sigma), plan.radius)
+        units = Targets.of(tree, kernel.inverse_sigma, plan.radius)
     else:
         units = Targets(tree.points, tree.columns, at, at + 1, tree.points[at], tree.points[at])
     sums = np.maximum(sums_at(prepared, units, eps, exclude_self=True, progress=progress), 0.0)
