@@ -1,20 +1,49 @@
-"""Seconds per stage of `similarity_graph` on two moons, beside the direct kernel sum in the same run.
+"""Seconds and memory of `similarity_graph` by stage, beside the physical limit and the direct kernel sum in the same run.
 
-    python benchmarks/stages.py [--n 15000 100000] [--csv benchmarks/results/stages.csv]
+    python benchmarks/stages.py [--n 15000 100000] [--data moons | photograph.jpg] [--csv benchmarks/results/stages.csv]
 
-Every figure is the median of the runs. The direct sum of large sets is measured on a part of the targets and extrapolated.
+Every figure is the median of the runs. The limit is a bare loop, threaded like all else, that draws a random index, evaluates the kernel
+and stores both. The direct sum of large sets is measured on a part of the targets and extrapolated. Memory is the peak of what numpy
+holds during a run, the result included, in bytes of the result.
 """
 
 import csv
 import statistics
 import time
+import tracemalloc
 from pathlib import Path
 
 import click
 import kdegraph
 import numpy as np
+from kdegraph import parallel
+from kdegraph._jit import jit
+from kdegraph.kernels import exp_neg
+from kdegraph.sampling.streams import stream, uniform
 
 DIRECT_PAIRS = 3e8  # the direct sum is measured on at most so many
+
+
+@jit
+def bare_loop(begin, end, points, scale, indices, values):
+    """One uniform, one kernel value and two stores for every entry of `indices`."""
+    n, d = points.shape
+    for i in range(begin, end):
+        start = stream(np.uint64(0), i, 0)
+        for k in range(indices.shape[1]):
+            j = int(uniform(start, k) * n)
+            t = 0.0
+            for c in range(d):
+                delta = (points[i, c] - points[j, c]) * scale
+                t += delta * delta
+            indices[i, k], values[i, k] = j, exp_neg(t)
+
+
+def bare_seconds(X, sigma, n_rounds):
+    indices, values = np.zeros((len(X), n_rounds), np.int32), np.zeros((len(X), n_rounds))
+    start = time.perf_counter()
+    parallel.run(bare_loop, len(X), X, 1 / sigma, indices, values)
+    return time.perf_counter() - start
 
 
 def direct_seconds(X, sigma):
@@ -26,37 +55,62 @@ def direct_seconds(X, sigma):
     return (time.perf_counter() - start) * len(X) / m
 
 
-def measure(n, sigma, n_rounds, runs):
-    """One row of the table for `n` points."""
-    X = kdegraph.datasets.make("moons", n=n, noise=0.05, seed=0).X
-    graphs, direct = [], []
+def peak_memory(X, **parameters):
+    """Peak memory during a run, without the points, over the bytes of the returned graph."""
+    tracemalloc.start()
+    graph = kdegraph.similarity_graph(X, **parameters)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    A = graph.adjacency
+    return peak / sum(array.nbytes for array in (A.data, A.indices, A.indptr, graph.neighbors, graph.kernel_degrees))
+
+
+def measure(X, sigma, n_rounds, runs):
+    """One row of the table for the points `X`."""
+    graphs, direct, bare, seconds = [], [], [], []
     for run in range(runs + 1):  # the first run compiles or loads the kernels
+        start = time.perf_counter()
         graph = kdegraph.similarity_graph(X, sigma=sigma, n_rounds=n_rounds, seed=run)
-        seconds = direct_seconds(X, sigma)
+        stop = time.perf_counter()
+        limit, sums = bare_seconds(X, sigma, n_rounds), direct_seconds(X, sigma)
         if run:
-            graphs.append(graph)
-            direct.append(seconds)
-    stages = {stage: statistics.median(g.timings[stage] for g in graphs) for stage in graphs[0].timings}
-    total = statistics.median(sum(g.timings.values()) for g in graphs)
-    row = {"n": n, "sigma": sigma, "L": n_rounds, "edges": graphs[0].n_edges, **stages, "total": total}
-    return row | {"direct sum": statistics.median(direct), "direct / total": statistics.median(direct) / total}
+            graphs.append(graph.timings)
+            seconds.append(stop - start)
+            bare.append(limit)
+            direct.append(sums)
+    stages = {stage: statistics.median(timings[stage] for timings in graphs) for stage in graphs[0]}
+    total, bare, direct = (statistics.median(values) for values in (seconds, bare, direct))
+    row = {"n": len(X), "d": X.shape[1], "sigma": sigma, "L": n_rounds, "edges": graph.n_edges, "sampler": graph.sampler, **stages}
+    row |= {"total": total, "bare loop": bare, "total / bare": total / bare, "direct sum": direct, "direct / total": direct / total}
+    return row | {"memory": peak_memory(X, sigma=sigma, n_rounds=n_rounds, seed=0)}
+
+
+def load(data, n):
+    """Two moons, or all pixels of a photograph."""
+    if data == "moons":
+        return kdegraph.datasets.make("moons", n=n, noise=0.05, seed=0).X
+    from PIL import Image
+
+    return np.ascontiguousarray(kdegraph.datasets.image_points(Image.open(data), max_pixels=None).X)
 
 
 @click.command()
 @click.option("--n", "sizes", type=int, multiple=True, default=(15_000, 100_000), show_default=True)
+@click.option("--data", default="moons", show_default=True, help="Or a picture, whose pixels are taken once.")
 @click.option("--sigma", default=0.1, show_default=True)
 @click.option("--rounds", default=30, show_default=True)
 @click.option("--runs", default=5, show_default=True)
 @click.option("--csv", "path", type=click.Path(path_type=Path), help="Write the table there.")
-def main(sizes, sigma, rounds, runs, path):
+def main(sizes, data, sigma, rounds, runs, path):
     """Print the table, one column a size."""
-    rows = [measure(n, sigma, rounds, runs) for n in sizes]
-    for key in rows[0]:
-        click.echo(f"{key:>16}" + "".join(f"{row[key]:>14,.4g}" if isinstance(row[key], float) else f"{row[key]:>14,}" for row in rows))
+    rows = [measure(load(data, n), sigma, rounds, runs) for n in (sizes if data == "moons" else [0])]
+    for key in dict.fromkeys(key for row in rows for key in row):
+        cells = [row.get(key, 0.0) for row in rows]
+        click.echo(f"{key:>16}" + "".join(f"{cell:>14,.4g}" if isinstance(cell, float) else f"{cell:>14}" for cell in cells))
     if path:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, rows[0])
+            writer = csv.DictWriter(file, list(dict.fromkeys(key for row in rows for key in row)))
             writer.writeheader()
             writer.writerows(rows)
 
