@@ -1,10 +1,12 @@
 """The scikit-learn estimators: scikit-learn's own checks, pipelines, results on data with a known answer."""
 
+import kdegraph
 import numpy as np
 import pytest
 import scipy.sparse
 from kdegraph.clustering import spectral_clustering
 from kdegraph.estimators import KDESpectralClustering, SimilarityGraphTransformer
+from kdegraph.kernels import Kernel
 from sklearn.base import clone
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import make_blobs, make_moons
@@ -46,6 +48,45 @@ def test_auto_finds_the_number_of_blobs():
     model = KDESpectralClustering("auto", sigma=1.0, random_state=0).fit(X)
     assert model.n_clusters_ == 5
     assert adjusted_rand_score(y, model.labels_) == 1.0
+
+
+@pytest.mark.parametrize("name", ["moons", "circles", "anisotropic", "blobs", "spirals", "rings", "blobs3d", "blobs20d"])
+def test_new_points_get_the_cluster_that_fitting_anew_gives_them(name):
+    data = kdegraph.datasets.make(name, n=1600, seed=0)
+    shuffled = np.random.default_rng(0).permutation(1600)
+    known, new = shuffled[:1200], shuffled[1200:]
+    model = KDESpectralClustering(data.n_clusters, sigma=data.sigma, n_rounds=30, random_state=0)
+    predicted = model.fit(data.X[known]).predict(data.X[new])
+    assert predicted.dtype == model.labels_.dtype
+    anew = model.fit(data.X).labels_[new]
+    assert adjusted_rand_score(anew, predicted) > 0.98
+    assert (model.predict(data.X) == model.labels_).mean() > 0.99
+
+
+def test_prediction_is_the_largest_sum_over_a_cluster():
+    rng = np.random.default_rng(0)
+    X, queries = rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) * 2
+    for kernel in ("gaussian", "laplacian", "exponential"):
+        model = KDESpectralClustering(4, sigma=0.5, kernel=kernel, random_state=0).fit(X)
+        values = Kernel(kernel, 0.5).pairwise(queries, X)
+        sums = np.array([values[:, model.labels_ == c].sum(axis=1) for c in range(model.n_clusters_)])
+        assert np.array_equal(model.predict(queries), sums.argmax(axis=0))
+
+
+def test_points_out_of_reach_get_the_cluster_of_the_nearest_point():
+    X = np.r_[np.zeros((20, 2)), np.full((20, 2), 10.0)] + np.random.default_rng(0).normal(0, 0.1, (40, 2))
+    for kernel in ("gaussian", "laplacian"):
+        model = KDESpectralClustering(2, sigma=0.3, kernel=kernel, random_state=0).fit(X)
+        assert model.predict([[-1e6, 0.0], [1e6, 1e6], [9.0, 9.0]]).tolist() == [0, 1, 1]
+    X[:] = 3.0
+    assert model.predict([[-1e6, 0.0]]).tolist() == [0]  # the model has a copy
+
+
+def test_prediction_needs_a_fit_and_the_same_columns(moons):
+    with pytest.raises(NotFittedError):
+        KDESpectralClustering(2).predict(moons[0])
+    with pytest.raises(ValueError, match="3 features"):
+        KDESpectralClustering(2, sigma=0.1).fit(moons[0]).predict(np.zeros((2, 3)))
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "exponential"])

@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from . import parallel
 from ._embedding import embed, kmeans
 from ._jit import jit
 from ._laplacian import check_adjacency
 from ._neighbors import unit_scale
+from ._out_of_sample import nearest_points
 from ._validation import check_choice, check_count, check_points, check_seed
 from .spectra import Spectrum, suggest_n_clusters
 from .spectra import spectrum as compute_spectrum
@@ -160,7 +160,7 @@ def spectral_clustering(adjacency, n_clusters, *, seed=None, embedding="degree",
         check_choice(n_clusters, "n_clusters", ("auto",))
     else:
         n_clusters = check_count(n_clusters, "n_clusters", maximum=graph.n, reason=f"(the number of vertices), here {graph.n}")
-    points, p = _check_points(adjacency, points, graph.n)
+    points, kernel = _check_points(adjacency, points, graph.n)
     isolated = graph.isolated
     n_linked = graph.n - len(isolated)
     if n_linked == 0:
@@ -184,27 +184,27 @@ def spectral_clustering(adjacency, n_clusters, *, seed=None, embedding="degree",
     linked = np.flatnonzero(graph.sizes[graph.component] > 1)
     labels = np.full(graph.n, -1, np.int32)
     if np.sum(graph.sizes > 1) >= n_clusters:
-        _join_components(graph, n_clusters, points, p, labels)
+        _join_components(graph, n_clusters, points, kernel, labels)
     else:
         labels[linked] = kmeans(embed(graph, spectrum, n_clusters, linked, embedding), n_clusters, seed, n_init)
     if points is not None and len(isolated):
-        labels[isolated] = labels[linked[_nearest(points[linked], points[isolated], p)[1]]]
+        labels[isolated] = labels[linked[nearest_points(points[linked], points[isolated], kernel)[1]]]
     labels = _in_order(labels)
     conductances = _conductance(graph, labels)
     return Clustering(labels, len(conductances), conductances, isolated, spectrum)
 
 
 def _check_points(adjacency, points, n):
-    """Return the points or None, and the order p of the norm in which the kernel measures distances."""
-    p = 1 if getattr(adjacency, "kernel", None) == "laplacian" else 2
+    """Return the points or None, and the name of the kernel, in whose metric distances are measured, if known."""
+    kernel = getattr(adjacency, "kernel", None)
     if points is None:
         points = getattr(adjacency, "points", None)
         if points is None:
-            return None, p
+            return None, kernel
     points = check_points(points, "points")
     if len(points) != n:
         raise ValueError(f"points must have one row for each of the {n} vertices, got shape {points.shape}")
-    return np.ldexp(points, -unit_scale(points)), p
+    return np.ldexp(points, -unit_scale(points)), kernel
 
 
 def _reusable(spectrum, graph, k, automatic):
@@ -222,12 +222,7 @@ def _reusable(spectrum, graph, k, automatic):
     return complete and spectrum.n_components >= (3 if automatic else k)
 
 
-def _nearest(points, queries, p):
-    """Distance from each query to its nearest point, and that point."""
-    return cKDTree(points, balanced_tree=False).query(queries, p=p, workers=parallel.get_num_threads())
-
-
-def _join_components(graph, k, points, p, labels):
+def _join_components(graph, k, points, kernel, labels):
     """Make the `k` largest connected components the clusters; the others join whole. Isolated vertices keep their label."""
     by_size = np.argsort(-graph.sizes, kind="stable")
     cluster = np.full(len(graph.sizes), -1, np.int32)
@@ -238,7 +233,7 @@ def _join_components(graph, k, points, p, labels):
     elif len(rest):
         main = np.flatnonzero(cluster[graph.component] >= 0)
         small = np.flatnonzero(np.isin(graph.component, rest))
-        distance, nearest = _nearest(points[main], points[small], p)
+        distance, nearest = nearest_points(points[main], points[small], kernel)
         order = np.lexsort((distance, graph.component[small]))
         component, first = np.unique(graph.component[small][order], return_index=True)
         cluster[component] = cluster[graph.component[main[nearest[order[first]]]]]

@@ -6,6 +6,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._out_of_sample import assign
 from ._validation import check_count
 from .clustering import spectral_clustering
 from .graph import similarity_graph
@@ -158,7 +159,35 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         self.spectrum_ = found.spectrum
         self.conductances_ = found.conductances
         self.isolated_ = found.isolated
+        self._points = X.copy()
         return self
+
+    def predict(self, X):
+        """The clusters of new points, without fitting anew.
+
+        Parameters
+        ----------
+        X : (m, d) array_like
+            Points, finite.
+
+        Returns
+        -------
+        (m,) int32 array
+            For each point the cluster with the largest kernel sum ``sum_{j in C} k(x, x_j)`` over its members: the Nystroem extension of
+            the clusters' indicators. Out of reach of all fitted points, the cluster of the nearest.
+
+        Raises
+        ------
+        ValueError
+            For bad data.
+
+        Notes
+        -----
+        Costs one kernel sum a cluster. Of a fitted point the answer may differ from `labels_` where clusters touch.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        return assign(Kernel(self.graph_.kernel, self.sigma_), self._points, self.labels_, X)
 
 
 class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _GraphEstimator):
