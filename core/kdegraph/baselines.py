@@ -133,10 +133,8 @@ def full_graph(X, *, sigma, kernel="gaussian", max_bytes=None, progress=None):
         _refuse(n, 8 * n * n, limit, "8 bytes for each pair")
     values = np.empty((n, n))
     report = None if progress is None else lambda fraction: progress("full graph", fraction)
-    # Small chunks: the time to cancel is the time of one chunk.
-    chunk = max(1, min(256, -(-n // (8 * parallel.get_num_threads()))))
     columns = np.ascontiguousarray(X.T)
-    parallel.run(_fill_rows, n, kernel.code, kernel.inverse_sigma, X, columns, values, chunk=chunk, progress=report)
+    parallel.run(_fill_rows, n, kernel.code, kernel.inverse_sigma, X, columns, values, progress=report)
     return values
 
 

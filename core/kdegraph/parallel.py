@@ -1,14 +1,18 @@
 """Threads, progress and cancelling: kernels that work on a range of items are spread over a pool.
 
-Compiled kernels release the GIL and take `(start, stop, *args)`. Each range of items is computed by one thread alone and a range's result
-does not depend on the others, so results are the same for any number of threads. Unlike numba's own threading layers, plain threads
+Compiled kernels release the GIL and take `(start, stop, *args)`. Each item is computed by one thread alone and its result does not depend
+on the other items of its range, so results are the same for any number of threads. Unlike numba's own threading layers, plain threads
 may be used from many Python threads at once and after a fork.
 """
 
+import collections
+import contextvars
+import functools
+import math
 import os
 import threading
 import time
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from ._validation import check_count
 
@@ -21,6 +25,7 @@ _lock = threading.Lock()
 _pool = None
 _n_threads = None
 TICK = 0.02  # seconds between two calls of `progress` while nothing finishes
+GRAIN = 0.005  # seconds that a kernel should work on one range: long beside the call, short beside what a person notices
 
 
 def get_num_threads():
@@ -69,6 +74,41 @@ def _get_pool():
         return _pool
 
 
+class _Ranges:
+    """Cuts ``range(n_items)`` into ranges for the threads that ask, sized by how long the last ones took unless `chunk` is given."""
+
+    def __init__(self, n_items, chunk, n_threads):
+        self.n_items, self.chunk, self.n_threads = n_items, chunk, n_threads
+        self.done = 0
+        self._next, self._size = 0, chunk or 1
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def take(self):
+        """The next (start, stop), or None."""
+        with self._lock:
+            left = self.n_items - self._next
+            if left <= 0 or self._stopped:
+                return None
+            start, size = self._next, self._size
+            if not self.chunk:  # smaller ranges towards the end, so that no thread waits long for another
+                size = min(size, -(-left // (2 * self.n_threads)))
+            self._next = min(start + size, self.n_items)
+            return start, self._next
+
+    def finish(self, start, stop, seconds):
+        """Note that a range took `seconds`."""
+        with self._lock:
+            self.done += stop - start
+            if not self.chunk:
+                growth = min(4.0, max(0.25, GRAIN / max(seconds, 1e-9)))
+                self._size = max(1, int((stop - start) * growth))
+
+    def stop(self):
+        """Hand out no more."""
+        self._stopped = True
+
+
 def run(kernel, n_items, *args, chunk=None, progress=None):
     """Call ``kernel(start, stop, *args)`` on ranges that cover ``range(n_items)``.
 
@@ -78,51 +118,94 @@ def run(kernel, n_items, *args, chunk=None, progress=None):
         Compiled without the GIL; writes its results into arrays among `args`.
     n_items : int
     chunk : int, optional
-        Items per call; by default about eight calls per thread.
+        Items per call, for kernels to which it matters; by default as many as take about `GRAIN` seconds.
     progress : callable, optional
-        Called with the fraction done at least every `TICK` seconds; what it raises stops the work after the chunks under way.
+        Called with the fraction done at least every `TICK` seconds; what it raises stops the work after the calls under way.
     """
-    if n_items <= 0:
-        return
-    n_threads = get_num_threads()
-    if chunk is None:
-        chunk = max(1, -(-n_items // (8 * n_threads)))
-    starts = iter(range(0, n_items, chunk))
-    if (n_threads == 1 and progress is None) or n_items <= chunk:
-        for start in starts:
-            kernel(start, min(start + chunk, n_items), *args)
-        return
-    state = {"done": 0, "stop": False}
-    taking = threading.Lock()
+    ranges = _Ranges(n_items, chunk, get_num_threads())
 
-    def work():
-        while not state["stop"]:
-            with taking:
-                start = next(starts, None)
-            if start is None:
-                return
+    def work(seconds=math.inf):
+        """Take ranges until none are left, or `seconds` have passed."""
+        begin = now = time.perf_counter()
+        while now - begin < seconds and (found := ranges.take()):
             try:
-                kernel(start, min(start + chunk, n_items), *args)
+                kernel(*found, *args)
             except BaseException:
-                state["stop"] = True
+                ranges.stop()
                 raise
-            with taking:
-                state["done"] += chunk
+            before, now = now, time.perf_counter()
+            ranges.finish(*found, now - before)
 
+    alone = n_items <= (chunk or 1) or (ranges.n_threads == 1 and progress is None)
+    if alone:
+        work()
+    elif not chunk:  # what is soon done is done here: waking other threads takes time too
+        work(GRAIN / 20)
+    if ranges.done < n_items:
+        _run_in_pool(work, ranges, progress)
+    elif progress and n_items > 0:
+        progress(1.0)
+
+
+def _run_in_pool(work, ranges, progress):
     pool = _get_pool()
-    futures = [pool.submit(work) for _ in range(min(n_threads, -(-n_items // chunk)))]
+    futures = [pool.submit(work) for _ in range(ranges.n_threads)]
     try:
         pending = set(futures)
         while pending:
             _, pending = wait(pending, timeout=TICK if progress else None, return_when=FIRST_COMPLETED if progress else "ALL_COMPLETED")
             if progress:
-                progress(min(1.0, state["done"] / n_items))
+                progress(ranges.done / ranges.n_items)
     except BaseException:
-        state["stop"] = True
+        ranges.stop()
         wait(futures)
         raise
     for future in futures:
         future.result()
+
+
+def responsive(function):
+    """Make a function that reports through its keyword `progress` answer at once when it is cancelled, whatever it is doing.
+
+    With a `progress` the function runs in a thread of its own, while the calling thread calls ``progress(stage, fraction)`` at least every
+    `TICK` seconds and leaves as soon as that raises. The function itself ends at its next report; what it would have returned is dropped.
+    """
+
+    @functools.wraps(function)
+    def call(*args, progress=None, **options):
+        if progress is None:
+            return function(*args, **options)
+        reports, stopped, result = collections.deque(), threading.Event(), Future()
+
+        def report(stage, fraction):
+            if stopped.is_set():
+                raise Cancelled
+            reports.append((stage, fraction))
+
+        def work():
+            try:
+                result.set_result(function(*args, progress=report, **options))
+            except BaseException as error:
+                result.set_exception(error)
+
+        context = contextvars.copy_context()
+        threading.Thread(target=context.run, args=(work,), name=f"kdegraph {function.__name__}", daemon=True).start()
+        last = "input", 0.0
+        try:
+            finished = False
+            while not finished:
+                finished = bool(wait([result], timeout=TICK).done)
+                if not reports and not finished:
+                    reports.append(last)
+                while reports:
+                    last = reports.popleft()
+                    progress(*last)
+        except BaseException:
+            stopped.set()
+            raise
+        return result.result()
+
+    return call
 
 
 class Stages:

@@ -16,12 +16,10 @@ def direct_sums(kernel, sources, targets, weights, *, skip=None, progress=None):
     """
     sums = np.zeros(len(targets))
     skip = np.full(len(targets), -1) if skip is None else skip
-    # Enough pairs per call that threads pay, few enough that progress and cancelling are prompt.
-    chunk = max(100_000 // len(sources) + 1, min(-(-len(targets) // 16), 2_000_000 // len(sources) + 1))
     columns = np.ascontiguousarray(sources.T)
     parallel.run(
         _direct_range, len(targets), kernel.code, kernel.inverse_sigma, columns, targets, weights, skip, sums,
-        chunk=chunk, progress=progress,
+        progress=progress,
     )  # fmt: skip
     return sums
 

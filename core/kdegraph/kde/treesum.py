@@ -133,7 +133,7 @@ def sums_at(sources, targets, eps, *, floor=0.0, exclude_self=False, progress=No
         expansions.is_tensor(d), order_costs(d), table.exponents, table.degree, table.parent, table.axis,
         table.inverse_factorial, table.n_terms, table.row, table.sums, expansions.SQRT,
         0.5 * eps, 0.5 * eps, cut, exclude_self, sums,
-        chunk=max(1, min(256, targets.start.size // 32)), progress=progress,
+        progress=progress,
     )  # fmt: skip
     return sums
 
