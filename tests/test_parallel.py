@@ -108,6 +108,88 @@ def test_progress_is_called_in_the_calling_thread():
     assert callers == {threading.get_ident()}
 
 
+@pytest.mark.nojit
+@pytest.mark.parametrize("costs", [[1e-9] * 4, [1e-6] * 4, [1e-3] * 4, [1.0] * 4, [1e-7, 1e-5, 1e-3, 1e-6]])
+def test_ranges_take_as_long_as_they_should(costs, threads):
+    """Items of known cost: few calls where they are cheap, short ones where they are dear, none left out."""
+    ranges = parallel._Ranges(20_000, None, threads)
+    expected, calls = 0, []
+    while found := ranges.take():
+        start, stop = found
+        assert start == expected < stop
+        expected = stop
+        seconds = sum(costs[item * 4 // 20_000] for item in range(start, stop))
+        calls.append((stop - start, seconds, costs[start * 4 // 20_000]))
+        ranges.finish(start, stop, seconds)
+    assert expected == ranges.done == 20_000
+    assert sum(seconds > max(1.5 * parallel.GRAIN, cost) for _, seconds, cost in calls) <= 2 * len(set(costs))
+    assert len(calls) <= 60 + 2 * sum(costs) * 5000 / parallel.GRAIN or min(costs) > parallel.GRAIN / 2
+
+
+@pytest.mark.parametrize("progress", [None, lambda fraction: None], ids=["silent", "progress"])
+def test_what_is_soon_done_wakes_no_thread(progress, threads):
+    callers = set()
+    parallel.run(lambda start, stop: callers.add(threading.get_ident()), 200, progress=progress)
+    assert callers == {threading.get_ident()}
+
+
+@parallel.responsive
+def answer(question, *, fail=False, progress=None):
+    """Reports two stages, may fail."""
+    for stage in ("thinking", "writing"):
+        if progress:
+            progress(stage, 0.0)
+            progress(stage, 1.0)
+    if fail:
+        raise ValueError(question)
+    return question, np.geterr()["over"]
+
+
+@pytest.mark.parametrize("progress", [None, lambda stage, fraction: None], ids=["silent", "progress"])
+def test_responsive_functions_return_and_raise(progress):
+    with np.errstate(over="raise"):
+        assert answer("what", progress=progress) == ("what", "raise")
+    with pytest.raises(ValueError, match="why"):
+        answer("why", fail=True, progress=progress)
+    assert answer.__doc__ == "Reports two stages, may fail."
+
+
+def test_responsive_functions_report_everything_in_the_calling_thread():
+    calls = []
+    answer("what", progress=lambda *call: calls.append((threading.get_ident(), *call)))
+    me = threading.get_ident()
+    assert calls == [(me, "thinking", 0.0), (me, "thinking", 1.0), (me, "writing", 0.0), (me, "writing", 1.0)]
+
+
+def test_cancelling_waits_for_nothing():
+    """However long a piece of work takes that cannot be interrupted: here, until the cancelled caller has left."""
+    left, ended = threading.Event(), threading.Event()
+    asked, reported = [], []
+
+    @parallel.responsive
+    def work(*, progress):
+        progress("first", 0.5)
+        assert left.wait(60)
+        try:
+            progress("second", 0.0)
+            reported.append("second")
+        finally:
+            ended.set()
+
+    def progress(stage, fraction):
+        asked.append((stage, fraction))
+        if len(asked) == 5:  # the last report is repeated while nothing new comes
+            raise kdegraph.Cancelled("enough")
+
+    with pytest.raises(kdegraph.Cancelled, match="enough"):
+        work(progress=progress)
+    assert asked[-3:] == [("first", 0.5)] * 3
+    left.set()
+    assert ended.wait(60)
+    assert not reported  # the work has ended at its next report
+    assert len(asked) == 5
+
+
 def test_many_callers_at_once():
     results, errors = {}, []
 
@@ -176,6 +258,10 @@ def test_stages():
     assert calls == [("a", 0.0), ("a", 0.5), ("b", 0.0), ("a", 0.0)]
     assert set(stages.timings) == {"a", "b"}
     assert stages.fraction is not None
+    stages.enter("c")
+    stages.report(0.7)
+    stages.report(0.2)
+    assert calls[-2:] == [("c", 0.7), ("c", 0.7)]
     assert parallel.Stages().fraction is None
 
 

@@ -90,6 +90,7 @@ def _refuse(n, needed, limit, what):
     )
 
 
+@parallel.responsive
 def full_graph(X, *, sigma, kernel="gaussian", max_bytes=None, progress=None):
     """The fully connected similarity graph K: ``K[i, j] = k(x_i, x_j)`` for ``i != j``, without self-loops.
 
@@ -166,6 +167,7 @@ def _sparse_graph(X, kernel, limit, progress):
     return graph
 
 
+@parallel.responsive
 def knn_graph(X, n_neighbors=10, *, mode="connectivity", sigma=None, kernel="gaussian", progress=None):
     """The symmetrised k-nearest-neighbour graph: i and j are joined when either is among the `n_neighbors` nearest points of the other.
 

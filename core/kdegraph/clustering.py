@@ -103,6 +103,7 @@ def _cut_weights(start, stop, indptr, indices, weights, number, cut):
                 cut[i] += weights[p]
 
 
+@parallel.responsive
 def spectral_clustering(adjacency, n_clusters, *, seed=None, embedding="degree", n_init=3, spectrum=None, points=None, progress=None):
     """Partition a graph by k-means on the eigenvectors of its normalised Laplacian.
 

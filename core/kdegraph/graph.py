@@ -14,7 +14,7 @@ from .kde.fast import kernel_degrees
 from .kde.plan import choose_plan, pair_cost
 from .kde.solvers import make_solver
 from .kernels import CODES, Kernel
-from .parallel import Stages
+from .parallel import Stages, responsive
 from .sampling import recursive, rejection, rows
 from .tree import build_tree
 
@@ -145,6 +145,7 @@ def _from_arrays(arrays):
     return SimilarityGraph(adjacency, arrays["kernel_degrees"], arrays["neighbors"], points=arrays.get("points"), order=order, **parameters)
 
 
+@responsive
 def similarity_graph(
     X,
     *,

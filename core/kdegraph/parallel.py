@@ -81,6 +81,7 @@ class _Ranges:
         self.n_items, self.chunk, self.n_threads = n_items, chunk, n_threads
         self.done = 0
         self._next, self._size = 0, chunk or 1
+        self._largest = -(-n_items // (8 * n_threads))
         self._lock = threading.Lock()
         self._stopped = False
 
@@ -92,7 +93,7 @@ class _Ranges:
                 return None
             start, size = self._next, self._size
             if not self.chunk:  # smaller ranges towards the end, so that no thread waits long for another
-                size = min(size, -(-left // (2 * self.n_threads)))
+                size = min(size, self._largest, max(-(-left // (2 * self.n_threads)), self._largest // 16))
             self._next = min(start + size, self.n_items)
             return start, self._next
 
@@ -101,7 +102,7 @@ class _Ranges:
         with self._lock:
             self.done += stop - start
             if not self.chunk:
-                growth = min(4.0, max(0.25, GRAIN / max(seconds, 1e-9)))
+                growth = min(16.0, max(0.25, GRAIN / max(seconds, 1e-9)))
                 self._size = max(1, int((stop - start) * growth))
 
     def stop(self):
@@ -168,7 +169,8 @@ def responsive(function):
     """Make a function that reports through its keyword `progress` answer at once when it is cancelled, whatever it is doing.
 
     With a `progress` the function runs in a thread of its own, while the calling thread calls ``progress(stage, fraction)`` at least every
-    `TICK` seconds and leaves as soon as that raises. The function itself ends at its next report; what it would have returned is dropped.
+    `TICK` seconds, from the first report on, and leaves as soon as that raises. The function itself ends at its next report; what it would
+    have returned is dropped.
     """
 
     @functools.wraps(function)
@@ -190,13 +192,12 @@ def responsive(function):
 
         context = contextvars.copy_context()
         threading.Thread(target=context.run, args=(work,), name=f"kdegraph {function.__name__}", daemon=True).start()
-        last = "input", 0.0
+        last, finished = None, False
         try:
-            finished = False
             while not finished:
                 finished = bool(wait([result], timeout=TICK).done)
-                if not reports and not finished:
-                    reports.append(last)
+                if last and not reports and not finished:
+                    progress(*last)
                 while reports:
                     last = reports.popleft()
                     progress(*last)
@@ -225,7 +226,7 @@ class Stages:
     def enter(self, stage):
         """Start `stage`, ending the one before."""
         self.leave()
-        self._stage, self._start = stage, time.perf_counter()
+        self._stage, self._start, self._fraction = stage, time.perf_counter(), 0.0
         self.report(0.0)
 
     def leave(self):
@@ -235,9 +236,10 @@ class Stages:
             self._stage = None
 
     def report(self, fraction):
-        """Report that `fraction` of the current stage is done."""
+        """Report that `fraction` of the current stage is done; within a stage it never falls, though its parts begin anew."""
         if self.progress is not None:
-            self.progress(self._stage, fraction)
+            self._fraction = max(self._fraction, fraction)
+            self.progress(self._stage, self._fraction)
 
     @property
     def fraction(self):

@@ -12,6 +12,7 @@ from ._laplacian import NormalizedAdjacency, check_adjacency
 from ._memory import available_memory, format_bytes
 from ._nullspace import NullSpace
 from ._validation import check_count, check_positive, check_seed
+from .parallel import responsive
 
 DENSE_UP_TO = 400  # vertices; LAPACK is faster there, and where about 50 products cost more than n^3
 ZERO = 1e-12  # eigenvalues up to here count as connected components
@@ -60,6 +61,7 @@ class Spectrum:
         return len(self.eigenvalues)
 
 
+@responsive
 def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, omit_isolated=False, progress=None):
     """Compute the smallest eigenvalues of the normalised Laplacian ``I - D^-1/2 A D^-1/2``, with multiplicity.
 
