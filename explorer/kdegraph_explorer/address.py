@@ -23,6 +23,8 @@ def query(session, snapshot):
     pairs += [(name, snapshot.choices[name]) for name in ("horizontal", "vertical") if _unusual(session, snapshot, name)]
     if 0 < len(snapshot.selection) <= MAX_SELECTED:
         pairs.append(("selection", snapshot.selection.tolist()))
+    if snapshot.view not in ("", session.state.param.view.objects[0]):
+        pairs.append(("view", snapshot.view))
     return urlencode([(name, value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))) for name, value in pairs])
 
 
@@ -44,9 +46,9 @@ def read(session, text):
     if not values:
         return None
     source = values.pop("source", next(iter(session.sources)))
-    selection = values.pop("selection", [])
+    selection, view = values.pop("selection", []), values.pop("view", "")
     data = {name.removeprefix(DATA): values.pop(name) for name in list(values) if name.startswith(DATA)}
-    return checked(session, source, data, {**_automatic(values), **values}, selection)
+    return checked(session, source, data, {**_automatic(values), **values}, selection, view)
 
 
 def _automatic(values):

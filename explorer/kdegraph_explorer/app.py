@@ -27,7 +27,7 @@ def create_app(file=None):
     if file is not None:
         explorer.open(file)
     sidebar, header, main = explorer.sections()
-    return pmui.Page(
+    page = pmui.Page(
         title=TITLE,
         sidebar=[sidebar],
         header=[header],
@@ -39,6 +39,17 @@ def create_app(file=None):
         sx=STYLE,
         meta_description="Similarity graphs sampled in nearly linear time, beside k-NN graphs",
     )
+    browser = explorer.toolbar.browser
+
+    def follow(*events):
+        page.param.update(dark_theme=browser.dark, sidebar_open=not browser.narrow)
+
+    def begin():  # what is sent before the browser has built the page would be lost
+        follow()
+        browser.param.watch(follow, ["dark", "narrow"])
+
+    pn.state.onload(begin)
+    return page
 
 
 def serve(file=None, host="127.0.0.1", port=5006, show=False):
@@ -102,5 +113,6 @@ STYLE = {  # a low, quiet bar in the page's own colours
     },
     "& .MuiAppBar-root .MuiIconButton-root": {"color": "text.secondary"},
     "& .title": {"color": "text.primary", "fontSize": "17px", "fontWeight": 600, "letterSpacing": "0.01em"},
+    "@media (max-width: 599px)": {"& .title": {"display": "none"}, "& .MuiIconButton-edgeStart": {"marginRight": "0 !important"}},
     "& .MuiDrawer-paper": {"borderRight": "1px solid", "borderColor": "divider"},
 }

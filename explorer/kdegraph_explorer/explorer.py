@@ -1,5 +1,6 @@
 """The explorer as one object: for a cell of a notebook, a served page or a test."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ from kdegraph._validation import check_count, check_points, check_positive
 from kdegraph.datasets import Dataset
 from panel.viewable import Viewer
 
+from . import address
+from .actions import Actions
 from .notebook import growing, widget_of
 from .session import Session
 from .views import VIEWS
@@ -16,6 +19,7 @@ from .views.base import beside
 from .views.controls import DataControls, DisplayControls, ParameterControls, link
 from .views.markup import Beacon, Markup
 from .views.status import Problem, Status
+from .views.toolbar import Toolbar
 
 TABS_STYLE = {
     "& .MuiToggleButton-root": {
@@ -28,6 +32,9 @@ TABS_STYLE = {
 }
 MAIN_STYLE = ":host { min-height: 460px !important; }"  # by itself, Panel would add up the heights of the hidden views, too
 SIDEBAR_WIDTH = 320
+SCROLLS_WHERE_NARROW = """
+@media (max-width: 599px) { :host { overflow-y: auto; } :host > * { height: auto !important; flex: none !important; } }
+"""
 HEIGHT = 672  # in a notebook; on a page it fills the window
 
 
@@ -77,8 +84,10 @@ class Explorer(Viewer):
             choices["n_clusters"] = check_count(n_clusters, "n_clusters", maximum=maximum, reason="(the number of points)")
         super().__init__(**params)
         self._place = None
+        served = pn.state.curdoc is not None and bool(pn.state.curdoc.session_context)
         self.session = Session(document=self._document, push=self._push, given=dataset)
         self.session.state.choose(**choices)
+        self.session.history.forget()
         self.views = [view(self.session) for view in VIEWS]
         self.status = Status(self.session)
         self.controls = [DataControls(self.session), ParameterControls(self.session), DisplayControls(self.session)]
@@ -93,15 +102,22 @@ class Explorer(Viewer):
             css_classes=["kg-tabs"],
         )
         self._sidebar = pn.Column(*self.controls, sizing_mode="stretch_width", margin=0, css_classes=["kg-sidebar"])
-        self._header = pn.Row(self.status, sizing_mode="stretch_width", margin=0)
+        self.toolbar = Toolbar(self.session, Actions(self.session.state, self.views, self._focus).by_name(), own_address=served)
+        self._header = pn.Row(
+            self.status,
+            self.toolbar,
+            sizing_mode="stretch_width",
+            margin=0,
+            styles={"align-items": "center", "flex": "1 1 auto", "min-width": "0"},
+        )
         self._main = self._lay_out()
         link(self._tabs, "value", self.session.state, "view")
         self.session.state.param.watch(lambda event: self._show(), "view")
         self.session.state.param.watch(lambda event: self._arrange(), "shown")
         self._arrange()
-        if pn.state.curdoc is not None and pn.state.curdoc.session_context:
+        if served:
             pn.state.on_session_destroyed(lambda context: self.close())
-            pn.state.onload(self.session.start)  # what is sent before the browser has built the page would be lost
+            pn.state.onload(self._begin)  # what is sent before the browser has built the page would be lost
         else:
             self.session.start()
 
@@ -136,6 +152,32 @@ class Explorer(Viewer):
         )
         with growing(place):
             place.append(body)
+
+    def _begin(self):
+        """On a server: start with what the address asks for, and write later choices into it."""
+        session = self.session
+        try:
+            snapshot = address.read(session, pn.state.location.search or "") if pn.state.location else None
+        except ValueError as error:
+            snapshot = None
+            session.state.error = f"The address of the page asks for something that cannot be: {error}"
+        if snapshot is None:
+            session.start()
+        else:
+            session.restore(snapshot)
+            session.history.forget(snapshot)
+        session.history.param.watch(lambda event: self._write_address(), "current")
+        session.state.param.watch(lambda event: self._write_address(), "view")
+
+    def _write_address(self):
+        snapshot = replace(self.session.history.current, view=self.session.state.view)
+        self.toolbar.browser.query = address.query(self.session, snapshot)
+
+    def _focus(self, name):
+        """Move the keyboard to the control of a parameter."""
+        for control in self.controls:
+            if name in control.widgets:
+                control.widgets[name].focus()
 
     def _push(self):
         if self._place is not None:
@@ -206,7 +248,7 @@ class Explorer(Viewer):
             sizing_mode="stretch_both",
             margin=0,
             css_classes=["kg-main"],
-            stylesheets=[MAIN_STYLE],
+            stylesheets=[MAIN_STYLE, SCROLLS_WHERE_NARROW],
         )
 
     def _arrange(self):

@@ -1,6 +1,7 @@
 """Undo and redo."""
 
 import time
+from dataclasses import replace
 
 import param
 
@@ -26,12 +27,13 @@ class History(param.Parameterized):
 
     can_undo = param.Boolean(default=False, doc="Whether there is something to take back.")
     can_redo = param.Boolean(default=False, doc="Whether something was taken back.")
+    current = param.Parameter(doc="The `Snapshot` of the present choices.")
 
     def __init__(self, session, pause=0.8, **params):
         super().__init__(**params)
         self._session, self._pause = session, pause
-        self._steps, self._at = [take(session)], 0
         self._last = (None, 0.0)  # what was changed last, and when
+        self.forget()
         session.state.param.watch(self._note, ["source", "selection", "shown", *State.KEPT])
         for source in session.sources.values():
             if source.controls:
@@ -49,7 +51,7 @@ class History(param.Parameterized):
         if 0 <= self._at + way < len(self._steps):
             self._at += way
             self._last = (None, 0.0)
-            self._session.restore(self._steps[self._at])
+            self._session.restore(replace(self._steps[self._at], view=""))
             self._tell()
 
     def _note(self, *events):
@@ -71,9 +73,9 @@ class History(param.Parameterized):
         self._tell()
 
     def _tell(self):
-        self.param.update(can_undo=self._at > 0, can_redo=self._at < len(self._steps) - 1)
+        self.param.update(can_undo=self._at > 0, can_redo=self._at < len(self._steps) - 1, current=self._steps[self._at])
 
-    def forget(self):
-        """Begin anew with the present choices."""
-        self._steps, self._at = [take(self._session)], 0
+    def forget(self, snapshot=None):
+        """Begin anew, with the present choices or with those that are about to be brought back."""
+        self._steps, self._at = [take(self._session) if snapshot is None else snapshot], 0
         self._tell()

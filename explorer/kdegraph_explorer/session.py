@@ -64,7 +64,7 @@ class Session:
         for source in sources:
             if source.controls:
                 source.param.watch(lambda *events, key=source.key: self._changed(key), list(source.controls))
-        self.state.param.watch(lambda event: self._look(), "shown")
+        self.state.param.watch(lambda event: self._look(), "shown", precedence=1)  # after the views have taken notice
         self.history = History(self)
 
     def latest(self, work, **callbacks):
@@ -119,6 +119,8 @@ class Session:
         values = {name: snapshot.choices[name] for name in ("horizontal", "vertical") if snapshot.choices.get(name) in names}
         if not len(snapshot.selection) or snapshot.selection[-1] < state.shown.n_points:
             values["selection"] = snapshot.selection
+        if snapshot.view in state.param.view.objects:
+            values["view"] = snapshot.view
         state.param.update(**values)
         self._restored = None
 

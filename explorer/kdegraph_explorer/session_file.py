@@ -21,6 +21,7 @@ def write(session):
         "data": portable,
         "choices": now.choices,
         "selection": now.selection.tolist(),
+        "view": now.view,
     }
     return json.dumps(content, indent=1).encode()
 
@@ -49,4 +50,4 @@ def read(session, content) -> Snapshot:
     if values["source"] not in session.sources:
         raise ValueError(f"the session file names the source {values['source']!r}, which is not one of {', '.join(session.sources)}")
     data = session.sources[values["source"]].unpack(values["data"])
-    return checked(session, values["source"], data, values["choices"], values["selection"])
+    return checked(session, values["source"], data, values["choices"], values["selection"], values.get("view", ""))

@@ -21,12 +21,15 @@ class Snapshot:
     choices : dict
         Parameters of the state by name, those in `State.KEPT`.
     selection : int array
+    view : str
+        The large view that is shown; empty when that does not matter. It is no choice that can be taken back.
     """
 
     source: str
     data: dict
     choices: dict
     selection: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    view: str = ""
 
     def __eq__(self, other):
         same = (self.source, self.data, self.choices) == (other.source, other.data, other.choices)
@@ -43,10 +46,10 @@ def take(session):
     state = session.state
     left_out = {name for name, flag in AUTOMATIC.items() if getattr(state, flag)}
     choices = {name: getattr(state, name) for name in State.KEPT if name not in left_out}
-    return Snapshot(state.source, session.sources[state.source].recall(), choices, state.selection)
+    return Snapshot(state.source, session.sources[state.source].recall(), choices, state.selection, state.view)
 
 
-def checked(session, source, data, choices, selection=()):
+def checked(session, source, data, choices, selection=(), view=""):
     """A snapshot made of values from outside.
 
     Raises
@@ -61,6 +64,7 @@ def checked(session, source, data, choices, selection=()):
         session.sources[source].checked(data),
         check_values(State, choices, State.KEPT),
         _check_selection(selection),
+        str(view),
     )
 
 

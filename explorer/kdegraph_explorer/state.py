@@ -71,6 +71,8 @@ class State(param.Parameterized):
 
     view = param.Selector(objects=[""], label="View", doc="Which of the large views is on the screen.")
     with_full = param.Boolean(default=False, doc="Whether the full graph is wanted, too, where the points are few enough.")
+    tables = param.Boolean(default=False, label="Tables", doc="Show tables in place of the plots.")
+
     shown = param.ClassSelector(
         class_=Dataset, doc="The points that are drawn: as `dataset`, or those before while the first result is near."
     )

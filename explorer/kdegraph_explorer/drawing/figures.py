@@ -94,7 +94,25 @@ class Frame:
             axis.update(start=middle - half, end=middle + half, reset_start=middle - half, reset_end=middle + half)
         self._changed()
 
-    def _moved(self, event):
+    def fit_all(self):
+        """Show everything again."""
+        self.fit(self._extent)
+
+    def zoom(self, factor):
+        """Show `factor` times as much, around the same middle."""
+        for axis in (self.x_range, self.y_range):
+            middle, half = (axis.start + axis.end) / 2, (axis.end - axis.start) / 2 * factor
+            axis.update(start=middle - half, end=middle + half)
+        self._moved()
+
+    def move(self, right, up):
+        """Move the window by shares of its width and its height."""
+        for axis, share in ((self.x_range, right), (self.y_range, up)):
+            way = share * (axis.end - axis.start)
+            axis.update(start=axis.start + way, end=axis.end + way)
+        self._moved()
+
+    def _moved(self, event=None):
         self._fitted = False
         self._changed()
 

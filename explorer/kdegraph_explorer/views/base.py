@@ -1,10 +1,16 @@
 """What a view is, and what all views look like."""
 
+from dataclasses import dataclass
 from html import escape
 
+import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
+
+from .caption import STYLE as CAPTION_STYLE
+from .caption import Caption
+from .markup import TABLE_STYLE, Markup
 
 
 class View(Viewer):
@@ -46,6 +52,11 @@ class View(Viewer):
         """The Bokeh figures of the view."""
         return ()
 
+    @property
+    def frame(self):
+        """The `Frame` that keys zoom and move, or None."""
+        return None
+
     def follow(self, update, *names):
         """Call `update` when one of these parameters of the state changes, and when the view appears; not while it is hidden."""
 
@@ -56,27 +67,103 @@ class View(Viewer):
         self.state.param.watch(call, [*names, "view"])
 
 
-def card(title, sentence, content, *more, **options):
-    """A frame around a plot or a table, with its title and its sentence of explanation."""
-    head = pn.pane.HTML(
-        f'<div title="{escape(sentence)}"><span class="title">{title}</span> <span class="sentence">{sentence}</span></div>',
+def card(title, sentence, content, *more, describe=None, state=None, **options):
+    """A frame around a plot or a table, with its title and its sentence of explanation, and a menu to save a plot as a picture.
+
+    Parameters
+    ----------
+    title, sentence : str
+    content : viewable
+    *more : viewable
+        Below it.
+    describe : callable, optional
+        Returns a `Description`; the menu then offers the table in place of the plot.
+    state : State
+        With `describe`: whose results it is about.
+    **options
+        For the frame.
+    """
+    figure = content.object.name if isinstance(content, pn.pane.Bokeh) else ""
+    head = Caption(
+        title=title,
+        sentence=sentence,
+        figure=figure,
+        described=describe is not None,
         css_classes=["kg-caption"],
         stylesheets=[CAPTION_STYLE],
         sizing_mode="stretch_width",
-        margin=(6, 10, 0, 10),
+        margin=(6, 6, 0, 10),
         height=20,
     )
+    if describe is not None:
+        table = Markup(stylesheets=[TABLE_STYLE], css_classes=["kg-table", "kg-scroll"], visible=False, styles=OVER_THE_PLOT)
+
+        def update(*events):
+            description = describe(state.tables or head.table)
+            head.summary = description.summary
+            table.html = description.html()
+
+        def swap(*events):
+            table.visible = head.table
+            content.styles = {"visibility": "hidden"} if head.table else {}  # it keeps its size, and what is linked to it
+            update()
+
+        head.param.watch(swap, "table")
+        state.param.watch(lambda event: head.param.update(table=event.new), "tables")
+        state.param.watch(update, ["result", "shown", "selection", "horizontal", "vertical"])
+        update()
+        more = (table, *more)
     return pmui.Paper(
-        head, content, *more, **{"sizing_mode": "stretch_both", "elevation": 0, "variant": "outlined", "margin": 4, **options}
+        head,
+        content,
+        *more,
+        stylesheets=[TALL_WHERE_NARROW],
+        **{"sizing_mode": "stretch_both", "elevation": 0, "variant": "outlined", "margin": 4, **options},
     )
 
 
-CAPTION_STYLE = """
-:host { font-size: 12.5px; line-height: 18px; overflow: hidden; }
-.title { font-weight: 600; letter-spacing: 0.01em; }
-.sentence { opacity: 0.62; margin-left: 4px; }
-div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-"""
+TALL_WHERE_NARROW = "@media (max-width: 599px) { :host { min-height: 300px !important; } }"
+OVER_THE_PLOT = {"position": "absolute", "inset": "32px 10px 6px 10px"}
+
+
+@dataclass(frozen=True)
+class Description:
+    """A plot in words and as a table.
+
+    Attributes
+    ----------
+    summary : str
+        What is seen.
+    columns : sequence of str
+    rows : sequence of sequences
+        Text or numbers; the first of each names the row.
+    """
+
+    summary: str = ""
+    columns: tuple = ()
+    rows: tuple = ()
+
+    def html(self):
+        """The sentence, and the table below it."""
+        if not self.rows:
+            return f"<p>{escape(self.summary)}</p>"
+        head = "".join(f'<th scope="col">{escape(name)}</th>' for name in self.columns)
+        body = "".join(
+            f'<tr><th scope="row">{escape(str(name))}</th>' + "".join(f"<td>{escape(number(value))}</td>" for value in values) + "</tr>"
+            for name, *values in self.rows
+        )
+        return f"<p>{escape(self.summary)}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def number(value):
+    """A number as a table shows it."""
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (int, np.integer)):
+        return f"{value:,}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3f}"
 
 
 def figure_pane(fig, name):
@@ -88,7 +175,21 @@ def beside(*cards, widths=None, **options):
     """Cards in a row that share its width in the given proportions."""
     widths = widths or [1] * len(cards)
     places = (
-        pn.Column(card, sizing_mode="stretch_both", margin=0, styles={"flex": f"{width} 1 {300 * width / sum(widths):.0f}px"})
+        pn.Column(
+            card,
+            sizing_mode="stretch_both",
+            margin=0,
+            styles={"flex": f"{width} 1 {300 * width / sum(widths):.0f}px"},
+            stylesheets=[BELOW_WHERE_NARROW],
+        )
         for card, width in zip(cards, widths, strict=True)
     )
-    return pn.Row(*places, **{"sizing_mode": "stretch_both", "margin": 0, **options})
+    return pn.Row(*places, stylesheets=[BELOW_WHERE_NARROW], **{"sizing_mode": "stretch_both", "margin": 0, **options})
+
+
+BELOW_WHERE_NARROW = """
+@media (max-width: 599px) {
+  :host { flex-direction: column !important; height: auto !important; flex: none !important; }
+  :host > * { width: 100% !important; height: auto !important; flex: none !important; }
+}
+"""

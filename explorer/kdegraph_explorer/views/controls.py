@@ -156,6 +156,7 @@ class DataControls(Viewer):
             margin=(6, 8),
         )
         link(choice, "value", self.state, "source")
+        self.widgets = {"source": choice}
         self._widgets = {}  # (key of the source, name of the parameter) -> widget
         lines = []
         for key, source in session.sources.items():
@@ -191,6 +192,7 @@ class ParameterControls(Viewer):
         self._exact = pmui.TextInput(
             label="σ typed", description="Any positive number.", size="small", sizing_mode="stretch_width", margin=(6, 8, 2, 8)
         )
+        self.widgets = {**self._sliders, "n_neighbors": control(state, "n_neighbors")}
         self._sliders["sigma"].param.watch(lambda event: self._choose("sigma", 10.0**event.new), "value")
         self._exact.param.watch(lambda event: self._type(event.new), "value")
         self._body = pn.Column(
@@ -199,7 +201,7 @@ class ParameterControls(Viewer):
             row(self._exact, automatic(state, "sigma_auto")),
             row(self._sliders["n_rounds"], automatic(state, "rounds_auto")),
             heading("k-NN graph"),
-            row(control(state, "n_neighbors"), control(state, "seed")),
+            row(self.widgets["n_neighbors"], control(state, "seed")),
             heading("Clusters"),
             row(self._sliders["n_clusters"], automatic(state, "clusters_auto")),
             sizing_mode="stretch_width",
@@ -272,6 +274,7 @@ class DisplayControls(Viewer):
         self._choices = {name: self._axis(name) for name in ("horizontal", "vertical")}
         self._axes = pn.Row(*self._choices.values(), sizing_mode="stretch_width", margin=0)
         self._overlay = control(self.state, "overlay")
+        self.widgets = {}
         self._body = pn.Column(
             heading("Display"), control(self.state, "show_edges"), self._axes, self._overlay, sizing_mode="stretch_width", margin=0
         )

@@ -57,7 +57,9 @@ class OnePointView(View):
                 ("All", "Show every halving down to the sample.", lambda event: self._walk(1000)),
             )
         ]
-        self._table = Markup(css_classes=["kg-neighbours"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8))
+        self._table = Markup(
+            css_classes=["kg-neighbours", "kg-scroll"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8)
+        )
         self._body = beside(
             pn.Column(
                 card(

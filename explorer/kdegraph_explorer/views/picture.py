@@ -1,5 +1,7 @@
 """The segmentation of a photograph."""
 
+from functools import partial
+
 import numpy as np
 from bokeh.models import ColumnDataSource
 
@@ -7,6 +9,7 @@ from ..drawing.figures import Frame, plain_figure
 from ..drawing.palette import cluster_colours
 from ..pipeline import METHODS
 from .base import View, beside, card, figure_pane
+from .describe import segments as describe_segments
 
 SENTENCE = "each colour is one cluster of pixels"
 
@@ -37,7 +40,16 @@ class PictureView(View):
             self._frame.add(fig)
             self._figures[method] = fig
         self._body = beside(
-            *(card(name, SENTENCE, figure_pane(self._figures[method], f"{method}-picture")) for method, name in METHODS.items()),
+            *(
+                card(
+                    name,
+                    SENTENCE,
+                    figure_pane(self._figures[method], f"{method}-picture"),
+                    describe=partial(describe_segments, self.state, method),
+                    state=self.state,
+                )
+                for method, name in METHODS.items()
+            ),
             min_height=240,
         )
         self.follow(self._update, "shown", "result")
@@ -53,6 +65,11 @@ class PictureView(View):
     def figures(self):
         """See `View.figures`."""
         return tuple(self._figures.values())
+
+    @property
+    def frame(self):
+        """See `View.frame`."""
+        return self._frame
 
     def _update(self):
         if not self.applies():

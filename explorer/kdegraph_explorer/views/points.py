@@ -1,7 +1,10 @@
 """The points with the sampled edges, and the same for the k-NN graph."""
 
+from functools import partial
+
 from ..pipeline import METHODS
 from .base import View, beside, card, figure_pane
+from .describe import clusters
 from .plots import LinkedPlots
 
 SENTENCE = {
@@ -22,7 +25,13 @@ class PointsView(View):
         self._plots = LinkedPlots(session, {method: f"{name}: points and edges" for method, name in METHODS.items()}, self._graph)
         self._body = beside(
             *(
-                card(METHODS[method], SENTENCE[method], figure_pane(figure, f"{method}-points"))
+                card(
+                    METHODS[method],
+                    SENTENCE[method],
+                    figure_pane(figure, f"{method}-points"),
+                    describe=partial(clusters, self.state, method),
+                    state=self.state,
+                )
                 for method, figure in self._plots.figures.items()
             ),
             min_height=240,
@@ -35,6 +44,11 @@ class PointsView(View):
     def figures(self):
         """See `View.figures`."""
         return tuple(self._plots.figures.values())
+
+    @property
+    def frame(self):
+        """See `View.frame`."""
+        return self._plots.frame
 
     def _graph(self, method):
         outcome = self.state.outcome(method)

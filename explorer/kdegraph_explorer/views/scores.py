@@ -4,7 +4,7 @@ from html import escape
 
 from ..drawing.palette import METHOD
 from ..pipeline import METHODS
-from .base import View, card
+from .base import View, card, number
 from .markup import TABLE_STYLE, Markup
 
 EXPLAIN = {
@@ -29,7 +29,7 @@ class ScoresView(View):
 
     def __init__(self, session, **params):
         super().__init__(session, **params)
-        self._table = Markup(css_classes=["kg-scores"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8))
+        self._table = Markup(css_classes=["kg-scores", "kg-scroll"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8))
         self._body = card("Scores", "both graphs in numbers; hover a row for its meaning", self._table)
         self.state.param.watch(lambda *events: self._update(), ["result", "shown"])
         self._update()
@@ -60,13 +60,4 @@ class ScoresView(View):
             + "</tr>"
             for name, *values in self.rows()
         )
-        self._table.html = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def number(value):
-    """A number as the table shows it."""
-    if value is None:
-        return "–"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3f}"
+        self._table.html = f"<table><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,16 +1,18 @@
 """The eigenvalues of both graphs."""
 
+from functools import partial
+
 import numpy as np
-import panel as pn
 from bokeh.events import Tap
 from bokeh.models import ColumnDataSource, HoverTool, Label, Range1d
 
 from ..drawing.figures import plain_figure
 from ..drawing.palette import BETWEEN, METHOD
 from ..pipeline import METHODS
-from .base import View, card, figure_pane
+from .base import View, beside, card, figure_pane
+from .describe import eigenvalues
 
-SENTENCE = "click a gap to set k"
+SENTENCE = "a click sets k"
 
 
 class SpectrumView(View):
@@ -25,12 +27,17 @@ class SpectrumView(View):
         self._figures, self._values, self._gaps, self._notes = {}, {}, {}, {}
         for method, name in METHODS.items():
             self._add(method, name)
-        self._body = pn.Row(
+        self._body = beside(
             *(
-                card(f"Eigenvalues, {name}", SENTENCE, figure_pane(self._figures[method], f"{method}-spectrum"))
+                card(
+                    f"Eigenvalues, {name}",
+                    SENTENCE,
+                    figure_pane(self._figures[method], f"{method}-spectrum"),
+                    describe=partial(eigenvalues, self.state, method),
+                    state=self.state,
+                )
                 for method, name in METHODS.items()
-            ),
-            sizing_mode="stretch_both",
+            )
         )
         self.state.param.watch(lambda *events: self._update(), ["result", "shown"])
         self._update()

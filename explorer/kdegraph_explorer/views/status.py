@@ -15,8 +15,10 @@ class Status(Viewer):
     def __init__(self, session, **params):
         super().__init__(**params)
         self.state = session.state
-        self._text = Markup(css_classes=["kg-status"], stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 12))
-        self._bar = pmui.LinearProgress(value=0, variant="determinate", width=160, margin=(14, 8), css_classes=["kg-progress"])
+        self._text = Markup(css_classes=["kg-status"], stylesheets=[STYLE, UNLESS_NARROW], sizing_mode="stretch_width", margin=(0, 12))
+        self._bar = pmui.LinearProgress(
+            value=0, variant="determinate", width=160, margin=(14, 8), css_classes=["kg-progress"], stylesheets=[UNLESS_NARROW]
+        )
         cancel = pmui.Button(
             color="primary",
             label="Cancel",
@@ -28,7 +30,9 @@ class Status(Viewer):
             on_click=lambda event: session.cancel(),
         )
         self._work = pn.Row(self._bar, cancel, visible=False, margin=0, height=32)
-        self._body = pn.Row(self._text, self._work, sizing_mode="stretch_width", height=32, margin=0)
+        self._body = pn.Row(
+            self._text, self._work, sizing_mode="stretch_width", height=32, margin=0, styles={"flex": "1 1 auto", "min-width": "0"}
+        )
         self.state.param.watch(lambda *events: self._update(), ["stage", "fraction", "result", "dataset", "shown"])
         self._update()
 
@@ -98,4 +102,7 @@ ALERT_STYLE = """
 STYLE = """
 :host { font-size: 13px; line-height: 32px; height: 32px; }
 div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; opacity: 0.75; }
+"""
+UNLESS_NARROW = """
+@media (max-width: 599px) { :host { position: absolute; width: 1px !important; height: 1px; overflow: hidden; clip-path: inset(50%); } }
 """

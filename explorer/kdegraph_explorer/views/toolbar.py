@@ -1,0 +1,166 @@
+"""The buttons in the bar: undo, redo, files to save and to open, help."""
+
+import panel as pn
+import panel_material_ui as pmui
+from panel.viewable import Viewer
+
+from .. import session_file
+from ..exports import EXPORTS
+from ..pipeline import METHODS
+from ..session import explain
+from ..shortcuts import SHORTCUTS
+from .browser import Browser
+from .controls import FileButton
+from .help import help_text
+
+OPEN = "Open a session file …"
+
+
+class Toolbar(Viewer):
+    """Undo, redo, the menu of files, help; and the keys that do the same and more.
+
+    Parameters
+    ----------
+    session : Session
+    actions : dict
+        Further actions by the names that `SHORTCUTS` gives them: what to call.
+    own_address : bool
+        Whether the page is the explorer's alone, as against a notebook.
+    """
+
+    def __init__(self, session, actions, own_address=False, **params):
+        super().__init__(**params)
+        self.session, self.state = session, session.state
+        self._actions = {
+            "undo": session.history.undo,
+            "redo": session.history.redo,
+            "help": lambda: self.help.param.update(open=not self.help.open),
+            "save": lambda: self._export(EXPORTS[0]),
+            **actions,
+        }
+        keys = {key: shortcut.action for shortcut in SHORTCUTS for key in shortcut.keys}
+        self.browser = Browser(self._act, keys=keys, own_address=own_address)
+        self._undo = _button("undo", "Undo", "Take the last change back (Ctrl+Z)", session.history.undo)
+        self._redo = _button("redo", "Redo", "Do again what was taken back (Ctrl+Shift+Z)", session.history.redo)
+        self._menu = pmui.MenuButton(
+            label="Export",
+            items=[{"label": export.label, "tooltip": None} for export in EXPORTS] + [{"label": "---"}, {"label": OPEN}],
+            description="Save labels, the graph, a script or the whole session; pictures are saved from the menu of each plot.",
+            size="small",
+            variant="text",
+            color="default",
+            margin=(4, 4),
+            css_classes=["kg-export"],
+            on_click=self._choose,
+        )
+        button = _button("help_outline", "Help", "Keys, and how to read the plots (?)", self._actions["help"])
+        self.help = pmui.Dialog(
+            pn.pane.HTML(help_text(), sizing_mode="stretch_width"),
+            title="Help",
+            title_variant="h6",
+            width_option="md",
+            show_close_button=True,
+            close_on_click=True,
+        )
+        self._file = FileButton(
+            self._refuse,
+            label="Choose or drop a session file",
+            multiple=False,
+            max_file_size=session_file.MAX_BYTES,
+            variant="outlined",
+            sizing_mode="stretch_width",
+        )
+        self._file.param.watch(lambda event: event.new is not None and self._open(event.new), "value")
+        self._opener = pmui.Dialog(
+            pn.pane.HTML("A session file holds all choices, and the data where they are your own. Export → Session file writes one."),
+            self._file,
+            title="Open a session",
+            title_variant="h6",
+            width_option="xs",
+            show_close_button=True,
+            close_on_click=True,
+        )
+        self._body = pn.Row(
+            self._undo,
+            self._redo,
+            self._menu,
+            button,
+            pn.Row(self.browser, self.help, self._opener, margin=0, width=0, styles={"position": "absolute"}),
+            margin=0,
+            width=218,
+            height=40,
+            align="center",
+            styles={"flex": "none", "align-items": "center"},
+            css_classes=["kg-toolbar"],
+        )
+        session.history.param.watch(lambda *events: self._enable(), ["can_undo", "can_redo"])
+        self.state.param.watch(lambda *events: self._say(), ["result", "error", "selection", "stage"])
+        self._enable()
+
+    def __panel__(self):
+        return self._body
+
+    def _enable(self):
+        self._undo.disabled, self._redo.disabled = not self.session.history.can_undo, not self.session.history.can_redo
+
+    def _say(self):
+        """Tell a screen reader what has come out, once nothing is under way."""
+        state = self.state
+        if state.stage is not None:
+            return
+        words = (
+            [state.error] if state.error else [f"{METHODS[m]}: {state.outcome(m).n_clusters} clusters" for m in METHODS if state.outcome(m)]
+        )
+        if len(state.selection):
+            words.append(f"{len(state.selection):,} points selected")
+        self.browser.said = "; ".join(words)
+
+    def _act(self, action):
+        self._actions[action]()
+
+    def _choose(self, item):
+        label = item["label"]
+        if label == OPEN:
+            self._opener.open = True
+            return
+        self._export(next(export for export in EXPORTS if export.label == label))
+
+    def _export(self, export):
+        def save():
+            try:
+                self.browser.save(export.filename(self.session), export.make(self.session))
+            except (ValueError, OSError, MemoryError) as error:
+                self.state.error = f"{export.label} could not be saved: {explain(error)}"
+
+        if self.session.origin is None:
+            return
+        if export.reproducible:
+            self.session.reproduce(save)
+        else:
+            save()
+
+    def _open(self, content):
+        self._opener.open = False
+        try:
+            snapshot = session_file.read(self.session, content)
+        except ValueError as error:
+            self._refuse(error)
+        else:
+            self.session.restore(snapshot)
+
+    def _refuse(self, error):
+        self._opener.open = False
+        self.state.error = str(error)
+
+
+def _button(icon, label, sentence, act):
+    return pmui.IconButton(
+        icon=icon,
+        label=label,
+        description=sentence,
+        size="small",
+        margin=(3, 0),
+        width=34,
+        on_click=lambda event: act(),
+        css_classes=[f"kg-{label.lower()}"],
+    )

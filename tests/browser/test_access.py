@@ -1,0 +1,126 @@
+"""For everyone: axe-core, keys, the system's dark mode, small and large windows."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+FOCUSED = """() => {
+  let element = document.activeElement
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
+  return element?.getAttribute("aria-label") ?? element?.textContent ?? ""
+}"""
+OVERFLOWS = "() => [document.documentElement.scrollWidth > innerWidth, document.documentElement.scrollHeight > innerHeight]"
+
+
+def serious(page):
+    """What axe-core finds that is serious or worse."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{violation['id']}: {violation['help']}: {node['html'][:200]}"
+        for violation in found
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(explorer, scheme):
+    page = explorer(color_scheme=scheme)
+    assert serious(page.page) == []
+    for button in page.page.locator(".kg-tabs button").all():
+        button.click()
+        page.settle()
+        page.page.wait_for_timeout(300)
+        assert serious(page.page) == []
+    page.page.keyboard.press("t")
+    page.page.wait_for_timeout(300)
+    assert serious(page.page) == []
+    page.page.keyboard.press("?")
+    page.page.get_by_role("dialog").wait_for()
+    page.page.wait_for_timeout(300)
+    assert serious(page.page) == []
+
+
+@pytest.mark.parametrize("source", ["Photograph", "File"])
+def test_axe_finds_nothing_serious_with_other_data(explorer, source):
+    page = explorer()
+    page.choose_source(source)
+    page.settle()
+    page.page.wait_for_timeout(500)
+    assert serious(page.page) == []
+
+
+def test_page_follows_the_dark_mode_of_the_system(explorer):
+    page = explorer(color_scheme="dark")
+    page.page.locator("html.dark").wait_for()
+    page.page.emulate_media(color_scheme="light")
+    page.page.locator("html.light").wait_for()
+    page.page.get_by_label("Toggle theme").click()
+    page.page.locator("html.dark").wait_for()
+
+
+def test_keys_lead_to_the_controls(explorer):
+    page = explorer()
+    for key, label in (("s", "Kernel width σ"), ("l", "Rounds L"), ("n", "k-NN neighbours"), ("k", "Clusters k")):
+        page.page.keyboard.press(key)
+        page.page.wait_for_function(f"label => ({FOCUSED})() === label", arg=label)
+    page.change(lambda: page.page.keyboard.press("ArrowRight"))
+    assert "3 clusters" in page.status()
+    page.page.keyboard.press("?")
+    page.page.get_by_role("dialog").get_by_text("Take the last change back.").wait_for()
+    page.page.keyboard.press("Escape")
+    page.page.get_by_role("dialog").wait_for(state="hidden")
+
+
+def test_every_control_is_reached_by_tab(explorer):
+    page = explorer()
+    reached = set()
+    for _ in range(60):
+        page.page.keyboard.press("Tab")
+        reached.add(page.page.evaluate(FOCUSED).strip())
+    for label in (
+        "Points n",
+        "Noise",
+        "Kernel width σ",
+        "Rounds L",
+        "k-NN neighbours",
+        "Clusters k",
+        "Export",
+        "KDE graph: table and pictures",
+    ):
+        assert label in reached or any(label in name for name in reached), f"{label} is not among {sorted(reached)}"
+
+
+def test_plots_are_read_as_tables(explorer):
+    page = explorer()
+    page.page.get_by_role("button", name="Eigenvalues, KDE graph: table and pictures").click()
+    page.page.get_by_role("button", name="Show as a table").and_(page.page.locator(":visible")).click()
+    rows = page.page.locator(".kg-table:visible tbody tr")
+    rows.first.wait_for()
+    assert rows.count() == len(page.eigenvalues())
+    assert any("2 clusters of" in text for text in page.page.locator(".kg-caption .summary").all_text_contents())
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (3840, 2160)])
+def test_everything_fits(explorer, size):
+    page = explorer(viewport={"width": size[0], "height": size[1]})
+    assert page.page.evaluate(OVERFLOWS) == [False, False]
+    for name in (".kg-kde-points", ".kg-knn-points", ".kg-kde-spectrum", ".kg-scores", ".kg-help", ".kg-export"):
+        box = page.page.locator(name).first.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= size[0]
+        assert box["y"] + box["height"] <= size[1]
+        assert min(box["width"], box["height"]) > 20
+
+
+def test_telephone(explorer):
+    page = explorer(viewport={"width": 390, "height": 844})
+    assert page.page.evaluate(OVERFLOWS)[0] is False
+    for name in (".kg-kde-points", ".kg-knn-points", ".kg-kde-spectrum", ".kg-scores"):
+        place = page.page.locator(name).first
+        place.scroll_into_view_if_needed()
+        box = place.bounding_box()
+        assert 300 < box["width"] <= 390
+        assert box["height"] > 150
+    page.page.get_by_label("Open drawer").click()
+    page.page.get_by_role("slider", name="Rounds L").wait_for()
+    page.change(lambda: page.set_slider("Rounds L", 5))

@@ -1,0 +1,114 @@
+"""Keeping and sharing in a real browser: the address, undo, files, pictures."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pyarrow as pa
+from kdegraph import SimilarityGraph
+from PIL import Image
+from pyarrow import csv
+
+
+def save(page, item):
+    """Choose an item of the menu of files, and return the file."""
+    page.page.locator(".kg-export button").click()
+    with page.page.expect_download() as download:
+        page.page.get_by_role("menuitem", name=item, exact=True).click()
+    return download.value
+
+
+def picture_of(page, title, item):
+    """Save a plot as a picture from its own menu."""
+    page.page.get_by_role("button", name=f"{title}: table and pictures", exact=True).click()
+    with page.page.expect_download() as download:
+        page.page.get_by_role("button", name=item, exact=True).and_(page.page.locator(":visible")).click()
+    return download.value
+
+
+def wait_for_address(page, part):
+    page.page.wait_for_function("part => location.search.includes(part)", arg=part)
+
+
+def test_address_follows_the_choices_and_brings_them_back(explorer):
+    page = explorer()
+    assert "?" not in page.page.url
+    page.change(lambda: page.set_slider("Rounds L", 10))
+    page.change(lambda: page.set_slider("Clusters k", 1))
+    wait_for_address(page, "n_clusters=3")
+    seen = page.seen()
+    again = explorer(query=page.page.url[page.page.url.index("?") :])
+    assert again.seen() == seen
+    page.page.go_back()  # nothing that was chosen is a step back in the browser's history
+    assert page.page.url == "about:blank"
+
+
+def test_address_that_cannot_be_says_why(explorer_server, new_page):
+    other = new_page()
+    other.goto(explorer_server[0] + "?sigma=-3")
+    other.locator(".kg-error .MuiAlert-message", has_text="sigma cannot be -3").wait_for()
+    other.locator(".kg-status", has_text="points in").wait_for()
+
+
+def test_undo_and_redo_with_keys(explorer):
+    page = explorer()
+    first = page.scores()["Edges"]
+    page.change(lambda: page.set_slider("Rounds L", 5))
+    second = page.scores()["Edges"]
+    page.change(lambda: page.page.keyboard.press("Control+z"))
+    assert page.scores()["Edges"] == first
+    page.change(lambda: page.page.keyboard.press("Control+Shift+Z"))
+    assert page.scores()["Edges"] == second
+    page.change(lambda: page.page.locator(".kg-undo button").click())
+    assert page.scores()["Edges"] == first
+
+
+def test_files_hold_what_is_shown(explorer, tmp_path):
+    page = explorer()
+    table = csv.read_csv(pa.OSFile(str(save(page, "Labels, CSV").path())))
+    colours = page.colours()
+    labels = table["kde_cluster"].to_pylist()
+    assert len({*zip(labels, colours, strict=True)}) == len(set(labels)) == 2
+    save(page, "Graph, NPZ").save_as(tmp_path / "graph.npz")
+    assert f"{SimilarityGraph.load(tmp_path / 'graph.npz').n_edges:,}" == page.scores()["Edges"][0]
+    script = save(page, "Python script")
+    assert script.suggested_filename == "moons.py"
+    assert "kdegraph.similarity_graph" in script.path().read_text()
+
+
+def test_session_file_is_opened_in_another_browser(explorer, tmp_path):
+    page = explorer()
+    page.change(lambda: page.set_slider("Clusters k", 2))
+    save(page, "Session file").save_as(tmp_path / "session.json")
+    assert json.loads((tmp_path / "session.json").read_text())["choices"]["n_clusters"] == 4
+    other = explorer()
+
+    def open_file():
+        other.page.locator(".kg-export button").click()
+        other.page.get_by_role("menuitem", name="Open a session file").click()
+        other.page.get_by_role("dialog").locator("input[type=file]").set_input_files(tmp_path / "session.json")
+
+    other.change(open_file)
+    assert other.seen() == page.seen()
+
+
+def test_every_plot_is_saved_as_a_picture(explorer, tmp_path):
+    page = explorer()
+    for title in ("KDE graph", "k-NN graph", "Eigenvalues, KDE graph", "Eigenvalues, k-NN graph"):
+        picture_of(page, title, "Save as PNG").save_as(tmp_path / "plot.png")
+        pixels = np.asarray(Image.open(tmp_path / "plot.png").convert("RGBA"))
+        assert (pixels[:, :, 3] == 255).all()
+        assert len(np.unique(pixels.reshape(-1, 4), axis=0)) > 20
+        picture_of(page, title, "Save as SVG").save_as(tmp_path / "plot.svg")
+        root = ElementTree.parse(tmp_path / "plot.svg").getroot()
+        assert root.tag.endswith("svg")
+        assert len(list(root.iter())) > 20
+
+
+def test_two_browsers_do_not_see_each_other(explorer):
+    one, other = explorer(), explorer()
+    before = other.seen()
+    one.change(lambda: one.set_slider("Rounds L", 10))
+    one.change(lambda: one.set_slider("Clusters k", 2))
+    assert other.settle().seen() == before
+    assert "?" not in other.page.url

@@ -1,0 +1,161 @@
+"""Keys, the buttons in the bar, and plots in words: what can be done and read without a mouse and without eyes."""
+
+import numpy as np
+import pytest
+from kdegraph import datasets
+from kdegraph_explorer import Explorer
+from kdegraph_explorer.exports import EXPORTS
+from kdegraph_explorer.shortcuts import SHORTCUTS
+from kdegraph_explorer.views import describe
+from kdegraph_explorer.views.base import Description
+from kdegraph_explorer.views.help import help_text
+
+PATIENCE = 120  # seconds
+
+
+@pytest.fixture
+def explorer():
+    explorer = Explorer(datasets.make("blobs", n=90, seed=0).X, sigma=0.8, n_clusters=3)
+    settle(explorer)
+    yield explorer
+    explorer.close()
+
+
+def settle(explorer):
+    for _ in range(2):
+        for job in explorer.session._jobs:
+            job.wait(PATIENCE)
+
+
+def press(explorer, key):
+    """Press a key, as the browser tells of it."""
+    browser = explorer.toolbar.browser
+    browser._handle_msg({"action": browser.keys[key]})
+    settle(explorer)
+
+
+def test_every_key_does_something_and_is_explained(explorer):
+    browser = explorer.toolbar.browser
+    assert sum(len(shortcut.keys) for shortcut in SHORTCUTS) == len(browser.keys)
+    assert set(browser.keys.values()) <= set(explorer.toolbar._actions)
+    assert all(shortcut.sentence for shortcut in SHORTCUTS if shortcut.shown)
+    assert all(shortcut.shown in help_text() for shortcut in SHORTCUTS)
+
+
+def test_every_key_can_be_pressed(explorer):
+    for key in explorer.toolbar.browser.keys:
+        press(explorer, key)
+    assert explorer.session.state.error == ""
+
+
+def test_undo_and_redo_by_key(explorer):
+    state = explorer.session.state
+    assert explorer.toolbar._undo.disabled
+    state.choose(n_clusters=5)
+    settle(explorer)
+    assert not explorer.toolbar._undo.disabled
+    press(explorer, "ctrl+z")
+    assert state.n_clusters == 3
+    assert explorer.labels.max() == 2
+    press(explorer, "ctrl+shift+z")
+    assert state.n_clusters == 5
+    assert explorer.toolbar._redo.disabled
+
+
+def test_clusters_and_points_are_selected_by_key(explorer):
+    state, colours = explorer.session.state, explorer.session.state.outcome("kde").colours
+    seen = []
+    for _ in range(4):
+        press(explorer, "c")
+        (cluster,) = np.unique(colours[state.selection])
+        assert len(state.selection) == np.count_nonzero(colours == cluster)
+        seen.append(cluster)
+    assert seen == [0, 1, 2, 0]
+    press(explorer, "Escape")
+    assert len(state.selection) == 0
+    press(explorer, "[")
+    press(explorer, "[")
+    assert state.selection.tolist() == [89]
+    press(explorer, "]")
+    assert state.selection.tolist() == [0]
+
+
+def test_zoom_and_move_by_key(explorer):
+    frame = next(view for view in explorer.views if view.key == "points").frame
+    x0, x1, y0, y1, *_ = frame.viewport
+    press(explorer, "+")
+    near = frame.viewport
+    assert x0 < near[0] < near[1] < x1
+    press(explorer, "shift+ArrowRight")
+    assert frame.viewport[0] > near[0]
+    assert frame.viewport[2] == near[2]
+    press(explorer, "0")
+    np.testing.assert_allclose(frame.viewport[:4], (x0, x1, y0, y1))
+
+
+def test_keys_show_tables_edges_and_views(explorer):
+    state = explorer.session.state
+    press(explorer, "e")
+    assert not state.show_edges
+    press(explorer, "t")
+    assert state.tables
+    before = state.view
+    press(explorer, "v")
+    assert state.view != before or len(state.param.view.objects) == 1
+
+
+def test_files_are_handed_to_the_browser(explorer, monkeypatch):
+    saved = {}
+    monkeypatch.setattr(explorer.toolbar.browser, "save", lambda name, content: saved.update({name: content}))
+    for item in explorer.toolbar._menu.items[: len(EXPORTS)]:
+        explorer.toolbar._choose(item)
+        settle(explorer)
+    assert set(saved) == {export.filename(explorer.session) for export in EXPORTS}
+    assert all(saved.values())
+    state = explorer.session.state
+    state.choose(sigma=2.0)
+    settle(explorer)
+    explorer.toolbar._open(saved["given-points-session.json"])
+    settle(explorer)
+    assert state.sigma == 0.8
+    assert state.source == "upload"
+
+
+def test_a_file_that_is_no_session_is_an_error(explorer):
+    explorer.toolbar._open(b"words")
+    assert "is no session" in explorer.session.state.error
+
+
+def test_clusters_in_words_and_numbers(explorer):
+    state = explorer.session.state
+    state.selection = np.array([0])
+    outcome = state.outcome("kde")
+    told = describe.clusters(state, "kde", True)
+    assert told.summary == f"KDE graph: 90 points, {outcome.adjacency.nnz // 2:,} edges, 3 clusters of 30, 30 and 30 points. 1 selected."
+    assert sum(row[1] for row in told.rows) == 90
+    assert sum(row[2] for row in told.rows) == 1
+    assert sum(row[3] + row[4] for row in told.rows) == outcome.adjacency.nnz
+    members = outcome.colours == 0
+    assert told.rows[0][5:] == pytest.approx(tuple(state.shown.X[members].mean(axis=0)))
+
+
+def test_eigenvalues_in_words_and_numbers(explorer):
+    told = describe.eigenvalues(explorer.session.state, "kde", True)
+    values = explorer.spectrum.eigenvalues
+    assert f"gap after eigenvalue 3 is {values[3] - values[2]:.3g}" in told.summary
+    assert len(told.rows) == len(values)
+
+
+def test_tables_escape_what_comes_from_files():
+    told = Description("a < b", ("<i>",), (("<script>", "&", 3),))
+    assert "<script>" not in told.html()
+    assert "&lt;i&gt;" in told.html()
+
+
+def test_screen_readers_hear_what_has_come_out(explorer):
+    browser = explorer.toolbar.browser
+    assert browser.said == "KDE graph: 3 clusters; k-NN graph: 3 clusters"
+    press(explorer, "c")
+    assert browser.said.endswith("30 points selected")
+    explorer.session.state.error = "too large"
+    assert browser.said.startswith("too large")
