@@ -15,7 +15,9 @@ class Status(Viewer):
     def __init__(self, session, **params):
         super().__init__(**params)
         self.state = session.state
-        self._text = Markup(css_classes=["kg-status"], stylesheets=[STYLE, UNLESS_NARROW], sizing_mode="stretch_width", margin=(0, 12))
+        self._text = Markup(
+            css_classes=["kg-status"], stylesheets=[STYLE, UNLESS_NARROW], sizing_mode="stretch_width", margin=(9, 12, 0, 12)
+        )
         self._bar = pmui.LinearProgress(
             value=0, variant="determinate", width=160, margin=(14, 8), css_classes=["kg-progress"], stylesheets=[UNLESS_NARROW]
         )
