@@ -10,8 +10,7 @@ import scipy.sparse
 from . import weights
 from ._validation import check_choice, check_count, check_eps, check_points, check_seed
 from .baselines import estimate_sigma
-from .kde.fast import kernel_degrees
-from .kde.plan import choose_plan, pair_cost
+from .kde.fast import choose_for_degrees, kernel_degrees
 from .kde.solvers import make_solver
 from .kernels import CODES, Kernel
 from .parallel import Stages, responsive
@@ -22,8 +21,7 @@ SAMPLERS = ("auto", "recursive", "rejection", "rows")
 DRAWS = (recursive.STRATIFIED, recursive.INDEPENDENT)
 WEIGHTINGS = ("inclusion", "paper")
 
-# For the choice of a sampler: a pair in a full row beside one in a direct sum, sums with lists beside sums alone, nanoseconds a draw.
-ROWS, LISTS, DRAW = 1.4, 1.5, 80.0
+AT_ONCE = 2e6  # ns: rows that cost no more are taken without a look at the alternative
 
 
 @dataclass(frozen=True)
@@ -235,45 +233,37 @@ def similarity_graph(
         neighbors, degrees = recursive.draw_neighbors(kernel, tree, solver, n_rounds, seed, draws, progress=stages.fraction)
     else:
         draws = recursive.INDEPENDENT
-        plan = None
-        if sampler == "auto":
-            plan = choose_plan(kernel, tree, eps, n)
-            sampler = "rejection" if _rejection_cost(plan, n, n_rounds) < ROWS * pair_cost(X.shape[1]) * n * n else "rows"
-        if sampler == "rows":
+        sampler, method, groups = choose_sampler(kernel, tree, eps, n_rounds, sampler)
+        if sampler == "rejection":
+            stages.enter("kernel degrees")
+            degrees = kernel_degrees(kernel, tree, eps, method=method, progress=stages.fraction)
+            stages.enter("samples")
+            neighbors = rejection.draw_neighbors(kernel, tree, degrees, n_rounds, seed, groups=groups, progress=stages.fraction)
+        else:
             stages.enter("samples")
             neighbors, degrees = rows.draw_neighbors(kernel, tree, n_rounds, seed, progress=stages.fraction)
-        else:
-            stages.enter("kernel degrees")
-            degrees = kernel_degrees(kernel, tree, eps, plan=plan, progress=stages.fraction)
-            stages.enter("samples")
-            neighbors = rejection.draw_neighbors(kernel, tree, degrees, n_rounds, seed, progress=stages.fraction)
     stages.enter("graph")
     inclusion = weights.COMPLEMENT if weighting == "inclusion" and draws == recursive.INDEPENDENT else weights.MINIMUM
     adjacency = weights.adjacency(kernel, tree, degrees, neighbors, inclusion, progress=stages.fraction)
     by_vertex = np.empty(n)
     by_vertex[tree.order] = degrees
     stages.leave()
-    return SimilarityGraph(
-        adjacency,
-        by_vertex,
-        tree.original(neighbors),
-        kernel.sigma,
-        kernel.name,
-        n_rounds,
-        seed,
-        sampler,
-        draws,
-        weighting,
-        eps,
-        stages.timings,
-        X,
-        tree.order.astype(np.int32),
-    )
+    parameters = (kernel.sigma, kernel.name, n_rounds, seed, sampler, draws, weighting, eps)
+    return SimilarityGraph(adjacency, by_vertex, tree.original(neighbors), *parameters, stages.timings, X)
 
 
-def _rejection_cost(plan, n, n_rounds):
-    """Estimated cost of kernel degrees and rejection sampling, in the units of `kde.plan`."""
-    return LISTS * plan.cost + DRAW * n * n_rounds
+def choose_sampler(kernel, tree, eps, n_rounds, sampler):
+    """The exact sampler to take, "rejection" or "rows", and what the first needs: the method for kernel degrees, groups of targets.
+
+    `sampler` is the one asked for, or "auto" for the one that is estimated to cost less.
+    """
+    rows_cost = rows.estimate_cost(kernel, tree, n_rounds)
+    if sampler == "rows" or (sampler == "auto" and rows_cost < AT_ONCE):
+        return "rows", None, None
+    method, groups = choose_for_degrees(kernel, tree, eps), rejection.Groups.of(kernel, tree, n_rounds)
+    if sampler == "auto" and method.cost + rejection.estimate_cost(kernel, tree, groups, n_rounds) > rows_cost:
+        return "rows", None, None
+    return "rejection", method, groups
 
 
 def _check_automatic(value, name):

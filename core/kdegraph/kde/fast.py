@@ -1,6 +1,7 @@
 """Kernel sums by the method that is estimated to cost least: all pairs, a grid, or a tree."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,8 +17,15 @@ GRID, TREE = 1e6, 2e7  # ns: what setting up a grid costs, and what has to be at
 CHEAP = 400.0  # ns: a grid that costs no more per point is taken at once
 
 
-def choose_method(kernel, sources, low, high, n_targets, eps, get_tree, *, method="auto", plan=None):
-    """What costs least: a `Grid`, a `Plan` for a tree, or None for the direct sum.
+@dataclass(frozen=True)
+class Direct:
+    """All pairs, and their estimated cost in ns of one core."""
+
+    cost: float
+
+
+def choose_method(kernel, sources, low, high, n_targets, eps, get_tree, *, method="auto"):
+    """What costs least: a `Grid`, a `Plan` for a tree, or `Direct`; each tells its estimated `cost`.
 
     Parameters
     ----------
@@ -27,19 +35,18 @@ def choose_method(kernel, sources, low, high, n_targets, eps, get_tree, *, metho
         Returns the tree of the sources; called if a tree is considered.
     method : {"auto", "tree", "fgt"}
         As in `kernel_sum`.
-    plan : Plan, optional
-        If it is known already.
     """
     n, d = sources.shape
-    best, cost = None, pair_cost(d) * n * n_targets
+    best = Direct(pair_cost(d) * n * n_targets)
+    cost = best.cost
     if method != "tree" and kernel.code == GAUSSIAN and cost > GRID:
         grid = choose_grid(kernel, sources, low, high, n_targets, eps)
         if grid is not None and grid.cost + GRID < cost:
             best, cost = grid, grid.cost
-    if best is None and method != "auto":
+    if isinstance(best, Direct) and method != "auto":
         cost = math.inf
     if cost > max(TREE, CHEAP * (n + n_targets)):
-        plan = choose_plan(kernel, get_tree(), eps, n_targets, expand=method != "tree") if plan is None else plan
+        plan = choose_plan(kernel, get_tree(), eps, n_targets, expand=method != "tree")
         if plan.cost < cost:
             best = plan
     return best
@@ -61,7 +68,7 @@ def fast_sums(kernel, sources, targets, weights, eps, *, floor, method="auto", p
         return trees[0]
 
     chosen = choose_method(kernel, sources, low, high, len(points), eps, get_tree, method=method)
-    if chosen is None:
+    if isinstance(chosen, Direct):
         return direct_sums(kernel, sources, points, weights, progress=progress)
     if not isinstance(chosen, Grid):
         return tree_sums(kernel, trees[0], targets, weights, eps, floor=floor, plan=chosen, progress=progress)
@@ -80,22 +87,26 @@ def _sums_left(kernel, sources, points, weights, eps, floor, progress):
     return tree_sums(kernel, tree, points, weights, eps, floor=floor, plan=plan, progress=progress)
 
 
-def kernel_degrees(kernel, tree, eps, *, plan=None, progress=None):
+def choose_for_degrees(kernel, tree, eps):
+    """`choose_method` for `kernel_degrees`."""
+    return choose_method(kernel, tree.points, tree.low[0], tree.high[0], len(tree.points), eps, lambda: tree)
+
+
+def kernel_degrees(kernel, tree, eps, *, method=None, progress=None):
     """``sum_{j != i} k(x_i, x_j)`` in the tree's order, each with relative error eps; 0 exactly where all values underflow.
 
-    `plan` is `choose_plan`'s, if it is known.
+    `method` is what `choose_for_degrees` has chosen, if it is known.
     """
     n, d = tree.points.shape
     ones = np.ones(n)
-    chosen = choose_method(kernel, tree.points, tree.low[0], tree.high[0], n, eps, lambda: tree, plan=plan)
-    if chosen is None:
+    method = choose_for_degrees(kernel, tree, eps) if method is None else method
+    if isinstance(method, Direct):
         return direct_sums(kernel, tree.points, tree.points, ones, skip=np.arange(n), progress=progress)
-    if not isinstance(chosen, Grid):
-        return tree_degrees(kernel, tree, eps, plan=chosen, progress=progress)
-    degrees, left = grid_sums(chosen, tree.points, None, ones, eps, own=1.0, progress=progress)
+    if not isinstance(method, Grid):
+        return tree_degrees(kernel, tree, eps, plan=method, progress=progress)
+    degrees, left = grid_sums(method, tree.points, None, ones, eps, own=1.0, progress=progress)
     if pair_cost(d) * n * left.size <= TREE:
         degrees[left] = direct_sums(kernel, tree.points, tree.points[left], ones, skip=left, progress=progress)
     else:
-        plan = choose_plan(kernel, tree, eps, left.size) if plan is None else plan
-        degrees[left] = tree_degrees(kernel, tree, eps, plan=plan, at=left, progress=progress)
+        degrees[left] = tree_degrees(kernel, tree, eps, plan=choose_plan(kernel, tree, eps, left.size), at=left, progress=progress)
     return degrees

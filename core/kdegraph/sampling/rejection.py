@@ -6,6 +6,8 @@ max k(A, B)``. What is accepted follows exactly ``k(x_i, .) / deg(i)``, whatever
 needed.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from .. import parallel
@@ -19,10 +21,61 @@ TINY = 1e-300  # below, rounding may decide whether a point counts as reachable,
 BATCH = 1024  # draws that are pending at a time
 FIRST, SIZE, ALIAS = range(3)  # rows of `entries`: the first point of a node, their number, the alias
 LEVEL, WEIGHT = range(2)  # rows of `shape`: the node's smallest exponent, its weight (then its threshold)
+SAMPLED_GROUPS = 16  # on which the cost is estimated
+# Costs in nanoseconds of one core: the set-up, a group, an entry of its list, a draw, a proposal, and what a dimension adds.
+SET_UP, GROUP, ENTRY, ENTRY_DIM, DRAW, PROPOSAL, PROPOSAL_DIM = 1e6, 1000.0, 25.0, 4.0, 8.0, 11.0, 1.0
 REFINE = 16.0  # cost of dividing a node, in units of the proposals that a node's whole waste could save
 
 
-def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, progress=None):
+@dataclass(frozen=True)
+class Groups:
+    """Groups of targets: ranges of points in the tree's order, and their boxes."""
+
+    start: np.ndarray
+    stop: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    @classmethod
+    def of(cls, kernel, tree, n_rounds):
+        """Nodes of `tree` that are narrow enough, as large as possible, and single points where leaves are wide."""
+        scaled = tree.radii(kernel.inverse_sigma)
+        count = tree.stop - tree.start
+        narrow = (scaled <= RADIUS) | ((scaled <= LARGE_RADIUS) & (count * n_rounds <= DRAWS))
+        open_nodes = np.zeros(1, np.int64)
+        groups = []
+        while open_nodes.size:
+            groups.append(open_nodes[narrow[open_nodes]])
+            wide = open_nodes[~narrow[open_nodes]]
+            leaves = wide[wide >= tree.first_leaf]
+            points = np.concatenate(
+                [np.arange(a, b) for a, b in zip(tree.start[leaves], tree.stop[leaves], strict=True)] or [np.zeros(0, np.int64)]
+            )
+            groups.append(-1 - points)
+            inner = wide[wide < tree.first_leaf]
+            open_nodes = np.concatenate([2 * inner + 1, 2 * inner + 2])
+        groups = np.concatenate(groups)
+        single, nodes = groups < 0, np.where(groups < 0, 0, groups)
+        points = np.where(single, -1 - groups, 0)
+        start = np.where(single, points, tree.start[nodes])
+        order = np.argsort(start)
+        start, stop = start[order], np.where(single, points + 1, tree.stop[nodes])[order]
+        low = np.where(single[:, None], tree.points[points], tree.low[nodes])[order]
+        high = np.where(single[:, None], tree.points[points], tree.high[nodes])[order]
+        return cls(start, stop, low, high)
+
+
+def estimate_cost(kernel, tree, groups, n_rounds):
+    """Estimated cost of `draw_neighbors` in ns of one core, from a few of the groups."""
+    picked = np.linspace(0, groups.start.size - 1, min(SAMPLED_GROUPS, groups.start.size)).astype(np.int64)
+    cost, drawn = _estimate(
+        picked, kernel.code, kernel.inverse_sigma, groups.start, groups.stop, groups.low, groups.high,
+        tree.points, tree.start, tree.stop, tree.low, tree.high, n_rounds,
+    )  # fmt: skip
+    return SET_UP + cost / drawn * len(tree.points)
+
+
+def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, groups=None, progress=None):
     """Draw `n_rounds` neighbours of every vertex.
 
     Parameters
@@ -34,49 +87,60 @@ def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, progress=None):
         rounding only, no point being within reach by the arithmetic of `exponent`, is set to 0.
     n_rounds : int
     seed : int
+    groups : Groups, optional
+        If they are known already.
 
     Returns
     -------
     (n, n_rounds) int32
         Positions in the tree's order; -1 for isolated vertices.
     """
-    n = tree.order.size
-    neighbors = np.full((n, n_rounds), -1, np.int32)
-    start, stop, low, high = _target_groups(kernel, tree, n_rounds)
+    neighbors = np.full((tree.order.size, n_rounds), -1, np.int32)
+    groups = Groups.of(kernel, tree, n_rounds) if groups is None else groups
     parallel.run(
-        _draw_range, start.size, kernel.code, kernel.inverse_sigma, start, stop, low, high,
+        _draw_range, groups.start.size, kernel.code, kernel.inverse_sigma, groups.start, groups.stop, groups.low, groups.high,
         tree.points, tree.order, tree.start, tree.stop, tree.low, tree.high, degrees, np.uint64(seed), neighbors,
-        chunk=max(1, min(128, start.size // 32)), progress=progress,
+        chunk=max(1, min(128, groups.start.size // 32)), progress=progress,
     )  # fmt: skip
     return neighbors
 
 
-def _target_groups(kernel, tree, n_rounds):
-    """Ranges and boxes of the groups: nodes narrow enough, as large as possible, and single points where leaves are wide."""
-    scaled = tree.radii(kernel.inverse_sigma)
-    count = tree.stop - tree.start
-    narrow = (scaled <= RADIUS) | ((scaled <= LARGE_RADIUS) & (count * n_rounds <= DRAWS))
-    open_nodes = np.zeros(1, np.int64)
-    groups = []
-    while open_nodes.size:
-        groups.append(open_nodes[narrow[open_nodes]])
-        wide = open_nodes[~narrow[open_nodes]]
-        leaves = wide[wide >= tree.first_leaf]
-        points = np.concatenate(
-            [np.arange(a, b) for a, b in zip(tree.start[leaves], tree.stop[leaves], strict=True)] or [np.zeros(0, np.int64)]
+@jit
+def _estimate(picked, code, scale, g_start, g_stop, g_low, g_high, points, start, stop, low, high, n_rounds):
+    """Cost of the groups `picked` and how many targets they have.
+
+    The limit that divides nodes needs the degrees; they come from the list itself, which covers them from above: of each entry's share
+    of the limit half is taken to be waste.
+    """
+    capacity = 1024
+    nodes, bounds, entries, shape = _room(capacity)
+    total, drawn = 0.0, 0
+    for group in picked:
+        size = g_stop[group] - g_start[group]
+        draws = size * n_rounds
+        degree, weight, count = 1.0 * points.shape[0], 0.0, 0
+        for _ in range(4):
+            while True:
+                count = _list_nodes(
+                    code, scale, g_start[group], g_stop[group], g_low[group], g_high[group], points, start, stop, low, high,
+                    REFINE * degree / draws, nodes, bounds, entries, shape,
+                )  # fmt: skip
+                if count >= 0:
+                    break
+                capacity *= 2
+                nodes, bounds, entries, shape = _room(capacity)
+            weight = 0.0
+            for k in range(count):
+                weight += shape[WEIGHT, k]
+            before, degree = degree, weight / (1.0 + 0.5 * REFINE * count / draws)
+            if degree > 0.7 * before:
+                break
+        proposals = weight / degree if degree > 0.0 else 0.0
+        total += (
+            GROUP + count * (ENTRY + ENTRY_DIM * points.shape[1]) + draws * (DRAW + (PROPOSAL + PROPOSAL_DIM * points.shape[1]) * proposals)
         )
-        groups.append(-1 - points)
-        inner = wide[wide < tree.first_leaf]
-        open_nodes = np.concatenate([2 * inner + 1, 2 * inner + 2])
-    groups = np.concatenate(groups)
-    single, nodes = groups < 0, np.where(groups < 0, 0, groups)
-    points = np.where(single, -1 - groups, 0)
-    start = np.where(single, points, tree.start[nodes])
-    order = np.argsort(start)
-    start, stop = start[order], np.where(single, points + 1, tree.stop[nodes])[order]
-    low = np.where(single[:, None], tree.points[points], tree.low[nodes])[order]
-    high = np.where(single[:, None], tree.points[points], tree.high[nodes])[order]
-    return start, stop, low, high
+        drawn += size
+    return total, drawn
 
 
 @jit
