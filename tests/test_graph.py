@@ -14,6 +14,9 @@ import oracle
 import pytest
 import scipy.sparse
 from kdegraph import Cancelled, SimilarityGraph, similarity_graph
+from kdegraph.kernels import Kernel
+from kdegraph.rounds import suggest_n_rounds
+from kdegraph.tree import build_tree
 
 WAYS = {
     "rejection": {"sampler": "rejection"},
@@ -127,7 +130,7 @@ def test_structure(n, n_rounds, name):
 def test_structure_of_a_larger_graph(name):
     X = cloud(700, d=3)
     graph = similarity_graph(X, sigma=0.5, seed=0, **WAYS[name])
-    assert graph.n_rounds == int(np.ceil(3 * np.log(700)))
+    assert graph.n_rounds == suggest_n_rounds(Kernel("gaussian", 0.5), build_tree(X))
     check_structure(graph, 700, graph.n_rounds)
     # Nothing more to canonicalise.
     again = scipy.sparse.csr_array((graph.adjacency.data, graph.adjacency.indices, graph.adjacency.indptr), shape=(700, 700))

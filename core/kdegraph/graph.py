@@ -14,6 +14,7 @@ from .kde.fast import choose_for_degrees, kernel_degrees
 from .kde.solvers import make_solver
 from .kernels import CODES, Kernel
 from .parallel import Stages, responsive
+from .rounds import suggest_n_rounds
 from .sampling import recursive, rejection, rows
 from .tree import build_tree
 
@@ -172,8 +173,7 @@ def similarity_graph(
     kernel : {"gaussian", "laplacian", "exponential"}
         See `Kernel`.
     n_rounds : int or "auto"
-        The paper's L, at least 1; "auto" is ``ceil(3 log n)``, the paper's ``6 C log(n) / lambda_{k+1}`` with ``C / lambda_{k+1} = 1/2``,
-        at least 10.
+        The paper's L, at least 1; "auto" is `suggest_n_rounds`: 10 to 100, for eigenvalues within about 10% of the full graph's.
     sampler : {"auto", "recursive", "rejection", "rows"}
         "recursive" is Algorithm 1 through `kde`; "rejection" draws from the exact law by proposals from a tree, "rows" from full rows of
         the kernel matrix, O(n^2 d). "auto" takes "recursive" if a `kde` is given, else what is estimated to be faster of the other two.
@@ -216,7 +216,8 @@ def similarity_graph(
     eps = min(0.5, 1 / (6 * math.log2(max(n, 2)))) if eps is None else check_eps(eps)
     solver = make_solver(kde, eps)
     seed = check_seed(seed)
-    n_rounds = max(10, math.ceil(3 * math.log(n))) if n_rounds == "auto" else check_count(n_rounds, "n_rounds", maximum=2**20)
+    if n_rounds != "auto":
+        n_rounds = check_count(n_rounds, "n_rounds", maximum=2**20)
     if sampler == "auto" and not (isinstance(kde, str) and kde == "auto"):
         sampler = "recursive"
     check_choice(kernel, "kernel", tuple(CODES))
@@ -228,6 +229,8 @@ def similarity_graph(
 
     stages.enter("tree")
     tree = build_tree(X, recursive.LEAF if sampler == "recursive" else 8, progress=stages.fraction)
+    if n_rounds == "auto":
+        n_rounds = suggest_n_rounds(kernel, tree)
     if sampler == "recursive":
         stages.enter("samples")
         neighbors, degrees = recursive.draw_neighbors(kernel, tree, solver, n_rounds, seed, draws, progress=stages.fraction)

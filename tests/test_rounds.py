@@ -1,0 +1,58 @@
+"""The automatic number of rounds: estimated eigenvalues against the full graph's, and what the rule promises."""
+
+import kdegraph
+import numpy as np
+import pytest
+import scipy.linalg
+from kdegraph.kernels import Kernel
+from kdegraph.rounds import MAX_ROUNDS, MIN_ROUNDS, coarse_eigenvalues, suggest_n_rounds
+from kdegraph.tree import build_tree
+
+
+def exact_eigenvalues(X, sigma, count):
+    K = np.exp(-((X[:, None] - X) ** 2).sum(axis=-1) / sigma**2)
+    np.fill_diagonal(K, 0)
+    scale = 1 / np.sqrt(K.sum(axis=1))
+    return np.sort(1 - scipy.linalg.eigh(K * scale[:, None] * scale, eigvals_only=True))[:count]
+
+
+@pytest.mark.parametrize("name", ["moons", "blobs", "uniform", "blobs20d"])
+def test_few_points_are_taken_as_they_are(name):
+    data = kdegraph.datasets.make(name, n=400, seed=0)
+    found = coarse_eigenvalues(Kernel("gaussian", data.sigma), build_tree(data.X), 8)
+    assert np.abs(found - exact_eigenvalues(data.X, data.sigma, 8)).max() < 1e-9
+
+
+@pytest.mark.parametrize("name", ["moons", "rings", "uniform", "bridge"])
+def test_nodes_stand_for_many_points(name):
+    data = kdegraph.datasets.make(name, n=1800, seed=0)
+    sigma = 2 * data.sigma  # wide enough for 256 nodes
+    found = coarse_eigenvalues(Kernel("gaussian", sigma), build_tree(data.X), 8)
+    assert np.abs(found - exact_eigenvalues(data.X, sigma, 8)).max() < 0.05
+
+
+@pytest.mark.parametrize("name", ["moons", "anisotropic", "blobs3d", "uniform", "blobs20d"])
+def test_eigenvalues_are_within_the_tolerance(name):
+    data = kdegraph.datasets.make(name, n=1500, seed=0)
+    k = data.n_clusters or 4
+    exact = exact_eigenvalues(data.X, data.sigma, k + 1)
+    found = [kdegraph.spectrum(kdegraph.similarity_graph(data.X, sigma=data.sigma, seed=s), k + 1).eigenvalues for s in range(5)]
+    above = exact > 1e-3
+    assert np.abs(np.median(found, axis=0)[above] / exact[above] - 1).max() < 0.2
+
+
+def test_more_rounds_where_the_eigenvalues_are_large():
+    X = np.random.default_rng(0).normal(size=(1000, 5))
+    rounds = [suggest_n_rounds(Kernel("gaussian", sigma), build_tree(X)) for sigma in (0.5, 3.0, 30.0)]
+    assert rounds == sorted(rounds)
+    assert rounds[0] < rounds[-1] <= MAX_ROUNDS
+
+
+@pytest.mark.parametrize(
+    ("X", "sigma"),
+    [([[0.0]], 1.0), ([[0.0], [1.0]], 1.0), (np.arange(5.0)[:, None], 1e-300), (np.zeros((2000, 2)), 1.0), (np.zeros((3, 1)), 1e-300)],
+)
+def test_degenerate_data(X, sigma):
+    X = np.asarray(X)
+    assert MIN_ROUNDS <= suggest_n_rounds(Kernel("gaussian", sigma), build_tree(X)) <= MAX_ROUNDS
+    assert kdegraph.similarity_graph(X, sigma=sigma, seed=0).n_rounds >= MIN_ROUNDS
