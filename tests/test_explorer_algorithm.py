@@ -9,6 +9,7 @@ from kdegraph import datasets
 from kdegraph_explorer.algorithm.halving import halvings, sample_of
 from kdegraph_explorer.algorithm.neighborhood import neighborhood
 from kdegraph_explorer.algorithm.rounds import adjacency_after, convergence, estimated_eigenvalues, rounds_to_compare
+from kdegraph_explorer.algorithm.scaling import Series, measure
 from kdegraph_explorer.algorithm.trees import TreeKeeper
 
 
@@ -143,3 +144,48 @@ def test_rounds_without_edges():
     found = convergence(graph, TreeKeeper()(X), 3, lambda stage, fraction: None, lambda part: None)
     assert np.isnan(found.eigenvalues).all()
     assert found.degree_errors.tolist() == [0.0, 0.0]
+
+
+# ---- scaling
+
+
+def series(**options):
+    values = {
+        "methods": ("kde", "knn", "full"),
+        "sizes": (100, 200),
+        "sigma": 0.3,
+        "n_rounds": 5,
+        "n_neighbors": 4,
+        "n_clusters": 2,
+        "seed": 0,
+    }
+    return Series(points=lambda n: datasets.make("moons", n=n, seed=0).X, **{**values, **options})
+
+
+def test_every_method_is_timed_at_every_size():
+    parts, reports = [], []
+    timings = measure(series(), lambda stage, fraction: reports.append(fraction), parts.append)
+    assert [(timing.n, timing.method) for timing in timings] == [(n, method) for n in (100, 200) for method in ("kde", "knn", "full")]
+    assert [len(part) for part in parts] == [1, 2, 3, 4, 5, 6]
+    assert all(set(timing.seconds) == {"graph", "eigenvalues", "clusters"} for timing in timings)
+    assert all(timing.total == sum(timing.seconds.values()) > 0 for timing in timings)
+    X = datasets.make("moons", n=200, seed=0).X
+    assert timings[-2].n_edges == kdegraph.knn_graph(X, 4).nnz // 2
+    assert 0 <= min(reports) <= max(reports) <= 1
+
+
+def test_full_graph_of_many_points_is_not_timed(monkeypatch):
+    monkeypatch.setattr("kdegraph_explorer.algorithm.scaling.FULL_UP_TO", 150)
+    timings = measure(series(methods=("full",)), lambda stage, fraction: None, lambda part: None)
+    assert [timing.n for timing in timings] == [100]
+
+
+def test_timing_can_be_cancelled():
+    def stop(stage, fraction):
+        if stage.startswith("200"):
+            raise kdegraph.Cancelled
+
+    parts = []
+    with pytest.raises(kdegraph.Cancelled):
+        measure(series(), stop, parts.append)
+    assert len(parts) == 3

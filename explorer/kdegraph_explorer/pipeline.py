@@ -10,8 +10,7 @@ import time
 from dataclasses import dataclass, field
 
 import numpy as np
-import scipy.sparse
-from kdegraph import estimate_sigma, full_graph, knn_graph, similarity_graph
+from kdegraph import estimate_sigma, knn_graph, similarity_graph
 from kdegraph.clustering import spectral_clustering
 from kdegraph.datasets import Dataset
 from kdegraph.spectra import spectrum as find_spectrum
@@ -19,10 +18,11 @@ from kdegraph.spectra import suggest_n_clusters
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score
 
+from .algorithm.full import sparse_full_graph
+
 METHODS = {"kde": "KDE graph", "knn": "k-NN graph"}
 ALL_METHODS = {**METHODS, "full": "Full graph"}
 FULL_UP_TO = 4000  # points of which the full graph is computed beside the others
-NEGLIGIBLE = 1e-9  # kernel values below it are left out of the full graph: they change no digit that is shown
 N_EIGENVALUES = 10  # enough for the eigengap and for k <= 8 without another eigensolver run
 
 TOLERANCE = 1e-3  # of the eigenvectors: where a graph has clusters it makes no difference, where it has none it saves most of the time
@@ -66,6 +66,8 @@ class Outcome:
         Exactly what `kdegraph.spectral_clustering` returns.
     colours : (n,) int array
         The same clusters, numbered so that they keep their colours from one result to the next and between the methods.
+    conductances : (k,) float64 array
+        Of the clusters, by the numbers in `colours`; NaN for a number that is not used.
     scores : dict
         Name of a score to its value.
     seconds : dict
@@ -78,6 +80,7 @@ class Outcome:
     n_clusters: int
     labels: np.ndarray
     colours: np.ndarray
+    conductances: np.ndarray
     scores: dict
     seconds: dict
 
@@ -169,8 +172,11 @@ class Pipeline:
         last = self._same_data(request).get(method)
         if last is not None and np.array_equal(colours, last.colours):
             colours = last.colours  # the same object, so that views see that nothing has changed
+        conductances = np.full(int(colours.max()) + 1, np.nan)
+        labels, first = np.unique(clustering.labels, return_index=True)
+        conductances[colours[first[labels >= 0]]] = clustering.conductances
         seconds = {"graph": graph_seconds, "eigenvalues": spectrum_seconds, "clusters": clusters_seconds}
-        return Outcome(method, graph, spectrum, n_clusters, clustering.labels, colours, scores, seconds)
+        return Outcome(method, graph, spectrum, n_clusters, clustering.labels, colours, conductances, scores, seconds)
 
     def _kde(self, request, sigma, progress):
         def build():
@@ -191,8 +197,7 @@ class Pipeline:
     def _full(self, request, sigma, progress):
         def build():
             progress("graph", 0.0)
-            kernel = full_graph(request.dataset.X, sigma=sigma, progress=progress)
-            return kernel if scipy.sparse.issparse(kernel) else scipy.sparse.csr_array(np.where(kernel < NEGLIGIBLE, 0.0, kernel))
+            return sparse_full_graph(request.dataset.X, sigma, progress)
 
         return (request.dataset, sigma), build
 

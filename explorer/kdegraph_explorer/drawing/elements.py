@@ -5,6 +5,7 @@ import holoviews.plotting.bokeh
 import panel as pn
 from bokeh.models import Span
 
+from ..notebook import growing
 from .figures import restyle
 from .palette import MARK
 
@@ -12,7 +13,7 @@ hv.renderer("bokeh").webgl = False  # without a GPU it is slow
 
 
 class LiveElement:
-    """A HoloViews plot that is drawn anew from data.
+    """A HoloViews plot that is drawn anew from data. It is made when it is first shown, as that takes a fifth of a second.
 
     Parameters
     ----------
@@ -22,13 +23,11 @@ class LiveElement:
         Takes the data; returns an element or an overlay of elements, always of the same kinds, and the window (x0, x1, y0, y1) to show.
     css_class : str
         A hook for tests.
-    data
-        What to draw first.
     **options
         HoloViews options of the overlay, such as `xlabel`.
     """
 
-    def __init__(self, name, draw, css_class, data, **options):
+    def __init__(self, name, draw, css_class, **options):
         self._marks = []
         window = None
 
@@ -49,20 +48,19 @@ class LiveElement:
                 self._marks.append(Span(dimension="height", line_color=MARK, line_width=1.5, line_alpha=0.6, visible=False))
                 fig.add_layout(self._marks[-1])
 
-        self._pipe = hv.streams.Pipe(data=data)
-        self.pane = pn.pane.HoloViews(
-            hv.DynamicMap(render, streams=[self._pipe]),
-            backend="bokeh",
-            css_classes=["kg-plot", css_class],
-            sizing_mode="stretch_both",
-            margin=0,
-            min_height=150,
-            linked_axes=False,
-        )
+        self._render, self._css_class, self._pipe = render, css_class, None
+        self.pane = pn.Column(sizing_mode="stretch_both", margin=0, min_height=150)
 
     def show(self, data):
         """Draw other data."""
-        self._pipe.send(data)
+        if self._pipe is not None:
+            self._pipe.send(data)
+            return
+        self._pipe = hv.streams.Pipe(data=data)
+        plot = hv.DynamicMap(self._render, streams=[self._pipe])
+        options = {"sizing_mode": "stretch_both", "margin": 0, "css_classes": ["kg-plot", self._css_class], "linked_axes": False}
+        with growing(self.pane):
+            self.pane.append(pn.pane.HoloViews(plot, backend="bokeh", **options))
 
     def mark(self, x):
         """Draw a vertical line at `x`, or none for None. Far quicker than drawing other data."""

@@ -90,5 +90,8 @@ class Source(param.Parameterized):
             f'data = kdegraph.datasets.load("points.parquet", columns={list(map(str, dataset.feature_names))!r}, label=None)',
         ]
 
+    def sized(self, n):
+        """A loader, as `loader` gives one, for `n` points of the same kind, or None where there is no such thing."""
+
     def settle(self):
         """Called on the session's thread after each load, successful or not: take over what the loader found out."""

@@ -33,6 +33,10 @@ class Generators(Source):
         """See `Source.loader`."""
         return partial(datasets.make, self.shape, n=self.n, noise=self.noise * GENERATORS[self.shape].noise, seed=self.seed)
 
+    def sized(self, n):
+        """See `Source.sized`."""
+        return partial(self.loader(), n=n)
+
     def script(self, data, dataset):
         """See `Source.script`."""
         noise = data["noise"] * GENERATORS[data["shape"]].noise

@@ -1,20 +1,26 @@
 """What is shown. To add a view: a module here, and its class in `VIEWS`."""
 
 from .base import View
+from .compare import CompareView
 from .one_point import OnePointView
 from .picture import PictureView
 from .points import PointsView
 from .rounds import RoundsView
+from .scaling import ScalingView
 from .scores import ScoresView
+from .spectral import SpectralView
 from .spectrum import SpectrumView
 
-VIEWS = [
+VIEWS = [  # of those on top that apply, the first is shown to begin with
     PictureView,
     PointsView,
     OnePointView,
     RoundsView,
+    SpectralView,
+    CompareView,
+    ScalingView,
     SpectrumView,
     ScoresView,
-]  # of those on top that apply, the first is shown to begin with
+]
 
 __all__ = ["VIEWS", "View"]

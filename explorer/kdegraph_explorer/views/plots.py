@@ -21,10 +21,13 @@ class LinkedPlots:
         Key of a plot to what is seen in it.
     graphs : callable
         Called with the key of a plot; returns its adjacency matrix (or None: no edges) and the colours of the points (or None: neutral).
+    place : callable, optional
+        Returns what the positions depend on (a tuple, compared by identity), the names of the axes, and what computes the (n, 2) positions,
+        or None while there is nothing to show; by default the points lie along the axes that the state names.
     """
 
-    def __init__(self, session, names, graphs):
-        self._state, self._graphs = session.state, graphs
+    def __init__(self, session, names, graphs, place=None):
+        self._state, self._graphs, self._place = session.state, graphs, place or self._along_axes
         self._job = session.latest(self._paint, deliver=self._show)
         self.frame = Frame(self._request)
         self.positions = None
@@ -41,19 +44,26 @@ class LinkedPlots:
 
     def update(self):
         """Paint what has changed since the last time."""
-        state = self._state
-        if state.shown is None:
+        placed = self._place()
+        if placed is None:
             return
-        place = (state.shown, state.horizontal, state.vertical)
-        if place != self._placed:  # other points, or other axes
-            self._placed, self.positions = place, positions(*place)
+        key, names, compute = placed
+        if self._placed is None or any(a is not b for a, b in zip(key, self._placed, strict=True)):
+            self._placed, self.positions = key, compute()
             for plot in self._plots.values():
-                plot.name_axes(state.horizontal, state.vertical)
+                plot.name_axes(*names)
             self.frame.fit(extent_of(self.positions))
         else:
             self._request()
         for plot in self._plots.values():
-            plot.select(state.selection if len(self.positions) <= MAX_GLYPHS else ())
+            plot.select(self._state.selection if len(self.positions) <= MAX_GLYPHS else ())
+
+    def _along_axes(self):
+        state = self._state
+        if state.shown is None:
+            return None
+        key, names = (state.shown, state.horizontal, state.vertical), (state.horizontal, state.vertical)
+        return key, names, lambda: positions(*key)
 
     def _request(self):
         if self.positions is None:

@@ -18,6 +18,9 @@ N_EIGENVALUES = 6
 DRAW_EVERY = 1.5  # seconds; HoloViews takes a tenth of a second
 
 
+NOTHING = Convergence(np.zeros(0), np.zeros((0, N_EIGENVALUES)), np.zeros(0))
+
+
 @dataclass(frozen=True, eq=False)
 class _Curves:
     """What the curves show."""
@@ -58,10 +61,8 @@ class RoundsView(View):
             margin=(0, 12),
         )
         self._player.param.watch(lambda event: self._play(), "value")
-        empty = _Curves(Convergence(np.zeros(0), np.zeros((0, N_EIGENVALUES)), np.zeros(0)), 20, np.full(N_EIGENVALUES, np.nan))
-        self._spectra = LiveElement("Rounds: eigenvalues", draw_eigenvalues, "kg-rounds-spectrum", empty, xlabel="round", ylabel="")
-        self._errors = LiveElement("Rounds: degrees", draw_errors, "kg-rounds-degrees", empty, xlabel="round", ylabel="", yformatter="%.3g")
-        self._empty = empty
+        self._spectra = LiveElement("Rounds: eigenvalues", draw_eigenvalues, "kg-rounds-spectrum", xlabel="round", ylabel="")
+        self._errors = LiveElement("Rounds: degrees", draw_errors, "kg-rounds-degrees", xlabel="round", ylabel="", yformatter="%.3g")
         self._note = pn.pane.HTML("", margin=(0, 12), height=18, stylesheets=[":host { font-size: 12px; opacity: 0.65; }"])
         self._body = beside(
             card(
@@ -102,6 +103,7 @@ class RoundsView(View):
                 end=max(2, self._graph.n_rounds), value=self._graph.n_rounds if at_end else min(self._player.value, self._graph.n_rounds)
             )
             self._follow.request(self._graph)
+            self._draw()
         self._know_limit()
         self._play()
         self._plots.update()
@@ -161,8 +163,7 @@ class RoundsView(View):
 
     def _draw(self):
         limit = np.full(N_EIGENVALUES, np.nan) if self._limit is None else self._limit
-        found = self._found or self._empty.found
-        curves = _Curves(found, self._graph.n_rounds, limit)
+        curves = _Curves(self._found or NOTHING, self._graph.n_rounds, limit)
         self._spectra.show(curves)
         self._errors.show(curves)
         self._note.object = f"dashed: {self._limit_of}" if self._limit is not None else "dashed: under way"

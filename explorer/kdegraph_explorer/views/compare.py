@@ -1,0 +1,141 @@
+"""Three graphs of the same points side by side."""
+
+from html import escape
+
+import holoviews as hv
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+
+from ..drawing.elements import LiveElement
+from ..drawing.palette import METHOD
+from ..pipeline import ALL_METHODS, FULL_UP_TO
+from .base import View, beside, card, figure_pane
+from .markup import TABLE_STYLE, Markup
+from .plots import LinkedPlots
+from .scores import EXPLAIN, number
+
+SENTENCE = {"kde": "sampled", "knn": "nearest neighbours", "full": "all pairs with a kernel above 1e-9"}
+DIFFERENT = "Labelled differently"
+
+
+class CompareView(View):
+    """KDE graph, k-NN graph and, where it fits, the full graph: plots with one window and one selection, spectra, numbers, differences."""
+
+    key = "compare"
+    label = "Compare"
+    area = "top"
+    alone = True
+    with_full = True
+
+    def __init__(self, session, **params):
+        super().__init__(session, **params)
+        self._plots = LinkedPlots(session, {method: f"Compare: {name}" for method, name in ALL_METHODS.items()}, self._graph)
+        self._spectra = LiveElement("Compare: eigenvalues", draw_spectra, "kg-compare-spectra", xlabel="", ylabel="")
+        self._table = Markup(css_classes=["kg-compare"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8))
+        self._words = pn.pane.HTML(
+            "", sizing_mode="stretch_width", margin=(4, 12), stylesheets=[":host { font-size: 12.5px; line-height: 1.5; }"]
+        )
+        self._buttons = {
+            method: pmui.Button(
+                label=f"Select those of the {ALL_METHODS[method]}",
+                description="Select the points whose cluster is another than in the KDE graph; all plots show them.",
+                size="small",
+                variant="outlined",
+                sizing_mode="stretch_width",
+                margin=(4, 12),
+                on_click=lambda event, method=method: self._select(method),
+            )
+            for method in ("knn", "full")
+        }
+        self._body = pn.Column(
+            beside(
+                *(
+                    card(ALL_METHODS[method], SENTENCE[method], figure_pane(figure, f"compare-{method}"))
+                    for method, figure in self._plots.figures.items()
+                ),
+                min_height=240,
+            ),
+            beside(
+                card("Eigenvalues", "smallest of the Laplacian", self._spectra.pane),
+                card("Numbers", "hover a row for its meaning", self._table),
+                card(DIFFERENT, "than by the KDE graph", self._words, *self._buttons.values()),
+                widths=[5, 6, 4],
+                sizing_mode="stretch_width",
+                height=262,
+            ),
+            sizing_mode="stretch_both",
+            margin=0,
+        )
+        self.follow(self._update, "shown", "result", "selection", "horizontal", "vertical", "show_edges")
+
+    def __panel__(self):
+        return self._body
+
+    def figures(self):
+        """See `View.figures`."""
+        return tuple(self._plots.figures.values())
+
+    def differences(self, method):
+        """The points that a method puts into another cluster than the KDE graph does: int array, or None without both results."""
+        one, other = self.state.outcome("kde"), self.state.outcome(method)
+        return None if one is None or other is None else np.flatnonzero(one.colours != other.colours)
+
+    def rows(self):
+        """The table as a list of (name, a value for every method); None where there is none."""
+        outcomes = [self.state.outcome(method) for method in ALL_METHODS]
+        columns = [
+            {} if found is None else {**found.scores, **{f"Seconds: {stage}": seconds for stage, seconds in found.seconds.items()}}
+            for found in outcomes
+        ]
+        return [(name, *(column.get(name) for column in columns)) for name in EXPLAIN if any(name in column for column in columns)]
+
+    def _graph(self, method):
+        outcome = self.state.outcome(method)
+        if outcome is None:
+            return None, None
+        return outcome.adjacency if self.state.show_edges else None, outcome.colours
+
+    def _select(self, method):
+        found = self.differences(method)
+        if found is not None:
+            self.state.selection = found
+
+    def _update(self):
+        self._plots.update()
+        outcomes = {method: found for method in ALL_METHODS if (found := self.state.outcome(method)) is not None}
+        self._spectra.show({method: found.spectrum.eigenvalues for method, found in outcomes.items()})
+        head = "".join(f'<th scope="col"><i style="background:{METHOD[method]}"></i>{name}</th>' for method, name in ALL_METHODS.items())
+        body = "".join(
+            f'<tr title="{escape(EXPLAIN[name])}"><th scope="row">{name}</th>'
+            + "".join(f"<td>{number(value)}</td>" for value in values)
+            + "</tr>"
+            for name, *values in self.rows()
+        )
+        self._table.html = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+        self._words.object = "".join(f"<p style='margin:2px 0'>{self._sentence(method)}</p>" for method in self._buttons)
+        for method, button in self._buttons.items():
+            found = self.differences(method)
+            button.disabled = found is None or not len(found)
+
+    def _sentence(self, method):
+        found, name = self.differences(method), ALL_METHODS[method]
+        if found is not None:
+            n = self.state.shown.n_points
+            return f"<b>{name}</b>: {len(found):,} of {n:,} points ({len(found) / n:.1%})"
+        if method == "full" and self.state.shown is not None and self.state.shown.n_points > FULL_UP_TO:
+            return f"<b>{name}</b>: not built, its memory and time grow with the square; up to {FULL_UP_TO:,} points it is shown here."
+        return f"<b>{name}</b>: under way"
+
+
+def draw_spectra(spectra):
+    """The eigenvalues of all graphs as curves through dots."""
+    longest = max((len(values) for values in spectra.values()), default=1)
+    top = max((float(values[-1]) for values in spectra.values()), default=1.0) or 1.0
+    curves = []
+    for method in ALL_METHODS:
+        values = spectra.get(method, np.zeros(0))
+        places = np.column_stack([np.arange(1, len(values) + 1), values])
+        curves.append(hv.Curve(places, "number", "eigenvalue").opts(color=METHOD[method], line_width=1.5, line_alpha=0.7))
+        curves.append(hv.Scatter(places, "number", "eigenvalue").opts(color=METHOD[method], size=7, tools=["hover"]))
+    return hv.Overlay(curves), (0.5, longest + 0.5, -0.06 * top, 1.1 * top)

@@ -1,0 +1,162 @@
+"""How long each graph takes, against the number of points: measured on this machine, when asked."""
+
+from functools import partial
+
+import holoviews as hv
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+
+from ..algorithm.scaling import FULL_UP_TO, SIZES, Series, measure
+from ..drawing.elements import LiveElement
+from ..drawing.palette import METHOD
+from ..pipeline import ALL_METHODS
+from .base import View, beside, card
+from .markup import TABLE_STYLE, Markup
+from .scores import number
+
+
+class ScalingView(View):
+    """Runs the chosen methods on more and more points like the present ones, and draws seconds against their number."""
+
+    key = "scaling"
+    label = "Scaling"
+    area = "top"
+    alone = True
+
+    def __init__(self, session, **params):
+        super().__init__(session, **params)
+        self._job = session.latest(measure, deliver=self._show, fail=self._fail, report=self._report)
+        self.timings = []
+        self._methods = pmui.CheckButtonGroup(
+            options={name: method for method, name in ALL_METHODS.items()},
+            value=list(ALL_METHODS),
+            size="small",
+            width=300,
+            margin=(8, 8),
+            sx={"& .MuiToggleButton-root": {"textTransform": "none", "padding": "3px 12px", "whiteSpace": "nowrap"}},
+        )
+        self._largest = pmui.Select(
+            label="Up to",
+            options={f"{n:,} points": n for n in SIZES[1:]},
+            value=20_000,
+            description="The largest number of points; smaller ones come first.",
+            size="small",
+            width=170,
+            margin=(8, 8, 0, 8),
+        )
+        self._run = pmui.Button(
+            label="Measure", color="primary", size="small", width=100, margin=(8, 4), on_click=lambda event: self.start()
+        )
+        self._stop = pmui.Button(
+            label="Stop", variant="outlined", size="small", width=80, margin=(8, 4), disabled=True, on_click=lambda event: self.stop()
+        )
+        self._bar = pmui.LinearProgress(value=0, variant="determinate", width=200, margin=(22, 12), visible=False)
+        self._words = pn.pane.HTML(
+            "", sizing_mode="stretch_width", margin=(14, 4), stylesheets=[":host { font-size: 12.5px; opacity: 0.7; }"]
+        )
+        self._plot = LiveElement("Scaling: seconds", draw_timings, "kg-scaling", xlabel="points", ylabel="seconds", logx=True, logy=True)
+        self._table = Markup(css_classes=["kg-timings"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8))
+        self._body = pn.Column(
+            pn.Row(
+                self._methods,
+                self._largest,
+                self._run,
+                self._stop,
+                self._bar,
+                self._words,
+                sizing_mode="stretch_width",
+                height=56,
+                margin=(4, 0),
+            ),
+            beside(
+                card("Seconds", "graph, eigenvalues and clusters together; both axes logarithmic", self._plot.pane),
+                card("Table", f"seconds by stage; the full graph stops at {FULL_UP_TO:,} points", self._table),
+                widths=[5, 4],
+                min_height=240,
+            ),
+            sizing_mode="stretch_both",
+            margin=0,
+        )
+        self._tabulate()
+        self.follow(lambda: self._plot.show(self.timings))
+
+    def __panel__(self):
+        return self._body
+
+    def start(self):
+        """Measure anew."""
+        series = self._series()
+        if series is None:
+            return
+        self._run.disabled, self._stop.disabled, self._bar.visible, self._bar.value = True, False, True, 0
+        self._words.object = "starting …"
+        self._job.request(series, replace=True)
+
+    def stop(self):
+        """Stop measuring; what was measured stays."""
+        self._job.cancel()
+        self._words.object = "stopping …"
+
+    def _series(self):
+        """What to measure, or None without data or methods."""
+        state, methods = self.state, tuple(method for method in ALL_METHODS if method in self._methods.value)
+        if state.dataset is None or not methods:
+            return None
+        source, X = self.session.sources[state.source], state.dataset.X
+        like = source.sized(2) is not None
+        points = partial(generated, source.sized) if like else partial(part_of, X)
+        sizes = tuple(n for n in SIZES if n <= self._largest.value and (like or n <= len(X)))
+        sizes = sizes or (len(X),)
+        return Series(methods, sizes, points, state.sigma, state.n_rounds, state.n_neighbors, state.n_clusters, state.seed)
+
+    def _report(self, stage, fraction):
+        idle = stage is None
+        self._run.disabled, self._stop.disabled, self._bar.visible = not idle, idle, not idle
+        self._bar.value = round(100 * fraction)
+        self._words.object = "" if idle else stage
+
+    def _fail(self, series, error):
+        self.state.error = f"scaling: {error}"
+
+    def _show(self, series, timings):
+        self.timings = timings
+        self._plot.show(timings)
+        self._tabulate()
+
+    def _tabulate(self):
+        head = "".join(f'<th scope="col">{name}</th>' for name in ("points", "edges", "graph", "eigenvalues", "clusters"))
+        rows = "".join(
+            f'<tr><th scope="row"><i style="background:{METHOD[timing.method]}"></i>{ALL_METHODS[timing.method]}</th>'
+            + "".join(f"<td>{number(value)}</td>" for value in (timing.n, timing.n_edges, *timing.seconds.values()))
+            + "</tr>"
+            for timing in self.timings
+        )
+        hint = (
+            ""
+            if self.timings
+            else "<p>Press “Measure”: the present σ, L and k are used, on more and more points like those on the screen.</p>"
+        )
+        self._table.html = f"{hint}<table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def generated(sized, n):
+    """`n` points of a generator."""
+    return sized(n)().X
+
+
+def part_of(X, n):
+    """`n` of the points, at random."""
+    return X if n >= len(X) else X[np.sort(np.random.default_rng(0).choice(len(X), n, replace=False))]
+
+
+def draw_timings(timings):
+    """Seconds against points, a curve for each method."""
+    curves = []
+    for method in ALL_METHODS:
+        places = np.array([(t.n, max(t.total, 1e-4)) for t in timings if t.method == method]).reshape(-1, 2)
+        curves.append(hv.Curve(places, "points", "seconds").opts(color=METHOD[method], line_width=2))
+        curves.append(hv.Scatter(places, "points", "seconds").opts(color=METHOD[method], size=7, tools=["hover"]))
+    n = [t.n for t in timings] or [500, 20_000]
+    seconds = [max(t.total, 1e-4) for t in timings] or [0.01, 10]
+    return hv.Overlay(curves), (0.7 * min(n), 1.4 * max(n), 0.5 * min(seconds), 2 * max(seconds))

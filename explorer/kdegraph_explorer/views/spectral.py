@@ -1,0 +1,132 @@
+"""What the eigenvectors and the degrees say: the spectral embedding, degrees against kernel degrees, conductances."""
+
+import holoviews as hv
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.models import Slope
+
+from ..drawing.elements import LiveElement
+from ..drawing.palette import BETWEEN, METHOD
+from ..pipeline import METHODS
+from .base import View, beside, card, figure_pane
+from .plots import LinkedPlots
+
+BAR = 0.38  # width of a bar; two of them fill the place of a cluster
+
+
+class SpectralView(View):
+    """Three plots, linked to the selection: the points in the space of the eigenvectors, their degrees, and the clusters' conductances."""
+
+    key = "spectral"
+    label = "Embedding"
+    area = "top"
+
+    def __init__(self, session, **params):
+        super().__init__(session, **params)
+        self._embedding = LinkedPlots(session, {"embedding": "Spectral embedding"}, self._clusters, self._place_in_eigenvectors)
+        self._degrees = LinkedPlots(session, {"degrees": "Degrees"}, self._clusters, self._place_by_degrees)
+        self._degrees["degrees"].figure.add_layout(Slope(gradient=1, y_intercept=0, line_color=BETWEEN, line_dash="dashed"))
+        self._conductances = LiveElement("Conductances", draw_conductances, "kg-conductances", xlabel="cluster", ylabel="")
+        self._vectors = [self._vector(*choice) for choice in (("Horizontal eigenvector", 2), ("Vertical eigenvector", 3))]
+        self._body = beside(
+            card(
+                "Spectral embedding",
+                "where k-means finds the clusters",
+                pn.Row(*self._vectors, sizing_mode="stretch_width", margin=0, height=44),
+                figure_pane(self._embedding["embedding"].figure, "spectral-embedding"),
+            ),
+            card(
+                "Degrees",
+                "sampled (up) against exact",
+                figure_pane(self._degrees["degrees"].figure, "spectral-degrees"),
+            ),
+            card("Conductance", "weight that leaves a cluster", self._conductances.pane),
+            widths=[4, 4, 3],
+            min_height=240,
+        )
+        self.follow(self._update, "shown", "result", "selection")
+
+    def __panel__(self):
+        return self._body
+
+    def figures(self):
+        """See `View.figures`."""
+        return (self._embedding["embedding"].figure, self._degrees["degrees"].figure)
+
+    def _vector(self, label, value):
+        choice = pmui.Select(
+            label=label,
+            options=list(range(1, 11)),
+            value=value,
+            description="Which eigenvector of the normalised Laplacian, by its eigenvalue.",
+            size="small",
+            sizing_mode="stretch_width",
+            margin=(8, 8, 0, 8),
+        )
+        choice.param.watch(lambda event: self._update(), "value")
+        return choice
+
+    def _clusters(self, key):
+        outcome = self.state.outcome("kde")
+        return None, None if outcome is None else outcome.colours
+
+    def _update(self):
+        outcome = self.state.outcome("kde")
+        if outcome is None:
+            return
+        known = list(range(1, len(outcome.spectrum.eigenvalues) + 1))
+        for choice in self._vectors:
+            if choice.options != known:
+                choice.param.update(options=known, value=min(choice.value, known[-1]))
+        self._embedding.update()
+        self._degrees.update()
+        outcomes = {method: found for method in METHODS if (found := self.state.outcome(method)) is not None}
+        self._conductances.show({method: found.conductances for method, found in outcomes.items()})
+
+    def _place_in_eigenvectors(self):
+        outcome = self.state.outcome("kde")
+        if outcome is None:
+            return None
+        pair = [choice.value for choice in self._vectors]
+        return (outcome.spectrum, *pair), [f"eigenvector {number}" for number in pair], lambda: in_eigenvectors(outcome, pair)
+
+    def _place_by_degrees(self):
+        outcome = self.state.outcome("kde")
+        if outcome is None:
+            return None
+        graph = outcome.graph
+        return (graph,), ("kernel degree", "sampled degree"), lambda: np.column_stack([graph.kernel_degrees, graph.adjacency.sum(axis=1)])
+
+
+def in_eigenvectors(outcome, numbers):
+    """The points along two eigenvectors, as k-means sees them: divided by the roots of the degrees.
+
+    Returns
+    -------
+    (n, 2) float64 array
+        Each column scaled to at most 1; isolated points at 0.
+    """
+    degrees = outcome.adjacency.sum(axis=1)
+    with np.errstate(divide="ignore"):
+        scale = np.where(degrees > 0, 1 / np.sqrt(degrees), 0.0)
+    vectors = outcome.spectrum.eigenvectors[:, [number - 1 for number in numbers]] * scale[:, None]
+    return vectors / np.maximum(np.abs(vectors).max(axis=0), 1e-300)
+
+
+def draw_conductances(conductances):
+    """A group of bars for each cluster, one bar for each graph."""
+    bars = [
+        (cluster + 1 + (i - 0.5) * BAR - BAR / 2, 0.0, cluster + 1 + (i - 0.5) * BAR + BAR / 2, float(value), METHOD[method])
+        for i, (method, values) in enumerate(conductances.items())
+        for cluster, value in enumerate(values)
+        if np.isfinite(value)
+    ]
+    n_clusters = max(map(len, conductances.values()), default=1)
+    drawn = hv.Rectangles(bars, vdims=["colour"]).opts(
+        color="colour", line_color=None, xticks=[(i, str(i)) for i in range(1, n_clusters + 1)]
+    )
+    top = max([bar[3] for bar in bars], default=0) or 1.0
+    numbers = [((bar[0] + bar[2]) / 2, bar[3] + 0.04 * top, f"{bar[3]:.2g}") for bar in bars]
+    labels = hv.Labels(numbers).opts(text_color=BETWEEN, text_font_size="11px")
+    return drawn * labels, (0.4, n_clusters + 0.6, 0, 1.15 * top)
