@@ -8,7 +8,8 @@ import numpy as np
 from .._jit import jit
 from .chebyshev import CELLS, polynomials
 
-BLOCK = 32  # points treated side by side
+BLOCK = 64  # points treated side by side
+STRETCH = 256  # columns that stay in the first-level cache
 
 
 @jit
@@ -25,17 +26,20 @@ def extent(begin, end, points, low, high):
 def locate(begin, end, points, chunk, origin, scale, shape, cell, count):
     """Write the cells of the points begin..end-1, numbered box by box, and count them; each chunk of points has counts of its own."""
     d = shape.size
-    for i in range(begin, end):
-        box, part = 0, 0
+    box, part = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
+    for first in range(begin, end, BLOCK):
+        size = min(BLOCK, end - first)
+        box[:], part[:] = 0, 0
         for c in range(d):
-            t = (points[i, c] - origin[c]) * scale
-            k = min(int(t), shape[c] - 1)
-            box = box * shape[c] + k
-            part = part * CELLS + min(int((t - k) * CELLS), CELLS - 1)
-        for _ in range(d):
-            box *= CELLS
-        cell[i] = box + part
-        count[i // chunk, cell[i]] += 1
+            low, last, n = origin[c], CELLS * shape[c] - 1, shape[c]
+            for k in range(size):
+                t = min(int((points[first + k, c] - low) * scale * CELLS), last)
+                box[k] = box[k] * n + t // CELLS
+                part[k] = part[k] * CELLS + t % CELLS
+        for k in range(size):
+            number = box[k] * CELLS**d + part[k]
+            cell[first + k] = number
+            count[(first + k) // chunk, number] += 1
 
 
 @jit
@@ -87,11 +91,12 @@ def _products(x, count, p, first, last, line, out):
 def add_moments(begin, end, points, order, start, stop, boxes, origin, scale, shape, weights, p, moments):
     """Moments ``sum_j w_j T_a(u_j)`` of the boxes begin..end-1."""
     d = shape.size
-    half = d // 2
+    half = (d + 1) // 2
     n_left, n_right = p**half, p ** (d - half)
     x, line, w = np.empty((d, BLOCK)), np.empty((p, BLOCK)), np.empty(BLOCK)
     left, right = np.empty((n_left, BLOCK)), np.empty((n_right, BLOCK))
     for box in range(begin, end):
+        moments[box] = 0.0
         for first in range(start[box], stop[box], BLOCK):
             count = min(BLOCK, stop[box] - first)
             _local(points, order, first, count, boxes[box], origin, scale, shape, x)
@@ -100,63 +105,78 @@ def add_moments(begin, end, points, order, start, stop, boxes, origin, scale, sh
             _products(x, count, p, 0, half, line, left)
             _products(x, count, p, half, d, line, right)
             for a in range(n_left):
-                u = left[a]
+                u, out = left[a], moments[box, a * n_right : (a + 1) * n_right]
                 for k in range(count):
                     u[k] *= w[k]
-                for b in range(n_right):
-                    v = right[b]
-                    total = 0.0
+                for b in range(0, n_right - 3, 4):
+                    v0, v1, v2, v3 = right[b], right[b + 1], right[b + 2], right[b + 3]
+                    s0 = s1 = s2 = s3 = 0.0
                     for k in range(count):
-                        total += u[k] * v[k]
-                    moments[box, a * n_right + b] += total
+                        s0 += u[k] * v0[k]
+                        s1 += u[k] * v1[k]
+                        s2 += u[k] * v2[k]
+                        s3 += u[k] * v3[k]
+                    out[b] += s0
+                    out[b + 1] += s1
+                    out[b + 2] += s2
+                    out[b + 3] += s3
+                for b in range(n_right - n_right % 4, n_right):
+                    v = right[b]
+                    s0 = 0.0
+                    for k in range(count):
+                        s0 += u[k] * v[k]
+                    out[b] += s0
 
 
-@jit(reassociate=True)
-def translate(begin, end, boxes, row, extent, stride, matrices, before, after, source, target):
-    """Add to the coefficients of boxes[begin:end] those of all boxes within reach along an axis.
+@jit
+def translate(begin, end, boxes, row, extent, stride, matrices, source, target):
+    """Write the coefficients of boxes[begin:end], the sums of those of all boxes within reach along an axis, the first one of `source`.
 
-    ``row[b]`` is the row of `source` of box b, -1 where there is none; there are `before` combinations of indices of the dimensions before
-    the axis and `after` of those after it.
+    ``row[b]`` is the row of `source` of box b, -1 where there is none. The axis becomes the last one of `target`.
     """
     reach, p = matrices.shape[0] // 2, matrices.shape[1]
+    n = target.shape[1] // p
+    sums = np.empty(n * p)
     for k in range(begin, end):
         i = (boxes[k] // stride) % extent
+        sums[:] = 0.0
         for o in range(max(-reach, -i), min(reach, extent - 1 - i) + 1):
             j = row[boxes[k] + o * stride]
             if j >= 0:
-                if after == 1:
-                    _contract_last(source[j], matrices[o + reach], before, p, target[k])
-                else:
-                    _contract(source[j], matrices[o + reach], before, p, after, target[k])
-
-
-@jit(reassociate=True)
-def _contract(values, matrix, before, p, after, out):
-    for r in range(before):
+                _add_product(matrices[o + reach], source[j], p, n, sums)
+        out = target[k]
         for a in range(p):
-            line = out[(r * p + a) * after : (r * p + a + 1) * after]
-            for b in range(p):
-                factor = matrix[a, b]
-                other = values[(r * p + b) * after : (r * p + b + 1) * after]
-                for x in range(after):
-                    line[x] += factor * other[x]
+            for x in range(n):
+                out[x * p + a] = sums[a * n + x]
 
 
 @jit(reassociate=True)
-def _contract_last(values, transposed, before, p, out):
-    for r in range(before):
-        line = out[r * p : (r + 1) * p]
-        for b in range(p):
-            factor = values[r * p + b]
-            for a in range(p):
-                line[a] += factor * transposed[b, a]
+def _add_product(matrix, values, p, n, out):
+    """Add the (p, p) `matrix` times the (p, n) `values` to `out`; the rows of `values` four by four, a stretch of columns at a time."""
+    for begin in range(0, n, STRETCH):
+        size = min(STRETCH, n - begin)
+        for a in range(p):
+            line = out[a * n + begin : a * n + begin + size]
+            for b in range(0, p - 3, 4):
+                m0, m1, m2, m3 = matrix[a, b], matrix[a, b + 1], matrix[a, b + 2], matrix[a, b + 3]
+                at = b * n + begin
+                v0, v1, v2, v3 = values[at:], values[at + n :], values[at + 2 * n :], values[at + 3 * n :]
+                for x in range(size):
+                    line[x] += (m0 * v0[x] + m1 * v1[x]) + (m2 * v2[x] + m3 * v3[x])
+            for b in range(p - p % 4, p):
+                m0, v0 = matrix[a, b], values[b * n + begin :]
+                for x in range(size):
+                    line[x] += m0 * v0[x]
 
 
 @jit(reassociate=True)
-def evaluate(begin, end, points, order, start, stop, boxes, origin, scale, shape, p, local, errors, sums, bounds):
-    """Write the values of the `local` expansions and the bounds of their errors at the points of the boxes begin..end-1."""
+def evaluate(begin, end, points, order, start, stop, boxes, origin, scale, shape, p, local, errors, eps, slack, own, sums, uncertain):
+    """Write the values of the `local` expansions less `own` at the points of the boxes begin..end-1, and where they are `uncertain`.
+
+    They are certain if the bounds in `errors` are at most ``eps`` times the sum, or within `slack`.
+    """
     d = shape.size
-    half = d // 2
+    half = (d + 1) // 2
     n_left, n_right = p**half, p ** (d - half)
     x, line, part, total = np.empty((d, BLOCK)), np.empty((p, BLOCK)), np.empty(BLOCK), np.empty(BLOCK)
     left, right = np.empty((n_left, BLOCK)), np.empty((n_right, BLOCK))
@@ -166,13 +186,19 @@ def evaluate(begin, end, points, order, start, stop, boxes, origin, scale, shape
             _local(points, order, first, count, boxes[box], origin, scale, shape, x)
             _products(x, count, p, 0, half, line, left)
             _products(x, count, p, half, d, line, right)
-            total[:] = 0.0
+            total[:] = -own
             for a in range(n_left):
+                factors = local[box, a * n_right : (a + 1) * n_right]
                 part[:] = 0.0
-                for b in range(n_right):
-                    factor, v = local[box, a * n_right + b], right[b]
+                for b in range(0, n_right - 3, 4):
+                    f0, f1, f2, f3 = factors[b], factors[b + 1], factors[b + 2], factors[b + 3]
+                    v0, v1, v2, v3 = right[b], right[b + 1], right[b + 2], right[b + 3]
                     for k in range(count):
-                        part[k] += factor * v[k]
+                        part[k] += (f0 * v0[k] + f1 * v1[k]) + (f2 * v2[k] + f3 * v3[k])
+                for b in range(n_right - n_right % 4, n_right):
+                    f0, v0 = factors[b], right[b]
+                    for k in range(count):
+                        part[k] += f0 * v0[k]
                 u = left[a]
                 for k in range(count):
                     total[k] += u[k] * part[k]
@@ -180,5 +206,6 @@ def evaluate(begin, end, points, order, start, stop, boxes, origin, scale, shape
                 cell = 0
                 for c in range(d):
                     cell = cell * CELLS + min(int((x[c, k] + 1.0) * (0.5 * CELLS)), CELLS - 1)
-                sums[order[first + k]] = total[k]
-                bounds[order[first + k]] = errors[box, cell]
+                i = order[first + k]
+                sums[i] = total[k]
+                uncertain[i] = not errors[box, cell] <= eps * (total[k] - errors[box, cell]) + slack

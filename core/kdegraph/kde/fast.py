@@ -14,7 +14,7 @@ from .plan import choose_plan, pair_cost
 from .treesum import tree_degrees, tree_sums
 
 GRID, TREE = 1e6, 2e7  # ns: what setting up a grid costs, and what has to be at stake before a tree is thought of
-CHEAP = 400.0  # ns: a grid that costs no more per point is taken at once
+CHEAP = 800.0  # ns: a grid that costs no more per point and dimension is taken at once
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def choose_method(kernel, sources, low, high, n_targets, eps, get_tree, *, metho
             best, cost = grid, grid.cost
     if isinstance(best, Direct) and method != "auto":
         cost = math.inf
-    if cost > max(TREE, CHEAP * (n + n_targets)):
+    if cost > max(TREE, CHEAP * d * (n + n_targets)):
         plan = choose_plan(kernel, get_tree(), eps, n_targets, expand=method != "tree")
         if plan.cost < cost:
             best = plan

@@ -16,16 +16,18 @@ from . import chebyshev
 from .chebyshev import CELLS
 
 MAX_TERMS = 20_000  # of an expansion
+MAX_COEFFICIENTS = 2**25  # of all boxes, and so many more as points can pay for
 MAX_CELLS = 2**20  # of a grid, and as many as points
 SAMPLE = 1024  # points on which the number of boxes is estimated
 CHUNK = 50_000  # points that one thread sorts
 MACS = 200_000  # products of translations in one call
 SLOWEST = 1e5  # ns: what a target costs that is handed back, at most
 
-# Costs in nanoseconds of one core: a point, and what a dimension and a term of an expansion add; a product of a translation, and a run of
-# such products without a gap; a cell.
-POINT, POINT_DIM, TERM = 25.0, 5.0, 0.14
-PRODUCT, RUN, CELL = 0.09, 1.2, 3.0
+# Costs in nanoseconds of one core: a point, and what a dimension and a term of an expansion add; a product of a translation, a run of such
+# products without a gap, a pair of boxes; a cell.
+POINT, POINT_DIM, TERM = 20.0, 5.0, 0.09
+PRODUCT, RUN, PAIR, CELL = 0.08, 2.5, 25.0, 3.0
+BOUNDS = 7  # translations of cells for each of those of expansions
 
 
 @dataclass(frozen=True)
@@ -118,8 +120,10 @@ def choose_grid(kernel, sources, low, high, n_targets, eps):
             continue
         taps = np.minimum(2 * reach + 1, shape).sum()
         rows = min(n_boxes, 1.8 * _count_boxes((sample - low) * scale, shape, n))
-        gaps = sum(order ** -max(d - 1 - c, 1.0) for c in range(d)) / d
-        cost += rows * taps * (order ** (d + 1) * (PRODUCT + RUN * gaps) + 3 * CELLS ** (d + 1) * (PRODUCT + RUN / CELLS))
+        if rows * order**d > MAX_COEFFICIENTS + 64 * n:
+            continue
+        products = order ** (d + 1) * PRODUCT + order**2 * RUN + BOUNDS * CELLS ** (d + 1) * PRODUCT + (1 + BOUNDS) * PAIR
+        cost += rows * taps * products
         if best is None or cost < best.cost:
             extent = float(shape.max()) * width
             best = Grid(low, scale, shape.astype(np.int64), chebyshev.tables(width, reach), 1e-15 * extent, order, cost)
@@ -139,7 +143,7 @@ def _count_boxes(sample, shape, n):
 def grid_sums(grid, sources, targets, weights, eps, *, floor=0.0, own=0.0, progress=None):
     """Kernel sums less `own` and the targets at which they may be off by more than ``eps`` times the mass plus `floor`; (m,), (k,).
 
-    `targets` None means the sources. The mass at a target is the sum of ``|w| k``, less `own`.
+    `targets` None means the sources. The mass at a target is the sum of ``|w| k`` less `own`; `floor` is for a unit of absolute weight.
     """
     m = len(sources) if targets is None else len(targets)
     into = grid.sort(sources)
@@ -150,18 +154,14 @@ def grid_sums(grid, sources, targets, weights, eps, *, floor=0.0, own=0.0, progr
     size = np.abs(weights) if signed else weights
     total = float(size.sum())
     order, bounds = _choose_order(grid, stages, into, onto, size, eps, floor, own)
-    sums, errors = np.empty(m), np.empty(m)
-    passing = (grid, stages, order, into, onto, bounds)
-    _transform(*passing, weights, sums, errors, progress)
-    mass = sums
+    bounds += total * grid.tables.beyond
+    sums, uncertain = np.empty(m), np.empty(m, bool)
+    passing = (grid, stages, order, into, onto, bounds, eps, floor * total, own, sums, uncertain, progress)
+    _transform(size, *passing)
+    left = np.flatnonzero(uncertain)
     if signed:
-        mass = np.empty(m)
-        _transform(*passing, size, mass, errors, progress)
-    sums -= own
-    mass = mass - own if signed else sums
-    errors += total * grid.tables.beyond
-    certain = errors <= eps * (mass - errors) + floor * total
-    return sums, np.flatnonzero(~certain)
+        _transform(weights, *passing)
+    return sums, left
 
 
 def _stages(grid, sources, targets):
@@ -178,20 +178,16 @@ def _stages(grid, sources, targets):
     return [*stages, targets]
 
 
-def _translate(grid, stages, axis, *parts):
-    """The coefficients after a dimension: the sum over `parts`, each matrices with coefficients before it."""
-    boxes, source = stages[axis + 1], stages[axis]
-    d, p = grid.shape.size, parts[0][0].shape[1]
+def _translate(grid, stages, axis, matrices, source, out=None):
+    """The coefficients after a dimension, from those before it."""
+    before, boxes = stages[axis], stages[axis + 1]
     row = np.full(math.prod(grid.shape.tolist()), -1, np.int32)
-    row[source] = np.arange(source.size, dtype=np.int32)
-    out = np.zeros((boxes.size, p**d))
-    for matrices, coefficients in parts:
-        if axis == d - 1:
-            matrices = matrices.transpose(0, 2, 1)
-        parallel.run(
-            loops.translate, boxes.size, boxes, row, grid.shape[axis], grid.stride(axis), np.ascontiguousarray(matrices),
-            p**axis, p ** (d - 1 - axis), coefficients, out, chunk=max(1, MACS // (len(matrices) * p ** (d + 1))),
-        )  # fmt: skip
+    row[before] = np.arange(before.size, dtype=np.int32)
+    out = np.empty((boxes.size, source.shape[1])) if out is None else out[: boxes.size]
+    parallel.run(
+        loops.translate, boxes.size, boxes, row, grid.shape[axis], grid.stride(axis), np.ascontiguousarray(matrices), source, out,
+        chunk=max(1, MACS // (matrices.shape[0] * matrices.shape[1] * source.shape[1])),
+    )  # fmt: skip
     return out
 
 
@@ -205,8 +201,8 @@ def _choose_order(grid, stages, into, onto, size, eps, floor, own):
         masses = [full.reshape(-1, CELLS**d)[into.numbers]]
     typical = masses[0]
     for c in range(d):
-        masses.append(_translate(grid, stages, c, (tables.largest, masses[-1])))
-        typical = _translate(grid, stages, c, (tables.typical, typical))
+        masses.append(_translate(grid, stages, c, tables.largest, masses[-1]))
+        typical = _translate(grid, stages, c, tables.typical, typical)
     allowed = eps * (typical - own) + floor * size.sum() - tables.beyond * size.sum()
     remaining = min(1.5 * size.size, SLOWEST)
     best = None
@@ -217,7 +213,7 @@ def _choose_order(grid, stages, into, onto, size, eps, floor, own):
         small = tables.errors[order] + grid.drift
         small = small[:, None, None] * np.ones_like(tables.largest)
         for c in range(d):
-            error = _translate(grid, stages, c, (tables.largest + small, error), (small, masses[c]))
+            error = _translate(grid, stages, c, tables.largest + small, error) + _translate(grid, stages, c, small, masses[c])
         left = int(onto.count[error > 0.7 * allowed].sum())
         products = sum(s.size for s in stages[1:]) * len(small) * order ** (d + 1) * PRODUCT
         cost = (into.cell.size + onto.cell.size) * TERM * order**d + products + left * remaining
@@ -229,11 +225,13 @@ def _choose_order(grid, stages, into, onto, size, eps, floor, own):
     return best[1:]
 
 
-def _transform(grid, stages, order, into, onto, bounds, weights, sums, errors, progress):
-    """Write the sums for `weights`, and the `bounds` of their errors, at all targets."""
-    d = grid.shape.size
-    coefficients = np.zeros((into.numbers.size, order**d))
+def _transform(weights, grid, stages, order, into, onto, bounds, eps, slack, own, sums, uncertain, progress):
+    """Write the sums for `weights` less `own` at all targets, and which are `uncertain`."""
+    # Two rooms for all stages: fresh memory costs as much as what is done with it.
+    rooms = [np.empty((max(s.size for s in stages[i::2]), order**grid.shape.size)) for i in range(2)]
+    coefficients = rooms[0][: into.numbers.size]
     into.loop_over(loops.add_moments, grid, weights, order, coefficients, progress=progress)
-    for c in range(d):
-        coefficients = _translate(grid, stages, c, (grid.tables.matrices[:, :order, :order], coefficients))
-    onto.loop_over(loops.evaluate, grid, order, coefficients, bounds, sums, errors, progress=progress)
+    matrices = grid.tables.matrices[:, :order, :order]
+    for axis in range(grid.shape.size):
+        coefficients = _translate(grid, stages, axis, matrices, coefficients, rooms[(axis + 1) % 2])
+    onto.loop_over(loops.evaluate, grid, order, coefficients, bounds, eps, slack, own, sums, uncertain, progress=progress)
