@@ -209,6 +209,11 @@ def responsive(function):
     return call
 
 
+def part(progress, start, stop):
+    """`progress` for a part of a stage, from the fraction `start` to `stop`; None when nobody listens."""
+    return None if progress is None else lambda fraction: progress(start + (stop - start) * fraction)
+
+
 class Stages:
     """Times the stages of a computation and reports them: one object per computation.
 

@@ -81,9 +81,10 @@ def build_tree(X, leaf_size=8, progress=None):
     stop[0] = n
     # The upper levels node by node, then whole subtrees, one chunk each.
     top = min(n_levels - 1, 4 if n > 4096 else 0)
+    arrays = points, order, start, stop, low, high
     for level in range(top):
-        parallel.run(_split_nodes, 2**level, 2**level - 1, 1, points, order, start, stop, low, high, chunk=1)
-    parallel.run(_split_nodes, 2**top, 2**top - 1, n_levels - top, points, order, start, stop, low, high, chunk=1, progress=progress)
+        parallel.run(_split_nodes, 2**level, 2**level - 1, 1, *arrays, chunk=1, progress=parallel.part(progress, 0.0, 0.0))
+    parallel.run(_split_nodes, 2**top, 2**top - 1, n_levels - top, *arrays, chunk=1, progress=progress)
     return Tree(points, np.ascontiguousarray(points.T), order, start, stop, low, high, n_levels)
 
 

@@ -37,31 +37,33 @@ def adjacency(kernel, tree, degrees, neighbors, inclusion, *, progress=None):
     """
     n, n_rounds = neighbors.shape
     # All in the tree's order, where neighbours are near in memory; only finished rows take the original numbers.
-    in_start, incoming = _transpose(neighbors)
+    in_start, incoming = _transpose(neighbors, parallel.part(progress, 0.0, 0.1))
     # Row i starts with the L draws of i and has room for all who drew it.
     union, count = np.empty(n * n_rounds + incoming.size, np.int32), np.empty(n, np.int64)
     longest = n_rounds + int(np.diff(in_start).max())
-    parallel.run(_join_rows, n, neighbors, in_start, incoming, tree.order, longest, union, count)
+    parallel.run(
+        _join_rows, n, neighbors, in_start, incoming, tree.order, longest, union, count, progress=parallel.part(progress, 0.1, 0.4)
+    )
     del incoming
     indptr = np.concatenate([[0], np.cumsum(count)])
     kind = np.int32 if indptr[-1] < 2**31 else np.int64
     indices, data = np.empty(indptr[-1], kind), np.empty(indptr[-1])
     parallel.run(
         _fill, n, kernel.code, kernel.inverse_sigma, tree.points, tree.order, degrees, n_rounds, inclusion, in_start, union, longest,
-        indptr, indices, data, progress=progress,
+        indptr, indices, data, progress=parallel.part(progress, 0.4, 1.0),
     )  # fmt: skip
     matrix = scipy.sparse.csr_array((data, indices, indptr.astype(kind)), shape=(n, n))
     matrix.has_sorted_indices = matrix.has_canonical_format = True
     return matrix
 
 
-def _transpose(neighbors):
+def _transpose(neighbors, progress):
     """Who drew each vertex: ``incoming[in_start[j]:in_start[j + 1]]``, in increasing order, with the repetitions of `neighbors`."""
     n = len(neighbors)
     blocks = max(1, min(parallel.get_num_threads(), MAX_BLOCKS, n // 4096))
     place = np.zeros((blocks, n), np.int64)
     rows = -(-n // blocks)
-    parallel.run(_count_incoming, blocks, rows, neighbors, place, chunk=1)
+    parallel.run(_count_incoming, blocks, rows, neighbors, place, chunk=1, progress=parallel.part(progress, 0.0, 0.3))
     total = place.sum(axis=0)
     in_start = np.concatenate([[0], np.cumsum(total)])
     # Where each block writes: after the blocks before it.
@@ -69,7 +71,7 @@ def _transpose(neighbors):
     place[0] = 0
     place += in_start[:-1]
     incoming = np.empty(in_start[-1], np.int32)
-    parallel.run(_list_incoming, blocks, rows, neighbors, place, incoming, chunk=1)
+    parallel.run(_list_incoming, blocks, rows, neighbors, place, incoming, chunk=1, progress=parallel.part(progress, 0.3, 1.0))
     return in_start, incoming
 
 
