@@ -204,6 +204,8 @@ def knn_graph(X, n_neighbors=10, *, mode="connectivity", sigma=None, kernel="gau
     -----
     A k-d tree up to 9 dimensions, about O(n log n); distances by matrix products above, O(n^2 d). Exact in both cases.
     """
+    if progress is not None:
+        progress("nearest neighbours", 0.0)
     X = check_points(X)
     check_choice(mode, "mode", ("connectivity", "kernel"))
     n = len(X)

@@ -243,7 +243,7 @@ class Stages:
     def report(self, fraction):
         """Report that `fraction` of the current stage is done; within a stage it never falls, though its parts begin anew."""
         if self.progress is not None:
-            self._fraction = max(self._fraction, fraction)
+            self._fraction = max(self._fraction, float(fraction))
             self.progress(self._stage, self._fraction)
 
     @property
