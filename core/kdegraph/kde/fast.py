@@ -97,7 +97,7 @@ def kernel_degrees(kernel, tree, eps, *, method=None, progress=None):
 
     `method` is what `choose_for_degrees` has chosen, if it is known.
     """
-    n, d = tree.points.shape
+    n = len(tree.points)
     ones = np.ones(n)
     method = choose_for_degrees(kernel, tree, eps) if method is None else method
     if isinstance(method, Direct):
@@ -105,8 +105,14 @@ def kernel_degrees(kernel, tree, eps, *, method=None, progress=None):
     if not isinstance(method, Grid):
         return tree_degrees(kernel, tree, eps, plan=method, progress=progress)
     degrees, left = grid_sums(method, tree.points, None, ones, eps, own=1.0, progress=progress)
-    if pair_cost(d) * n * left.size <= TREE:
-        degrees[left] = direct_sums(kernel, tree.points, tree.points[left], ones, skip=left, progress=progress)
-    else:
-        degrees[left] = tree_degrees(kernel, tree, eps, plan=choose_plan(kernel, tree, eps, left.size), at=left, progress=progress)
+    degrees[left] = degrees_at(kernel, tree, left, eps, progress=progress)
     return degrees
+
+
+def degrees_at(kernel, tree, positions, eps, *, progress=None):
+    """`kernel_degrees` at some positions of the tree's order."""
+    n, d = tree.points.shape
+    if pair_cost(d) * n * positions.size <= TREE:
+        return direct_sums(kernel, tree.points, tree.points[positions], np.ones(n), skip=positions, progress=progress)
+    plan = choose_plan(kernel, tree, eps, positions.size)
+    return tree_degrees(kernel, tree, eps, plan=plan, at=positions, progress=progress)
