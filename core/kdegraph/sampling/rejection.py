@@ -18,6 +18,7 @@ from .streams import advance, streams, uniform
 RADIUS, LARGE_RADIUS = 0.2, 0.8  # of a group of targets, in units of sigma: with many draws, with few
 DRAWS = 2000  # what counts as many
 TINY = 1e-300  # below, rounding may decide whether a point counts as reachable, so that it is looked at again
+MANY = 4096  # targets of a group at most, so that threads share the work
 BATCH = 1024  # draws that are pending at a time
 FIRST, SIZE, ALIAS = range(3)  # rows of `entries`: the first point of a node, their number, the alias
 LEVEL, WEIGHT = range(2)  # rows of `shape`: the node's smallest exponent, its weight (then its threshold)
@@ -41,7 +42,7 @@ class Groups:
         """Nodes of `tree` that are narrow enough, as large as possible, and single points where leaves are wide."""
         scaled = tree.radii(kernel.inverse_sigma)
         count = tree.stop - tree.start
-        narrow = (scaled <= RADIUS) | ((scaled <= LARGE_RADIUS) & (count * n_rounds <= DRAWS))
+        narrow = ((scaled <= RADIUS) & (count <= MANY)) | ((scaled <= LARGE_RADIUS) & (count * n_rounds <= DRAWS))
         open_nodes = np.zeros(1, np.int64)
         groups = []
         while open_nodes.size:
