@@ -7,7 +7,8 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse
-from kdegraph import Cancelled, gauss_transform, kernel_sum, similarity_graph
+from kdegraph import Cancelled, estimate_sigma, full_graph, gauss_transform, kernel_sum, knn_graph, similarity_graph
+from kdegraph._validation import check_points
 
 WAYS = {
     "rejection": {"sampler": "rejection"},
@@ -117,6 +118,71 @@ def test_largest_coordinates(way, kernel):
         assert (graph.neighbors[0] >= 0).all()
         assert np.isfinite(graph.adjacency.data).all()
         assert graph.kernel_degrees[0] >= 0.8
+
+
+@pytest.mark.parametrize("exponent", [-1000, -997, 997])
+def test_scales_do_not_matter(way, exponent):
+    """Coordinates of about 1e-300 and 1e300: a power of two changes no digit."""
+    Y = np.random.default_rng(4).normal(size=(400, 2))
+    scaled = np.ldexp(Y, exponent)
+    graph, expected = (similarity_graph(Z, sigma=s, n_rounds=9, seed=0, **way) for Z, s in ((scaled, math.ldexp(0.5, exponent)), (Y, 0.5)))
+    assert np.array_equal(graph.neighbors, expected.neighbors)
+    assert np.array_equal(graph.adjacency.data, expected.adjacency.data)
+
+
+@pytest.mark.parametrize("exponent", [-1000, -997, 997])
+def test_scales_do_not_matter_to_sums_and_other_graphs(exponent):
+    Y = np.random.default_rng(4).normal(size=(400, 2))
+    scaled, sigma = np.ldexp(Y, exponent), math.ldexp(0.5, exponent)
+    for kernel in oracle.KERNELS:
+        expected = kernel_sum(Y, kernel=kernel, sigma=0.5, method="direct")
+        for method in ("direct", "tree", "fgt") if kernel == "gaussian" else ("direct", "tree"):
+            np.testing.assert_allclose(kernel_sum(scaled, kernel=kernel, sigma=sigma, method=method), expected, rtol=2e-6)
+        np.testing.assert_allclose(full_graph(scaled, sigma=sigma, kernel=kernel), full_graph(Y, sigma=0.5, kernel=kernel), rtol=1e-13)
+    assert (knn_graph(scaled, 5) != knn_graph(Y, 5)).nnz == 0
+    assert estimate_sigma(scaled, seed=0) == math.ldexp(estimate_sigma(Y, seed=0), exponent)
+
+
+@pytest.mark.parametrize("method", ["direct", "tree", "fgt"])
+def test_smallest_bandwidth(method):
+    for Y in (X, np.ldexp(X, 1000), np.zeros((300, 2))):
+        expected = len(Y) if (Y == 0).all() else 1
+        np.testing.assert_allclose(kernel_sum(Y, sigma=5e-324, method=method), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("sigma", [1e-3, 0.5])
+def test_a_crowd_in_one_place(sigma):
+    """100,000 times the same point among others."""
+    others = np.random.default_rng(5).normal(size=(500, 2))
+    Y = np.concatenate([np.tile([[0.3, 0.1]], (100_000, 1)), others])
+    graph = similarity_graph(Y, sigma=sigma, n_rounds=10, seed=0)
+    K = oracle.kernel_matrix(others, np.concatenate([others, [[0.3, 0.1]]]), "gaussian", sigma).astype(float)
+    np.fill_diagonal(K, 0)
+    np.testing.assert_allclose(graph.kernel_degrees[:100_000], 99_999 + K[:, -1].sum(), rtol=graph.eps)
+    np.testing.assert_allclose(graph.kernel_degrees[100_000:], K[:, :-1].sum(axis=1) + 100_000 * K[:, -1], rtol=graph.eps, atol=1e-300)
+    assert (graph.neighbors[:100_000] >= 0).all()
+    assert (graph.neighbors != np.arange(len(Y))[:, None]).all()
+    counts = np.bincount(graph.neighbors[:100_000].ravel() // 1000, minlength=101)[:100]  # nobody in the crowd is preferred
+    assert oracle.chi_square_p(counts, np.full(100, 0.01)) > 1e-5
+    assert knn_graph(Y, 5).nnz > 0
+
+
+def test_points_are_not_copied_without_need(tmp_path):
+    np.save(tmp_path / "points.npy", X)
+    mapped = np.load(tmp_path / "points.npy", mmap_mode="r")
+    read_only = X.copy()
+    read_only.flags.writeable = False
+    expected = similarity_graph(X, sigma=0.5, n_rounds=5, seed=0)
+    for Y in (X, X[3:], read_only, mapped, np.ma.array(X)):
+        assert np.shares_memory(check_points(Y), Y)
+        graph = similarity_graph(Y, sigma=0.5, n_rounds=5, seed=0)
+        assert np.shares_memory(graph.points, Y)
+        assert len(Y) < 30 or np.array_equal(graph.neighbors, expected.neighbors)
+    for Y in (np.asfortranarray(X), X[::2], X.astype(np.float32), X.astype(">f8")):
+        copy = check_points(Y)
+        assert copy.flags.c_contiguous
+        assert copy.dtype == np.float64
+        assert not np.shares_memory(copy, Y)
 
 
 def test_kinds_of_input(way):

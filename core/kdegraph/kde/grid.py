@@ -107,8 +107,8 @@ def choose_grid(kernel, sources, low, high, n_targets, eps):
     sample = sources if n <= SAMPLE else sources[np.random.default_rng(0).integers(0, n, SAMPLE)]
     best = None
     for width in chebyshev.WIDTHS:
-        scale = kernel.inverse_sigma / width
         with np.errstate(over="ignore", invalid="ignore"):
+            scale = kernel.inverse_sigma / width
             shape = np.maximum(np.ceil((high - low) * scale), 1.0)
             n_boxes = shape.prod()
         good = np.flatnonzero(chebyshev.relative_errors(width, d) <= eps)
