@@ -113,7 +113,7 @@ class Explorer(Viewer):
         self._main = self._lay_out()
         link(self._tabs, "value", self.session.state, "view")
         self.session.state.param.watch(lambda event: self._show(), "view")
-        self.session.state.param.watch(lambda event: self._arrange(), "shown")
+        self.session.state.param.watch(lambda *events: self._arrange(), ["shown", "source"])
         self._arrange()
         if served:
             pn.state.on_session_destroyed(lambda context: self.close())

@@ -2,9 +2,10 @@
 
 from .base import Source
 from .generators import Generators
+from .painted import Painted
 from .photographs import Photographs
 from .upload import Upload
 
-SOURCES = [Generators, Photographs, Upload]
+SOURCES = [Generators, Painted, Photographs, Upload]
 
 __all__ = ["SOURCES", "Source"]

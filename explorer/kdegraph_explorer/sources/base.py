@@ -20,8 +20,8 @@ class Source(param.Parameterized):
     controls : tuple of str
         Names of the parameters that the user sets, in order; a change of one of them loads the data anew.
     widgets : dict
-        Name of a parameter to a hint for its widget where the default will not do: "steps" (a slider over the values to choose from) or
-        "file" (a file from the user's disk).
+        Name of a parameter to a hint for its widget where the default will not do: "steps" (a slider over the values to choose from),
+        "file" (a file from the user's disk) or "none" (a view of the source sets it).
     """
 
     key = ""

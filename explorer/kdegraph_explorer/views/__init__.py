@@ -3,6 +3,7 @@
 from .base import View
 from .compare import CompareView
 from .one_point import OnePointView
+from .paint import PaintView
 from .picture import PictureView
 from .points import PointsView
 from .rounds import RoundsView
@@ -12,6 +13,7 @@ from .spectral import SpectralView
 from .spectrum import SpectrumView
 
 VIEWS = [  # of those on top that apply, the first is shown to begin with
+    PaintView,
     PictureView,
     PointsView,
     OnePointView,

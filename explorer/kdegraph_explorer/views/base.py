@@ -168,7 +168,8 @@ def number(value):
 
 def figure_pane(fig, name):
     """A figure that fills its place; `name` becomes a CSS class, a hook for tests."""
-    return pn.pane.Bokeh(fig, css_classes=["kg-plot", f"kg-{name}"], sizing_mode="stretch_both", margin=0, min_height=150)
+    fig.css_classes = ["kg-plot", f"kg-{name}"]
+    return pn.pane.Bokeh(fig, sizing_mode="stretch_both", margin=0, min_height=150)
 
 
 def beside(*cards, widths=None, **options):

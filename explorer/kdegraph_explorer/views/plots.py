@@ -66,8 +66,9 @@ class LinkedPlots:
         return key, names, lambda: positions(*key)
 
     def _request(self):
-        if self.positions is None:
-            return
+        state = self._state
+        if self.positions is None or self._placed != (state.shown, state.horizontal, state.vertical):
+            return  # hidden while the data changed; it is updated when it appears
         viewport, selection = self.frame.viewport, self._state.selection
         self._job.request({key: Scene(self.positions, viewport, *self._graphs(key), selection) for key in self._plots})
 

@@ -16,7 +16,7 @@ class Status(Viewer):
         super().__init__(**params)
         self.state = session.state
         self._text = Markup(
-            css_classes=["kg-status"], stylesheets=[STYLE, UNLESS_NARROW], sizing_mode="stretch_width", margin=(9, 12, 0, 12)
+            css_classes=["kg-status"], stylesheets=[STYLE, UNLESS_NARROW], sizing_mode="stretch_width", margin=(4, 12, 0, 12)
         )
         self._bar = pmui.LinearProgress(
             value=0, variant="determinate", width=160, margin=(14, 8), css_classes=["kg-progress"], stylesheets=[UNLESS_NARROW]
@@ -31,7 +31,7 @@ class Status(Viewer):
             css_classes=["kg-cancel"],
             on_click=lambda event: session.cancel(),
         )
-        self._work = pn.Row(self._bar, cancel, visible=False, margin=0, height=32)
+        self._work = pn.Row(self._bar, cancel, visible=False, margin=(4, 0), height=32)
         self._body = pn.Row(
             self._text, self._work, sizing_mode="stretch_width", height=32, margin=0, styles={"flex": "1 1 auto", "min-width": "0"}
         )

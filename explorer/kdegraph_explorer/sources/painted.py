@@ -1,0 +1,161 @@
+"""Points painted with the mouse."""
+
+import base64
+from typing import ClassVar
+
+import numpy as np
+import param
+from kdegraph.datasets import Dataset
+
+from .base import Source
+
+GRID = 4095  # places along a side of the canvas: two coordinates and a class are one number of 32 bits
+CANVAS = np.array([1.6, 1.0])  # its width and height
+MAX_POINTS = 20_000
+MAX_ADDRESS = 1200  # painted points that an address of the page can hold
+N_CLASSES = 5
+
+
+def pack(points):
+    """Painted points as text.
+
+    Parameters
+    ----------
+    points : (n, 3) int array
+        Column and row on the grid, and the class, from 0.
+    """
+    x, y, label = np.asarray(points, dtype="<u4").reshape(-1, 3).T
+    return base64.urlsafe_b64encode((x | y << 12 | label << 24).astype("<u4").tobytes()).decode()
+
+
+def unpack(text):
+    """The (n, 3) int array that `pack` has made into text.
+
+    Raises
+    ------
+    ValueError
+    """
+    try:
+        codes = np.frombuffer(base64.b64decode(text, altchars=b"-_", validate=True), dtype="<u4")
+    except (ValueError, TypeError):
+        raise ValueError(f"{text!r:.60} does not hold painted points") from None
+    points = np.stack([codes & 4095, (codes >> 12) & 4095, codes >> 24], axis=1).astype(np.int64)
+    if len(points) > MAX_POINTS or (len(points) and points[:, 2].max() >= N_CLASSES):
+        raise ValueError(f"{text!r:.60} does not hold at most {MAX_POINTS:,} painted points of {N_CLASSES} classes")
+    return points
+
+
+def along(path, amount, spread, label, seed):
+    """Points scattered along a stroke.
+
+    Parameters
+    ----------
+    path : (m, 2) float array
+        On the canvas; one point is a dab.
+    amount : int
+    spread : float
+        Standard deviation of their distance from the stroke.
+    label : int
+        Their class.
+    seed : int
+
+    Returns
+    -------
+    (amount, 3) int array
+        See `pack`; what would lie outside lies on the border.
+    """
+    rng = np.random.default_rng(seed)
+    lengths = np.r_[0.0, np.cumsum(np.hypot(*np.diff(path, axis=0).T))]
+    places = rng.uniform(0, lengths[-1], amount)
+    middle = np.stack([np.interp(places, lengths, path[:, i]) for i in range(2)], axis=1)
+    X = np.clip(middle + rng.normal(scale=spread, size=(amount, 2)), 0, CANVAS)
+    return np.column_stack([np.rint(GRID * X / CANVAS).astype(np.int64), np.full(amount, label)])
+
+
+def coordinates(points):
+    """The (n, 2) float array of the places of painted points on the canvas."""
+    return points[:, :2] / GRID * CANVAS
+
+
+def near(points, path, reach):
+    """Which of the painted points lie within `reach` of a stroke.
+
+    Parameters
+    ----------
+    points : (n, 3) int array
+    path : (m, 2) float array
+    reach : float
+
+    Returns
+    -------
+    (n,) bool array
+    """
+    X, found = coordinates(points), np.zeros(len(points), dtype=bool)
+    for start, end in zip(path, path[1:] if len(path) > 1 else path, strict=False):
+        way = end - start
+        share = np.clip((X - start) @ way / max(way @ way, 1e-12), 0, 1)
+        found |= np.hypot(*(X - start - share[:, None] * way).T) <= reach
+    return found
+
+
+def _first_picture():
+    """Two arcs, to begin with."""
+    turn = np.linspace(0, np.pi, 30)
+    upper = np.stack([0.68 + 0.27 * np.cos(turn), 0.5 + 0.3 * np.sin(turn)], axis=1)
+    lower = np.stack([0.92 + 0.27 * np.cos(turn), 0.52 - 0.3 * np.sin(turn)], axis=1)
+    return pack(np.concatenate([along(upper, 150, 0.02, 0, 0), along(lower, 150, 0.02, 1, 1)]))
+
+
+class Painted(Source):
+    """Points that the user paints; the class of the paint is their reference label."""
+
+    key = "painted"
+    label = "Painted points"
+    controls = ("points",)
+    widgets: ClassVar[dict] = {"points": "none"}
+
+    points = param.String(
+        default=_first_picture(), label="Painted", doc="Paint in the view Paint: every stroke adds points, or takes some away."
+    )
+
+    def loader(self):
+        """See `Source.loader`."""
+        points = unpack(self.points)
+        if len(points) == 0:
+            return None
+        return lambda: to_dataset(points)
+
+    def add(self, points):
+        """Paint more points; beyond `MAX_POINTS` the first ones go."""
+        self.points = pack(np.concatenate([unpack(self.points), points])[-MAX_POINTS:])
+
+    def erase(self, path, reach):
+        """Take the points within `reach` of a stroke away."""
+        points = unpack(self.points)
+        self.points = pack(points[~near(points, path, reach)])
+
+    def checked(self, data):
+        """See `Source.checked`."""
+        data = super().checked(data)
+        if data["points"] == "many":
+            raise ValueError(f"an address holds up to {MAX_ADDRESS:,} painted points: open a session file for more")
+        unpack(data["points"])
+        return data
+
+    def addressed(self, data):
+        """See `Source.addressed`."""
+        return data if len(unpack(data["points"])) <= MAX_ADDRESS else {"points": "many"}
+
+
+def to_dataset(points):
+    """A dataset of painted points; their classes are its labels where there is more than one."""
+    classes, y = np.unique(points[:, 2], return_inverse=True)
+    several = len(classes) > 1
+    return Dataset(
+        X=coordinates(points),
+        y=y.astype(np.int64) if several else None,
+        name="painted points",
+        description=f"{len(points):,} points painted by hand.",
+        feature_names=("x", "y"),
+        label_names=tuple(f"paint {c + 1}" for c in classes) if several else (),
+    )

@@ -1,0 +1,155 @@
+"""Points painted with the mouse."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from bokeh.events import Tap
+from hypothesis import given
+from hypothesis import strategies as st
+from kdegraph_explorer import Explorer
+from kdegraph_explorer.address import query, read
+from kdegraph_explorer.snapshot import take
+from kdegraph_explorer.sources.painted import CANVAS, GRID, MAX_POINTS, N_CLASSES, Painted, along, coordinates, near, pack, unpack
+
+PATIENCE = 120  # seconds
+
+
+@pytest.fixture
+def explorer():
+    explorer = Explorer()
+    explorer.session.sources["generators"].n = 100
+    explorer.session.state.source = "painted"
+    settle(explorer)
+    yield explorer
+    explorer.close()
+
+
+def settle(explorer):
+    for _ in range(2):
+        for job in explorer.session._jobs:
+            job.wait(PATIENCE)
+
+
+def canvas(explorer):
+    return next(view for view in explorer.views if view.key == "paint")
+
+
+@given(st.lists(st.tuples(st.integers(0, GRID), st.integers(0, GRID), st.integers(0, N_CLASSES - 1)), max_size=30))
+def test_painted_points_as_text(points):
+    points = np.array(points, dtype=np.int64).reshape(-1, 3)
+    np.testing.assert_array_equal(unpack(pack(points)), points)
+
+
+@pytest.mark.parametrize("text", ["?", "AAAA", "////____", "AAAAAA==AAAA", "x" * 400_000, "AAAA/w=="])
+def test_text_that_holds_no_points(text):
+    with pytest.raises(ValueError, match="does not hold"):
+        unpack(text)
+
+
+def test_a_stroke_scatters_points_along_itself():
+    path = np.array([[0.2, 0.2], [0.8, 0.2], [0.8, 0.8]])
+    points = along(path, 4000, 0.01, 3, seed=0)
+    assert points.shape == (4000, 3)
+    assert set(points[:, 2]) == {3}
+    assert near(points, path, 0.05).all()
+    X = coordinates(points)
+    assert np.mean(X[:, 1] < 0.25) == pytest.approx(0.5, abs=0.05)  # both legs are equally long
+    distance = np.abs(X[(X[:, 0] > 0.3) & (X[:, 0] < 0.7), 1] - 0.2)
+    assert np.sqrt(np.mean(distance**2)) == pytest.approx(0.01, rel=0.1)
+    np.testing.assert_array_equal(points, along(path, 4000, 0.01, 3, seed=0))
+
+
+def test_points_stay_on_the_canvas():
+    X = coordinates(along(np.array([[0.0, 0.0], [1.6, 1.0]]), 1000, 0.5, 0, seed=1))
+    assert (X.min(axis=0) >= 0).all()
+    assert (X.max(axis=0) <= CANVAS).all()
+
+
+def test_near_a_stroke_is_near_the_nearest_place_of_a_fine_stroke():
+    points = np.random.default_rng(0).integers(0, GRID, (300, 3))
+    path = np.array([[0.3, 0.1], [0.9, 0.5], [0.4, 0.9]])
+    fine = np.concatenate([a + np.linspace(0, 1, 2000)[:, None] * (b - a) for a, b in pairwise(path)])
+    distance = np.min(np.hypot(*(coordinates(points)[:, None] - fine[None]).transpose(2, 0, 1)), axis=1)
+    clear = np.abs(distance - 0.1) > 1e-3
+    np.testing.assert_array_equal(near(points, path, 0.1)[clear], (distance <= 0.1)[clear])
+
+
+def test_there_are_points_to_begin_with(explorer):
+    state = explorer.session.state
+    assert state.dataset.name == "painted points"
+    assert state.view == "paint"
+    assert state.dataset.n_points == 300
+    assert len(np.unique(state.dataset.y)) == 2
+    assert state.outcome("kde").scores["Adjusted Rand index"] == 1.0
+
+
+def test_a_stroke_becomes_points_and_undo_takes_it_back(explorer):
+    view, state = canvas(explorer), explorer.session.state
+    view._class.value = "3"
+    view._amount.value = 50
+    view._stroke.data = {"xs": [[1.2, 1.3, 1.4]], "ys": [[0.9, 0.9, 0.9]]}
+    settle(explorer)
+    assert state.dataset.n_points == 350
+    assert np.count_nonzero(state.dataset.y == 2) == 50
+    assert view._stroke.data == {"xs": [], "ys": []}
+    assert len(view._points.data["x"]) == 350
+    explorer.session.history.undo()
+    settle(explorer)
+    assert state.dataset.n_points == 300
+    assert len(view._points.data["x"]) == 300
+
+
+def test_a_click_is_a_dab_and_the_eraser_takes_away(explorer):
+    view, state = canvas(explorer), explorer.session.state
+    view._figure._trigger_event(Tap(view._figure, x=1.4, y=0.9))
+    settle(explorer)
+    assert state.dataset.n_points == 360
+    view._tool.value = "erase"
+    view._spread.value = 0.1
+    view._figure._trigger_event(Tap(view._figure, x=1.4, y=0.9))
+    settle(explorer)
+    assert state.dataset.n_points == 300
+
+
+def test_a_blob_is_painted_without_the_mouse_where_there_is_room(explorer):
+    state = explorer.session.state
+    before = state.dataset.X
+    canvas(explorer)._blob()
+    settle(explorer)
+    blob = state.dataset.X[300:]
+    assert len(blob) == 60
+    assert np.min(np.hypot(*(blob[:, None] - before[None]).transpose(2, 0, 1))) > 0.05
+
+
+def test_an_empty_canvas_keeps_the_last_results(explorer):
+    state = explorer.session.state
+    before = state.result
+    canvas(explorer)._clear()
+    settle(explorer)
+    assert state.result is before
+    assert state.error == ""
+    canvas(explorer)._blob()
+    settle(explorer)
+    assert state.dataset.n_points == 60
+    assert state.dataset.y is None  # one paint alone is no reference
+
+
+def test_the_oldest_of_too_many_points_go():
+    source = Painted(points=pack(np.zeros((MAX_POINTS, 3), dtype=np.int64)))
+    source.add(np.array([[5, 6, 1]]))
+    points = unpack(source.points)
+    assert len(points) == MAX_POINTS
+    assert points[-1].tolist() == [5, 6, 1]
+
+
+def test_address_holds_a_painting(explorer):
+    session = explorer.session
+    canvas(explorer)._blob()
+    settle(explorer)
+    text = query(session, take(session))
+    assert read(session, text).only_data == take(session).only_data
+    session.sources["painted"].points = pack(np.random.default_rng(0).integers(0, GRID, (3000, 3)) * [1, 1, 0])
+    settle(explorer)
+    with pytest.raises(ValueError, match="open a session file"):
+        read(session, query(session, take(session)))
