@@ -48,7 +48,7 @@ class LinkedPlots:
         if placed is None:
             return
         key, names, compute = placed
-        if self._placed is None or any(a is not b for a, b in zip(key, self._placed, strict=True)):
+        if not self._is_placed(key):
             self._placed, self.positions = key, compute()
             for plot in self._plots.values():
                 plot.name_axes(*names)
@@ -65,9 +65,13 @@ class LinkedPlots:
         key, names = (state.shown, state.horizontal, state.vertical), (state.horizontal, state.vertical)
         return key, names, lambda: positions(*key)
 
+    def _is_placed(self, key):
+        """Whether the positions are those of `key`, and not of earlier data."""
+        return self._placed is not None and all(a is b for a, b in zip(key, self._placed, strict=True))
+
     def _request(self):
-        state = self._state
-        if self.positions is None or self._placed != (state.shown, state.horizontal, state.vertical):
+        placed = self._place()
+        if placed is None or not self._is_placed(placed[0]):
             return  # hidden while the data changed; it is updated when it appears
         viewport, selection = self.frame.viewport, self._state.selection
         self._job.request({key: Scene(self.positions, viewport, *self._graphs(key), selection) for key in self._plots})
