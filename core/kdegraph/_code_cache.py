@@ -110,7 +110,7 @@ class CodeCache(caching.FunctionCache):
 
 class _Announcer(numba.core.event.Listener):
     def on_start(self, event):
-        if event.data["dispatcher"].py_func.__module__.startswith("kdegraph"):
+        if (event.data["dispatcher"].py_func.__module__ or "").startswith("kdegraph"):
             _notice.tell(COMPILING)
 
     def on_end(self, event):
