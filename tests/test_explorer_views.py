@@ -386,12 +386,12 @@ def test_edge_is_drawn_where_it_lies():
     image = draw((0, 10, 0, 10, 100, 100), positions_, np.zeros(2, dtype=np.int64), palette, edges=edge).view(np.uint8).reshape(100, 100, 4)
     rows, columns = np.nonzero(image[:, :, 3])
     assert set(rows) <= {9, 10}
-    assert (columns.min(), columns.max()) == (9, 89)
+    assert (columns.min(), columns.max()) == (10, 89)
     assert (image[rows, columns, 0] > 250).all()
     assert (image[rows, columns, 1] < 5).all()
 
 
-@pytest.mark.parametrize("ends", [((-50, 5), (50, 5)), ((5, -50), (5, 50)), ((-40, -40), (60, 60)), ((30, 30), (40, 40)), ((5, 5), (5, 5))])
+@pytest.mark.parametrize("ends", [((-50, 5), (50, 5)), ((5, -50), (5, 50)), ((-40, -40), (60, 60)), ((30, 30), (40, 40))])
 def test_edges_are_clipped(ends):
     palette = np.zeros((2, 3), dtype=np.uint8)
     edge = (np.array([0], dtype=np.int32), np.array([1], dtype=np.int32))
@@ -427,16 +427,19 @@ def test_every_edge_is_listed_once_or_evenly_thinned():
 def test_painter_paints_what_has_changed():
     places, colours = np.random.default_rng(0).random((50, 2)), np.zeros(50, dtype=np.int64)
     graph, painter, window = kdegraph.knn_graph(places, 4), Painter(), (0, 1, 0, 1, 50, 50)
-    first = painter.paint(Scene(places, window, graph, colours))
-    assert all(layer is not None for layer in (first.image, first.positions, first.colours))
-    again = painter.paint(Scene(places, window, graph, colours))
-    assert all(layer is None for layer in (again.image, again.positions, again.colours))
-    zoomed = painter.paint(Scene(places, (0, 0.5, 0, 0.5, 50, 50), graph, colours))
-    assert zoomed.image is not None
-    assert zoomed.positions is zoomed.colours is None
-    recoloured = painter.paint(Scene(places, (0, 0.5, 0, 0.5, 50, 50), graph, np.arange(50) % 2))
-    assert recoloured.positions is None
-    assert len(set(recoloured.colours.tolist())) == 2
+
+    def paint(*scene):
+        glyphs = painter.glyphs(Scene(*scene))
+        return painter.image(Scene(*scene)).image, glyphs.positions, glyphs.colours
+
+    assert all(layer is not None for layer in paint(places, window, graph, colours))
+    assert all(layer is None for layer in paint(places, window, graph, colours))
+    image, *glyphs = paint(places, (0, 0.5, 0, 0.5, 50, 50), graph, colours)
+    assert image is not None
+    assert glyphs == [None, None]
+    _, positions, recoloured = paint(places, (0, 0.5, 0, 0.5, 50, 50), graph, np.arange(50) % 2)
+    assert positions is None
+    assert len(set(recoloured.tolist())) == 2
 
 
 def test_colours_are_distinct_and_end_with_the_neutral_one():

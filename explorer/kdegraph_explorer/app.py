@@ -5,6 +5,7 @@ from pathlib import Path
 import panel as pn
 import panel_material_ui as pmui
 
+from . import warmup
 from .explorer import SIDEBAR_WIDTH, Explorer
 
 TITLE = "kdegraph explorer"
@@ -65,6 +66,7 @@ def serve(file=None, host="127.0.0.1", port=5006, show=False):
     show : bool
         Open a browser.
     """
+    warmup.start()  # while the browser opens
     everywhere = host in ("0.0.0.0", "::")
     local = everywhere or host in ("127.0.0.1", "::1", "localhost")
     name = "localhost" if local else host

@@ -1,4 +1,7 @@
-"""The first call of a compiled kernel takes seconds: it is made in the background, once per process, with a message."""
+"""The first call of a compiled kernel takes seconds: it is made in the background, once per process, with a message.
+
+The kernels of datashader are compiled anew in every process, as they are not kept on the disk: computations do not wait for them.
+"""
 
 import threading
 
@@ -6,10 +9,11 @@ import numpy as np
 from kdegraph import knn_graph
 from kdegraph.warmup import warm_up
 
-from .drawing.painter import Painter, Scene
+from .drawing.painter import MAX_GLYPHS, Painter, Scene
 
 _lock = threading.Lock()
 _thread = None
+_computable = threading.Event()
 
 
 def start():
@@ -30,15 +34,17 @@ def wait(progress):
         Called as ``progress(stage, fraction)`` ten times a second meanwhile; may raise `kdegraph.Cancelled` to give up waiting.
     """
     start()
-    while _thread.is_alive():
+    while not _computable.wait(0.1) and _thread.is_alive():
         progress("compiling kernels, once", 0.0)
-        _thread.join(0.1)
 
 
 def _use_everything():
     warm_up(("graphs", "clusters", "other graphs"))
+    _computable.set()
     points = np.random.default_rng(0).random((600, 2))
     graph = knn_graph(points, 5)
-    labels = np.zeros(len(points), dtype=np.int64)
-    Painter().paint(Scene(np.repeat(points, 8, axis=0), (0, 1, 0, 1, 8, 8), None, np.repeat(labels, 8)))
-    Painter().paint(Scene(points, (0, 1, 0, 1, 8, 8), graph, labels))
+    viewport = (0, 1, 0, 1, 8, 8)
+    for copies in (1, MAX_GLYPHS // len(points) + 1):  # drawn by the browser, and drawn here
+        many = np.repeat(points, copies, axis=0)
+        labels = np.zeros(len(many), dtype=np.int64)
+        Painter().image(Scene(many, viewport, graph if copies == 1 else None, labels))

@@ -53,17 +53,14 @@ class Painter:
     def __init__(self):
         self._shown = {}
 
-    def paint(self, scene):
-        """The layers of `scene` that differ from what is shown."""
-        colours = np.zeros(len(scene.positions), dtype=np.int64) if scene.colours is None else scene.colours
-        palette = cluster_colours(int(colours.max()) + 1)
-        if scene.colours is None:
-            palette[0] = palette[-1]
-        return Layers(
-            image=self._image(scene, colours, palette),
-            positions=self._glyph_positions(scene),
-            colours=self._glyph_colours(scene, colours, palette),
-        )
+    def glyphs(self, scene):
+        """What the browser draws of `scene` where it differs from what is shown."""
+        colours, palette = _coloured(scene)
+        return Layers(positions=self._glyph_positions(scene), colours=self._glyph_colours(scene, colours, palette))
+
+    def image(self, scene):
+        """What is drawn here of `scene` where it differs from what is shown."""
+        return Layers(image=self._image(scene, *_coloured(scene)))
 
     def _image(self, scene, colours, palette):
         key = (scene.positions, scene.viewport, scene.adjacency, scene.colours, None if scene.as_glyphs else scene.selection)
@@ -95,6 +92,15 @@ class Painter:
         same = shown is not None and all(a is b or (isinstance(a, tuple) and a == b) for a, b in zip(shown, key, strict=True))
         self._shown[layer] = key
         return not same
+
+
+def _coloured(scene):
+    """Colours of the points, as rows of a palette, and the palette."""
+    colours = np.zeros(len(scene.positions), dtype=np.int64) if scene.colours is None else scene.colours
+    palette = cluster_colours(int(colours.max()) + 1)
+    if scene.colours is None:
+        palette[0] = palette[-1]
+    return colours, palette
 
 
 def point_radius(n):

@@ -78,7 +78,8 @@ class LinkedPlots:
 
     def _paint(self, scenes, progress, publish):
         """In the worker. It is short and never stopped: what a painter has painted must reach the screen."""
-        return {key: self._plots[key].painter.paint(scene) for key, scene in scenes.items()}
+        publish({key: self._plots[key].painter.glyphs(scene) for key, scene in scenes.items()})  # points need not wait for edges
+        return {key: self._plots[key].painter.image(scene) for key, scene in scenes.items()}
 
     def _show(self, scenes, layers):
         for key, changes in layers.items():
