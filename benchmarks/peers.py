@@ -1,0 +1,163 @@
+"""Seconds to build a similarity graph, beside nearest-neighbour graphs and the published algorithm by others, on the same data in one run.
+
+    python benchmarks/peers.py [--n 15000 --n 100000] [--photograph photograph.jpg] [--stag path/to/python] [--csv peers.csv]
+
+kdegraph draws `--neighbors` neighbours of every point and weights the edges; the others find as many nearest ones (what they return: a
+sparse matrix for scikit-learn and `kdegraph.knn_graph`, arrays of neighbours for PyNNDescent and FAISS). STAG's
+`approximate_similarity_graph` is the same algorithm as kdegraph's recursive sampler, with its own number of edges. The runs of all methods
+alternate; the table has the medians of the time that passes and of the time of all cores, which other work on the machine disturbs less
+(with OMP_WAIT_POLICY=passive, so that FAISS does not wait busily). Peers that cannot be imported are left out:
+
+    python -m venv peers && peers/bin/pip install -c constraints.txt . pynndescent faiss-cpu
+    python -m venv stag && stag/bin/pip install "numpy<2" stag                # it needs an older numpy
+    peers/bin/python benchmarks/peers.py --stag stag/bin/python
+"""
+
+import csv
+import math
+import statistics
+import subprocess
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+import kdegraph
+import numpy as np
+from PIL import Image
+
+MOST = {"FAISS exact": 110_000, "STAG": 20_000}  # points; beyond, it takes minutes
+STAG = """
+import sys, time
+import numpy, stag.cluster, stag.utility
+data = stag.utility.DenseMat(numpy.load(sys.argv[1]))
+start = time.perf_counter(), time.process_time()
+stag.cluster.approximate_similarity_graph(data, float(sys.argv[2]))
+print(time.perf_counter() - start[0], time.process_time() - start[1])
+"""
+
+
+def kdegraph_sampled(X, sigma, k):
+    kdegraph.similarity_graph(X, sigma=sigma, n_rounds=k, seed=0)
+
+
+def kdegraph_nearest(X, sigma, k):
+    kdegraph.knn_graph(X, k)
+
+
+def scikit_learn(X, sigma, k):
+    from sklearn.neighbors import kneighbors_graph
+
+    kneighbors_graph(X, k, n_jobs=-1)
+
+
+def pynndescent(X, sigma, k):
+    from pynndescent import NNDescent
+
+    NNDescent(X, n_neighbors=k + 1, n_jobs=-1).neighbor_graph  # noqa: B018
+
+
+def faiss_index(make):
+    def search(X, sigma, k):
+        import faiss
+
+        Y = X.astype(np.float32)
+        index = make(faiss, *Y.shape)
+        if not index.is_trained:
+            index.train(Y)
+        index.add(Y)
+        index.search(Y, k + 1)
+
+    return search
+
+
+def inverted_file(faiss, n, d):
+    index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, int(4 * math.sqrt(n)))
+    index.nprobe = 4
+    return index
+
+
+PEERS = {
+    "kdegraph": ("kdegraph", kdegraph_sampled),
+    "kdegraph.knn_graph": ("kdegraph", kdegraph_nearest),
+    "scikit-learn": ("sklearn", scikit_learn),
+    "PyNNDescent": ("pynndescent", pynndescent),
+    "FAISS IVF": ("faiss", faiss_index(inverted_file)),
+    "FAISS HNSW": ("faiss", faiss_index(lambda faiss, n, d: faiss.IndexHNSWFlat(d, 16))),
+    "FAISS exact": ("faiss", faiss_index(lambda faiss, n, d: faiss.IndexFlatL2(d))),
+}
+
+
+def seconds(build, *arguments):
+    """Seconds that pass, and those of all cores."""
+    start = time.perf_counter(), time.process_time()
+    build(*arguments)
+    return time.perf_counter() - start[0], time.process_time() - start[1]
+
+
+def stag_seconds(python, X, sigma):
+    """The same, in a process of its own, without the time to start it and to read the points."""
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(Path(folder, "points.npy"), X)
+        command = [python, "-c", STAG, Path(folder, "points.npy"), str(sigma**-2)]
+        out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return tuple(map(float, out.split()))
+
+
+def measure(name, X, sigma, k, runs, stag):
+    """Rows of the table for one data set."""
+    n, d = X.shape
+    timed = {
+        peer: lambda build=build: seconds(build, X, sigma, k)
+        for peer, (module, build) in PEERS.items()
+        if find_spec(module) and n <= MOST.get(peer, math.inf)
+    }
+    if stag and n <= MOST["STAG"]:
+        timed["STAG"] = lambda: stag_seconds(stag, X, sigma)
+    times = {peer: [] for peer in timed}
+    for _ in range(runs):
+        for peer, run in timed.items():
+            times[peer].append(run())
+    medians = {peer: [statistics.median(column) for column in zip(*found, strict=True)] for peer, found in times.items()}
+    for peer, (passed, used) in medians.items():
+        ratio = used / medians["kdegraph"][1]
+        yield {"data": name, "n": n, "d": d, "method": peer, "seconds": passed, "core seconds": used, "times kdegraph": ratio}
+
+
+def data_sets(sizes, photograph):
+    """(name, points, sigma)."""
+    for n in sizes:
+        yield "moons", kdegraph.datasets.make("moons", n=n, noise=0.05, seed=0).X, 0.1
+    if photograph:
+        for pixels in (15_000, None):
+            data = kdegraph.datasets.image_points(Image.open(photograph), max_pixels=pixels)
+            yield "pixels", data.X, data.sigma
+
+
+@click.command()
+@click.option("--n", "sizes", type=int, multiple=True, default=(15_000, 100_000), show_default=True, help="Points of two moons.")
+@click.option("--photograph", type=click.Path(exists=True), help="A picture whose pixels are points too, in 5 dimensions.")
+@click.option("--neighbors", "k", default=10, show_default=True)
+@click.option("--runs", default=5, show_default=True)
+@click.option("--stag", help="A Python that can import stag.")
+@click.option("--csv", "path", type=click.Path(path_type=Path), help="Write the table there.")
+def main(sizes, photograph, k, runs, stag, path):
+    """Print one line for each data set and method."""
+    warm = kdegraph.datasets.make("moons", n=5000, seed=0).X
+    for X in (warm, np.random.default_rng(0).random((5000, 5))):  # compile, or load what is compiled
+        list(measure("warm-up", X, 0.2, k, 1, None))
+    rows = []
+    for name, X, sigma in data_sets(sizes, photograph):
+        for row in measure(name, X, sigma, k, runs, stag):
+            rows.append(row)
+            click.echo("".join(f"{v:>12,.4g}" if isinstance(v, float) else f"{v:>19}" for v in row.values()))
+    if path:
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
