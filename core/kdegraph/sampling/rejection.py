@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import parallel
 from .._jit import jit
+from ..kde.direct import direct_sums
 from ..kernels import EXPONENTIAL, LAPLACIAN, UNDERFLOW, exp_neg, exponent, paired_exponents
 from .streams import advance, streams, uniform
 
@@ -22,9 +23,10 @@ MANY = 4096  # targets of a group at most, so that threads share the work
 BATCH = 1024  # draws that are pending at a time
 FIRST, SIZE, ALIAS = range(3)  # rows of `entries`: the first point of a node, their number, the alias
 LEVEL, WEIGHT = range(2)  # rows of `shape`: the node's smallest exponent, its weight (then its threshold)
-SAMPLED_GROUPS = 16  # on which the cost is estimated
-# Costs in nanoseconds of one core: the set-up, a group, an entry of its list, a draw, a proposal, and what a dimension adds.
-SET_UP, GROUP, ENTRY, ENTRY_DIM, DRAW, PROPOSAL, PROPOSAL_DIM = 1e6, 1000.0, 25.0, 4.0, 8.0, 11.0, 1.0
+SAMPLED_PAIRS = 2_000_000  # kernel values for which the cost is estimated
+# Costs in nanoseconds of one core: the set-up, a group, a node looked at, an entry of a list, a draw, a proposal, and what a
+# dimension adds.
+SET_UP, GROUP, VISIT, VISIT_DIM, ENTRY, DRAW, PROPOSAL, PROPOSAL_DIM = 1e6, 1000.0, 4.0, 1.0, 15.0, 8.0, 11.0, 1.0
 REFINE = 16.0  # cost of dividing a node, in units of the proposals that a node's whole waste could save
 
 
@@ -67,13 +69,16 @@ class Groups:
 
 
 def estimate_cost(kernel, tree, groups, n_rounds):
-    """Estimated cost of `draw_neighbors` in ns of one core, from a few of the groups."""
-    picked = np.linspace(0, groups.start.size - 1, min(SAMPLED_GROUPS, groups.start.size)).astype(np.int64)
-    cost, drawn = _estimate(
-        picked, kernel.code, kernel.inverse_sigma, groups.start, groups.stop, groups.low, groups.high,
+    """Estimated cost of `draw_neighbors` in ns of one core, from a few of the groups and the exact degree of a target of each."""
+    n = len(tree.points)
+    picked = np.linspace(0, groups.start.size - 1, min(max(4, min(16, SAMPLED_PAIRS // n)), groups.start.size)).astype(np.int64)
+    first = groups.start[picked]
+    degrees = direct_sums(kernel, tree.points, tree.points[first], np.ones(n), skip=first)
+    cost, targets = _estimate(
+        picked, degrees, kernel.code, kernel.inverse_sigma, groups.start, groups.stop, groups.low, groups.high,
         tree.points, tree.start, tree.stop, tree.low, tree.high, n_rounds,
     )  # fmt: skip
-    return SET_UP + cost / drawn * len(tree.points)
+    return SET_UP + cost / targets * n
 
 
 def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, groups=None, progress=None):
@@ -107,41 +112,29 @@ def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, groups=None, progre
 
 
 @jit
-def _estimate(picked, code, scale, g_start, g_stop, g_low, g_high, points, start, stop, low, high, n_rounds):
-    """Cost of the groups `picked` and how many targets they have.
-
-    The limit that divides nodes needs the degrees; they come from the list itself, which covers them from above: of each entry's share
-    of the limit half is taken to be waste.
-    """
+def _estimate(picked, degrees, code, scale, g_start, g_stop, g_low, g_high, points, start, stop, low, high, n_rounds):
+    """Cost of the groups `picked`, whose targets have about the `degrees`, and how many targets they have."""
     capacity = 1024
     nodes, bounds, entries, shape = _room(capacity)
-    total, drawn = 0.0, 0
-    for group in picked:
-        size = g_stop[group] - g_start[group]
-        draws = size * n_rounds
-        degree, weight, count = 1.0 * points.shape[0], 0.0, 0
-        for _ in range(4):
-            while True:
-                count = _list_nodes(
-                    code, scale, g_start[group], g_stop[group], g_low[group], g_high[group], points, start, stop, low, high,
-                    REFINE * degree / draws, nodes, bounds, entries, shape,
-                )  # fmt: skip
-                if count >= 0:
-                    break
-                capacity *= 2
-                nodes, bounds, entries, shape = _room(capacity)
-            weight = 0.0
-            for k in range(count):
-                weight += shape[WEIGHT, k]
-            before, degree = degree, weight / (1.0 + 0.5 * REFINE * count / draws)
-            if degree > 0.7 * before:
+    total, targets, d = 0.0, 0, points.shape[1]
+    for k in range(picked.size):
+        group, size = picked[k], g_stop[picked[k]] - g_start[picked[k]]
+        targets += size
+        if degrees[k] == 0.0:
+            continue
+        while True:
+            count, visits = _list_nodes(
+                code, scale, g_start[group], g_stop[group], g_low[group], g_high[group], points, start, stop, low, high,
+                REFINE * degrees[k] / (size * n_rounds), nodes, bounds, entries, shape,
+            )  # fmt: skip
+            if count >= 0:
                 break
-        proposals = weight / degree if degree > 0.0 else 0.0
-        total += (
-            GROUP + count * (ENTRY + ENTRY_DIM * points.shape[1]) + draws * (DRAW + (PROPOSAL + PROPOSAL_DIM * points.shape[1]) * proposals)
-        )
-        drawn += size
-    return total, drawn
+            capacity *= 2
+            nodes, bounds, entries, shape = _room(capacity)
+        proposals = shape[WEIGHT, :count].sum() / degrees[k]
+        draws = size * n_rounds * (DRAW + (PROPOSAL + PROPOSAL_DIM * d) * proposals)
+        total += GROUP + visits * (VISIT + VISIT_DIM * d) + ENTRY * count + draws
+    return total, targets
 
 
 @jit
@@ -164,7 +157,7 @@ def _draw_range(
             continue
         limit = REFINE * (total / alive) / (alive * n_rounds)
         while True:
-            count = _list_nodes(
+            count, _ = _list_nodes(
                 code, scale, g_first, g_last, g_low[group], g_high[group], points, start, stop, low, high, limit,
                 nodes, bounds, entries, shape,
             )  # fmt: skip
@@ -288,17 +281,18 @@ def _keep_rejected(pending, decision, state, place, target):
 def _list_nodes(
     code, scale, g_first, g_last, g_low, g_high, points, start, stop, low, high, limit, nodes, bounds, entries, shape
 ):  # fmt: skip
-    """List the nodes for a group in `entries` and `shape` and return their number, -1 when there is too little room.
+    """List the nodes for a group in `entries` and `shape`; return their number, -1 if there is too little room, and how many were seen.
 
     Level after level, a node is divided while the proposals that it would waste, ``|B| (max k - min k)``, are more than `limit`; a leaf
     falls into its points.
     """
-    count, width = 0, 1
+    count, width, visits = 0, 1, 0
     nodes[0, 0] = 0
     inner = True
     while width:
         if count + width > nodes.shape[1]:
-            return -1
+            return -1, visits
+        visits += width
         now, following = nodes[0], nodes[1]
         if inner:
             _bound(code, scale, g_low, g_high, low, high, width, now, bounds)
@@ -309,7 +303,7 @@ def _list_nodes(
                 largest = exp_neg(bounds[0, p])
                 _enter(now[p], 1, bounds[0, p], largest, entries, shape, count)
                 count += (largest > 0.0) & ((now[p] != g_first) | (g_last - g_first > 1))
-            return count
+            return count, visits
         leaves = 2 * now[0] + 2 >= start.size
         divided = 0
         for p in range(width):
@@ -328,7 +322,7 @@ def _list_nodes(
             for p in range(divided):
                 width += stop[following[p]] - start[following[p]]
             if width > nodes.shape[1]:
-                return -1
+                return -1, visits
             k = 0
             for p in range(divided):
                 for j in range(start[following[p]], stop[following[p]]):
@@ -338,10 +332,10 @@ def _list_nodes(
         else:
             width = 2 * divided
             if width > nodes.shape[1]:
-                return -1
+                return -1, visits
             for p in range(divided):
                 now[2 * p], now[2 * p + 1] = 2 * following[p] + 1, 2 * following[p] + 2
-    return count
+    return count, visits
 
 
 @jit
