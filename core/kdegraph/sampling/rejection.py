@@ -23,7 +23,7 @@ MANY = 4096  # targets of a group at most, so that threads share the work
 BATCH = 1024  # draws that are pending at a time
 FIRST, SIZE, ALIAS = range(3)  # rows of `entries`: the first point of a node, their number, the alias
 LEVEL, WEIGHT = range(2)  # rows of `shape`: the node's smallest exponent, its weight (then its threshold)
-SAMPLED_PAIRS = 2_000_000  # kernel values for which the cost is estimated
+SAMPLED_PAIRS = 100_000  # kernel values from which the cost is estimated
 # Costs in nanoseconds of one core: the set-up, a group, a node looked at, an entry of a list, a draw, a proposal, and what a
 # dimension adds.
 SET_UP, GROUP, VISIT, VISIT_DIM, ENTRY, DRAW, PROPOSAL, PROPOSAL_DIM = 1e6, 1000.0, 4.0, 1.0, 15.0, 8.0, 11.0, 1.0
@@ -42,30 +42,34 @@ class Groups:
     @classmethod
     def of(cls, kernel, tree, n_rounds):
         """Nodes of `tree` that are narrow enough, as large as possible, and single points where leaves are wide."""
-        scaled = tree.radii(kernel.inverse_sigma)
-        count = tree.stop - tree.start
-        narrow = ((scaled <= RADIUS) & (count <= MANY)) | ((scaled <= LARGE_RADIUS) & (count * n_rounds <= DRAWS))
-        open_nodes = np.zeros(1, np.int64)
-        groups = []
-        while open_nodes.size:
-            groups.append(open_nodes[narrow[open_nodes]])
-            wide = open_nodes[~narrow[open_nodes]]
-            leaves = wide[wide >= tree.first_leaf]
-            points = np.concatenate(
-                [np.arange(a, b) for a, b in zip(tree.start[leaves], tree.stop[leaves], strict=True)] or [np.zeros(0, np.int64)]
-            )
-            groups.append(-1 - points)
-            inner = wide[wide < tree.first_leaf]
-            open_nodes = np.concatenate([2 * inner + 1, 2 * inner + 2])
-        groups = np.concatenate(groups)
-        single, nodes = groups < 0, np.where(groups < 0, 0, groups)
-        points = np.where(single, -1 - groups, 0)
-        start = np.where(single, points, tree.start[nodes])
-        order = np.argsort(start)
-        start, stop = start[order], np.where(single, points + 1, tree.stop[nodes])[order]
-        low = np.where(single[:, None], tree.points[points], tree.low[nodes])[order]
-        high = np.where(single[:, None], tree.points[points], tree.high[nodes])[order]
-        return cls(start, stop, low, high)
+        n, d = tree.points.shape
+        start, stop, low, high = np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n, d)), np.empty((n, d))
+        radii = tree.radii(kernel.inverse_sigma)
+        count = _cut(radii, n_rounds, tree.points, tree.start, tree.stop, tree.low, tree.high, start, stop, low, high)
+        return cls(start[:count], stop[:count], low[:count], high[:count])
+
+
+@jit
+def _cut(radii, n_rounds, points, start, stop, low, high, g_start, g_stop, g_low, g_high):
+    """Write the groups and return their number."""
+    stack = np.empty(256, np.int64)
+    count, top = 0, 0
+    stack[0] = 0
+    while top >= 0:
+        node = stack[top]
+        top -= 1
+        a, b = start[node], stop[node]
+        if (radii[node] <= RADIUS and b - a <= MANY) or (radii[node] <= LARGE_RADIUS and (b - a) * n_rounds <= DRAWS):
+            g_start[count], g_stop[count], g_low[count], g_high[count] = a, b, low[node], high[node]
+            count += 1
+        elif 2 * node + 2 < start.size:
+            stack[top + 1], stack[top + 2] = 2 * node + 2, 2 * node + 1
+            top += 2
+        else:
+            for i in range(a, b):
+                g_start[count], g_stop[count], g_low[count], g_high[count] = i, i + 1, points[i], points[i]
+                count += 1
+    return count
 
 
 def estimate_cost(kernel, tree, groups, n_rounds):
