@@ -10,7 +10,7 @@ from ..tree import build_tree
 from .boxes import extent
 from .direct import direct_sums
 from .grid import Grid, choose_grid, grid_sums
-from .plan import choose_plan, pair_cost
+from .plan import Plan, choose_plan, pair_cost
 from .treesum import tree_degrees, tree_sums
 
 GRID, TREE = 1e6, 2e7  # ns: what setting up a grid costs, and what has to be at stake before a tree is thought of
@@ -24,7 +24,7 @@ class Direct:
     cost: float
 
 
-def choose_method(kernel, sources, low, high, n_targets, eps, get_tree, *, method="auto"):
+def choose_method(kernel, sources, low, high, n_targets, eps, get_tree, *, method="auto", on_grid=True):
     """What costs least: a `Grid`, a `Plan` for a tree, or `Direct`; each tells its estimated `cost`.
 
     Parameters
@@ -35,11 +35,13 @@ def choose_method(kernel, sources, low, high, n_targets, eps, get_tree, *, metho
         Returns the tree of the sources; called if a tree is considered.
     method : {"auto", "tree", "fgt"}
         As in `kernel_sum`.
+    on_grid : bool
+        Whether a grid may do.
     """
     n, d = sources.shape
     best = Direct(pair_cost(d) * n * n_targets)
     cost = best.cost
-    if method != "tree" and kernel.code == GAUSSIAN and cost > GRID:
+    if on_grid and method != "tree" and kernel.code == GAUSSIAN and cost > GRID:
         grid = choose_grid(kernel, sources, low, high, n_targets, eps)
         if grid is not None and grid.cost + GRID < cost:
             best, cost = grid, grid.cost
@@ -52,10 +54,10 @@ def choose_method(kernel, sources, low, high, n_targets, eps, get_tree, *, metho
     return best
 
 
-def fast_sums(kernel, sources, targets, weights, eps, *, floor, method="auto", progress=None):
+def fast_sums(kernel, sources, targets, weights, eps, *, floor, method="auto", on_grid=True, progress=None):
     """Kernel sums of relative error eps for checked arrays, plus `floor` times the sum of absolute weights.
 
-    `targets` None means the sources; methods as in `kernel_sum`.
+    `targets` None means the sources; methods as in `kernel_sum`; `on_grid` False forbids grids.
     """
     points = sources if targets is None else targets
     low, high = np.full(sources.shape[1], np.inf), np.full(sources.shape[1], -np.inf)
@@ -67,24 +69,15 @@ def fast_sums(kernel, sources, targets, weights, eps, *, floor, method="auto", p
         trees.append(build_tree(sources))
         return trees[0]
 
-    chosen = choose_method(kernel, sources, low, high, len(points), eps, get_tree, method=method)
+    chosen = choose_method(kernel, sources, low, high, len(points), eps, get_tree, method=method, on_grid=on_grid)
     if isinstance(chosen, Direct):
         return direct_sums(kernel, sources, points, weights, progress=progress)
-    if not isinstance(chosen, Grid):
+    if isinstance(chosen, Plan):
         return tree_sums(kernel, trees[0], targets, weights, eps, floor=floor, plan=chosen, progress=progress)
     sums, left = grid_sums(chosen, sources, targets, weights, eps, floor=floor, progress=progress)
     if left.size:
-        sums[left] = _sums_left(kernel, sources, points[left], weights, eps, floor, progress)
+        sums[left] = fast_sums(kernel, sources, points[left], weights, eps, floor=floor, on_grid=False, progress=progress)
     return sums
-
-
-def _sums_left(kernel, sources, points, weights, eps, floor, progress):
-    """Sums at the few points where a grid is not accurate enough."""
-    if pair_cost(sources.shape[1]) * len(sources) * len(points) <= TREE:
-        return direct_sums(kernel, sources, points, weights, progress=progress)
-    tree = build_tree(sources)
-    plan = choose_plan(kernel, tree, eps, len(points))
-    return tree_sums(kernel, tree, points, weights, eps, floor=floor, plan=plan, progress=progress)
 
 
 def choose_for_degrees(kernel, tree, eps):
@@ -102,7 +95,7 @@ def kernel_degrees(kernel, tree, eps, *, method=None, progress=None):
     method = choose_for_degrees(kernel, tree, eps) if method is None else method
     if isinstance(method, Direct):
         return direct_sums(kernel, tree.points, tree.points, ones, skip=np.arange(n), progress=progress)
-    if not isinstance(method, Grid):
+    if isinstance(method, Plan):
         return tree_degrees(kernel, tree, eps, plan=method, progress=progress)
     degrees, left = grid_sums(method, tree.points, None, ones, eps, own=1.0, progress=progress)
     degrees[left] = degrees_at(kernel, tree, left, eps, progress=progress)
@@ -111,8 +104,8 @@ def kernel_degrees(kernel, tree, eps, *, method=None, progress=None):
 
 def degrees_at(kernel, tree, positions, eps, *, progress=None):
     """`kernel_degrees` at some positions of the tree's order."""
-    n, d = tree.points.shape
-    if pair_cost(d) * n * positions.size <= TREE:
-        return direct_sums(kernel, tree.points, tree.points[positions], np.ones(n), skip=positions, progress=progress)
-    plan = choose_plan(kernel, tree, eps, positions.size)
-    return tree_degrees(kernel, tree, eps, plan=plan, at=positions, progress=progress)
+    n = len(tree.points)
+    method = choose_method(kernel, tree.points, None, None, positions.size, eps, lambda: tree, on_grid=False)
+    if isinstance(method, Plan):
+        return tree_degrees(kernel, tree, eps, plan=method, at=None if positions.size == n else positions, progress=progress)
+    return direct_sums(kernel, tree.points, tree.points[positions], np.ones(n), skip=positions, progress=progress)

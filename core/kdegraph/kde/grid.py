@@ -153,15 +153,22 @@ def grid_sums(grid, sources, targets, weights, eps, *, floor=0.0, own=0.0, progr
     signed = bool((weights < 0).any())
     size = np.abs(weights) if signed else weights
     total = float(size.sum())
-    order, bounds = _choose_order(grid, stages, into, onto, size, eps, floor, own)
+    order, bounds, n_left = _choose_order(grid, stages, into, onto, size, eps, floor, own)
+    if n_left > m / 2:
+        return np.empty(m), np.arange(m)
     bounds += total * grid.tables.beyond
     sums, uncertain = np.empty(m), np.empty(m, bool)
-    passing = (grid, stages, order, into, onto, bounds, eps, floor * total, own, sums, uncertain, progress)
-    _transform(size, *passing)
+    passing = (grid, stages, order, into, onto, bounds, eps, floor * total, own, sums, uncertain)
+    _transform(size, *passing, progress=_part(progress, 0.0, 0.5 if signed else 1.0))
     left = np.flatnonzero(uncertain)
     if signed:
-        _transform(weights, *passing)
+        _transform(weights, *passing, progress=_part(progress, 0.5, 1.0))
     return sums, left
+
+
+def _part(progress, begin, end):
+    """A callback for a part of the work that `progress` tells of."""
+    return None if progress is None else lambda fraction: progress(begin + fraction * (end - begin))
 
 
 def _stages(grid, sources, targets):
@@ -192,7 +199,7 @@ def _translate(grid, stages, axis, matrices, source, out=None):
 
 
 def _choose_order(grid, stages, into, onto, size, eps, floor, own):
-    """The order of least cost, those targets included that it leaves over; and its bounds of the errors in the cells of the targets."""
+    """The order of least cost, bounds of the errors in the cells of the targets, and how many targets will about be handed back."""
     d = grid.shape.size
     tables = grid.tables
     masses = [into.count.astype(float)]
@@ -219,19 +226,19 @@ def _choose_order(grid, stages, into, onto, size, eps, floor, own):
         cost = (into.cell.size + onto.cell.size) * TERM * order**d + products + left * remaining
         if best is not None and cost >= best[0]:
             break
-        best = cost, order, error
+        best = cost, order, error, left
         if left == 0:
             break
     return best[1:]
 
 
-def _transform(weights, grid, stages, order, into, onto, bounds, eps, slack, own, sums, uncertain, progress):
+def _transform(weights, grid, stages, order, into, onto, bounds, eps, slack, own, sums, uncertain, *, progress):
     """Write the sums for `weights` less `own` at all targets, and which are `uncertain`."""
     # Two rooms for all stages: fresh memory costs as much as what is done with it.
     rooms = [np.empty((max(s.size for s in stages[i::2]), order**grid.shape.size)) for i in range(2)]
     coefficients = rooms[0][: into.numbers.size]
-    into.loop_over(loops.add_moments, grid, weights, order, coefficients, progress=progress)
+    into.loop_over(loops.add_moments, grid, weights, order, coefficients, progress=_part(progress, 0.0, 0.4))
     matrices = grid.tables.matrices[:, :order, :order]
     for axis in range(grid.shape.size):
         coefficients = _translate(grid, stages, axis, matrices, coefficients, rooms[(axis + 1) % 2])
-    onto.loop_over(loops.evaluate, grid, order, coefficients, bounds, eps, slack, own, sums, uncertain, progress=progress)
+    onto.loop_over(loops.evaluate, grid, order, coefficients, bounds, eps, slack, own, sums, uncertain, progress=_part(progress, 0.6, 1.0))
