@@ -9,7 +9,7 @@ from ..kernels import GAUSSIAN
 from ..tree import build_tree
 from .boxes import extent
 from .direct import direct_sums
-from .grid import Grid, choose_grid, grid_sums
+from .grid import choose_grid, grid_sums
 from .plan import Plan, choose_plan, pair_cost
 from .treesum import tree_degrees, tree_sums
 
@@ -103,7 +103,7 @@ def kernel_degrees(kernel, tree, eps, *, method=None, progress=None):
 
 
 def degrees_at(kernel, tree, positions, eps, *, progress=None):
-    """`kernel_degrees` at some positions of the tree's order."""
+    """`kernel_degrees` at some positions of the tree's order, in ascending order."""
     n = len(tree.points)
     method = choose_method(kernel, tree.points, None, None, positions.size, eps, lambda: tree, on_grid=False)
     if isinstance(method, Plan):
