@@ -16,6 +16,7 @@ import scipy.sparse
 from kdegraph import Cancelled, SimilarityGraph, similarity_graph
 from kdegraph.kernels import Kernel
 from kdegraph.rounds import suggest_n_rounds
+from kdegraph.sampling.recursive import LEAF
 from kdegraph.tree import build_tree
 
 WAYS = {
@@ -137,6 +138,7 @@ def test_structure_of_a_larger_graph(name):
     assert again.has_sorted_indices
     assert again.has_canonical_format
     assert np.array_equal(graph.points, X)
+    assert np.array_equal(graph.order, build_tree(X, LEAF if graph.sampler == "recursive" else 8).order)
 
 
 def digest(graph):

@@ -3,7 +3,9 @@
 import itertools
 import math
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
+import kdegraph
 import numpy as np
 import pytest
 import scipy.linalg
@@ -11,6 +13,7 @@ import scipy.sparse as sp
 from kdegraph.graph import similarity_graph
 from kdegraph.parallel import Cancelled, set_num_threads
 from kdegraph.spectra import Spectrum, spectrum, suggest_n_clusters
+from kdegraph.tree import build_tree
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import kneighbors_graph
@@ -78,7 +81,7 @@ def separated_blobs(n, c, k=8):
 # ---------------------------------------------------------------- small graphs, every number of eigenvalues
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("n", [*range(1, 13), 30])
 def test_every_number_of_eigenvalues_of_small_graphs(n):
     rng = np.random.default_rng(n)
     W = np.triu(rng.random((n, n)) * (rng.random((n, n)) < 0.6), 1)
@@ -282,6 +285,73 @@ def test_similarity_graph_is_accepted():
     graph = similarity_graph(X, sigma=0.1, seed=0)
     assert np.array_equal(spectrum(graph, 6).eigenvalues, spectrum(graph.adjacency, 6).eigenvalues)
     check(graph.adjacency, 6)
+
+
+# ---------------------------------------------------------------- the start from groups of points
+
+
+@pytest.fixture
+def grouped(monkeypatch):
+    """Small graphs start from groups of points as large ones do."""
+    monkeypatch.setattr("kdegraph._laplacian.IN_CACHE", 0)
+    monkeypatch.setattr("kdegraph._coarse.MIN_VERTICES", 100)
+    monkeypatch.setattr("kdegraph._coarse.NODE_SIZE", 2)
+    monkeypatch.setattr("kdegraph.spectra.DENSE_UP_TO", 100)
+    starts = []
+    start = kdegraph._coarse.coarse_start
+    monkeypatch.setattr("kdegraph.spectra.coarse_start", lambda *args: starts.append(start(*args)) or starts[-1])
+    return starts
+
+
+@pytest.mark.parametrize("name", ["moons", "blobs", "uniform", "varied", "rings"])
+@pytest.mark.parametrize("k", [2, 5, 9])
+def test_groups_of_points_give_the_right_spectrum(grouped, name, k):
+    data = kdegraph.datasets.make(name, n=1500, seed=0)
+    graph = similarity_graph(data.X, sigma=data.sigma, n_rounds=20, seed=0)
+    found = spectrum(graph, k)
+    exact = scipy.linalg.eigh(laplacian(graph.adjacency), eigvals_only=True)[:k]
+    assert np.abs(found.eigenvalues - exact).max() < 5e-6
+    if found.n_products:
+        assert len(grouped) == 1
+        cold = spectrum(graph.adjacency, k)  # no points: breadth-first order
+        assert np.abs(cold.eigenvalues - exact).max() < 5e-6
+
+
+@pytest.mark.parametrize("weight", [1e-9, 1e-3, 0.02])
+@pytest.mark.parametrize("seed", range(4))
+def test_what_groups_of_points_cannot_show_is_found(grouped, weight, seed):
+    """Tiny clusters within the groups: pairs and triples of vertices that hang together, weakly attached to one of their neighbours."""
+    X, _ = make_moons(1500, noise=0.05, random_state=0)
+    A = similarity_graph(X, sigma=0.2, n_rounds=20, seed=0).adjacency.toarray()
+    rng = np.random.default_rng(seed)
+    parts = np.split(rng.choice(1500, 14, replace=False), [2, 4, 6, 8, 11])  # four pairs and two triples
+    for part in parts:
+        host = np.flatnonzero(A[part[0]])[0]
+        A[part] = 0
+        A[:, part] = 0
+        for i, j in itertools.combinations(part, 2):
+            A[i, j] = A[j, i] = 1.0
+        A[part[0], host] = A[host, part[0]] = weight
+    A = sp.csr_array(A)
+    order = build_tree(X, 8).order
+    graph = SimpleNamespace(adjacency=A, points=X, order=order)
+    exact = scipy.linalg.eigh(laplacian(A), eigvals_only=True)
+    for k in (3, 7, 10):
+        for tol in (1e-4, 1e-3):
+            found = spectrum(graph, k, seed=seed, tol=tol)
+            assert np.abs(found.eigenvalues - exact[:k]).max() < 0.05 * tol
+    assert len(grouped) == 6
+
+
+def test_groups_of_points_across_components(grouped):
+    data = kdegraph.datasets.make("blobs", n=2000, seed=0)
+    graph = similarity_graph(data.X, sigma=0.2, n_rounds=20, seed=0)
+    exact = scipy.linalg.eigh(laplacian(graph.adjacency), eigvals_only=True)
+    components = np.sum(exact < 1e-12)
+    for k in (components, components + 1, components + 6):
+        found = spectrum(graph, k)
+        assert found.n_connected_components == components
+        assert np.abs(found.eigenvalues - exact[:k]).max() < 5e-6
 
 
 # ---------------------------------------------------------------- warm starts, seeds, threads, cancelling

@@ -13,21 +13,25 @@ from ._jit import jit
 from ._laplacian import NormalizedAdjacency
 from ._nullspace import NullSpace
 
-MIN_VERTICES = 20_000  # a random start is as quick below
-MAX_NODES, NODE_SIZE = 2048, 64
-TOL = 1e-2  # of the coarse eigenvectors
+MIN_VERTICES = 5_000  # a random start is as quick below
+MAX_LEVEL, NODE_SIZE = 11, 16  # at most 2^11 nodes of at least so many vertices
+WIDE, MAX_HALVINGS = 2.0, 8  # groups wider than this many times the median are halved, so many times
+TOL = 3e-2  # of the coarse eigenvectors
 
 
-def coarse_start(operator, null, k, solve, progress=None):
-    """Approximate eigenvectors from groups of consecutive rows.
+def coarse_start(operator, null, k, groups, places, solve, progress=None):
+    """Approximate eigenvectors from groups of consecutive vertices.
 
     Parameters
     ----------
     operator : NormalizedAdjacency
-        Its rows in an order in which neighbours are near each other.
     null : NullSpace
     k : int
         Wanted pairs.
+    groups : (g + 1,) int array
+        Where the groups begin and end, in the order of all vertices.
+    places : (n,) int array
+        Places of the rows in that order, ascending within each component.
     solve : callable
         ``solve(operator, null, k, tol)`` returns the `Pairs` of the coarse graph.
     progress : callable, optional
@@ -38,10 +42,10 @@ def coarse_start(operator, null, k, solve, progress=None):
         None for few vertices, too many components, and where the groups do not show the wanted eigenvectors.
     """
     n, width = operator.n, block_width(k)
-    n_nodes = min(MAX_NODES, n // NODE_SIZE)
-    if n < MIN_VERTICES or 16 * max(width, len(null)) > n_nodes:
+    if n < MIN_VERTICES or 16 * max(width, len(null)) > len(groups):
         return None
-    bounds = np.union1d(np.arange(n_nodes + 1) * n // n_nodes, null.bounds)
+    group = np.searchsorted(groups, places, side="right")
+    bounds = np.union1d(np.flatnonzero(np.diff(group)) + 1, null.bounds)
     sizes = np.diff(bounds)
     node = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     vector = null.vector.astype(np.float32)
@@ -54,8 +58,33 @@ def coarse_start(operator, null, k, solve, progress=None):
     pairs = solve(coarse, NullSpace(np.searchsorted(bounds, null.bounds), lengths), width, TOL)
     if pairs.values[k - 1] < NOISE:
         return None
+    values = np.r_[pairs.values, pairs.guard_values]
     chosen = (pairs.vectors[:, : max(k, width - PROBES)] / lengths[:, None]).astype(np.float32)
-    return Start(chosen[node] * vector[:, None], pairs.values)
+    return Start(chosen[node] * vector[:, None], values)
+
+
+def groups_in_space(graph):
+    """Bounds of groups of vertices that follow each other in the order of a `Graph`: at most 2,048, and more where the points say so.
+
+    If that is the order of the tree, the groups are its nodes. A node that is much wider than others may lie across a gap between
+    clusters, which its vertices would bridge in the coarse graph: such nodes are halved until they are as small as the others.
+    """
+    n = graph.n
+    n_groups = 2 ** min(MAX_LEVEL, max(n // NODE_SIZE, 1).bit_length() - 1)
+    bounds = np.arange(n_groups + 1) * n // n_groups
+    if graph.points is None or n < MIN_VERTICES:
+        return bounds
+    points, limit = graph.points[graph.order], None
+    for _ in range(MAX_HALVINGS):
+        start = bounds[:-1]
+        with np.errstate(over="ignore"):
+            width = (np.maximum.reduceat(points, start) - np.minimum.reduceat(points, start)).max(axis=1)
+        limit = limit or WIDE * np.median(width)
+        wide = (width > limit) & (np.diff(bounds) > 1)
+        if not wide.any() or len(bounds) + wide.sum() > 2 * n_groups:
+            break
+        bounds = np.union1d(bounds, ((bounds[:-1] + bounds[1:]) // 2)[wide])
+    return bounds
 
 
 @jit

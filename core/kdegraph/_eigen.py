@@ -36,20 +36,22 @@ DEPENDENT = 1e-11  # squared length, relative to the longest, below which a dire
 class Pairs:
     """What an eigensolver found.
 
-    `values` (k,) of M in descending order, `vectors` (n, k) float64, `residuals` (k,), and further, less accurate vectors, `guards` (n, g).
+    `values` (k,) of M in descending order, `vectors` (n, k) float64, `residuals` (k,), and further, less accurate vectors, `guards` (n, g),
+    with their Ritz values `guard_values` (g,).
     """
 
     values: np.ndarray
     vectors: np.ndarray
     residuals: np.ndarray
     guards: np.ndarray
+    guard_values: np.ndarray
     converged: bool
     n_products: int
 
 
 @dataclass
 class Start:
-    """Where to start: approximate eigenvectors (n, s), and their values if known, in descending order."""
+    """Where to start: approximate eigenvectors (n, s), and estimates of the largest eigenvalues if known, in descending order."""
 
     vectors: np.ndarray
     values: np.ndarray | None = None
@@ -69,7 +71,7 @@ def solve_dense(operator, null, k):
     vectors, _ = np.linalg.qr(vectors)
     values = values[::-1]
     residuals = operator.step(vectors, np.zeros_like(vectors)) - vectors * values
-    return Pairs(values, vectors, np.linalg.norm(residuals, axis=0), np.empty((n, 0), np.float32), True, 0)
+    return Pairs(values, vectors, np.linalg.norm(residuals, axis=0), np.empty((n, 0), np.float32), np.empty(0), True, 0)
 
 
 def block_width(k):
@@ -114,14 +116,13 @@ def solve_block(operator, null, k, *, tol, rng, start=None, report=None):
     width = block_width(k)
     progress = None if report is None else lambda _: report(state["done"])
     state = {"done": 0.0}
-    block, n_random, values = _starting_block(null, k, width, start, rng)
+    block, n_random, expected = _starting_block(null, k, width, start, rng)
     probability = 0.0 if start is None else math.log(math.sqrt(operator.n / n_random))
     limit = max(MAX_PRODUCTS, MAX_WORK / (width * (len(operator.indices) + operator.n)))
     history, n_products, first = [], 0, None
-    if values is not None:
-        chebyshev = Chebyshev.choose(values, 0.0, k, np.float32)
-        stray = _stray(values, k)
-        chebyshev.set_degree(values, [(stray, probability + math.log(_share(values, k)))])
+    if expected is not None:
+        chebyshev = Chebyshev.choose(expected, 0.0, k, np.float32)
+        chebyshev.set_degree(expected, [(_stray(expected, k), probability + math.log(_share(expected, k)))])
     elif start is None:
         chebyshev = Chebyshev(FIRST_CUT, FIRST_DEGREE, np.float32)
     else:
@@ -139,6 +140,8 @@ def solve_block(operator, null, k, *, tol, rng, start=None, report=None):
                 chebyshev = Chebyshev(FIRST_CUT, FIRST_DEGREE, np.float32)
                 continue
             values, residuals = values[:known], residuals[:known]
+        if expected is not None:  # better than Ritz values from the few random vectors, which may be all noise
+            values[k:] = np.maximum(values[k:], np.minimum(expected[k:], values[k - 1]))
         worst, target = residuals[:k].max(), _target(tol, values)
         first = first or max(worst, 2 * target)
         state["done"] = max(state["done"], min(1.0, math.log(first / max(worst, target)) / math.log(first / target)))
@@ -153,7 +156,7 @@ def solve_block(operator, null, k, *, tol, rng, start=None, report=None):
     vectors = np.ascontiguousarray(block[:, :k], np.float64)
     if block.dtype == np.float32:
         vectors = _orthonormal(null, vectors, progress, nearest=True)
-    return Pairs(values[:k], vectors, residuals[:k], block[:, k:], bool(worst <= target), n_products)
+    return Pairs(values[:k], vectors, residuals[:k], block[:, k:], values[k:], bool(worst <= target), n_products)
 
 
 def _stray(values, k):
@@ -182,12 +185,12 @@ def _starting_block(null, k, width, start, rng):
     n = len(null.vector)
     columns, values = np.empty((n, 0)), None
     if start is not None:
-        columns, values = start.vectors, start.values
-        if values is None:
-            columns = null.remove(np.ascontiguousarray(columns))
-            kept = np.linalg.norm(columns, axis=0) > 0.3 * np.linalg.norm(start.vectors, axis=0)  # the rest was null space
-            columns = columns[:, kept]
-        columns = columns[:, : max(k, width - PROBES)]
+        columns = null.remove(np.ascontiguousarray(start.vectors))
+        lost = np.linalg.norm(columns, axis=0) < 0.3 * np.linalg.norm(start.vectors, axis=0)  # null space
+        columns = columns[:, ~lost][:, : max(k, width - PROBES)]
+        if start.values is not None and columns.shape[1] >= k:
+            values = np.delete(start.values, np.flatnonzero(lost))[:width]
+            values = values if len(values) == width else None  # where the block ends is not known
     n_given = columns.shape[1]
     block = np.empty((n, width), np.float32)
     block[:, :n_given] = columns

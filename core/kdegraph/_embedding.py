@@ -60,7 +60,7 @@ def _neighbour_means(start, stop, indptr, indices, weights, degrees, rows, means
 
 
 def kmeans(rows, k, seed, n_init):
-    """Labels by k-means: starts on a sample where there are many rows, the last steps on all of them.
+    """Labels by k-means, which is fitted to a sample where there are many rows.
 
     Returns
     -------
@@ -76,6 +76,4 @@ def kmeans(rows, k, seed, n_init):
     k = min(k, len(np.unique(np.round(sample, DISTINCT), axis=0)))
     state = int(rng.integers(2**32))
     fitted = KMeans(k, n_init=n_init, random_state=state).fit(sample)
-    if len(sample) < len(rows):
-        fitted = KMeans(k, init=fitted.cluster_centers_, n_init=1, max_iter=10, random_state=state).fit(rows)
-    return fitted.labels_
+    return fitted.labels_ if len(sample) == len(rows) else fitted.predict(rows)

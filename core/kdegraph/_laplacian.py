@@ -12,7 +12,7 @@ from ._products import step_rows
 SYMMETRY = 1e-8  # relative difference between w(i, j) and w(j, i) that rounding may leave
 CHUNK = 4096  # rows that are checked together
 FIRST_EDGES = 3  # of each vertex are joined before all others are looked at
-IN_CACHE = 20_000  # a block of vectors of so many vertices stays in the caches, whatever the order
+IN_CACHE = 5_000  # the order does not matter for so few vertices
 SWEEP = 20_000  # vertices between two reports of progress
 
 
@@ -31,6 +31,8 @@ class Graph:
         Vertices in each component.
     order : (n,) int array
         The vertices in an order in which neighbours are near each other.
+    points : (n, d) float64 array or None
+        Where the vertices are, if that is known and `order` is that of a tree.
     """
 
     indptr: np.ndarray
@@ -40,6 +42,7 @@ class Graph:
     component: np.ndarray
     sizes: np.ndarray
     order: np.ndarray
+    points: np.ndarray | None
 
     @property
     def n(self):
@@ -52,7 +55,7 @@ class Graph:
         return np.flatnonzero(self.sizes[self.component] == 1)
 
 
-def check_adjacency(adjacency, name="adjacency", *, order=None, progress=None):
+def check_adjacency(adjacency, name="adjacency", *, progress=None):
     """Check an adjacency matrix and return it as a `Graph`; the argument is never changed.
 
     Parameters
@@ -60,16 +63,15 @@ def check_adjacency(adjacency, name="adjacency", *, order=None, progress=None):
     adjacency : sparse matrix or array of any format, (n, n) array, object with such an attribute ``adjacency``, or Graph
     name : str
         For messages.
-    order : (n,) int array, optional
-        The vertices in an order in which neighbours are near each other, if known; by default the attribute `order` of `adjacency`.
     progress : callable, optional
         Called with the fraction done.
     """
     if isinstance(adjacency, Graph):
         return adjacency
     matrix = getattr(adjacency, "adjacency", adjacency)
-    if order is None and hasattr(adjacency, "adjacency"):
-        order = getattr(adjacency, "order", None)
+    order = points = None
+    if hasattr(adjacency, "adjacency"):
+        order, points = getattr(adjacency, "order", None), getattr(adjacency, "points", None)
     csr = _as_csr(matrix, name)
     n, report = csr.shape[0], progress or (lambda fraction: None)
     degrees = np.empty(n)
@@ -87,12 +89,11 @@ def check_adjacency(adjacency, name="adjacency", *, order=None, progress=None):
         weights = weights * 2.0**-200
         parallel.run(_row_sums, n, csr.indptr, weights, degrees)
     component, sizes = connected_components(csr.indptr, csr.indices, progress=_part(progress, 0.3, 0.6))
-    if n <= IN_CACHE:
-        order = np.arange(n, dtype=np.int32)
-    elif order is None:
-        order = _breadth_first_order(csr.indptr, csr.indices, _part(progress, 0.6, 1.0))
+    if order is None or n <= IN_CACHE:
+        points = None
+        order = np.arange(n, dtype=np.int32) if n <= IN_CACHE else _breadth_first_order(csr.indptr, csr.indices, _part(progress, 0.6, 1.0))
     report(1.0)
-    return Graph(csr.indptr, csr.indices, weights, degrees, component, sizes, order)
+    return Graph(csr.indptr, csr.indices, weights, degrees, component, sizes, order, points)
 
 
 def _part(progress, begin, end):

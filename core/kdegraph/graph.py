@@ -252,7 +252,7 @@ def similarity_graph(
     by_vertex[tree.order] = degrees
     stages.leave()
     parameters = (kernel.sigma, kernel.name, n_rounds, seed, sampler, draws, weighting, eps)
-    return SimilarityGraph(adjacency, by_vertex, tree.original(neighbors), *parameters, stages.timings, X)
+    return SimilarityGraph(adjacency, by_vertex, tree.original(neighbors), *parameters, stages.timings, X, tree.order.astype(np.int32))
 
 
 def choose_sampler(kernel, tree, eps, n_rounds, sampler):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ._coarse import coarse_start
+from ._coarse import coarse_start, groups_in_space
 from ._eigen import Pairs, Start, block_width, solve_block, solve_dense
 from ._laplacian import NormalizedAdjacency, check_adjacency
 from ._memory import available_memory, format_bytes
@@ -43,6 +43,8 @@ class Spectrum:
         Products of the matrix with a block of vectors that it took: the cost. 0 if the components and LAPACK were enough.
     guards : (n, g) float32 array
         Approximate further eigenvectors, which make a `Spectrum` a better starting point `v0` than its eigenvectors alone.
+    guard_values : (g,) float64 array
+        Estimates of further eigenvalues.
     """
 
     eigenvalues: np.ndarray
@@ -54,6 +56,7 @@ class Spectrum:
     omit_isolated: bool
     n_products: int
     guards: np.ndarray = field(repr=False)
+    guard_values: np.ndarray = field(repr=False)
 
     @property
     def n_components(self):
@@ -144,48 +147,56 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, omit_isol
     eigenvectors[rows, column[graph.component[rows]]] = root[rows] / norms[graph.component[rows]]
 
     n_zero = min(k, len(components))
-    guards, converged, n_products = np.empty((n, 0), np.float32), True, 0
+    guards, guard_values, converged, n_products = np.empty((n, 0), np.float32), np.empty(0), True, 0
     if k > n_zero:
-        vertices = _rows(graph)
-        pairs = _beyond_components(graph, vertices, root, norms, k - n_zero, v0, tol, rng, progress)
+        vertices, places = _rows(graph)
+        pairs = _beyond_components(graph, vertices, places, root, norms, k - n_zero, v0, tol, rng, progress)
         eigenvalues[n_zero:] = np.clip(1.0 - pairs.values, 0.0, 2.0)
         eigenvectors[vertices, n_zero:] = pairs.vectors
         residuals[n_zero:] = pairs.residuals
         guards = np.zeros((n, pairs.guards.shape[1]), np.float32)
         guards[vertices] = pairs.guards
+        guard_values = np.clip(1.0 - pairs.guard_values, 0.0, 2.0)
         converged, n_products = pairs.converged, pairs.n_products
     if not converged:
         warnings.warn(
             f"the eigenvalues did not converge: residual {residuals.max():.1e} after {n_products} products; they may be inaccurate. "
             "The next eigenvalues are probably very close: change n_components, or raise tol",
             ConvergenceWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     _fix_signs(eigenvectors)
-    return Spectrum(eigenvalues, eigenvectors, residuals, converged, len(sizes), graph.isolated, bool(omit_isolated), n_products, guards)
+    found = eigenvalues, eigenvectors, residuals, converged
+    return Spectrum(*found, len(sizes), graph.isolated, bool(omit_isolated), n_products, guards, guard_values)
 
 
 def _rows(graph):
-    """The vertices with an edge to another: component after component, each in the order that keeps neighbours near each other."""
+    """The vertices with an edge to another: component after component, each in the order that keeps neighbours near each other.
+
+    Also their places in that order.
+    """
     component = graph.component[graph.order]
-    linked = graph.sizes[component] > 1
-    if len(graph.sizes) == 1:
-        return graph.order
-    return graph.order[linked][np.argsort(component[linked], kind="stable")]
+    places = np.flatnonzero(graph.sizes[component] > 1)
+    if len(graph.sizes) > 1:
+        places = places[np.argsort(component[places], kind="stable")]
+    return graph.order[places], places
 
 
 def _check_start(v0, n):
-    """Return the starting block as an (n, m) array, or None."""
+    """Return the given start as a `Start`, or None."""
     if v0 is None:
         return None
-    array = np.hstack([v0.eigenvectors, v0.guards]) if isinstance(v0, Spectrum) else np.asarray(v0)
+    if isinstance(v0, Spectrum):
+        array, values = np.hstack([v0.eigenvectors, v0.guards]), 1.0 - np.r_[v0.eigenvalues, v0.guard_values]
+    else:
+        array, values = np.asarray(v0), None
     if array.dtype.kind not in "fiu":
         raise TypeError(f"v0 must be a Spectrum or an array of real numbers, got dtype {array.dtype}")
     if array.ndim != 2 or array.shape[0] != n:
         raise ValueError(f"v0 must have one row for each of the {n} vertices, shape ({n}, m), got {array.shape}")
     if not np.isfinite(array).all():
         raise ValueError("v0 must be finite, but it has NaN or infinity")
-    return array
+    return Start(array, values)
 
 
 def _check_memory(needed, k, n):
@@ -197,7 +208,7 @@ def _check_memory(needed, k, n):
         )
 
 
-def _beyond_components(graph, vertices, root, norms, k, v0, tol, rng, progress) -> Pairs:
+def _beyond_components(graph, vertices, places, root, norms, k, v0, tol, rng, progress) -> Pairs:
     """The `k` eigenpairs of M that follow the exact ones, on the rows `vertices` (components in one piece each)."""
     report = None if progress is None else lambda fraction: progress("eigenvectors", fraction)
     beginning = None if progress is None else lambda _: progress("eigenvectors", 0.0)
@@ -211,10 +222,9 @@ def _beyond_components(graph, vertices, root, norms, k, v0, tol, rng, progress) 
             return solve_dense(operator, null, k)
         return solve_block(operator, null, k, tol=tol, rng=rng, start=start, report=report)
 
-    if v0 is not None:
-        start = Start(v0[vertices])
-    else:
-        start = None if _is_small(operator, null, k) else coarse_start(operator, null, k, solve, beginning)
+    start = None if v0 is None else Start(v0.vectors[vertices], v0.values)
+    if not _is_small(operator, null, k) and (start is None or graph.points is not None):  # groups in space are a better start than any
+        start = coarse_start(operator, null, k, groups_in_space(graph), places, solve, beginning) or start
     return solve(operator, null, k, tol, start, report)
 
 

@@ -1,0 +1,95 @@
+"""End to end: `KDESpectralClustering` on two moons, by stages, beside scikit-learn on nearest neighbours in the same run.
+
+    python benchmarks/clustering.py [--n 15000 --n 100000] [--peer-up-to 100000] [--csv benchmarks/results/clustering.csv]
+
+Seconds are medians of the runs after one that is not counted. Every size has a process of its own, so that `GiB` is the most memory that
+fitting has ever taken.
+"""
+
+import csv
+import multiprocessing
+import resource
+import statistics
+import time
+from pathlib import Path
+
+import click
+import kdegraph
+from kdegraph import clustering
+from sklearn.cluster import SpectralClustering
+from sklearn.metrics import adjusted_rand_score
+
+
+def timed(function, seconds):
+    """The function, adding its wall clock time to the list."""
+
+    def call(*args, **options):
+        start = time.perf_counter()
+        value = function(*args, **options)
+        seconds.append(time.perf_counter() - start)
+        return value
+
+    return call
+
+
+def measure(n, runs, with_peer):
+    """One row of the table."""
+    data = kdegraph.datasets.make("moons", n=n, noise=0.05, seed=0)
+    X, y = data.X, data.y
+    stages = {"checks": [], "spectrum": [], "embedding": [], "k-means": []}
+    names = {"checks": "check_adjacency", "spectrum": "compute_spectrum", "embedding": "embed", "k-means": "kmeans"}
+    for stage, name in names.items():
+        setattr(clustering, name, timed(getattr(clustering, name), stages[stage]))
+    rows, peer = [], []
+    for run in range(runs + 1):
+        for times in stages.values():
+            times.clear()
+        model = kdegraph.KDESpectralClustering(n_clusters=2, sigma=0.1, random_state=run)
+        wall, cpu = time.perf_counter(), time.process_time()
+        model.fit(X)
+        row = {"total": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+        row |= {f"graph: {stage}": seconds for stage, seconds in model.graph_.timings.items()}
+        row |= {stage: sum(times) for stage, times in stages.items()}
+        row["rest"] = row["total"] - sum(value for stage, value in row.items() if stage not in ("total", "cpu"))
+        row["ARI"] = adjusted_rand_score(y, model.labels_)
+        if run == 0:
+            memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        if run or runs == 0:
+            rows.append(row)
+        if with_peer and run:
+            start = time.perf_counter()
+            labels = SpectralClustering(2, affinity="nearest_neighbors", random_state=run, n_jobs=-1).fit_predict(X)
+            peer.append((time.perf_counter() - start, adjusted_rand_score(y, labels)))
+    found = {"n": n, "L": model.graph_.n_rounds, "edges": model.graph_.n_edges, "GiB": memory}
+    found |= {stage: statistics.median(row[stage] for row in rows) for stage in rows[0]}
+    if peer:
+        seconds = statistics.median(s for s, _ in peer)
+        found |= {"scikit-learn": seconds, "scikit-learn / total": seconds / found["total"], "ARI scikit-learn": peer[-1][1]}
+    return found
+
+
+@click.command()
+@click.option("--n", "sizes", type=int, multiple=True, default=(15_000, 100_000), show_default=True)
+@click.option("--runs", default=3, show_default=True)
+@click.option("--peer-up-to", default=100_000, show_default=True, help="Largest size for scikit-learn.")
+@click.option("--csv", "path", type=click.Path(path_type=Path), help="Write the table there.")
+def main(sizes, runs, peer_up_to, path):
+    """Print the table, one column a size."""
+    rows = []
+    for n in sizes:
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            rows.append(pool.apply(measure, (n, runs, n <= peer_up_to)))
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    for key in keys:
+        cells = (row.get(key, "") for row in rows)
+        click.echo(f"{key:>24}" + "".join(f"{cell:>14,.4g}" if isinstance(cell, float) else f"{cell:>14}" for cell in cells))
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, keys)
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
