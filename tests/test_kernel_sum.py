@@ -6,7 +6,7 @@ import oracle
 import pytest
 from kdegraph import Kernel, gauss_transform, kernel_sum
 from kdegraph.kde import METHODS, chebyshev
-from kdegraph.kde.fast import kernel_degrees
+from kdegraph.kde.fast import degrees_at, kernel_degrees
 from kdegraph.kde.grid import choose_grid, grid_sums
 from kdegraph.kde.plan import choose_plan
 from kdegraph.kde.treesum import tree_sums
@@ -316,6 +316,19 @@ def test_degrees_are_relatively_exact_everywhere(d, kernel):
     for eps in (0.3, 1e-2, 1e-6, 1e-11):
         worst = float(np.abs(degrees(X, kernel, 1.0, eps) / exact - 1).max())
         assert worst <= eps, (eps, worst / eps)
+
+
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+@pytest.mark.parametrize("count", [100, 6000])
+def test_degrees_at_some_positions(kernel, count):
+    """In any order; all of them too, where the tree is cheaper than all pairs."""
+    X = np.random.default_rng(6).uniform(0, 100, size=(6000, 2))
+    tree = build_tree(X)
+    positions = np.random.default_rng(7).permutation(6000)[:count]
+    exact = oracle.kernel_matrix(tree.points[positions[:100]], tree.points, kernel, 1.0).sum(axis=1) - 1
+    got = degrees_at(Kernel(kernel, 1.0), tree, positions, 1e-3)
+    assert got.shape == (count,)
+    np.testing.assert_allclose(got[:100], exact, rtol=1e-3)
 
 
 @pytest.mark.parametrize("kernel", oracle.KERNELS)

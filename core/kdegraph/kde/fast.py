@@ -103,9 +103,11 @@ def kernel_degrees(kernel, tree, eps, *, method=None, progress=None):
 
 
 def degrees_at(kernel, tree, positions, eps, *, progress=None):
-    """`kernel_degrees` at some positions of the tree's order, in ascending order."""
+    """`kernel_degrees` at some positions of the tree's order, each at most once."""
     n = len(tree.points)
     method = choose_method(kernel, tree.points, None, None, positions.size, eps, lambda: tree, on_grid=False)
     if isinstance(method, Plan):
-        return tree_degrees(kernel, tree, eps, plan=method, at=None if positions.size == n else positions, progress=progress)
+        if positions.size == n:
+            return tree_degrees(kernel, tree, eps, plan=method, progress=progress)[positions]
+        return tree_degrees(kernel, tree, eps, plan=method, at=positions, progress=progress)
     return direct_sums(kernel, tree.points, tree.points[positions], np.ones(n), skip=positions, progress=progress)
