@@ -5,11 +5,14 @@ import io
 import numpy as np
 import pytest
 from kdegraph import datasets
+from kdegraph_explorer.pipeline import Pipeline, Request
 from kdegraph_explorer.session import Session
 from kdegraph_explorer.sources import SOURCES, Source
 from PIL import Image
+from sklearn.metrics import adjusted_rand_score
 
 PATIENCE = 120  # seconds
+SIGMA_FACTORS = (0.5, 0.7, 1.0, 1.5, 2.5, 5.0, 10.0)
 TABLE = b"width,height,kind,weight\n1,2,ant,3\n2,3,bee,4\n3,1,ant,5\n8,9,bee,6\n"
 
 
@@ -171,3 +174,42 @@ def test_next_file_offers_its_own_columns(session):
     assert state.error == ""
     assert state.dataset.n_points == 30
     assert list(session.sources["upload"].columns) == list(state.dataset.feature_names)
+
+
+# ---- what the shapes are here for
+
+
+def clustered(dataset, **choices):
+    """The outcomes of both graphs, by the pipeline of the explorer."""
+    return Pipeline().run(Request(dataset, **choices), lambda stage, fraction: None, lambda result: None).outcomes
+
+
+def agreement(outcome, dataset):
+    return adjusted_rand_score(dataset.y, outcome.labels)
+
+
+@pytest.mark.parametrize("shape", ["moons", "circles", "anisotropic"])
+def test_sets_of_the_paper_are_found_as_they_are_first_shown(shape):
+    dataset = datasets.make(shape, n=2000, seed=0)
+    outcomes = clustered(dataset)
+    assert outcomes["kde"].n_clusters == dataset.n_clusters
+    assert agreement(outcomes["kde"], dataset) > 0.98
+
+
+def test_null_case_shows_no_clusters():
+    outcomes = clustered(datasets.make("uniform", n=2000, seed=0))
+    assert outcomes["kde"].n_clusters == 1
+
+
+def test_nearest_neighbours_fail_on_clumps():
+    dataset = datasets.make("clumps", n=2000, seed=0)
+    outcomes = clustered(dataset, n_clusters=2)
+    assert agreement(outcomes["kde"], dataset) > 0.98
+    assert agreement(outcomes["knn"], dataset) < 0.5
+
+
+def test_gaussian_graph_fails_on_two_scales():
+    dataset = datasets.make("scales", n=2000, seed=0)
+    found = {factor: agreement(clustered(dataset, sigma=dataset.sigma * factor, n_clusters=4)["kde"], dataset) for factor in SIGMA_FACTORS}
+    assert max(found.values()) < 0.8, found
+    assert agreement(clustered(dataset, n_clusters=4)["knn"], dataset) > 0.95

@@ -17,6 +17,7 @@ from kdegraph_explorer.selection import indices_within
 from kdegraph_explorer.views import VIEWS
 from kdegraph_explorer.views.controls import FileButton
 from kdegraph_explorer.views.markup import Beacon
+from kdegraph_explorer.views.picture import segments
 from kdegraph_explorer.views.spectral import draw_conductances
 
 PATIENCE = 120  # seconds
@@ -291,6 +292,18 @@ def test_segmentation_lies_over_the_picture(explore):
     assert picture._pictures["kde"].data["image"][0].shape == state.dataset.image.shape[:2]
     state.overlay = 0.25
     assert picture._glyphs["knn"].global_alpha == 0.25
+
+
+def test_segments_in_mean_colours_and_as_boundaries():
+    labels = np.array([[0, 0, 1], [0, 0, 1]])
+    picture = np.zeros((4, 6, 3), dtype=np.uint8)
+    picture[:, :4], picture[:, 4:] = (10, 20, 30), (200, 100, 0)
+    picture[0, :4] = (50, 60, 70)
+    means = segments(labels, "means", picture)[::-1].copy().view(np.uint8).reshape(2, 3, 4)
+    assert means[0].tolist() == [[20, 30, 40, 255], [20, 30, 40, 255], [200, 100, 0, 255]]
+    lines = segments(labels, "boundaries")
+    assert (lines != 0).tolist() == [[False, True, True], [False, True, True]]
+    assert not segments(np.zeros((3, 3), dtype=int), "boundaries").any()
 
 
 def packed_bytes(rows):

@@ -43,13 +43,10 @@ def create_app(file=None):
     browser = explorer.toolbar.browser
 
     def follow(*events):
-        page.param.update(dark_theme=browser.dark, sidebar_open=not browser.narrow)
+        if browser.built:
+            page.param.update(dark_theme=browser.dark, sidebar_open=not browser.narrow)
 
-    def begin():  # what is sent before the browser has built the page would be lost
-        follow()
-        browser.param.watch(follow, ["dark", "narrow"])
-
-    pn.state.onload(begin)
+    browser.param.watch(follow, ["dark", "narrow", "built"])
     return page
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from weakref import WeakMethod
 
 import numpy as np
 import panel as pn
@@ -117,7 +118,8 @@ class Explorer(Viewer):
         self._arrange()
         if served:
             pn.state.on_session_destroyed(lambda context: self.close())
-            pn.state.onload(self._begin)  # what is sent before the browser has built the page would be lost
+            begin = WeakMethod(self._begin)  # Panel keeps what waits for a page, also for one that never appears
+            pn.state.onload(lambda: begin()())  # what is sent before the browser has built the page would be lost
         else:
             self.session.start()
 
@@ -156,6 +158,7 @@ class Explorer(Viewer):
     def _begin(self):
         """On a server: start with what the address asks for, and write later choices into it."""
         session = self.session
+        self.toolbar.browser.built = True
         try:
             snapshot = address.read(session, pn.state.location.search or "") if pn.state.location else None
         except ValueError as error:

@@ -67,6 +67,12 @@ class State(param.Parameterized):
     show_edges = param.Boolean(
         default=True, label="Edges", doc="Draw the edges: in a cluster's colour inside it, grey between two clusters."
     )
+    segments = param.Selector(
+        default="colours",
+        objects={"Cluster colours": "colours", "Mean colours": "means", "Boundaries": "boundaries"},
+        label="Segments",
+        doc="Each segment of the photograph in the colour of its cluster, in its own mean colour, or only its outline.",
+    )
     overlay = param.Number(default=0.55, bounds=(0, 1), label="Overlay", doc="How strongly the segments cover the photograph.")
 
     view = param.Selector(objects=[""], label="View", doc="Which of the large views is on the screen.")
@@ -83,7 +89,14 @@ class State(param.Parameterized):
     fraction = param.Number(default=1.0, doc="How much of the stage is done, from 0 to 1.")
 
     CHOICES = ("dataset", "sigma", "sigma_auto", "n_rounds", "rounds_auto", "n_clusters", "clusters_auto", "n_neighbors", "seed")
-    KEPT = (*CHOICES[1:], "horizontal", "vertical", "show_edges", "overlay")  # what undo, the address and a session file bring back
+    KEPT = (
+        *CHOICES[1:],
+        "horizontal",
+        "vertical",
+        "show_edges",
+        "segments",
+        "overlay",
+    )  # what undo, the address and a session file bring back
 
     def request(self):
         """The computation that the present choices ask for, or None without data."""

@@ -12,6 +12,21 @@ from .base import Source
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
 
 
+NOTES = {  # what a shape is here for, beside its name
+    "moons": "paper",
+    "circles": "paper",
+    "anisotropic": "paper",
+    "uniform": "no clusters",
+    "clumps": "k-NN fails",
+    "scales": "Gaussian fails",
+}
+
+
+def _title(name):
+    title = name.replace("_", " ").capitalize()
+    return f"{title} ({NOTES[name]})" if name in NOTES else title
+
+
 class Generators(Source):
     """Points drawn at random from a shape, with their true labels where it has clusters."""
 
@@ -21,7 +36,9 @@ class Generators(Source):
     widgets: ClassVar[dict] = {"n": "steps"}
 
     shape = param.Selector(
-        objects=list(datasets.names()), label="Shape", doc="Moons, circles and anisotropic blobs are those of the paper."
+        objects={_title(name): name for name in datasets.names()},
+        label="Shape",
+        doc="What the points form; the sentence below says what they show.",
     )
     n = param.Selector(default=2000, objects=list(SIZES), label="Points n", doc="Number of points.")
     noise = param.Number(

@@ -17,6 +17,7 @@ class Browser(JSComponent):
     own_address = param.Boolean(default=False, doc="Whether the address of the page is the explorer's.")
     dark = param.Boolean(default=False, doc="Whether the system asks for dark pages.")
     narrow = param.Boolean(default=False, doc="Whether the window is that of a telephone.")
+    built = param.Boolean(default=False, doc="Whether the page is there, so that what is sent arrives.")
     keys = param.Dict(default={}, doc="What a key does: 'ctrl+z' to the name of an action.")
     said = param.String(default="", doc="What a screen reader says when it changes.")
 

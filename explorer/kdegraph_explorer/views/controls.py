@@ -274,7 +274,7 @@ class DisplayControls(Viewer):
         self.state = session.state
         self._choices = {name: self._axis(name) for name in ("horizontal", "vertical")}
         self._axes = pn.Row(*self._choices.values(), sizing_mode="stretch_width", margin=0)
-        self._overlay = control(self.state, "overlay")
+        self._overlay = pn.Column(control(self.state, "segments"), control(self.state, "overlay"), sizing_mode="stretch_width", margin=0)
         self.widgets = {}
         self._body = pn.Column(
             heading("Display"), control(self.state, "show_edges"), self._axes, self._overlay, sizing_mode="stretch_width", margin=0

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 from bokeh.models import ColumnDataSource
+from kdegraph.datasets import expand_labels
 
 from ..drawing.figures import Frame, plain_figure
 from ..drawing.palette import cluster_colours
@@ -52,7 +53,7 @@ class PictureView(View):
             ),
             min_height=240,
         )
-        self.follow(self._update, "shown", "result")
+        self.follow(self._update, "shown", "result", "segments")
         self.state.param.watch(lambda event: [glyph.update(global_alpha=event.new) for glyph in self._glyphs.values()], "overlay")
 
     def __panel__(self):
@@ -86,7 +87,8 @@ class PictureView(View):
         for method in METHODS:
             outcome = self.state.outcome(method)
             if outcome is not None and len(outcome.colours) == dataset.n_points:
-                self._overlays[method].data = {"image": [segments(outcome.colours.reshape(dataset.shape))], "dw": [width], "dh": [height]}
+                image = segments(outcome.colours.reshape(dataset.shape), self.state.segments, dataset.image)
+                self._overlays[method].data = {"image": [image], "dw": [width], "dh": [height]}
 
 
 def packed_image(picture):
@@ -96,6 +98,38 @@ def packed_image(picture):
     return pixels.view(np.uint32)[::-1, :, 0].copy()
 
 
-def segments(labels):
-    """The colours of the clusters as an image, the first row at the bottom."""
+def segments(labels, style="colours", picture=None):
+    """The clusters of the pixels as an image, the first row at the bottom.
+
+    Parameters
+    ----------
+    labels : (rows, columns) int array
+    style : {"colours", "means", "boundaries"}
+        A colour for every cluster, the mean colour of its pixels, or lines where two clusters meet on an image that is clear elsewhere.
+    picture : (height, width, 3) uint8 array
+        For the mean colours: the photograph.
+    """
+    if style == "boundaries":
+        return _boundaries(labels)
+    if style == "means":
+        return packed_image(_mean_colours(labels, picture)[labels])
     return packed_image(cluster_colours(int(labels.max()) + 1)[labels])
+
+
+def _mean_colours(labels, picture):
+    full = expand_labels(labels, labels.shape, picture.shape[:2]).ravel()
+    counts = np.maximum(np.bincount(full, minlength=labels.max() + 1), 1)
+    sums = [np.bincount(full, weights=picture[:, :, c].ravel(), minlength=len(counts)) for c in range(3)]
+    return np.round(np.stack(sums, axis=1) / counts[:, None]).astype(np.uint8)
+
+
+def _boundaries(labels):
+    """White lines with dark edges, which are seen on any photograph."""
+    meet = np.zeros(labels.shape, dtype=bool)
+    across, down = labels[:, 1:] != labels[:, :-1], labels[1:] != labels[:-1]
+    meet[:, 1:] |= across
+    meet[1:] |= down
+    image = np.zeros(labels.shape, dtype=np.uint32)
+    image[:, :-1][across] = image[:-1][down] = 0xFF202020
+    image[meet] = 0xFFFFFFFF
+    return image[::-1].copy()
