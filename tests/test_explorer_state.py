@@ -1,6 +1,8 @@
 """A session of the explorer as an object: choices in, results out, without a browser."""
 
+import gc
 import threading
+import weakref
 
 import kdegraph
 import kdegraph_explorer.pipeline as pipeline
@@ -331,3 +333,59 @@ def test_full_graph_is_computed_when_it_is_wanted_and_fits(open_session, monkeyp
     session.state.with_full = True
     session.wait(PATIENCE)
     assert session.state.outcome("full") is None
+
+
+def test_many_draws_are_shown_coarsely_first(open_session, monkeypatch):
+    monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
+    session = open_session(sigma=0.15, n_rounds=20, n_clusters=2)
+    seen = []
+    session.state.param.watch(lambda event: seen.append((event.new.coarse, event.new.outcomes["kde"].graph.n_rounds)), "result")
+    session.state.choose(sigma=0.2)
+    session.wait(PATIENCE)
+    assert seen[0] == (True, pipeline.FEW_ROUNDS)
+    assert seen[-1] == (False, 20)
+    graph = kdegraph.similarity_graph(session.state.dataset.X, sigma=0.2, n_rounds=20, seed=0)
+    assert (session.state.outcome("kde").adjacency != graph.adjacency).nnz == 0
+    seen.clear()
+    session.state.choose(n_clusters=3)  # the graph is there: nothing coarse is needed
+    session.wait(PATIENCE)
+    assert {coarse for coarse, _ in seen} == {False}
+
+
+def test_a_newer_request_stops_the_rest_of_a_coarse_one(open_session, monkeypatch):
+    monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
+    session = open_session(sigma=0.15, n_rounds=20, n_clusters=2)
+    compute, stopped, started = pipeline.similarity_graph, threading.Event(), threading.Event()
+
+    def slow_when_full(X, *, sigma, n_rounds, progress, **options):
+        while n_rounds == 20 and sigma == 0.2:
+            started.set()
+            try:
+                progress("samples", 0.5)
+            except kdegraph.Cancelled:
+                stopped.set()
+                raise
+        return compute(X, sigma=sigma, n_rounds=n_rounds, progress=progress, **options)
+
+    monkeypatch.setattr(pipeline, "similarity_graph", slow_when_full)
+    session._compute._grace = PATIENCE
+    session.state.choose(sigma=0.2)
+    assert started.wait(PATIENCE)
+    session.state.choose(sigma=0.25)
+    session.wait(PATIENCE)
+    assert stopped.is_set()
+    assert session.state.outcome("kde").graph.sigma == 0.25
+    assert not session.state.result.coarse
+
+
+def test_quick_moves_leave_nothing_behind(open_session):
+    session = open_session(n_clusters=2)
+    graphs = []
+    session.state.param.watch(lambda event: graphs.append(weakref.ref(event.new.outcomes["kde"].graph)), "result")
+    for sigma in np.linspace(0.05, 0.4, 40):
+        session.state.choose(sigma=float(sigma))
+        session.wait(PATIENCE)
+    gc.collect()
+    assert len({id(ref) for ref in graphs}) >= 40
+    alive = {id(ref()) for ref in graphs if ref() is not None}
+    assert alive == {id(session.state.outcome("kde").graph)}

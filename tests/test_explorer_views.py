@@ -638,3 +638,26 @@ def test_scaling_of_a_generator_makes_points_of_its_kind(explore):
     series = scaling._series()
     assert series.sizes[-1] == 20_000 > explorer.session.state.dataset.n_points
     assert series.points(700).shape == (700, 2)
+
+
+# ---- quick moves
+
+
+def test_forty_quick_moves_never_blank_a_view_and_never_show_a_wrong_state(explore):
+    explorer = explore(datasets.make("moons", n=300, seed=0).X, sigma=0.2, n_clusters=2)
+    state, plot = explorer.session.state, view(explorer, "points")._plots["kde"]
+    images, spectra, asked = [], [], {0.2}
+    plot._image.on_change("data", lambda attr, old, new: images.append(new["image"]))
+    view(explorer, "spectrum")._values["kde"].on_change("data", lambda attr, old, new: spectra.append(new["value"]))
+    states = []
+    state.param.watch(lambda event: states.append((event.new.sigma, event.new.outcomes["kde"].graph.sigma)), "result")
+    for sigma in np.linspace(0.1, 0.6, 40):
+        asked.add(float(sigma))
+        state.choose(sigma=float(sigma))
+        explorer.session.mailbox.drain()
+    settle(explorer)
+    assert state.sigma == explorer.graph.sigma == 0.6
+    assert all(len(image) == 1 and image[0].any() for image in images)
+    assert all(len(values) == 10 for values in spectra)
+    assert all(of_request == of_graph and of_graph in asked for of_request, of_graph in states)
+    np.testing.assert_array_equal(spectra[-1], explorer.spectrum.eigenvalues)

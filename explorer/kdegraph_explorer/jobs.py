@@ -75,7 +75,8 @@ class Latest:
     ----------
     work : callable
         ``work(request, progress, publish) -> result``, run in the worker thread. It must call ``progress(stage, fraction)`` often: that is
-        where it gets stopped, by `kdegraph.Cancelled`. It may call ``publish(partial_result)``.
+        where it gets stopped, by `kdegraph.Cancelled`. It may call ``publish(partial_result)``, and with ``enough=True`` for one that
+        serves the request so well that the rest may be stopped for a newer request without `grace`.
     mailbox : Mailbox
     deliver : callable
         ``deliver(request, result)``, run on the session's thread for every result that is still wanted.
@@ -170,18 +171,24 @@ class Latest:
     def _run(self, generation, request):
         start = time.monotonic()
         reported = start + self.REPORT_AFTER - self.REPORT_EVERY
+        grace = self._grace
 
         def progress(stage, fraction):
             nonlocal reported
             now = time.monotonic()
-            if generation < self._barrier or (generation < self._generation and now - start > self._grace):
+            if generation < self._barrier or (generation < self._generation and now - start > grace):
                 raise Cancelled
             if now - reported > self.REPORT_EVERY:
                 reported = now
                 self._post(generation, self._report, stage, fraction)
 
+        def publish(partial, enough=False):
+            nonlocal grace
+            grace = 0.0 if enough else grace
+            self._post(generation, self._deliver, request, partial)
+
         try:
-            result = self._work(request, progress, lambda partial: self._post(generation, self._deliver, request, partial))
+            result = self._work(request, progress, publish)
         except Cancelled:
             return
         except Exception as error:  # whatever a computation raises is shown to the user, and the session lives on

@@ -7,7 +7,7 @@ else: k costs neither graph nor spectrum, and the k-NN graph does not know of si
 """
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from kdegraph import estimate_sigma, knn_graph, similarity_graph
@@ -24,6 +24,9 @@ METHODS = {"kde": "KDE graph", "knn": "k-NN graph"}
 ALL_METHODS = {**METHODS, "full": "Full graph"}
 FULL_UP_TO = 4000  # points of which the full graph is computed beside the others
 N_EIGENVALUES = 10  # enough for the eigengap and for k <= 8 without another eigensolver run
+
+MANY_DRAWS = 1_000_000  # with more draws in all, a graph of few rounds is shown first
+FEW_ROUNDS = 6
 
 TOLERANCE = 1e-3  # of the eigenvectors: where a graph has clusters it makes no difference, where it has none it saves most of the time
 
@@ -92,11 +95,15 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Outcomes by method; a method that is still under way is missing."""
+    """Outcomes by method; a method that is still under way is missing.
+
+    Where `coarse` is set, the KDE graph is one of `FEW_ROUNDS` rounds, which is shown until the real one is there.
+    """
 
     request: Request
     sigma: float | None = None
     outcomes: dict = field(default_factory=dict)
+    coarse: bool = False
 
 
 class Pipeline:
@@ -116,7 +123,7 @@ class Pipeline:
         progress : callable
             Called as ``progress(stage, fraction)``; may raise `kdegraph.Cancelled`. Stages that were finished by then stay cached.
         publish : callable
-            Called with a `Result` whenever one more method is done.
+            Called with a `Result` whenever one more method is done, and as ``publish(result, enough=True)`` with one that is coarse.
 
         Returns
         -------
@@ -133,25 +140,39 @@ class Pipeline:
         if sigma is None:
             sigma, _ = self._stage("sigma", (request.dataset,), lambda: estimate_sigma(points, seed=0))
         outcomes = {method: outcome for method, outcome in self._same_data(request).items() if method in request.methods}
+        if (coarse := self._coarse(request, sigma)) is not None:
+            outcomes["kde"] = self._outcome("kde", coarse, sigma, None, progress, memory="coarse")
+            self._result = Result(request, sigma, dict(outcomes), coarse=True)
+            publish(self._result, enough=True)
         for method in request.methods:
             outcomes[method] = self._outcome(method, request, sigma, outcomes.get("kde"), progress)
             self._result = Result(request, sigma, dict(outcomes))
             publish(self._result)
         return self._result
 
+    def _coarse(self, request, sigma):
+        """The request for a graph that is quickly there, or None where the real one is quick, or there already."""
+        if request.reproducible or request.n_rounds == "auto" or request.n_rounds <= FEW_ROUNDS:
+            return None
+        known = self._memory.get(("kde", "graph"), (None,))[0] == self._kde(request, sigma, None)[0]
+        few_draws = request.dataset.n_points * request.n_rounds <= MANY_DRAWS
+        return None if known or few_draws else replace(request, n_rounds=FEW_ROUNDS)
+
     def _same_data(self, request):
         """The earlier outcomes: they stand until the new ones are there, unless they are of other data."""
         return self._result.outcomes if self._result is not None and self._result.request.dataset is request.dataset else {}
 
-    def _outcome(self, method, request, sigma, reference, progress):
+    def _outcome(self, method, request, sigma, reference, progress, memory=None):
+        memory = memory or method
+
         def announce(stage, fraction):
             progress(f"{ALL_METHODS[method]}: {stage}", fraction)
 
         graph_key, build = {"kde": self._kde, "knn": self._knn, "full": self._full}[method](request, sigma, announce)
-        graph, graph_seconds = self._stage((method, "graph"), graph_key, build)
+        graph, graph_seconds = self._stage((memory, "graph"), graph_key, build)
         adjacency = getattr(graph, "adjacency", graph)
-        spectrum_key, solve = self._spectrum(method, request, graph_key, adjacency, announce)
-        spectrum, spectrum_seconds = self._stage((method, "spectrum"), spectrum_key, solve)
+        spectrum_key, solve = self._spectrum(memory, request, graph_key, adjacency, announce)
+        spectrum, spectrum_seconds = self._stage((memory, "spectrum"), spectrum_key, solve)
 
         announce("clusters", 0.0)
         n_clusters = request.n_clusters
@@ -164,10 +185,10 @@ class Pipeline:
             return spectral_clustering(graph, n_clusters, seed=request.seed, spectrum=spectrum, points=request.dataset.X, progress=announce)
 
         clusters_key = (spectrum_key, n_clusters)
-        clustering, clusters_seconds = self._stage((method, "clusters"), clusters_key, cluster)
+        clustering, clusters_seconds = self._stage((memory, "clusters"), clusters_key, cluster)
 
         announce("scores", 0.0)
-        scores, _ = self._stage((method, "scores"), clusters_key, lambda: _scores(request.dataset, adjacency, clustering))
+        scores, _ = self._stage((memory, "scores"), clusters_key, lambda: _scores(request.dataset, adjacency, clustering))
         colours = align(clustering.labels, self._colour_reference(method, request.dataset, reference))
         last = self._same_data(request).get(method)
         if last is not None and np.array_equal(colours, last.colours):

@@ -133,7 +133,7 @@ class State(param.Parameterized):
         request = result.request
         if self.sigma_auto and request.sigma == "auto" and result.sigma is not None:
             values["sigma"] = result.sigma
-        if (kde := result.outcomes.get("kde")) is not None:
+        if (kde := result.outcomes.get("kde")) is not None and not result.coarse:
             if self.rounds_auto and request.n_rounds == "auto":
                 values["n_rounds"] = kde.graph.n_rounds
             if self.clusters_auto and request.n_clusters == "auto":

@@ -52,6 +52,7 @@ class Status(Viewer):
         words = f"{state.dataset.name}: {n:,} point{'s' * (n != 1)} in {d} dimension{'s' * (d != 1)}"
         if state.shown is state.dataset and (outcome := state.outcome("kde")) is not None:
             words += f", {outcome.n_clusters} cluster{'s' * (outcome.n_clusters != 1)}"
+            words += f", so far from {outcome.graph.n_rounds} rounds" * state.result.coarse
         return words
 
     def _update(self):
