@@ -44,15 +44,16 @@ def draw(viewport, positions, colours, palette, *, edges=None, radius=None):
     image = np.zeros((height, width, 4), dtype=np.float32)
     if edges is not None and len(edges[0]):
         ink = _edge_counts(viewport[4:], x, y, colours, len(palette), *edges)
-        total = ink.sum(axis=-1)
+        total = _over_colours(ink)
         inked = total[total > 0]
         full = max(1.2, 1.1 * float(inked.mean())) if inked.size else 1.0
-        _lay_over(image, ink, palette, EDGE_OPACITY * (1 - np.exp(-total / full)))
+        _lay_over(image, ink, total, palette, EDGE_OPACITY * (1 - np.exp(-total / full)))
     if radius is not None:
         counts = _point_counts(viewport[4:], x, y, colours, len(palette), radius)
         seen = np.count_nonzero((x > 0) & (x < 1) & (y > 0) & (y < 1))
         opacity = min(0.9, CROWD * width * height / max(1.0, seen * np.pi * radius**2))
-        _lay_over(image, counts, palette, 1 - (1 - opacity) ** counts.sum(axis=-1))
+        total = _over_colours(counts)
+        _lay_over(image, counts, total, palette, 1 - (1 - opacity) ** total)
     return _packed(image)
 
 
@@ -65,7 +66,8 @@ def _edge_counts(size, x, y, colours, n_colours, rows, columns):
     counts = _canvas(scale * width, scale * height).line(table, x=["x0", "x1"], y=["y0", "y1"], axis=1, agg=COUNT, line_width=0)
     if scale == 1:
         return counts.data.astype(np.float32)
-    return counts.data.reshape(height, scale, width, scale, n_colours).sum(axis=(1, 3), dtype=np.float32) / scale
+    rows = counts.data[0::2] + counts.data[1::2]
+    return (rows[:, 0::2] + rows[:, 1::2]) * np.float32(0.5)
 
 
 def _point_counts(size, x, y, colours, n_colours, radius):
@@ -88,13 +90,16 @@ def _categories(colours, n_colours):
     return pd.Categorical.from_codes(colours.astype(np.int8 if n_colours < 128 else np.int32), categories=range(n_colours))
 
 
-def _lay_over(image, counts, palette, alpha):
+def _over_colours(counts):
+    """The sum over the last axis, which is short: as a product ten times as fast."""
+    return counts @ np.ones(counts.shape[-1], dtype=counts.dtype)
+
+
+def _lay_over(image, counts, total, palette, alpha):
     """Lay the mean colour of the `counts` over `image` (h, w, 4), which is premultiplied by alpha; all values from 0 to 1."""
-    total = np.maximum(counts.sum(axis=-1, keepdims=True), 1e-12)
-    alpha = alpha[:, :, None]
-    image *= 1 - alpha
-    image[:, :, :3] += alpha * (counts @ (palette.astype(np.float32) / 255)) / total
-    image[:, :, 3:] += alpha
+    image *= (1 - alpha)[:, :, None]
+    image[:, :, :3] += (alpha / np.maximum(total, 1e-12))[:, :, None] * (counts @ (palette.astype(np.float32) / 255))
+    image[:, :, 3] += alpha
 
 
 def _packed(image):

@@ -78,7 +78,9 @@ class LinkedPlots:
 
     def _paint(self, scenes, progress, publish):
         """In the worker. It is short and never stopped: what a painter has painted must reach the screen."""
-        publish({key: self._plots[key].painter.glyphs(scene) for key, scene in scenes.items()})  # points need not wait for edges
+        glyphs = {key: self._plots[key].painter.glyphs(scene) for key, scene in scenes.items()}
+        if any(layers.positions is not None or layers.colours is not None for layers in glyphs.values()):
+            publish(glyphs)  # points need not wait for their edges
         return {key: self._plots[key].painter.image(scene) for key, scene in scenes.items()}
 
     def _show(self, scenes, layers):
