@@ -11,7 +11,7 @@ from kdegraph_explorer.app import create_app
 from kdegraph_explorer.drawing.figures import Frame, extent_of
 from kdegraph_explorer.drawing.painter import MAX_GLYPHS, Painter, Scene
 from kdegraph_explorer.drawing.palette import CLUSTERS, cluster_colours, packed, rgb
-from kdegraph_explorer.drawing.raster import draw, edge_list
+from kdegraph_explorer.drawing.raster import draw, edge_list, edges_of
 from kdegraph_explorer.projection import positions, principal_components
 from kdegraph_explorer.selection import indices_within
 from kdegraph_explorer.views import VIEWS
@@ -435,6 +435,29 @@ def test_every_edge_is_listed_once_or_evenly_thinned():
     assert 100 < len(thin_rows) < 400
     assert {*zip(thin_rows, thin_columns, strict=True)} < {*zip(rows, columns, strict=True)}
     assert np.ptp(thin_rows) > 300
+
+
+def test_edges_of_a_selection_are_listed_once():
+    graph = kdegraph.knn_graph(np.random.default_rng(0).normal(size=(400, 2)), 8)
+    vertices = np.array([3, 17, 200, 201])
+    rows, columns = edges_of(graph, vertices)
+    every = {frozenset(edge) for edge in zip(*edge_list(graph), strict=True)}
+    found = [frozenset(edge) for edge in zip(rows.tolist(), columns.tolist(), strict=True)]
+    assert len(found) == len(set(found))
+    assert set(found) == {edge for edge in every if edge & set(vertices.tolist())}
+    assert len(edges_of(graph, np.arange(400), limit=100)[0]) < 200
+
+
+def test_only_the_edges_of_the_selection_are_drawn(explore):
+    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_clusters=2)
+    plot = view(explorer, "points")._plots["kde"]
+    before = np.count_nonzero(plot._image.data["image"][0])
+    explorer.session.state.selection = np.array([5])
+    settle(explorer)
+    assert 0 < np.count_nonzero(plot._image.data["image"][0]) < before / 3
+    explorer.session.state.selection = np.empty(0, dtype=np.intp)
+    settle(explorer)
+    assert np.count_nonzero(plot._image.data["image"][0]) == before
 
 
 def test_painter_paints_what_has_changed():

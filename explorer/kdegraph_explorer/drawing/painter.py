@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .palette import cluster_colours, packed
-from .raster import draw, edge_list
+from .raster import draw, edge_list, edges_of
 
 MAX_GLYPHS = 4000  # up to here the browser draws the points, sharp at every zoom; above, they are part of the image
 
@@ -23,7 +23,7 @@ class Scene:
     colours : (n,) int array or None
         None draws all points in the neutral colour.
     selection : int array
-        Unless it is empty, all other points fade.
+        Unless it is empty, all other points fade, and only its edges are drawn.
     """
 
     positions: np.ndarray
@@ -63,7 +63,7 @@ class Painter:
         return Layers(image=self._image(scene, *_coloured(scene)))
 
     def _image(self, scene, colours, palette):
-        key = (scene.positions, scene.viewport, scene.adjacency, scene.colours, None if scene.as_glyphs else scene.selection)
+        key = (scene.positions, scene.viewport, scene.adjacency, scene.colours, scene.selection)
         if not self._changed("image", key):
             return None
         radius = None
@@ -73,7 +73,9 @@ class Painter:
                 faded = np.full(len(colours), len(palette) - 1)
                 faded[scene.selection] = colours[scene.selection]
                 colours = faded
-        edges = None if scene.adjacency is None else edge_list(scene.adjacency)
+        edges = None
+        if scene.adjacency is not None:
+            edges = edges_of(scene.adjacency, scene.selection) if len(scene.selection) else edge_list(scene.adjacency)
         return draw(scene.viewport, scene.positions, colours, palette, edges=edges, radius=radius)
 
     def _glyph_positions(self, scene):

@@ -136,3 +136,27 @@ def edge_list(adjacency, limit=MAX_EDGES):
         rows = (np.searchsorted(adjacency.indptr, chosen, side="right") - 1).astype(np.int32)
     upper = rows < columns
     return rows[upper], columns[upper]
+
+
+def edges_of(adjacency, vertices, limit=MAX_EDGES):
+    """The edges at some vertices, or an evenly spread part of them where there are more than `limit`.
+
+    Parameters
+    ----------
+    adjacency : (n, n) csr_array
+        Symmetric.
+    vertices : int array
+        Without repetitions.
+
+    Returns
+    -------
+    rows, columns : int32 arrays
+        Each edge once.
+    """
+    part = adjacency[vertices]
+    rows, columns = np.repeat(vertices, np.diff(part.indptr)).astype(np.int32), part.indices.astype(np.int32)
+    chosen = np.zeros(adjacency.shape[0], dtype=bool)
+    chosen[vertices] = True
+    once = np.flatnonzero(~chosen[columns] | (rows < columns))
+    once = once[:: max(1, len(once) // limit)]
+    return rows[once], columns[once]
