@@ -27,6 +27,7 @@ import kdegraph
 import numpy as np
 from PIL import Image
 
+MANY = 200_000  # points; of more, everything runs once
 MOST = {"FAISS exact": 110_000, "STAG": 20_000}  # points; beyond, it takes minutes
 STAG = """
 import sys, time
@@ -116,7 +117,7 @@ def measure(name, X, sigma, k, runs, stag):
     if stag and n <= MOST["STAG"]:
         timed["STAG"] = lambda: stag_seconds(stag, X, sigma)
     times = {peer: [] for peer in timed}
-    for _ in range(runs):
+    for _ in range(runs if n <= MANY else 1):
         for peer, run in timed.items():
             times[peer].append(run())
     medians = {peer: [statistics.median(column) for column in zip(*found, strict=True)] for peer, found in times.items()}
