@@ -48,21 +48,24 @@ def _pair_values(start, stop, code, inverse_sigma, X, rows, columns, values):
         values[e] = exp_neg(exponent(code, inverse_sigma, X, rows[e], X, columns[e]))
 
 
-def _symmetric(X, rows, columns, kernel=None):
+def _symmetric(X, rows, columns, kernel=None, progress=None):
     """The symmetric matrix of undirected edges (given in either direction, repeated or not): sorted, without explicit zeros.
 
-    The weights are the kernel's values, or 1 without a kernel.
+    The weights are the kernel's values, or 1 without a kernel. `progress` is called between the steps, with 1.0: so that it can stop them.
     """
-    n = len(X)
+    n, between = len(X), progress or (lambda fraction: None)
     keys = np.sort(np.concatenate([rows * np.int64(n) + columns, columns * np.int64(n) + rows]))
     # Much faster than np.unique, which hashes, and than the conversion from COO, which sorts again.
     keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
+    between(1.0)
     rows, columns = keys // n, keys % n
+    between(1.0)
     if kernel is None:
         weights = np.ones(len(keys))
     else:
         weights = np.empty(len(keys))
         parallel.run(_pair_values, len(keys), kernel.code, kernel.inverse_sigma, X, rows, columns, weights)
+        between(1.0)
         kept = weights > 0
         if not kept.all():
             rows, columns, weights = rows[kept], columns[kept], weights[kept]
@@ -218,8 +221,9 @@ def knn_graph(X, n_neighbors=10, *, mode="connectivity", sigma=None, kernel="gau
     shape = Kernel(kernel, 1.0 if sigma is None else sigma)
     if n == 1:
         return scipy.sparse.csr_array((1, 1))
-    neighbors = _other_neighbors(X, k, None if progress is None else lambda fraction: progress("nearest neighbours", fraction))
-    return _symmetric(X, np.repeat(np.arange(n), k), neighbors.ravel(), shape if mode == "kernel" else None)
+    report = None if progress is None else lambda fraction: progress("nearest neighbours", fraction)
+    neighbors = _other_neighbors(X, k, report)
+    return _symmetric(X, np.repeat(np.arange(n), k), neighbors.ravel(), shape if mode == "kernel" else None, report)
 
 
 def _other_neighbors(X, k, progress=None):
