@@ -4,6 +4,7 @@ from pathlib import Path
 
 import panel as pn
 import panel_material_ui as pmui
+from panel.util import edit_readonly
 
 from . import warmup
 from .explorer import SIDEBAR_WIDTH, Explorer
@@ -40,6 +41,8 @@ def create_app(file=None):
         sx=STYLE,
         meta_description="Similarity graphs sampled in nearly linear time, beside k-NN graphs",
     )
+    with edit_readonly(page):  # its own indicator of work would keep the page for ever: Panel's state, which outlives it, refers to it
+        page.busy = pn.rx(False)
     browser = explorer.toolbar.browser
 
     def follow(*events):
@@ -47,7 +50,16 @@ def create_app(file=None):
             page.param.update(dark_theme=browser.dark, sidebar_open=not browser.narrow)
 
     browser.param.watch(follow, ["dark", "narrow", "built"])
+    if browser.own_address:
+        pn.state.on_session_destroyed(lambda context: _forget(page))
     return page
+
+
+def _forget(page):
+    """Take the page of a session that has ended out of Panel's table of views, where it would stay with all its data."""
+    views = pn.state._views
+    for reference in [reference for reference, (view, *_) in views.items() if view is page]:
+        del views[reference]
 
 
 def serve(file=None, host="127.0.0.1", port=5006, show=False):

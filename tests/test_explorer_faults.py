@@ -1,0 +1,80 @@
+"""A session that ends frees what it held; sessions on one server do not meet."""
+
+import gc
+import threading
+import time
+import weakref
+
+import panel as pn
+import pytest
+from bokeh.client import pull_session
+from kdegraph_explorer import explorer as module
+from kdegraph_explorer.app import create_app
+
+PATIENCE = 120  # seconds
+N_SESSIONS = 2
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """The explorer on a server in a thread, which forgets sessions quickly; its address, and weak references to all explorers made."""
+    made = []
+    create = module.Explorer.__init__
+
+    def remember(self, *args, **options):
+        create(self, *args, **options)
+        made.append(weakref.ref(self))
+
+    monkeypatch.setattr(module.Explorer, "__init__", remember)
+    served = pn.serve(
+        {"/": create_app},
+        port=0,
+        threaded=True,
+        show=False,
+        verbose=False,
+        unused_session_lifetime=100,
+        check_unused_sessions=100,
+        session_token_expiration=600,
+    )
+    wait_until(lambda: pn.state._servers)
+    (running,) = [entry[0] for entry in pn.state._servers.values()]
+    yield f"http://localhost:{running.port}/", made
+    served.stop()
+
+
+def wait_until(holds):
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end, "it does not come about"
+        time.sleep(0.05)
+
+
+def workers():
+    """Threads that compute for a session."""
+    return [thread for thread in threading.enumerate() if thread.name == "kdegraph-explorer"]
+
+
+@pytest.mark.slow
+def test_sessions_that_end_free_their_memory_and_threads(server):
+    address, made = server
+    sessions = [pull_session(url=address) for _ in range(N_SESSIONS)]
+    assert len(made) == N_SESSIONS
+    explorers = [reference() for reference in made]
+    assert len({id(explorer.session.state) for explorer in explorers}) == N_SESSIONS
+    for explorer in explorers:
+        explorer.session.start()
+    jobs = [job for explorer in explorers for job in explorer.session._jobs]
+    del explorer, explorers
+    for session in sessions:
+        session.force_roundtrip()
+        session.close()
+    del sessions, session
+    wait_until(lambda: all(job._closed for job in jobs))
+    wait_until(lambda: not workers())
+    jobs.clear()  # they hold on to their session
+
+    def freed():
+        gc.collect()
+        return not any(reference() for reference in made)
+
+    wait_until(freed)
