@@ -13,7 +13,7 @@ from .grid import choose_grid, grid_sums
 from .plan import Plan, choose_plan, pair_cost
 from .treesum import tree_degrees, tree_sums
 
-GRID, TREE = 1e6, 2e7  # ns: what setting up a grid costs, and what has to be at stake before a tree is thought of
+GRID, TREE = 1.5e6, 2e7  # ns: what setting up a grid costs, and what has to be at stake before a tree is thought of
 CHEAP = 800.0  # ns: a grid that costs no more per point and dimension is taken at once
 
 

@@ -26,7 +26,7 @@ SLOWEST = 1e5  # ns: what a target costs that is handed back, at most
 # Costs in nanoseconds of one core: a point, and what a dimension and a term of an expansion add; a product of a translation, a run of such
 # products without a gap, a pair of boxes; a cell.
 POINT, POINT_DIM, TERM = 20.0, 5.0, 0.09
-PRODUCT, RUN, PAIR, CELL = 0.08, 2.5, 25.0, 3.0
+PRODUCT, RUN, PAIR, CELL = 0.08, 2.5, 25.0, 6.0
 BOUNDS = 7  # translations of cells for each of those of expansions
 
 
