@@ -14,7 +14,7 @@ from ._laplacian import NormalizedAdjacency
 from ._nullspace import NullSpace
 
 MIN_VERTICES = 5_000  # a random start is as quick below
-MAX_LEVEL, NODE_SIZE = 11, 16  # at most 2^11 nodes of at least so many vertices
+MAX_LEVEL, NODE_SIZE = 10, 16  # at most 2^10 nodes of at least so many vertices
 WIDE, MAX_HALVINGS = 2.0, 8  # groups wider than this many times the median are halved, so many times
 TOL = 3e-2  # of the coarse eigenvectors
 
@@ -64,7 +64,7 @@ def coarse_start(operator, null, k, groups, places, solve, progress=None):
 
 
 def groups_in_space(graph):
-    """Bounds of groups of vertices that follow each other in the order of a `Graph`: at most 2,048, and more where the points say so.
+    """Bounds of groups of vertices that follow each other in the order of a `Graph`: at most 1,024, and more where the points say so.
 
     If that is the order of the tree, the groups are its nodes. A node that is much wider than others may lie across a gap between
     clusters, which its vertices would bridge in the coarse graph: such nodes are halved until they are as small as the others.

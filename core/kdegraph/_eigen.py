@@ -234,7 +234,7 @@ class Chebyshev:
         It is limited to what keeps the vectors of the block, with these Ritz values, independent in the working precision.
         """
         self.degree = 1
-        contrast = math.log(1e4 if self.dtype == np.float32 else 1e8)
+        contrast = math.log(3e4 if self.dtype == np.float32 else 1e8)
         limit = contrast / max(self.growth(values[0]) - self.growth(values[-1]), 1e-9)
         wanted = max(need / max(self.growth(value), 1e-9) for value, need in needs)
         self.degree = int(max(4, min(MAX_DEGREE, limit, math.ceil(wanted))))

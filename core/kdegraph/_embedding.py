@@ -2,6 +2,7 @@
 
 import numpy as np
 from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
 
 from . import parallel
 from ._jit import jit
@@ -75,5 +76,6 @@ def kmeans(rows, k, seed, n_init):
         sample = rows[np.union1d(chosen, extreme)]
     k = min(k, len(np.unique(np.round(sample, DISTINCT), axis=0)))
     state = int(rng.integers(2**32))
-    fitted = KMeans(k, n_init=n_init, random_state=state).fit(sample)
-    return fitted.labels_ if len(sample) == len(rows) else fitted.predict(rows)
+    with threadpool_limits(1, user_api="openmp"):  # threads that wait for each other cost more than such small steps
+        fitted = KMeans(k, n_init=n_init, random_state=state).fit(sample)
+        return fitted.labels_ if len(sample) == len(rows) else fitted.predict(rows)
