@@ -178,6 +178,21 @@ def test_address_brings_back_the_choices(sessions):
     assert address.query(other, take(other)) == query
 
 
+def test_address_is_that_of_what_it_asks_for(sessions):
+    session = sessions(start=False)
+    for asked in (
+        "source=photographs&data.pixels=1000&n_clusters=3&clusters_auto=false",
+        "sigma=0.5&sigma_auto=false&show_edges=false",
+        "data.n=100",
+    ):
+        snapshot = address.read(session, asked)
+        session.restore(snapshot)
+        session.history.forget(snapshot)
+        session.wait(PATIENCE)
+        assert address.read(session, address.query(session, snapshot)) == snapshot
+        assert address.read(session, address.query(session, take(session))).only_data == snapshot.only_data
+
+
 @pytest.mark.parametrize(
     ("query", "message"),
     [

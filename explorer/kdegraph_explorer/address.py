@@ -18,8 +18,8 @@ def query(session, snapshot):
     pairs += [
         (DATA + name, value) for name, value in source.addressed(snapshot.data).items() if value is not None and value != defaults.get(name)
     ]
-    fresh = {name: State.param[name].default for name in State.KEPT}
-    pairs += [(name, value) for name, value in snapshot.choices.items() if value != fresh[name] and name not in ("horizontal", "vertical")]
+    fresh = _fresh()
+    pairs += [(name, value) for name, value in snapshot.choices.items() if name in fresh and value != fresh[name]]
     pairs += [(name, snapshot.choices[name]) for name in ("horizontal", "vertical") if _unusual(session, snapshot, name)]
     if 0 < len(snapshot.selection) <= MAX_SELECTED:
         pairs.append(("selection", snapshot.selection.tolist()))
@@ -31,7 +31,7 @@ def query(session, snapshot):
 def _unusual(session, snapshot, name):
     """Whether an axis is not the one that data are first shown along."""
     names = session.state.param[name].objects
-    return snapshot.choices[name] != names[min(("horizontal", "vertical").index(name), len(names) - 1)]
+    return name in snapshot.choices and snapshot.choices[name] != names[min(("horizontal", "vertical").index(name), len(names) - 1)]
 
 
 def read(session, text):
@@ -48,12 +48,14 @@ def read(session, text):
     source = values.pop("source", next(iter(session.sources)))
     selection, view = values.pop("selection", []), values.pop("view", "")
     data = {name.removeprefix(DATA): values.pop(name) for name in list(values) if name.startswith(DATA)}
-    return checked(session, source, data, {**_automatic(values), **values}, selection, view)
+    choices = {**_fresh(), **{flag: False for name, flag in AUTOMATIC.items() if name in values}, **values}
+    left_out = {name for name, flag in AUTOMATIC.items() if choices[flag] is True}
+    return checked(session, source, data, {name: choices[name] for name in choices if name not in left_out}, selection, view)
 
 
-def _automatic(values):
-    """A value in the address is one chosen by hand."""
-    return {flag: False for name, flag in AUTOMATIC.items() if name in values}
+def _fresh():
+    """The choices of a fresh session, without the axes, which follow from the data."""
+    return {name: State.param[name].default for name in State.KEPT if name not in ("horizontal", "vertical")}
 
 
 def _value(text):
