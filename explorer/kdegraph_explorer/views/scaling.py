@@ -1,6 +1,7 @@
 """How long each graph takes, against the number of points: measured on this machine, when asked."""
 
 from functools import partial
+from html import escape
 
 import holoviews as hv
 import numpy as np
@@ -14,6 +15,8 @@ from ..pipeline import ALL_METHODS
 from .base import View, beside, card
 from .markup import TABLE_STYLE, Markup
 from .scores import number
+
+WORDS_STYLE = ":host { font-size: 12.5px; opacity: 0.7; } div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }"
 
 
 class ScalingView(View):
@@ -51,10 +54,8 @@ class ScalingView(View):
         self._stop = pmui.Button(
             label="Stop", variant="outlined", size="small", width=80, margin=(8, 4), disabled=True, on_click=lambda event: self.stop()
         )
-        self._bar = pmui.LinearProgress(value=0, variant="determinate", width=200, margin=(22, 12), visible=False)
-        self._words = pn.pane.HTML(
-            "", sizing_mode="stretch_width", margin=(14, 4), stylesheets=[":host { font-size: 12.5px; opacity: 0.7; }"]
-        )
+        self._bar = pmui.LinearProgress(value=0, variant="determinate", width=110, margin=(22, 12), visible=False)
+        self._words = Markup(sizing_mode="stretch_width", height=20, margin=(16, 4), stylesheets=[WORDS_STYLE])
         self._plot = LiveElement("Scaling: seconds", draw_timings, "kg-scaling", xlabel="points", ylabel="seconds", logx=True, logy=True)
         self._table = Markup(css_classes=["kg-timings"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8))
         self._body = pn.Column(
@@ -90,13 +91,13 @@ class ScalingView(View):
         if series is None:
             return
         self._run.disabled, self._stop.disabled, self._bar.visible, self._bar.value = True, False, True, 0
-        self._words.object = "starting …"
+        self._words.html = "starting …"
         self._job.request(series, replace=True)
 
     def stop(self):
         """Stop measuring; what was measured stays."""
         self._job.cancel()
-        self._words.object = "stopping …"
+        self._words.html = "stopping …"
 
     def _series(self):
         """What to measure, or None without data or methods."""
@@ -114,7 +115,7 @@ class ScalingView(View):
         idle = stage is None
         self._run.disabled, self._stop.disabled, self._bar.visible = not idle, idle, not idle
         self._bar.value = round(100 * fraction)
-        self._words.object = "" if idle else stage
+        self._words.html = "" if idle else escape(stage)
 
     def _fail(self, series, error):
         self.state.error = f"scaling: {error}"
