@@ -4,7 +4,7 @@ import kdegraph
 import numpy as np
 import panel as pn
 import pytest
-from bokeh.events import SelectionGeometry, Tap
+from bokeh.events import MouseMove, SelectionGeometry, Tap
 from kdegraph import datasets
 from kdegraph_explorer import Explorer
 from kdegraph_explorer.app import create_app
@@ -684,3 +684,20 @@ def test_forty_quick_moves_never_blank_a_view_and_never_show_a_wrong_state(explo
     assert all(len(values) == 10 for values in spectra)
     assert all(of_request == of_graph and of_graph in asked for of_request, of_graph in states)
     np.testing.assert_array_equal(spectra[-1], explorer.spectrum.eigenvalues)
+
+
+@pytest.mark.parametrize("n_points", [4, MAX_GLYPHS + 1])
+def test_the_point_under_the_mouse_is_told(explore, n_points):
+    X = np.vstack([TWO_PAIRS, np.random.default_rng(0).normal(size=(n_points - 4, 2)) * 0.1 + 20])
+    explorer = explore(X, sigma=1.0, n_clusters=2)
+    plots = view(explorer, "points")._plots
+    figure, note = plots["kde"].figure, plots["knn"]._note
+    assert not note.visible
+    figure._trigger_event(MouseMove(figure, x=5.0, y=5.0))
+    settle(explorer)
+    assert note.visible
+    assert note.text.startswith(("point 2, cluster", "point 3, cluster"))
+    assert (note.x, note.y) in [(5.0, 5.0), (5.1, 5.0)]
+    figure._trigger_event(MouseMove(figure, x=10.0, y=1.0))
+    settle(explorer)
+    assert not note.visible

@@ -1,13 +1,14 @@
 """Plots of graphs over the same points, side by side and linked."""
 
-from bokeh.events import SelectionGeometry
-from bokeh.models import ColumnDataSource
+from bokeh.events import MouseLeave, MouseMove, SelectionGeometry
+from bokeh.models import ColumnDataSource, Label
 
 from ..drawing.figures import Frame, extent_of, plain_figure
 from ..drawing.painter import MAX_GLYPHS, Painter, Scene, point_radius
 from ..projection import positions
 from ..selection import indices_within
 
+REACH = 6  # pixels between the mouse and the point that is meant
 TOOLS = "pan,wheel_zoom,box_select,lasso_select,tap,reset"
 
 
@@ -33,6 +34,10 @@ class LinkedPlots:
         self.positions = None
         self._placed = None
         self._plots = {key: GraphPlot(name, self.frame, self._select) for key, name in names.items()}
+        self._nearest = session.latest(self._find, deliver=self._tell)
+        for plot in self._plots.values():
+            plot.figure.on_event(MouseMove, self._hover)
+            plot.figure.on_event(MouseLeave, lambda event: self._hover(None))
 
     def __getitem__(self, key):
         return self._plots[key]
@@ -90,8 +95,38 @@ class LinkedPlots:
     def _select(self, event):
         """Find the points within a box, a lasso or a tap, whoever has drawn them."""
         if event.final:
-            pixel = (self.frame.x_range.end - self.frame.x_range.start) / self.frame.size[0]
-            self._state.selection = indices_within(event.geometry, self.positions, reach=6 * pixel)
+            self._state.selection = indices_within(event.geometry, self.positions, reach=self._reach)
+
+    @property
+    def _reach(self):
+        """How far from a point the mouse may be."""
+        return REACH * (self.frame.x_range.end - self.frame.x_range.start) / self.frame.size[0]
+
+    def _hover(self, event):
+        """Look for the point under the mouse, whoever has drawn it; None: the mouse has left."""
+        if self.positions is not None:
+            self._nearest.request(None if event is None or event.x is None else (self.positions, event.x, event.y, self._reach))
+
+    @staticmethod
+    def _find(request, progress, publish):
+        if request is None:
+            return None
+        places, x, y, reach = request
+        found = indices_within({"type": "point", "x": x, "y": y}, places, reach)
+        return int(found[0]) if len(found) else None
+
+    def _tell(self, request, point):
+        same = request is not None and request[0] is self.positions
+        for plot in self._plots.values():
+            plot.tell(*((self.positions[point], self._words(point)) if same and point is not None else (None, "")))
+
+    def _words(self, point):
+        """What is said of a point under the mouse."""
+        outcome = self._state.outcome("kde")
+        words = f"point {point:,}"
+        if outcome is not None and point < len(outcome.colours):
+            words += f", cluster {outcome.colours[point] + 1}, kernel degree {outcome.graph.kernel_degrees[point]:.3g}"
+        return words
 
 
 class GraphPlot:
@@ -115,6 +150,9 @@ class GraphPlot:
         self._glyph = self.figure.scatter(
             "x", "y", fill_color="colour", line_color=None, nonselection_fill_alpha=0.15, source=self._points
         ).glyph
+        self._note = Label(x=0, y=0, visible=False, x_offset=8, y_offset=8, padding=4, border_radius=4)
+        self._note.update(text_font_size="11px", text_color="#FFFFFF", background_fill_color="#3C434C", background_fill_alpha=0.92)
+        self.figure.add_layout(self._note)
         self.figure.on_event(SelectionGeometry, select)
         frame.add(self.figure)
 
@@ -140,3 +178,14 @@ class GraphPlot:
             self._points.data = {"x": x, "y": y, "colour": layers.colours}
         elif layers.colours is not None:
             self._points.data["colour"] = layers.colours
+
+    def tell(self, place, words):
+        """Write `words` beside a place; None hides them."""
+        if place is None:
+            if self._note.visible:
+                self._note.visible = False
+        elif not self._note.visible or self._note.text != words:
+            left = place[0] > (self.figure.x_range.start + self.figure.x_range.end) / 2
+            self._note.update(
+                x=place[0], y=place[1], text=words, visible=True, text_align="right" if left else "left", x_offset=-8 if left else 8
+            )
