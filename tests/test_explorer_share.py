@@ -189,6 +189,7 @@ def test_address_is_that_of_what_it_asks_for(sessions):
         session.restore(snapshot)
         session.history.forget(snapshot)
         session.wait(PATIENCE)
+        assert not session.history.can_undo
         assert address.read(session, address.query(session, snapshot)) == snapshot
         assert address.read(session, address.query(session, take(session))).only_data == snapshot.only_data
 

@@ -163,7 +163,7 @@ class Explorer(Viewer):
             snapshot = address.read(session, pn.state.location.search or "") if pn.state.location else None
         except ValueError as error:
             snapshot = None
-            session.state.error = f"The address of the page asks for something that cannot be: {error}"
+            session.state.notice = f"The address of the page asks for something that cannot be: {error}"
         if snapshot is None:
             session.start()
         else:

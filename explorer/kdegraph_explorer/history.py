@@ -75,6 +75,11 @@ class History(param.Parameterized):
     def _tell(self):
         self.param.update(can_undo=self._at > 0, can_redo=self._at < len(self._steps) - 1, current=self._steps[self._at])
 
+    def arrive(self):
+        """Take the present choices for those that were brought back: what these left open is decided now."""
+        self._steps[self._at] = take(self._session)
+        self._tell()
+
     def forget(self, snapshot=None):
         """Begin anew, with the present choices or with those that are about to be brought back."""
         self._steps, self._at = [take(self._session) if snapshot is None else snapshot], 0

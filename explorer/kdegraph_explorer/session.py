@@ -123,6 +123,7 @@ class Session:
             values["view"] = snapshot.view
         state.param.update(**values)
         self._restored = None
+        self.history.arrive()
 
     def retry(self):
         """Compute again what the choices ask for."""
@@ -180,6 +181,8 @@ class Session:
         request = self.state.request()
         if request is None or request == self._requested:
             return
+        if self._requested is not None:
+            self.state.notice = ""
         other_data = self._requested is None or request.dataset is not self._requested.dataset
         self._requested = request
         self._compute.request(request, replace=other_data)

@@ -85,6 +85,7 @@ class State(param.Parameterized):
     selection = param.Array(default=np.empty(0, dtype=np.intp), doc="Indices of the points that were selected in a plot.")
     result = param.ClassSelector(class_=Result, doc="The newest result; parts that are still under way are missing.")
     error = param.String(default="", doc="What went wrong with the newest request; empty when nothing did.")
+    notice = param.String(default="", doc="What was wrong with how the session began; it stays until something is chosen.")
     stage = param.String(default=None, allow_None=True, doc="What is being computed; None when nothing is.")
     fraction = param.Number(default=1.0, doc="How much of the stage is done, from 0 to 1.")
 

@@ -57,7 +57,7 @@ def test_address_that_cannot_be_says_why(explorer_server, new_page):
 def test_undo_and_redo_with_keys(explorer):
     page = explorer()
     first = page.scores()["Edges"]
-    page.change(lambda: page.set_slider("Rounds L", 5))
+    page.change(lambda: page.set_slider("Rounds L", 1))
     second = page.scores()["Edges"]
     page.change(lambda: page.page.keyboard.press("Control+z"))
     assert page.scores()["Edges"] == first

@@ -86,15 +86,15 @@ class Problem(Viewer):
             on_click=lambda event: session.retry(),
         )
         self._body = pn.Row(self._alert, retry, visible=False, sizing_mode="stretch_width", margin=0)
-        self.state.param.watch(lambda *events: self._update(), "error")
+        self.state.param.watch(lambda *events: self._update(), ["error", "notice"])
         self._update()
 
     def __panel__(self):
         return self._body
 
     def _update(self):
-        self._alert.object = self.state.error
-        self._body.visible = bool(self.state.error)
+        self._alert.object = self.state.error or self.state.notice
+        self._body.visible = bool(self._alert.object)
 
 
 ALERT_STYLE = """
