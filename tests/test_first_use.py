@@ -40,7 +40,7 @@ def run(tmp_path):
     def run(code, *arguments, **environment):
         command = [sys.executable, "-W", "error", *(["-c", code] if code else []), *arguments]
         environment = os.environ | {"KDEGRAPH_CACHE_DIR": str(tmp_path / "cache")} | environment
-        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=280)
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=560)
         assert done.returncode == 0, done.stderr
         return done.stdout, done.stderr
 
@@ -152,6 +152,7 @@ def test_notices_have_a_line_of_their_own_beside_progress():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_after_a_warm_up_nothing_is_compiled(run, tmp_path):
     out, err = run(None, "-m", "kdegraph", "warmup")
     assert err == ""  # not a terminal: no progress, and no notice either, since compiling is what was asked for

@@ -1,5 +1,7 @@
 """The public kernel sums: checks, choice of the method."""
 
+import numpy as np
+
 from .._validation import check_choice, check_eps, check_points, check_weights
 from ..kernels import Kernel
 from .direct import direct_sums
@@ -53,6 +55,8 @@ def kernel_sum(sources, targets=None, *, kernel="gaussian", sigma, weights=None,
     points = sources if targets is None else targets
     if method == "direct":
         return direct_sums(kernel, sources, points, weights)
+    # Read-only arrays are of another type for compiled code: a copy costs less than to compile everything for them.
+    sources, targets = np.require(sources, requirements="W"), None if targets is None else np.require(targets, requirements="W")
     return fast_sums(kernel, sources, targets, weights, eps, floor=FLOOR, method=method)
 
 
