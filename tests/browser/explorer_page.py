@@ -14,6 +14,8 @@ READ_FIGURE = """([name, column]) => {
   }
   return null;
 }"""
+N_IMAGES = """name => Bokeh.documents.map(doc => doc.get_model_by_name(name)).find(Boolean)
+  ?.renderers.map(renderer => renderer.data_source.data["image"]).find(Boolean)?.length ?? 0"""
 IDLE = "() => window.Bokeh && Bokeh.documents.length > 0 && Bokeh.documents.every(doc => doc.is_idle)"
 TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 PATIENCE = 60_000  # milliseconds; a first compilation on a busy machine takes its time
@@ -54,12 +56,19 @@ class ExplorerPage:
                 page.wait_for_function(IDLE, timeout=PATIENCE)
             now = self.seen()
             complete = "cluster" in self.status() and self.scores().get("Edges", ["–"]).count("–") == 0
+            complete = complete and self._painted()
             seen, times = now, times + 1 if complete and now == seen else 0
             assert time.monotonic() < end, f"the page does not come to rest: {self.status()}"
             page.wait_for_timeout(100)
         page.evaluate("() => document.fonts.ready.then(() => true)")
         page.evaluate(TWO_FRAMES)
         return self
+
+    def _painted(self):
+        """Whether the edges are on the screen, where they belong there: in a new process, what draws them is compiled first."""
+        if not self.page.locator(".kg-kde-points").is_visible():
+            return True
+        return all(self.page.evaluate(N_IMAGES, f"{graph}: points and edges") for graph in ("KDE graph", "k-NN graph"))
 
     def status(self):
         """The line that says what is explored."""
