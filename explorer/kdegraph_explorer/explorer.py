@@ -31,7 +31,8 @@ TABS_STYLE = {
         "fontSize": "13px",
     }
 }
-MAIN_STYLE = ":host { min-height: 460px !important; }"  # by itself, Panel would add up the heights of the hidden views, too
+# By itself, Panel would add up the sizes of the hidden views, too.
+MAIN_STYLE = ":host { min-height: 460px !important; min-width: 0 !important; }"
 SIDEBAR_WIDTH = 320
 SCROLLS_WHERE_NARROW = """
 @media (max-width: 599px) { :host { overflow-y: auto; } :host > * { height: auto !important; flex: none !important; } }

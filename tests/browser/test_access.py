@@ -49,13 +49,19 @@ def test_axe_finds_nothing_serious_with_other_data(explorer, source):
     assert serious(page.page) == []
 
 
+def wait_for_ground(page, *, dark):
+    """Wait until the page's ground is dark, or light."""
+    red = "parseInt(getComputedStyle(document.body).backgroundColor.match(/[0-9]+/)[0])"
+    page.page.wait_for_function(f"{red} < 64" if dark else f"{red} > 192")
+
+
 def test_page_follows_the_dark_mode_of_the_system(explorer):
     page = explorer(color_scheme="dark")
-    page.page.locator("html.dark").wait_for()
+    wait_for_ground(page, dark=True)
     page.page.emulate_media(color_scheme="light")
-    page.page.locator("html.light").wait_for()
+    wait_for_ground(page, dark=False)
     page.page.get_by_label("Toggle theme").click()
-    page.page.locator("html.dark").wait_for()
+    wait_for_ground(page, dark=True)
 
 
 def test_keys_lead_to_the_controls(explorer):
@@ -84,7 +90,7 @@ def test_every_control_is_reached_by_tab(explorer):
         "Rounds L",
         "k-NN neighbours",
         "Clusters k",
-        "Export",
+        "Save labels, the graph, a script or the whole session",
         "KDE graph: table and pictures",
     ):
         assert label in reached or any(label in name for name in reached), f"{label} is not among {sorted(reached)}"

@@ -36,7 +36,7 @@ class Browser(JSComponent):
 
     // What the components leave out for screen readers.
     const MENDED = [
-      ["span[aria-label]:not([role])", span => span.setAttribute("role", "img")],
+      ["span[aria-label]:not([role]):not(:has(button))", span => span.setAttribute("role", "img")],
       [".MuiInputAdornment-root .MuiIconButton-root:not([aria-label])", button => {
         const label = button.getRootNode().querySelector("label")?.firstChild?.textContent ?? "number"
         const less = button.closest(".MuiInputAdornment-positionStart") !== null
