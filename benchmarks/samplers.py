@@ -1,0 +1,128 @@
+"""The choice of the sampler: CPU seconds of "auto", "rejection" and "rows", and of rows drawn by BLAS and NumPy, over d, n and sigma.
+
+    python benchmarks/samplers.py [--csv benchmarks/results/samplers.csv]
+
+Five normal clusters in d dimensions; sigma in units of `estimate_sigma`. Times are process times of one thread, without what all have in
+common (tree and adjacency matrix); what needs all pairs of many points is measured on a part of the targets and extrapolated. "estimate"
+is the estimated over the measured time of "rejection".
+"""
+
+import csv
+import time
+from pathlib import Path
+
+import click
+import kdegraph
+import numpy as np
+import threadpoolctl
+from kdegraph import parallel
+from kdegraph.graph import choose_sampler
+from kdegraph.kde.fast import kernel_degrees
+from kdegraph.kernels import Kernel
+from kdegraph.sampling import rejection, rows
+from kdegraph.tree import build_tree
+
+PAIRS = 5e7  # rows are measured on at most so many pairs
+EPS = 0.01  # of the kernel degrees
+DIMENSIONS, SIZES, SIGMAS = (1, 2, 3, 5, 8, 20, 50), (1_000, 10_000, 100_000), (0.03, 0.3, 1.0, 3.0, 30.0, 300.0)
+
+
+def clusters(n, d):
+    rng = np.random.default_rng(d)
+    return rng.normal(size=(5, d))[rng.integers(0, 5, n)] * 4 + rng.normal(size=(n, d))
+
+
+def by_blas(X, sigma, n_rounds):
+    """Neighbours from exact rows with matrix products, as one would write it with NumPy; extrapolated."""
+    n, m = len(X), min(len(X), int(PAIRS / len(X)))
+    rng = np.random.default_rng(0)
+    start = time.process_time()
+    squares = (X * X).sum(axis=1)
+    for first in range(0, m, 64):
+        block = X[first : min(first + 64, m)]
+        K = block @ X.T
+        K *= 2
+        K -= squares
+        K -= squares[first : first + len(block), None]
+        K *= 1 / sigma**2
+        np.exp(K, out=K)
+        K[np.arange(len(block)), first + np.arange(len(block))] = 0
+        np.cumsum(K, axis=1, out=K)
+        for row in K:
+            np.searchsorted(row, rng.random(n_rounds) * row[-1], side="right")
+    return (time.process_time() - start) * n / m
+
+
+def by_rows(kernel, tree, n_rounds):
+    n, m = tree.order.size, min(tree.order.size, int(PAIRS / tree.order.size))
+    start = time.process_time()
+    rows.draw_neighbors(kernel, tree, n_rounds, 0, stop=m)
+    return (time.process_time() - start) * n / m
+
+
+def by_rejection(kernel, tree, n_rounds):
+    start = time.process_time()
+    _, method, groups = choose_sampler(kernel, tree, EPS, n_rounds, "rejection")
+    degrees = kernel_degrees(kernel, tree, EPS, method=method)
+    rejection.draw_neighbors(kernel, tree, degrees, n_rounds, 0, groups=groups)
+    return time.process_time() - start
+
+
+def measure(n, d, relative, n_rounds):
+    """One row of the table."""
+    X = clusters(n, d)
+    sigma = relative * kdegraph.estimate_sigma(X, seed=0)
+    kernel, tree = Kernel("gaussian", sigma), build_tree(X)
+    _, method, groups = choose_sampler(kernel, tree, EPS, n_rounds, "rejection")
+    seconds = {"rows": by_rows(kernel, tree, n_rounds)}
+    estimate = 1e-9 * (method.cost + rejection.estimate_cost(kernel, tree, groups, n_rounds))
+    # Nothing is learnt from waiting for a loser.
+    hopeless = estimate > 10 and estimate > 5 * seconds["rows"]
+    runs = 3 if estimate < 1 else 1
+    if not hopeless:
+        by_rejection(kernel, tree, n_rounds)  # compiles or loads what it needs
+    seconds["rejection"] = np.nan if hopeless else min(by_rejection(kernel, tree, n_rounds) for _ in range(runs))
+    choices = []
+    for _ in range(3):
+        start = time.process_time()
+        sampler, _, _ = choose_sampler(kernel, tree, EPS, n_rounds, "auto")
+        choices.append(time.process_time() - start)
+    # What "rejection" prepares is part of the choice already.
+    start = time.process_time()
+    choose_sampler(kernel, tree, EPS, n_rounds, "rejection")
+    prepared = time.process_time() - start
+    auto = seconds[sampler] + max(min(choices) - (prepared if sampler == "rejection" else 0.0), 0.0)
+    best, blas = np.nanmin(list(seconds.values())), by_blas(X, sigma, n_rounds)
+    row = {"d": d, "n": n, "sigma": relative, "L": n_rounds, "auto": sampler, "seconds": auto, **seconds, "BLAS": blas}
+    return row | {"auto / best": auto / best, "auto / BLAS": auto / blas, "estimate": estimate / seconds["rejection"]}
+
+
+@click.command()
+@click.option("--d", "dimensions", type=int, multiple=True, default=DIMENSIONS, show_default=True)
+@click.option("--n", "sizes", type=int, multiple=True, default=SIZES, show_default=True)
+@click.option("--rounds", default=30, show_default=True)
+@click.option("--csv", "path", type=click.Path(path_type=Path), help="Write the table there.")
+def main(dimensions, sizes, rounds, path):
+    """Print the table, one row a case."""
+    parallel.set_num_threads(1)
+    table = []
+    with threadpoolctl.threadpool_limits(1):
+        measure(1_000, 2, 1.0, rounds)  # compiles or loads the kernels
+        for d in dimensions:
+            for n in sizes:
+                for relative in SIGMAS:
+                    table.append(measure(n, d, relative, rounds))
+                    click.echo("  ".join(f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}" for k, v in table[-1].items()))
+    for name in ("auto / best", "auto / BLAS"):
+        worst = max(table, key=lambda row: row[name])
+        click.echo(f"largest {name}: {worst[name]:.2f} at d = {worst['d']}, n = {worst['n']}, sigma = {worst['sigma']}")
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, table[0])
+            writer.writeheader()
+            writer.writerows(table)
+
+
+if __name__ == "__main__":
+    main()
