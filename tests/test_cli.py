@@ -518,7 +518,8 @@ def read(*args, **options):
 datasets.read = read
 main(["graph", sys.argv[1], "-o", sys.argv[1] + ".npz"])
 """
-    process = start("-c", script, str(moons))
+    # What runs in the background of a shell ignores the signal, and so would this process.
+    process = start("-c", script, str(moons), preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=120)
