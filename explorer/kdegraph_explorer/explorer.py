@@ -93,7 +93,8 @@ class Explorer(Viewer):
         self.views = [view(self.session) for view in VIEWS]
         self.status = Status(self.session)
         self.controls = [DataControls(self.session), ParameterControls(self.session), DisplayControls(self.session)]
-        self._top = {view.key: pn.Column(view, sizing_mode="stretch_both", margin=0) for view in self.views if view.area == "top"}
+        # Each gets its view when that is first shown: a browser takes long to build what nobody may look at.
+        self._top = {view.key: pn.Column(sizing_mode="stretch_both", margin=0) for view in self.views if view.area == "top"}
         self._tabs = pmui.RadioButtonGroup(
             options={view.label: view.key for view in self.views if view.area == "top"},
             size="small",
@@ -267,6 +268,9 @@ class Explorer(Viewer):
 
     def _show(self):
         shown = self.session.state.view
+        if len(self._top[shown]) == 0:
+            with growing(self._main):
+                self._top[shown].extend(view for view in self.views if view.key == shown)
         for key, place in self._top.items():
             place.visible = key == shown
         self._bottom.visible = not any(view.alone for view in self.views if view.key == shown)

@@ -103,6 +103,11 @@ class ExplorerPage:
         """All that a parameter of the computation can change, as one string."""
         return json.dumps([self.status(), self.lasting_scores(), self.eigenvalues(), self.eigenvalues("k-NN graph"), self.colours()])
 
+    def expect_status(self, words):
+        """Wait until the status says `words`, and then until the page is at rest."""
+        self.page.locator(".kg-status").filter(has_text=words).wait_for(timeout=PATIENCE)
+        return self.settle()
+
     def change(self, action):
         """Do `action` and wait until what is seen has changed and the page is at rest."""
         before = self.seen()
