@@ -6,17 +6,16 @@ Seconds are medians of the runs after one that is not counted. Every size has a 
 fitting has ever taken.
 """
 
-import csv
 import multiprocessing
 import resource
 import statistics
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 import click
 import kdegraph
+from _common import clock, csv_option, medians, show, write
 from kdegraph import clustering
 from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
@@ -47,9 +46,8 @@ def measure(n, runs, with_peer):
         for times in stages.values():
             times.clear()
         model = kdegraph.KDESpectralClustering(n_clusters=2, sigma=0.1, random_state=run)
-        wall, cpu = time.perf_counter(), time.process_time()
-        model.fit(X)
-        row = {"total": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+        _, wall, cpu = clock(model.fit, X)
+        row = {"total": wall, "cpu": cpu}
         row |= {f"graph: {stage}": seconds for stage, seconds in model.graph_.timings.items()}
         row |= {stage: sum(times) for stage, times in stages.items()}
         row["rest"] = row["total"] - sum(value for stage, value in row.items() if stage not in ("total", "cpu"))
@@ -59,15 +57,15 @@ def measure(n, runs, with_peer):
         if run:
             rows.append(row)
         if with_peer and run:
-            wall, cpu = time.perf_counter(), time.process_time()
+            other = SpectralClustering(2, affinity="nearest_neighbors", random_state=run, n_jobs=-1)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that the graph is not connected
-                labels = SpectralClustering(2, affinity="nearest_neighbors", random_state=run, n_jobs=-1).fit_predict(X)
-            peer.append((time.perf_counter() - wall, time.process_time() - cpu, adjusted_rand_score(y, labels)))
+                labels, wall, cpu = clock(other.fit_predict, X)
+            peer.append((wall, cpu, adjusted_rand_score(y, labels)))
     found = {"n": n, "L": model.graph_.n_rounds, "edges": model.graph_.n_edges, "GiB": memory}
     found |= {stage: statistics.median(row[stage] for row in rows) for stage in rows[0]}
     if peer:
-        wall, cpu, score = (statistics.median(column) for column in zip(*peer, strict=True))
+        wall, cpu, score = medians(peer)
         found |= {"scikit-learn": wall, "scikit-learn cpu": cpu, "ARI scikit-learn": score}
         found |= {"scikit-learn / total": wall / found["total"], "scikit-learn / total cpu": cpu / found["cpu"]}
     return found
@@ -77,23 +75,15 @@ def measure(n, runs, with_peer):
 @click.option("--n", "sizes", type=int, multiple=True, default=(15_000, 100_000), show_default=True)
 @click.option("--runs", default=3, show_default=True)
 @click.option("--peer-up-to", default=100_000, show_default=True, help="Largest size for scikit-learn.")
-@click.option("--csv", "path", type=click.Path(path_type=Path), help="Write the table there.")
+@csv_option
 def main(sizes, runs, peer_up_to, path):
     """Print the table, one column a size."""
     rows = []
     for n in sizes:
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
             rows.append(pool.submit(measure, n, runs, n <= peer_up_to).result())
-    keys = list(dict.fromkeys(key for row in rows for key in row))
-    for key in keys:
-        cells = (row.get(key, "") for row in rows)
-        click.echo(f"{key:>24}" + "".join(f"{cell:>14,.4g}" if isinstance(cell, float) else f"{cell:>14}" for cell in cells))
-    if path:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, keys)
-            writer.writeheader()
-            writer.writerows(rows)
+    show(rows)
+    write(path, rows)
 
 
 if __name__ == "__main__":

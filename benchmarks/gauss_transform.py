@@ -9,11 +9,8 @@ the one achieved here ("same error"), or at most eps. Seconds are medians; `cpu`
 that others use. The second table holds the slopes of log(cpu) against log(n).
 """
 
-import csv
 import importlib.util
 import math
-import statistics
-import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +18,7 @@ from pathlib import Path
 import click
 import kdegraph
 import numpy as np
+from _common import clock, csv_option, medians, moons, write
 
 RUNS = 5
 TARGETS = 300  # whose exact sums are known
@@ -51,15 +49,10 @@ class Problem:
         return float(np.abs(sums[self.part] / self.exact - 1).max())
 
 
-def clock(function, runs):
+def timed(function, runs):
     """Medians of seconds and CPU seconds over some runs, and the last result."""
-    wall, cpu = [], []
-    for _ in range(runs):
-        begin = time.perf_counter(), time.process_time()
-        result = function()
-        wall.append(time.perf_counter() - begin[0])
-        cpu.append(time.process_time() - begin[1])
-    return statistics.median(wall), statistics.median(cpu), result
+    results = [clock(function) for _ in range(runs)]
+    return *medians([seconds for _, *seconds in results]), results[-1][0]
 
 
 def ours(problem):
@@ -98,7 +91,7 @@ def measure_fourier(problem, allowed, threads):
     for digits in range(1, 15):
         error = problem.error(fourier(problem, 10.0**-digits, threads)())
         if error <= allowed:
-            return *clock(fourier(problem, 10.0**-digits, threads), RUNS)[:2], error, f"tolerance 1e-{digits}"
+            return *timed(fourier(problem, 10.0**-digits, threads), RUNS)[:2], error, f"tolerance 1e-{digits}"
     return None
 
 
@@ -151,21 +144,21 @@ def compare(problem, threads, quick):
 
     click.echo(f"{problem.name}, n = {n:,}, d = {d}, eps = {problem.eps:g}, {threads} threads")
     ours(problem)()
-    seconds, cpu, sums = clock(ours(problem), RUNS)
+    seconds, cpu, sums = timed(ours(problem), RUNS)
     add("kdegraph", seconds, cpu, problem.error(sums))
     few = problem.X[problem.part]
-    add("direct", *clock(lambda: kdegraph.gauss_transform(problem.X, few, sigma=problem.sigma, method="direct"), 3)[:2], 0.0, len(few))
+    add("direct", *timed(lambda: kdegraph.gauss_transform(problem.X, few, sigma=problem.sigma, method="direct"), 3)[:2], 0.0, len(few))
     if d <= 3 and importlib.util.find_spec("finufft"):
         for name, allowed in (("finufft, same error", rows[0]["error"]), ("finufft, error eps", problem.eps)):
             if found := measure_fourier(problem, allowed, threads):
                 add(name, *found[:3], note=found[3])
     for name, method in TREES.items() if threads == 1 and not quick else ():
         if name == "mlpack" and n <= 100_000:  # a dual tree gains from all targets at once
-            *total, sums = clock(method(problem, problem.X), 1)
+            *total, sums = timed(method(problem, problem.X), 1)
             add(name, *total, problem.error(sums))
             continue
-        build = clock(method(problem, few[:1]), 1)[:2]  # the tree and next to nothing else: counted once
-        *total, sums = clock(method(problem, few), 1)
+        build = timed(method(problem, few[:1]), 1)[:2]  # the tree and next to nothing else: counted once
+        *total, sums = timed(method(problem, few), 1)
         seconds, cpu = (b * len(few) / n + max(t - b, 0.0) for b, t in zip(build, total, strict=True))
         add(name, seconds, cpu, float(np.abs(sums / problem.exact - 1).max()), len(few))
     return rows
@@ -179,15 +172,10 @@ def slopes(threads):
         for n in SIZES:
             run = ours(Problem("moons", moons(n), 0.1, eps))
             run()
-            cpu.append(clock(run, 2 * RUNS + 1)[1])
+            cpu.append(timed(run, 2 * RUNS + 1)[1])
         slope = float(np.polyfit(np.log(SIZES), np.log(cpu), 1)[0])
         click.echo(f"slope at eps = {eps:g}: {slope:.2f}, ms: " + ", ".join(f"{1e3 * t:.1f}" for t in cpu))
         yield {"eps": eps, "slope": slope, **{f"cpu at {n}": t for n, t in zip(SIZES, cpu, strict=True)}}
-
-
-def moons(n):
-    """Two moons."""
-    return kdegraph.datasets.make("moons", n=n, noise=0.05, seed=0).X
 
 
 def problems(images):
@@ -204,27 +192,17 @@ def problems(images):
         yield Problem(f"pixels {path.stem}", points.X, 0.2, 1e-2)
 
 
-def write(path, rows):
-    """Write the rows of a table."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows({key: f"{value:.4g}" if isinstance(value, float) else value for key, value in row.items()} for row in rows)
-
-
 @click.command()
 @click.option("--image", "images", type=click.Path(path_type=Path, exists=True), multiple=True, help="A photograph.")
 @click.option("--threads", "thread_counts", type=int, multiple=True, default=(1, 2), show_default=True)
-@click.option("--csv", "path", type=click.Path(path_type=Path), help="Write the table there, and the slopes beside it.")
+@csv_option
 @click.option("--quick", is_flag=True, help="Without the tree codes.")
 def main(images, thread_counts, path, quick):
     """Print the tables."""
     table = list(slopes(1))
     rows = [row for problem in problems(images) for threads in thread_counts for row in compare(problem, threads, quick)]
-    if path:
-        write(path, rows)
-        write(path.with_stem(path.stem + "_slopes"), table)
+    write(path, rows)
+    write(path and path.with_stem(path.stem + "_slopes"), table)
 
 
 if __name__ == "__main__":

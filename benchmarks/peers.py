@@ -13,18 +13,16 @@ alternate; the table has the medians of the time that passes and of the time of 
     peers/bin/python benchmarks/peers.py --stag stag/bin/python
 """
 
-import csv
 import math
-import statistics
 import subprocess
 import tempfile
-import time
 from importlib.util import find_spec
 from pathlib import Path
 
 import click
 import kdegraph
 import numpy as np
+from _common import cell, clock, csv_option, medians, moons, write
 from PIL import Image
 
 MANY = 200_000  # points; of more, everything runs once
@@ -90,13 +88,6 @@ PEERS = {
 }
 
 
-def seconds(build, *arguments):
-    """Seconds that pass, and those of all cores."""
-    start = time.perf_counter(), time.process_time()
-    build(*arguments)
-    return time.perf_counter() - start[0], time.process_time() - start[1]
-
-
 def stag_seconds(python, X, sigma):
     """The same, in a process of its own, without the time to start it and to read the points."""
     with tempfile.TemporaryDirectory() as folder:
@@ -110,7 +101,7 @@ def measure(name, X, sigma, k, runs, stag):
     """Rows of the table for one data set."""
     n, d = X.shape
     timed = {
-        peer: lambda build=build: seconds(build, X, sigma, k)
+        peer: lambda build=build: clock(build, X, sigma, k)[1:]
         for peer, (module, build) in PEERS.items()
         if find_spec(module) and n <= MOST.get(peer, math.inf)
     }
@@ -120,16 +111,16 @@ def measure(name, X, sigma, k, runs, stag):
     for _ in range(runs if n <= MANY else 1):
         for peer, run in timed.items():
             times[peer].append(run())
-    medians = {peer: [statistics.median(column) for column in zip(*found, strict=True)] for peer, found in times.items()}
-    for peer, (passed, used) in medians.items():
-        ratio = used / medians["kdegraph"][1]
+    medians_of = {peer: medians(found) for peer, found in times.items()}
+    for peer, (passed, used) in medians_of.items():
+        ratio = used / medians_of["kdegraph"][1]
         yield {"data": name, "n": n, "d": d, "method": peer, "seconds": passed, "core seconds": used, "times kdegraph": ratio}
 
 
 def data_sets(sizes, photograph):
     """(name, points, sigma)."""
     for n in sizes:
-        yield "moons", kdegraph.datasets.make("moons", n=n, noise=0.05, seed=0).X, 0.1
+        yield "moons", moons(n), 0.1
     if photograph:
         for pixels in (15_000, None):
             data = kdegraph.datasets.image_points(Image.open(photograph), max_pixels=pixels)
@@ -142,22 +133,18 @@ def data_sets(sizes, photograph):
 @click.option("--neighbors", "k", default=10, show_default=True)
 @click.option("--runs", default=5, show_default=True)
 @click.option("--stag", help="A Python that can import stag.")
-@click.option("--csv", "path", type=click.Path(path_type=Path), help="Write the table there.")
+@csv_option
 def main(sizes, photograph, k, runs, stag, path):
     """Print one line for each data set and method."""
-    warm = kdegraph.datasets.make("moons", n=5000, seed=0).X
+    warm = moons(5000)
     for X in (warm, np.random.default_rng(0).random((5000, 5))):  # compile, or load what is compiled
         list(measure("warm-up", X, 0.2, k, 1, None))
     rows = []
     for name, X, sigma in data_sets(sizes, photograph):
         for row in measure(name, X, sigma, k, runs, stag):
             rows.append(row)
-            click.echo("".join(f"{v:>12,.4g}" if isinstance(v, float) else f"{v:>19}" for v in row.values()))
-    if path:
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, rows[0])
-            writer.writeheader()
-            writer.writerows(rows)
+            click.echo("".join(cell(value, 19) for value in row.values()))
+    write(path, rows)
 
 
 if __name__ == "__main__":

@@ -7,14 +7,13 @@ draws, and draw by draw within each vertex. A test is run with fresh numbers (a 
 above 0.995 weak, of which one in a hundred is expected, and those beyond 1e-6 failed.
 """
 
-import csv
 import shutil
 import subprocess
-from pathlib import Path
 
 import click
 import numba
 import numpy as np
+from _common import csv_option, write
 from kdegraph.sampling.streams import stream, uniform
 
 BLOCK = 1 << 20
@@ -61,7 +60,7 @@ def p_values(program, order, test, seed):
 @click.command()
 @click.option("--tests", type=int, multiple=True, default=TESTS, help="Numbers of dieharder's tests; `dieharder -l` lists them.")
 @click.option("--dieharder", "program", default="dieharder", show_default=True, help="The program.")
-@click.option("--csv", "path", type=click.Path(path_type=Path), help="Write the table there.")
+@csv_option
 def main(tests, program, path):
     """Print one line for each p-value."""
     if shutil.which(program) is None:
@@ -72,11 +71,7 @@ def main(tests, program, path):
             for title, ntuple, p, assessment in p_values(program, number, test, seed=1000 * number + test):
                 rows.append({"order": name, "test": test, "name": title, "ntuple": ntuple, "p": p, "assessment": assessment})
                 click.echo(f"{name:<20} {title:<24} {ntuple:>3} {p:.8f} {assessment}")
-    if path:
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, rows[0])
-            writer.writeheader()
-            writer.writerows(rows)
+    write(path, rows)
 
 
 if __name__ == "__main__":

@@ -9,13 +9,12 @@ For every data set and number of rounds L, medians over some seeds of
 - C: the constant with which the paper's ``L = 6 C log(n) / lambda_{k+1}`` gives this L.
 """
 
-import csv
 import math
-from pathlib import Path
 
 import click
 import kdegraph
 import numpy as np
+from _common import cell, csv_option, write
 from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 
@@ -64,20 +63,15 @@ def measure(name, X, y, sigma, k, n_seeds):
 @click.command()
 @click.option("--n", default=2500, show_default=True)
 @click.option("--seeds", default=3, show_default=True)
-@click.option("--csv", "path", type=click.Path(path_type=Path), help="Write the table there.")
+@csv_option
 def main(n, seeds, path):
     """Print the table."""
     rows = []
     for data in data_sets(n):
         for row in measure(*data, seeds):
             rows.append(row)
-            click.echo("".join(f"{value:>24}" if isinstance(value, str) else f"{value:>11.4g}" for value in row.values()))
-    if path:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, rows[0])
-            writer.writeheader()
-            writer.writerows(rows)
+            click.echo("".join(cell(value, 24 if isinstance(value, str) else 11) for value in row.values()))
+    write(path, rows)
 
 
 if __name__ == "__main__":

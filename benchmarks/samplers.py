@@ -7,14 +7,13 @@ common (tree and adjacency matrix); what needs all pairs of many points is measu
 is the estimated over the measured time of "rejection".
 """
 
-import csv
 import time
-from pathlib import Path
 
 import click
 import kdegraph
 import numpy as np
 import threadpoolctl
+from _common import csv_option, write
 from kdegraph import parallel
 from kdegraph.graph import choose_sampler
 from kdegraph.kde.fast import kernel_degrees
@@ -101,7 +100,7 @@ def measure(n, d, relative, n_rounds):
 @click.option("--d", "dimensions", type=int, multiple=True, default=DIMENSIONS, show_default=True)
 @click.option("--n", "sizes", type=int, multiple=True, default=SIZES, show_default=True)
 @click.option("--rounds", default=30, show_default=True)
-@click.option("--csv", "path", type=click.Path(path_type=Path), help="Write the table there.")
+@csv_option
 def main(dimensions, sizes, rounds, path):
     """Print the table, one row a case."""
     parallel.set_num_threads(1)
@@ -116,12 +115,7 @@ def main(dimensions, sizes, rounds, path):
     for name in ("auto / best", "auto / BLAS"):
         worst = max(table, key=lambda row: row[name])
         click.echo(f"largest {name}: {worst[name]:.2f} at d = {worst['d']}, n = {worst['n']}, sigma = {worst['sigma']}")
-    if path:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, table[0])
-            writer.writeheader()
-            writer.writerows(table)
+    write(path, table)
 
 
 if __name__ == "__main__":

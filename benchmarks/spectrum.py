@@ -6,25 +6,16 @@ Both compute 8 pairs to a residual of 1e-3; seconds are medians of the runs, wal
 `missed` counts eigenvalues that eigsh leaves out. "warm" starts from the spectrum of the graph with sigma 5% smaller.
 """
 
-import csv
 import statistics
-import time
-from pathlib import Path
 
 import click
 import kdegraph
 import numpy as np
+from _common import clock, csv_option, moons, show, write
 from scipy.sparse.linalg import eigsh
 
 PAIRS, TOL = 8, 1e-3
 SIGMA, ROUNDS = 0.1, 10
-
-
-def clock(function):
-    """What the function returns, its seconds by the clock, and its seconds of processor time."""
-    wall, cpu = time.perf_counter(), time.process_time()
-    value = function()
-    return value, time.perf_counter() - wall, time.process_time() - cpu
 
 
 def peer(adjacency, seed):
@@ -40,15 +31,15 @@ def peer(adjacency, seed):
 
 def measure(n, runs):
     """One row of the table."""
-    X = kdegraph.datasets.make("moons", n=n, noise=0.05, seed=0).X
+    X = moons(n)
     graph = kdegraph.similarity_graph(X, sigma=SIGMA, n_rounds=ROUNDS, seed=0)
     before = kdegraph.spectrum(kdegraph.similarity_graph(X, sigma=SIGMA / 1.05, n_rounds=ROUNDS, seed=0), PAIRS, tol=TOL)
     kdegraph.spectrum(graph, PAIRS, tol=TOL, v0=before)  # compiles
     seconds = {name: [] for name in ("kdegraph", "warm", "eigsh")}
     for run in range(runs):
-        cold, *cold_seconds = clock(lambda: kdegraph.spectrum(graph, PAIRS, tol=TOL, seed=run))  # noqa: B023
-        warm, *warm_seconds = clock(lambda: kdegraph.spectrum(graph, PAIRS, tol=TOL, seed=run, v0=before))  # noqa: B023
-        (values, residual), *peer_seconds = clock(lambda: peer(graph.adjacency, run))  # noqa: B023
+        cold, *cold_seconds = clock(kdegraph.spectrum, graph, PAIRS, tol=TOL, seed=run)
+        warm, *warm_seconds = clock(kdegraph.spectrum, graph, PAIRS, tol=TOL, seed=run, v0=before)
+        (values, residual), *peer_seconds = clock(peer, graph.adjacency, run)
         for name, pair in (("kdegraph", cold_seconds), ("warm", warm_seconds), ("eigsh", peer_seconds)):
             seconds[name].append(pair)
     wall, cpu = ({name: statistics.median(pair[i] for pair in pairs) for name, pairs in seconds.items()} for i in (0, 1))
@@ -64,18 +55,12 @@ def measure(n, runs):
 @click.command()
 @click.option("--n", "sizes", type=int, multiple=True, default=(15_000, 100_000), show_default=True)
 @click.option("--runs", default=3, show_default=True)
-@click.option("--csv", "path", type=click.Path(path_type=Path), help="Write the table there.")
+@csv_option
 def main(sizes, runs, path):
     """Print the table, one column a size."""
     rows = [measure(n, runs) for n in sizes]
-    for key in rows[0]:
-        click.echo(f"{key:>24}" + "".join(f"{row[key]:>14,.4g}" if isinstance(row[key], float) else f"{row[key]:>14,}" for row in rows))
-    if path:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, rows[0])
-            writer.writeheader()
-            writer.writerows(rows)
+    show(rows)
+    write(path, rows)
 
 
 if __name__ == "__main__":

@@ -7,15 +7,13 @@ and stores both. The direct sum of large sets is measured on a part of the targe
 holds during a run, the result included, in bytes of the result.
 """
 
-import csv
 import statistics
-import time
 import tracemalloc
-from pathlib import Path
 
 import click
 import kdegraph
 import numpy as np
+from _common import clock, csv_option, moons, show, write
 from kdegraph import parallel
 from kdegraph._jit import jit
 from kdegraph.kernels import exp_neg
@@ -41,18 +39,14 @@ def bare_loop(begin, end, points, scale, indices, values):
 
 def bare_seconds(X, sigma, n_rounds):
     indices, values = np.zeros((len(X), n_rounds), np.int32), np.zeros((len(X), n_rounds))
-    start = time.perf_counter()
-    parallel.run(bare_loop, len(X), X, 1 / sigma, indices, values)
-    return time.perf_counter() - start
+    return clock(parallel.run, bare_loop, len(X), X, 1 / sigma, indices, values)[1]
 
 
 def direct_seconds(X, sigma):
     """Seconds of the direct sum over all pairs, from a random part of the targets."""
     m = min(len(X), int(DIRECT_PAIRS / len(X)) + 1)
     targets = X[np.random.default_rng(0).choice(len(X), m, replace=False)]
-    start = time.perf_counter()
-    kdegraph.gauss_transform(X, targets, sigma=sigma, method="direct")
-    return (time.perf_counter() - start) * len(X) / m
+    return clock(kdegraph.gauss_transform, X, targets, sigma=sigma, method="direct")[1] * len(X) / m
 
 
 def peak_memory(X, **parameters):
@@ -69,13 +63,11 @@ def measure(X, sigma, n_rounds, runs):
     """One row of the table for the points `X`."""
     graphs, direct, bare, seconds = [], [], [], []
     for run in range(runs + 1):  # the first run compiles or loads the kernels
-        start = time.perf_counter()
-        graph = kdegraph.similarity_graph(X, sigma=sigma, n_rounds=n_rounds, seed=run)
-        stop = time.perf_counter()
+        graph, passed, _ = clock(kdegraph.similarity_graph, X, sigma=sigma, n_rounds=n_rounds, seed=run)
         limit, sums = bare_seconds(X, sigma, n_rounds), direct_seconds(X, sigma)
         if run:
             graphs.append(graph.timings)
-            seconds.append(stop - start)
+            seconds.append(passed)
             bare.append(limit)
             direct.append(sums)
     stages = {stage: statistics.median(timings[stage] for timings in graphs) for stage in graphs[0]}
@@ -88,7 +80,7 @@ def measure(X, sigma, n_rounds, runs):
 def load(data, n):
     """Two moons, or all pixels of a photograph."""
     if data == "moons":
-        return kdegraph.datasets.make("moons", n=n, noise=0.05, seed=0).X
+        return moons(n)
     from PIL import Image
 
     return np.ascontiguousarray(kdegraph.datasets.image_points(Image.open(data), max_pixels=None).X)
@@ -100,19 +92,12 @@ def load(data, n):
 @click.option("--sigma", default=0.1, show_default=True)
 @click.option("--rounds", default=30, show_default=True)
 @click.option("--runs", default=5, show_default=True)
-@click.option("--csv", "path", type=click.Path(path_type=Path), help="Write the table there.")
+@csv_option
 def main(sizes, data, sigma, rounds, runs, path):
     """Print the table, one column a size."""
     rows = [measure(load(data, n), sigma, rounds, runs) for n in (sizes if data == "moons" else [0])]
-    for key in dict.fromkeys(key for row in rows for key in row):
-        cells = [row.get(key, 0.0) for row in rows]
-        click.echo(f"{key:>16}" + "".join(f"{cell:>14,.4g}" if isinstance(cell, float) else f"{cell:>14}" for cell in cells))
-    if path:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(dict.fromkeys(key for row in rows for key in row)))
-            writer.writeheader()
-            writer.writerows(rows)
+    show(rows)
+    write(path, rows)
 
 
 if __name__ == "__main__":
