@@ -8,6 +8,7 @@ else: k costs neither graph nor spectrum, and the k-NN graph does not know of si
 
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from kdegraph import estimate_sigma, knn_graph, similarity_graph
@@ -113,6 +114,7 @@ class Pipeline:
         self._memory = {}
         self._warm = set()  # methods whose eigenvectors started from those of an earlier result
         self._result = None
+        self._ready = None  # a result that nobody has been told of yet, and how to do so
 
     def run(self, request, progress, publish):
         """Compute what `request` asks for.
@@ -123,12 +125,15 @@ class Pipeline:
         progress : callable
             Called as ``progress(stage, fraction)``; may raise `kdegraph.Cancelled`. Stages that were finished by then stay cached.
         publish : callable
-            Called with a `Result` whenever one more method is done, and as ``publish(result, enough=True)`` with one that is coarse.
+            Called with a `Result` of the methods that are done before work on another begins, and as ``publish(result, enough=True)``
+            with one that is coarse.
 
         Returns
         -------
         Result
+            The whole; it has not been published.
         """
+        self._ready = None
         points = request.dataset.X
         n_clusters = request.n_clusters
         if n_clusters != "auto" and n_clusters > len(points):
@@ -147,7 +152,7 @@ class Pipeline:
         for method in request.methods:
             outcomes[method] = self._outcome(method, request, sigma, outcomes.get("kde"), progress)
             self._result = Result(request, sigma, dict(outcomes))
-            publish(self._result)
+            self._ready = partial(publish, self._result)
         return self._result
 
     def _coarse(self, request, sigma):
@@ -248,6 +253,9 @@ class Pipeline:
     def _stage(self, name, key, compute):
         """The value of a stage and the seconds that it took, from memory when `key` is what it was computed from."""
         if name not in self._memory or self._memory[name][0] != key:
+            if self._ready is not None:
+                self._ready()
+                self._ready = None
             start = time.perf_counter()
             value = compute()
             self._memory[name] = (key, value, time.perf_counter() - start)

@@ -99,9 +99,10 @@ def card(title, sentence, content, *more, describe=None, state=None, **options):
         table = Markup(stylesheets=[TABLE_STYLE], css_classes=["kg-table", "kg-scroll"], visible=False, styles=OVER_THE_PLOT)
 
         def update(*events):
-            description = describe(state.tables or head.table)
+            description = describe(head.table)
             head.summary = description.summary
-            table.html = description.html()
+            if head.table:  # what nobody sees costs nothing
+                table.html = description.html()
 
         def swap(*events):
             table.visible = head.table

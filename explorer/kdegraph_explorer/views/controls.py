@@ -234,7 +234,8 @@ class ParameterControls(Viewer):
 
     def _choose(self, name, value):
         if not self._following:
-            self.state.choose(**{name: value})
+            with pn.io.hold():  # one message to the browser for all that follows
+                self.state.choose(**{name: value})
 
     def _type(self, text):
         if self._following:

@@ -25,6 +25,7 @@ class SpectrumView(View):
     def __init__(self, session, **params):
         super().__init__(session, **params)
         self._figures, self._values, self._gaps, self._notes = {}, {}, {}, {}
+        self._drawn = dict.fromkeys(METHODS, (None, None))
         for method, name in METHODS.items():
             self._add(method, name)
         self._body = beside(
@@ -74,6 +75,10 @@ class SpectrumView(View):
     def _update(self):
         for method in METHODS:
             outcome = self.state.outcome(method)
+            drawn, before = (None, None) if outcome is None else (outcome.spectrum, outcome.n_clusters), self._drawn[method]
+            if drawn[0] is before[0] and drawn[1] == before[1]:
+                continue
+            self._drawn[method] = drawn
             if outcome is None:
                 for source in (self._values[method], self._gaps[method]):
                     source.data = {name: [] for name in source.data}
