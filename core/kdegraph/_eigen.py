@@ -9,6 +9,7 @@ Reference: Y. Zhou, Y. Saad, M. L. Tiago, J. R. Chelikowsky, "Self-consistent-fi
 iteration", J. Comput. Phys. 219 (2006), 172-184.
 """
 
+import contextlib
 import math
 from dataclasses import dataclass
 
@@ -29,6 +30,8 @@ SAFETY = 10.0  # see `solve_block`
 RESOLUTION = 0.1  # see `solve_block`
 NOISE = 0.25  # of a random vector the Rayleigh quotient is near 0
 PROBES = 8  # random vectors beside a given start, where there is room for so many
+CHANGE = 0.25  # relative change of the eigenvalues beyond which those of the start are of no use
+SMALL = 128  # rows of matrices for which threads of LAPACK wait for each other longer than they work
 DEPENDENT = 1e-11  # squared length, relative to the longest, below which a direction of a block counts as absent
 
 
@@ -51,10 +54,33 @@ class Pairs:
 
 @dataclass
 class Start:
-    """Where to start: approximate eigenvectors (n, s), and estimates of the largest eigenvalues if known, in descending order."""
+    """Where to start: approximate eigenvectors (n, s), and if known estimates of the largest eigenvalues, in descending order.
+
+    Also the largest residual of the wanted vectors, if that is not known to be small.
+    """
 
     vectors: np.ndarray
     values: np.ndarray | None = None
+    residual: float = 0.0
+
+    def checked(self, operator, m, progress=None):
+        """The start with its residual; without values that are not those of this matrix, for they would mislead.
+
+        A graph whose edges were drawn anew has the eigenvectors v of its predecessor but for noise, which is nearly orthogonal to all
+        eigenvectors of eigenvalues far from 0: it makes the residual r and lowers the Rayleigh quotient by about r^2. What is missing
+        beyond that in the first `m` vectors is the change of the eigenvalues.
+        """
+        if self.values is None:
+            return self
+        block = np.ascontiguousarray(self.vectors[:, :m], np.float32)
+        image = operator.step(block, np.zeros_like(block), progress=progress)
+        squares = np.maximum(np.einsum("ij,ij->j", block, block, dtype=np.float64), 1e-300)
+        quotients = np.einsum("ij,ij->j", block, image, dtype=np.float64) / squares
+        residuals = np.einsum("ij,ij->j", image, image, dtype=np.float64) / squares - quotients**2
+        old, new = (1 - self.values[: block.shape[1]]).sum(), (1 - quotients - residuals).sum()
+        if abs(new - old) <= CHANGE * old:
+            return Start(self.vectors, self.values, math.sqrt(max(residuals.max(), 0.0)))
+        return Start(self.vectors)
 
 
 def solve_dense(operator, null, k):
@@ -122,7 +148,8 @@ def solve_block(operator, null, k, *, tol, rng, start=None, report=None):
     history, n_products, first = [], 0, None
     if expected is not None:
         chebyshev = Chebyshev.choose(expected, 0.0, k, np.float32)
-        chebyshev.set_degree(expected, [(_stray(expected, k), probability + math.log(_share(expected, k)))])
+        reduction = math.log(max(2 * start.residual / _target(tol, expected), 1.0))
+        chebyshev.set_degree(expected, [(expected[k - 1], reduction), (_stray(expected, k), probability + math.log(_share(expected, k)))])
     elif start is None:
         chebyshev = Chebyshev(FIRST_CUT, FIRST_DEGREE, np.float32)
     else:
@@ -263,7 +290,7 @@ def _rayleigh_ritz(operator, null, block, rng, progress=None):
         random = null.remove((rng.random((operator.n, dropped)) - 0.5).astype(block.dtype))
         block = _orthonormal(null, np.hstack([block, random]), progress)
     image = operator.step(block, np.zeros_like(block), progress=progress)
-    values, rotation = scipy.linalg.eigh(_gram(block, image, progress), _gram(block, block, progress))
+    values, rotation = _eigh(_gram(block, image, progress), _gram(block, block, progress))
     values, rotation = values[::-1].copy(), np.ascontiguousarray(rotation[:, ::-1])
     squares = np.zeros((-(-operator.n // CHUNK), width))
     parallel.run(_rotate_to_ritz, operator.n, image, rotation, values, block, squares, chunk=CHUNK, progress=progress)
@@ -279,10 +306,17 @@ def _orthonormal(null, block, progress, nearest=False):
     dots = null.dots(block, progress)
     gram = _gram(block, block, progress) - dots.T @ dots
     scale = 1 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
-    lengths, rotation = np.linalg.eigh(gram * scale[:, None] * scale)
+    lengths, rotation = _eigh(gram * scale[:, None] * scale)
     keep = lengths > DEPENDENT * lengths[-1]
     rotation = rotation[:, keep] / np.sqrt(lengths[keep]) @ (rotation.T if nearest else np.eye(keep.sum()))
     return null.rotate(block, dots, scale[:, None] * rotation, progress)
+
+
+def _eigh(*matrices):
+    """Eigenvalues, ascending, and eigenvectors of a problem the size of the block."""
+    small = len(matrices[0]) <= SMALL
+    with parallel.one_blas_thread() if small else contextlib.nullcontext():
+        return scipy.linalg.eigh(*matrices, check_finite=False)
 
 
 def _gram(left, right, progress=None):

@@ -6,6 +6,7 @@ may be used from many Python threads at once and after a fork.
 """
 
 import collections
+import contextlib
 import contextvars
 import functools
 import math
@@ -13,6 +14,8 @@ import os
 import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+from threadpoolctl import ThreadpoolController
 
 from ._validation import check_count
 
@@ -207,6 +210,30 @@ def responsive(function):
         return result.result()
 
     return call
+
+
+_blas_controller = functools.cache(ThreadpoolController)
+_blas_users, _blas_limit = 0, None
+
+
+@contextlib.contextmanager
+def one_blas_thread():
+    """Keep BLAS to one thread where matrices are so small that threads that wait for each other cost more than the work.
+
+    The limit is one of the process: with several Python threads inside, the last one to leave restores what the first one found.
+    """
+    global _blas_users, _blas_limit
+    with _lock:
+        if _blas_users == 0:
+            _blas_limit = _blas_controller().limit(limits=1, user_api="blas")
+        _blas_users += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _blas_users -= 1
+            if _blas_users == 0:
+                _blas_limit.restore_original_limits()
 
 
 def part(progress, start, stop):

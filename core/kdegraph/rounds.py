@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import scipy.linalg
-from threadpoolctl import threadpool_limits
 
+from . import parallel
 from .kernels import Kernel
 from .spectra import suggest_n_clusters
 from .tree import Tree
@@ -68,6 +68,6 @@ def coarse_eigenvalues(kernel: Kernel, tree: Tree, n_eigenvalues):
     m = len(matrix)
     if m == 0:
         return np.empty(0)
-    with threadpool_limits(1, user_api="blas"):  # threads that wait for each other cost more than such a small matrix
+    with parallel.one_blas_thread():
         values = scipy.linalg.eigh(matrix, eigvals_only=True, subset_by_index=[max(0, m - n_eigenvalues), m - 1])
     return np.clip(1 - values[::-1], 0.0, 2.0)

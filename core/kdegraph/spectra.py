@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ._coarse import coarse_start, groups_in_space
-from ._eigen import Pairs, Start, block_width, solve_block, solve_dense
+from ._eigen import PROBES, Pairs, Start, block_width, solve_block, solve_dense
 from ._laplacian import NormalizedAdjacency, check_adjacency
 from ._memory import available_memory, format_bytes
 from ._nullspace import NullSpace
@@ -222,9 +222,12 @@ def _beyond_components(graph, vertices, places, root, norms, k, v0, tol, rng, pr
             return solve_dense(operator, null, k)
         return solve_block(operator, null, k, tol=tol, rng=rng, start=start, report=report)
 
-    start = None if v0 is None else Start(v0.vectors[vertices], v0.values)
-    if not _is_small(operator, null, k) and (start is None or graph.points is not None):  # groups in space are a better start than any
-        start = coarse_start(operator, null, k, groups_in_space(graph), places, solve, beginning) or start
+    start = None
+    if not _is_small(operator, null, k):
+        if v0 is not None:
+            start = Start(v0.vectors[vertices], v0.values).checked(operator, max(k + len(null), PROBES), beginning)
+        if start is None or start.values is None:  # groups are a better start than vectors of which nothing is known
+            start = coarse_start(operator, null, k, groups_in_space(graph), places, solve, beginning) or start
     return solve(operator, null, k, tol, start, report)
 
 
