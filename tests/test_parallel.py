@@ -10,6 +10,7 @@ import kdegraph
 import numpy as np
 import pytest
 from kdegraph import parallel
+from threadpoolctl import threadpool_info, threadpool_limits
 
 
 @pytest.fixture(params=[1, 2, 4], autouse=True)
@@ -244,6 +245,19 @@ def test_progress_may_compute():
     parallel.run(lambda start, stop: time.sleep(0.01), 8, chunk=1, progress=progress)
     assert results
     assert all(results)
+
+
+def test_one_blas_thread_for_small_matrices_and_then_as_before():
+    def blas():
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    with threadpool_limits(3, user_api="blas"):
+        before = blas()
+        with parallel.blas_threads(500), parallel.blas_threads(10):
+            assert set(blas()) == {1}
+        with parallel.blas_threads(5000):
+            assert blas() == before
+        assert blas() == before
 
 
 def test_stages():

@@ -9,7 +9,6 @@ Reference: Y. Zhou, Y. Saad, M. L. Tiago, J. R. Chelikowsky, "Self-consistent-fi
 iteration", J. Comput. Phys. 219 (2006), 172-184.
 """
 
-import contextlib
 import math
 from dataclasses import dataclass
 
@@ -31,7 +30,6 @@ RESOLUTION = 0.1  # see `solve_block`
 NOISE = 0.25  # of a random vector the Rayleigh quotient is near 0
 PROBES = 8  # random vectors beside a given start, where there is room for so many
 CHANGE = 0.25  # relative change of the eigenvalues beyond which those of the start are of no use
-SMALL = 128  # rows of matrices for which threads of LAPACK wait for each other longer than they work
 DEPENDENT = 1e-11  # squared length, relative to the longest, below which a direction of a block counts as absent
 
 
@@ -85,19 +83,30 @@ class Start:
 
 def solve_dense(operator, null, k):
     """The `k` largest eigenpairs beyond the null space by LAPACK; n x n memory, n^3 time."""
-    matrix = operator.toarray()
-    for start, stop in zip(null.bounds[:-1], null.bounds[1:], strict=True):
-        part = null.vector[start:stop]
-        matrix[start:stop, start:stop] -= 3 * np.outer(part, part)  # from 1 to -2, below all others
-    matrix += matrix.T
-    matrix *= 0.5
     n = operator.n
-    values, vectors = scipy.linalg.eigh(matrix, subset_by_index=[n - k, n - 1], overwrite_a=True, check_finite=False)
-    vectors = null.remove(np.ascontiguousarray(vectors[:, ::-1]))
-    vectors, _ = np.linalg.qr(vectors)
+    wanted = [n - k, n - 1]
+    with parallel.blas_threads(n):
+        try:
+            values, vectors = scipy.linalg.eigh(_without_null(operator, null), subset_by_index=wanted, overwrite_a=True, check_finite=False)
+        except np.linalg.LinAlgError:  # the quick method may fail where hundreds of eigenvalues are equal; divide and conquer does not
+            values, vectors = scipy.linalg.eigh(_without_null(operator, null), driver="evd", overwrite_a=True, check_finite=False)
+            values, vectors = values[-k:], vectors[:, -k:]
+        vectors = null.remove(np.ascontiguousarray(vectors[:, ::-1]))
+        vectors, _ = np.linalg.qr(vectors)
     values = values[::-1]
     residuals = operator.step(vectors, np.zeros_like(vectors)) - vectors * values
     return Pairs(values, vectors, np.linalg.norm(residuals, axis=0), np.empty((n, 0), np.float32), np.empty(0), True, 0)
+
+
+def _without_null(operator, null):
+    """The dense matrix with the eigenvalues of the null space moved from 1 to -2, below all others."""
+    matrix = operator.toarray()
+    for start, stop in zip(null.bounds[:-1], null.bounds[1:], strict=True):
+        part = null.vector[start:stop]
+        matrix[start:stop, start:stop] -= 3 * np.outer(part, part)
+    matrix += matrix.T
+    matrix *= 0.5
+    return matrix
 
 
 def block_width(k):
@@ -314,8 +323,7 @@ def _orthonormal(null, block, progress, nearest=False):
 
 def _eigh(*matrices):
     """Eigenvalues, ascending, and eigenvectors of a problem the size of the block."""
-    small = len(matrices[0]) <= SMALL
-    with parallel.one_blas_thread() if small else contextlib.nullcontext():
+    with parallel.blas_threads(len(matrices[0])):
         return scipy.linalg.eigh(*matrices, check_finite=False)
 
 

@@ -68,6 +68,6 @@ def coarse_eigenvalues(kernel: Kernel, tree: Tree, n_eigenvalues):
     m = len(matrix)
     if m == 0:
         return np.empty(0)
-    with parallel.one_blas_thread():
+    with parallel.blas_threads(m):
         values = scipy.linalg.eigh(matrix, eigvals_only=True, subset_by_index=[max(0, m - n_eigenvalues), m - 1])
     return np.clip(1 - values[::-1], 0.0, 2.0)
