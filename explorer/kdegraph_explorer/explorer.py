@@ -19,6 +19,7 @@ from .views import VIEWS
 from .views.base import beside
 from .views.controls import DataControls, DisplayControls, ParameterControls, link
 from .views.markup import Beacon, Markup
+from .views.stages import StageBars
 from .views.status import Problem, Status
 from .views.toolbar import Toolbar
 
@@ -250,6 +251,7 @@ class Explorer(Viewer):
             self._tabs,
             *self._top.values(),
             self._bottom,
+            StageBars(self.session),
             sizing_mode="stretch_both",
             margin=0,
             css_classes=["kg-main"],

@@ -23,6 +23,7 @@ from .algorithm.full import sparse_full_graph
 
 METHODS = {"kde": "KDE graph", "knn": "k-NN graph"}
 ALL_METHODS = {**METHODS, "full": "Full graph"}
+FIRST_LOOK = "First look"  # what the user calls the KDE graph of `FEW_ROUNDS`
 FULL_UP_TO = 4000  # points of which the full graph is computed beside the others
 N_EIGENVALUES = 10  # enough for the eigengap and for k <= 8 without another eigensolver run
 
@@ -98,13 +99,15 @@ class Outcome:
 class Result:
     """Outcomes by method; a method that is still under way is missing.
 
-    Where `coarse` is set, the KDE graph is one of `FEW_ROUNDS` rounds, which is shown until the real one is there.
+    Where `coarse` is set, the KDE graph is one of `FEW_ROUNDS` rounds, which is shown until the real one is there. `early` is that
+    graph before it has clusters, where none of the same data was there before.
     """
 
     request: Request
     sigma: float | None = None
     outcomes: dict = field(default_factory=dict)
     coarse: bool = False
+    early: object = None
 
 
 class Pipeline:
@@ -146,7 +149,8 @@ class Pipeline:
             sigma, _ = self._stage("sigma", (request.dataset,), lambda: estimate_sigma(points, seed=0))
         outcomes = {method: outcome for method, outcome in self._same_data(request).items() if method in request.methods}
         if (coarse := self._coarse(request, sigma)) is not None:
-            outcomes["kde"] = self._outcome("kde", coarse, sigma, None, progress, memory="coarse")
+            show = None if outcomes else lambda graph: publish(Result(request, sigma, coarse=True, early=graph))
+            outcomes["kde"] = self._outcome("kde", coarse, sigma, None, progress, memory="coarse", show=show)
             self._result = Result(request, sigma, dict(outcomes), coarse=True)
             publish(self._result, enough=True)
         for method in request.methods:
@@ -167,15 +171,18 @@ class Pipeline:
         """The earlier outcomes: they stand until the new ones are there, unless they are of other data."""
         return self._result.outcomes if self._result is not None and self._result.request.dataset is request.dataset else {}
 
-    def _outcome(self, method, request, sigma, reference, progress, memory=None):
+    def _outcome(self, method, request, sigma, reference, progress, memory=None, show=None):
         memory = memory or method
+        name = ALL_METHODS[method] if memory == method else FIRST_LOOK
 
         def announce(stage, fraction):
-            progress(f"{ALL_METHODS[method]}: {stage}", fraction)
+            progress(f"{name}: {stage}", fraction)
 
         graph_key, build = {"kde": self._kde, "knn": self._knn, "full": self._full}[method](request, sigma, announce)
         graph, graph_seconds = self._stage((memory, "graph"), graph_key, build)
         adjacency = getattr(graph, "adjacency", graph)
+        if show is not None:
+            show(graph)
         spectrum_key, solve = self._spectrum(memory, request, graph_key, adjacency, announce)
         spectrum, spectrum_seconds = self._stage((memory, "spectrum"), spectrum_key, solve)
 
@@ -206,7 +213,7 @@ class Pipeline:
 
     def _kde(self, request, sigma, progress):
         def build():
-            progress("graph", 0.0)
+            progress("tree", 0.0)
             return similarity_graph(request.dataset.X, sigma=sigma, n_rounds=request.n_rounds, seed=request.seed, progress=progress)
 
         return (request.dataset, sigma, request.n_rounds, request.seed), build
@@ -215,14 +222,14 @@ class Pipeline:
         n_neighbors = max(1, min(request.n_neighbors, len(request.dataset.X) - 1))
 
         def build():
-            progress("graph", 0.0)
+            progress("nearest neighbours", 0.0)
             return knn_graph(request.dataset.X, n_neighbors, progress=progress)
 
         return (request.dataset, n_neighbors), build
 
     def _full(self, request, sigma, progress):
         def build():
-            progress("graph", 0.0)
+            progress("full graph", 0.0)
             return sparse_full_graph(request.dataset.X, sigma, progress)
 
         return (request.dataset, sigma), build

@@ -12,6 +12,7 @@ from .projection import axes
 from .snapshot import take
 from .sources import SOURCES
 from .sources.given import Given
+from .stages import LOADING, Stages
 from .state import State
 
 
@@ -56,6 +57,7 @@ class Session:
         self._load = self.latest(self._make, deliver=self._use, fail=self._refuse, report=self._report)
         self.origin = None
         self._requested = None
+        self._stages = Stages()
         self._waiting = []  # callbacks for a reproducible result
         self._restored = None  # the snapshot that is being brought back, until its data are on the screen
         self.settling = False
@@ -82,6 +84,7 @@ class Session:
     def _load_from(self, source, snapshot=None):
         loader = source.loader()
         if loader is not None:
+            self._stages = Stages(loading=True)
             self._load.request((source, loader, snapshot))
 
     def _changed(self, key):
@@ -184,12 +187,14 @@ class Session:
         if self._requested is not None:
             self.state.notice = ""
         other_data = self._requested is None or request.dataset is not self._requested.dataset
+        if not other_data:
+            self._stages = Stages()
         self._requested = request
         self._compute.request(request, replace=other_data)
 
     def _make(self, request, progress, publish):
         _, loader, _ = request
-        progress("loading data", 0.0)
+        progress(LOADING, 0.0)
         return loader()
 
     def _use(self, request, dataset):
@@ -233,7 +238,9 @@ class Session:
             return  # one of the two has nothing more to do, but the other has
         if stage is not None and self.state.dataset is not None:
             self.state.show()  # this takes a while: the points need not wait for their clusters
-        self.state.param.update(stage=stage, fraction=fraction)
+        if stage is not None:
+            self._stages.note(stage, fraction)
+        self.state.param.update(stage=stage, fraction=fraction, stages=self._stages.rows() if stage is not None else ())
         if stage is None:
             self._reproduced()
 

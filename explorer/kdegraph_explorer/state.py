@@ -88,6 +88,7 @@ class State(param.Parameterized):
     notice = param.String(default="", doc="What was wrong with how the session began; it stays until something is chosen.")
     stage = param.String(default=None, allow_None=True, doc="What is being computed; None when nothing is.")
     fraction = param.Number(default=1.0, doc="How much of the stage is done, from 0 to 1.")
+    stages = param.Parameter(default=(), doc="All stages of the work and how much of each is done, as `Stages.rows`.")
 
     CHOICES = ("dataset", "sigma", "sigma_auto", "n_rounds", "rounds_auto", "n_clusters", "clusters_auto", "n_neighbors", "seed")
     KEPT = (
@@ -148,3 +149,10 @@ class State(param.Parameterized):
         if self.result is None or self.result.request.dataset is not self.shown:
             return None
         return self.result.outcomes.get(method)
+
+    @property
+    def early(self):
+        """The first graph of the points that are shown, while its clusters are under way, or None."""
+        if self.result is None or self.result.request.dataset is not self.shown:
+            return None
+        return self.result.early

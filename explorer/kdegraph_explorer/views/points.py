@@ -53,5 +53,6 @@ class PointsView(View):
     def _graph(self, method):
         outcome = self.state.outcome(method)
         if outcome is None:
-            return None, None
+            early = self.state.early if method == "kde" and self.state.show_edges else None
+            return getattr(early, "adjacency", None), None
         return outcome.adjacency if self.state.show_edges else None, outcome.colours

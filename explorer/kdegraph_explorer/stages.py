@@ -1,0 +1,55 @@
+"""How far each stage of the present work is: a row for each graph, in it a bar for each stage. No widgets here."""
+
+from .pipeline import ALL_METHODS, FIRST_LOOK, METHODS
+
+LOADING = "Data: loading"
+SPECTRUM = {"eigenvalues": "spectrum", "components": "spectrum", "eigenvectors": "spectrum"}
+CLUSTERS = {"clusters": "clusters", "k-means": "clusters", "scores": "clusters"}
+SAMPLED = {"tree": "tree", "kernel degrees": "degrees", "samples": "samples", "graph": "graph", **SPECTRUM, **CLUSTERS}
+ROWS = {  # a row to its stages, as the computations report them, and the bar of each
+    "Data": {"loading": "data"},
+    FIRST_LOOK: SAMPLED,
+    ALL_METHODS["kde"]: SAMPLED,
+    ALL_METHODS["knn"]: {"nearest neighbours": "neighbours", **SPECTRUM, **CLUSTERS},
+    ALL_METHODS["full"]: {"full graph": "graph", **SPECTRUM, **CLUSTERS},
+}
+
+
+class Stages:
+    """Makes bars of the reports of one piece of work.
+
+    Parameters
+    ----------
+    loading : bool
+        Whether it begins with the data.
+    """
+
+    def __init__(self, loading=False):
+        self._shown = {*METHODS.values(), *(["Data"] * loading)}  # what comes for certain; the others when they are reported
+        self._at = (0, 0, 0.0)  # the last report: its row, its bar, and how far that is
+
+    def note(self, stage, fraction):
+        """Take in a report, "row: stage"; one that says that less is done than was known is not taken."""
+        row, _, name = stage.partition(": ")
+        if name in ROWS.get(row, ()):
+            bars = list(dict.fromkeys(ROWS[row].values()))
+            self._at = max(self._at, (list(ROWS).index(row), bars.index(ROWS[row][name]), min(max(fraction, 0.0), 1.0)))
+            self._shown.add(row)
+
+    def rows(self):
+        """The bars.
+
+        Returns
+        -------
+        tuple of (row, ((bar, fraction), ...))
+        """
+        row_at, bar_at, fraction = self._at
+        return tuple(
+            (name, tuple((bar, _done((row, i), (row_at, bar_at), fraction)) for i, bar in enumerate(dict.fromkeys(ROWS[name].values()))))
+            for row, name in enumerate(ROWS)
+            if name in self._shown
+        )
+
+
+def _done(place, now, fraction):
+    return fraction if place == now else float(place < now)

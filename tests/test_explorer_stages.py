@@ -1,0 +1,103 @@
+"""The bars of the stages: what computations report, and what is shown of it."""
+
+import threading
+
+import kdegraph_explorer.pipeline as pipeline
+import pytest
+from kdegraph import datasets
+from kdegraph_explorer.pipeline import Pipeline, Request
+from kdegraph_explorer.session import Session
+from kdegraph_explorer.stages import LOADING, ROWS, Stages
+from kdegraph_explorer.views.stages import StageBars
+
+PATIENCE = 120  # seconds
+
+
+def bars(stages, row):
+    return dict(dict(stages.rows())[row])
+
+
+def test_stages_before_the_present_one_are_done_and_those_after_it_are_not():
+    stages = Stages()
+    stages.note("KDE graph: samples", 0.25)
+    assert bars(stages, "KDE graph") == {"tree": 1, "degrees": 1, "samples": 0.25, "graph": 0, "spectrum": 0, "clusters": 0}
+    assert set(bars(stages, "k-NN graph").values()) == {0.0}
+    stages.note("k-NN graph: nearest neighbours", 0.5)
+    assert set(bars(stages, "KDE graph").values()) == {1.0}
+    assert bars(stages, "k-NN graph") == {"neighbours": 0.5, "spectrum": 0, "clusters": 0}
+
+
+def test_bars_never_shrink():
+    stages = Stages()
+    stages.note("KDE graph: k-means", 0.5)
+    before = stages.rows()
+    stages.note("KDE graph: components", 0.1)  # reported again while the clusters are found
+    stages.note("First look: tree", 0.1)
+    assert dict(stages.rows())["KDE graph"] == dict(before)["KDE graph"]
+
+
+def test_rows_are_those_that_come_and_those_that_were_reported():
+    stages = Stages(loading=True)
+    stages.note(LOADING, 0.0)
+    assert [name for name, _ in stages.rows()] == ["Data", "KDE graph", "k-NN graph"]
+    stages.note("First look: tree", 0.0)
+    assert [name for name, _ in stages.rows()] == ["Data", "First look", "KDE graph", "k-NN graph"]
+    assert [name for name, _ in Stages().rows()] == ["KDE graph", "k-NN graph"]
+    before = stages.rows()
+    stages.note("compiling kernels, once", 0.0)  # has no bar
+    assert stages.rows() == before
+
+
+def test_all_that_computations_report_has_its_bar(monkeypatch):
+    monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
+    reported = set()
+    request = Request(datasets.make("moons", n=1500, seed=0), sigma=0.1, n_rounds=20, with_full=True)
+    Pipeline().run(request, lambda stage, fraction: reported.add(stage), lambda *args, **options: None)
+    rows = {f"{row}: {stage}" for row, stages in ROWS.items() for stage in stages}
+    assert reported <= rows
+    assert {stage.split(": ")[0] for stage in reported} == set(ROWS) - {"Data"}
+
+
+@pytest.fixture
+def held(monkeypatch):
+    """A session whose work stops at the spectrum, and the event that lets it go on."""
+    go_on, compute = threading.Event(), pipeline.find_spectrum
+
+    def slow(*args, progress, **options):
+        while not go_on.wait(0.01):
+            progress("eigenvectors", 0.5)
+        return compute(*args, progress=progress, **options)
+
+    monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
+    monkeypatch.setattr(pipeline, "find_spectrum", slow)
+    monkeypatch.setattr("kdegraph_explorer.views.stages.PATIENCE", 0.0)
+    session = Session(given=datasets.make("moons", n=300, seed=1))
+    yield session, go_on
+    go_on.set()
+    session.close()
+
+
+def test_first_graph_of_slow_work_is_shown_before_its_clusters(held):
+    session, go_on = held
+    view, seen = StageBars(session), []
+
+    def look(*events):
+        bar = view.__panel__()
+        seen.append((session.state.early is not None, session.state.outcome("kde") is not None, bar.visible and bar.html))
+        if session.state.early is not None and bar.visible:
+            go_on.set()
+
+    session.state.param.watch(look, ["result", "stages"])
+    session.start()
+    session.wait(PATIENCE)
+    early, clustered, _ = next(entry for entry in seen if entry[0])
+    assert early
+    assert not clustered
+    html = next(text for early, _, text in seen if early and text and "First look" in text)
+    assert html.count("<progress") == 1 + 6 + 6 + 3  # data, first look, KDE graph, k-NN graph
+    assert 'aria-label="First look: graph" value="1.00"' in html
+    assert 'aria-label="KDE graph: tree" value="0.00"' in html
+    assert session.state.early is None
+    assert session.state.outcome("knn") is not None
+    assert not view.__panel__().visible
+    assert session.state.stages == ()
