@@ -164,7 +164,7 @@ def test_address_brings_back_the_choices(sessions):
     session.sources["generators"].param.update(shape="rings", noise=0.5, seed=3)
     session.wait(PATIENCE)
     choose(session, sigma=0.25, n_rounds=9, n_clusters=4, n_neighbors=6, seed=5)
-    session.state.param.update(vertical="z", show_edges=False, selection=np.array([2, 7]))
+    session.state.param.update(vertical="z", show_edges=False, edges="strongest", selection=np.array([2, 7]))
     query = address.query(session, take(session))
     assert "data.shape=rings" in query
     assert "sigma=0.25" in query

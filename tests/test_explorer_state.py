@@ -80,6 +80,7 @@ def test_result_is_what_the_library_computes(open_session):
         ({"n_rounds": 7}, {"similarity_graph": 1, "find_spectrum": 1, "spectral_clustering": 1}),
         ({"n_neighbors": 6}, {"knn_graph": 1, "find_spectrum": 1, "spectral_clustering": 1}),
         ({"show_edges": False}, {}),
+        ({"edges": "strongest"}, {}),
         ({"overlay": 0.1}, {}),
         ({"selection": np.array([1, 2])}, {}),
     ],

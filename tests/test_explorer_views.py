@@ -5,14 +5,16 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 import pytest
+import scipy.sparse
 from bokeh.events import MouseMove, SelectionGeometry, Tap
 from kdegraph import datasets
 from kdegraph_explorer import Explorer
 from kdegraph_explorer.app import create_app
+from kdegraph_explorer.drawing.edges import chosen_edges, edge_list, edges_of, strongest_edges
 from kdegraph_explorer.drawing.figures import Frame, extent_of
 from kdegraph_explorer.drawing.painter import MAX_GLYPHS, Painter, Scene
 from kdegraph_explorer.drawing.palette import CLUSTERS, cluster_colours, packed, rgb
-from kdegraph_explorer.drawing.raster import draw, edge_list, edges_of
+from kdegraph_explorer.drawing.raster import draw
 from kdegraph_explorer.projection import positions, principal_components
 from kdegraph_explorer.selection import indices_within
 from kdegraph_explorer.views import VIEWS
@@ -460,6 +462,47 @@ def test_edges_of_a_selection_are_listed_once():
     assert len(found) == len(set(found))
     assert set(found) == {edge for edge in every if edge & set(vertices.tolist())}
     assert len(edges_of(graph, np.arange(400), limit=100)[0]) < 200
+
+
+@pytest.mark.parametrize("vertices", [[], [3, 17, 200]], ids=["all", "selection"])
+def test_strongest_edges_are_the_heaviest_and_each_is_listed_once(vertices):
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    graph = scipy.sparse.csr_array(kdegraph.full_graph(X, sigma=0.3))
+    rows, columns = strongest_edges(graph, np.array(vertices, dtype=np.intp), limit=50)
+    found = {frozenset(edge) for edge in zip(rows.tolist(), columns.tolist(), strict=True)}
+    dense = np.triu(graph.toarray(), 1)
+    if vertices:
+        dense[np.setdiff1d(np.arange(300), vertices)[:, None], np.setdiff1d(np.arange(300), vertices)] = 0
+    heaviest = np.argsort(dense, axis=None)[-50:]
+    assert found == {frozenset(np.unravel_index(i, dense.shape)) for i in heaviest.tolist()}
+
+
+def test_of_equally_strong_edges_an_evenly_spread_part_is_listed():
+    graph = kdegraph.knn_graph(np.random.default_rng(0).normal(size=(400, 2)), 8)
+    rows, columns = strongest_edges(graph, limit=100)
+    assert len({*zip(rows.tolist(), columns.tolist(), strict=True)}) == len(rows) == 100
+    assert (rows < columns).all()
+    assert np.bincount(np.concatenate([rows, columns]) // 100).min() > 30
+    assert len(strongest_edges(graph, limit=graph.nnz)[0]) == graph.nnz // 2
+
+
+def test_which_edges_are_drawn_is_chosen(explore):
+    graph = kdegraph.knn_graph(np.random.default_rng(0).normal(size=(400, 2)), 8)
+    some, nothing = np.array([3, 5]), np.array([], dtype=np.intp)
+    assert chosen_edges(graph, nothing, "selection") is None
+    np.testing.assert_array_equal(chosen_edges(graph, some, "selection"), edges_of(graph, some))
+    np.testing.assert_array_equal(chosen_edges(graph, some, "all"), edges_of(graph, some))
+    np.testing.assert_array_equal(chosen_edges(graph, nothing, "all"), edge_list(graph))
+    np.testing.assert_array_equal(chosen_edges(graph, nothing, "strongest"), strongest_edges(graph))
+    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_clusters=2)
+    plot = view(explorer, "points")._plots["kde"]
+    before = np.count_nonzero(plot._image.data["image"][0])
+    explorer.session.state.edges = "selection"
+    settle(explorer)
+    assert np.count_nonzero(plot._image.data["image"][0]) == 0
+    explorer.session.state.edges = "strongest"
+    settle(explorer)
+    assert 0 < np.count_nonzero(plot._image.data["image"][0]) <= before
 
 
 def test_only_the_edges_of_the_selection_are_drawn(explore):

@@ -67,6 +67,12 @@ class State(param.Parameterized):
     show_edges = param.Boolean(
         default=True, label="Edges", doc="Draw the edges: in a cluster's colour inside it, grey between two clusters."
     )
+    edges = param.Selector(
+        default="all",
+        objects={"All, as density": "all", "The strongest": "strongest", "Of the selection": "selection"},
+        label="Which edges",
+        doc="All of them, the 3,000 of greatest weight as lines, or none but those at selected points. With a selection, only its edges.",
+    )
     segments = param.Selector(
         default="colours",
         objects={"Cluster colours": "colours", "Mean colours": "means", "Boundaries": "boundaries"},
@@ -96,6 +102,7 @@ class State(param.Parameterized):
         "horizontal",
         "vertical",
         "show_edges",
+        "edges",
         "segments",
         "overlay",
     )  # what undo, the address and a session file bring back

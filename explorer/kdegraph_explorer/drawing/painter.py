@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .edges import chosen_edges
 from .palette import cluster_colours, packed
-from .raster import draw, edge_list, edges_of
+from .raster import draw
 
 MAX_GLYPHS = 4000  # up to here the browser draws the points, sharp at every zoom; above, they are part of the image
 
@@ -24,6 +25,8 @@ class Scene:
         None draws all points in the neutral colour.
     selection : int array
         Unless it is empty, all other points fade, and only its edges are drawn.
+    edges : str
+        Which edges are drawn: "all", "strongest", or "selection", none without a selection.
     """
 
     positions: np.ndarray
@@ -31,6 +34,7 @@ class Scene:
     adjacency: object = None
     colours: np.ndarray | None = None
     selection: np.ndarray = ()
+    edges: str = "all"
 
     @property
     def as_glyphs(self):
@@ -63,7 +67,7 @@ class Painter:
         return Layers(image=self._image(scene, *_coloured(scene)))
 
     def _image(self, scene, colours, palette):
-        key = (scene.positions, scene.viewport, scene.adjacency, scene.colours, scene.selection)
+        key = (scene.positions, scene.viewport, scene.adjacency, scene.colours, scene.selection, scene.edges)
         if not self._changed("image", key):
             return None
         radius = None
@@ -75,7 +79,7 @@ class Painter:
                 colours = faded
         edges = None
         if scene.adjacency is not None:
-            edges = edges_of(scene.adjacency, scene.selection) if len(scene.selection) else edge_list(scene.adjacency)
+            edges = chosen_edges(scene.adjacency, scene.selection, scene.edges)
         return draw(scene.viewport, scene.positions, colours, palette, edges=edges, radius=radius)
 
     def _glyph_positions(self, scene):

@@ -67,7 +67,7 @@ class CompareView(View):
             sizing_mode="stretch_both",
             margin=0,
         )
-        self.follow(self._update, "shown", "result", "selection", "horizontal", "vertical", "show_edges")
+        self.follow(self._update, "shown", "result", "selection", "horizontal", "vertical", "show_edges", "edges")
 
     def __panel__(self):
         return self._body

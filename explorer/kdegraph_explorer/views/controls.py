@@ -276,11 +276,18 @@ class DisplayControls(Viewer):
         self._choices = {name: self._axis(name) for name in ("horizontal", "vertical")}
         self._axes = pn.Row(*self._choices.values(), sizing_mode="stretch_width", margin=0)
         self._overlay = pn.Column(control(self.state, "segments"), control(self.state, "overlay"), sizing_mode="stretch_width", margin=0)
+        self._which = control(self.state, "edges")
         self.widgets = {}
         self._body = pn.Column(
-            heading("Display"), control(self.state, "show_edges"), self._axes, self._overlay, sizing_mode="stretch_width", margin=0
+            heading("Display"),
+            control(self.state, "show_edges"),
+            self._which,
+            self._axes,
+            self._overlay,
+            sizing_mode="stretch_width",
+            margin=0,
         )
-        self.state.param.watch(lambda *events: self._update(), ["shown", "horizontal", "vertical"])
+        self.state.param.watch(lambda *events: self._update(), ["shown", "horizontal", "vertical", "show_edges"])
         self._update()
 
     def __panel__(self):
@@ -294,6 +301,7 @@ class DisplayControls(Viewer):
 
     def _update(self):
         dataset = self.state.shown
+        self._which.visible = self.state.show_edges
         self._axes.visible = dataset is not None and len(axes(dataset)) > 2
         self._overlay.visible = dataset is not None and dataset.image is not None
         if dataset is not None:

@@ -77,7 +77,7 @@ class PaintView(View):
             card("KDE graph", "what it makes of your points", figure_pane(self._result["clusters"].figure, "painted")),
             min_height=240,
         )
-        self.follow(self._result.update, "shown", "result", "show_edges", "selection", "horizontal", "vertical")
+        self.follow(self._result.update, "shown", "result", "show_edges", "edges", "selection", "horizontal", "vertical")
         if self._source is not None:
             self._source.param.watch(lambda event: self._draw(), "points")
             self._draw()

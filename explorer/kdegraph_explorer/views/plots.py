@@ -78,8 +78,8 @@ class LinkedPlots:
         placed = self._place()
         if placed is None or not self._is_placed(placed[0]):
             return  # hidden while the data changed; it is updated when it appears
-        viewport, selection = self.frame.viewport, self._state.selection
-        self._job.request({key: Scene(self.positions, viewport, *self._graphs(key), selection) for key in self._plots})
+        viewport, shared = self.frame.viewport, (self._state.selection, self._state.edges)
+        self._job.request({key: Scene(self.positions, viewport, *self._graphs(key), *shared) for key in self._plots})
 
     def _paint(self, scenes, progress, publish):
         """In the worker. It is short and never stopped: what a painter has painted must reach the screen."""

@@ -36,7 +36,7 @@ class PointsView(View):
             ),
             min_height=240,
         )
-        self.follow(self._plots.update, "shown", "horizontal", "vertical", "result", "show_edges", "selection")
+        self.follow(self._plots.update, "shown", "horizontal", "vertical", "result", "show_edges", "edges", "selection")
 
     def __panel__(self):
         return self._body

@@ -80,7 +80,7 @@ class RoundsView(View):
             widths=[6, 5],
             min_height=240,
         )
-        self.follow(self._update, "shown", "result", "selection", "horizontal", "vertical", "show_edges")
+        self.follow(self._update, "shown", "result", "selection", "horizontal", "vertical", "show_edges", "edges")
 
     def __panel__(self):
         return self._body

@@ -1,0 +1,106 @@
+"""Which edges of a graph are drawn."""
+
+import numpy as np
+
+MAX_EDGES = 400_000  # drawn as density
+MAX_STRONGEST = 3000  # drawn as lines that can be told apart
+
+
+def edge_list(adjacency, limit=MAX_EDGES):
+    """The edges of a graph, or an evenly spread part of them where there are more than `limit`.
+
+    Parameters
+    ----------
+    adjacency : (n, n) csr_array
+        Symmetric.
+
+    Returns
+    -------
+    rows, columns : int32 arrays
+        Each edge once.
+    """
+    every = max(1, adjacency.nnz // (2 * limit))
+    chosen = np.arange(0, adjacency.nnz, every)
+    columns = adjacency.indices[chosen].astype(np.int32)
+    if every == 1:
+        rows = np.repeat(np.arange(adjacency.shape[0], dtype=np.int32), np.diff(adjacency.indptr))
+    else:
+        rows = (np.searchsorted(adjacency.indptr, chosen, side="right") - 1).astype(np.int32)
+    upper = rows < columns
+    return rows[upper], columns[upper]
+
+
+def edges_of(adjacency, vertices, limit=MAX_EDGES):
+    """The edges at some vertices, or an evenly spread part of them where there are more than `limit`.
+
+    Parameters
+    ----------
+    adjacency : (n, n) csr_array
+        Symmetric.
+    vertices : int array
+        Without repetitions.
+
+    Returns
+    -------
+    rows, columns : int32 arrays
+        Each edge once.
+    """
+    part = adjacency[vertices]
+    rows, columns = np.repeat(vertices, np.diff(part.indptr)).astype(np.int32), part.indices.astype(np.int32)
+    chosen = np.zeros(adjacency.shape[0], dtype=bool)
+    chosen[vertices] = True
+    once = np.flatnonzero(~chosen[columns] | (rows < columns))
+    once = once[:: max(1, len(once) // limit)]
+    return rows[once], columns[once]
+
+
+def strongest_edges(adjacency, vertices=(), limit=MAX_STRONGEST):
+    """The edges of greatest weight; of equally heavy ones an evenly spread part, so that no region is preferred.
+
+    Parameters
+    ----------
+    adjacency : (n, n) csr_array
+        Symmetric.
+    vertices : int array
+        Unless it is empty, only edges at these vertices.
+
+    Returns
+    -------
+    rows, columns : int32 arrays
+        Each edge once, at most `limit`.
+    """
+    part = adjacency[vertices] if len(vertices) else adjacency
+    from_vertex = np.asarray(vertices if len(vertices) else np.arange(adjacency.shape[0]))
+    inside = np.zeros(adjacency.shape[0], dtype=bool)
+    inside[from_vertex] = True
+    rows = np.repeat(from_vertex, np.diff(part.indptr))
+    once = np.flatnonzero((rows < part.indices) | ~inside[part.indices])
+    weights = part.data[once]
+    if len(once) > limit:
+        least = np.partition(weights, len(once) - limit)[len(once) - limit]
+        heavier, equal = np.flatnonzero(weights > least), np.flatnonzero(weights == least)
+        spread = np.linspace(0, len(equal), limit - len(heavier), endpoint=False).astype(np.intp)
+        once = once[np.concatenate([heavier, equal[spread]])]
+    return rows[once].astype(np.int32), part.indices[once].astype(np.int32)
+
+
+def chosen_edges(adjacency, selection, which):
+    """The edges to draw.
+
+    Parameters
+    ----------
+    adjacency : csr_array
+    selection : int array
+        Unless it is empty, only edges at these vertices.
+    which : str
+        "all", "strongest", or "selection": none without a selection.
+
+    Returns
+    -------
+    rows, columns : int32 arrays, or None
+    """
+    if which == "strongest":
+        return strongest_edges(adjacency, selection)
+    if len(selection):
+        return edges_of(adjacency, selection)
+    return edge_list(adjacency) if which == "all" else None
