@@ -1,35 +1,21 @@
 """From the move of a slider to the painted result, in a browser: milliseconds, median of 20 moves.
 
-    python benchmarks/latency.py [--n 1000 15000 100000] [--moves 20]
+    python benchmarks/latency.py [--n 1000 --n 15000 --n 100000] [--moves 20] [--csv benchmarks/results/latency.csv]
 
-The slider of sigma is moved by the keyboard. The clock starts at the key and stops two frames after the image of the edges, both spectra
-and the table show the first result of the new sigma (for many points a graph of few rounds); "full" is when the whole result stands.
-Server and browser run on this machine.
+The slider of sigma is moved by the keyboard, at two moons. The clock starts at the key and stops two frames after the image of the edges,
+the spectrum and the clusters show the first result of the new sigma (for many points a graph of few rounds); "full" is when the whole
+result stands. "server" is the processor time that the server spends on all of that.
 """
 
 import os
-import socket
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
-import urllib.request
-from pathlib import Path
 
 import click
-import kdegraph
-import numpy as np
-from playwright.sync_api import sync_playwright
+from _browser import PATIENCE, chromium, open_explorer, served
+from _common import csv_option, show, write
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
-
-from browser.chromium import find  # noqa: E402
-from browser.conftest import ARGUMENTS  # noqa: E402
-from browser.explorer_page import ExplorerPage  # noqa: E402
-
-# Called with the label of the slider: counts from the key to the frame in which everything has changed.
+# Counts from the key to the frame in which everything has changed.
 MEASURE = """() => {
   const model = name => Bokeh.documents.map(doc => doc.get_model_by_name(name)).find(Boolean);
   const image = () => model("KDE graph: points and edges").renderers[0].data_source.data["image"];
@@ -49,63 +35,58 @@ MEASURE = """() => {
 }"""
 
 
-def wait_for(address, process):
-    """Wait until the server answers."""
-    for _ in range(300):
-        try:
-            with urllib.request.urlopen(address, timeout=30):
-                return
-        except OSError:
-            if process.poll() is not None:
-                raise RuntimeError("the server has stopped") from None
-            time.sleep(0.2)
-    raise TimeoutError(address)
+def processor_seconds(process):
+    """What the threads of a process have used so far, to the microsecond."""
+    tasks = f"/proc/{process.pid}/task"
+    total = 0
+    for task in os.listdir(tasks):
+        with open(f"{tasks}/{task}/schedstat") as file:
+            total += int(file.read().split()[0])
+    return total / 1e9
 
 
-def measure(chromium, file, moves):
-    """Milliseconds of every move to the first and to the full result."""
-    with socket.socket() as free:
-        free.bind(("localhost", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "panel", "serve", "apps/explorer.py", "--port", str(port), "--args", str(file)]
-    with subprocess.Popen(command, cwd=ROOT, env=os.environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            address = f"http://localhost:{port}/explorer"
-            wait_for(address, process)
-            page = chromium.new_page(viewport={"width": 1280, "height": 720})
-            explorer = ExplorerPage(page).open(address)
-            explorer.change(lambda: page.get_by_label("σ typed").fill("0.1") or page.keyboard.press("Enter"))
-            page.get_by_role("slider", name="Kernel width σ").focus()
-            first, full = [], []
-            for move in range(moves + 2):
-                explorer.settle()
-                page.evaluate(MEASURE)
-                start = time.perf_counter()
-                page.keyboard.press("ArrowRight" if move % 2 else "ArrowLeft")
-                page.wait_for_function("() => window.latency !== null", timeout=120_000, polling=10)
-                first.append(page.evaluate("() => window.latency"))
-                page.locator(".kg-cancel").wait_for(state="hidden", timeout=120_000)
-                full.append(1000 * (time.perf_counter() - start))
-            page.close()
-            return first[2:], full[2:]  # the first moves meet cold caches
-        finally:
-            process.terminate()
+def measure(explorer, process, moves):
+    """Milliseconds of every move to the first result, to the full one, and of the server's processor."""
+    page = explorer.page
+    page.get_by_role("slider", name="Kernel width σ").focus()
+    times = []
+    for move in range(moves + 2):
+        explorer.settle()
+        page.evaluate(MEASURE)
+        start, server = time.perf_counter(), processor_seconds(process)
+        page.keyboard.press("ArrowRight" if move < moves / 2 else "ArrowLeft")
+        page.wait_for_function("() => window.latency !== null", timeout=PATIENCE)
+        page.locator(".kg-cancel").wait_for(state="hidden", timeout=PATIENCE)
+        full = 1000 * (time.perf_counter() - start)
+        first = page.evaluate("() => window.latency")
+        times.append((first, max(first, full), 1000 * (processor_seconds(process) - server)))
+    return list(zip(*times[2:], strict=True))  # the first moves meet cold caches
 
 
 @click.command()
 @click.option("--n", "sizes", type=int, multiple=True, default=(1000, 15_000, 100_000), show_default=True)
 @click.option("--moves", default=20, show_default=True)
-def main(sizes, moves):
-    """Print a line for each size."""
-    click.echo(f"{'n':>9}{'first, ms':>12}{'worst':>9}{'full, ms':>12}    load of the machine {os.getloadavg()[0]:.1f}")
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        chromium = playwright.chromium.launch(executable_path=find(), args=ARGUMENTS)
+@csv_option
+def main(sizes, moves, path):
+    """Print a column for each size."""
+    rows = []
+    with served() as (address, process), chromium() as browser:
         for n in sizes:
-            file = Path(folder) / f"moons-{n}.npy"
-            np.save(file, kdegraph.datasets.make("moons", n=n, seed=0).X)
-            first, full = measure(chromium, file, moves)
-            click.echo(f"{n:>9,}{statistics.median(first):>12.0f}{max(first):>9.0f}{statistics.median(full):>12.0f}")
-        chromium.close()
+            explorer = open_explorer(browser, address, **{"data.n": n, "sigma": 0.1, "sigma_auto": "false"})
+            first, full, server = measure(explorer, process, moves)
+            explorer.page.close()
+            rows.append(
+                {
+                    "n": n,
+                    "first, ms": statistics.median(first),
+                    "first, worst, ms": max(first),
+                    "full, ms": statistics.median(full),
+                    "server, ms": statistics.median(server),
+                    "load of the machine": os.getloadavg()[0],
+                }
+            )
+    show(rows)
+    write(path, rows)
 
 
 if __name__ == "__main__":
