@@ -112,11 +112,15 @@ class ExplorerPage:
         """Do `action` and wait until what is seen has changed and the page is at rest."""
         before = self.seen()
         action()
-        end = time.monotonic() + PATIENCE / 1000
-        while self.seen() == before:
-            assert time.monotonic() < end, "nothing that is seen has changed"
-            self.page.wait_for_timeout(100)
+        self.until(lambda: self.seen() != before, "something that is seen changes")
         return self.settle()
+
+    def until(self, condition, what):
+        """Wait until `condition()` holds; `what` it is stands in the error."""
+        end = time.monotonic() + PATIENCE / 1000
+        while not condition():
+            assert time.monotonic() < end, f"waited in vain until {what}"
+            self.page.wait_for_timeout(100)
 
     def choose_source(self, name):
         """Choose where the points come from."""

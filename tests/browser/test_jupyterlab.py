@@ -56,6 +56,7 @@ def test_explorer_in_jupyterlab(lab, new_page):
     page.get_by_role("menuitem", name=re.compile("^Restart Kernel and Run All")).click()
     page.get_by_role("button", name="Confirm Kernel Restart").click()
     expect_output(page, 4, "points per cluster")
+    page.locator(".kg-status").wait_for(timeout=PATIENCE)
     # The explorer shows itself and is live: moving sigma changes what it shows, and what Python reads back.
     explorer = ExplorerPage(page, notebook=True).settle()
     assert "3,000 points in 2 dimensions, 2 clusters" in explorer.status()
@@ -68,7 +69,8 @@ def test_explorer_in_jupyterlab(lab, new_page):
     expect_output(page, 4, "sigma 0.0251")
     sizes = re.search(r"\[(.*)\]", output_of(page, 4)).group(1).split(", ")
     assert len(sizes) == 4
-    assert sorted(map(int, sizes)) == sorted(Counter(explorer.colours()).values())
+    expected = sorted(map(int, sizes))  # a notebook does not say when it has drawn
+    explorer.until(lambda: sorted(Counter(explorer.colours()).values()) == expected, f"the clusters have {expected} points")
 
 
 def code_cell(page, number):
