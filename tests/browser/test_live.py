@@ -1,0 +1,77 @@
+"""Quick moves of a slider in a real browser: nothing blank, nothing wrong at the end, nothing left behind."""
+
+import json
+
+MOVES = 40
+
+# Looks at every frame, until it is told to stop.
+WATCH = """() => {
+  const model = name => Bokeh.documents.map(doc => doc.get_model_by_name(name)).find(Boolean)
+  const column = (name, key) => model(name).renderers.map(renderer => renderer.data_source.data[key]).find(Boolean)
+  const watch = window.watch = {frames: 0, blank: [], pictures: new Set(), spectra: new Set(), stop: false}
+  let last = null
+  const look = () => {
+    watch.frames += 1
+    const image = column("KDE graph: points and edges", "image")?.[0], values = column("KDE graph: eigenvalues", "value")
+    if (!values?.length || values.some(value => !Number.isFinite(value))) watch.blank.push("eigenvalues")
+    if (image === undefined) watch.blank.push("no image")
+    else if (image !== last && !image.some(Boolean)) watch.blank.push("empty image")
+    if (values) watch.spectra.add(Array.from(values).join())
+    watch.pictures.add(image)
+    last = image
+    if (!watch.stop) requestAnimationFrame(look)
+  }
+  look()
+}"""
+SEEN = "() => { const w = window.watch; w.stop = true; return [w.frames, w.blank, w.pictures.size, w.spectra.size] }"
+
+
+def drag(page, moves=MOVES):
+    """Move sigma to the left and back again, as fast as keys repeat."""
+    page.page.get_by_role("slider", name="Kernel width σ").focus()
+    for i in range(moves):
+        page.page.keyboard.press("ArrowLeft" if i < moves // 2 else "ArrowRight")
+        page.page.wait_for_timeout(30)
+    return page.settle()
+
+
+def holdings(page):
+    """What a page holds: parts of the document, nodes and listeners, after the garbage was collected."""
+    session = page.page.context.new_cdp_session(page.page)
+    session.send("HeapProfiler.collectGarbage")
+    counters = session.send("Memory.getDOMCounters")
+    session.detach()
+    models = page.page.evaluate("() => Bokeh.documents.map(doc => doc._all_models.size)")
+    return {"models": models, "nodes": counters["nodes"], "listeners": counters["jsEventListeners"]}
+
+
+def test_quick_moves_blank_nothing_and_end_where_they_should(explorer):
+    page = explorer(query="?sigma=0.1&sigma_auto=false")
+    before = page.lasting_scores(), page.colours()
+    page.page.evaluate(WATCH)
+    drag(page)
+    frames, blank, pictures, spectra = page.page.evaluate(SEEN)
+    assert frames > MOVES
+    assert blank == []
+    assert pictures > 2
+    assert spectra > 2
+    assert (page.lasting_scores(), page.colours()) == before  # the slider is where it was
+    page.page.get_by_role("slider", name="Kernel width σ").focus()
+    for _ in range(7):
+        page.page.keyboard.press("ArrowRight")
+    page.settle()
+    fresh = explorer(query=f"?sigma={10 ** (-1 + 0.07)}&sigma_auto=false")
+    assert page.lasting_scores() == fresh.lasting_scores()
+    assert page.colours() == fresh.colours()
+
+
+def test_quick_moves_leave_nothing_behind_in_the_browser(explorer):
+    page = explorer(query="?sigma=0.1&sigma_auto=false")
+    drag(page)
+    before = holdings(page)
+    drag(page)
+    drag(page)
+    after = holdings(page)
+    assert after["models"] == before["models"], json.dumps([before, after])
+    assert after["nodes"] <= 1.05 * before["nodes"], json.dumps([before, after])
+    assert after["listeners"] <= 1.05 * before["listeners"], json.dumps([before, after])
