@@ -28,6 +28,7 @@ class LiveElement:
     """
 
     def __init__(self, name, draw, css_class, **options):
+        self.name = name
         self._marks = []
         window = None
 

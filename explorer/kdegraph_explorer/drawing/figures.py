@@ -8,7 +8,9 @@ from bokeh.events import RangesUpdate, Reset
 from bokeh.models import HoverTool, Range1d, WheelZoomTool
 from bokeh.plotting import figure
 
-FONT_SIZE = "11px"
+# As the page sets them for its theme: what a figure is given later on, by HoloViews for one, must not differ from that.
+FONT, LABEL_SIZE, NAME_SIZE, STANDOFF = "Roboto, system-ui, sans-serif", "0.925em", "1em", 12
+TEXT = {"text_font": FONT, "text_font_size": "11.5px"}  # of words within a plot
 MAX_RATIO = 8
 
 
@@ -46,8 +48,10 @@ def restyle(fig):
         axis.major_tick_out = 3
         axis.major_tick_in = 0
         axis.axis_label_text_font_style = "normal"
-        axis.axis_label_text_font_size = FONT_SIZE
-        axis.major_label_text_font_size = FONT_SIZE
+        axis.axis_label_text_font_size = NAME_SIZE
+        axis.axis_label_standoff = STANDOFF
+        axis.axis_label_text_font = axis.major_label_text_font = FONT
+        axis.major_label_text_font_size = LABEL_SIZE
     fig.grid.grid_line_width = 0.5
 
 

@@ -2,7 +2,7 @@
 
 from bokeh.models import ColumnDataSource, HoverTool, Range1d
 
-from .figures import plain_figure
+from .figures import TEXT, plain_figure
 from .palette import BETWEEN, MARK, METHOD
 
 HEIGHT = 0.62  # of a bar, as a share of the distance between two
@@ -19,7 +19,7 @@ class RecursionPlot:
     """
 
     def __init__(self, name):
-        fig = self.figure = plain_figure(description=name, x_range=Range1d(-0.26, 1.06), y_range=Range1d(10.8, -0.8))
+        fig = self.figure = plain_figure(description=name, x_range=Range1d(-0.24, 1.04), y_range=Range1d(10.8, -1))
         fig.axis.visible = False
         fig.grid.visible = False
         self._bars = ColumnDataSource({name: [] for name in ("left", "right", "bottom", "top", "alpha", "points", "sum", "probability")})
@@ -39,9 +39,7 @@ class RecursionPlot:
             line_width=0.5,
         )
         fig.segment("x", "y0", "x", "y1", source=self._needles, line_color=MARK, line_width=2.5)
-        fig.text(
-            "x", "y", "text", source=self._texts, text_align="align", text_baseline="middle", text_color="colour", text_font_size="11px"
-        )
+        fig.text("x", "y", "text", source=self._texts, text_align="align", text_baseline="middle", text_color="colour", **TEXT)
         tips = [("points", "@points{0,0}"), ("kernel sum", "@sum{0.000a}"), ("probability", "@probability{0.0000}")]
         fig.add_tools(HoverTool(renderers=[bars], tooltips=tips))
 
@@ -56,7 +54,7 @@ class RecursionPlot:
         sample : str
             What to write below the last.
         """
-        self.figure.y_range.update(start=n_levels + 0.5, end=-0.7)
+        self.figure.y_range.update(start=n_levels + 0.5, end=-1)
         bars = {name: [] for name in self._bars.data}
         funnels, needles = {"xs": [], "ys": []}, {"x": [], "y0": [], "y1": []}
         texts = {"x": [], "y": [], "text": [], "align": [], "colour": []}
@@ -66,9 +64,11 @@ class RecursionPlot:
                 texts[name].append(value)
 
         half = HEIGHT / 2
+        if steps:
+            write(-0.02, -0.75, "points", "right")
         for level, step in enumerate(steps):
             share = step.share
-            write(-0.02, level, f"{step.stop - step.start:,} points", "right")
+            write(-0.02, level, f"{step.stop - step.start:,}", "right")
             for low, high, count, total, chosen in (
                 (0.0, share, step.middle - step.start, step.left, step.goes_left),
                 (share, 1.0, step.stop - step.middle, step.right, not step.goes_left),

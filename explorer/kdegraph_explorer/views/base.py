@@ -43,6 +43,11 @@ class View(Viewer):
         super().__init__(**params)
         self.session = session
         self.state = session.state
+        self._body = None
+        self._descriptions = []
+
+    def __panel__(self):
+        return self._body
 
     def applies(self):
         """Whether the view has something to show for the present data."""
@@ -57,37 +62,48 @@ class View(Viewer):
         """The `Frame` that keys zoom and move, or None."""
         return None
 
+    @property
+    def visible(self):
+        """Whether the view is on the screen."""
+        return self.area == "bottom" or self.state.view == self.key
+
     def follow(self, update, *names):
         """Call `update` when one of these parameters of the state changes, and when the view appears; not while it is hidden."""
+        self.state.param.watch(lambda *events: self.visible and update(), [*names, "view"])
 
-        def call(*events):
-            if self.area == "bottom" or self.state.view == self.key:
-                update()
+    def describe(self):
+        """Describe anew what the cards show; to be called when that has changed and the state has not."""
+        for update in self._descriptions:
+            update()
 
-        self.state.param.watch(call, [*names, "view"])
+    def describes(self, update, table):
+        """Call `update` whenever what the view shows may have changed, and `table(on)` when tables are wanted in place of all plots."""
+        self._descriptions.append(update)
+        self.follow(update, "result", "shown", "selection", "horizontal", "vertical")
+        self.state.param.watch(lambda event: table(event.new), "tables")
 
 
-def card(title, sentence, content, *more, describe=None, state=None, **options):
+def card(title, sentence, *content, figure="", describe=None, view=None, **options):
     """A frame around a plot or a table, with its title and its sentence of explanation, and a menu to save a plot as a picture.
 
     Parameters
     ----------
     title, sentence : str
-    content : viewable
-    *more : viewable
-        Below it.
+    *content : viewable
+        One below the other.
+    figure : str
+        Name of the Bokeh figure to save; by default that of the pane with a figure.
     describe : callable, optional
-        Returns a `Description`; the menu then offers the table in place of the plot.
-    state : State
-        With `describe`: whose results it is about.
+        Takes whether the table is wanted, too, and returns a `Description`; the menu then offers the table in place of the plot.
+    view : View
+        With `describe`: the view that the card is a part of.
     **options
         For the frame.
     """
-    figure = content.object.name if isinstance(content, pn.pane.Bokeh) else ""
     head = Caption(
         title=title,
         sentence=sentence,
-        figure=figure,
+        figure=figure or next((part.object.name for part in content if isinstance(part, pn.pane.Bokeh)), ""),
         described=describe is not None,
         css_classes=["kg-caption"],
         stylesheets=[CAPTION_STYLE],
@@ -95,32 +111,37 @@ def card(title, sentence, content, *more, describe=None, state=None, **options):
         margin=(6, 6, 0, 10),
         height=20,
     )
-    if describe is not None:
-        table = Markup(stylesheets=[TABLE_STYLE], css_classes=["kg-table", "kg-scroll"], visible=False, styles=OVER_THE_PLOT)
-
-        def update(*events):
-            description = describe(head.table)
-            head.summary = description.summary
-            if head.table:  # what nobody sees costs nothing
-                table.html = description.html()
-
-        def swap(*events):
-            table.visible = head.table
-            content.styles = {"visibility": "hidden"} if head.table else {}  # it keeps its size, and what is linked to it
-            update()
-
-        head.param.watch(swap, "table")
-        state.param.watch(lambda event: head.param.update(table=event.new), "tables")
-        state.param.watch(update, ["result", "shown", "selection", "horizontal", "vertical"])
-        update()
-        more = (table, *more)
+    tables = [] if describe is None else [_table(head, content, describe, view)]
     return pmui.Paper(
         head,
-        content,
-        *more,
+        *content,
+        *tables,
         stylesheets=[TALL_WHERE_NARROW],
         **{"sizing_mode": "stretch_both", "elevation": 0, "variant": "outlined", "margin": 4, **options},
     )
+
+
+def _table(head, content, describe, view):
+    """The table that takes the place of the content of a card."""
+    table = Markup(stylesheets=[TABLE_STYLE], css_classes=["kg-table", "kg-scroll"], visible=False, styles=OVER_THE_PLOT)
+
+    def update():
+        description = describe(head.table)
+        head.summary = description.summary
+        if head.table:  # what nobody sees costs nothing
+            table.html = description.html()
+
+    def swap(event):
+        table.visible = head.table
+        for part in content:
+            part.styles = {"visibility": "hidden"} if head.table else {}  # it keeps its size, and what is linked to it
+        if view.visible:
+            update()
+
+    head.param.watch(swap, "table")
+    view.describes(update, lambda on: head.param.update(table=on))
+    update()
+    return table
 
 
 TALL_WHERE_NARROW = "@media (max-width: 599px) { :host { min-height: 300px !important; } }"

@@ -1,6 +1,6 @@
 """Three graphs of the same points side by side."""
 
-from html import escape
+from functools import partial
 
 import holoviews as hv
 import numpy as np
@@ -11,22 +11,31 @@ from ..drawing.elements import LiveElement
 from ..drawing.palette import METHOD
 from ..pipeline import ALL_METHODS, FULL_UP_TO
 from .base import View, beside, card, figure_pane
+from .describe import clusters, spectra
 from .markup import TABLE_STYLE, Markup
 from .plots import LinkedPlots
-from .scores import EXPLAIN, number
+from .scores import score_rows, score_table
 
 SENTENCE = {"kde": "sampled", "knn": "nearest neighbours", "full": "all pairs with a kernel above 1e-9"}
 DIFFERENT = "Labelled differently"
+NOT_BUILT = f"Not built: its memory and time grow with the square of the points. Up to {FULL_UP_TO:,} points it is shown here."
+OVER_THE_MIDDLE = {
+    "position": "absolute",
+    "inset": "40% 32px auto 48px",
+    "padding": "8px 12px",
+    "border-radius": "8px",
+    "background": "var(--mui-palette-background-paper)",
+    "border": "1px solid rgba(128, 128, 128, 0.4)",
+    "font-size": "13px",
+    "line-height": "1.4",
+}
 
 
 class CompareView(View):
     """KDE graph, k-NN graph and, where it fits, the full graph: plots with one window and one selection, spectra, numbers, differences."""
 
-    key = "compare"
-    label = "Compare"
-    area = "top"
-    alone = True
-    with_full = True
+    key, label, area = "compare", "Compare", "top"
+    alone = with_full = True
 
     def __init__(self, session, **params):
         super().__init__(session, **params)
@@ -48,18 +57,33 @@ class CompareView(View):
             )
             for method in ("knn", "full")
         }
+        self._not_built = Markup(html=NOT_BUILT, css_classes=["kg-not-built"], styles=OVER_THE_MIDDLE, visible=False)
         self._body = pn.Column(
             beside(
                 *(
-                    card(ALL_METHODS[method], SENTENCE[method], figure_pane(figure, f"compare-{method}"))
-                    for method, figure in self._plots.figures.items()
+                    card(
+                        name,
+                        SENTENCE[method],
+                        figure_pane(self._plots[method].figure, f"compare-{method}"),
+                        *([self._not_built] if method == "full" else []),
+                        describe=partial(clusters, self.state, method),
+                        view=self,
+                    )
+                    for method, name in ALL_METHODS.items()
                 ),
                 min_height=240,
             ),
             beside(
-                card("Eigenvalues", "smallest of the Laplacian", self._spectra.pane),
+                card(
+                    "Eigenvalues",
+                    "in the colours of the table",
+                    self._spectra.pane,
+                    figure=self._spectra.name,
+                    describe=partial(spectra, self.state),
+                    view=self,
+                ),
                 card("Numbers", "hover a row for its meaning", self._table),
-                card(DIFFERENT, "than by the KDE graph", self._words, *self._buttons.values()),
+                card(DIFFERENT, "than KDE does", self._words, *self._buttons.values()),
                 widths=[5, 6, 4],
                 sizing_mode="stretch_width",
                 height=262,
@@ -68,9 +92,6 @@ class CompareView(View):
             margin=0,
         )
         self.follow(self._update, "shown", "result", "selection", "horizontal", "vertical", "show_edges", "edges")
-
-    def __panel__(self):
-        return self._body
 
     def figures(self):
         """See `View.figures`."""
@@ -83,12 +104,7 @@ class CompareView(View):
 
     def rows(self):
         """The table as a list of (name, a value for every method); None where there is none."""
-        outcomes = [self.state.outcome(method) for method in ALL_METHODS]
-        columns = [
-            {} if found is None else {**found.scores, **{f"Seconds: {stage}": seconds for stage, seconds in found.seconds.items()}}
-            for found in outcomes
-        ]
-        return [(name, *(column.get(name) for column in columns)) for name in EXPLAIN if any(name in column for column in columns)]
+        return score_rows(self.state, ALL_METHODS)
 
     def _graph(self, method):
         outcome = self.state.outcome(method)
@@ -105,26 +121,25 @@ class CompareView(View):
         self._plots.update()
         outcomes = {method: found for method in ALL_METHODS if (found := self.state.outcome(method)) is not None}
         self._spectra.show({method: found.spectrum.eigenvalues for method, found in outcomes.items()})
-        head = "".join(f'<th scope="col"><i style="background:{METHOD[method]}"></i>{name}</th>' for method, name in ALL_METHODS.items())
-        body = "".join(
-            f'<tr title="{escape(EXPLAIN[name])}"><th scope="row">{name}</th>'
-            + "".join(f"<td>{number(value)}</td>" for value in values)
-            + "</tr>"
-            for name, *values in self.rows()
-        )
-        self._table.html = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+        self._table.html = score_table(ALL_METHODS, self.rows())
+        self._not_built.visible = self._too_many
         self._words.object = "".join(f"<p style='margin:2px 0'>{self._sentence(method)}</p>" for method in self._buttons)
         for method, button in self._buttons.items():
             found = self.differences(method)
             button.disabled = found is None or not len(found)
+
+    @property
+    def _too_many(self):
+        """Whether the points are too many for the full graph."""
+        return self.state.shown is not None and self.state.shown.n_points > FULL_UP_TO
 
     def _sentence(self, method):
         found, name = self.differences(method), ALL_METHODS[method]
         if found is not None:
             n = self.state.shown.n_points
             return f"<b>{name}</b>: {len(found):,} of {n:,} points ({len(found) / n:.1%})"
-        if method == "full" and self.state.shown is not None and self.state.shown.n_points > FULL_UP_TO:
-            return f"<b>{name}</b>: not built, its memory and time grow with the square; up to {FULL_UP_TO:,} points it is shown here."
+        if method == "full" and self._too_many:
+            return f"<b>{name}</b>: not built"
         return f"<b>{name}</b>: under way"
 
 

@@ -110,6 +110,7 @@ DENSE = {
     "& .MuiTypography-root, & .MuiFormLabel-root, &.MuiTypography-root": {"fontSize": "13.5px"},
 }
 
+SMALL_BUTTON = {"textTransform": "none", "padding": "2px 8px !important", "minHeight": "31px"}
 SENTENCE_STYLE = ":host { font-size: 12px; line-height: 1.35; } div { opacity: 0.65; }"
 COMPACT = (
     ".MuiFormControlLabel-root { margin-right: 0 !important; } .MuiTypography-root { font-size: 13.5px !important; white-space: nowrap; }"

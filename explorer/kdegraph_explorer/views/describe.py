@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from ..pipeline import METHODS
+from ..algorithm.halving import sample_of
+from ..algorithm.rounds import degree_error
+from ..pipeline import ALL_METHODS
 from .base import Description
 
 WAITING = Description("There is no result yet.")
@@ -18,7 +20,7 @@ def clusters(state, method, full):
     present = np.flatnonzero(sizes)
     adjacency = outcome.adjacency
     summary = (
-        f"{METHODS[method]}: {dataset.n_points:,} points, {adjacency.nnz // 2:,} edges, {len(present)} "
+        f"{ALL_METHODS[method]}: {dataset.n_points:,} points, {adjacency.nnz // 2:,} edges, {len(present)} "
         f"cluster{'s' * (len(present) != 1)} of {listed(sizes[present])} points."
     )
     if len(state.selection):
@@ -44,7 +46,7 @@ def segments(state, method, full):
     present = np.flatnonzero(sizes)
     share = sizes / sizes.sum()
     largest = ", ".join(f"{share[c]:.0%}" for c in present[np.argsort(-sizes[present])][:5])
-    summary = f"{METHODS[method]}: {len(present)} segment{'s' * (len(present) != 1)}; the largest cover {largest} of the picture."
+    summary = f"{ALL_METHODS[method]}: {len(present)} segment{'s' * (len(present) != 1)}; the largest cover {largest} of the picture."
     if not full:
         return Description(summary)
     colours = [_means(state.shown.X[:, i], outcome.colours, len(sizes)) for i in range(3)]
@@ -61,12 +63,170 @@ def eigenvalues(state, method, full):
     if outcome is None:
         return WAITING
     values, k = np.asarray(outcome.spectrum.eigenvalues), outcome.n_clusters
-    summary = f"{METHODS[method]}: {len(values)} eigenvalues from {values[0]:.3g} to {values[-1]:.3g}."
+    summary = f"{ALL_METHODS[method]}: {len(values)} eigenvalues from {values[0]:.3g} to {values[-1]:.3g}."
     if k < len(values):
         summary += f" The gap after eigenvalue {k} is {values[k] - values[k - 1]:.3g}."
     gaps = [f"{gap:.3g}" for gap in np.diff(values)] + [None]
     rows = [(i + 1, f"{value:.6f}", gap) for i, (value, gap) in enumerate(zip(values, gaps, strict=True))] if full else ()
     return Description(summary, ("Number", "Eigenvalue", "Gap to the next"), rows)
+
+
+def spectra(state, full):
+    """The smallest eigenvalues of all graphs."""
+    found = {name: outcome.spectrum.eigenvalues for method, name in ALL_METHODS.items() if (outcome := state.outcome(method)) is not None}
+    if not found:
+        return WAITING
+    summary = " ".join(f"{name}: {len(values)} eigenvalues from {values[0]:.3g} to {values[-1]:.3g}." for name, values in found.items())
+    longest = max(map(len, found.values())) if full else 0
+    rows = [(i + 1, *(f"{values[i]:.6f}" if i < len(values) else None for values in found.values())) for i in range(longest)]
+    return Description(summary, ("Number", *found), rows)
+
+
+def embedding(state, places, names, full):
+    """Where the clusters lie in the space of two eigenvectors."""
+    outcome = state.outcome("kde")
+    if outcome is None or places is None or len(places) != len(outcome.colours):
+        return WAITING
+    sizes = np.bincount(outcome.colours)
+    present = np.flatnonzero(sizes)
+    summary = f"The points along {' and '.join(names)}, in {len(present)} cluster{'s' * (len(present) != 1)}; each axis is scaled to 1."
+    if not full:
+        return Description(summary)
+    columns = []
+    for values in places.T:
+        means = _means(values, outcome.colours, len(sizes))
+        columns += [means, np.sqrt(_means((values - means[outcome.colours]) ** 2, outcome.colours, len(sizes)))]
+    rows = [(f"Cluster {c + 1}", sizes[c], *(float(column[c]) for column in columns)) for c in present]
+    return Description(summary, ("Cluster", "Points", *(f"{word} {name}" for name in names for word in ("Mean", "Spread"))), rows)
+
+
+def degrees(state, full):
+    """How close the degrees of the sampled graph are to the kernel degrees."""
+    outcome = state.outcome("kde")
+    if outcome is None:
+        return WAITING
+    graph, sizes = outcome.graph, np.bincount(outcome.colours)
+    summary = (
+        "Degrees in the sampled graph against kernel degrees: root mean square of the relative error "
+        f"{degree_error(graph.adjacency, graph.kernel_degrees):.3g}."
+    )
+    if not full:
+        return Description(summary)
+    exact, sampled = (_means(values, outcome.colours, len(sizes)) for values in (graph.kernel_degrees, graph.adjacency.sum(axis=1)))
+    rows = [(f"Cluster {c + 1}", sizes[c], f"{exact[c]:.4g}", f"{sampled[c]:.4g}") for c in np.flatnonzero(sizes)]
+    return Description(summary, ("Cluster", "Points", "Mean kernel degree", "Mean sampled degree"), rows)
+
+
+def conductances(state, methods, full):
+    """The conductance of every cluster."""
+    found = {name: outcome.conductances for method, name in methods.items() if (outcome := state.outcome(method)) is not None}
+    if not found:
+        return WAITING
+    summary = " ".join(
+        f"{name}: largest conductance {np.nanmax(values):.3g}." for name, values in found.items() if np.isfinite(values).any()
+    )
+    longest = max(map(len, found.values()))
+    rows = [
+        (f"Cluster {c + 1}", *(f"{values[c]:.3g}" if c < len(values) and np.isfinite(values[c]) else None for values in found.values()))
+        for c in range(longest)
+    ]
+    return Description(summary, ("Cluster", *found), rows)
+
+
+def neighbours(graph, found, full):
+    """One point's neighbours: how many were drawn, and which."""
+    both = set(found.sampled.tolist()) & set(found.nearest.tolist())
+    summary = (
+        f"Point {found.point:,}: kernel degree {found.degree:.3g}. {graph.n_rounds} draws found {len(found.sampled)} points, "
+        f"{len(both)} of them among the {len(found.nearest)} nearest."
+    )
+    if not full:
+        return Description(summary)
+    points = dict.fromkeys([*found.sampled.tolist(), *found.nearest.tolist()])
+    weight = dict(zip(found.sampled.tolist(), found.weight.tolist(), strict=True))
+    nearest = {j: place for place, j in enumerate(found.nearest.tolist(), start=1)}
+    rows = [
+        (f"Point {j:,}", f"{found.distances[j]:.3g}", f"{found.chance(j):.2g}", found.times_drawn(j), weight.get(j), nearest.get(j))
+        for j in points
+    ]
+    return Description(summary, ("Neighbour", "Distance", "Probability", "Times drawn", "Weight", "Place among the nearest"), rows)
+
+
+def halving(point, draw, steps, tree, full):
+    """How one neighbour was drawn, halving by halving."""
+    if not steps:
+        return Description(f"Point {point:,} has no neighbour to be drawn: the kernel is 0 everywhere.")
+    summary = (
+        f"Draw {draw} of point {point:,}: {len(steps)} halvings of {len(tree.order):,} points lead to point {sample_of(steps, tree):,}."
+    )
+    if not full:
+        return Description(summary)
+    rows = [
+        (
+            i + 1,
+            step.stop - step.start,
+            f"{step.left:.3g}",
+            f"{step.right:.3g}",
+            f"{step.share:.3f}",
+            f"{step.uniform:.3f}",
+            "left" if step.goes_left else "right",
+        )
+        for i, step in enumerate(steps)
+    ]
+    columns = ("Halving", "Points", "Sum on the left", "Sum on the right", "Chance of the left", "Uniform number", "Half")
+    return Description(summary, columns, rows)
+
+
+def edges_so_far(adjacency, n_rounds, of, full):
+    """The graph after some of the rounds."""
+    if adjacency is None:
+        return WAITING
+    edges, n = adjacency.nnz // 2, max(adjacency.shape[0], 1)
+    isolated = int(np.count_nonzero(np.diff(adjacency.indptr) == 0))
+    rows = (("Edges", edges), ("Mean degree", float(2 * edges / n)), ("Points without an edge", isolated)) if full else ()
+    return Description(f"After {n_rounds} of {of} rounds the graph has {edges:,} edges.", ("", "Number"), rows)
+
+
+def convergence(found, limit, limit_of, full):
+    """The eigenvalues over the rounds, and those of the full graph."""
+    if found is None or not len(found.rounds):
+        return WAITING
+
+    def words(values):
+        return [f"{value:.4g}" if np.isfinite(value) else None for value in values]
+
+    summary = f"Eigenvalues after {found.rounds[-1]} rounds: {', '.join(filter(None, words(found.eigenvalues[-1])))}."
+    rows = [(int(n), *words(values)) for n, values in zip(found.rounds, found.eigenvalues, strict=True)]
+    if limit is not None:
+        summary += f" {limit_of[0].upper()}{limit_of[1:]}: {', '.join(filter(None, words(limit)))}."
+        rows.append((limit_of, *words(limit)))
+    return Description(summary, ("Rounds", *(f"Eigenvalue {i + 1}" for i in range(found.eigenvalues.shape[1]))), rows if full else ())
+
+
+def degree_errors(found, full):
+    """The error of the degrees over the rounds."""
+    if found is None or not len(found.rounds):
+        return WAITING
+    first, last = found.degree_errors[[0, -1]]
+    summary = (
+        f"Root mean square of the relative error of the degrees: {first:.3g} after round {found.rounds[0]}, "
+        f"{last:.3g} after round {found.rounds[-1]}."
+    )
+    rows = [(int(n), f"{error:.4g}") for n, error in zip(found.rounds, found.degree_errors, strict=True)] if full else ()
+    return Description(summary, ("Rounds", "Error"), rows)
+
+
+def timings(found, full):
+    """Seconds against the number of points."""
+    if not found:
+        return Description("Nothing has been measured yet.")
+    summary = " ".join(
+        f"{name}: {last[-1].total:.3g} s for {last[-1].n:,} points."
+        for method, name in ALL_METHODS.items()
+        if (last := [timing for timing in found if timing.method == method])
+    )
+    rows = [(ALL_METHODS[timing.method], timing.n, f"{timing.total:.3g}") for timing in found] if full else ()
+    return Description(summary, ("Graph", "Points", "Seconds"), rows)
 
 
 def listed(numbers, limit=8):

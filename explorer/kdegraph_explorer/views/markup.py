@@ -40,7 +40,8 @@ TABLE_STYLE = """
 :host { overflow-y: auto; font-size: 12px; }
 table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; line-height: 1.15; }
 th, td { padding: 2.5px 4px; text-align: right; font-weight: 400; white-space: nowrap; border: 0; }
-th[scope=row] { text-align: left; opacity: 0.75; }
+th[scope=row] { text-align: left; color: color-mix(in srgb, currentColor 78%, transparent); }
+table + table { margin-top: 10px; }
 thead th { font-weight: 600; padding-bottom: 4px; }
 th i { display: inline-block; width: 8px; height: 8px; border-radius: 50%; margin-right: 5px; }
 tbody tr { border-top: 1px solid rgba(128, 128, 128, 0.18); }

@@ -1,5 +1,7 @@
 """One point: its neighbours in both graphs, and how one of them was drawn."""
 
+from functools import partial
+
 import numpy as np
 import panel as pn
 import panel_material_ui as pmui
@@ -11,8 +13,9 @@ from ..algorithm.neighborhood import neighborhood
 from ..drawing.figures import extent_of
 from ..drawing.palette import BETWEEN, MARK, METHOD, rgb
 from ..drawing.recursion import RecursionPlot
+from . import describe
 from .base import View, beside, card, figure_pane
-from .controls import DENSE
+from .controls import DENSE, SMALL_BUTTON
 from .markup import TABLE_STYLE, Markup
 from .plots import LinkedPlots
 
@@ -23,9 +26,7 @@ REACH = 2.6  # the window shows at least so many sigma around the point
 class OnePointView(View):
     """The selected point: the kernel around it, its sampled and nearest neighbours, and the halving that draws one of them."""
 
-    key = "point"
-    label = "One point"
-    area = "top"
+    key, label, area = "point", "One point", "top"
     alone = True
 
     def __init__(self, session, **params):
@@ -50,7 +51,9 @@ class OnePointView(View):
         self._draw.param.watch(lambda event: self._update(), "value")
         self._step = 0
         buttons = [
-            pmui.Button(label=label, description=doc, size="small", variant="outlined", margin=(8, 3), on_click=click, width=66)
+            pmui.Button(
+                label=label, description=doc, size="small", variant="outlined", margin=(8, 3), on_click=click, width=58, sx=SMALL_BUTTON
+            )
             for label, doc, click in (
                 ("Back", "Undo the last halving.", lambda event: self._walk(-1)),
                 ("Next", "Halve once more.", lambda event: self._walk(1)),
@@ -66,11 +69,15 @@ class OnePointView(View):
                     "Neighbours",
                     "blue: sampled; rings: nearest",
                     figure_pane(self._near["near"].figure, "point-near"),
+                    describe=self._describe_neighbours,
+                    view=self,
                 ),
                 card(
                     "All points",
                     "tap one; the boxes hold the sample",
                     figure_pane(self._map["map"].figure, "point-map"),
+                    describe=partial(describe.clusters, self.state, "kde"),
+                    view=self,
                 ),
                 sizing_mode="stretch_both",
                 margin=0,
@@ -80,15 +87,14 @@ class OnePointView(View):
                 "a half's kernel sum is its chance",
                 pn.Row(self._draw, *buttons, sizing_mode="stretch_width", height=50, margin=0),
                 figure_pane(self._recursion.figure, "point-halving"),
+                describe=self._describe_halving,
+                view=self,
             ),
             card("Table", "neighbours in both graphs", self._table),
             widths=[7, 7, 6],
             min_height=240,
         )
         self.follow(self._update, "shown", "result", "selection", "horizontal", "vertical")
-
-    def __panel__(self):
-        return self._body
 
     def figures(self):
         """See `View.figures`."""
@@ -158,6 +164,7 @@ class OnePointView(View):
         self._step = 1000
         self._tabulate()
         self._place()
+        self.describe()
 
     def _walk(self, by):
         if self._shown is None:
@@ -212,14 +219,20 @@ class OnePointView(View):
         width = np.linspace(1, 2.5, len(shown)) if shown else []
         self._boxes.data = {"left": low[:, 0], "right": high[:, 0], "bottom": low[:, 1], "top": high[:, 1], "width": width}
 
+    def _describe_neighbours(self, full):
+        return describe.WAITING if self._shown is None else describe.neighbours(*self._shown[:2], full)
+
+    def _describe_halving(self, full):
+        if self._shown is None:
+            return describe.WAITING
+        _, found, steps, tree = self._shown
+        return describe.halving(found.point, self._draw.value, steps, tree, full)
+
     def _tabulate(self):
         graph, found, *_ = self._shown
         both = set(found.sampled) & set(found.nearest)
         dot = {method: f'<i style="background:{colour}"></i>' for method, colour in METHOD.items()}
-        words = (
-            f"Point {found.point:,}: kernel degree {found.degree:.3g}. {graph.n_rounds} draws found {len(found.sampled)} points, "
-            f"{len(both)} of them among the {len(found.nearest)} nearest."
-        )
+        words = describe.neighbours(graph, found, False).summary
         head = "".join(f'<th scope="col" title="{meaning}">{name}</th>' for name, meaning in COLUMNS.items())
 
         def rows(points, weights):

@@ -1,5 +1,7 @@
 """A canvas to paint points on, beside what the graph makes of them."""
 
+from functools import partial
+
 import numpy as np
 import panel as pn
 import panel_material_ui as pmui
@@ -10,7 +12,8 @@ from ..drawing.figures import Frame, plain_figure
 from ..drawing.palette import BETWEEN, CLUSTERS
 from ..sources.painted import CANVAS, N_CLASSES, along, coordinates, unpack
 from .base import View, beside, card, figure_pane
-from .controls import DENSE
+from .controls import DENSE, SMALL_BUTTON
+from .describe import clusters
 from .plots import LinkedPlots
 
 ERASER = 2.5  # the eraser reaches this many times the spread of the brush
@@ -20,9 +23,7 @@ SMALL = {"& .MuiButtonBase-root": {"padding": "2px 10px", "textTransform": "none
 class PaintView(View):
     """The canvas, and the clusters of what is painted."""
 
-    key = "paint"
-    label = "Paint"
-    area = "top"
+    key, label, area = "paint", "Paint", "top"
 
     def __init__(self, session, **params):
         super().__init__(session, **params)
@@ -74,16 +75,19 @@ class PaintView(View):
         )
         self._body = beside(
             card("Canvas", "drag to paint; the number is the reference label", figure_pane(figure, "canvas"), tools),
-            card("KDE graph", "what it makes of your points", figure_pane(self._result["clusters"].figure, "painted")),
+            card(
+                "KDE graph",
+                "what it makes of your points",
+                figure_pane(self._result["clusters"].figure, "painted"),
+                describe=partial(clusters, self.state, "kde"),
+                view=self,
+            ),
             min_height=240,
         )
         self.follow(self._result.update, "shown", "result", "show_edges", "edges", "selection", "horizontal", "vertical")
         if self._source is not None:
             self._source.param.watch(lambda event: self._draw(), "points")
             self._draw()
-
-    def __panel__(self):
-        return self._body
 
     def applies(self):
         """Only painted points can be painted on."""
@@ -152,4 +156,3 @@ class PaintView(View):
 
 
 SLIDER = {"size": "small", "sizing_mode": "stretch_width", "margin": (0, 12), "sx": DENSE}
-SMALL_BUTTON = {"textTransform": "none", "padding": "2px 8px !important", "minHeight": "31px"}

@@ -18,9 +18,7 @@ SENTENCE = "each colour is one cluster of pixels"
 class PictureView(View):
     """The picture with the clusters of its pixels laid over it, for both graphs."""
 
-    key = "picture"
-    label = "Segmentation"
-    area = "top"
+    key, label, area = "picture", "Segmentation", "top"
 
     def __init__(self, session, **params):
         super().__init__(session, **params)
@@ -47,7 +45,7 @@ class PictureView(View):
                     SENTENCE,
                     figure_pane(self._figures[method], f"{method}-picture"),
                     describe=partial(describe_segments, self.state, method),
-                    state=self.state,
+                    view=self,
                 )
                 for method, name in METHODS.items()
             ),
@@ -55,9 +53,6 @@ class PictureView(View):
         )
         self.follow(self._update, "shown", "result", "segments")
         self.state.param.watch(lambda event: [glyph.update(global_alpha=event.new) for glyph in self._glyphs.values()], "overlay")
-
-    def __panel__(self):
-        return self._body
 
     def applies(self):
         """Only images have pictures."""

@@ -3,7 +3,7 @@
 from bokeh.events import MouseLeave, MouseMove, SelectionGeometry
 from bokeh.models import ColumnDataSource, Label
 
-from ..drawing.figures import Frame, extent_of, plain_figure
+from ..drawing.figures import TEXT, Frame, extent_of, plain_figure
 from ..drawing.painter import MAX_GLYPHS, Painter, Scene, point_radius
 from ..projection import positions
 from ..selection import indices_within
@@ -151,7 +151,7 @@ class GraphPlot:
             "x", "y", fill_color="colour", line_color=None, nonselection_fill_alpha=0.15, source=self._points
         ).glyph
         self._note = Label(x=0, y=0, visible=False, x_offset=8, y_offset=8, padding=4, border_radius=4)
-        self._note.update(text_font_size="11px", text_color="#FFFFFF", background_fill_color="#3C434C", background_fill_alpha=0.92)
+        self._note.update(**TEXT, text_color="#FFFFFF", background_fill_color="#3C434C", background_fill_alpha=0.92)
         self.figure.add_layout(self._note)
         self.figure.on_event(SelectionGeometry, select)
         frame.add(self.figure)

@@ -16,9 +16,7 @@ SENTENCE = {
 class PointsView(View):
     """Two plots side by side, linked: points and edges of both graphs, coloured by cluster."""
 
-    key = "points"
-    label = "Graphs"
-    area = "top"
+    key, label, area = "points", "Graphs", "top"
 
     def __init__(self, session, **params):
         super().__init__(session, **params)
@@ -30,16 +28,13 @@ class PointsView(View):
                     SENTENCE[method],
                     figure_pane(figure, f"{method}-points"),
                     describe=partial(clusters, self.state, method),
-                    state=self.state,
+                    view=self,
                 )
                 for method, figure in self._plots.figures.items()
             ),
             min_height=240,
         )
         self.follow(self._plots.update, "shown", "horizontal", "vertical", "result", "show_edges", "edges", "selection")
-
-    def __panel__(self):
-        return self._body
 
     def figures(self):
         """See `View.figures`."""

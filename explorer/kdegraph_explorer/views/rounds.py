@@ -11,6 +11,7 @@ import panel_material_ui as pmui
 from ..algorithm.rounds import Convergence, adjacency_after, convergence, estimated_eigenvalues
 from ..drawing.elements import LiveElement
 from ..drawing.palette import METHOD
+from . import describe
 from .base import View, beside, card, figure_pane
 from .plots import LinkedPlots
 
@@ -33,11 +34,8 @@ class _Curves:
 class RoundsView(View):
     """The graph after some rounds, and what the rounds do to its spectrum and its degrees."""
 
-    key = "rounds"
-    label = "Rounds"
-    area = "top"
-    alone = True
-    with_full = True
+    key, label, area = "rounds", "Rounds", "top"
+    alone = with_full = True
 
     def __init__(self, session, **params):
         super().__init__(session, **params)
@@ -70,10 +68,27 @@ class RoundsView(View):
                 "every round draws one more neighbour for each point",
                 self._player,
                 figure_pane(self._plots["rounds"].figure, "rounds-points"),
+                describe=self._describe_graph,
+                view=self,
             ),
             pn.Column(
-                card("Eigenvalues", "they approach those of the full graph", self._note, self._spectra.pane),
-                card("Degrees", "root mean square of their relative error", self._errors.pane),
+                card(
+                    "Eigenvalues",
+                    "they approach those of the full graph",
+                    self._note,
+                    self._spectra.pane,
+                    figure=self._spectra.name,
+                    describe=lambda full: describe.convergence(self._found, self._limit, self._limit_of, full),
+                    view=self,
+                ),
+                card(
+                    "Degrees",
+                    "root mean square of their relative error",
+                    self._errors.pane,
+                    figure=self._errors.name,
+                    describe=lambda full: describe.degree_errors(self._found, full),
+                    view=self,
+                ),
                 sizing_mode="stretch_both",
                 margin=0,
             ),
@@ -81,9 +96,6 @@ class RoundsView(View):
             min_height=240,
         )
         self.follow(self._update, "shown", "result", "selection", "horizontal", "vertical", "show_edges", "edges")
-
-    def __panel__(self):
-        return self._body
 
     def figures(self):
         """See `View.figures`."""
@@ -133,6 +145,7 @@ class RoundsView(View):
         if request[0] is self._graph:
             self._adjacency = adjacency
             self._plots.update()
+            self.describe()
 
     def _follow_rounds(self, graph, progress, publish):
         published = time.monotonic()
@@ -167,6 +180,12 @@ class RoundsView(View):
         self._spectra.show(curves)
         self._errors.show(curves)
         self._note.object = f"dashed: {self._limit_of}" if self._limit is not None else "dashed: under way"
+        self.describe()
+
+    def _describe_graph(self, full):
+        if self._graph is None:
+            return describe.WAITING
+        return describe.edges_so_far(self._adjacency, min(self._player.value, self._graph.n_rounds), self._graph.n_rounds, full)
 
 
 def draw_eigenvalues(curves):

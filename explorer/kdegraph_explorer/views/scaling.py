@@ -12,6 +12,7 @@ from ..algorithm.scaling import FULL_UP_TO, SIZES, Series, measure
 from ..drawing.elements import LiveElement
 from ..drawing.palette import METHOD
 from ..pipeline import ALL_METHODS
+from . import describe
 from .base import View, beside, card
 from .markup import TABLE_STYLE, Markup
 from .scores import number
@@ -22,9 +23,7 @@ WORDS_STYLE = ":host { font-size: 12.5px; opacity: 0.7; } div { white-space: now
 class ScalingView(View):
     """Runs the chosen methods on more and more points like the present ones, and draws seconds against their number."""
 
-    key = "scaling"
-    label = "Scaling"
-    area = "top"
+    key, label, area = "scaling", "Scaling", "top"
     alone = True
 
     def __init__(self, session, **params):
@@ -71,7 +70,14 @@ class ScalingView(View):
                 margin=(4, 0),
             ),
             beside(
-                card("Seconds", "graph, eigenvalues and clusters together; both axes logarithmic", self._plot.pane),
+                card(
+                    "Seconds",
+                    "graph, eigenvalues and clusters together; both axes logarithmic",
+                    self._plot.pane,
+                    figure=self._plot.name,
+                    describe=lambda full: describe.timings(self.timings, full),
+                    view=self,
+                ),
                 card("Table", f"seconds by stage; the full graph stops at {FULL_UP_TO:,} points", self._table),
                 widths=[5, 4],
                 min_height=240,
@@ -81,9 +87,6 @@ class ScalingView(View):
         )
         self._tabulate()
         self.follow(lambda: self._plot.show(self.timings))
-
-    def __panel__(self):
-        return self._body
 
     def start(self):
         """Measure anew."""
@@ -124,6 +127,7 @@ class ScalingView(View):
         self.timings = timings
         self._plot.show(timings)
         self._tabulate()
+        self.describe()
 
     def _tabulate(self):
         head = "".join(f'<th scope="col">{name}</th>' for name in ("points", "edges", "graph", "eigenvalues", "clusters"))

@@ -20,11 +20,32 @@ EXPLAIN = {
 }
 
 
+def score_rows(state, methods):
+    """All scores and seconds that are known as a list of (name, a value for each of the methods); None where there is no value yet."""
+    outcomes = [state.outcome(method) for method in methods]
+    columns = [
+        {} if found is None else {**found.scores, **{f"Seconds: {stage}": seconds for stage, seconds in found.seconds.items()}}
+        for found in outcomes
+    ]
+    return [(name, *(column.get(name) for column in columns)) for name in EXPLAIN if any(name in column for column in columns)]
+
+
+def score_table(methods, rows):
+    """Rows of `score_rows` as an HTML table, with a column for each of the methods (key to name)."""
+    head = "".join(f'<th scope="col"><i style="background:{METHOD[method]}"></i>{name}</th>' for method, name in methods.items())
+    body = "".join(
+        f'<tr title="{escape(EXPLAIN[name])}"><th scope="row">{name}</th>'
+        + "".join(f"<td>{number(value)}</td>" for value in values)
+        + "</tr>"
+        for name, *values in rows
+    )
+    return f"<table><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
 class ScoresView(View):
     """A table with a column for each graph."""
 
-    key = "scores"
-    label = "Scores"
+    key, label, area = "scores", "Scores", "bottom"
     width = 2
 
     def __init__(self, session, **params):
@@ -34,30 +55,9 @@ class ScoresView(View):
         self.state.param.watch(lambda *events: self._update(), ["result", "shown"])
         self._update()
 
-    def __panel__(self):
-        return self._body
-
     def rows(self):
         """The table as a list of (name, value of the KDE graph, value of the k-NN graph); None where there is no value yet."""
-        columns = []
-        for method in METHODS:
-            outcome = self.state.outcome(method)
-            column = {}
-            if outcome is not None:
-                column = {**outcome.scores, **{f"Seconds: {stage}": seconds for stage, seconds in outcome.seconds.items()}}
-            columns.append(column)
-        return [
-            (name, *(column.get(name) for column in columns))
-            for name in EXPLAIN
-            if name != "Megabytes" and any(name in column for column in columns)
-        ]
+        return [row for row in score_rows(self.state, METHODS) if row[0] != "Megabytes"]
 
     def _update(self):
-        head = "".join(f'<th scope="col"><i style="background:{METHOD[method]}"></i>{name}</th>' for method, name in METHODS.items())
-        body = "".join(
-            f'<tr title="{escape(EXPLAIN[name])}"><th scope="row">{name}</th>'
-            + "".join(f"<td>{number(value)}</td>" for value in values)
-            + "</tr>"
-            for name, *values in self.rows()
-        )
-        self._table.html = f"<table><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>"
+        self._table.html = score_table(METHODS, self.rows())

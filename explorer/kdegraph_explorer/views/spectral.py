@@ -1,5 +1,7 @@
 """What the eigenvectors and the degrees say: the spectral embedding, degrees against kernel degrees, conductances."""
 
+from functools import partial
+
 import holoviews as hv
 import numpy as np
 import panel as pn
@@ -7,8 +9,10 @@ import panel_material_ui as pmui
 from bokeh.models import Slope
 
 from ..drawing.elements import LiveElement
+from ..drawing.figures import TEXT
 from ..drawing.palette import BETWEEN, METHOD
 from ..pipeline import METHODS
+from . import describe
 from .base import View, beside, card, figure_pane
 from .plots import LinkedPlots
 
@@ -18,9 +22,7 @@ BAR = 0.38  # width of a bar; two of them fill the place of a cluster
 class SpectralView(View):
     """Three plots, linked to the selection: the points in the space of the eigenvectors, their degrees, and the clusters' conductances."""
 
-    key = "spectral"
-    label = "Embedding"
-    area = "top"
+    key, label, area = "spectral", "Embedding", "top"
 
     def __init__(self, session, **params):
         super().__init__(session, **params)
@@ -35,20 +37,28 @@ class SpectralView(View):
                 "where k-means finds the clusters",
                 pn.Row(*self._vectors, sizing_mode="stretch_width", margin=0, height=44),
                 figure_pane(self._embedding["embedding"].figure, "spectral-embedding"),
+                describe=lambda full: describe.embedding(self.state, self._embedding.positions, self._names(), full),
+                view=self,
             ),
             card(
                 "Degrees",
                 "sampled (up) against exact",
                 figure_pane(self._degrees["degrees"].figure, "spectral-degrees"),
+                describe=partial(describe.degrees, self.state),
+                view=self,
             ),
-            card("Conductance", "weight that leaves a cluster", self._conductances.pane),
+            card(
+                "Conductance",
+                "weight that leaves a cluster",
+                self._conductances.pane,
+                figure=self._conductances.name,
+                describe=partial(describe.conductances, self.state, METHODS),
+                view=self,
+            ),
             widths=[4, 4, 3],
             min_height=240,
         )
         self.follow(self._update, "shown", "result", "selection")
-
-    def __panel__(self):
-        return self._body
 
     def figures(self):
         """See `View.figures`."""
@@ -82,6 +92,7 @@ class SpectralView(View):
         self._embedding.update()
         self._degrees.update()
         outcomes = {method: found for method in METHODS if (found := self.state.outcome(method)) is not None}
+        self.describe()
         self._conductances.show({method: found.conductances for method, found in outcomes.items()})
 
     def _place_in_eigenvectors(self):
@@ -89,7 +100,11 @@ class SpectralView(View):
         if outcome is None:
             return None
         pair = [choice.value for choice in self._vectors]
-        return (outcome.spectrum, *pair), [f"eigenvector {number}" for number in pair], lambda: in_eigenvectors(outcome, pair)
+        return (outcome.spectrum, *pair), self._names(), lambda: in_eigenvectors(outcome, pair)
+
+    def _names(self):
+        """The names of the axes of the embedding."""
+        return [f"eigenvector {choice.value}" for choice in self._vectors]
 
     def _place_by_degrees(self):
         outcome = self.state.outcome("kde")
@@ -128,5 +143,5 @@ def draw_conductances(conductances):
     )
     top = max([bar[3] for bar in bars], default=0) or 1.0
     numbers = [((bar[0] + bar[2]) / 2, bar[3] + 0.04 * top, f"{bar[3]:.2g}") for bar in bars]
-    labels = hv.Labels(numbers).opts(text_color=BETWEEN, text_font_size="11px")
+    labels = hv.Labels(numbers).opts(text_color=BETWEEN, **TEXT)
     return drawn * labels, (0.4, n_clusters + 0.6, 0, 1.15 * top)

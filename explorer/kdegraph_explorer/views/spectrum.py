@@ -6,7 +6,7 @@ import numpy as np
 from bokeh.events import Tap
 from bokeh.models import ColumnDataSource, HoverTool, Label, Range1d
 
-from ..drawing.figures import plain_figure
+from ..drawing.figures import TEXT, plain_figure
 from ..drawing.palette import BETWEEN, METHOD
 from ..pipeline import METHODS
 from .base import View, beside, card, figure_pane
@@ -18,8 +18,7 @@ SENTENCE = "a click sets k"
 class SpectrumView(View):
     """Smallest eigenvalues of the normalised Laplacian, with the gap after the k-th; a click on a gap sets k."""
 
-    key = "spectrum"
-    label = "Eigenvalues"
+    key, label, area = "spectrum", "Eigenvalues", "bottom"
     width = 3
 
     def __init__(self, session, **params):
@@ -35,16 +34,13 @@ class SpectrumView(View):
                     SENTENCE,
                     figure_pane(self._figures[method], f"{method}-spectrum"),
                     describe=partial(eigenvalues, self.state, method),
-                    state=self.state,
+                    view=self,
                 )
                 for method, name in METHODS.items()
             )
         )
         self.state.param.watch(lambda *events: self._update(), ["result", "shown"])
         self._update()
-
-    def __panel__(self):
-        return self._body
 
     def figures(self):
         """See `View.figures`."""
@@ -61,7 +57,7 @@ class SpectrumView(View):
         fig.segment("index", 0, "index", "value", source=values, line_color="colour", line_width=1.5, line_alpha=0.45)
         dots = fig.scatter("index", "value", source=values, size=8, fill_color="colour", line_color=None)
         fig.add_tools(HoverTool(renderers=[dots], tooltips=[("eigenvalue", "@index"), ("value", "@value{0.000000}")]))
-        note = Label(x=0.55, y=0, text="", text_font_size="11px", text_color=BETWEEN)
+        note = Label(x=0.55, y=0, text="", text_color=BETWEEN, **TEXT)
         note.text_baseline = "top"
         fig.add_layout(note)
         fig.on_event(Tap, lambda event: self._choose(event.x))
@@ -97,9 +93,9 @@ class SpectrumView(View):
                 "bottom": [values[k - 1]] if has_gap else [],
                 "top": [values[k]] if has_gap else [],
             }
-            self._notes[method].update(text=f"gap after {k}: {values[k] - values[k - 1]:.3g}" if has_gap else "", y=1.17 * top)
+            self._notes[method].update(text=f"gap after {k}: {values[k] - values[k - 1]:.3g}" if has_gap else "", y=1.16 * top)
             fig.x_range.update(start=0.4, end=len(values) + 0.6)
-            fig.y_range.update(start=-0.04 * top, end=1.2 * top)
+            fig.y_range.update(start=-0.04 * top, end=1.19 * top)
 
 
 def round_up(value):
