@@ -629,7 +629,7 @@ def test_full_graph_of_many_points_is_estimated_in_the_rounds(explore, monkeypat
     explorer.session.state.view = "rounds"
     settle(explorer)
     assert explorer.session.state.outcome("full") is None
-    assert rounds._note.object == "dashed: full graph, estimated from 24 rounds"
+    assert rounds._note.html == "dashed: full graph, estimated from 24 rounds"
     explorer.session.state.view = "points"
     settle(explorer)
     assert not explorer.session.state.with_full

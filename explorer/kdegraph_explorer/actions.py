@@ -30,6 +30,7 @@ class Actions:
         return {
             **named,
             **{f"move {where}": lambda way=way: self._frame("move", *way) for where, way in moved.items()},
+            **{f"drag {what}": lambda what=what: state.param.update(drag=what) for what in state.param.drag.objects},
             "zoom in": lambda: self._frame("zoom", 1 / ZOOM),
             "zoom out": lambda: self._frame("zoom", ZOOM),
             "zoom reset": lambda: self._frame("fit_all"),

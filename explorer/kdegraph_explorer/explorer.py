@@ -32,6 +32,7 @@ TABS_STYLE = {
         "fontSize": "13px",
     }
 }
+SCROLL_SIDEWAYS = "@media (max-width: 599px) { :host { max-width: calc(100vw - 8px); overflow-x: auto; } }"
 # By itself, Panel would add up the sizes of the hidden views, too.
 MAIN_STYLE = ":host { min-height: 460px !important; min-width: 0 !important; }"
 SIDEBAR_WIDTH = 320
@@ -103,6 +104,7 @@ class Explorer(Viewer):
             height=30,
             margin=(4, 4, 0, 4),
             sx=TABS_STYLE,
+            stylesheets=[SCROLL_SIDEWAYS],
             css_classes=["kg-tabs"],
         )
         self._sidebar = pn.Column(*self.controls, sizing_mode="stretch_width", margin=0, css_classes=["kg-sidebar"])

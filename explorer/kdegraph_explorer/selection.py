@@ -33,6 +33,25 @@ def indices_within(geometry, positions, reach=0.0):
     return np.flatnonzero(inside)
 
 
+def combined(before, found, keys):
+    """What is selected after `found` was selected with these keys held down, as Bokeh has it.
+
+    Parameters
+    ----------
+    before, found : int arrays
+        In ascending order.
+    keys : dict
+        Whether "shift" and "ctrl" are held down: Shift adds, Ctrl keeps what is in both, Ctrl+Shift takes away.
+
+    Returns
+    -------
+    int array
+    """
+    operations = {(True, False): np.union1d, (False, True): np.intersect1d, (True, True): np.setdiff1d}
+    operation = operations.get((bool(keys.get("shift")), bool(keys.get("ctrl"))))
+    return found if operation is None else operation(before, found)
+
+
 def _inside_polygon(x, y, corners_x, corners_y):
     """Even-odd rule: a point is inside when a ray from it crosses the outline an odd number of times."""
     inside = np.zeros(len(x), dtype=bool)

@@ -73,6 +73,12 @@ class State(param.Parameterized):
         label="Which edges",
         doc="All of them, the 3,000 of greatest weight as lines, or none but those at selected points. With a selection, only its edges.",
     )
+    drag = param.Selector(
+        default="move",
+        objects={"Move": "move", "Box": "box", "Lasso": "lasso"},
+        label="Drag",
+        doc="What dragging in a plot does: move the window, or select the points in a box or a lasso. Shift adds, Ctrl+Shift takes away.",
+    )
     segments = param.Selector(
         default="colours",
         objects={"Cluster colours": "colours", "Mean colours": "means", "Boundaries": "boundaries"},

@@ -2,7 +2,7 @@
 
 from bokeh.models import ColumnDataSource, HoverTool, Range1d
 
-from .figures import TEXT, plain_figure
+from .figures import FONT, TEXT, plain_figure
 from .palette import BETWEEN, MARK, METHOD
 
 HEIGHT = 0.62  # of a bar, as a share of the distance between two
@@ -39,7 +39,17 @@ class RecursionPlot:
             line_width=0.5,
         )
         fig.segment("x", "y0", "x", "y1", source=self._needles, line_color=MARK, line_width=2.5)
-        fig.text("x", "y", "text", source=self._texts, text_align="align", text_baseline="middle", text_color="colour", **TEXT)
+        fig.text(
+            "x",
+            "y",
+            "text",
+            source=self._texts,
+            text_align="align",
+            text_baseline="middle",
+            text_color="colour",
+            text_font={"value": FONT},
+            text_font_size=TEXT["text_font_size"],
+        )
         tips = [("points", "@points{0,0}"), ("kernel sum", "@sum{0.000a}"), ("probability", "@probability{0.0000}")]
         fig.add_tools(HoverTool(renderers=[bars], tooltips=tips))
 

@@ -145,7 +145,7 @@ def _table(head, content, describe, view):
 
 
 TALL_WHERE_NARROW = "@media (max-width: 599px) { :host { min-height: 300px !important; } }"
-OVER_THE_PLOT = {"position": "absolute", "inset": "32px 10px 6px 10px"}
+OVER_THE_PLOT = {"position": "absolute", "top": "32px", "left": "10px", "width": "calc(100% - 20px)", "height": "calc(100% - 38px)"}
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import panel_material_ui as pmui
 from ..drawing.elements import LiveElement
 from ..drawing.palette import METHOD
 from ..pipeline import ALL_METHODS, FULL_UP_TO
-from .base import View, beside, card, figure_pane
+from .base import BELOW_WHERE_NARROW, View, beside, card, figure_pane
 from .describe import clusters, spectra
 from .markup import TABLE_STYLE, Markup
 from .plots import LinkedPlots
@@ -90,6 +90,7 @@ class CompareView(View):
             ),
             sizing_mode="stretch_both",
             margin=0,
+            stylesheets=[BELOW_WHERE_NARROW],
         )
         self.follow(self._update, "shown", "result", "selection", "horizontal", "vertical", "show_edges", "edges")
 

@@ -105,12 +105,14 @@ def file_input(parameterized, name, options):
     return widget
 
 
-DENSE = {
-    "& .MuiSlider-root": {"paddingTop": "7px", "paddingBottom": "7px"},
-    "& .MuiTypography-root, & .MuiFormLabel-root, &.MuiTypography-root": {"fontSize": "13.5px"},
-}
+SMALL_LABEL = {"& .MuiTypography-root, & .MuiFormLabel-root, &.MuiTypography-root": {"fontSize": "13.5px"}}
+DENSE = {"& .MuiSlider-root": {"paddingTop": "7px", "paddingBottom": "7px"}, **SMALL_LABEL}
 
-SMALL_BUTTON = {"textTransform": "none", "padding": "2px 8px !important", "minHeight": "31px"}
+SMALL_BUTTON = {"textTransform": "none", "minWidth": "0", "padding": "2px 8px !important", "minHeight": "31px"}
+SMALL_TOGGLE = {
+    "& .MuiButtonBase-root": {"padding": "2px 10px", "textTransform": "none", "fontSize": "13px", "minHeight": "30px"},
+    **SMALL_LABEL,
+}
 SENTENCE_STYLE = ":host { font-size: 12px; line-height: 1.35; } div { opacity: 0.65; }"
 COMPACT = (
     ".MuiFormControlLabel-root { margin-right: 0 !important; } .MuiTypography-root { font-size: 13.5px !important; white-space: nowrap; }"
@@ -281,7 +283,7 @@ class DisplayControls(Viewer):
         self.widgets = {}
         self._body = pn.Column(
             heading("Display"),
-            control(self.state, "show_edges"),
+            row(control(self.state, "show_edges"), self._drag()),
             self._which,
             self._axes,
             self._overlay,
@@ -293,6 +295,11 @@ class DisplayControls(Viewer):
 
     def __panel__(self):
         return self._body
+
+    def _drag(self):
+        parameter = self.state.param.drag
+        common = {"label": parameter.label, "description": parameter.doc, "size": "small", "margin": (2, 8)}
+        return pmui.RadioButtonGroup.from_param(parameter, **common, sx=SMALL_TOGGLE)
 
     def _axis(self, name):
         parameter = self.state.param[name]

@@ -32,9 +32,7 @@ def clusters(state, method, full):
     means = {name: _means(dataset.X[:, dataset.feature_names.index(name)], outcome.colours, len(sizes)) for name in names}
     selected = np.bincount(outcome.colours[state.selection], minlength=len(sizes))
     rows = [(f"Cluster {c + 1}", sizes[c], selected[c], inside[c], across[c], *(means[name][c] for name in names)) for c in present]
-    return Description(
-        summary, ("Cluster", "Points", "Selected", "Edge ends inside", "Edge ends leaving", *(f"Mean {name}" for name in names)), rows
-    )
+    return Description(summary, ("Cluster", "Points", "Selected", "Ends inside", "Ends leaving", *(f"Mean {name}" for name in names)), rows)
 
 
 def segments(state, method, full):
@@ -146,10 +144,10 @@ def neighbours(graph, found, full):
     weight = dict(zip(found.sampled.tolist(), found.weight.tolist(), strict=True))
     nearest = {j: place for place, j in enumerate(found.nearest.tolist(), start=1)}
     rows = [
-        (f"Point {j:,}", f"{found.distances[j]:.3g}", f"{found.chance(j):.2g}", found.times_drawn(j), weight.get(j), nearest.get(j))
+        (f"{j:,}", f"{found.distances[j]:.3g}", f"{found.chance(j):.2g}", found.times_drawn(j), weight.get(j), nearest.get(j))
         for j in points
     ]
-    return Description(summary, ("Neighbour", "Distance", "Probability", "Times drawn", "Weight", "Place among the nearest"), rows)
+    return Description(summary, ("Point", "Distance", "Chance", "Drawn", "Weight", "Nearest"), rows)
 
 
 def halving(point, draw, steps, tree, full):
@@ -173,7 +171,7 @@ def halving(point, draw, steps, tree, full):
         )
         for i, step in enumerate(steps)
     ]
-    columns = ("Halving", "Points", "Sum on the left", "Sum on the right", "Chance of the left", "Uniform number", "Half")
+    columns = ("Halving", "Points", "Left sum", "Right sum", "Chance of left", "Uniform", "Half")
     return Description(summary, columns, rows)
 
 
@@ -200,7 +198,7 @@ def convergence(found, limit, limit_of, full):
     if limit is not None:
         summary += f" {limit_of[0].upper()}{limit_of[1:]}: {', '.join(filter(None, words(limit)))}."
         rows.append((limit_of, *words(limit)))
-    return Description(summary, ("Rounds", *(f"Eigenvalue {i + 1}" for i in range(found.eigenvalues.shape[1]))), rows if full else ())
+    return Description(summary, ("Rounds", *(f"λ{i + 1}" for i in range(found.eigenvalues.shape[1]))), rows if full else ())
 
 
 def degree_errors(found, full):

@@ -21,7 +21,8 @@ READING = (
     ),
     (
         "Selecting",
-        "Click a point, or draw a box or a lasso with the mouse; all plots show the same selection, and tables and files mark it.",
+        "Click a point, or choose Box or Lasso under Display and draw with the mouse; with Shift to add, with Ctrl+Shift to take away. "
+        "All plots show the same selection, and tables and files mark it.",
     ),
     (
         "Keeping",

@@ -42,7 +42,9 @@ table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nu
 th, td { padding: 2.5px 4px; text-align: right; font-weight: 400; white-space: nowrap; border: 0; }
 th[scope=row] { text-align: left; color: color-mix(in srgb, currentColor 78%, transparent); }
 table + table { margin-top: 10px; }
-thead th { font-weight: 600; padding-bottom: 4px; }
+thead th { font-weight: 600; padding-bottom: 4px; white-space: normal; vertical-align: bottom; }
+thead th:first-child { text-align: left; }
+p { margin: 6px 0 8px; line-height: 1.4; }
 th i { display: inline-block; width: 8px; height: 8px; border-radius: 50%; margin-right: 5px; }
 tbody tr { border-top: 1px solid rgba(128, 128, 128, 0.18); }
 tbody tr:hover { background: rgba(128, 128, 128, 0.10); }

@@ -52,7 +52,7 @@ class OnePointView(View):
         self._step = 0
         buttons = [
             pmui.Button(
-                label=label, description=doc, size="small", variant="outlined", margin=(8, 3), on_click=click, width=58, sx=SMALL_BUTTON
+                label=label, description=doc, size="small", variant="outlined", margin=(8, 2), on_click=click, width=54, sx=SMALL_BUTTON
             )
             for label, doc, click in (
                 ("Back", "Undo the last halving.", lambda event: self._walk(-1)),
@@ -84,7 +84,7 @@ class OnePointView(View):
             ),
             card(
                 "Drawing a neighbour",
-                "a half's kernel sum is its chance",
+                "halves drawn by kernel sum",
                 pn.Row(self._draw, *buttons, sizing_mode="stretch_width", height=50, margin=0),
                 figure_pane(self._recursion.figure, "point-halving"),
                 describe=self._describe_halving,

@@ -12,12 +12,11 @@ from ..drawing.figures import Frame, plain_figure
 from ..drawing.palette import BETWEEN, CLUSTERS
 from ..sources.painted import CANVAS, N_CLASSES, along, coordinates, unpack
 from .base import View, beside, card, figure_pane
-from .controls import DENSE, SMALL_BUTTON
+from .controls import DENSE, SMALL_BUTTON, SMALL_TOGGLE
 from .describe import clusters
 from .plots import LinkedPlots
 
 ERASER = 2.5  # the eraser reaches this many times the spread of the brush
-SMALL = {"& .MuiButtonBase-root": {"padding": "2px 10px", "textTransform": "none", "fontSize": "13px", "minHeight": "30px"}}
 
 
 class PaintView(View):
@@ -32,10 +31,10 @@ class PaintView(View):
         self._result = LinkedPlots(session, {"clusters": "Painted points: clusters"}, self._graph)
         figure = self._canvas()
         self._tool = pmui.RadioButtonGroup(
-            options={"Brush": "add", "Eraser": "erase"}, value="add", size="small", margin=(4, 6, 0, 8), sx=SMALL
+            options={"Brush": "add", "Eraser": "erase"}, value="add", size="small", margin=(4, 6, 0, 8), sx=SMALL_TOGGLE
         )
         self._class = pmui.RadioButtonGroup(
-            options=[f"{i + 1}" for i in range(N_CLASSES)], value="1", size="small", margin=(4, 6, 0, 0), sx=SMALL
+            options=[f"{i + 1}" for i in range(N_CLASSES)], value="1", size="small", margin=(4, 6, 0, 0), sx=SMALL_TOGGLE
         )
         self._spread = pmui.FloatSlider(
             label="Brush width",

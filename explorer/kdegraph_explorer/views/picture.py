@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 from bokeh.models import ColumnDataSource
 from kdegraph.datasets import expand_labels
+from scipy.ndimage import binary_dilation
 
 from ..drawing.figures import Frame, plain_figure
 from ..drawing.palette import cluster_colours
@@ -12,6 +13,7 @@ from ..pipeline import METHODS
 from .base import View, beside, card, figure_pane
 from .describe import segments as describe_segments
 
+FINE_UP_TO = 1_000_000  # pixels of a photograph on which boundaries are drawn as finely as it is
 SENTENCE = "each colour is one cluster of pixels"
 
 
@@ -102,10 +104,11 @@ def segments(labels, style="colours", picture=None):
     style : {"colours", "means", "boundaries"}
         A colour for every cluster, the mean colour of its pixels, or lines where two clusters meet on an image that is clear elsewhere.
     picture : (height, width, 3) uint8 array
-        For the mean colours: the photograph.
+        The photograph: for the mean colours, and for boundaries as fine as its pixels.
     """
     if style == "boundaries":
-        return _boundaries(labels)
+        fine = picture is not None and picture.shape[0] * picture.shape[1] <= FINE_UP_TO
+        return _boundaries(expand_labels(labels, labels.shape, picture.shape[:2]), 1) if fine else _boundaries(labels)
     if style == "means":
         return packed_image(_mean_colours(labels, picture)[labels])
     return packed_image(cluster_colours(int(labels.max()) + 1)[labels])
@@ -118,13 +121,17 @@ def _mean_colours(labels, picture):
     return np.round(np.stack(sums, axis=1) / counts[:, None]).astype(np.uint8)
 
 
-def _boundaries(labels):
-    """White lines with dark edges, which are seen on any photograph."""
+def _boundaries(labels, thicken=0):
+    """White lines with dark edges, which are seen on any photograph; `thicken` pixels wider on both sides."""
     meet = np.zeros(labels.shape, dtype=bool)
     across, down = labels[:, 1:] != labels[:, :-1], labels[1:] != labels[:-1]
     meet[:, 1:] |= across
     meet[1:] |= down
-    image = np.zeros(labels.shape, dtype=np.uint32)
-    image[:, :-1][across] = image[:-1][down] = 0xFF202020
-    image[meet] = 0xFFFFFFFF
+    edges = np.zeros(labels.shape, dtype=bool)
+    edges[:, :-1] |= across
+    edges[:-1] |= down
+    if thicken:
+        meet = binary_dilation(meet, iterations=thicken)
+        edges = binary_dilation(meet, iterations=thicken)
+    image = np.where(meet, np.uint32(0xFFFFFFFF), np.where(edges, np.uint32(0xFF202020), np.uint32(0)))
     return image[::-1].copy()

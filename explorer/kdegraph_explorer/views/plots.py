@@ -1,15 +1,16 @@
 """Plots of graphs over the same points, side by side and linked."""
 
-from bokeh.events import MouseLeave, MouseMove, SelectionGeometry
-from bokeh.models import ColumnDataSource, Label
+from bokeh.events import MouseLeave, MouseMove, PanStart, SelectionGeometry, Tap
+from bokeh.models import BoxSelectTool, ColumnDataSource, Label, LassoSelectTool, PanTool
 
 from ..drawing.figures import TEXT, Frame, extent_of, plain_figure
 from ..drawing.painter import MAX_GLYPHS, Painter, Scene, point_radius
 from ..projection import positions
-from ..selection import indices_within
+from ..selection import combined, indices_within
 
 REACH = 6  # pixels between the mouse and the point that is meant
 TOOLS = "pan,wheel_zoom,box_select,lasso_select,tap,reset"
+DRAG = {"move": PanTool, "box": BoxSelectTool, "lasso": LassoSelectTool}
 
 
 class LinkedPlots:
@@ -33,9 +34,15 @@ class LinkedPlots:
         self.frame = Frame(self._request)
         self.positions = None
         self._placed = None
-        self._plots = {key: GraphPlot(name, self.frame, self._select) for key, name in names.items()}
+        self._plots = {key: GraphPlot(name, self.frame) for key, name in names.items()}
+        self._keys = None  # those held down when the mouse began to drag
+        self._state.param.watch(lambda event: self._drag(), "drag")
+        self._drag()
         self._nearest = session.latest(self._find, deliver=self._tell)
         for plot in self._plots.values():
+            plot.figure.on_event(SelectionGeometry, self._select)
+            plot.figure.on_event(PanStart, self._begin)
+            plot.figure.on_event(Tap, self._tap)
             plot.figure.on_event(MouseMove, self._hover)
             plot.figure.on_event(MouseLeave, lambda event: self._hover(None))
 
@@ -92,10 +99,27 @@ class LinkedPlots:
         for key, changes in layers.items():
             self._plots[key].show(scenes[key], changes)
 
+    def _drag(self):
+        """Let dragging do what the state says."""
+        for figure in self.figures.values():
+            figure.toolbar.active_drag = figure.select_one(DRAG[self._state.drag])
+
+    def _begin(self, event):
+        self._keys = event.modifiers
+
     def _select(self, event):
-        """Find the points within a box, a lasso or a tap, whoever has drawn them."""
-        if event.final:
-            self._state.selection = indices_within(event.geometry, self.positions, reach=self._reach)
+        """Find the points within a box or a lasso, whoever has drawn them."""
+        if event.final and event.geometry["type"] != "point":
+            self._choose(event.geometry, self._keys)
+
+    def _tap(self, event):
+        """Find the point that is meant; the event of the selection does not tell which keys are held down."""
+        self._choose({"type": "point", "x": event.x, "y": event.y}, event.modifiers)
+
+    def _choose(self, geometry, keys):
+        if self.positions is not None:
+            found = indices_within(geometry, self.positions, reach=self._reach)
+            self._state.selection = combined(self._state.selection, found, keys or {})
 
     @property
     def _reach(self):
@@ -137,11 +161,9 @@ class GraphPlot:
     name : str
         What is seen, for screen readers and tests.
     frame : Frame
-    select : callable
-        Called with a Bokeh `SelectionGeometry`.
     """
 
-    def __init__(self, name, frame, select):
+    def __init__(self, name, frame):
         self.painter = Painter()
         self.figure = plain_figure(tools=TOOLS, description=name, x_range=frame.x_range, y_range=frame.y_range)
         self._image = ColumnDataSource({column: [] for column in ("image", "x", "y", "dw", "dh")})
@@ -153,7 +175,6 @@ class GraphPlot:
         self._note = Label(x=0, y=0, visible=False, x_offset=8, y_offset=8, padding=4, border_radius=4)
         self._note.update(**TEXT, text_color="#FFFFFF", background_fill_color="#3C434C", background_fill_alpha=0.92)
         self.figure.add_layout(self._note)
-        self.figure.on_event(SelectionGeometry, select)
         frame.add(self.figure)
 
     def name_axes(self, horizontal, vertical):

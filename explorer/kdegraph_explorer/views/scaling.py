@@ -13,7 +13,7 @@ from ..drawing.elements import LiveElement
 from ..drawing.palette import METHOD
 from ..pipeline import ALL_METHODS
 from . import describe
-from .base import View, beside, card
+from .base import BELOW_WHERE_NARROW, View, beside, card
 from .markup import TABLE_STYLE, Markup
 from .scores import number
 
@@ -84,6 +84,7 @@ class ScalingView(View):
             ),
             sizing_mode="stretch_both",
             margin=0,
+            stylesheets=[BELOW_WHERE_NARROW],
         )
         self._tabulate()
         self.follow(lambda: self._plot.show(self.timings))
@@ -164,4 +165,5 @@ def draw_timings(timings):
         curves.append(hv.Scatter(places, "points", "seconds").opts(color=METHOD[method], size=7, tools=["hover"]))
     n = [t.n for t in timings] or [500, 20_000]
     seconds = [max(t.total, 1e-4) for t in timings] or [0.01, 10]
-    return hv.Overlay(curves), (0.7 * min(n), 1.4 * max(n), 0.5 * min(seconds), 2 * max(seconds))
+    ticks = [(size, f"{size:,}") for size in (500, 2_000, *(10**power for power in range(4, 7)))]
+    return hv.Overlay(curves).opts(xticks=ticks), (0.7 * min(n), 1.4 * max(n), 0.5 * min(seconds), 2 * max(seconds))

@@ -34,7 +34,7 @@ class SpectralView(View):
         self._body = beside(
             card(
                 "Spectral embedding",
-                "where k-means finds the clusters",
+                "where k-means works",
                 pn.Row(*self._vectors, sizing_mode="stretch_width", margin=0, height=44),
                 figure_pane(self._embedding["embedding"].figure, "spectral-embedding"),
                 describe=lambda full: describe.embedding(self.state, self._embedding.positions, self._names(), full),
@@ -49,7 +49,7 @@ class SpectralView(View):
             ),
             card(
                 "Conductance",
-                "weight that leaves a cluster",
+                "share that leaves",
                 self._conductances.pane,
                 figure=self._conductances.name,
                 describe=partial(describe.conductances, self.state, METHODS),
