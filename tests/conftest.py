@@ -1,5 +1,7 @@
 """What all tests share."""
 
+import pytest
+from explorer_objects import PATIENCE, settle
 from hypothesis import settings
 
 # The same examples in every run: a failure is a change in the code, not bad luck.
@@ -9,3 +11,44 @@ settings.load_profile("repeatable")
 
 def pytest_addoption(parser):
     parser.addoption("--update-screenshots", action="store_true", help="write what the browser shows as the new baselines")
+
+
+@pytest.fixture
+def explore():
+    """Makes explorers and waits for their first result; closes them at the end."""
+    from kdegraph_explorer import Explorer
+
+    explorers = []
+
+    def make(*args, **options):
+        explorer = Explorer(*args, **options)
+        explorers.append(explorer)
+        settle(explorer)
+        return explorer
+
+    yield make
+    for explorer in explorers:
+        explorer.close()
+
+
+@pytest.fixture
+def sessions():
+    """Makes sessions; small generated data unless a source is given."""
+    from kdegraph_explorer.session import Session
+
+    opened = []
+
+    def make(given=None, start=True):
+        session = Session(given=given)
+        opened.append(session)
+        if given is None:
+            session.sources["generators"].n = 200
+        session.history.forget()
+        if start:
+            session.start()
+            session.wait(PATIENCE)
+        return session
+
+    yield make
+    for session in opened:
+        session.close()

@@ -2,29 +2,18 @@
 
 import numpy as np
 import pytest
+from explorer_objects import settle
 from kdegraph import datasets
-from kdegraph_explorer import Explorer
 from kdegraph_explorer.exports import EXPORTS
 from kdegraph_explorer.shortcuts import SHORTCUTS
 from kdegraph_explorer.views import describe
 from kdegraph_explorer.views.base import Description
 from kdegraph_explorer.views.help import help_text
 
-PATIENCE = 120  # seconds
-
 
 @pytest.fixture
-def explorer():
-    explorer = Explorer(datasets.make("blobs", n=90, seed=0).X, sigma=0.8, n_clusters=3)
-    settle(explorer)
-    yield explorer
-    explorer.close()
-
-
-def settle(explorer):
-    for _ in range(2):
-        for job in explorer.session._jobs:
-            job.wait(PATIENCE)
+def explorer(explore):
+    return explore(datasets.make("blobs", n=90, seed=0).X, sigma=0.8, n_clusters=3)
 
 
 def press(explorer, key):

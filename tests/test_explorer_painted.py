@@ -5,30 +5,20 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from bokeh.events import Tap
+from explorer_objects import settle
 from hypothesis import given
 from hypothesis import strategies as st
-from kdegraph_explorer import Explorer
 from kdegraph_explorer.address import query, read
 from kdegraph_explorer.snapshot import take
 from kdegraph_explorer.sources.painted import CANVAS, GRID, MAX_POINTS, N_CLASSES, Painted, along, coordinates, near, pack, unpack
 
-PATIENCE = 120  # seconds
-
 
 @pytest.fixture
-def explorer():
-    explorer = Explorer()
-    explorer.session.sources["generators"].n = 100
+def explorer(explore):
+    explorer = explore()
     explorer.session.state.source = "painted"
     settle(explorer)
-    yield explorer
-    explorer.close()
-
-
-def settle(explorer):
-    for _ in range(2):
-        for job in explorer.session._jobs:
-            job.wait(PATIENCE)
+    return explorer
 
 
 def canvas(explorer):

@@ -1,64 +1,21 @@
-"""What a session can be kept and shared as: undo, addresses, session files, exports, the script."""
+"""What a session can be kept and shared as: undo, addresses, session files."""
 
-import io
 import json
-import runpy
 
-import kdegraph
 import numpy as np
-import pyarrow as pa
 import pytest
+from explorer_objects import PATIENCE
 from kdegraph import datasets
 from kdegraph_explorer import address, session_file
-from kdegraph_explorer.exports import EXPORTS
-from kdegraph_explorer.session import Session
 from kdegraph_explorer.snapshot import take
-from pyarrow import csv, parquet
 
-PATIENCE = 120  # seconds
 TABLE = b"width,height,kind,weight\n" + b"".join(b"%d,%d,%s,%d\n" % (i % 7, i % 5, (b"ant", b"bee")[i % 2], i) for i in range(40))
-
-
-@pytest.fixture
-def sessions():
-    """Makes sessions; small generated data unless a source is given."""
-    opened = []
-
-    def make(given=None, start=True):
-        session = Session(given=given)
-        opened.append(session)
-        if given is None:
-            session.sources["generators"].n = 200
-        session.history.forget()
-        if start:
-            session.start()
-            session.wait(PATIENCE)
-        return session
-
-    yield make
-    for session in opened:
-        session.close()
 
 
 def choose(session, **values):
     session.state.choose(**values)
     session.wait(PATIENCE)
     session.history._last = (None, 0.0)  # as if a while had passed
-
-
-def reproduce(session):
-    """Wait for a result that depends on the choices alone."""
-    done = []
-    session.reproduce(lambda: done.append(True))
-    session.wait(PATIENCE)
-    assert done
-
-
-def export(session, key):
-    return next(export for export in EXPORTS if export.key == key).make(session)
-
-
-# ---- undo and redo
 
 
 def test_undo_and_redo_of_parameters_and_selection(sessions):
@@ -148,9 +105,6 @@ def test_undo_brings_back_the_columns_of_an_earlier_file(sessions):
     assert upload.columns == ["height", "width"]
 
 
-# ---- the address
-
-
 def test_address_of_a_fresh_session_is_empty(sessions):
     session = sessions()
     session.sources["generators"].n = 2000
@@ -223,9 +177,6 @@ def test_indices_beyond_the_data_are_no_selection(sessions):
     session.wait(PATIENCE)
     assert session.state.error == ""
     assert session.state.selection.tolist() == []
-
-
-# ---- session files
 
 
 def reopened(session, sessions):
@@ -305,137 +256,3 @@ def test_bad_session_file_says_why(sessions, change, message):
     with pytest.raises(ValueError, match=message):
         session_file.read(session, changed if isinstance(changed, bytes) else json.dumps(changed).encode())
     assert take(session) == before
-
-
-# ---- exports
-
-
-def test_labels_as_csv_and_parquet(sessions):
-    session = sessions()
-    session.state.selection = np.array([4, 6])
-    reproduce(session)
-    table = csv.read_csv(pa.BufferReader(export(session, "labels-csv")))
-    assert table.column_names == ["row", "kde_cluster", "knn_cluster", "reference", "selected"]
-    assert table["row"].to_pylist() == list(range(200))
-    np.testing.assert_array_equal(table["kde_cluster"].to_numpy(), session.state.outcome("kde").labels)
-    np.testing.assert_array_equal(table["knn_cluster"].to_numpy(), session.state.outcome("knn").labels)
-    assert np.flatnonzero(table["selected"].to_numpy(zero_copy_only=False)).tolist() == [4, 6]
-    again = parquet.read_table(pa.BufferReader(export(session, "labels-parquet")))
-    assert again.column_names == table.column_names
-    assert again["kde_cluster"].to_pylist() == table["kde_cluster"].to_pylist()
-
-
-def test_labels_name_the_rows_of_the_file_and_the_classes(sessions):
-    session = sessions()
-    session.state.source = "upload"
-    session.sources["upload"].incomplete = True
-    session.sources["upload"].file = ("zoo.csv", TABLE.replace(b"\n1,1,", b"\n,1,"))
-    session.wait(PATIENCE)
-    session.sources["upload"].param.update(label_column="kind")
-    session.wait(PATIENCE)
-    table = csv.read_csv(pa.BufferReader(export(session, "labels-csv")))
-    assert table["row"].to_pylist()[:3] == [0, 2, 3]
-    assert table["reference"].to_pylist()[:3] == ["ant", "ant", "bee"]
-
-
-def test_graph_and_edges(sessions, tmp_path):
-    session = sessions()
-    graph = session.state.outcome("kde").graph
-    (tmp_path / "graph.npz").write_bytes(export(session, "graph"))
-    read = kdegraph.SimilarityGraph.load(tmp_path / "graph.npz")
-    np.testing.assert_array_equal(read.neighbors, graph.neighbors)
-    edges = parquet.read_table(pa.BufferReader(export(session, "edges")))
-    assert edges.num_rows == graph.n_edges
-    source, target, weight = (edges[name].to_numpy() for name in ("source", "target", "weight"))
-    assert (source < target).all()
-    np.testing.assert_array_equal(graph.adjacency[source, target], weight)
-
-
-def test_every_export_has_a_name_and_a_sentence(sessions):
-    session = sessions()
-    assert len({export.key for export in EXPORTS}) == len(EXPORTS)
-    assert len({export.filename(session) for export in EXPORTS}) == len(EXPORTS)
-    assert all(export.sentence for export in EXPORTS)
-    assert next(export for export in EXPORTS if export.key == "script").filename(session) == "moons.py"
-
-
-def run_script(session, folder, monkeypatch):
-    """Export the script, run it where the files are that it asks for, and compare what it finds with the session."""
-    reproduce(session)
-    (folder / "again.py").write_bytes(export(session, "script"))
-    monkeypatch.chdir(folder)
-    found = runpy.run_path(str(folder / "again.py"))
-    kde, knn = session.state.outcome("kde"), session.state.outcome("knn")
-    np.testing.assert_array_equal(found["X"], session.state.shown.X)
-    np.testing.assert_array_equal(found["graph"].neighbors, kde.graph.neighbors)
-    assert (found["graph"].adjacency != kde.adjacency).nnz == 0
-    np.testing.assert_array_equal(found["labels"], kde.labels)
-    np.testing.assert_array_equal(found["knn_labels"], knn.labels)
-    np.testing.assert_array_equal(found["spectrum"].eigenvectors, kde.spectrum.eigenvectors)
-    np.testing.assert_array_equal(found["knn_spectrum"].eigenvectors, knn.spectrum.eigenvectors)
-
-
-def test_script_finds_the_same_neighbours_and_labels_after_many_moves(sessions, tmp_path, monkeypatch):
-    session = sessions()
-    session.sources["generators"].param.update(shape="uniform", n=1000, noise=0.7, seed=2)  # no clusters: every rounding error shows
-    session.wait(PATIENCE)
-    for sigma in (0.05, 0.07, 0.11, 0.1):
-        choose(session, sigma=sigma, n_clusters=7)
-    choose(session, n_rounds=12, n_neighbors=7, seed=4, n_clusters=5)
-    run_script(session, tmp_path, monkeypatch)
-
-
-def test_script_with_all_that_is_automatic(sessions, tmp_path, monkeypatch):
-    session = sessions()
-    session.state.rounds_auto = True
-    session.wait(PATIENCE)
-    run_script(session, tmp_path, monkeypatch)
-
-
-def test_script_of_a_photograph(sessions, tmp_path, monkeypatch):
-    session = sessions()
-    session.state.source = "photographs"
-    session.sources["photographs"].pixels = 1000
-    session.wait(PATIENCE)
-    run_script(session, tmp_path, monkeypatch)
-
-
-def test_script_of_an_uploaded_table(sessions, tmp_path, monkeypatch):
-    (tmp_path / "zoo.csv").write_bytes(TABLE)
-    session = sessions()
-    session.state.source = "upload"
-    session.sources["upload"].file = ("zoo.csv", TABLE)
-    session.wait(PATIENCE)
-    session.sources["upload"].param.update(columns=["weight", "height"], label_column="kind")
-    session.wait(PATIENCE)
-    choose(session, sigma=3.0, n_clusters=2)
-    run_script(session, tmp_path, monkeypatch)
-
-
-def test_script_of_given_points_reads_the_exported_ones(sessions, tmp_path, monkeypatch):
-    session = sessions(given=datasets.Dataset(np.random.default_rng(0).normal(size=(150, 4)), name="given points"))
-    (tmp_path / "points.parquet").write_bytes(export(session, "points"))
-    run_script(session, tmp_path, monkeypatch)
-
-
-def test_script_without_any_edge(sessions, tmp_path, monkeypatch):
-    session = sessions()
-    choose(session, sigma=1e-300)
-    run_script(session, tmp_path, monkeypatch)
-
-
-def test_file_that_failed_is_not_what_is_exported(sessions):
-    session = sessions()
-    session.state.source = "upload"
-    session.sources["upload"].file = ("bad.npy", b"words")
-    session.wait(PATIENCE)
-    assert session.state.error
-    assert b"generators" in export(session, "session")
-    assert b"make('moons'" in export(session, "script")
-
-
-def test_points_keep_every_bit(sessions):
-    X = np.random.default_rng(0).normal(size=(50, 3)) * 1e-7
-    session = sessions(given=datasets.Dataset(X, name="given points"))
-    again = datasets.load(io.BytesIO(export(session, "points")), filename="p.parquet")
-    np.testing.assert_array_equal(again.X, X)

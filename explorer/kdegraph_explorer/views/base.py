@@ -134,7 +134,7 @@ def _table(head, content, describe, view):
     def swap(event):
         table.visible = head.table
         for part in content:
-            part.styles = {"visibility": "hidden"} if head.table else {}  # it keeps its size, and what is linked to it
+            part.styles = {"visibility": "hidden" if head.table else "visible"}  # it keeps its size, and what is linked to it
         if view.visible:
             update()
 

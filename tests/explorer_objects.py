@@ -1,0 +1,30 @@
+"""Explorers as tests see them: objects, without a browser."""
+
+PATIENCE = 120  # seconds
+TWO_PAIRS = [[0.0, 0.0], [0.1, 0.0], [5.0, 5.0], [5.1, 5.0]]
+
+
+def settle(explorer):
+    """Wait until nothing is computed or painted any more."""
+    for _ in range(2):  # a result makes views paint
+        for job in explorer.session._jobs:
+            job.wait(PATIENCE)
+
+
+def view(explorer, key):
+    """The view of this name."""
+    return next(view for view in explorer.views if view.key == key)
+
+
+def widgets(explorer):
+    """All controls."""
+    return [
+        w for control in explorer.controls for w in control.__panel__().select(lambda w: "label" in w.param and "description" in w.param)
+    ]
+
+
+def widget(explorer, label):
+    """The widget that a user knows by its label."""
+    found = [w for w in widgets(explorer) if w.label == label]
+    assert len(found) == 1, f"{len(found)} widgets are labelled {label!r}"
+    return found[0]

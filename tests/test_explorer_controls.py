@@ -1,0 +1,80 @@
+"""Controls as objects: what they set, and how they follow."""
+
+import numpy as np
+import pytest
+from explorer_objects import TWO_PAIRS, settle, widget, widgets
+from kdegraph import datasets
+from kdegraph_explorer.views.controls import FileButton
+
+
+def test_every_widget_has_a_label_of_its_own_and_a_sentence(explore):
+    found = widgets(explore())
+    assert len({w.label for w in found}) == len(found) >= 20
+    assert all(w.description for w in found)
+
+
+def test_sliders_set_the_state(explore):
+    explorer = explore(datasets.make("moons", n=100, seed=0).X)
+    state = explorer.session.state
+    widget(explorer, "Kernel width σ").value = -1.0
+    assert (state.sigma, state.sigma_auto) == (0.1, False)
+    widget(explorer, "Rounds L").value = 9
+    assert state.n_rounds == 9
+    widget(explorer, "Clusters k").value = 3
+    assert (state.n_clusters, state.clusters_auto) == (3, False)
+    widget(explorer, "k-NN neighbours").value = 4
+    widget(explorer, "Seed").value = 8
+    settle(explorer)
+    assert state.error == ""
+    assert (explorer.graph.sigma, explorer.graph.n_rounds, explorer.graph.seed) == (0.1, 9, 8)
+    assert explorer.labels.max() == 2
+
+
+def test_sliders_follow_the_state_without_choosing(explore):
+    explorer = explore(datasets.make("moons", n=100, seed=0).X)
+    state = explorer.session.state
+    assert state.sigma_auto
+    assert state.clusters_auto
+    assert widget(explorer, "Kernel width σ").value == pytest.approx(np.log10(state.sigma))
+    assert widget(explorer, "Clusters k").value == state.n_clusters
+    state.choose(sigma=1e-8)
+    slider = widget(explorer, "Kernel width σ")
+    assert slider.start <= slider.value == pytest.approx(-8)
+
+
+def test_slider_of_sigma_is_centred_on_what_was_given(explore):
+    slider = widget(explore(TWO_PAIRS, sigma=0.01), "Kernel width σ")
+    assert slider.value == pytest.approx(-2)
+    assert slider.end - slider.value == pytest.approx(slider.value - slider.start)
+
+
+@pytest.mark.parametrize("text", ["1e-3", "250", " 0.5 "])
+def test_sigma_can_be_typed(explore, text):
+    explorer = explore(TWO_PAIRS)
+    widget(explorer, "σ typed").value = text
+    assert explorer.session.state.sigma == float(text)
+
+
+@pytest.mark.parametrize("text", ["", "wide", "-1", "0", "nan", "inf"])
+def test_what_is_no_sigma_is_an_error_and_changes_nothing(explore, text):
+    explorer = explore(TWO_PAIRS, sigma=1.0)
+    widget(explorer, "σ typed").value = text
+    assert explorer.session.state.sigma == 1.0
+    assert f"got {text!r}" in explorer.session.state.error
+
+
+def test_controls_of_the_chosen_source_are_shown(explore):
+    explorer = explore()
+    assert widget(explorer, "Shape").visible
+    assert not widget(explorer, "Picture").visible
+    widget(explorer, "Source").value = "photographs"
+    assert not widget(explorer, "Shape").visible
+    assert widget(explorer, "Picture").visible
+
+
+def test_a_file_that_the_browser_turns_away_is_passed_on():
+    refused = []
+    button = FileButton(refused.append)
+    button._handle_msg({"status": "error", "error": "too large"})
+    button._handle_msg({"status": "finished"})
+    assert [str(error).split(":")[0] for error in refused] == ["too large", "the file is empty"]

@@ -1,0 +1,136 @@
+"""Every plot in words, as a table and as a picture."""
+
+import numpy as np
+import pytest
+from explorer_objects import settle, view
+from kdegraph import datasets
+from kdegraph_explorer.algorithm.scaling import Timing
+from kdegraph_explorer.views import VIEWS, describe
+from kdegraph_explorer.views.caption import Caption
+
+
+@pytest.fixture
+def explorer(explore):
+    return explore(datasets.make("blobs", n=90, seed=0).X, sigma=0.8, n_clusters=3, n_rounds=6)
+
+
+def show(explorer, key):
+    """Show a view and return it."""
+    explorer.session.state.view = key
+    settle(explorer)
+    return view(explorer, key)
+
+
+def captions(shown):
+    """The captions of a view by their titles."""
+    return {caption.title: caption for caption in shown.__panel__().select(Caption)}
+
+
+ALWAYS_SHOWN = [shown.key for shown in VIEWS if shown.key not in ("paint", "picture", "scores")]
+
+
+@pytest.mark.parametrize("key", ALWAYS_SHOWN)
+def test_every_plot_can_be_saved_and_read(explorer, key):
+    shown = view(explorer, key)
+    if shown.area == "top":
+        show(explorer, key)
+    plots = [caption for caption in captions(shown).values() if caption.title not in ("Table", "Numbers", "Labelled differently")]
+    assert plots
+    assert len({caption.figure for caption in plots}) == len(plots)
+    for caption in plots:
+        assert caption.figure
+        assert caption.described
+        assert caption.sentence
+        assert caption.summary.endswith(".")
+        assert caption.summary != describe.WAITING.summary
+
+
+def test_a_table_takes_the_place_of_its_plot_and_stays_current(explorer):
+    shown = show(explorer, "point")
+    caption = captions(shown)["Neighbours"]
+    caption.table = True
+    paper = next(place for place in shown.__panel__().select(lambda part: hasattr(part, "objects")) if caption in list(place.objects))
+    plot, table = list(paper.objects)[1:]
+    assert plot.styles == {"visibility": "hidden"}
+    assert table.visible
+    assert "Point 0:" in table.html
+    explorer.session.state.selection = np.array([5])
+    settle(explorer)
+    assert "Point 5:" in table.html
+    assert "Point 5:" in caption.summary
+    caption.table = False
+    assert plot.styles == {"visibility": "visible"}
+    assert not table.visible
+
+
+def test_neighbours_in_words(explorer):
+    shown = show(explorer, "point")
+    graph = explorer.graph
+    told = shown._describe_neighbours(True)
+    rows = {row[0]: dict(zip(told.columns, row, strict=True)) for row in told.rows}
+    drawn, times = np.unique(graph.neighbors[0], return_counts=True)
+    for j, count in zip(drawn.tolist(), times.tolist(), strict=True):
+        row = rows[str(j)]
+        distance = np.linalg.norm(explorer.X[0] - explorer.X[j])
+        assert row["Drawn"] == count
+        assert float(row["Distance"]) == pytest.approx(distance, rel=5e-3)
+        assert row["Weight"] == pytest.approx(graph.adjacency[0, j])
+        assert float(row["Chance"]) == pytest.approx(np.exp(-((distance / graph.sigma) ** 2)) / graph.kernel_degrees[0], rel=5e-2)
+    nearest = [row["Point"] for row in sorted(rows.values(), key=lambda row: row["Nearest"] or 99) if row["Nearest"]]
+    distances = np.linalg.norm(explorer.X - explorer.X[0], axis=1)
+    assert nearest == [str(j) for j in np.argsort(distances)[1:11]]
+
+
+def test_halving_in_words(explorer):
+    shown = show(explorer, "point")
+    told = shown._describe_halving(True)
+    assert told.summary.startswith(f"Draw {shown._draw.value} of point 0: {len(told.rows)} halvings of 90 points lead to point ")
+    assert told.rows[0][1] == 90
+    for row in told.rows:
+        left, right, share, uniform = map(float, row[2:6])
+        assert share == pytest.approx(left / (left + right), abs=2e-2)
+        assert row[6] == ("left" if uniform < share else "right") or abs(uniform - share) < 2e-3
+
+
+def test_rounds_in_words(explorer):
+    shown = show(explorer, "rounds")
+    told = describe.convergence(shown._found, shown._limit, shown._limit_of, True)
+    assert [row[0] for row in told.rows] == [1, 2, 3, 4, 5, 6, "full graph, exact"]
+    assert [float(value) for value in told.rows[5][1:]] == pytest.approx(explorer.spectrum.eigenvalues[:6], rel=5e-3, abs=1e-3)
+    edges = dict(shown._describe_graph(True).rows)["Edges"]
+    assert edges == explorer.graph.adjacency.nnz // 2
+    relative = explorer.graph.adjacency.sum(axis=1) / explorer.graph.kernel_degrees - 1
+    errors = describe.degree_errors(shown._found, True)
+    assert float(errors.rows[-1][1]) == pytest.approx(np.sqrt(np.mean(relative**2)), rel=1e-3)
+    assert f"{np.sqrt(np.mean(relative**2)):.3g} after round 6" in errors.summary
+
+
+def test_embedding_degrees_and_conductances_in_words(explorer):
+    shown = show(explorer, "spectral")
+    outcome = explorer.session.state.outcome("kde")
+    places = shown._embedding.positions
+    told = describe.embedding(explorer.session.state, places, shown._names(), True)
+    first = places[outcome.colours == 0]
+    assert told.rows[0][:2] == ("Cluster 1", len(first))
+    assert told.rows[0][2:] == pytest.approx((first[:, 0].mean(), first[:, 0].std(), first[:, 1].mean(), first[:, 1].std()))
+    row = describe.degrees(explorer.session.state, True).rows[0]
+    assert float(row[2]) == pytest.approx(explorer.graph.kernel_degrees[outcome.colours == 0].mean(), rel=1e-3)
+    rows = describe.conductances(explorer.session.state, {"kde": "KDE graph"}, True).rows
+    assert [float(row[1]) for row in rows] == pytest.approx(outcome.conductances, rel=5e-3)
+
+
+def test_spectra_side_by_side_in_words(explorer):
+    show(explorer, "compare")
+    told = describe.spectra(explorer.session.state, True)
+    assert told.columns == ("Number", "KDE graph", "k-NN graph", "Full graph")
+    for column, method in enumerate(("kde", "knn", "full"), start=1):
+        values = explorer.session.state.outcome(method).spectrum.eigenvalues
+        assert [float(row[column]) for row in told.rows] == pytest.approx(values, abs=1e-6)
+
+
+def test_timings_in_words():
+    seconds = {"graph": 0.25, "eigenvalues": 0.5, "clusters": 0.25}
+    told = describe.timings([Timing("kde", 500, seconds, 9), Timing("kde", 1000, {**seconds, "graph": 1.25}, 9)], True)
+    assert told.summary == "KDE graph: 2 s for 1,000 points."
+    assert told.rows == [("KDE graph", 500, "1"), ("KDE graph", 1000, "2")]
+    assert describe.timings([], True).rows == ()

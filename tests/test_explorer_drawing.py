@@ -1,0 +1,201 @@
+"""From points and edges to what is painted."""
+
+import kdegraph
+import numpy as np
+import pytest
+import scipy.sparse
+from explorer_objects import settle, view
+from kdegraph import datasets
+from kdegraph_explorer.drawing.edges import chosen_edges, edge_list, edges_of, strongest_edges
+from kdegraph_explorer.drawing.figures import Frame, extent_of
+from kdegraph_explorer.drawing.painter import Painter, Scene
+from kdegraph_explorer.drawing.palette import CLUSTERS, cluster_colours, packed, rgb
+from kdegraph_explorer.drawing.raster import draw
+from kdegraph_explorer.projection import positions, principal_components
+from kdegraph_explorer.selection import indices_within
+
+
+def test_points_within_a_lasso():
+    grid = np.array([[x, y] for x in range(5) for y in range(5)], dtype=float)
+    triangle = {"type": "poly", "x": [-0.5, 2.5, -0.5], "y": [-0.5, -0.5, 2.5]}
+    expected = np.flatnonzero(grid.sum(axis=1) < 2)
+    np.testing.assert_array_equal(indices_within(triangle, grid), expected)
+
+
+def test_nearest_point_within_reach():
+    grid = np.array([[0.0, 0.0], [1.0, 0.0]])
+    assert indices_within({"type": "point", "x": 0.9, "y": 0.05}, grid, reach=0.2).tolist() == [1]
+    assert indices_within({"type": "point", "x": 0.5, "y": 0.0}, grid, reach=0.2).tolist() == []
+
+
+def test_principal_components_match_a_singular_value_decomposition():
+    X = np.random.default_rng(0).normal(size=(100, 5)) * [1, 5, 2, 3, 0.1] + 7
+    components = principal_components(X)
+    u, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    np.testing.assert_allclose(np.abs(components), np.abs(u[:, :2] * s[:2]), atol=1e-9)
+
+
+def test_principal_components_of_huge_and_of_equal_points():
+    assert np.isfinite(principal_components(np.random.default_rng(0).normal(size=(20, 3)) * 1e300)).all()
+    assert not principal_components(np.ones((4, 3))).any()
+
+
+def test_points_on_a_line_are_spread():
+    line = datasets.Dataset(np.arange(10.0)[:, None])
+    placed = positions(line, "x1", "x1")
+    np.testing.assert_array_equal(placed[:, 0], np.arange(10.0))
+    assert len(np.unique(placed[:, 1])) == 10
+
+
+@pytest.mark.parametrize("points", [[[0, 0]], [[1e9, 1e9], [1e9, 1e9]], [[0, 0], [1, 0]], [[-1e300, 0], [1e300, 1]]])
+def test_extent_is_never_empty(points):
+    x0, x1, y0, y1 = extent_of(np.array(points, dtype=float))
+    assert x0 < x1
+    assert y0 < y1
+    assert np.isfinite([x0, x1, y0, y1]).all()
+
+
+def test_frame_has_one_scale_on_both_axes():
+    changes = []
+    frame = Frame(lambda: changes.append(1))
+    frame.fit((0, 4, 0, 1))
+    x0, x1, y0, y1, width, height = frame.viewport
+    assert (x1 - x0) / width == pytest.approx((y1 - y0) / height)
+    assert x0 <= 0 < 4 <= x1
+    assert len(changes) == 1
+    frame.fit((0, 4000, 0, 1))  # nothing would be seen of the second axis
+    assert frame.y_range.end - frame.y_range.start < 10
+
+
+def test_edge_is_drawn_where_it_lies():
+    positions_, palette = np.array([[1.0, 1.0], [9.0, 1.0]]), np.array([[255, 0, 0], [0, 0, 0]], dtype=np.uint8)
+    edge = (np.array([0], dtype=np.int32), np.array([1], dtype=np.int32))
+    image = draw((0, 10, 0, 10, 100, 100), positions_, np.zeros(2, dtype=np.int64), palette, edges=edge).view(np.uint8).reshape(100, 100, 4)
+    rows, columns = np.nonzero(image[:, :, 3])
+    assert set(rows) <= {9, 10}
+    assert (columns.min(), columns.max()) == (10, 89)
+    assert (image[rows, columns, 0] > 250).all()
+    assert (image[rows, columns, 1] < 5).all()
+
+
+@pytest.mark.parametrize("ends", [((-50, 5), (50, 5)), ((5, -50), (5, 50)), ((-40, -40), (60, 60)), ((30, 30), (40, 40))])
+def test_edges_are_clipped(ends):
+    palette = np.zeros((2, 3), dtype=np.uint8)
+    edge = (np.array([0], dtype=np.int32), np.array([1], dtype=np.int32))
+    image = draw((0, 10, 0, 10, 40, 40), np.array(ends, dtype=float), np.zeros(2, dtype=np.int64), palette, edges=edge)
+    inside = any(
+        0 <= (ends[0][0] + t * (ends[1][0] - ends[0][0])) <= 10 and 0 <= (ends[0][1] + t * (ends[1][1] - ends[0][1])) <= 10
+        for t in np.linspace(0, 1, 101)
+    )
+    assert image.any() == inside
+
+
+def test_points_are_drawn_where_they_lie_and_all_of_them():
+    places = np.array([[x, y] for x in (2.0, 8.0) for y in (2.0, 8.0)])
+    palette = np.array([[0, 0, 255], [9, 9, 9]], dtype=np.uint8)
+    image = draw((0, 10, 0, 10, 100, 100), places, np.zeros(4, dtype=np.int64), palette, radius=2.0)
+    for x, y in (20, 20), (20, 80), (80, 20), (80, 80):
+        assert image[y - 4 : y + 4, x - 4 : x + 4].any()
+    assert np.count_nonzero(image) < 4 * 36
+
+
+def test_every_edge_is_listed_once_or_evenly_thinned():
+    graph = kdegraph.knn_graph(np.random.default_rng(0).normal(size=(400, 2)), 8)
+    rows, columns = edge_list(graph)
+    assert len(rows) == graph.nnz // 2
+    assert (rows < columns).all()
+    assert (graph[rows, columns] > 0).all()
+    thin_rows, thin_columns = edge_list(graph, limit=200)
+    assert 100 < len(thin_rows) < 400
+    assert {*zip(thin_rows, thin_columns, strict=True)} < {*zip(rows, columns, strict=True)}
+    assert np.ptp(thin_rows) > 300
+
+
+def test_edges_of_a_selection_are_listed_once():
+    graph = kdegraph.knn_graph(np.random.default_rng(0).normal(size=(400, 2)), 8)
+    vertices = np.array([3, 17, 200, 201])
+    rows, columns = edges_of(graph, vertices)
+    every = {frozenset(edge) for edge in zip(*edge_list(graph), strict=True)}
+    found = [frozenset(edge) for edge in zip(rows.tolist(), columns.tolist(), strict=True)]
+    assert len(found) == len(set(found))
+    assert set(found) == {edge for edge in every if edge & set(vertices.tolist())}
+    assert len(edges_of(graph, np.arange(400), limit=100)[0]) < 200
+
+
+@pytest.mark.parametrize("vertices", [[], [3, 17, 200]], ids=["all", "selection"])
+def test_strongest_edges_are_the_heaviest_and_each_is_listed_once(vertices):
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    graph = scipy.sparse.csr_array(kdegraph.full_graph(X, sigma=0.3))
+    rows, columns = strongest_edges(graph, np.array(vertices, dtype=np.intp), limit=50)
+    found = {frozenset(edge) for edge in zip(rows.tolist(), columns.tolist(), strict=True)}
+    dense = np.triu(graph.toarray(), 1)
+    if vertices:
+        dense[np.setdiff1d(np.arange(300), vertices)[:, None], np.setdiff1d(np.arange(300), vertices)] = 0
+    heaviest = np.argsort(dense, axis=None)[-50:]
+    assert found == {frozenset(np.unravel_index(i, dense.shape)) for i in heaviest.tolist()}
+
+
+def test_of_equally_strong_edges_an_evenly_spread_part_is_listed():
+    graph = kdegraph.knn_graph(np.random.default_rng(0).normal(size=(400, 2)), 8)
+    rows, columns = strongest_edges(graph, limit=100)
+    assert len({*zip(rows.tolist(), columns.tolist(), strict=True)}) == len(rows) == 100
+    assert (rows < columns).all()
+    assert np.bincount(np.concatenate([rows, columns]) // 100).min() > 30
+    assert len(strongest_edges(graph, limit=graph.nnz)[0]) == graph.nnz // 2
+
+
+def test_which_edges_are_drawn_is_chosen(explore):
+    graph = kdegraph.knn_graph(np.random.default_rng(0).normal(size=(400, 2)), 8)
+    some, nothing = np.array([3, 5]), np.array([], dtype=np.intp)
+    assert chosen_edges(graph, nothing, "selection") is None
+    np.testing.assert_array_equal(chosen_edges(graph, some, "selection"), edges_of(graph, some))
+    np.testing.assert_array_equal(chosen_edges(graph, some, "all"), edges_of(graph, some))
+    np.testing.assert_array_equal(chosen_edges(graph, nothing, "all"), edge_list(graph))
+    np.testing.assert_array_equal(chosen_edges(graph, nothing, "strongest"), strongest_edges(graph))
+    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_clusters=2)
+    plot = view(explorer, "points")._plots["kde"]
+    before = np.count_nonzero(plot._image.data["image"][0])
+    explorer.session.state.edges = "selection"
+    settle(explorer)
+    assert np.count_nonzero(plot._image.data["image"][0]) == 0
+    explorer.session.state.edges = "strongest"
+    settle(explorer)
+    assert 0 < np.count_nonzero(plot._image.data["image"][0]) <= before
+
+
+def test_only_the_edges_of_the_selection_are_drawn(explore):
+    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_clusters=2)
+    plot = view(explorer, "points")._plots["kde"]
+    before = np.count_nonzero(plot._image.data["image"][0])
+    explorer.session.state.selection = np.array([5])
+    settle(explorer)
+    assert 0 < np.count_nonzero(plot._image.data["image"][0]) < before / 3
+    explorer.session.state.selection = np.empty(0, dtype=np.intp)
+    settle(explorer)
+    assert np.count_nonzero(plot._image.data["image"][0]) == before
+
+
+def test_painter_paints_what_has_changed():
+    places, colours = np.random.default_rng(0).random((50, 2)), np.zeros(50, dtype=np.int64)
+    graph, painter, window = kdegraph.knn_graph(places, 4), Painter(), (0, 1, 0, 1, 50, 50)
+
+    def paint(*scene):
+        glyphs = painter.glyphs(Scene(*scene))
+        return painter.image(Scene(*scene)).image, glyphs.positions, glyphs.colours
+
+    assert all(layer is not None for layer in paint(places, window, graph, colours))
+    assert all(layer is None for layer in paint(places, window, graph, colours))
+    image, *glyphs = paint(places, (0, 0.5, 0, 0.5, 50, 50), graph, colours)
+    assert image is not None
+    assert glyphs == [None, None]
+    _, positions, recoloured = paint(places, (0, 0.5, 0, 0.5, 50, 50), graph, np.arange(50) % 2)
+    assert positions is None
+    assert len(set(recoloured.tolist())) == 2
+
+
+def test_colours_are_distinct_and_end_with_the_neutral_one():
+    for n in (1, 2, len(CLUSTERS), 40):
+        rows = cluster_colours(n)
+        assert rows.shape == (n + 1, 3)
+        assert len(np.unique(rows, axis=0)) == n + 1
+    assert packed(np.array([rgb("#102030")])).tolist() == [0x102030FF]

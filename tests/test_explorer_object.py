@@ -1,0 +1,99 @@
+"""The explorer as an object: what it takes and what is read back, on a page and in a notebook."""
+
+import kdegraph
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+import pytest
+from explorer_objects import PATIENCE, TWO_PAIRS, settle
+from kdegraph import datasets
+from kdegraph_explorer import Explorer
+from kdegraph_explorer.app import create_app
+from kdegraph_explorer.views.markup import Beacon
+
+
+def figure_names(place):
+    """The names of the figures that a page or a notebook has been given."""
+    return {fig.object.name for fig in place.select(pn.pane.Bokeh)}
+
+
+def test_labels_graph_and_spectrum_are_read_back():
+    explorer = Explorer(TWO_PAIRS, y=["a", "a", "b", "b"], sigma=1.0, n_rounds=5, n_clusters=2)
+    assert explorer.labels.tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
+    assert explorer.X.tolist() == TWO_PAIRS
+    assert explorer.graph.sigma == 1.0
+    assert explorer.graph.n_rounds == 5
+    assert len(explorer.spectrum.eigenvalues) == 4
+    assert explorer.selection.tolist() == []
+    assert explorer.session.state.outcome("kde").scores["Adjusted Rand index"] == 1.0
+
+
+def test_labels_are_those_of_the_library():
+    X = datasets.make("blobs", n=200, seed=0).X
+    explorer = Explorer(X, sigma=0.6, n_clusters=3)
+    direct = kdegraph.similarity_graph(X, sigma=0.6, n_rounds=20, seed=0)
+    assert (explorer.graph.adjacency != direct.adjacency).nnz == 0
+    assert len(np.unique(explorer.labels)) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"X": [[0.0, np.nan]]}, ValueError, "X must be finite"),
+        ({"X": [1.0, 2.0]}, ValueError, "X must have shape"),
+        ({"X": TWO_PAIRS, "y": [1, 2]}, ValueError, r"y must have shape \(4,\)"),
+        ({"y": [1, 2]}, ValueError, "y was given without X"),
+        ({"X": TWO_PAIRS, "sigma": -1}, ValueError, "sigma must be positive"),
+        ({"X": TWO_PAIRS, "n_rounds": 0}, ValueError, "n_rounds must be a whole number >= 1"),
+        ({"X": TWO_PAIRS, "n_clusters": 5}, ValueError, "n_clusters must be at most 4"),
+        ({"X": TWO_PAIRS, "n_clusters": "2"}, TypeError, "n_clusters"),
+    ],
+)
+def test_bad_arguments_are_refused_at_once(arguments, error, message):
+    with pytest.raises(error, match=message):
+        Explorer(**arguments)
+
+
+def test_results_that_do_not_exist_are_not_read_back(explore):
+    explorer = explore(TWO_PAIRS, sigma=1e-300, n_clusters=2)
+    with pytest.raises(RuntimeError, match="use a larger sigma"):
+        _ = explorer.labels
+
+
+def test_page_and_notebook_show_the_same_parts(explore):
+    explorer = explore(TWO_PAIRS, sigma=1.0)
+    place = explorer.__panel__()
+    assert place.select(pn.pane.Bokeh) == []
+    (beacon,) = place.select(Beacon)
+    beacon.beats = 1
+    explorer.session.wait(PATIENCE)  # as the browser says when it listens
+    page = create_app()
+    first = figure_names(page)
+    assert figure_names(place) == first
+    for place_of in (page, place):  # a view is built when it is first shown
+        tabs = next(found for found in place_of.select(pmui.RadioButtonGroup) if "Graphs" in found.options)
+        for key in tabs.options.values():
+            tabs.value = key
+    every = {figure.name for shown in explorer.views if shown.applies() for figure in shown.figures()}
+    assert first < every
+    assert figure_names(page) == figure_names(place) == every
+
+
+def test_explorer_that_is_shown_again_moves(explore):
+    explorer = explore(TWO_PAIRS, sigma=1.0)
+    places = [explorer.__panel__(), explorer.__panel__()]
+    for place in places:
+        place.select(Beacon)[0].beats = 1
+        explorer.session.wait(PATIENCE)
+    visible = [shown for shown in explorer.views if shown.area == "bottom" or shown.key == explorer.session.state.view]
+    assert figure_names(places[0]) == set()
+    assert figure_names(places[1]) == {figure.name for shown in visible for figure in shown.figures()}
+
+
+def test_app_begins_with_a_file(tmp_path, explore):
+    (tmp_path / "pairs.csv").write_text("x,y\n" + "\n".join(f"{x},{y}" for x, y in TWO_PAIRS))
+    explorer = explore(TWO_PAIRS)
+    explorer.open(tmp_path / "pairs.csv")
+    settle(explorer)
+    assert explorer.session.state.dataset.name.startswith("pairs")
+    assert explorer.session.state.dataset.X.tolist() == TWO_PAIRS

@@ -1,0 +1,167 @@
+"""Views of the algorithm: one point, the rounds, the spectral embedding, the comparison, the scaling."""
+
+import kdegraph
+import numpy as np
+from explorer_objects import settle, view
+from kdegraph import datasets
+from kdegraph_explorer.views.spectral import draw_conductances
+
+
+def test_the_selected_point_is_looked_at(explore):
+    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_rounds=6)
+    state, one = explorer.session.state, view(explorer, "point")
+    assert one._table.html == ""  # nothing is computed for a view that nobody sees
+    state.view = "point"
+    state.selection = np.array([17])
+    settle(explorer)
+    assert "Point 17: kernel degree" in one._table.html
+    drawn = np.unique(explorer.graph.neighbors[17])
+    assert sorted(zip(one._drawn.data["x"], one._drawn.data["y"], strict=True)) == sorted(map(tuple, explorer.X[drawn]))
+    assert len(one._nearest.data["x"]) == 10
+    assert len(one._field.data["image"]) == 1
+    assert one.point == 17
+
+
+def test_halving_is_stepped(explore):
+    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_rounds=6)
+    one = view(explorer, "point")
+    explorer.session.state.view = "point"
+    settle(explorer)
+    bars = one._recursion._bars
+    levels = len(bars.data["left"]) // 2
+    assert levels == len(one._boxes.data["left"]) >= 7
+    one._walk(-1)
+    assert len(bars.data["left"]) == 2 * (levels - 1)
+    one._walk(-1000)
+    assert len(bars.data["left"]) == 0
+    one._walk(1)
+    np.testing.assert_allclose(sum(bars.data["probability"]), 1)
+    one._draw.value = 1
+    settle(explorer)
+    assert len(bars.data["left"]) >= 14
+
+
+def test_one_point_of_many_dimensions_and_without_edges(explore):
+    explorer = explore(np.random.default_rng(0).normal(size=(50, 4)), sigma=1.0)
+    one = view(explorer, "point")
+    explorer.session.state.view = "point"
+    settle(explorer)
+    assert one._field.data["image"] == []  # no plane to draw the kernel on
+    explorer.session.state.choose(sigma=1e-300, n_clusters=1)
+    settle(explorer)
+    assert "20 draws found 0 points" in one._table.html
+    assert len(one._boxes.data["left"]) == 0
+
+
+def test_rounds_are_played(explore):
+    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_rounds=6)
+    rounds = view(explorer, "rounds")
+    explorer.session.state.view = "rounds"
+    settle(explorer)
+    assert (rounds._player.value, rounds._player.end) == (6, 6)
+    assert rounds._found.rounds.tolist() == [1, 2, 3, 4, 5, 6]
+    full = explorer.session.state.outcome("full").spectrum.eigenvalues
+    np.testing.assert_array_equal(rounds._limit, full[:6])
+    before = rounds._plots["rounds"]._image.data["image"][0]
+    rounds._player.value = 1
+    settle(explorer)
+    assert rounds._adjacency.nnz < explorer.graph.adjacency.nnz / 3
+    assert np.count_nonzero(rounds._plots["rounds"]._image.data["image"][0]) < np.count_nonzero(before)
+    explorer.session.state.choose(n_rounds=4)
+    settle(explorer)
+    assert rounds._player.end == 4
+
+
+def test_full_graph_of_many_points_is_estimated_in_the_rounds(explore, monkeypatch):
+    monkeypatch.setattr("kdegraph_explorer.pipeline.FULL_UP_TO", 100)
+    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_rounds=6)
+    rounds = view(explorer, "rounds")
+    explorer.session.state.view = "rounds"
+    settle(explorer)
+    assert explorer.session.state.outcome("full") is None
+    assert rounds._note.html == "dashed: full graph, estimated from 24 rounds"
+    explorer.session.state.view = "points"
+    settle(explorer)
+    assert not explorer.session.state.with_full
+
+
+def test_points_in_the_space_of_the_eigenvectors(explore):
+    explorer = explore(datasets.make("blobs", n=150, seed=0).X, sigma=0.6, n_clusters=3)
+    spectral = view(explorer, "spectral")
+    explorer.session.state.view = "spectral"
+    settle(explorer)
+    outcome = explorer.session.state.outcome("kde")
+    placed = spectral._embedding.positions
+    expected = outcome.spectrum.eigenvectors[:, 1:3] / np.sqrt(outcome.adjacency.sum(axis=1))[:, None]
+    np.testing.assert_allclose(placed, expected / np.abs(expected).max(axis=0))
+    np.testing.assert_array_equal(spectral._degrees.positions[:, 0], explorer.graph.kernel_degrees)
+    explorer.session.state.selection = np.array([3, 4])
+    settle(explorer)
+    assert spectral._embedding["embedding"]._points.selected.indices == [3, 4]
+    widget_of_vector = spectral._vectors[0]
+    widget_of_vector.value = 4
+    settle(explorer)
+    assert not np.array_equal(spectral._embedding.positions[:, 0], placed[:, 0])
+
+
+def test_conductances_are_those_of_the_clusters(explore):
+    explorer = explore(datasets.make("blobs", n=150, seed=0).X, sigma=2.0, n_clusters=3)
+    outcome = explorer.session.state.outcome("kde")
+    for colour, value in enumerate(outcome.conductances):
+        np.testing.assert_allclose(value, kdegraph.conductance(outcome.adjacency, np.where(outcome.colours == colour, 0, 1))[0])
+    drawn, window = draw_conductances({"kde": outcome.conductances, "knn": np.array([0.5, np.nan, 0.0])})
+    assert len(drawn.Rectangles.I) == 5
+    assert window[3] > 0.5
+
+
+def test_three_graphs_are_compared(explore):
+    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.9, n_clusters=2)
+    state, compare = explorer.session.state, view(explorer, "compare")
+    state.view = "compare"
+    settle(explorer)
+    rows = {name: values for name, *values in compare.rows()}
+    assert rows["Edges"][2] == 200 * 199 // 2
+    assert all(value is not None for value in rows["Megabytes"])
+    different = np.flatnonzero(state.outcome("kde").colours != state.outcome("knn").colours)
+    assert len(different) > 0  # such a wide kernel cuts across the moons
+    np.testing.assert_array_equal(compare.differences("knn"), different)
+    compare._buttons["knn"].param.trigger("clicks")
+    np.testing.assert_array_equal(state.selection, different)
+    settle(explorer)
+    assert [compare._plots[method]._points.selected.indices for method in ("kde", "knn", "full")] == [different.tolist()] * 3
+
+
+def test_no_full_graph_of_many_points_is_compared(explore, monkeypatch):
+    monkeypatch.setattr("kdegraph_explorer.pipeline.FULL_UP_TO", 100)
+    monkeypatch.setattr("kdegraph_explorer.views.compare.FULL_UP_TO", 100)
+    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2)
+    compare = view(explorer, "compare")
+    explorer.session.state.view = "compare"
+    settle(explorer)
+    assert compare.differences("full") is None
+    assert compare._buttons["full"].disabled
+    assert "not built" in compare._words.object
+
+
+def test_scaling_is_measured_when_asked(explore):
+    explorer = explore(datasets.make("moons", n=1200, seed=0).X, sigma=0.2, n_clusters=2)
+    scaling = view(explorer, "scaling")
+    explorer.session.state.view = "scaling"
+    scaling._methods.value = ["knn", "kde"]
+    scaling.start()
+    settle(explorer)
+    assert [(timing.n, timing.method) for timing in scaling.timings] == [(500, "kde"), (500, "knn"), (1000, "kde"), (1000, "knn")]
+    assert scaling._table.html.count("<tr>") == 5
+    assert not scaling._run.disabled
+    assert scaling._stop.disabled
+    scaling._methods.value = []
+    scaling.start()  # nothing to do
+    assert not scaling._run.disabled
+
+
+def test_scaling_of_a_generator_makes_points_of_its_kind(explore):
+    explorer = explore()
+    scaling = view(explorer, "scaling")
+    series = scaling._series()
+    assert series.sizes[-1] == 20_000 > explorer.session.state.dataset.n_points
+    assert series.points(700).shape == (700, 2)
