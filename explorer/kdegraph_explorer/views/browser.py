@@ -13,6 +13,7 @@ class Browser(JSComponent):
         Called with the name of an action when one of its keys was pressed.
     """
 
+    view = param.String(doc="Which of the large views is shown.")
     query = param.String(default="", doc="The query of the page's address; it takes the place of the one before, without a step back.")
     own_address = param.Boolean(default=False, doc="Whether the address of the page is the explorer's.")
     dark = param.Boolean(default=False, doc="Whether the system asks for dark pages.")
@@ -98,7 +99,10 @@ class Browser(JSComponent):
       const live = document.createElement("div")
       live.setAttribute("role", "status")
       const mend_all = () => mend(document)
-      const later = [0, 300, 1000, 3000].map(wait => setTimeout(mend_all, wait))
+      const later = []
+      const mend_soon = () => later.push(...[0, 300, 1000, 3000].map(wait => setTimeout(mend_all, wait)))
+      mend_soon()
+      model.on("view", mend_soon)  // a view is built when it is first shown
       const say = () => {
         live.textContent = model.said
         later.push(setTimeout(mend_all, 50))
