@@ -51,9 +51,10 @@ class Browser(JSComponent):
       ["h3.title:not([aria-level])", title => { title.setAttribute("role", "heading"); title.setAttribute("aria-level", "1") }],
     ]
 
-    function mend(root) {
+    function mend(root, watch) {
+      watch(root)
       for (const [selector, repair] of MENDED) root.querySelectorAll(selector).forEach(repair)
-      for (const node of root.querySelectorAll("*")) if (node.shadowRoot) mend(node.shadowRoot)
+      for (const node of root.querySelectorAll("*")) if (node.shadowRoot) mend(node.shadowRoot, watch)
     }
 
     export function render({model, el}) {
@@ -98,7 +99,15 @@ class Browser(JSComponent):
 
       const live = document.createElement("div")
       live.setAttribute("role", "status")
-      const mend_all = () => mend(document)
+      let resting = null  // what is new is mended once nothing more comes
+      const changes = new MutationObserver(() => { clearTimeout(resting); resting = setTimeout(mend_all, 150) })
+      const watched = new WeakSet()
+      const watch = root => {
+        if (watched.has(root)) return
+        watched.add(root)
+        changes.observe(root, {childList: true, subtree: true})
+      }
+      const mend_all = () => mend(document, watch)
       const later = []
       const mend_soon = () => later.push(...[0, 300, 1000, 3000].map(wait => setTimeout(mend_all, wait)))
       mend_soon()
@@ -112,7 +121,8 @@ class Browser(JSComponent):
       model.on("remove", () => {
         media.removeEventListener("change", tell)
         document.removeEventListener("keydown", press)
-        later.forEach(clearTimeout)
+        changes.disconnect()
+        later.concat(resting).forEach(clearTimeout)
       })
       return live
     }

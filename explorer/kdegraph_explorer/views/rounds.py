@@ -62,7 +62,7 @@ class RoundsView(View):
         self._player.param.watch(lambda event: self._play(), "value")
         self._spectra = LiveElement("Rounds: eigenvalues", draw_eigenvalues, "kg-rounds-spectrum", xlabel="round", ylabel="")
         self._errors = LiveElement("Rounds: degrees", draw_errors, "kg-rounds-degrees", xlabel="round", ylabel="", yformatter="%.3g")
-        self._note = Markup(margin=(0, 12), height=18, stylesheets=[":host { font-size: 12px; } div { opacity: 0.75; }"])
+        self._note = Markup(margin=(0, 12), height=18, stylesheets=[":host { font-size: 12px; } div { opacity: 0.9; }"])
         self._body = beside(
             card(
                 "Sampled graph",
