@@ -61,5 +61,6 @@ def chromium():
 def open_explorer(browser, address, **choices):
     """A page of the explorer with these choices, which has its first result."""
     page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.set_default_timeout(PATIENCE)
     query = "&".join(f"{name}={value}" for name, value in choices.items())
     return ExplorerPage(page).open(f"{address}?{query}")
