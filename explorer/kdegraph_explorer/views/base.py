@@ -10,7 +10,7 @@ from panel.viewable import Viewer
 
 from .caption import STYLE as CAPTION_STYLE
 from .caption import Caption
-from .markup import TABLE_STYLE, Markup
+from .markup import TABLE_STYLE, Markup, html_table
 
 
 class View(Viewer):
@@ -169,12 +169,8 @@ class Description:
         """The sentence, and the table below it."""
         if not self.rows:
             return f"<p>{escape(self.summary)}</p>"
-        head = "".join(f'<th scope="col">{escape(name)}</th>' for name in self.columns)
-        body = "".join(
-            f'<tr><th scope="row">{escape(str(name))}</th>' + "".join(f"<td>{escape(number(value))}</td>" for value in values) + "</tr>"
-            for name, *values in self.rows
-        )
-        return f"<p>{escape(self.summary)}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        rows = ((escape(str(name)), (escape(number(value)) for value in values), "") for name, *values in self.rows)
+        return f"<p>{escape(self.summary)}</p>{html_table(map(escape, self.columns), rows)}"
 
 
 def number(value):

@@ -49,3 +49,21 @@ th i { display: inline-block; width: 8px; height: 8px; border-radius: 50%; margi
 tbody tr { border-top: 1px solid rgba(128, 128, 128, 0.18); }
 tbody tr:hover { background: rgba(128, 128, 128, 0.10); }
 """
+
+
+def html_table(columns, rows):
+    """A table, as HTML; all texts are HTML, too: escape what comes from users.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        The first is that of the names of the rows.
+    rows : iterable of (name, values, explanation)
+        The name and the values are shown, the explanation when the mouse rests on the row.
+    """
+    head = "".join(f'<th scope="col">{name}</th>' for name in columns)
+    body = "".join(
+        f'<tr title="{explanation}"><th scope="row">{name}</th>{"".join(f"<td>{value}</td>" for value in values)}</tr>'
+        for name, values, explanation in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -14,7 +14,7 @@ from ..drawing.palette import METHOD
 from ..pipeline import ALL_METHODS
 from . import describe
 from .base import BELOW_WHERE_NARROW, View, beside, card
-from .markup import TABLE_STYLE, Markup
+from .markup import TABLE_STYLE, Markup, html_table
 from .scores import number
 
 WORDS_STYLE = ":host { font-size: 12.5px; opacity: 0.7; } div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }"
@@ -131,19 +131,16 @@ class ScalingView(View):
         self.describe()
 
     def _tabulate(self):
-        head = "".join(f'<th scope="col">{name}</th>' for name in ("points", "edges", "graph", "eigenvalues", "clusters"))
-        rows = "".join(
-            f'<tr><th scope="row"><i style="background:{METHOD[timing.method]}"></i>{ALL_METHODS[timing.method]}</th>'
-            + "".join(f"<td>{number(value)}</td>" for value in (timing.n, timing.n_edges, *timing.seconds.values()))
-            + "</tr>"
+        rows = [
+            (
+                f'<i style="background:{METHOD[timing.method]}"></i>{ALL_METHODS[timing.method]}',
+                map(number, (timing.n, timing.n_edges, *timing.seconds.values())),
+                "",
+            )
             for timing in self.timings
-        )
-        hint = (
-            ""
-            if self.timings
-            else "<p>Press “Measure”: the present σ, L and k are used, on more and more points like those on the screen.</p>"
-        )
-        self._table.html = f"{hint}<table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        ]
+        hint = "" if rows else "<p>Press “Measure”: the present σ, L and k are used, on more and more points like those on the screen.</p>"
+        self._table.html = hint + html_table(("", "points", "edges", "graph", "eigenvalues", "clusters"), rows)
 
 
 def generated(sized, n):

@@ -5,7 +5,7 @@ from html import escape
 from ..drawing.palette import METHOD
 from ..pipeline import METHODS
 from .base import View, card, number
-from .markup import TABLE_STYLE, Markup
+from .markup import TABLE_STYLE, Markup, html_table
 
 EXPLAIN = {
     "Edges": "Number of edges of the graph",
@@ -32,14 +32,8 @@ def score_rows(state, methods):
 
 def score_table(methods, rows):
     """Rows of `score_rows` as an HTML table, with a column for each of the methods (key to name)."""
-    head = "".join(f'<th scope="col"><i style="background:{METHOD[method]}"></i>{name}</th>' for method, name in methods.items())
-    body = "".join(
-        f'<tr title="{escape(EXPLAIN[name])}"><th scope="row">{name}</th>'
-        + "".join(f"<td>{number(value)}</td>" for value in values)
-        + "</tr>"
-        for name, *values in rows
-    )
-    return f"<table><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>"
+    columns = (f'<i style="background:{METHOD[method]}"></i>{name}' for method, name in methods.items())
+    return html_table(("", *columns), ((name, map(number, values), escape(EXPLAIN[name])) for name, *values in rows))
 
 
 class ScoresView(View):
