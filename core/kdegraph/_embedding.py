@@ -1,6 +1,7 @@
-"""From eigenvectors to cluster labels: the rows that represent vertices, and k-means on them."""
+"""From eigenvectors to cluster labels: the rows that represent vertices, and two ways to part them."""
 
 import numpy as np
+import scipy.linalg
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
@@ -79,3 +80,19 @@ def kmeans(rows, k, seed, n_init):
     with threadpool_limits(1, user_api="openmp"):  # threads that wait for each other cost more than such small steps
         fitted = KMeans(k, n_init=n_init, random_state=state).fit(sample)
         return fitted.labels_ if len(sample) == len(rows) else fitted.predict(rows)
+
+
+def cluster_qr(rows):
+    """Labels by the method of Damle, Minden and Ying ("Simple, direct and efficient multi-way spectral clustering", 2019).
+
+    As many vertices as there are columns are chosen by a QR factorisation with pivoting, in directions as different as can be; each row is
+    labelled by the one of the orthogonal axes nearest to these directions that it is closest to.
+
+    Returns
+    -------
+    (m,) int32 array
+    """
+    k = rows.shape[1]
+    _, pivots = scipy.linalg.qr(rows.T, mode="r", pivoting=True)
+    axes, _ = scipy.linalg.polar(rows[pivots[:k]].T)
+    return np.abs(rows @ axes).argmax(axis=1).astype(np.int32)

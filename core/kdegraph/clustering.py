@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import parallel
-from ._embedding import embed, kmeans
+from ._embedding import cluster_qr, embed, kmeans
 from ._jit import jit
 from ._laplacian import check_adjacency
 from ._neighbors import unit_scale
@@ -15,6 +15,7 @@ from .spectra import Spectrum, suggest_n_clusters
 from .spectra import spectrum as compute_spectrum
 
 EMBEDDINGS = ("degree", "row", "plain")
+ROUNDINGS = ("kmeans", "cluster_qr")
 AUTO_COMPONENTS = 20  # eigenvalues from which n_clusters="auto" is read
 
 
@@ -104,8 +105,19 @@ def _cut_weights(start, stop, indptr, indices, weights, number, cut):
 
 
 @parallel.responsive
-def spectral_clustering(adjacency, n_clusters, *, seed=None, embedding="degree", n_init=3, spectrum=None, points=None, progress=None):
-    """Partition a graph by k-means on the eigenvectors of its normalised Laplacian.
+def spectral_clustering(
+    adjacency,
+    n_clusters,
+    *,
+    seed=None,
+    embedding="degree",
+    assign_labels="kmeans",
+    n_init=3,
+    spectrum=None,
+    points=None,
+    progress=None,
+):
+    """Partition a graph by the eigenvectors of its normalised Laplacian.
 
     Parameters
     ----------
@@ -118,6 +130,8 @@ def spectral_clustering(adjacency, n_clusters, *, seed=None, embedding="degree",
     embedding : {"degree", "row", "plain"}, default="degree"
         Vertices are represented by the rows of ``D^-1/2 U``, of U with rows of length 1, or of U, where U holds the first `n_clusters`
         eigenvectors.
+    assign_labels : {"kmeans", "cluster_qr"}, default="kmeans"
+        How these rows become clusters. "cluster_qr": by a pivoted QR factorisation, without any choice at random.
     n_init : int, default=3
         Starts of k-means (k-means++), of which the best is kept.
     spectrum : Spectrum, optional
@@ -154,6 +168,7 @@ def spectral_clustering(adjacency, n_clusters, *, seed=None, embedding="degree",
     """
     seed = 0 if seed is None else check_seed(seed)
     check_choice(embedding, "embedding", EMBEDDINGS)
+    check_choice(assign_labels, "assign_labels", ROUNDINGS)
     n_init = check_count(n_init, "n_init")
     graph = check_adjacency(adjacency, progress=None if progress is None else lambda fraction: progress("components", fraction))
     automatic = isinstance(n_clusters, str)
@@ -187,7 +202,8 @@ def spectral_clustering(adjacency, n_clusters, *, seed=None, embedding="degree",
     if np.sum(graph.sizes > 1) >= n_clusters:
         _join_components(graph, n_clusters, points, kernel, labels)
     else:
-        labels[linked] = kmeans(embed(graph, spectrum, n_clusters, linked, embedding), n_clusters, seed, n_init)
+        rows = embed(graph, spectrum, n_clusters, linked, embedding)
+        labels[linked] = kmeans(rows, n_clusters, seed, n_init) if assign_labels == "kmeans" else cluster_qr(rows)
     if points is not None and len(isolated):
         labels[isolated] = labels[linked[nearest_points(points[linked], points[isolated], kernel)[1]]]
     labels = _in_order(labels)

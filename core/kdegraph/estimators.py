@@ -61,6 +61,7 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
     sampler, draws, kde, weighting, eps
         How they are sampled and weighted: see `similarity_graph`.
     embedding : {"degree", "row", "plain"}, default="degree"
+    assign_labels : {"kmeans", "cluster_qr"}, default="kmeans"
         See `spectral_clustering`.
     n_init : int, default=3
         Starts of k-means.
@@ -111,6 +112,7 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         weighting="inclusion",
         eps=None,
         embedding="degree",
+        assign_labels="kmeans",
         n_init=3,
         random_state=None,
     ):
@@ -127,6 +129,7 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         )
         self.n_clusters = n_clusters
         self.embedding = embedding
+        self.assign_labels = assign_labels
         self.n_init = n_init
 
     def fit(self, X, y=None):
@@ -152,7 +155,8 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         if not isinstance(self.n_clusters, str):  # before the graph is made
             check_count(self.n_clusters, "n_clusters", maximum=len(X), reason=f"(the number of points), here {len(X)}")
         seed = self._fit_graph(X)
-        found = spectral_clustering(self.graph_, self.n_clusters, seed=seed, embedding=self.embedding, n_init=self.n_init)
+        options = {"embedding": self.embedding, "assign_labels": self.assign_labels, "n_init": self.n_init}
+        found = spectral_clustering(self.graph_, self.n_clusters, seed=seed, **options)
         self.affinity_matrix_ = self.graph_.adjacency
         self.labels_ = found.labels
         self.n_clusters_ = found.n_clusters
