@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from graphs import complete
 from kdegraph.clustering import conductance, spectral_clustering
 from kdegraph.graph import similarity_graph
 from kdegraph.parallel import Cancelled, set_num_threads
@@ -25,10 +26,6 @@ def random_graph(n, density=0.2, seed=0):
     rng = np.random.default_rng(seed)
     W = np.triu(rng.random((n, n)) * (rng.random((n, n)) < density), 1)
     return sp.csr_array(W + W.T)
-
-
-def complete(n):
-    return np.ones((n, n)) - np.eye(n)
 
 
 def blocks(*sizes):
@@ -92,10 +89,11 @@ def test_conductance_checks_the_matrix():
 # ---------------------------------------------------------------- clustering
 
 
+@pytest.mark.parametrize("assign_labels", ["kmeans", "cluster_qr"])
 @pytest.mark.parametrize("embedding", ["degree", "row", "plain"])
-def test_moons_are_found(moons, embedding):
+def test_moons_are_found(moons, embedding, assign_labels):
     graph, y = moons
-    found = spectral_clustering(graph, 2, embedding=embedding)
+    found = spectral_clustering(graph, 2, embedding=embedding, assign_labels=assign_labels)
     assert adjusted_rand_score(y, found.labels) == 1.0
     assert found.labels.dtype == np.int32
     assert found.labels.shape == y.shape
@@ -104,11 +102,12 @@ def test_moons_are_found(moons, embedding):
     assert found.spectrum.n_components == 2
 
 
+@pytest.mark.parametrize("assign_labels", ["kmeans", "cluster_qr"])
 @pytest.mark.parametrize("embedding", ["degree", "row", "plain"])
-def test_touching_blobs_are_found(embedding):
+def test_touching_blobs_are_found(embedding, assign_labels):
     X, y = make_blobs(800, centers=[[0, 0], [4, 0], [0, 4], [4, 4]], cluster_std=0.8, random_state=0)
     graph = similarity_graph(X, sigma=1.0, n_rounds=30, seed=0)
-    found = spectral_clustering(graph, 4, embedding=embedding)
+    found = spectral_clustering(graph, 4, embedding=embedding, assign_labels=assign_labels)
     assert found.spectrum.n_connected_components - len(found.isolated) < 4  # so k-means has decided
     assert adjusted_rand_score(y, found.labels) > 0.93
     assert found.conductances.max() < 0.15
@@ -323,6 +322,7 @@ def test_outliers_of_tiny_degree_do_not_capture_clusters():
         ({"n_clusters": None}, TypeError, "n_clusters"),
         ({"n_clusters": 5}, ValueError, "number of vertices that have an edge, 4 of 6, got 5"),
         ({"embedding": "none"}, ValueError, "embedding"),
+        ({"assign_labels": "none"}, ValueError, "assign_labels"),
         ({"n_init": 0}, ValueError, "n_init"),
         ({"seed": "x"}, TypeError, "seed"),
         ({"points": np.zeros((5, 2))}, ValueError, "points must have one row for each of the 6 vertices"),

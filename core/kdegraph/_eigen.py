@@ -88,7 +88,9 @@ def solve_dense(operator, null, k):
     with parallel.blas_threads(n):
         try:
             values, vectors = scipy.linalg.eigh(_without_null(operator, null), subset_by_index=wanted, overwrite_a=True, check_finite=False)
-        except np.linalg.LinAlgError:  # the quick method may fail where hundreds of eigenvalues are equal; divide and conquer does not
+        except np.linalg.LinAlgError:
+            values = ()
+        if len(values) < k:  # the quick method may fail where many eigenvalues are equal, or lose some; divide and conquer does not
             values, vectors = scipy.linalg.eigh(_without_null(operator, null), driver="evd", overwrite_a=True, check_finite=False)
             values, vectors = values[-k:], vectors[:, -k:]
         vectors = null.remove(np.ascontiguousarray(vectors[:, ::-1]))

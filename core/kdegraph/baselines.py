@@ -279,6 +279,10 @@ def estimate_sigma(X, n_neighbors=10, seed=None):
     -----
     O(n log n) up to 9 dimensions (a k-d tree), O(n d) with a factor of up to 5,000 above.
 
+    The graph connects what is nearer than about this distance, so it is a small sigma for clustering: on 15 sets of points with classes
+    (benchmarks/automatic.py) the mean adjusted Rand index is 0.80 with it, 0.84 with twice as much, and 0.89 with sigmas chosen by hand. It
+    fails where the density differs by orders of magnitude within one set.
+
     References
     ----------
     U. von Luxburg, "A tutorial on spectral clustering", Statistics and Computing 17 (2007), section 8.

@@ -1,0 +1,167 @@
+"""Arguments of `spectrum` that are refused, each by its name; numbers of clusters suggested from eigenvalues."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from graphs import complete, cycle, separated_blobs
+from kdegraph.graph import similarity_graph
+from kdegraph.spectra import Spectrum, spectrum, suggest_n_clusters
+from sklearn.datasets import make_blobs
+
+# ---------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ([(0, 1, np.nan), (1, 0, np.nan)], r"adjacency\[0, 1\] is nan"),
+        ([(0, 2, np.inf), (2, 0, np.inf)], r"adjacency\[0, 2\] is inf"),
+        ([(1, 2, -0.5), (2, 1, -0.5)], r"adjacency\[1, 2\] is -0.5"),
+        ([(0, 1, 1.0)], r"symmetric, but adjacency\[0, 1\] is 1.0 and adjacency\[1, 0\] is 0.0"),
+        ([(1, 0, 1.0)], r"symmetric, but adjacency\[1, 0\] is 1.0 and adjacency\[0, 1\] is 0.0"),
+        ([(0, 1, 1.0), (1, 0, 1.1)], r"symmetric, but adjacency\[0, 1\] is 1.0 and adjacency\[1, 0\] is 1.1"),
+        ([(0, 1, 1.0), (1, 2, 1.0), (2, 0, 1.0)], "symmetric"),
+        ([(0, 1, 1.0), (1, 0, 1.0), (2, 1, 1.0)], r"symmetric, but adjacency\[2, 1\] is 1.0"),
+        ([(0, 1, 1.0), (1, 0, 1.0), (1, 3, 1.0)], r"symmetric, but adjacency\[1, 3\] is 1.0"),
+    ],
+)
+def test_bad_weights_are_refused(entries, message):
+    rows, columns, weights = zip(*entries, strict=True)
+    A = sp.csr_array((weights, (rows, columns)), shape=(4, 4))
+    for given in (A, A.toarray()):
+        with pytest.raises(ValueError, match=message):
+            spectrum(given, 2)
+
+
+def test_asymmetry_by_rounding_is_accepted():
+    W = np.random.default_rng(0).random((20, 20))
+    A = W + W.T
+    A[3, 4] *= 1 + 1e-12
+    assert spectrum(A, 3).eigenvalues[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("A", "error", "message"),
+    [
+        (np.ones((3, 4)), ValueError, r"square.*\(3, 4\)"),
+        (np.ones(4), ValueError, "square"),
+        (np.ones((2, 2, 2)), ValueError, "square"),
+        (np.zeros((0, 0)), ValueError, "no vertices"),
+        ([[0, 1], [1]], ValueError, "rows differ in length"),
+        ([["a", "b"], ["c", "d"]], TypeError, "real numbers"),
+        (np.eye(3) * 1j, TypeError, "complex"),
+        (None, TypeError, "real numbers"),
+        ("graph", TypeError, "real numbers"),
+        (sp.csr_array((3, 5)), ValueError, "square"),
+    ],
+)
+def test_what_is_no_adjacency_matrix_is_refused(A, error, message):
+    with pytest.raises(error, match=message):
+        spectrum(A, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"n_components": 0}, ValueError, "n_components must be a whole number >= 1, got 0"),
+        ({"n_components": 7}, ValueError, "n_components must be at most 6.*got 7"),
+        ({"n_components": 2.5}, ValueError, "n_components must be a whole number"),
+        ({"n_components": "2"}, TypeError, "n_components"),
+        ({"n_components": None}, TypeError, "n_components"),
+        ({"n_components": True}, TypeError, "n_components"),
+        ({"tol": 0}, ValueError, "tol"),
+        ({"tol": "small"}, TypeError, "tol"),
+        ({"seed": -1}, ValueError, "seed"),
+        ({"seed": "x"}, TypeError, "seed"),
+        ({"v0": np.ones((5, 2))}, ValueError, r"v0 must have one row for each of the 6 vertices.*\(5, 2\)"),
+        ({"v0": np.ones(6)}, ValueError, "v0"),
+        ({"v0": np.full((6, 2), np.nan)}, ValueError, "v0 must be finite"),
+        ({"v0": np.full((6, 2), "a")}, TypeError, "v0"),
+    ],
+)
+def test_bad_arguments_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        spectrum(cycle(6), **{"n_components": 2, **options})
+
+
+def test_omitting_isolated_vertices_limits_the_number():
+    A = sp.csr_array(sp.block_diag([complete(3), sp.csr_array((2, 2))]))
+    assert spectrum(A, 5).n_components == 5
+    with pytest.raises(ValueError, match=r"at most 3.*2 are isolated"):
+        spectrum(A, 4, omit_isolated=True)
+    with pytest.raises(ValueError, match="no edges"):
+        spectrum(sp.csr_array((4, 4)), 1, omit_isolated=True)
+
+
+@pytest.mark.parametrize("k", [10, 300])
+def test_what_cannot_fit_is_refused(monkeypatch, k):
+    A, _ = separated_blobs(600, 2)
+    monkeypatch.setattr("kdegraph.spectra.available_memory", lambda: 8 * 600 * k)
+    with pytest.raises(MemoryError, match=f"{k} eigenvectors of a graph of 600 vertices need .* fewer n_components"):
+        spectrum(A, k)
+    monkeypatch.setattr("kdegraph.spectra.available_memory", lambda: 3 * 8 * 600 * 600 - 1)  # the dense matrix does not
+    if k == 300:
+        with pytest.raises(MemoryError, match="fewer n_components"):
+            spectrum(A, k)
+    else:
+        assert spectrum(A, k).n_components == k
+
+
+def test_spectrum_is_a_small_thing_to_print():
+    found = spectrum(cycle(500), 4)
+    assert isinstance(found, Spectrum)
+    assert len(repr(found)) < 300
+
+
+# ---------------------------------------------------------------- number of clusters
+
+
+@pytest.mark.parametrize(
+    ("eigenvalues", "expected"),
+    [
+        ([0, 4e-8, 0.0024, 0.0024, 0.0097, 0.0097, 0.0217], 2),
+        ([0, 4e-8, 0.0024], 2),
+        ([0, 0, 0.0024, 0.0024, 0.0097], 2),
+        ([0, 1e-9, 1e-7, 1e-6, 1e-5, 0.3, 0.31, 0.35], 5),
+        ([0, 0, 0, 0, 0, 0.1], 5),
+        ([0] * 20, 20),
+        ([0] * 19 + [0.2], 19),
+        ([0.0], 1),
+        ([0, 0.5], 1),
+        ([0, 0], 2),
+        ([0, 0.02, 0.5, 0.5], 2),
+        ([0, *(j * j * 0.0024 for j in range(1, 8))], 1),  # a segment
+        ([0, 0.01, 0.01, 0.02, 0.04, 0.04, 0.05, 0.05], 1),  # a square
+        ([0, 0.9, 0.92, 0.95], 1),
+        ([0, 0, 0.3, 0.4, 0.5], 2),
+        (np.linspace(0, 1, 20), 1),
+        ((0, 1), 1),
+    ],
+)
+def test_suggested_number_of_clusters(eigenvalues, expected):
+    assert suggest_n_clusters(eigenvalues) == expected
+
+
+def test_suggestion_for_points():
+    X, _ = make_blobs(600, centers=5, cluster_std=0.3, random_state=4)
+    assert suggest_n_clusters(spectrum(similarity_graph(X, sigma=1.0, seed=0), 20).eigenvalues) == 5
+    null = np.random.default_rng(0).random((600, 2))
+    assert suggest_n_clusters(spectrum(similarity_graph(null, sigma=0.2, seed=0), 20).eigenvalues) == 1
+
+
+@pytest.mark.parametrize(
+    ("eigenvalues", "error", "message"),
+    [
+        ([0, 0.3, 0.2], ValueError, r"ascending, but eigenvalues\[1\] = 0.3 > eigenvalues\[2\] = 0.2"),
+        ([], ValueError, "at least one"),
+        ([[0, 1]], ValueError, "shape"),
+        ([0, np.nan], ValueError, "lie in"),
+        ([0, 2.5], ValueError, "lie in"),
+        ([-0.5, 1], ValueError, "lie in"),
+        (["0", "1"], TypeError, "real numbers"),
+        (None, TypeError, "real numbers"),
+    ],
+)
+def test_bad_eigenvalues_are_refused(eigenvalues, error, message):
+    with pytest.raises(error, match=message):
+        suggest_n_clusters(eigenvalues)
