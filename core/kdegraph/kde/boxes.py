@@ -1,12 +1,12 @@
 """Compiled loops over the boxes of a regular grid, see `grid`.
 
-Boxes are numbered with the last dimension fastest, cells within their box likewise, and so are the coefficients of a box, order^d of them.
+Boxes are numbered with the last dimension fastest, and so are the coefficients of a box, order^d of them.
 """
 
 import numpy as np
 
 from .._jit import jit
-from .chebyshev import CELLS, polynomials
+from .chebyshev import polynomials
 
 BLOCK = 64  # points treated side by side
 STRETCH = 256  # columns that stay in the first-level cache
@@ -23,32 +23,43 @@ def extent(begin, end, points, low, high):
 
 
 @jit
-def locate(begin, end, points, chunk, origin, scale, shape, cell, count):
-    """Write the cells of the points begin..end-1, numbered box by box, and count them; each chunk of points has counts of its own."""
-    d = shape.size
-    box, part = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
-    for first in range(begin, end, BLOCK):
-        size = min(BLOCK, end - first)
-        box[:], part[:] = 0, 0
+def turn(begin, end, points, center, axes, out):
+    """Write the coordinates of the points begin..end-1 along the columns of `axes`, with `center` as the origin."""
+    d = center.size
+    x = np.empty(d)
+    for i in range(begin, end):
         for c in range(d):
-            low, last, n = origin[c], CELLS * shape[c] - 1, shape[c]
-            for k in range(size):
-                t = min(int((points[first + k, c] - low) * scale * CELLS), last)
-                box[k] = box[k] * n + t // CELLS
-                part[k] = part[k] * CELLS + t % CELLS
-        for k in range(size):
-            number = box[k] * CELLS**d + part[k]
-            cell[first + k] = number
-            count[(first + k) // chunk, number] += 1
+            x[c] = points[i, c] - center[c]
+        for c in range(d):
+            total = 0.0
+            for e in range(d):
+                total += x[e] * axes[e, c]
+            out[i, c] = total
 
 
 @jit
-def list_points(begin, end, cell, chunk, place, order):
-    """Put the points begin..end-1 into the order of their cells; ``place[k]`` tells where those of chunk k go, and moves."""
+def locate(begin, end, points, chunk, origin, scale, shape, box, count):
+    """Write the boxes of the points begin..end-1 and count these; each chunk of points has counts of its own."""
+    number = np.empty(BLOCK, np.int64)
+    for first in range(begin, end, BLOCK):
+        size = min(BLOCK, end - first)
+        number[:] = 0
+        for c in range(shape.size):
+            low, n = origin[c], shape[c]
+            for k in range(size):
+                number[k] = number[k] * n + min(int((points[first + k, c] - low) * scale), n - 1)
+        for k in range(size):
+            box[first + k] = number[k]
+            count[(first + k) // chunk, number[k]] += 1
+
+
+@jit
+def list_points(begin, end, box, chunk, place, order):
+    """Put the points begin..end-1 into the order of their boxes; ``place[k]`` tells where those of chunk k go, and moves."""
     for i in range(begin, end):
         k = i // chunk
-        order[place[k, cell[i]]] = i
-        place[k, cell[i]] += 1
+        order[place[k, box[i]]] = i
+        place[k, box[i]] += 1
 
 
 @jit
@@ -173,17 +184,24 @@ def _add_product(matrix, values, p, n, out):
 def evaluate(begin, end, points, order, start, stop, boxes, origin, scale, shape, p, local, errors, eps, slack, own, sums, uncertain):
     """Write the values of the `local` expansions less `own` at the points of the boxes begin..end-1, and where they are `uncertain`.
 
-    They are certain if the bounds in `errors` are at most ``eps`` times the sum, or within `slack`.
+    They are certain if the bounds of which `errors` are the expansions of order 2 are at most ``eps`` times the sum, or within `slack`.
     """
     d = shape.size
     half = (d + 1) // 2
     n_left, n_right = p**half, p ** (d - half)
-    x, line, part, total = np.empty((d, BLOCK)), np.empty((p, BLOCK)), np.empty(BLOCK), np.empty(BLOCK)
+    x, line, part, total = np.empty((d, BLOCK)), np.empty((max(p, 2), BLOCK)), np.empty(BLOCK), np.empty(BLOCK)
     left, right = np.empty((n_left, BLOCK)), np.empty((n_right, BLOCK))
+    bound, corners = np.empty(BLOCK), np.empty((2**d, BLOCK))
     for box in range(begin, end):
         for first in range(start[box], stop[box], BLOCK):
             count = min(BLOCK, stop[box] - first)
             _local(points, order, first, count, boxes[box], origin, scale, shape, x)
+            _products(x, count, 2, 0, d, line, corners)
+            bound[:] = 0.0
+            for a in range(2**d):
+                error, v = errors[box, a], corners[a]
+                for k in range(count):
+                    bound[k] += error * v[k]
             _products(x, count, p, 0, half, line, left)
             _products(x, count, p, half, d, line, right)
             total[:] = -own
@@ -203,9 +221,6 @@ def evaluate(begin, end, points, order, start, stop, boxes, origin, scale, shape
                 for k in range(count):
                     total[k] += u[k] * part[k]
             for k in range(count):
-                cell = 0
-                for c in range(d):
-                    cell = cell * CELLS + min(int((x[c, k] + 1.0) * (0.5 * CELLS)), CELLS - 1)
                 i = order[first + k]
                 sums[i] = total[k]
-                uncertain[i] = not errors[box, cell] <= eps * (total[k] - errors[box, cell]) + slack
+                uncertain[i] = not bound[k] <= eps * (total[k] - bound[k]) + slack

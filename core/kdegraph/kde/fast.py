@@ -24,7 +24,7 @@ class Direct:
     cost: float
 
 
-def choose_method(kernel, sources, low, high, n_targets, eps, get_tree, *, method="auto", on_grid=True):
+def choose_method(kernel, sources, low, high, n_targets, eps, get_tree, *, method="auto", on_grid=True, turn=False):
     """What costs least: a `Grid`, a `Plan` for a tree, or `Direct`; each tells its estimated `cost`.
 
     Parameters
@@ -37,12 +37,14 @@ def choose_method(kernel, sources, low, high, n_targets, eps, get_tree, *, metho
         As in `kernel_sum`.
     on_grid : bool
         Whether a grid may do.
+    turn : bool
+        Whether the targets are the sources, so that it may lie along their principal axes.
     """
     n, d = sources.shape
     best = Direct(pair_cost(d) * n * n_targets)
     cost = best.cost
     if on_grid and method != "tree" and kernel.code == GAUSSIAN and cost > GRID:
-        grid = choose_grid(kernel, sources, low, high, n_targets, eps)
+        grid = choose_grid(kernel, sources, low, high, n_targets, eps, turn=turn)
         if grid is not None and grid.cost + GRID < cost:
             best, cost = grid, grid.cost
     if isinstance(best, Direct) and method != "auto":
@@ -69,7 +71,8 @@ def fast_sums(kernel, sources, targets, weights, eps, *, floor, method="auto", o
         trees.append(build_tree(sources))
         return trees[0]
 
-    chosen = choose_method(kernel, sources, low, high, len(points), eps, get_tree, method=method, on_grid=on_grid)
+    turn = targets is None
+    chosen = choose_method(kernel, sources, low, high, len(points), eps, get_tree, method=method, on_grid=on_grid, turn=turn)
     if isinstance(chosen, Direct):
         return direct_sums(kernel, sources, points, weights, progress=progress)
     if isinstance(chosen, Plan):
@@ -82,7 +85,7 @@ def fast_sums(kernel, sources, targets, weights, eps, *, floor, method="auto", o
 
 def choose_for_degrees(kernel, tree, eps):
     """`choose_method` for `kernel_degrees`."""
-    return choose_method(kernel, tree.points, tree.low[0], tree.high[0], len(tree.points), eps, lambda: tree)
+    return choose_method(kernel, tree.points, tree.low[0], tree.high[0], len(tree.points), eps, lambda: tree, turn=True)
 
 
 def kernel_degrees(kernel, tree, eps, *, method=None, progress=None):

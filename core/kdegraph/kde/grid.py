@@ -1,8 +1,9 @@
 """The Gauss transform on a regular grid of boxes.
 
-Moments of the boxes become local expansions by one translation for every pair of boxes in a line, dimension after dimension. Masses of
-cells (parts of boxes) go the same way with the largest values K and the largest errors e of one dimension, which gives every target a bound
-of its error, the sum of ``|w| (prod (K + e) - prod K)``. Targets that are not certainly within what is allowed are handed back.
+Moments of the boxes become local expansions by one translation for every pair of boxes in a line, dimension after dimension. A second
+transform of order 2, of the absolute weights, goes the same way with bounds K of the values and e of the errors of one dimension, linear in
+either point: it gives every target a bound of its error, the sum of ``|w| (prod (K + e) - prod K)``. Targets that are not certainly within
+what is allowed are handed back.
 """
 
 import math
@@ -13,41 +14,43 @@ import numpy as np
 from .. import parallel
 from . import boxes as loops
 from . import chebyshev
-from .chebyshev import CELLS
 
 MAX_TERMS = 20_000  # of an expansion
 MAX_COEFFICIENTS = 2**25  # of all boxes, and so many more as points can pay for
-MAX_CELLS = 2**20  # of a grid, and as many as points
+MAX_CORNERS = 2**20  # of the boxes of a grid, and as many as points
 SAMPLE = 1024  # points on which the number of boxes is estimated
 CHUNK = 50_000  # points that one thread sorts
 MACS = 200_000  # products of translations in one call
 SLOWEST = 1e5  # ns: what a target costs that is handed back, at most
+SAFE = 0.75  # where the mean bound in a box is within this part of what is allowed, next to no target is handed back
 
 # Costs in nanoseconds of one core: a point, and what a dimension and a term of an expansion add; a product of a translation, a run of such
-# products without a gap, a pair of boxes; a cell.
+# products without a gap, a pair of boxes; a box, also an empty one.
 POINT, POINT_DIM, TERM = 20.0, 5.0, 0.09
-PRODUCT, RUN, PAIR, CELL = 0.08, 2.5, 25.0, 6.0
-BOUNDS = 7  # translations of cells for each of those of expansions
+PRODUCT, RUN, PAIR, BOX = 0.08, 2.5, 25.0, 20.0
+BOUNDS = 5  # translations of bounds for each of those of expansions
+TURN, TURNABLE = 5e6, 1e-9  # ns: what has to be at stake before principal axes are thought of, and the least eps: they are rounded
 
 
 @dataclass(frozen=True)
 class Boxes:
-    """The boxes of a grid that hold points: ``order[start[k]:stop[k]]`` are the points of the box `numbers[k]`.
-
-    `cell` tells the cells of the points, ``count[k]`` how many are in each cell of a box.
-    """
+    """The boxes of a grid that hold points: ``order[start[k]:stop[k]]`` are the points of the box `numbers[k]`."""
 
     points: np.ndarray
     order: np.ndarray
-    cell: np.ndarray
     numbers: np.ndarray
     start: np.ndarray
     stop: np.ndarray
-    count: np.ndarray
 
     def subset(self, rows):
         """Some of the boxes."""
-        return replace(self, numbers=self.numbers[rows], start=self.start[rows], stop=self.stop[rows], count=self.count[rows])
+        return replace(self, numbers=self.numbers[rows], start=self.start[rows], stop=self.stop[rows])
+
+    def moments(self, grid, weights, order, out=None, progress=None):
+        """Moments of all boxes, (n_boxes, order^d)."""
+        out = np.empty((self.numbers.size, order**grid.shape.size)) if out is None else out[: self.numbers.size]
+        self.loop_over(loops.add_moments, grid, weights, order, out, progress=progress)
+        return out
 
     def loop_over(self, kernel, grid, *args, progress=None):
         """Run `kernel` over the boxes."""
@@ -59,7 +62,7 @@ class Boxes:
 
 @dataclass(frozen=True)
 class Grid:
-    """A regular grid of boxes.
+    """A regular grid of boxes, along the axes of the points or along the columns of `axes` with the origin `center`.
 
     `drift` bounds what rounded coordinates add to an error in one dimension, `order` is the lowest to be tried, `cost` is estimated, in ns
     of one core.
@@ -72,23 +75,24 @@ class Grid:
     drift: float
     order: int
     cost: float
+    axes: np.ndarray | None = None
+    center: np.ndarray | None = None
 
     def sort(self, points):
         """Sort `points` into the boxes."""
+        points = points if self.axes is None else _turned(points, self.center, self.axes)
         n = len(points)
         n_boxes = math.prod(self.shape.tolist())
-        n_cells = n_boxes * CELLS**self.shape.size
-        chunk = max(CHUNK, -(-n // max(1, min(32, 4 * n // n_cells))))
-        cell, order = np.empty(n, np.int32), np.empty(n, np.int32)
-        count = np.zeros((-(-n // chunk), n_cells), np.int32)
-        parallel.run(loops.locate, n, points, chunk, self.origin, self.scale, self.shape, cell, count, chunk=chunk)
+        chunk = max(CHUNK, -(-n // max(1, min(32, 4 * n // n_boxes))))
+        box, order = np.empty(n, np.int32), np.empty(n, np.int32)
+        count = np.zeros((-(-n // chunk), n_boxes), np.int32)
+        parallel.run(loops.locate, n, points, chunk, self.origin, self.scale, self.shape, box, count, chunk=chunk)
         place = np.cumsum(count.T, dtype=np.int64).reshape(count.shape[::-1]).T - count
-        total = count.sum(axis=0).reshape(n_boxes, -1)
-        parallel.run(loops.list_points, n, cell, chunk, place, order, chunk=chunk)
-        size = total.sum(axis=1)
+        size = count.sum(axis=0)
+        parallel.run(loops.list_points, n, box, chunk, place, order, chunk=chunk)
         numbers = np.flatnonzero(size)
         stop = np.cumsum(size[numbers])
-        return Boxes(points, order, cell, numbers, stop - size[numbers], stop, total[numbers])
+        return Boxes(points, order, numbers, stop - size[numbers], stop)
 
     def stride(self, axis):
         """By how much the number of a box grows along an axis."""
@@ -101,28 +105,59 @@ class Grid:
         return mark
 
 
-def choose_grid(kernel, sources, low, high, n_targets, eps):
-    """The `Grid` of least estimated cost for points between `low` and `high`; None where the points are too sparse for any."""
+def choose_grid(kernel, sources, low, high, n_targets, eps, *, turn=False):
+    """The `Grid` of least estimated cost for points between `low` and `high`; None where the points are too sparse for any.
+
+    `turn`: whether it may lie along the principal axes of the sources, which are the targets then. Clusters that are not round meet fewer
+    of its boxes.
+    """
     n, d = sources.shape
     sample = sources if n <= SAMPLE else sources[np.random.default_rng(0).integers(0, n, SAMPLE)]
+    grid = _choose_width(kernel, sample, low, high, n, n_targets, eps)
+    if not (turn and 2 < d < n and eps >= TURNABLE) or (grid is not None and grid.cost < TURN):
+        return grid
+    center = sample.mean(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        covariance = np.cov(sample, rowvar=False)
+    if not np.isfinite(covariance).all():
+        return grid
+    _, axes = np.linalg.eigh(covariance)
+    points = _turned(sources, center, axes)
+    sample = _turned(sample, center, axes)
+    low, high = points.min(axis=0), points.max(axis=0)
+    other = _choose_width(kernel, sample, low, high, n, n_targets, eps)
+    if other is None or (grid is not None and other.cost >= grid.cost):
+        return grid
+    return replace(other, axes=axes, center=center, drift=4 * d * other.drift)
+
+
+def _turned(points, center, axes):
+    out = np.empty_like(points)
+    parallel.run(loops.turn, len(points), points, center, axes, out, chunk=CHUNK)
+    return out
+
+
+def _choose_width(kernel, sample, low, high, n, n_targets, eps):
+    """The `Grid` of least estimated cost along the axes of a `sample` of `n` points."""
+    d = sample.shape[1]
     best = None
     for width in chebyshev.WIDTHS:
         with np.errstate(over="ignore", invalid="ignore"):
             scale = kernel.inverse_sigma / width
             shape = np.maximum(np.ceil((high - low) * scale), 1.0)
             n_boxes = shape.prod()
-        good = np.flatnonzero(chebyshev.relative_errors(width, d) <= eps)
-        if not n_boxes * CELLS**d <= MAX_CELLS + n or good.size == 0 or good[0] ** d > MAX_TERMS:
+        good = np.flatnonzero(chebyshev.relative_errors(width, d) <= SAFE * eps)
+        if not n_boxes * 2**d <= MAX_CORNERS + n or good.size == 0 or good[0] ** d > MAX_TERMS:
             continue
         order, reach = int(good[0]), math.ceil(math.sqrt(math.log(20 * n / eps)) / width)
-        cost = (n + n_targets) * (POINT + POINT_DIM * d + TERM * order**d) + CELL * n_boxes * CELLS**d
+        cost = (n + n_targets) * (POINT + POINT_DIM * d + TERM * order**d) + BOX * n_boxes
         if best is not None and cost >= best.cost:
             continue
         taps = np.minimum(2 * reach + 1, shape).sum()
         rows = min(n_boxes, 1.8 * _count_boxes((sample - low) * scale, shape, n))
         if rows * order**d > MAX_COEFFICIENTS + 64 * n:
             continue
-        products = order ** (d + 1) * PRODUCT + order**2 * RUN + BOUNDS * CELLS ** (d + 1) * PRODUCT + (1 + BOUNDS) * PAIR
+        products = order ** (d + 1) * PRODUCT + order**2 * RUN + BOUNDS * 2 ** (d + 1) * PRODUCT + (1 + BOUNDS) * PAIR
         cost += rows * taps * products
         if best is None or cost < best.cost:
             extent = float(shape.max()) * width
@@ -156,7 +191,7 @@ def grid_sums(grid, sources, targets, weights, eps, *, floor=0.0, own=0.0, progr
     order, bounds, n_left = _choose_order(grid, stages, into, onto, size, eps, floor, own)
     if n_left > m / 2:
         return np.empty(m), np.arange(m)
-    bounds += total * grid.tables.beyond
+    bounds[:, 0] += total * grid.tables.beyond
     sums, uncertain = np.empty(m), np.empty(m, bool)
     passing = (grid, stages, order, into, onto, bounds, eps, floor * total, own, sums, uncertain)
     _transform(size, *passing, progress=_part(progress, 0.0, 0.5 if signed else 1.0))
@@ -199,31 +234,29 @@ def _translate(grid, stages, axis, matrices, source, out=None):
 
 
 def _choose_order(grid, stages, into, onto, size, eps, floor, own):
-    """The order of least cost, bounds of the errors in the cells of the targets, and how many targets will about be handed back."""
-    d = grid.shape.size
-    tables = grid.tables
-    masses = [into.count.astype(float)]
-    if (size != 1).any():
-        full = np.bincount(into.cell, weights=size, minlength=math.prod(grid.shape.tolist()) * CELLS**d)
-        masses = [full.reshape(-1, CELLS**d)[into.numbers]]
+    """The order of least cost, bounds of the errors as expansions of order 2, and how many targets will about be handed back."""
+    d, tables = grid.shape.size, grid.tables
+    masses = [into.moments(grid, size, 2)]
     typical = masses[0]
     for c in range(d):
-        masses.append(_translate(grid, stages, c, tables.largest, masses[-1]))
-        typical = _translate(grid, stages, c, tables.typical, typical)
-    allowed = eps * (typical - own) + floor * size.sum() - tables.beyond * size.sum()
+        masses.append(_translate(grid, stages, c, tables.majorants, masses[-1]))
+        typical = _translate(grid, stages, c, tables.matrices[:, :2, :2], typical)
+    # The first coefficient is the mean over a box.
+    total, n_targets = size.sum(), onto.stop - onto.start
+    allowed = eps * (typical[:, 0] - own) + (floor - tables.beyond) * total
     remaining = min(1.5 * size.size, SLOWEST)
     best = None
     for order in range(grid.order, chebyshev.MAX_ORDER + 1):
         if best is not None and order**d > MAX_TERMS:
             break
+        small = np.zeros_like(tables.majorants)
+        small[:, 0, 0] = tables.errors(order) + grid.drift
         error = np.zeros_like(masses[0])
-        small = tables.errors[order] + grid.drift
-        small = small[:, None, None] * np.ones_like(tables.largest)
         for c in range(d):
-            error = _translate(grid, stages, c, tables.largest + small, error) + _translate(grid, stages, c, small, masses[c])
-        left = int(onto.count[error > 0.7 * allowed].sum())
+            error = _translate(grid, stages, c, tables.majorants + small, error) + _translate(grid, stages, c, small, masses[c])
+        left = int(n_targets[error[:, 0] > SAFE * allowed].sum())
         products = sum(s.size for s in stages[1:]) * len(small) * order ** (d + 1) * PRODUCT
-        cost = (into.cell.size + onto.cell.size) * TERM * order**d + products + left * remaining
+        cost = (into.order.size + onto.order.size) * TERM * order**d + products + left * remaining
         if best is not None and cost >= best[0]:
             break
         best = cost, order, error, left
@@ -236,8 +269,7 @@ def _transform(weights, grid, stages, order, into, onto, bounds, eps, slack, own
     """Write the sums for `weights` less `own` at all targets, and which are `uncertain`."""
     # Two rooms for all stages: fresh memory costs as much as what is done with it.
     rooms = [np.empty((max(s.size for s in stages[i::2]), order**grid.shape.size)) for i in range(2)]
-    coefficients = rooms[0][: into.numbers.size]
-    into.loop_over(loops.add_moments, grid, weights, order, coefficients, progress=_part(progress, 0.0, 0.4))
+    coefficients = into.moments(grid, weights, order, rooms[0], _part(progress, 0.0, 0.4))
     matrices = grid.tables.matrices[:, :order, :order]
     for axis in range(grid.shape.size):
         coefficients = _translate(grid, stages, axis, matrices, coefficients, rooms[(axis + 1) % 2])
