@@ -80,6 +80,7 @@ def _majorant(width, apart):
         hats = np.stack([1.0 - t, t])
         lacking = np.exp(-(((apart + t - t[:, None]) * width) ** 2)) - hats.T @ corners @ hats
         corners = corners + max(lacking.max(), 0.0) + (width * t[1]) ** 2 / 2  # second derivatives are at most 2 width^2
+    corners = corners + 1e-12 * corners.max()  # more than what is rounded here and below
     to_polynomials = np.array([[0.5, -0.5], [0.5, 0.5]])
     return to_polynomials.T @ corners @ to_polynomials
 

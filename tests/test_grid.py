@@ -1,0 +1,57 @@
+"""Grids of boxes: the bounds on which their guarantee rests, and grids along principal axes."""
+
+import numpy as np
+import oracle
+import pytest
+from kdegraph import Kernel
+from kdegraph.kde import chebyshev
+from kdegraph.kde.grid import TURN, choose_grid, grid_sums
+from numpy.polynomial.chebyshev import chebgrid2d
+
+FINE = np.cos(np.linspace(0, np.pi, 701))  # none of the angles on which the bounds are computed but the ends
+
+
+@pytest.mark.parametrize("apart", [0, 1, -1, 3, -4])
+@pytest.mark.parametrize("width", chebyshev.WIDTHS)
+def test_no_error_exceeds_its_bound(width, apart):
+    exact = np.exp(-((apart * width + (FINE - FINE[:, None]) * (width / 2)) ** 2))
+    table = chebyshev.tables(width, 4)
+    for order in (1, 2, 3, 5, 8, 13, 18):
+        kept = chebgrid2d(FINE, FINE, table.matrices[apart + 4, :order, :order])
+        error, bound = np.abs(kept - exact).max(), table.errors(order)[apart + 4]
+        assert error <= bound
+        assert bound <= 1.5 * error + 2e-13
+
+
+@pytest.mark.parametrize("apart", [0, 1, -1, 2, -3, 6])
+@pytest.mark.parametrize("width", chebyshev.WIDTHS)
+def test_majorants_lie_above_the_gaussian(width, apart):
+    exact = np.exp(-((apart * width + (FINE - FINE[:, None]) * (width / 2)) ** 2))
+    above = chebgrid2d(FINE, FINE, chebyshev.tables(width, 6).majorants[apart + 6])
+    assert (above >= exact).all()
+    # Touching somewhere, but for the allowance for what lies between the places that were looked at.
+    assert (above - exact).min() <= (width / 64) ** 2
+
+
+@pytest.mark.parametrize("far", [0.0, 1e3])
+@pytest.mark.parametrize("d", [3, 4, 5])
+def test_a_thin_cloud_across_the_axes_gets_a_grid_along_it(d, far):
+    rng = np.random.default_rng(d)
+    turn = np.linalg.qr(rng.normal(size=(d, d)))[0]
+    X = (rng.normal(size=(20_000, d)) * np.array([3.0, *[0.2 / d] * (d - 1)])) @ turn + far
+    kernel, low, high = Kernel("gaussian", 0.3), X.min(axis=0), X.max(axis=0)
+    plain, turned = (choose_grid(kernel, X, low, high, len(X), 1e-3, turn=turn) for turn in (False, True))
+    assert plain is None or (plain.axes is None and turned.cost < plain.cost and plain.cost > TURN)
+    np.testing.assert_allclose(turned.axes.T @ turned.axes, np.eye(d), atol=1e-12)
+    got, left = grid_sums(turned, X, None, np.ones(len(X)), 1e-3)
+    assert left.size < 20
+    pick = np.setdiff1d(np.arange(0, len(X), 100), left)
+    exact, mass = oracle.sums_and_masses(X, X[pick], "gaussian", 0.3, np.ones(len(X)))
+    assert (np.abs(got[pick] - exact) <= 1e-3 * mass).all()
+
+
+def test_axes_are_not_turned_for_errors_near_rounding():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 3)) * np.array([3.0, 0.1, 0.1]) @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    grid = choose_grid(Kernel("gaussian", 0.3), X, X.min(axis=0), X.max(axis=0), len(X), 1e-11, turn=True)
+    assert grid is None or grid.axes is None
