@@ -78,7 +78,7 @@ def check_adjacency(adjacency, name="adjacency", *, progress=None):
     partial = np.zeros((-(-n // CHUNK), 2), np.uint64)
     parallel.run(
         _check_rows, n, csr.indptr, csr.indices, csr.data, csr.data.view(np.uint64), degrees, partial,
-        chunk=CHUNK, progress=_part(progress, 0.0, 0.3),
+        chunk=CHUNK, progress=parallel.part(progress, 0.0, 0.3),
     )  # fmt: skip
     if partial[:, 1].any():
         _refuse_weights(csr, name)
@@ -88,17 +88,16 @@ def check_adjacency(adjacency, name="adjacency", *, progress=None):
     if len(weights) and weights.max() > 1e290:  # the Laplacian does not depend on the unit of the weights, their sums must not overflow
         weights = weights * 2.0**-200
         parallel.run(_row_sums, n, csr.indptr, weights, degrees)
-    component, sizes = connected_components(csr.indptr, csr.indices, progress=_part(progress, 0.3, 0.6))
+    component, sizes = connected_components(csr.indptr, csr.indices, progress=parallel.part(progress, 0.3, 0.6))
     if order is None or n <= IN_CACHE:
         points = None
-        order = np.arange(n, dtype=np.int32) if n <= IN_CACHE else _breadth_first_order(csr.indptr, csr.indices, _part(progress, 0.6, 1.0))
+        order = (
+            np.arange(n, dtype=np.int32)
+            if n <= IN_CACHE
+            else _breadth_first_order(csr.indptr, csr.indices, parallel.part(progress, 0.6, 1.0))
+        )
     report(1.0)
     return Graph(csr.indptr, csr.indices, weights, degrees, component, sizes, order, points)
-
-
-def _part(progress, begin, end):
-    """A callback that reports its fraction as a part of `progress`; None if nobody listens."""
-    return None if progress is None else lambda fraction: progress(begin + (end - begin) * fraction)
 
 
 def _refuse_weights(csr, name):

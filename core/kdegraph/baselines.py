@@ -136,7 +136,7 @@ def full_graph(X, *, sigma, kernel="gaussian", max_bytes=None, progress=None):
     if 8 * n * n > limit:
         _refuse(n, 8 * n * n, limit, "8 bytes for each pair")
     values = np.empty((n, n))
-    report = None if progress is None else lambda fraction: progress("full graph", fraction)
+    report = parallel.stage(progress, "full graph")
     columns = np.ascontiguousarray(X.T)
     parallel.run(_fill_rows, n, kernel.code, kernel.inverse_sigma, X, columns, values, progress=report)
     return values
@@ -221,7 +221,7 @@ def knn_graph(X, n_neighbors=10, *, mode="connectivity", sigma=None, kernel="gau
     shape = Kernel(kernel, 1.0 if sigma is None else sigma)
     if n == 1:
         return scipy.sparse.csr_array((1, 1))
-    report = None if progress is None else lambda fraction: progress("nearest neighbours", fraction)
+    report = parallel.stage(progress, "nearest neighbours")
     neighbors = _other_neighbors(X, k, report)
     return _symmetric(X, np.repeat(np.arange(n), k), neighbors.ravel(), shape if mode == "kernel" else None, report)
 

@@ -175,7 +175,7 @@ def spectral_clustering(
     check_choice(embedding, "embedding", EMBEDDINGS)
     check_choice(assign_labels, "assign_labels", ROUNDINGS)
     n_init = check_count(n_init, "n_init")
-    graph = check_adjacency(adjacency, progress=None if progress is None else lambda fraction: progress("components", fraction))
+    graph = check_adjacency(adjacency, progress=parallel.stage(progress, "components"))
     automatic = isinstance(n_clusters, str)
     if automatic:
         check_choice(n_clusters, "n_clusters", ("auto",))

@@ -229,6 +229,11 @@ def part(progress, start, stop):
     return None if progress is None else lambda fraction: progress(start + (stop - start) * fraction)
 
 
+def stage(progress, name):
+    """`progress` of one stage, called with the fraction alone; None when nobody listens."""
+    return None if progress is None else lambda fraction: progress(name, fraction)
+
+
 class Stages:
     """Times the stages of a computation and reports them: one object per computation.
 

@@ -12,7 +12,7 @@ from ._laplacian import NormalizedAdjacency, check_adjacency
 from ._memory import available_memory, format_bytes
 from ._nullspace import NullSpace
 from ._validation import check_count, check_positive, check_seed
-from .parallel import responsive
+from .parallel import part, responsive, stage
 
 DENSE_UP_TO = 400  # vertices; LAPACK is faster there, and where about 50 products cost more than n^3
 DENSE_AT_LAST = 4_000  # vertices up to which LAPACK is called where the iteration has not converged: some seconds
@@ -124,7 +124,7 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, omit_isol
     Y. Zhou, Y. Saad, M. L. Tiago, J. R. Chelikowsky, "Self-consistent-field calculations using Chebyshev-filtered subspace iteration",
     J. Comput. Phys. 219 (2006), 172-184.
     """
-    graph = check_adjacency(adjacency, progress=None if progress is None else lambda fraction: progress("components", fraction))
+    graph = check_adjacency(adjacency, progress=stage(progress, "components"))
     n = graph.n
     sizes = graph.sizes
     available = int(sizes[sizes > 1].sum()) if omit_isolated else n
@@ -212,8 +212,8 @@ def _check_memory(needed, k, n):
 
 def _beyond_components(graph, vertices, places, root, norms, k, v0, tol, rng, progress) -> Pairs:
     """The `k` eigenpairs of M that follow the exact ones, on the rows `vertices` (components in one piece each)."""
-    report = None if progress is None else lambda fraction: progress("eigenvectors", fraction)
-    beginning = None if progress is None else lambda _: progress("eigenvectors", 0.0)
+    report = stage(progress, "eigenvectors")
+    beginning = part(report, 0.0, 0.0)
     operator = NormalizedAdjacency.of_graph(graph, vertices, beginning)
     component = graph.component[vertices]
     null = NullSpace(np.r_[0, np.flatnonzero(np.diff(component)) + 1, len(vertices)], root[vertices] / norms[component])
