@@ -99,6 +99,21 @@ def test_points_are_drawn_where_they_lie_and_all_of_them():
     assert np.count_nonzero(image) < 4 * 36
 
 
+def test_edges_lie_above_the_points_when_asked_to():
+    places = np.array([[2.0, 5.0], [8.0, 5.0]])
+    palette = np.array([[0, 0, 255], [9, 9, 9]], dtype=np.uint8)
+    edge = (np.array([0], dtype=np.int32), np.array([1], dtype=np.int32))
+
+    def middle(**options):
+        """Red, green and blue on the left point, where the edge begins."""
+        image = draw((0, 10, 0, 10, 101, 101), places, np.zeros(2, dtype=np.int64), palette, radius=4.0, **options)
+        return image.view(np.uint8).reshape(101, 101, 4)[50, 21, :3]
+
+    np.testing.assert_allclose(middle(), [0, 0, 255], atol=1)
+    np.testing.assert_allclose(middle(above=True), [9, 9, 9], atol=1)
+    assert middle(edges=edge, above=True)[2] > 100
+
+
 def test_every_edge_is_listed_once_or_evenly_thinned():
     graph = kdegraph.knn_graph(np.random.default_rng(0).normal(size=(400, 2)), 8)
     rows, columns = edge_list(graph)

@@ -80,7 +80,7 @@ class Painter:
         edges = None
         if scene.adjacency is not None:
             edges = chosen_edges(scene.adjacency, scene.selection, scene.edges)
-        return draw(scene.viewport, scene.positions, colours, palette, edges=edges, radius=radius)
+        return draw(scene.viewport, scene.positions, colours, palette, edges=edges, radius=radius, above=scene.edges == "strongest")
 
     def _glyph_positions(self, scene):
         if not self._changed("positions", (scene.positions,)):

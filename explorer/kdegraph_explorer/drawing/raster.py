@@ -14,7 +14,7 @@ EDGE_OPACITY = 0.8
 CROWD = 0.25  # points that would cover more of the image than this become translucent
 
 
-def draw(viewport, positions, colours, palette, *, edges=None, radius=None):
+def draw(viewport, positions, colours, palette, *, edges=None, radius=None, above=False):
     """Draw edges and points as an image.
 
     Parameters
@@ -31,6 +31,8 @@ def draw(viewport, positions, colours, palette, *, edges=None, radius=None):
     radius : float, optional
         Of the points, in pixels; None draws no points.
         Where they are crowded they are translucent, so that their density shows.
+    above : bool
+        Whether the edges lie above the points, which then have the neutral colour.
 
     Returns
     -------
@@ -42,19 +44,26 @@ def draw(viewport, positions, colours, palette, *, edges=None, radius=None):
     x = ((positions[:, 0] - x0) / (x1 - x0)).astype(np.float32)
     y = ((positions[:, 1] - y0) / (y1 - y0)).astype(np.float32)
     image = np.zeros((height, width, 4), dtype=np.float32)
+    if radius is not None and above:
+        _lay_points(image, x, y, np.full(len(colours), len(palette) - 1), palette, radius)
     if edges is not None and len(edges[0]):
-        ink = _edge_counts(viewport[4:], x, y, colours, len(palette), *edges)
+        ink = _edge_counts((width, height), x, y, colours, len(palette), *edges)
         total = _over_colours(ink)
         inked = total[total > 0]
         full = max(1.2, 1.1 * float(inked.mean())) if inked.size else 1.0
         _lay_over(image, ink, total, palette, EDGE_OPACITY * (1 - np.exp(-total / full)))
-    if radius is not None:
-        counts = _point_counts(viewport[4:], x, y, colours, len(palette), radius)
-        seen = np.count_nonzero((x > 0) & (x < 1) & (y > 0) & (y < 1))
-        opacity = min(0.9, CROWD * width * height / max(1.0, seen * np.pi * radius**2))
-        total = _over_colours(counts)
-        _lay_over(image, counts, total, palette, 1 - (1 - opacity) ** total)
+    if radius is not None and not above:
+        _lay_points(image, x, y, colours, palette, radius)
     return _packed(image)
+
+
+def _lay_points(image, x, y, colours, palette, radius):
+    height, width, _ = image.shape
+    counts = _point_counts((width, height), x, y, colours, len(palette), radius)
+    seen = np.count_nonzero((x > 0) & (x < 1) & (y > 0) & (y < 1))
+    opacity = min(0.9, CROWD * width * height / max(1.0, seen * np.pi * radius**2))
+    total = _over_colours(counts)
+    _lay_over(image, counts, total, palette, 1 - (1 - opacity) ** total)
 
 
 def _edge_counts(size, x, y, colours, n_colours, rows, columns):
