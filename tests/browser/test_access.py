@@ -11,8 +11,17 @@ FOCUSED = """() => {
 OVERFLOWS = "() => [document.documentElement.scrollWidth > innerWidth, document.documentElement.scrollHeight > innerHeight]"
 
 
-def serious(page):
-    """What axe-core finds that is serious or worse."""
+def serious(page, tries=5):
+    """What axe-core finds that is serious or worse, and goes on finding: what has just appeared is mended a moment later."""
+    for _ in range(tries):
+        if not (found := serious_now(page)):
+            break
+        page.wait_for_timeout(500)
+    return found
+
+
+def serious_now(page):
+    """What axe-core finds at this moment."""
     found = Axe().run(page).response["violations"]
     return [
         f"{violation['id']}: {violation['help']}: {node['html'][:200]}"

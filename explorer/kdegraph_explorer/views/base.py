@@ -199,13 +199,19 @@ def beside(*cards, widths=None, **options):
             sizing_mode="stretch_both",
             margin=0,
             styles={"flex": f"{width} 1 {300 * width / sum(widths):.0f}px"},
-            stylesheets=[BELOW_WHERE_NARROW],
+            stylesheets=[GROWS_WHERE_NARROW],
         )
         for card, width in zip(cards, widths, strict=True)
     )
     return pn.Row(*places, stylesheets=[BELOW_WHERE_NARROW], **{"sizing_mode": "stretch_both", "margin": 0, **options})
 
 
+GROWS_WHERE_NARROW = """
+@media (max-width: 599px) {
+  :host { height: auto !important; flex: none !important; }
+  :host > * { height: auto !important; flex: none !important; }
+}
+"""
 BELOW_WHERE_NARROW = """
 @media (max-width: 599px) {
   :host { flex-direction: column !important; height: auto !important; flex: none !important; }

@@ -45,7 +45,7 @@ class Browser(JSComponent):
         button.tabIndex = -1  // the arrow keys do the same in the field
       }],
       ["[aria-label='Resize sidebar']:not([role])", handle => handle.setAttribute("role", "separator")],
-      [".kg-scroll", region => { region.tabIndex = 0 }],
+      [".kg-scroll, .MuiDialogContent-root", region => { region.tabIndex = 0 }],
       ["[role=progressbar]:not([aria-label])", bar => bar.setAttribute("aria-label", "Progress")],
       ["h5", heading => { if (heading.textContent.trim() === "") heading.setAttribute("aria-hidden", "true") }],
       ["h3.title:not([aria-level])", title => { title.setAttribute("role", "heading"); title.setAttribute("aria-level", "1") }],

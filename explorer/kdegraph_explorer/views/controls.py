@@ -115,6 +115,7 @@ SMALL_TOGGLE = {
 }
 SENTENCE_STYLE = ":host { font-size: 12px; line-height: 1.35; } div { opacity: 0.65; }"
 COMPACT = (
+    ".MuiFormLabel-root { font-size: 13.5px !important; } "
     ".MuiFormControlLabel-root { margin-right: 0 !important; } .MuiTypography-root { font-size: 13.5px !important; white-space: nowrap; }"
 )
 
@@ -299,7 +300,7 @@ class DisplayControls(Viewer):
     def _drag(self):
         parameter = self.state.param.drag
         common = {"label": parameter.label, "description": parameter.doc, "size": "small", "margin": (2, 8)}
-        return pmui.RadioButtonGroup.from_param(parameter, **common, sx=SMALL_TOGGLE)
+        return pmui.RadioButtonGroup.from_param(parameter, **common, sx=SMALL_TOGGLE, stylesheets=[COMPACT])
 
     def _axis(self, name):
         parameter = self.state.param[name]
