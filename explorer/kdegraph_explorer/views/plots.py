@@ -10,6 +10,7 @@ from ..selection import combined, indices_within
 
 REACH = 6  # pixels between the mouse and the point that is meant
 TOOLS = "pan,wheel_zoom,box_select,lasso_select,tap,reset"
+ROOM, ROOM_FOR_A_NAME = 42, 26  # pixels beside a plot: were it as wide as the numbers there, these and the window would change each other
 DRAG = {"move": PanTool, "box": BoxSelectTool, "lasso": LassoSelectTool}
 
 
@@ -181,6 +182,7 @@ class GraphPlot:
         """Write the names of the axes, unless they are "x" and "y", which say nothing."""
         for axis, name in ((self.figure.xaxis, horizontal), (self.figure.yaxis, vertical)):
             axis.axis_label = name if len(name) > 2 else ""
+        self.figure.min_border_left = ROOM + (ROOM_FOR_A_NAME if len(vertical) > 2 else 0)
 
     def select(self, indices):
         """Fade the points that the browser draws, except `indices`; none fades without any."""
