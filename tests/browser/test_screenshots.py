@@ -4,6 +4,8 @@ import pytest
 
 ALL_ROUNDS = """([name, rounds]) => Bokeh.documents.map(doc => doc.get_model_by_name(name)).find(Boolean)
   ?.renderers.some(renderer => renderer.data_source.data["error"]?.length === rounds)"""
+EDGES = """names => names.every(name => Bokeh.documents.map(doc => doc.get_model_by_name(name)).find(Boolean)
+  ?.renderers.some(renderer => renderer.data_source.data["image"]?.[0]?.some?.(Boolean)))"""
 # The new views: the name of the tab, and what is there once nothing more comes.
 VIEWS = {
     "point": ("One point", lambda page: page.locator(".kg-neighbours tbody tr").first.wait_for()),
@@ -28,9 +30,12 @@ def keep_for_readme(page, name, pytestconfig):
 def test_screenshot_of_moons(explorer, screenshot, theme, pytestconfig):
     explorer = explorer()
     page = explorer.page
+    page.wait_for_function(EDGES, arg=["KDE graph: points and edges", "k-NN graph: points and edges"])
     if theme == "dark":
         page.get_by_label("Toggle theme").click()
         explorer.settle()
+    page.wait_for_timeout(1000)
+    explorer.settle()
     screenshot(page, f"moons-{theme}", hide=hidden(page))
     if theme == "light":
         keep_for_readme(page, "explorer", pytestconfig)
