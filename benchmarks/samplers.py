@@ -1,4 +1,4 @@
-"""The choice of the sampler: CPU seconds of "auto", "rejection" and "rows", and of rows drawn by BLAS and NumPy, over d, n and sigma.
+"""The choice of the sampler: CPU seconds of "auto", "rejection", "rows" and "recursive", and of rows drawn by BLAS and NumPy, over d, n and sigma.
 
     python benchmarks/samplers.py [--csv benchmarks/results/samplers.csv]
 
@@ -16,12 +16,14 @@ import threadpoolctl
 from _common import csv_option, write
 from kdegraph import parallel
 from kdegraph.graph import choose_sampler
+from kdegraph.kde import make_solver
 from kdegraph.kde.fast import kernel_degrees
 from kdegraph.kernels import Kernel
-from kdegraph.sampling import rejection, rows
+from kdegraph.sampling import recursive, rejection, rows
 from kdegraph.tree import build_tree
 
 PAIRS = 5e7  # rows are measured on at most so many pairs
+RECURSIVE = 10_000  # points up to which the recursive sampler is measured
 EPS = 0.01  # of the kernel degrees
 DIMENSIONS, SIZES, SIGMAS = (1, 2, 3, 5, 8, 20, 50), (1_000, 10_000, 100_000), (0.03, 0.3, 1.0, 3.0, 30.0, 300.0)
 
@@ -67,6 +69,14 @@ def by_rejection(kernel, tree, n_rounds):
     return time.process_time() - start
 
 
+def by_recursive(X, kernel, n_rounds):
+    """Algorithm 1; it has kernel degrees of its own, and the tree is counted, which the others have in common."""
+    solver = make_solver("auto", EPS)
+    start = time.process_time()
+    recursive.draw_neighbors(kernel, build_tree(X, recursive.LEAF), solver, n_rounds, 0, recursive.STRATIFIED)
+    return time.process_time() - start
+
+
 def measure(n, d, relative, n_rounds):
     """One row of the table."""
     X = clusters(n, d)
@@ -81,6 +91,8 @@ def measure(n, d, relative, n_rounds):
     if not hopeless:
         by_rejection(kernel, tree, n_rounds)  # compiles or loads what it needs
     seconds["rejection"] = np.nan if hopeless else min(by_rejection(kernel, tree, n_rounds) for _ in range(runs))
+    # It never wins, and where it takes long nothing is learnt from waiting.
+    seconds["recursive"] = by_recursive(X, kernel, n_rounds) if n <= RECURSIVE else np.nan
     choices = []
     for _ in range(3):
         start = time.process_time()

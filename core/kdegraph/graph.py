@@ -16,13 +16,14 @@ from .kernels import CODES, Kernel
 from .parallel import Stages, responsive
 from .rounds import suggest_n_rounds
 from .sampling import recursive, rejection, rows
-from .tree import build_tree
+from .tree import box_distances, build_tree
 
 SAMPLERS = ("auto", "recursive", "rejection", "rows")
 DRAWS = (recursive.STRATIFIED, recursive.INDEPENDENT)
 WEIGHTINGS = ("inclusion", "paper")
 
-AT_ONCE = 2e6  # ns: rows that cost no more are taken without a look at the alternative
+AT_ONCE = 8e6  # ns: where rows cost no more, estimating the alternative would take as long: the extent of the points decides
+CLOSE, FEW = 4.0, 14  # exponent between the farthest points and dimensions up to which the alternative is taken then
 
 
 @dataclass(frozen=True)
@@ -261,7 +262,10 @@ def choose_sampler(kernel, tree, eps, n_rounds, sampler):
     `sampler` is the one asked for, or "auto" for the one that is estimated to cost less.
     """
     rows_cost = rows.estimate_cost(kernel, tree, n_rounds)
-    if sampler == "rows" or (sampler == "auto" and rows_cost < AT_ONCE):
+    if sampler == "auto" and rows_cost < AT_ONCE:
+        _, widest = box_distances(kernel.code, kernel.inverse_sigma, tree.low, tree.high, 0, tree.low, tree.high, 0)
+        sampler = "rejection" if widest <= CLOSE and tree.points.shape[1] <= FEW else "rows"
+    if sampler == "rows":
         return "rows", None, None
     method, groups = choose_for_degrees(kernel, tree, eps), rejection.Groups.of(kernel, tree, n_rounds)
     if sampler == "auto" and method.cost + rejection.estimate_cost(kernel, tree, groups, n_rounds) > rows_cost:

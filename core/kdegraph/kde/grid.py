@@ -114,7 +114,8 @@ def choose_grid(kernel, sources, low, high, n_targets, eps, *, turn=False):
     n, d = sources.shape
     sample = sources if n <= SAMPLE else sources[np.random.default_rng(0).integers(0, n, SAMPLE)]
     grid = _choose_width(kernel, sample, low, high, n, n_targets, eps)
-    if not (turn and 2 < d < n and eps >= TURNABLE) or (grid is not None and grid.cost < TURN):
+    possible = turn and 2 < d < n and 2**d <= MAX_TERMS and eps >= TURNABLE
+    if not possible or (grid is not None and grid.cost < TURN):
         return grid
     center = sample.mean(axis=0)
     with np.errstate(over="ignore", invalid="ignore"):
