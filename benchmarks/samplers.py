@@ -1,10 +1,10 @@
-"""The choice of the sampler: CPU seconds of "auto", "rejection", "rows" and "recursive", and of rows drawn by BLAS and NumPy, over d, n and sigma.
+"""The choice of the sampler: CPU seconds of "auto", "rejection", "rows" and "recursive" over d, n and sigma.
 
     python benchmarks/samplers.py [--csv benchmarks/results/samplers.csv]
 
-Five normal clusters in d dimensions; sigma in units of `estimate_sigma`. Times are process times of one thread, without what all have in
-common (tree and adjacency matrix); what needs all pairs of many points is measured on a part of the targets and extrapolated. "estimate"
-is the estimated over the measured time of "rejection".
+Beside them rows drawn with BLAS and NumPy. Five normal clusters in d dimensions; sigma in units of `estimate_sigma`. Times are process times
+of one thread, without what all have in common (tree and adjacency matrix); what needs all pairs of many points is measured on a part of the
+targets and extrapolated. "estimate" is the estimated over the measured time of "rejection".
 """
 
 import time

@@ -10,10 +10,11 @@ from ..tree import build_tree
 from .boxes import extent
 from .direct import direct_sums
 from .grid import choose_grid, grid_sums
-from .plan import Plan, choose_plan, pair_cost
+from .plan import Plan, choose_plan
 from .treesum import tree_degrees, tree_sums
 
 GRID, TREE = 1.5e6, 2e7  # ns: what setting up a grid costs, and what has to be at stake before a tree is thought of
+PAIR, PAIR_DIM = 1.0, 0.155  # ns: a kernel value of many, and what each dimension adds
 CHEAP = 800.0  # ns: a grid that costs no more per point and dimension is taken at once
 
 
@@ -41,7 +42,7 @@ def choose_method(kernel, sources, low, high, n_targets, eps, get_tree, *, metho
         Whether the targets are the sources, so that it may lie along their principal axes.
     """
     n, d = sources.shape
-    best = Direct(pair_cost(d) * n * n_targets)
+    best = Direct((PAIR + PAIR_DIM * d) * n * n_targets)
     cost = best.cost
     if on_grid and method != "tree" and kernel.code == GAUSSIAN and cost > GRID:
         grid = choose_grid(kernel, sources, low, high, n_targets, eps, turn=turn)

@@ -19,17 +19,12 @@ LOOSE = 1.5  # groups up to this radius may be expanded (in units of sigma): sma
 SAMPLE, VISITS = 32, 60_000  # groups on which the cost of a plan is estimated, and pairs of groups for that
 RADII = (0.0, 0.12, 0.18, 0.25, 0.35, 0.5, 0.7, 1.0)  # candidates for the radius of a group, in units of sigma
 
-PAIR, PAIR_DIM = 1.2, 0.35  # a kernel value, and what each dimension adds
-VISIT, VISIT_DIM = 60.0, 12.0  # a pair of nodes looked at, and what each dimension adds
+PAIR, PAIR_DIM = 1.2, 0.35  # a kernel value of a few, and what each dimension adds
+VISIT, VISIT_DIM = 120.0, 24.0  # a pair of nodes looked at, for a bound and for the sum, and what each dimension adds
 PRODUCT, TRANSLATION = {True: 0.3, False: 0.8}, 100.0  # a product of a translation (tensor or not), and what comes on top
 POINT_DIM = 25.0  # derivatives in one dimension, on top of the products
 DIRECT, TRANSLATE, FIELD, SOURCES = range(4)  # how a pair of groups is summed, see `choose`
 TERM = 0.7  # a term of an expansion at a point
-
-
-def pair_cost(d):
-    """Cost of one kernel value."""
-    return PAIR + PAIR_DIM * d
 
 
 @dataclass(frozen=True)
