@@ -2,7 +2,7 @@
 
     python benchmarks/samplers.py [--csv benchmarks/results/samplers.csv]
 
-Beside them rows drawn with BLAS and NumPy. Five normal clusters in d dimensions; sigma in units of `estimate_sigma`. Times are process times
+Beside them rows drawn with BLAS and NumPy. Five normal clusters in d dimensions; sigma in units of `estimate_sigma`. Times are CPU times
 of one thread, without what all have in common (tree and adjacency matrix); what needs all pairs of many points is measured on a part of the
 targets and extrapolated. "estimate" is the estimated over the measured time of "rejection".
 """
