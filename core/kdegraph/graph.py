@@ -22,8 +22,9 @@ SAMPLERS = ("auto", "recursive", "rejection", "rows")
 DRAWS = (recursive.STRATIFIED, recursive.INDEPENDENT)
 WEIGHTINGS = ("inclusion", "paper")
 
-AT_ONCE = 8e6  # ns: where rows cost no more, estimating the alternative would take as long: the extent of the points decides
-CLOSE, FEW = 4.0, 14  # exponent between the farthest points and dimensions up to which the alternative is taken then
+AT_ONCE = 3.5e6  # ns: where rows cost no more, estimating the alternative would take as long: the extent of the points decides
+CLEARLY = 0.8  # part of the cost of rows that the alternative may take: its own cost is less certain
+CLOSE, FEW = 60.0, 14  # exponent between the farthest points, times d, and d up to which the alternative is taken then
 
 
 @dataclass(frozen=True)
@@ -264,11 +265,12 @@ def choose_sampler(kernel, tree, eps, n_rounds, sampler):
     rows_cost = rows.estimate_cost(kernel, tree, n_rounds)
     if sampler == "auto" and rows_cost < AT_ONCE:
         _, widest = box_distances(kernel.code, kernel.inverse_sigma, tree.low, tree.high, 0, tree.low, tree.high, 0)
-        sampler = "rejection" if widest <= CLOSE and tree.points.shape[1] <= FEW else "rows"
+        d = tree.points.shape[1]
+        sampler = "rejection" if widest * d <= CLOSE and d <= FEW else "rows"
     if sampler == "rows":
         return "rows", None, None
     method, groups = choose_for_degrees(kernel, tree, eps), rejection.Groups.of(kernel, tree, n_rounds)
-    if sampler == "auto" and method.cost + rejection.estimate_cost(kernel, tree, groups, n_rounds) > rows_cost:
+    if sampler == "auto" and method.cost + rejection.estimate_cost(kernel, tree, groups, n_rounds) > CLEARLY * rows_cost:
         return "rows", None, None
     return "rejection", method, groups
 
