@@ -30,7 +30,8 @@ class Upload(Source):
     widgets: ClassVar[dict] = {"file": "file", "pixels": "steps"}
 
     file = param.Parameter(
-        doc="CSV, TSV, Parquet, NPY or NPZ with one point per row, or a PNG or JPEG picture.", label="Choose or drop a file"
+        doc="CSV, TSV, Parquet, NPY or NPZ with one point per row, or a PNG or JPEG picture.",
+        label=f"Choose or drop a file, up to {datasets.MAX_BYTES >> 30} GiB",
     )
     columns = param.ListSelector(default=[], objects=[], label="Columns", doc="The coordinates of the points.")
     label_column = param.Selector(objects=[NO_LABELS], label="Label column", doc="True labels, to compare the clusters with.")
