@@ -1,0 +1,84 @@
+"""Points that are generated."""
+
+import numpy as np
+import pytest
+from kdegraph import datasets
+
+
+@pytest.mark.parametrize("name", datasets.names())
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 500])
+@pytest.mark.parametrize("noise", [None, 0, 0.3])
+def test_exactly_n_points(name, n, noise):
+    data = datasets.make(name, n=n, noise=noise, seed=3)
+    assert data.X.shape[0] == data.n_points == n
+    assert data.X.dtype == np.float64
+    assert data.X.flags.c_contiguous
+    assert np.isfinite(data.X).all()
+    assert len(data.feature_names) == data.X.shape[1]
+    assert data.name == name
+    assert data.description.endswith(".")
+    assert data.description == datasets.describe(name)
+    assert data.sigma > 0
+    if data.y is not None:
+        assert data.y.shape == (n,)
+        assert data.y.dtype == np.int64
+        assert set(data.y) <= set(range(data.n_clusters))
+        assert len(data.label_names) == data.n_clusters
+        assert n < 500 or len(set(data.y)) == data.n_clusters
+
+
+@pytest.mark.parametrize("name", datasets.names())
+def test_the_seed_decides(name):
+    first, again, other = (datasets.make(name, n=60, seed=seed) for seed in (5, 5, 2**60))
+    np.testing.assert_array_equal(first.X, again.X)
+    assert not np.array_equal(first.X, other.X)
+
+
+@pytest.mark.parametrize("name", datasets.names())
+def test_noise_spreads_the_points(name):
+    quiet, loud = (datasets.make(name, n=400, noise=noise, seed=0) for noise in (0.01, 20.0))
+    assert loud.X.std() > 1.5 * quiet.X.std()
+
+
+def test_the_papers_sets_come_first():
+    assert datasets.names()[:3] == ("moons", "circles", "anisotropic")
+
+
+def test_moons_lie_on_their_half_circles():
+    data = datasets.make("moons", n=300, noise=0, seed=0)
+    upper, lower = data.X[data.y == 0], data.X[data.y == 1]
+    np.testing.assert_allclose(np.hypot(*upper.T), 1)
+    np.testing.assert_allclose(np.hypot(lower[:, 0] - 1, lower[:, 1] - 0.5), 1)
+
+
+def test_knn_falls_apart_on_clumps_and_the_kernel_graph_does_not():
+    from kdegraph.baselines import full_graph, knn_graph
+    from scipy.sparse.csgraph import connected_components
+
+    data = datasets.make("clumps", n=1000, seed=0)
+    n_components, _ = connected_components(knn_graph(data.X))
+    assert n_components >= 30
+    graph = full_graph(data.X, sigma=data.sigma)
+    across = data.y[:, None] != data.y
+    assert graph[across].sum() < 0.01 * graph.sum()
+    n_components, _ = connected_components(np.where(across, 0, graph) > 1e-3)
+    assert n_components == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"name": "moon"}, ValueError, "unknown name 'moon'.*'moons'"),
+        ({"name": 3}, TypeError, "name"),
+        ({"n": 0}, ValueError, "n must be"),
+        ({"n": 2.5}, ValueError, "n must be"),
+        ({"noise": -1}, ValueError, "noise"),
+        ({"noise": float("nan")}, ValueError, "noise"),
+        ({"noise": "much"}, TypeError, "noise"),
+        ({"noise": 1j}, TypeError, "noise"),
+        ({"seed": -3}, ValueError, "seed"),
+    ],
+)
+def test_make_refuses(arguments, error, message):
+    with pytest.raises(error, match=message):
+        datasets.make(**{"name": "moons", **arguments})

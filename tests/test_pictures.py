@@ -1,0 +1,182 @@
+"""Pictures as points, and files of pictures: what is read, and what is refused and why."""
+
+import io
+
+import numpy as np
+import pytest
+from files import NOISY, picture_bytes, png_header
+from kdegraph import datasets
+from PIL import Image
+from scipy.ndimage import gaussian_filter
+
+
+def test_pixels_follow_the_papers_protocol():
+    image = np.random.default_rng(0).integers(0, 256, (20, 30, 3), dtype=np.uint8)
+    data = datasets.image_points(image)
+    blurred = np.stack([gaussian_filter(image[:, :, c] / 255, 1.0, mode="nearest") for c in range(3)], axis=2)
+    assert data.X.shape == (600, 5)
+    np.testing.assert_allclose(data.X[:, :3], blurred.reshape(-1, 3))
+    np.testing.assert_allclose(data.X[:, 3].reshape(20, 30)[:, 7], np.arange(20) / 255)  # max(20, 30, 255)
+    np.testing.assert_allclose(data.X[:, 4].reshape(20, 30)[3], np.arange(30) / 255)
+    assert data.shape == (20, 30)
+    np.testing.assert_array_equal(data.image, image)
+    assert data.sigma == 0.2
+
+
+def test_positions_of_a_large_picture_are_divided_by_its_longer_side():
+    data = datasets.image_points(np.zeros((300, 400)), max_pixels=None)
+    assert data.n_points == 120_000
+    assert data.X[:, 3].max() == pytest.approx(299 / 400)
+    assert data.X[:, 4].max() == pytest.approx(399 / 400)
+
+
+@pytest.mark.parametrize("shape", [(100, 200), (1, 5000), (5000, 1), (7, 900), (321, 481), (30, 30)])
+@pytest.mark.parametrize("max_pixels", [1, 10, 1000, 20_000])
+def test_scaling_down_keeps_within_the_limit_and_labels_scale_back(shape, max_pixels):
+    data = datasets.image_points(np.random.default_rng(0).random(shape), max_pixels=max_pixels, blur=0)
+    assert 1 <= data.n_points <= max_pixels or data.n_points == np.prod(shape) <= max_pixels
+    assert data.n_points == np.prod(data.shape)
+    labels = data.label_image(np.arange(data.n_points))
+    assert labels.shape == shape
+    assert (np.diff(labels, axis=0) >= 0).all()
+    assert (np.diff(labels, axis=1) >= 0).all()
+    assert set(labels.ravel()) == set(range(data.n_points))
+
+
+def test_scaling_down_averages():
+    image = np.kron(np.arange(8).reshape(2, 4) / 8, np.ones((10, 10)))
+    data = datasets.image_points(image, max_pixels=8, blur=0)
+    assert data.shape == (2, 4)
+    np.testing.assert_allclose(data.X[:, 0], np.arange(8) / 8, atol=1e-6)
+    np.testing.assert_array_equal(data.label_image(np.arange(8)), np.kron(np.arange(8).reshape(2, 4), np.ones((10, 10))))
+
+
+def test_kinds_of_pictures_give_the_same_points():
+    rgb = np.random.default_rng(0).integers(0, 256, (9, 11, 3), dtype=np.uint8)
+    expected = datasets.image_points(rgb).X
+    np.testing.assert_allclose(datasets.image_points(rgb / 255).X, expected)
+    np.testing.assert_allclose(datasets.image_points(rgb.astype(int)).X, expected)
+    np.testing.assert_allclose(datasets.image_points(rgb.astype(np.uint16) * 257).X, expected)
+    np.testing.assert_allclose(datasets.image_points(Image.fromarray(rgb)).X, expected)
+    opaque = np.concatenate([rgb, np.full((9, 11, 1), 255, np.uint8)], axis=2)
+    np.testing.assert_allclose(datasets.image_points(opaque).X, expected)
+    gray = rgb[:, :, 0]
+    expected = datasets.image_points(np.repeat(gray[:, :, None], 3, axis=2)).X
+    for array in (gray, gray[:, :, None], np.stack([gray, np.full_like(gray, 255)], axis=2)):
+        np.testing.assert_allclose(datasets.image_points(array).X, expected)
+
+
+def test_transparent_parts_are_white():
+    image = np.zeros((4, 4, 4), np.uint8)
+    image[:2, :, 3] = 255
+    data = datasets.image_points(image, blur=0)
+    np.testing.assert_array_equal(data.X[:8, :3], 0)
+    np.testing.assert_array_equal(data.X[8:, :3], 1)
+
+
+@pytest.mark.parametrize(
+    ("image", "message"),
+    [
+        (np.zeros(5), r"shape .*got \(5,\)"),
+        (np.zeros((4, 4, 5)), r"got \(4, 4, 5\)"),
+        (np.zeros((0, 4, 3)), "no pixels"),
+        (np.full((4, 4), np.nan), "floating-point colours"),
+        (np.full((4, 4), 200.0), "divide by 255"),
+        (np.full((4, 4), -1), "whole numbers must lie"),
+        (np.full((4, 4), "a"), "dtype"),
+        (np.full((4, 4), 1j), "dtype"),
+    ],
+)
+def test_pictures_that_are_none(image, message):
+    with pytest.raises(ValueError, match=f"image .*{message}"):
+        datasets.image_points(image)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [({"blur": -1}, ValueError), ({"blur": float("nan")}, ValueError), ({"blur": "x"}, TypeError), ({"max_pixels": 0}, ValueError)],
+)
+def test_image_points_refuses(options, error):
+    with pytest.raises(error, match=next(iter(options))):
+        datasets.image_points(np.zeros((4, 4)), **options)
+
+
+def test_labels_of_other_data_are_no_picture():
+    data = datasets.make("moons", n=5)
+    with pytest.raises(ValueError, match="moons are not the pixels"):
+        data.label_image(np.zeros(5))
+    with pytest.raises(ValueError, match=r"labels must have shape \(16,\)"):
+        datasets.image_points(np.zeros((4, 4))).label_image(np.zeros(5))
+
+
+@pytest.mark.parametrize("name", datasets.photo_names())
+def test_photographs(name):
+    data = datasets.photo(name, max_pixels=2000)
+    assert 1900 <= data.n_points <= 2000
+    assert data.image.shape == (427, 640, 3)
+    assert data.X[:, :3].std() > 0.1
+    assert data.n_clusters >= 2
+    with pytest.raises(ValueError, match="unknown name"):
+        datasets.photo(name + "s")
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
+def test_png_of_every_mode(mode):
+    array = np.zeros((6, 8, 3), np.uint8)
+    array[:, 4:] = 255
+    data = picture_bytes(array[:, :, 0].astype(np.uint16) * 257) if mode == "I;16" else picture_bytes(array, mode=mode)
+    points = datasets.load(data, filename="a.PNG", blur=0)
+    np.testing.assert_allclose(points.X[:, :3], array.reshape(-1, 3) / 255)
+
+
+def test_palette_with_a_transparent_colour():
+    image = Image.fromarray(np.zeros((4, 4), np.uint8), mode=None).convert("P")
+    stream = io.BytesIO()
+    image.save(stream, "PNG", transparency=0)
+    np.testing.assert_array_equal(datasets.load(stream.getvalue(), filename="a.png").X[:, :3], 1)
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB", "CMYK"])
+def test_jpeg(mode):
+    array = np.full((16, 24, 3), 128, np.uint8)
+    points = datasets.load(picture_bytes(array, "JPEG", mode), filename="a.jpeg")
+    assert points.shape == (16, 24)
+    np.testing.assert_allclose(points.X[:, :3], 0.5, atol=0.02)
+
+
+def test_photographs_are_turned_upright():
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turned by a quarter
+    data = picture_bytes(np.zeros((10, 20, 3), np.uint8), "JPEG", exif=exif)
+    assert datasets.load(data, filename="a.jpg").shape == (20, 10)
+
+
+@pytest.mark.parametrize(
+    ("data", "filename", "message"),
+    [
+        (png_header(100_000, 100_000), "a.png", "too large"),
+        (png_header(12_000, 12_000), "a.png", "too large: 12,000 x 12,000"),
+        (png_header(10_001, 10_000), "a.png", "too large: 10,001 x 10,000"),
+        (png_header(50, 50), "a.png", "cannot be decoded"),
+        (picture_bytes(NOISY)[:-2000], "a.png", "cannot be decoded"),
+        (
+            picture_bytes(NOISY, "JPEG")[:-900],
+            "a.jpg",
+            "cannot be decoded",
+        ),
+        (b"\x89PNG\r\n\x1a\n", "a.png", "not a readable PNG"),
+        (b"\x89PNG\r\n\x1a\n" + b"junk" * 100, "a.png", "not a readable PNG"),
+        (b"\xff\xd8\xff" + b"junk" * 100, "a.jpg", "not a readable JPEG"),
+        (b"GIF89a" + b"\0" * 100, "a.png", "does not hold what its name says: by its content it is a GIF"),
+        (picture_bytes(np.zeros((4, 4, 3), np.uint8)), "a.jpg", "a PNG picture"),
+        (b"some words", "a.png", "text or something unknown"),
+    ],
+)
+def test_bad_pictures_are_refused(data, filename, message):
+    with pytest.raises(ValueError, match=message):
+        datasets.load(data, filename=filename)
+
+
+def test_columns_do_not_go_with_a_picture():
+    with pytest.raises(ValueError, match="no columns or labels"):
+        datasets.load(picture_bytes(np.zeros((4, 4, 3), np.uint8)), filename="a.png", columns=["x"])

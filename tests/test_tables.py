@@ -1,0 +1,242 @@
+"""Tables of text and Parquet: what is read, and what is refused and why."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from files import csv_table, load_csv, parquet_bytes, picture_bytes
+from kdegraph import datasets
+
+
+def test_csv_with_a_header_and_labels():
+    data = load_csv("a,b,label\n1,2.5,cat\n3,4,dog\n5,6,cat\n")
+    np.testing.assert_array_equal(data.X, [[1, 2.5], [3, 4], [5, 6]])
+    np.testing.assert_array_equal(data.y, [0, 1, 0])
+    assert data.label_names == ("cat", "dog")
+    assert data.feature_names == ("a", "b")
+    assert data.n_clusters == 2
+    assert data.name == "t.csv"
+    np.testing.assert_array_equal(data.rows, [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b\n1.5,-2\n3,4e2\n",
+        "a;b\n1.5;-2\n3;4e2\n",
+        "a;b\n1,5;-2\n3;4e2\n",
+        "a\tb\n1.5\t-2\n3\t4e2\n",
+        "a|b\n1.5|-2\n3|4e2\n",
+        "a b\n1.5 -2\n3 4e2\n",
+        "a,b\r\n1.5,-2\r\n3,4e2\r\n",
+        "a,b\n\n1.5,-2\n3,4e2",
+        '"a","b"\n"1.5","-2"\n"3","4e2"\n',
+        "# a,b\n1.5,-2\n3,4e2\n",
+        "\ufeffa,b\n1.5,-2\n3,4e2\n",
+        "a , b\n 1.5 , -2\n 3 , 4e2\n",
+    ],
+)
+def test_separators_quotes_and_marks(text):
+    data = load_csv(text)
+    assert data.feature_names == ("a", "b")
+    np.testing.assert_array_equal(data.X, [[1.5, -2], [3, 400]])
+
+
+def test_tsv_may_have_commas_in_its_cells():
+    data = datasets.load(b"x\ttown\n1\tBonn, West\n2\tBonn\n", filename="t.tsv")
+    np.testing.assert_array_equal(data.X, [[1], [2]])
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "n"),
+    [
+        ("1,2\n3,4\n", ("x1", "x2"), 2),
+        ("1\n2\n3\n", ("x1",), 3),
+        ("value\n1\n2\n", ("value",), 2),
+        ("5.1,3.5,setosa\n4.9,3.0,setosa\n6.0,2.0,other\n", ("x1", "x2"), 3),
+        ("0,1\n0.5,1.5\n2.5,3.5\n", ("0", "1"), 2),  # names as a table without names is saved
+        ("0,1\n1,0\n2,5\n", ("x1", "x2"), 3),
+        (",a,b\n0,5,6\n1,7,8\n", ("a", "b"), 2),  # with the index
+        ("1.5,2\n", ("x1", "x2"), 1),
+        ("a,a\n1,2\n", ("a", "a (2)"), 1),
+        ("x,y\n1,0\n2,1\n3,1\n", ("x", "y"), 3),  # y is a coordinate here
+    ],
+)
+def test_headers(text, names, n):
+    data = load_csv(text)
+    assert data.feature_names == names
+    assert data.n_points == n
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("a,LABEL\n1,2\n3,4\n", "LABEL"),
+        ("a,Class\n1,u\n3,v\n", "Class"),
+        ("a,b,y\n1,2,0\n3,4,1\n", "y"),
+        ("a,target\n1,0.5\n3,0.25\n", None),  # a measurement
+        ("label\n1\n2\n", None),  # nothing else to cluster
+        ("a,b\n1,2\n", None),
+        ("y,cluster\n1,2\n3,4\n", "cluster"),
+    ],
+)
+def test_which_label_is_suggested(text, label):
+    assert csv_table(text).suggested_label == label
+
+
+def test_a_user_interface_can_ask_first():
+    table = csv_table("id,when,x,note,label\n7,2020-01-01,1.5,hello,0\n9,2020-01-02,2.5,world,1\n")
+    assert table.kind == "table"
+    assert table.n_rows == 2
+    assert [(c.name, c.kind, c.numeric) for c in table.columns] == [
+        ("id", "number", True),
+        ("when", "other", False),
+        ("x", "number", True),
+        ("note", "text", False),
+        ("label", "number", True),
+    ]
+    assert table.suggested_features == ("id", "x")
+    assert table.suggested_label == "label"
+    data = table.to_dataset(["x", 0], label="note")
+    np.testing.assert_array_equal(data.X, [[1.5, 7], [2.5, 9]])
+    assert data.label_names == ("hello", "world")
+    assert table.to_dataset("x", label=None).y is None
+    assert table.to_dataset(["x", "label"]).y is None  # a feature now
+    assert table.to_dataset(["2"]).feature_names == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("columns", "label", "message"),
+    [
+        (["z"], "auto", r"columns: there is no column 'z'; the columns are 'id'"),
+        ([9], "auto", "there is no column 9"),
+        ([-1], "auto", "there is no column -1"),
+        (["note"], "auto", "column 'note' holds text"),
+        (["when"], "auto", "holds neither numbers nor text"),
+        ([], "auto", "no column of numbers"),
+        (None, "z", "label: there is no column 'z'"),
+        (None, "when", "label: column 'when'"),
+    ],
+)
+def test_columns_that_cannot_be_chosen(columns, label, message):
+    table = csv_table("id,when,note\n7,2020-01-01,hello\n9,2020-01-02,world\n")
+    with pytest.raises(ValueError, match=message):
+        table.to_dataset(columns, label)
+
+
+@pytest.mark.parametrize("cell", ["", "NaN", "NA", "null", "?"])
+def test_missing_cells_are_named_or_left_out(cell):
+    text = f"a,b,label\n1,2,u\n3,{cell},v\n5,6,v\n"
+    with pytest.raises(ValueError, match=r"row 2, column 'b' is missing .*dropna"):
+        load_csv(text)
+    data = load_csv(text, dropna=True)
+    np.testing.assert_array_equal(data.X, [[1, 2], [5, 6]])
+    np.testing.assert_array_equal(data.rows, [0, 2])
+    np.testing.assert_array_equal(data.y, [0, 1])
+    np.testing.assert_array_equal(load_csv(text, columns=["a"]).X, [[1], [3], [5]])
+
+
+def test_a_typing_error_does_not_remove_a_column():
+    with pytest.raises(ValueError, match=r"row 3, column 'b' is not a number: 'l2'"):
+        load_csv("a,b\n1,2\n3,4\n5,l2\n")
+    with pytest.raises(ValueError, match="row 1, column 'a' is infinite"):
+        load_csv("a,b\ninf,2\n3,4\n")
+
+
+def test_a_missing_label_is_a_class_of_its_own():
+    data = load_csv("a,label\n1,u\n2,\n3,v\n")
+    np.testing.assert_array_equal(data.y, [0, 2, 1])
+    assert data.label_names == ("u", "v", "(missing)")
+    data = load_csv("a,label\n1,7\n2,\n3,5\n")
+    np.testing.assert_array_equal(data.y, [1, 2, 0])
+    assert data.label_names == ("5", "7", "(missing)")
+
+
+def test_types_are_not_guessed_from_the_first_megabyte():
+    text = "a,b\n" + "1,2\n" * 400_000 + "1.5,2\n"
+    data = load_csv(text)
+    assert data.n_points == 400_001
+    assert data.X[-1, 0] == 1.5
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252", "latin-1"])
+def test_encodings(encoding):
+    data = load_csv("größe,label\n1,Zürich\n2,Genève\n".encode(encoding))
+    assert data.feature_names == ("größe",)
+    assert data.label_names == ("Genève", "Zürich")
+
+
+def test_formulas_stay_text():
+    table = csv_table("a,b\n1,=cmd|' /C calc'!A0\n2,=1+1\n")
+    assert [c.kind for c in table.columns] == ["number", "text"]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "empty"),
+        (b" \n \n", "empty"),
+        (b"\xef\xbb\xbf", "empty"),
+        (b"a,b\n", "no rows"),
+        (b"hello world\nthis is prose, is it not\n", "no column of numbers|cannot be read"),
+        (b"words\nmore\nwords\n", "no column of numbers"),
+        (b"a,b\n1,2\n3,4,5\n", "cannot be read as a table"),
+        (b"a,b\nu,v\n", "no column of numbers"),
+        (b"a,b\n1,2\n\0\0,3\n", "zero bytes"),
+        (b"\xff\xfea\x00,\x00b", "UTF-16"),
+        (b"PAR1" + b"x" * 40, "does not hold what its name says: by its content it is a Parquet"),
+        (b"%PDF-1.4 ...", "a PDF document"),
+        (picture_bytes(np.zeros((4, 4, 3), np.uint8)), "a PNG picture"),
+        (
+            (",".join(f"c{i}" for i in range(10_000)) + "\n" + ",".join("1" for _ in range(10_000)) + "\n").encode(),
+            "10,000 columns, the limit is 4,096",
+        ),
+        (b"a,b\nNaN,NaN\nNaN,1\n", "row 1"),
+    ],
+)
+def test_bad_csv_is_refused(data, message):
+    with pytest.raises(ValueError, match=message):
+        load_csv(data)
+
+
+def test_dropping_all_rows_is_an_error():
+    with pytest.raises(ValueError, match="no row in which"):
+        load_csv("a,b\n1,\n,2\n", dropna=True)
+
+
+# Parquet
+
+
+def test_parquet():
+    columns = {
+        "x": np.array([1.5, 2.5, 3.5], np.float32),
+        "n": [1, 2, None],
+        "flag": [True, False, True],
+        "name": pa.array(["u", "v", "u"]).dictionary_encode(),
+        "list": [[1], [2], [3]],
+        "__index_level_0__": [0, 1, 2],
+    }
+    table = datasets.read(parquet_bytes(columns), filename="t.parquet")
+    assert [c.name for c in table.columns] == ["x", "n", "flag", "name", "__index_level_0__"]
+    assert table.suggested_features == ("x", "n", "flag")
+    data = table.to_dataset(["x", "flag"], "name")
+    np.testing.assert_array_equal(data.X, [[1.5, 1], [2.5, 0], [3.5, 1]])
+    np.testing.assert_array_equal(data.y, [0, 1, 0])
+    with pytest.raises(ValueError, match="row 3, column 'n' is missing"):
+        table.to_dataset()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"PAR1junkjunkPAR1", "cannot be read as Parquet"),
+        (parquet_bytes({"x": [1.0]})[:-6], "cannot be read as Parquet"),
+        (parquet_bytes({"x": np.zeros(0)}), "no rows"),
+        (parquet_bytes({f"c{i}": [0] for i in range(5000)}), "5,000 columns"),
+        (parquet_bytes({"x": np.zeros(1_000_000)}), "unpacks to 7.6 MiB, the limit is 4.0 MiB"),
+        (b"a,b\n1,2\n", "text or something unknown"),
+    ],
+)
+def test_bad_parquet_is_refused(data, message):
+    with pytest.raises(ValueError, match=message):
+        datasets.load(data, filename="t.parquet", max_bytes=2**22)
