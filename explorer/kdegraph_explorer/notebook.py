@@ -28,7 +28,8 @@ def widget_of(viewable):
 def growing(viewable):
     """Within this context the layout `viewable` may get new parts: they are sent at its end, in a notebook with their styles."""
     documents = {model.document for model, _ in viewable._models.values()}
-    for document in documents:
+    held = [document for document in documents if document.callbacks.hold_value is None]  # the others send when whoever holds them is done
+    for document in held:
         document.hold("collect")
     try:
         yield
@@ -37,6 +38,7 @@ def growing(viewable):
             if document.session_context is None:
                 for root in document.roots:
                     _inline_styles(root)
+        for document in held:
             document.unhold()
 
 
