@@ -1,4 +1,4 @@
-"""What is chosen without being told: sigma, the number of clusters, embedding and rounding, on 20 sets of points and on photographs.
+"""What is chosen without being told: sigma, the number of clusters, embedding and rounding, on 19 sets of points and on photographs.
 
     python benchmarks/automatic.py [--images BSDS500] [--csv benchmarks/results/automatic.csv]
 

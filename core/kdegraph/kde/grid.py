@@ -112,9 +112,11 @@ def choose_grid(kernel, sources, low, high, n_targets, eps, *, turn=False):
     of its boxes.
     """
     n, d = sources.shape
+    if 2**d > MAX_TERMS:  # of the bounds alone
+        return None
     sample = sources if n <= SAMPLE else sources[np.random.default_rng(0).integers(0, n, SAMPLE)]
     grid = _choose_width(kernel, sample, low, high, n, n_targets, eps)
-    possible = turn and 2 < d < n and 2**d <= MAX_TERMS and eps >= TURNABLE
+    possible = turn and 2 < d < n and eps >= TURNABLE
     if not possible or (grid is not None and grid.cost < TURN):
         return grid
     center = sample.mean(axis=0)
@@ -151,7 +153,7 @@ def _choose_width(kernel, sample, low, high, n, n_targets, eps):
         if not n_boxes * 2**d <= MAX_CORNERS + n or good.size == 0 or good[0] ** d > MAX_TERMS:
             continue
         order, reach = int(good[0]), math.ceil(math.sqrt(math.log(20 * n / eps)) / width)
-        cost = (n + n_targets) * (POINT + POINT_DIM * d + TERM * order**d) + BOX * n_boxes
+        cost = (n + n_targets) * (POINT + POINT_DIM * d + TERM * (order**d + 2**d)) + BOX * n_boxes
         if best is not None and cost >= best.cost:
             continue
         taps = np.minimum(2 * reach + 1, shape).sum()
@@ -195,16 +197,11 @@ def grid_sums(grid, sources, targets, weights, eps, *, floor=0.0, own=0.0, progr
     bounds[:, 0] += total * grid.tables.beyond
     sums, uncertain = np.empty(m), np.empty(m, bool)
     passing = (grid, stages, order, into, onto, bounds, eps, floor * total, own, sums, uncertain)
-    _transform(size, *passing, progress=_part(progress, 0.0, 0.5 if signed else 1.0))
+    _transform(size, *passing, progress=parallel.part(progress, 0.0, 0.5 if signed else 1.0))
     left = np.flatnonzero(uncertain)
     if signed:
-        _transform(weights, *passing, progress=_part(progress, 0.5, 1.0))
+        _transform(weights, *passing, progress=parallel.part(progress, 0.5, 1.0))
     return sums, left
-
-
-def _part(progress, begin, end):
-    """A callback for a part of the work that `progress` tells of."""
-    return None if progress is None else lambda fraction: progress(begin + fraction * (end - begin))
 
 
 def _stages(grid, sources, targets):
@@ -270,8 +267,10 @@ def _transform(weights, grid, stages, order, into, onto, bounds, eps, slack, own
     """Write the sums for `weights` less `own` at all targets, and which are `uncertain`."""
     # Two rooms for all stages: fresh memory costs as much as what is done with it.
     rooms = [np.empty((max(s.size for s in stages[i::2]), order**grid.shape.size)) for i in range(2)]
-    coefficients = into.moments(grid, weights, order, rooms[0], _part(progress, 0.0, 0.4))
+    coefficients = into.moments(grid, weights, order, rooms[0], parallel.part(progress, 0.0, 0.4))
     matrices = grid.tables.matrices[:, :order, :order]
     for axis in range(grid.shape.size):
         coefficients = _translate(grid, stages, axis, matrices, coefficients, rooms[(axis + 1) % 2])
-    onto.loop_over(loops.evaluate, grid, order, coefficients, bounds, eps, slack, own, sums, uncertain, progress=_part(progress, 0.6, 1.0))
+    onto.loop_over(
+        loops.evaluate, grid, order, coefficients, bounds, eps, slack, own, sums, uncertain, progress=parallel.part(progress, 0.6, 1.0)
+    )
