@@ -128,7 +128,8 @@ def test_ranges_take_as_long_as_they_should(costs, threads):
 
 
 @pytest.mark.parametrize("progress", [None, lambda fraction: None], ids=["silent", "progress"])
-def test_what_is_soon_done_wakes_no_thread(progress, threads):
+def test_what_is_soon_done_wakes_no_thread(progress, monkeypatch):
+    monkeypatch.setattr(parallel, "GRAIN", 1000.0)  # so that 200 short calls are soon done, however busy the machine is
     callers = set()
     parallel.run(lambda start, stop: callers.add(threading.get_ident()), 200, progress=progress)
     assert callers == {threading.get_ident()}

@@ -92,12 +92,11 @@ class _Ranges:
     def take(self):
         """The next (start, stop), or None."""
         with self._lock:
-            left = self.n_items - self._next
-            if left <= 0 or self._stopped:
+            if not self.left:
                 return None
             start, size = self._next, self._size
             if not self.chunk:  # smaller ranges towards the end, so that no thread waits long for another
-                size = min(size, self._largest, max(-(-left // (2 * self.n_threads)), self._largest // 16))
+                size = min(size, self._largest, max(-((start - self.n_items) // (2 * self.n_threads)), self._largest // 16))
             self._next = min(start + size, self.n_items)
             return start, self._next
 
@@ -108,6 +107,11 @@ class _Ranges:
             if not self.chunk:
                 growth = min(16.0, max(0.25, GRAIN / max(seconds, 1e-9)))
                 self._size = max(1, int((stop - start) * growth))
+
+    @property
+    def left(self):
+        """Whether there is a range to take."""
+        return self._next < self.n_items and not self._stopped
 
     def stop(self):
         """Hand out no more."""
@@ -148,25 +152,36 @@ def run(kernel, n_items, *args, chunk=None, progress=None):
         work(GRAIN / 20)
     if ranges.done < n_items:
         _run_in_pool(work, ranges, progress)
-    elif progress and n_items > 0:
+    if progress and n_items > 0:
         progress(1.0)
 
 
 def _run_in_pool(work, ranges, progress):
+    """The calling thread takes part, which saves waking another, but never so long that it could not report in time."""
     pool = _get_pool()
-    futures = [pool.submit(work) for _ in range(ranges.n_threads)]
+    seconds = math.inf if progress is None else 0.0 if ranges.chunk else TICK / 2
+    helpers = [pool.submit(work) for _ in range(ranges.n_threads - 1)]
     try:
-        pending = set(futures)
+        work(seconds)
+        if ranges.left:
+            helpers.append(pool.submit(work))
+        pending = _without_idle(helpers, ranges)
         while pending:
             _, pending = wait(pending, timeout=TICK if progress else None, return_when=FIRST_COMPLETED if progress else "ALL_COMPLETED")
             if progress:
                 progress(ranges.done / ranges.n_items)
     except BaseException:
         ranges.stop()
-        wait(futures)
+        wait(_without_idle(helpers, ranges))
         raise
-    for future in futures:
-        future.result()
+    for helper in helpers:
+        if not helper.cancelled():
+            helper.result()
+
+
+def _without_idle(helpers, ranges):
+    """Those of `helpers` that have begun or still find something to do; the others need not be waited for."""
+    return {helper for helper in helpers if ranges.left or not helper.cancel()}
 
 
 def responsive(function):
