@@ -13,7 +13,7 @@ import math
 import os
 import threading
 import time
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from threadpoolctl import ThreadpoolController
 
@@ -28,6 +28,8 @@ _lock = threading.Lock()
 _pool = None
 _n_threads = None
 TICK = 0.02  # seconds between two calls of `progress` while nothing finishes
+SOON = 0.0002  # seconds that are not worth waking a thread
+FEW = 4  # ranges for a thread
 GRAIN = 0.005  # seconds that a kernel should work on one range: long beside the call, short beside what a person notices
 SMALL_MATRIX = 1024  # see `blas_threads`
 
@@ -96,7 +98,7 @@ class _Ranges:
                 return None
             start, size = self._next, self._size
             if not self.chunk:  # smaller ranges towards the end, so that no thread waits long for another
-                size = min(size, self._largest, max(-((start - self.n_items) // (2 * self.n_threads)), self._largest // 16))
+                size = min(size, self._largest, max(-((start - self.n_items) // (2 * self.n_threads)), self._largest // 16, size // 64))
             self._next = min(start + size, self.n_items)
             return start, self._next
 
@@ -129,7 +131,8 @@ def run(kernel, n_items, *args, chunk=None, progress=None):
     chunk : int, optional
         Items per call, for kernels to which it matters; by default as many as take about `GRAIN` seconds.
     progress : callable, optional
-        Called with the fraction done at least every `TICK` seconds; what it raises stops the work after the calls under way.
+        Called in the calling thread with the fraction done, about every `TICK` seconds unless a range takes longer; what it raises stops
+        the work after the ranges under way.
     """
     ranges = _Ranges(n_items, chunk, get_num_threads())
 
@@ -145,29 +148,31 @@ def run(kernel, n_items, *args, chunk=None, progress=None):
             before, now = now, time.perf_counter()
             ranges.finish(*found, now - before)
 
-    alone = n_items <= (chunk or 1) or (ranges.n_threads == 1 and progress is None)
-    if alone:
-        work()
-    elif not chunk:  # what is soon done is done here: waking other threads takes time too
-        work(GRAIN / 20)
-    if ranges.done < n_items:
-        _run_in_pool(work, ranges, progress)
+    # What is soon done is done here: waking other threads takes time too. Of few ranges none is tried alone, it may be a long one.
+    rest = 0.0 if n_items > FEW * ranges.n_threads * (chunk or 1) else math.inf
+    begin = time.perf_counter()
+    while ranges.left and rest < SOON:
+        work(SOON / 2)
+        rest = (time.perf_counter() - begin) * (n_items / ranges.done - 1)
+    if ranges.left:
+        _share(work, ranges, progress)
     if progress and n_items > 0:
         progress(1.0)
 
 
-def _run_in_pool(work, ranges, progress):
-    """The calling thread takes part, which saves waking another, but never so long that it could not report in time."""
-    pool = _get_pool()
-    seconds = math.inf if progress is None else 0.0 if ranges.chunk else TICK / 2
-    helpers = [pool.submit(work) for _ in range(ranges.n_threads - 1)]
+def _share(work, ranges, progress):
+    """Have all threads `work`: the calling one, and those of the pool."""
+    n_helpers = min(ranges.n_threads, -(-ranges.n_items // (ranges.chunk or 1))) - 1
+    pool = _get_pool() if n_helpers else None
+    helpers = [pool.submit(work) for _ in range(n_helpers)]
     try:
-        work(seconds)
-        if ranges.left:
-            helpers.append(pool.submit(work))
+        while ranges.left:
+            work(TICK if progress else math.inf)
+            if progress:
+                progress(ranges.done / ranges.n_items)
         pending = _without_idle(helpers, ranges)
         while pending:
-            _, pending = wait(pending, timeout=TICK if progress else None, return_when=FIRST_COMPLETED if progress else "ALL_COMPLETED")
+            _, pending = wait(pending, timeout=TICK if progress else None)
             if progress:
                 progress(ranges.done / ranges.n_items)
     except BaseException:

@@ -54,6 +54,24 @@ def locate(begin, end, points, chunk, origin, scale, shape, box, count):
 
 
 @jit
+def count_boxes(points, origin, scale, shape):
+    """The number of boxes that hold points, and of those that hold every other one."""
+    seen = np.zeros(shape.prod(), np.uint8)
+    whole = half = 0
+    for i in range(len(points)):
+        number = 0
+        for c in range(shape.size):
+            number = number * shape[c] + min(int((points[i, c] - origin[c]) * scale), shape[c] - 1)
+        whole += seen[number] == 0
+        if i % 2 == 0:
+            half += seen[number] < 2
+            seen[number] = 2
+        elif seen[number] == 0:
+            seen[number] = 1
+    return whole, half
+
+
+@jit
 def list_points(begin, end, box, chunk, place, order):
     """Put the points begin..end-1 into the order of their boxes; ``place[k]`` tells where those of chunk k go, and moves."""
     for i in range(begin, end):

@@ -56,7 +56,7 @@ class Boxes:
         """Run `kernel` over the boxes."""
         parallel.run(
             kernel, self.numbers.size, self.points, self.order, self.start, self.stop, self.numbers, grid.origin, grid.scale, grid.shape,
-            *args, chunk=max(1, self.numbers.size // 64 if self.order.size > CHUNK else self.numbers.size // 8), progress=progress,
+            *args, chunk=max(1, self.numbers.size // (64 if self.order.size > CHUNK else 16)), progress=progress,
         )  # fmt: skip
 
 
@@ -157,7 +157,7 @@ def _choose_width(kernel, sample, low, high, n, n_targets, eps):
         if best is not None and cost >= best.cost:
             continue
         taps = np.minimum(2 * reach + 1, shape).sum()
-        rows = min(n_boxes, 1.8 * _count_boxes((sample - low) * scale, shape, n))
+        rows = min(n_boxes, 1.8 * _count_boxes(sample, low, scale, shape.astype(np.int64), n))
         if rows * order**d > MAX_COEFFICIENTS + 64 * n:
             continue
         products = order ** (d + 1) * PRODUCT + order**2 * RUN + BOUNDS * 2 ** (d + 1) * PRODUCT + (1 + BOUNDS) * PAIR
@@ -168,14 +168,10 @@ def _choose_width(kernel, sample, low, high, n, n_targets, eps):
     return best
 
 
-def _count_boxes(sample, shape, n):
+def _count_boxes(sample, low, scale, shape, n):
     """Estimate how many boxes `n` points are in, from where a `sample` of them is, and half of the sample."""
-    corner = np.minimum(np.floor(sample), shape - 1)
-    number = corner[:, 0]
-    for c in range(1, shape.size):
-        number = number * shape[c] + corner[:, c]
-    half, whole = np.unique(number[::2]).size, np.unique(number).size
-    return whole * (n / number.size) ** math.log2(whole / half) if n > number.size else whole
+    whole, half = loops.count_boxes(sample, low, scale, shape)
+    return whole * (n / len(sample)) ** math.log2(whole / half) if n > len(sample) else whole
 
 
 def grid_sums(grid, sources, targets, weights, eps, *, floor=0.0, own=0.0, progress=None):
