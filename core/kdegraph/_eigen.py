@@ -18,6 +18,7 @@ import scipy.linalg
 from . import parallel
 from ._jit import jit
 from ._nullspace import CHUNK
+from ._products import zeros_in_lines
 
 FIRST_DEGREE, FIRST_CUT = 12, 0.5  # the first filter, when nothing is known of the spectrum
 MAX_DEGREE = 200
@@ -71,7 +72,7 @@ class Start:
         if self.values is None:
             return self
         block = np.ascontiguousarray(self.vectors[:, :m], np.float32)
-        image = operator.step(block, np.zeros_like(block), progress=progress)
+        image = operator.step(block, zeros_in_lines(*block.shape, block.dtype), progress=progress)
         squares = np.maximum(np.einsum("ij,ij->j", block, block, dtype=np.float64), 1e-300)
         quotients = np.einsum("ij,ij->j", block, image, dtype=np.float64) / squares
         residuals = np.einsum("ij,ij->j", image, image, dtype=np.float64) / squares - quotients**2
@@ -230,7 +231,7 @@ def _starting_block(null, k, width, start, rng):
             values = np.delete(start.values, np.flatnonzero(lost))[:width]
             values = values if len(values) == width else None  # where the block ends is not known
     n_given = columns.shape[1]
-    block = np.empty((n, width), np.float32)
+    block = zeros_in_lines(n, width, np.float32)
     block[:, :n_given] = columns
     block[:, n_given:] = rng.random((n, width - n_given), np.float32)
     block[:, n_given:] -= 0.5
@@ -284,7 +285,7 @@ class Chebyshev:
     def filter(self, operator, block, progress=None):
         """The filtered block, in the memory of `block` or new memory."""
         block = block.astype(self.dtype, copy=False)
-        current = operator.step(block, np.zeros_like(block), 1 / self.half, self.centre, progress=progress)
+        current = operator.step(block, zeros_in_lines(*block.shape, block.dtype), 1 / self.half, self.centre, progress=progress)
         for _ in range(self.degree - 1):
             block, current = current, operator.step(current, block, 2 / self.half, self.centre, 1.0, progress=progress)
         return current
@@ -300,7 +301,7 @@ def _rayleigh_ritz(operator, null, block, rng, progress=None):
     if (dropped := width - block.shape[1]) > 0:
         random = null.remove((rng.random((operator.n, dropped)) - 0.5).astype(block.dtype))
         block = _orthonormal(null, np.hstack([block, random]), progress)
-    image = operator.step(block, np.zeros_like(block), progress=progress)
+    image = operator.step(block, zeros_in_lines(*block.shape, block.dtype), progress=progress)
     values, rotation = _eigh(_gram(block, image, progress), _gram(block, block, progress))
     values, rotation = values[::-1].copy(), np.ascontiguousarray(rotation[:, ::-1])
     squares = np.zeros((-(-operator.n // CHUNK), width))

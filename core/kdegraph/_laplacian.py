@@ -7,13 +7,14 @@ import scipy.sparse
 
 from . import parallel
 from ._jit import jit
-from ._products import step_rows
+from ._products import prefetch, step_rows
 
 SYMMETRY = 1e-8  # relative difference between w(i, j) and w(j, i) that rounding may leave
 CHUNK = 4096  # rows that are checked together
 FIRST_EDGES = 3  # of each vertex are joined before all others are looked at
 IN_CACHE = 5_000  # the order does not matter for so few vertices
 SWEEP = 20_000  # vertices between two reports of progress
+ROWS_AHEAD = 4  # see `_take_rows`
 
 
 @dataclass(frozen=True)
@@ -332,11 +333,11 @@ class NormalizedAdjacency:
         indices = np.empty(indptr[-1], graph.indices.dtype)
         with np.errstate(divide="ignore"):
             scale = 1 / np.sqrt(graph.degrees[vertices])
-        parallel.run(_renumber, n, graph.indptr, graph.indices, vertices, place, indptr, indices, progress=progress)
 
         def scaled(dtype):
             data = np.empty(len(indices), dtype)
-            parallel.run(_scale, n, graph.indptr, graph.weights, vertices, scale, indptr, indices, data, progress=progress)
+            args = graph.indptr, graph.indices, graph.weights, vertices, place, scale, indptr, indices, data
+            parallel.run(_take_rows, n, *args, progress=progress)
             return data
 
         operator = cls.__new__(cls)
@@ -368,16 +369,18 @@ class NormalizedAdjacency:
 
 
 @jit
-def _renumber(start, stop, indptr, indices, vertices, place, new_indptr, new_indices):
+def _take_rows(start, stop, indptr, indices, weights, vertices, place, scale, new_indptr, new_indices, new_weights):
+    """Renumber and scale the rows of some vertices. They lie scattered in memory, so they are fetched ahead of their use."""
     for i in range(start, stop):
+        if i + 2 * ROWS_AHEAD < len(vertices):
+            prefetch(indptr, vertices[i + 2 * ROWS_AHEAD])
+        if i + ROWS_AHEAD < len(vertices):
+            later = vertices[i + ROWS_AHEAD]
+            for p in range(indptr[later], indptr[later + 1], 8):
+                prefetch(indices, p)
+                prefetch(weights, p)
         shift = indptr[vertices[i]] - new_indptr[i]
         for q in range(new_indptr[i], new_indptr[i + 1]):
-            new_indices[q] = place[indices[q + shift]]
-
-
-@jit
-def _scale(start, stop, indptr, weights, vertices, scale, new_indptr, new_indices, new_weights):
-    for i in range(start, stop):
-        shift = indptr[vertices[i]] - new_indptr[i]
-        for q in range(new_indptr[i], new_indptr[i + 1]):
-            new_weights[q] = weights[q + shift] * scale[i] * scale[new_indices[q]]
+            j = place[indices[q + shift]]
+            new_indices[q] = j
+            new_weights[q] = weights[q + shift] * scale[i] * scale[j]

@@ -12,6 +12,8 @@ from numba.extending import intrinsic
 from ._jit import jit
 
 WIDE, NARROW = 16, 8  # columns that are summed together
+LINE = 64  # bytes of a cache line
+AHEAD = 64  # entries between the one that is used and the one whose row of the block is fetched
 
 
 if numba.config.DISABLE_JIT:
@@ -22,7 +24,27 @@ if numba.config.DISABLE_JIT:
 
         return add_rows
 
+    def prefetch(array, place):
+        """Does nothing."""
+
 else:
+
+    @intrinsic
+    def prefetch(typing_context, array, place):
+        """Ask for the cache line of ``array.ravel()[place]`` without waiting for it; the place may lie outside."""
+
+        def codegen(context, builder, signature, args):
+            first = context.make_array(signature.args[0])(context, builder, args[0]).data
+            place = builder.sext(args[1], ir.IntType(64)) if args[1].type.width < 64 else args[1]
+            address = builder.gep(first, [place])
+            for_reading, keep, data = (ir.Constant(ir.IntType(32), flag) for flag in (0, 3, 1))
+            fetch = builder.module.declare_intrinsic(
+                "llvm.prefetch", (address.type,), ir.FunctionType(ir.VoidType(), [address.type] + [ir.IntType(32)] * 3)
+            )
+            builder.call(fetch, [address, for_reading, keep, data])
+            return context.get_dummy_value()
+
+        return types.void(array, place), codegen
 
     def _strip(width):
         """A function that sets ``out[:width] = sum_p weights[p] * block[indices[p], first:first + width]``, p from begin to end."""
@@ -76,12 +98,23 @@ else:
 _add_wide, _add_narrow = _strip(WIDE), _strip(NARROW)
 
 
+def zeros_in_lines(n, m, dtype):
+    """An (n, m) array of zeros that begins with a cache line: elsewhere every row of 64 bytes would lie in two."""
+    n_bytes = n * m * np.dtype(dtype).itemsize
+    buffer = np.zeros(n_bytes + LINE, np.uint8)
+    start = -buffer.ctypes.data % LINE
+    return buffer[start : start + n_bytes].view(dtype).reshape(n, m)
+
+
 @jit(reassociate=True)
 def step_rows(start, stop, indptr, indices, weights, block, previous, alpha, shift, beta):
     """Rows of ``previous = alpha (M - shift) block - beta previous``; arrays are contiguous, of one type."""
     m = block.shape[1]
     total = np.empty(WIDE, block.dtype)
     for i in range(start, stop):
+        for p in range(indptr[i] + AHEAD, min(indptr[i + 1] + AHEAD, len(indices))):
+            for first in range(0, m, WIDE):
+                prefetch(block, np.int64(indices[p]) * m + first)
         first = 0
         while first < m:
             width = min(m - first, WIDE)
