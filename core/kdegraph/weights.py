@@ -195,7 +195,7 @@ def _fill(
 def _weights(code, scale, points, degrees, n_rounds, inclusion, rows, columns, room):
     """Weights of the edges between `rows` and `columns`; loop after loop over all, so that each is vectorised."""
     n = rows.size
-    values, own, other, base, miss = room[0, :n], room[1, :n], room[2, :n], room[3, :n], room[4, :n]
+    values, own, other, room = room[0, :n], room[1, :n], room[2, :n], room[3:]
     paired_exponents(code, scale, points, rows, columns, values)
     for m in range(n):
         values[m] = exp_neg(values[m])
@@ -204,11 +204,13 @@ def _weights(code, scale, points, degrees, n_rounds, inclusion, rows, columns, r
     if inclusion == MINIMUM:
         for m in range(n):
             own[m], other[m] = min(n_rounds * own[m], 1.0), min(n_rounds * other[m], 1.0)
-    else:
-        _complement(own, n_rounds, base, miss)
-        _complement(other, n_rounds, base, miss)
     for m in range(n):
-        values[m] /= own[m] + other[m] - own[m] * other[m]
+        own[m] = own[m] + other[m] - own[m] * other[m]
+    if inclusion == COMPLEMENT:
+        # Draws are independent: that neither end draws the other in any of the rounds is as likely as that of one round, n_rounds times.
+        _complement(own, n_rounds, room)
+    for m in range(n):
+        values[m] /= own[m]
     return values
 
 
@@ -219,8 +221,9 @@ def _probabilities(values, degrees, vertices, out):
 
 
 @jit
-def _complement(p, n_rounds, base, miss):
+def _complement(p, n_rounds, room):
     """Replace p by ``1 - (1 - p)^n_rounds``."""
+    base, miss = room[0, : p.size], room[1, : p.size]
     for m in range(p.size):
         base[m] = 1.0 - p[m]
         miss[m] = 1.0
