@@ -56,14 +56,21 @@ def control(parameterized, name, hint=None):
     if isinstance(parameter, param.Integer) and parameter.bounds[1] > 1000:
         return pmui.IntInput.from_param(parameter, margin=(6, 8, 0, 0), width=112, **{**common, "sizing_mode": None})
     if isinstance(parameter, param.Integer):
-        return pmui.IntSlider.from_param(parameter, **slider)
-    return pmui.FloatSlider.from_param(parameter, step=parameter.step or 0.01, **slider)
+        return at_once(pmui.IntSlider.from_param(parameter, **slider))
+    return at_once(pmui.FloatSlider.from_param(parameter, step=parameter.step or 0.01, **slider))
 
 
 def link(widget, attribute, parameterized, name):
     """Tie an attribute of a widget to a parameter, both ways."""
+    at_once(widget)
     widget.param.watch(lambda event: setattr(parameterized, name, event.new), attribute)
     parameterized.param.watch(lambda event: setattr(widget, attribute, event.new), name)
+    return widget
+
+
+def at_once(widget):
+    """Have what the user does with a widget arrive without Panel's wait of 50 ms for more; `Latest` takes care of what comes too fast."""
+    widget._debounce = 0
     return widget
 
 
@@ -106,7 +113,11 @@ def file_input(parameterized, name, options):
 
 
 SMALL_LABEL = {"& .MuiTypography-root, & .MuiFormLabel-root, &.MuiTypography-root": {"fontSize": "13.5px"}}
-DENSE = {"& .MuiSlider-root": {"paddingTop": "7px", "paddingBottom": "7px"}, **SMALL_LABEL}
+DENSE = {
+    "& .MuiSlider-root": {"paddingTop": "7px", "paddingBottom": "7px"},
+    "& .MuiSlider-thumb, & .MuiSlider-track": {"transition": "none"},  # ten frames that the views would have to wait for
+    **SMALL_LABEL,
+}
 
 SMALL_BUTTON = {"textTransform": "none", "minWidth": "0", "padding": "2px 8px !important", "minHeight": "31px"}
 SMALL_TOGGLE = {
@@ -198,7 +209,7 @@ class ParameterControls(Viewer):
             label="σ typed", description="Any positive number.", size="small", sizing_mode="stretch_width", margin=(6, 8, 2, 8)
         )
         self.widgets = {**self._sliders, "n_neighbors": control(state, "n_neighbors")}
-        self._sliders["sigma"].param.watch(lambda event: self._choose("sigma", 10.0**event.new), "value")
+        at_once(self._sliders["sigma"]).param.watch(lambda event: self._choose("sigma", 10.0**event.new), "value")
         self._exact.param.watch(lambda event: self._type(event.new), "value")
         self._body = pn.Column(
             heading("KDE graph"),
@@ -232,7 +243,7 @@ class ParameterControls(Viewer):
 
     def _slider(self, name):
         start, end = self.state.param[name].get_soft_bounds()
-        slider = pmui.IntSlider(start=start, end=end, value=getattr(self.state, name), **self._common(name))
+        slider = at_once(pmui.IntSlider(start=start, end=end, value=getattr(self.state, name), **self._common(name)))
         slider.param.watch(lambda event: self._choose(name, event.new), "value")
         return slider
 
