@@ -1,0 +1,38 @@
+"""A command line to run, and files for it."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from kdegraph import datasets
+from kdegraph.cli import main
+from PIL import Image
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run a command in an empty folder; gives the result with `exit_code`, `stdout` and `stderr`."""
+    monkeypatch.chdir(tmp_path)
+
+    def invoke(*arguments, **options):
+        return CliRunner().invoke(main, [str(a) for a in arguments], **options)
+
+    return invoke
+
+
+@pytest.fixture
+def moons(tmp_path):
+    """Two moons as a CSV with labels, in the folder of `run`."""
+    data = datasets.make("moons", n=300, seed=0)
+    path = tmp_path / "moons.csv"
+    np.savetxt(path, np.column_stack([data.X, data.y]), delimiter=",", header="x,y,label", comments="", fmt=["%.9f", "%.9f", "%d"])
+    return path
+
+
+@pytest.fixture
+def picture(tmp_path):
+    """A picture of two halves."""
+    image = np.zeros((20, 30, 3), np.uint8)
+    image[:, 15:] = (250, 100, 50)
+    path = tmp_path / "halves.png"
+    Image.fromarray(image).save(path)
+    return path

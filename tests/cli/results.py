@@ -1,0 +1,25 @@
+"""What a command has written, and how it refuses."""
+
+import numpy as np
+
+
+def column(path, name="label"):
+    """A column of a written CSV."""
+    lines = path.read_text().splitlines()
+    index = lines[0].split(",").index(name)
+    return np.array([int(line.split(",")[index]) for line in lines[1:]])
+
+
+def same_partition(a, b):
+    return len(set(zip(a, b, strict=True))) == len(set(a)) == len(set(b))
+
+
+def assert_refused(result, *words, code=2):
+    """One line on standard error, nothing on standard output, no traceback, and the exit code."""
+    assert result.exit_code == code, result.output
+    assert result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith("Error: ")
+    for word in words:
+        assert word in lines[0]

@@ -1,0 +1,174 @@
+"""Commands: clusters, graphs and samples as they are printed and written."""
+
+import kdegraph
+import numpy as np
+import pyarrow.parquet
+import pytest
+import scipy.sparse
+from cli.results import assert_refused, column, same_partition
+from kdegraph import datasets
+from PIL import Image
+
+# Clusters
+
+
+def test_cluster_writes_one_label_per_row(run, moons):
+    result = run("cluster", moons, "-k", 2, "--sigma", 0.2, "-o", "labels.csv")
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""  # not a terminal: no progress
+    labels = column(moons.with_name("labels.csv"))
+    assert same_partition(labels, column(moons))
+    for title in ("data", "graph", "clusters", "conductance", "eigenvalues", "agreement", "seconds", "written"):
+        assert any(line.startswith(title) for line in result.stdout.splitlines()), title
+    assert "300 points, 2 columns" in result.stdout
+    assert "sigma 0.2 (given)" in result.stdout
+    assert "1.000 (adjusted Rand index with column 'label')" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "options",
+    [[], ["--method", "knn"], ["--method", "knn", "--sigma", "auto", "--neighbors", 12], ["--kernel", "laplacian", "--sigma", 0.05]],
+)
+def test_methods_find_the_moons(run, moons, options):
+    result = run("cluster", moons, "-k", 2, "-o", "labels.csv", *options)
+    assert result.exit_code == 0, result.output
+    assert same_partition(column(moons.with_name("labels.csv")), column(moons))
+
+
+def test_the_number_of_clusters_is_chosen(run, tmp_path):
+    assert run("sample", "blobs", "-n", 300, "-o", "blobs.csv").exit_code == 0
+    result = run("cluster", "blobs.csv")
+    assert result.exit_code == 0, result.output
+    assert "clusters     3 (by the eigengap)" in result.stdout
+    assert not [path for path in tmp_path.iterdir() if path.name != "blobs.csv"]
+
+
+def test_isolated_points_are_reported(run, moons):
+    result = run("cluster", moons, "-k", 1, "--sigma", 1e-300)
+    assert result.exit_code == 0, result.output
+    assert "eigenvalues  none" in result.stdout
+    assert "300 points without an edge" in result.stdout
+    assert_refused(run("cluster", moons, "-k", 2, "--sigma", 1e-300), "n_clusters", "larger sigma")
+
+
+@pytest.mark.parametrize("extension", ["csv", "parquet", "npy"])
+def test_formats_of_labels(run, moons, extension):
+    result = run("cluster", moons, "-k", 2, "--quiet", "-o", f"labels.{extension}")
+    assert (result.exit_code, result.output) == (0, "")
+    path = moons.with_name(f"labels.{extension}")
+    if extension == "csv":
+        labels = column(path)
+    elif extension == "parquet":
+        labels = pyarrow.parquet.read_table(path)["label"].to_numpy()
+    else:
+        labels = np.load(path)
+    assert labels.shape == (300,)
+    assert set(labels) == {0, 1}
+
+
+def test_the_seed_decides(run, moons):
+    for name in ("a", "b"):
+        assert run("graph", moons, "--seed", 5, "-o", f"{name}.csv").exit_code == 0
+    assert run("graph", moons, "--seed", 6, "-o", "c.csv").exit_code == 0
+    texts = [moons.with_name(f"{name}.csv").read_text() for name in "abc"]
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_columns_and_label_are_chosen(run, tmp_path):
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], 50)
+    rows = [f"{rng.normal()},{10 * g + rng.normal()},{'ab'[g]},{g},u" for g in group]
+    (tmp_path / "t.csv").write_text("noise,x,kind,other,z,\n".replace(",\n", "\n") + "\n".join(rows))
+    result = run("cluster", "t.csv", "-k", 2, "--columns", "x", "--label", "kind", "-o", "l.csv")
+    assert result.exit_code == 0, result.output
+    assert "100 points, 1 columns" in result.stdout
+    assert "1.000 (adjusted Rand index with column 'kind')" in result.stdout
+    assert same_partition(column(tmp_path / "l.csv"), group)
+    assert "agreement" not in run("cluster", "t.csv", "-k", 2, "--columns", "x,1", "--columns", "noise", "--label", "none").stdout
+
+
+def test_rows_that_are_left_out_have_the_label_minus_one(run, tmp_path):
+    values = [f"{v}" for v in np.random.default_rng(0).random(40)]
+    values[7] = ""
+    (tmp_path / "t.csv").write_text("a,b\n" + "\n".join(f"{v},1" for v in values))
+    assert_refused(run("cluster", "t.csv", "-k", 2), "row 8, column 'a' is missing", "dropna")
+    result = run("cluster", "t.csv", "-k", 2, "--dropna", "-o", "l.csv")
+    assert result.exit_code == 0, result.output
+    assert "39 points, 2 columns, 1 rows left out" in result.stdout
+    labels = column(tmp_path / "l.csv")
+    assert len(labels) == 40
+    assert list(np.flatnonzero(labels < 0)) == [7]
+
+
+def test_a_picture_is_segmented(run, picture):
+    result = run("cluster", picture, "-k", 2, "--blur", 0, "-o", "segments.png")
+    assert result.exit_code == 0, result.output
+    assert "sigma 0.2 (the usual one for pictures)" in result.stdout
+    np.testing.assert_array_equal(np.asarray(Image.open(picture.with_name("segments.png"))), np.asarray(Image.open(picture)))
+    assert run("cluster", picture, "-k", 2, "--max-pixels", 150, "-o", "l.npy", "-q").exit_code == 0
+    labels = np.load(picture.with_name("l.npy"))
+    assert labels.shape == (20, 30)
+    assert len(set(labels[:, 20])) == 1
+    assert labels[0, 0] != labels[0, 29]
+    assert run("cluster", picture, "-k", 2, "--max-pixels", "all", "-o", "l.csv", "-q").exit_code == 0
+    lines = picture.with_name("l.csv").read_text().splitlines()
+    assert lines[0] == "row,column,label"
+    assert len(lines) == 601
+    assert lines[-1].startswith("19,29,")
+
+
+# Graphs
+
+
+def test_graph_as_npz(run, moons):
+    result = run("graph", moons, "--sigma", 0.3, "--rounds", 7, "-o", "g.npz")
+    assert result.exit_code == 0, result.output
+    assert "sigma 0.3 (given), 7 rounds (given)" in result.stdout
+    graph = kdegraph.SimilarityGraph.load(moons.with_name("g.npz"))
+    assert graph.n_rounds == 7
+    assert graph.sigma == 0.3
+    assert graph.adjacency.shape == (300, 300)
+    assert run("graph", moons, "--method", "knn", "-o", "k.npz").exit_code == 0
+    adjacency = scipy.sparse.load_npz(moons.with_name("k.npz"))
+    assert (adjacency != kdegraph.knn_graph(datasets.load(moons).X)).nnz == 0
+
+
+@pytest.mark.parametrize("extension", ["csv", "parquet"])
+def test_graph_as_edges(run, moons, extension):
+    assert run("graph", moons, "--method", "knn", "--sigma", 0.1, "-o", f"e.{extension}").exit_code == 0
+    path = moons.with_name(f"e.{extension}")
+    if extension == "csv":
+        source, target, weight = np.loadtxt(path, delimiter=",", skiprows=1).T
+        assert path.read_text().startswith("source,target,weight\n")
+    else:
+        source, target, weight = (c.to_numpy() for c in pyarrow.parquet.read_table(path).columns)
+    assert (source < target).all()
+    expected = kdegraph.knn_graph(datasets.load(moons).X, mode="kernel", sigma=0.1).toarray()
+    got = np.zeros_like(expected)
+    got[source.astype(int), target.astype(int)] = weight
+    np.testing.assert_allclose(got + got.T, expected, rtol=1e-12)
+
+
+def test_one_point_is_a_graph_without_edges(run, tmp_path):
+    (tmp_path / "one.csv").write_text("a,b\n1,2\n")
+    result = run("graph", "one.csv", "-o", "e.csv")
+    assert result.exit_code == 0, result.output
+    assert "0 edges" in result.stdout
+    assert (tmp_path / "e.csv").read_text() == "source,target,weight\n"
+
+
+# Samples
+
+
+def test_sample_lists_and_writes(run, tmp_path):
+    listed = run("sample").stdout
+    for name in datasets.names():
+        assert name in listed
+    assert run("sample", "rings", "-n", 50, "--seed", 3, "-o", "r.parquet").exit_code == 0
+    data = datasets.load(tmp_path / "r.parquet")
+    np.testing.assert_array_equal(data.X, datasets.make("rings", n=50, seed=3).X)
+    assert data.y is not None
+    assert run("sample", "uniform", "-n", 5, "-o", "u.csv").exit_code == 0
+    assert (tmp_path / "u.csv").read_text().startswith("x,y\n")
+    assert_refused(run("sample", "moon", "-o", "u.csv"), "'moon' is not one of moons, circles")
+    assert_refused(run("sample", "moons"), "-o points.csv")

@@ -1,0 +1,138 @@
+"""How commands end when something happens: errors, warnings, files that are there already, Ctrl-C."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import kdegraph
+import pyarrow.parquet
+import pytest
+from kdegraph import datasets
+from kdegraph.cli._output import replacing
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (KeyboardInterrupt(), 130, "Interrupted."),
+        (RuntimeError("two\nlines"), 1, "Error: RuntimeError: two lines (unexpected; set KDEGRAPH_TRACEBACK=1 to see where it comes from)"),
+        (TypeError("bug"), 1, "Error: TypeError: bug (unexpected"),
+        (MemoryError("1 TiB"), 2, "Error: not enough memory: 1 TiB"),
+        (ValueError("X is odd"), 2, "Error: X is odd"),
+        (OSError(28, "No space left on device"), 1, "Error: OSError: [Errno 28] No space left on device"),
+        (PermissionError(13, "Permission denied", "g.npz"), 2, "Error: g.npz: Permission denied"),
+    ],
+)
+def test_a_failure_while_writing_leaves_nothing_behind(run, moons, monkeypatch, error, code, line):
+    moons.with_name("g.npz").write_text("precious")
+
+    def half(self, path):
+        path.write_text("half")
+        raise error
+
+    monkeypatch.setattr(kdegraph.SimilarityGraph, "save", half)
+    result = run("graph", moons, "-o", "g.npz")
+    assert result.exit_code == code
+    shown = result.stderr.removeprefix("\n")  # after an interrupt a line of its own, because the terminal has shown ^C
+    assert shown.startswith(line)
+    assert shown.count("\n") == 1
+    assert sorted(path.name for path in moons.parent.iterdir()) == ["g.npz", "moons.csv"]
+    assert moons.with_name("g.npz").read_text() == "precious"
+
+
+def test_the_traceback_can_be_asked_for(run, moons, monkeypatch):
+    monkeypatch.setenv("KDEGRAPH_TRACEBACK", "1")
+    result = run("cluster", moons, "--columns", "w")
+    assert isinstance(result.exception, ValueError)
+
+
+def test_warnings_are_one_line(run, moons, monkeypatch):
+    import warnings
+
+    from kdegraph.datasets import read
+
+    def warning_read(*args, **options):
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.warn("something\nodd", stacklevel=1)
+        return read(*args, **options)
+
+    monkeypatch.setattr(datasets, "read", warning_read)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    result = run("graph", moons, "-o", "g.npz", "--quiet")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "something odd" in " ".join(result.stderr.split())
+
+
+def test_replacing_keeps_the_mode_of_the_file_and_follows_links(run, moons, tmp_path):
+    target = tmp_path / "target.csv"
+    target.write_text("old")
+    target.chmod(0o640)
+    (tmp_path / "link.csv").symlink_to(target)
+    assert run("cluster", moons, "-k", 2, "-q", "-o", "link.csv").exit_code == 0
+    assert (tmp_path / "link.csv").is_symlink()
+    assert target.read_text().startswith("label\n")
+    assert target.stat().st_mode & 0o777 == 0o640
+    mask = os.umask(0o022)
+    try:
+        with replacing(tmp_path / "new.csv") as temporary:
+            temporary.write_text("x")
+    finally:
+        os.umask(mask)
+    assert (tmp_path / "new.csv").stat().st_mode & 0o777 == 0o644
+
+
+def start(*command, **options):
+    return subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def test_python_m_and_a_file_from_end_to_end(moons):
+    process = start("-m", "kdegraph", "cluster", str(moons), "-k", "2", "-o", str(moons.with_name("l.parquet")))
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (0, "")
+    assert "agreement    1.000" in out
+    assert len(pyarrow.parquet.read_table(moons.with_name("l.parquet"))) == 300
+    process = start("-m", "kdegraph", "cluster", str(moons), "-k", "x")
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, out) == (2, "")
+    assert err.startswith("Error: Invalid value")
+    assert "(see kdegraph cluster --help)" in err
+
+
+def test_ctrl_c_ends_with_130_and_without_a_traceback(moons):
+    script = """
+import sys, time
+from kdegraph import datasets
+from kdegraph.cli import main
+
+def read(*args, **options):
+    print("ready", flush=True)
+    time.sleep(600)
+
+datasets.read = read
+main(["graph", sys.argv[1], "-o", sys.argv[1] + ".npz"])
+"""
+    # What runs in the background of a shell ignores the signal, and so would this process.
+    process = start("-c", script, str(moons), preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, out, err) == (130, "", "\nInterrupted.\n")
+    assert [path.name for path in moons.parent.iterdir()] == ["moons.csv"]
+
+
+def test_progress_is_shown_on_a_terminal_only(moons):
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "kdegraph", "graph", str(moons), "-o", str(moons.with_name("g.npz"))]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True)
+    out, _ = process.communicate(timeout=120)
+    os.close(theirs)
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert process.returncode == 0
+    assert "%" in shown
+    assert shown.endswith("\r")
+    assert "\r" not in out
+    assert "edges" in out

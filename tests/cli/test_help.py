@@ -1,0 +1,104 @@
+"""Help, progress, and the explorer that is handed over to."""
+
+import io
+import sys
+import types
+
+import kdegraph
+import numpy as np
+import pytest
+from cli.results import assert_refused
+from kdegraph.cli import main
+from kdegraph.cli._progress import ProgressLine
+
+
+@pytest.mark.parametrize("command", [[], ["cluster"], ["graph"], ["explore"], ["sample"]])
+def test_help_teaches_with_examples(run, command):
+    result = run(*command, "--help")
+    assert result.exit_code == 0
+    assert "Examples:" in result.stdout
+    assert "  kdegraph " in result.stdout
+    assert result.stdout == run(*command, "-h").stdout
+    assert max(map(len, result.stdout.splitlines())) <= 110
+
+
+def test_examples_in_the_help_are_valid_commands(run, tmp_path):
+    """Every example is parsed (not run) by the command it is shown for."""
+    count = 0
+    for name, command in main.commands.items():
+        for line in command.help.splitlines():
+            if line.strip().startswith(f"kdegraph {name}"):
+                words = line.strip().split("   ")[0].split()[2:]
+                files = [word for word in words if "." in word and not word.replace(".", "").isdigit()]
+                for file in files:
+                    (tmp_path / file).touch()
+                command.make_context(name, words).close()
+                count += 1
+    assert count >= 12
+
+
+def test_without_a_command_there_is_help(run):
+    result = run()
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == run("--help").stdout
+
+
+def test_version(run):
+    assert run("--version").stdout == f"kdegraph {kdegraph.__version__}\n"
+
+
+def test_the_progress_line_is_redrawn_and_removed(monkeypatch):
+    clock = iter(range(100))
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    stream = io.StringIO()
+    with ProgressLine(stream) as progress:
+        progress("kernel degrees", 0.0)
+        progress("samples", 0.5)
+        progress("samples", 1.7)
+    parts = stream.getvalue().split("\r")
+    assert parts[1].startswith("kernel degrees")
+    assert "50%" in parts[2]
+    assert f"[{'#' * 12}{' ' * 12}]" in parts[2]
+    assert "[" + "#" * 24 + "]" in parts[3]
+    assert parts[-2].strip() == parts[-1] == ""
+
+
+def test_progress_line_is_not_drawn_too_often(monkeypatch):
+    monkeypatch.setattr("time.monotonic", lambda: 1.0)
+    stream = io.StringIO()
+    progress = ProgressLine(stream)
+    for fraction in np.linspace(0, 1, 100):
+        progress("samples", fraction)
+    assert stream.getvalue().count("\r") == 1
+
+
+def test_explore_hands_over(run, moons, monkeypatch):
+    calls = []
+    app = types.ModuleType("kdegraph_explorer.app")
+    app.serve = lambda file, **options: calls.append((file, options))
+    monkeypatch.setitem(sys.modules, "kdegraph_explorer.app", app)
+    monkeypatch.setitem(sys.modules, "kdegraph_explorer", types.ModuleType("kdegraph_explorer"))
+    assert run("explore").exit_code == 0
+    assert run("explore", moons, "--host", "0.0.0.0", "--port", 0, "--no-browser").exit_code == 0
+    assert calls == [
+        (None, {"host": "127.0.0.1", "port": 5006, "show": True}),
+        (str(moons), {"host": "0.0.0.0", "port": 0, "show": False}),
+    ]
+
+    def stopped(*args, **options):
+        raise KeyboardInterrupt
+
+    app.serve = stopped
+    result = run("explore")
+    assert (result.exit_code, result.stderr) == (0, "Stopped.\n")
+
+    def taken(*args, **options):
+        raise OSError(98, "Address already in use")
+
+    app.serve = taken
+    assert_refused(run("explore"), "cannot listen at 127.0.0.1, port 5006: Address already in use; try --port 0")
+
+
+def test_explore_without_its_packages_says_what_to_install(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "kdegraph_explorer.app", None)
+    assert_refused(run("explore"), 'pip install "kdegraph[explorer]"', code=1)
