@@ -8,6 +8,7 @@ import weakref
 import panel as pn
 import pytest
 from bokeh.client import pull_session
+from bokeh.models import ImportedStyleSheet
 from kdegraph_explorer import explorer as module
 from kdegraph_explorer.app import create_app
 
@@ -26,7 +27,7 @@ def server(monkeypatch):
         made.append(weakref.ref(self))
 
     monkeypatch.setattr(module.Explorer, "__init__", remember)
-    served = pn.serve(
+    pn.serve(
         {"/": create_app},
         port=0,
         threaded=True,
@@ -39,7 +40,7 @@ def server(monkeypatch):
     wait_until(lambda: pn.state._servers)
     (running,) = [entry[0] for entry in pn.state._servers.values()]
     yield f"http://localhost:{running.port}/", made
-    served.stop()
+    pn.state.kill_all_servers()
 
 
 def wait_until(holds):
@@ -52,6 +53,14 @@ def wait_until(holds):
 def workers():
     """Threads that compute for a session."""
     return [thread for thread in threading.enumerate() if thread.name == "kdegraph-explorer"]
+
+
+def test_a_session_that_begins_only_when_the_browser_connects_needs_no_network(server):
+    session = pull_session(url=server[0])  # as when loading the page took so long that its own session has ended
+    links = [sheet.url for sheet in session.document.select({"type": ImportedStyleSheet})]
+    session.close()
+    assert links
+    assert all(link.startswith("static/") for link in links), links
 
 
 @pytest.mark.slow

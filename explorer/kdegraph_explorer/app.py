@@ -4,6 +4,7 @@ from pathlib import Path
 
 import panel as pn
 import panel_material_ui as pmui
+from panel.io.resources import LOCAL_DIST
 from panel.util import edit_readonly
 
 from . import warmup
@@ -25,6 +26,10 @@ def create_app(file=None):
     panel_material_ui.Page
         Call ``.servable()`` on it in a script for `panel serve`.
     """
+    if (document := pn.state.curdoc) is not None:
+        # Panel does this when it sends the page. One that took so long to load that its session has ended begins another when it connects:
+        # that would have style sheets come from the network.
+        document.template_variables["dist_url"] = f"{pn.state.rel_path}/{LOCAL_DIST}" if pn.state.rel_path else LOCAL_DIST
     explorer = Explorer()
     if file is not None:
         explorer.open(file)
