@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from browser.chromium import find
 from browser.explorer_page import ExplorerPage
+from browser.pages import SIZE, Pages
 from browser.screenshots import Report
-from browser.watcher import Watcher
 from playwright.sync_api import sync_playwright
 
 HERE = Path(__file__).parent
@@ -44,6 +44,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.is_relative_to(HERE):
             item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.timeout(900))  # several times PATIENCE, which says more
 
 
 @pytest.fixture(scope="package")
@@ -93,38 +94,6 @@ def explorer_server(serve):
     return serve([sys.executable, "-m", "panel", "serve", "apps/explorer.py", "--port", "{port}"], path="/explorer")
 
 
-@pytest.fixture
-def new_page(chromium, request):
-    """Makes pages, with options for the browser context; at the end, fails the test if one had a problem."""
-    contexts, watchers = [], []
-
-    def make(ignore=None, **options):
-        context = chromium.new_context(
-            **{
-                "viewport": {"width": 1280, "height": 720},
-                "device_scale_factor": 1,
-                "reduced_motion": "reduce",
-                "locale": "en-GB",
-                "timezone_id": "UTC",
-                **options,
-            }
-        )
-        watchers.append(Watcher(context, ignore))
-        contexts.append(context)
-        return context.new_page()
-
-    yield make
-    if getattr(request.node, "failed", False):
-        REPORT.mkdir(exist_ok=True)
-        for index, context in enumerate(contexts):
-            for page in context.pages:
-                page.screenshot(path=REPORT / f"failed-{request.node.name}-{index}.png")
-    for context in contexts:
-        context.close()
-    problems = [problem for watcher in watchers for problem in watcher.problems]
-    assert not problems, "\n".join(problems)
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     report = yield
@@ -133,18 +102,57 @@ def pytest_runtest_makereport(item, call):
 
 
 @pytest.fixture
-def explorer(new_page, explorer_server):
-    """Opens the explorer in a page of its own; at the end, fails the test if the server has logged an error."""
-    address, log = explorer_server
+def new_page(chromium, request):
+    """Makes pages, with options for the browser context; at the end, fails the test if one had a problem."""
+    pages = Pages(chromium)
+    yield pages.open
+    if getattr(request.node, "failed", False):
+        pages.take_pictures(REPORT, request.node.name)
+    pages.close()
+    assert not (problems := pages.problems()), "\n".join(problems)
+
+
+@pytest.fixture
+def clean_log(explorer_server):
+    """Fails the test if the server has logged an error meanwhile."""
+    _, log = explorer_server
     start = log.stat().st_size
-
-    def open_page(query="", **options):
-        return ExplorerPage(new_page(**options)).open(address + query)
-
-    yield open_page
+    yield
     logged = LEFT_EARLY.sub("", log.read_bytes()[start:].decode())
     assert "ERROR" not in logged, logged
     assert "Traceback" not in logged, logged
+
+
+@pytest.fixture
+def explorer(clean_log, new_page, explorer_server):
+    """Opens the explorer in a page of its own."""
+    return lambda query="", **options: ExplorerPage(new_page(**options)).open(explorer_server[0] + query)
+
+
+@pytest.fixture(scope="package")
+def first_views():
+    """What `first_view` has at hand: at most one pair of `Pages` and the `ExplorerPage` in it."""
+    return []
+
+
+@pytest.fixture
+def first_view(clean_log, first_views, chromium, explorer_server, request):
+    """The explorer as it opens, for tests that leave it as they found it: they share one page, as opening one takes long."""
+    if first_views:
+        pages, explorer = first_views.pop()
+    else:
+        pages = Pages(chromium)
+        explorer = ExplorerPage(pages.open()).open(explorer_server[0])
+    seen = explorer.seen()
+    yield explorer
+    if getattr(request.node, "failed", False):
+        pages.take_pictures(REPORT, request.node.name)
+        pages.close()
+        return
+    explorer.page.set_viewport_size(SIZE)
+    assert explorer.settle().seen() == seen, "this test has changed what others begin with"
+    assert not (problems := pages.problems()), "\n".join(problems)
+    first_views.append((pages, explorer))
 
 
 @pytest.fixture(scope="package")

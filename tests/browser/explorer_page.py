@@ -1,24 +1,12 @@
-"""The explorer as a test sees it: what it shows, and the controls that a user has."""
+"""The explorer as a test sees it: what it shows (see look.js), and the controls that a user has."""
 
-import json
 import re
 import time
+from pathlib import Path
 
-# Bokeh's models of the page, by the names that the figures carry.
-READ_FIGURE = """([name, column]) => {
-  for (const doc of Bokeh.documents) {
-    const figure = doc.get_model_by_name(name);
-    const stores = (figure?.renderers ?? []).map(renderer => renderer.data_source.data[column]);
-    const values = stores.filter(Boolean).at(-1);
-    if (values) return Array.from(values, value => ArrayBuffer.isView(value) ? Array.from(value) : value);
-  }
-  return null;
-}"""
-N_IMAGES = """name => Bokeh.documents.map(doc => doc.get_model_by_name(name)).find(Boolean)
-  ?.renderers.map(renderer => renderer.data_source.data["image"]).find(Boolean)?.length ?? 0"""
-IDLE = "() => window.Bokeh && Bokeh.documents.length > 0 && Bokeh.documents.every(doc => doc.is_idle)"
-TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-PATIENCE = 60_000  # milliseconds; a first compilation on a busy machine takes its time
+from browser.pages import PATIENCE
+
+LOOK = Path(__file__).with_name("look.js").read_text()
 
 
 class ExplorerPage:
@@ -33,12 +21,14 @@ class ExplorerPage:
 
     def __init__(self, page, notebook=False):
         self.page, self.notebook = page, notebook
+        page.evaluate(f"() => {{ {LOOK} }}")  # a page that is open ...
+        page.add_init_script(LOOK)  # ... and one that is yet to come
 
     def open(self, url):
         """Load the page and wait for its first result."""
         self.page.goto(url)
         result, error = self.page.locator(".kg-status").filter(has_text="points in"), self._message()
-        result.or_(error).first.wait_for(timeout=PATIENCE)
+        result.or_(error).first.wait_for()
         assert not error.is_visible(), error.inner_text()
         return self.settle()
 
@@ -47,41 +37,24 @@ class ExplorerPage:
 
     def settle(self):
         """Wait until there is a complete result and nothing is computed, sent or drawn any more."""
-        page = self.page
-        seen, times = None, 0
-        end = time.monotonic() + PATIENCE / 1000
-        while times < 3:  # between two stages all may look idle for a moment
-            page.locator(".kg-cancel").wait_for(state="hidden", timeout=PATIENCE)
-            if not self.notebook:
-                page.wait_for_function(IDLE, timeout=PATIENCE)
-            now = self.seen()
-            complete = "cluster" in self.status() and self.scores().get("Edges", ["–"]).count("–") == 0
-            complete = complete and self._painted()
-            seen, times = now, times + 1 if complete and now == seen else 0
-            assert time.monotonic() < end, f"the page does not come to rest: {self.status()}"
-            page.wait_for_timeout(100)
-        page.evaluate("() => document.fonts.ready.then(() => true)")
-        page.evaluate(TWO_FRAMES)
+        missing = self._look("settle", PATIENCE, self.notebook)
+        assert not missing, f"the page does not come to rest: {missing}; {self.status()}"
         return self
 
-    def _painted(self):
-        """Whether the edges are on the screen, where they belong there: in a new process, what draws them is compiled first."""
-        if not self.page.locator(".kg-kde-points").is_visible():
-            return True
-        return all(self.page.evaluate(N_IMAGES, f"{graph}: points and edges") for graph in ("KDE graph", "k-NN graph"))
+    def _look(self, name, *arguments):
+        return self.page.evaluate("([name, values]) => look[name](...values)", [name, arguments])
 
     def status(self):
         """The line that says what is explored."""
-        return self.page.locator(".kg-status div").first.inner_text().strip()
+        return self._look("status")
 
     def scores(self):
         """{row: [value of the KDE graph, value of the k-NN graph]} as the table shows it."""
-        cells = "rows => rows.map(row => Array.from(row.cells, cell => cell.textContent))"
-        return {name: values for name, *values in self.page.locator(".kg-scores tbody tr").evaluate_all(cells)}
+        return self._look("scores")
 
     def column(self, figure, column):
         """A column of the data that a figure draws, of its uppermost layer that has it."""
-        return self.page.evaluate(READ_FIGURE, [figure, column])
+        return self._look("column", figure, column)
 
     def eigenvalues(self, graph="KDE graph"):
         """The eigenvalues that the spectrum shows."""
@@ -101,18 +74,18 @@ class ExplorerPage:
 
     def seen(self):
         """All that a parameter of the computation can change, as one string."""
-        return json.dumps([self.status(), self.lasting_scores(), self.eigenvalues(), self.eigenvalues("k-NN graph"), self.colours()])
+        return self._look("seen")
 
     def expect_status(self, words):
         """Wait until the status says `words`, and then until the page is at rest."""
-        self.page.locator(".kg-status").filter(has_text=words).wait_for(timeout=PATIENCE)
+        self.page.locator(".kg-status").filter(has_text=words).wait_for()
         return self.settle()
 
     def change(self, action):
         """Do `action` and wait until what is seen has changed and the page is at rest."""
         before = self.seen()
         action()
-        self.until(lambda: self.seen() != before, "something that is seen changes")
+        self.page.wait_for_function("before => look.seen() !== before", arg=before, polling=50)
         return self.settle()
 
     def until(self, condition, what):
@@ -134,7 +107,7 @@ class ExplorerPage:
     def error(self, mentioning=""):
         """The message in the page; waits for one that mentions what is given."""
         message = self._message(re.escape(mentioning) or r"\w")
-        message.wait_for(timeout=PATIENCE)
+        message.wait_for()
         return message.inner_text().strip()
 
     def has_error(self):

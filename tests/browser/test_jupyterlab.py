@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 
 import pytest
-from browser.explorer_page import PATIENCE, ExplorerPage
+from browser.explorer_page import ExplorerPage
 
 NOTEBOOK = "explore.ipynb"
 SETTINGS = {
@@ -46,17 +46,16 @@ def lab(serve, tmp_path_factory, pytestconfig):
     return address
 
 
-@pytest.mark.timeout(300)
 def test_explorer_in_jupyterlab(lab, new_page):
     # JupyterLab's debugger says so whenever it restarts a kernel.
     page = new_page(ignore="Could not restore the debugger state", viewport={"width": 1600, "height": 1400})
     page.goto(lab)
-    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=PATIENCE)
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name=re.compile("^Restart Kernel and Run All")).click()
     page.get_by_role("button", name="Confirm Kernel Restart").click()
     expect_output(page, 4, "points per cluster")
-    page.locator(".kg-status").wait_for(timeout=PATIENCE)
+    page.locator(".kg-status").wait_for()
     # The explorer shows itself and is live: moving sigma changes what it shows, and what Python reads back.
     explorer = ExplorerPage(page, notebook=True).settle()
     assert "3,000 points in 2 dimensions, 2 clusters" in explorer.status()
@@ -85,4 +84,4 @@ def output_of(page, number):
 
 def expect_output(page, number, text):
     """Wait until a cell has printed `text`."""
-    code_cell(page, number).locator(".jp-OutputArea-output").filter(has_text=text).wait_for(timeout=PATIENCE)
+    code_cell(page, number).locator(".jp-OutputArea-output").filter(has_text=text).wait_for()

@@ -67,8 +67,8 @@ def test_undo_and_redo_with_keys(explorer):
     assert page.scores()["Edges"] == first
 
 
-def test_files_hold_what_is_shown(explorer, tmp_path):
-    page = explorer()
+def test_files_hold_what_is_shown(first_view, tmp_path):
+    page = first_view
     table = csv.read_csv(pa.OSFile(str(save(page, "Labels, CSV").path())))
     colours = page.colours()
     labels = table["kde_cluster"].to_pylist()
@@ -96,8 +96,8 @@ def test_session_file_is_opened_in_another_browser(explorer, tmp_path):
     assert seen(other) == seen(page)
 
 
-def test_every_plot_is_saved_as_a_picture(explorer, tmp_path):
-    page = explorer()
+def test_every_plot_is_saved_as_a_picture(first_view, tmp_path):
+    page = first_view
     for title in ("KDE graph", "k-NN graph", "Eigenvalues, KDE graph", "Eigenvalues, k-NN graph"):
         picture_of(page, title, "Save as PNG").save_as(tmp_path / "plot.png")
         pixels = np.asarray(Image.open(tmp_path / "plot.png").convert("RGBA"))
@@ -109,8 +109,8 @@ def test_every_plot_is_saved_as_a_picture(explorer, tmp_path):
         assert len(list(root.iter())) > 20
 
 
-def test_two_browsers_do_not_see_each_other(explorer):
-    one, other = explorer(), explorer()
+def test_two_browsers_do_not_see_each_other(explorer, first_view):
+    one, other = explorer(), first_view
     before = other.seen()
     one.change(lambda: one.set_slider("Rounds L", 10))
     one.change(lambda: one.set_slider("Clusters k", 2))
