@@ -33,16 +33,17 @@ def explore():
 
 @pytest.fixture
 def sessions():
-    """Makes sessions; small generated data unless a source is given."""
+    """Makes sessions, with choices, and waits for their first result; small generated data unless some are given."""
     from kdegraph_explorer.session import Session
 
     opened = []
 
-    def make(given=None, start=True):
+    def make(given=None, start=True, **choices):
         session = Session(given=given)
         opened.append(session)
         if given is None:
             session.sources["generators"].n = 200
+        session.state.choose(**choices)
         session.history.forget()
         if start:
             session.start()

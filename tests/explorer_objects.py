@@ -2,6 +2,7 @@
 
 PATIENCE = 120  # seconds
 TWO_PAIRS = [[0.0, 0.0], [0.1, 0.0], [5.0, 5.0], [5.1, 5.0]]
+TABLE = b"width,height,kind,weight\n" + b"".join(b"%d,%d,%s,%d\n" % (i % 7, i % 5, (b"ant", b"bee")[i % 2], i) for i in range(40))
 
 
 def settle(explorer):
@@ -9,6 +10,13 @@ def settle(explorer):
     for _ in range(2):  # a result makes views paint
         for job in explorer.session._jobs:
             job.wait(PATIENCE)
+
+
+def choose(session, **values):
+    """Set parameters of a session by hand and wait for the result, as a step of its own."""
+    session.state.choose(**values)
+    session.wait(PATIENCE)
+    session.history._last = (None, 0.0)  # as if a while had passed
 
 
 def view(explorer, key):

@@ -7,8 +7,6 @@ import urllib.request
 
 import pytest
 
-PATIENCE = 120  # seconds
-
 
 @pytest.fixture
 def served(tmp_path):

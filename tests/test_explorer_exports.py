@@ -6,18 +6,10 @@ import runpy
 import kdegraph
 import numpy as np
 import pyarrow as pa
-from explorer_objects import PATIENCE
+from explorer_objects import PATIENCE, TABLE, choose
 from kdegraph import datasets
 from kdegraph_explorer.exports import EXPORTS
 from pyarrow import csv, parquet
-
-TABLE = b"width,height,kind,weight\n" + b"".join(b"%d,%d,%s,%d\n" % (i % 7, i % 5, (b"ant", b"bee")[i % 2], i) for i in range(40))
-
-
-def choose(session, **values):
-    session.state.choose(**values)
-    session.wait(PATIENCE)
-    session.history._last = (None, 0.0)  # as if a while had passed
 
 
 def reproduce(session):

@@ -9,10 +9,10 @@ import panel as pn
 import pytest
 from bokeh.client import pull_session
 from bokeh.models import ImportedStyleSheet
+from explorer_objects import PATIENCE
 from kdegraph_explorer import explorer as module
 from kdegraph_explorer.app import create_app
 
-PATIENCE = 120  # seconds
 N_SESSIONS = 2
 
 

@@ -4,18 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE
+from explorer_objects import PATIENCE, TABLE, choose
 from kdegraph import datasets
 from kdegraph_explorer import address, session_file
 from kdegraph_explorer.snapshot import take
-
-TABLE = b"width,height,kind,weight\n" + b"".join(b"%d,%d,%s,%d\n" % (i % 7, i % 5, (b"ant", b"bee")[i % 2], i) for i in range(40))
-
-
-def choose(session, **values):
-    session.state.choose(**values)
-    session.wait(PATIENCE)
-    session.history._last = (None, 0.0)  # as if a while had passed
 
 
 def test_undo_and_redo_of_parameters_and_selection(sessions):

@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 import pytest
+from explorer_objects import PATIENCE
 from kdegraph import datasets
 from kdegraph_explorer.pipeline import Pipeline, Request
 from kdegraph_explorer.session import Session
@@ -11,7 +12,6 @@ from kdegraph_explorer.sources import SOURCES, Source
 from PIL import Image
 from sklearn.metrics import adjusted_rand_score
 
-PATIENCE = 120  # seconds
 SIGMA_FACTORS = (0.5, 0.7, 1.0, 1.5, 2.5, 5.0, 10.0)
 TABLE = b"width,height,kind,weight\n1,2,ant,3\n2,3,bee,4\n3,1,ant,5\n8,9,bee,6\n"
 

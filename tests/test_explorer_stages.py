@@ -4,13 +4,12 @@ import threading
 
 import kdegraph_explorer.pipeline as pipeline
 import pytest
+from explorer_objects import PATIENCE
 from kdegraph import datasets
 from kdegraph_explorer.pipeline import Pipeline, Request
 from kdegraph_explorer.session import Session
 from kdegraph_explorer.stages import LOADING, ROWS, Stages
 from kdegraph_explorer.views.stages import StageBars
-
-PATIENCE = 120  # seconds
 
 
 def bars(stages, row):

@@ -8,12 +8,11 @@ import kdegraph
 import kdegraph_explorer.pipeline as pipeline
 import numpy as np
 import pytest
+from explorer_objects import PATIENCE
 from kdegraph import datasets
 from kdegraph_explorer.pipeline import Pipeline, Request, align
-from kdegraph_explorer.session import Session
 from sklearn.metrics import adjusted_rand_score
 
-PATIENCE = 120  # seconds
 STAGES = ("similarity_graph", "knn_graph", "find_spectrum", "spectral_clustering")
 
 
@@ -37,21 +36,9 @@ def counts(monkeypatch):
 
 
 @pytest.fixture
-def open_session():
+def open_session(sessions):
     """Opens a session with data and waits for its first result."""
-    sessions = []
-
-    def start(data=None, **choices):
-        session = Session(given=datasets.make("moons", n=300, seed=1) if data is None else data)
-        sessions.append(session)
-        session.state.choose(**choices)
-        session.start()
-        session.wait(PATIENCE)
-        return session
-
-    yield start
-    for session in sessions:
-        session.close()
+    return lambda data=None, **choices: sessions(datasets.make("moons", n=300, seed=1) if data is None else data, **choices)
 
 
 def reset(counts):
