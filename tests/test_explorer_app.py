@@ -6,6 +6,7 @@ import sys
 import urllib.request
 
 import pytest
+from explorer_objects import PATIENCE
 
 
 @pytest.fixture
