@@ -8,7 +8,7 @@ import kdegraph
 import kdegraph_explorer.pipeline as pipeline
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE
+from explorer_objects import PATIENCE, settle, view
 from kdegraph import datasets
 from kdegraph_explorer.pipeline import Pipeline, Request, align
 from sklearn.metrics import adjusted_rand_score
@@ -381,3 +381,41 @@ def test_quick_moves_leave_nothing_behind(open_session):
     assert len({id(ref) for ref in graphs}) >= 40
     alive = {id(ref()) for ref in graphs if ref() is not None}
     assert alive == {id(session.state.outcome("kde").graph)}
+
+
+def test_edges_of_many_draws_are_shown_before_their_clusters_and_not_drawn_twice(explore, monkeypatch):
+    monkeypatch.setattr(pipeline, "SLOW_DRAWS", 1000)
+    explorer = explore(datasets.make("moons", n=300, seed=0).X, sigma=0.15, n_clusters=2)
+    plot, state = view(explorer, "points")._plots["kde"], explorer.session.state
+    drawn, compute, go_on = [], pipeline.find_spectrum, threading.Event()
+    plot._image.on_change("data", lambda attr, old, new: drawn.append((state.early, state.outcome("kde").graph)) or go_on.set())
+
+    def held(*args, **options):
+        assert go_on.wait(PATIENCE)
+        return compute(*args, **options)
+
+    monkeypatch.setattr(pipeline, "find_spectrum", held)
+    before = state.outcome("kde").graph
+    state.choose(sigma=0.16)
+    settle(explorer)
+    ((early, clustered),) = drawn
+    assert clustered is before
+    assert early is state.outcome("kde").graph
+    assert state.early is None
+
+
+def test_an_early_graph_that_gets_no_clusters_is_taken_back(open_session, monkeypatch):
+    monkeypatch.setattr(pipeline, "SLOW_DRAWS", 1000)
+    session = open_session(sigma=0.15, n_clusters=2)
+    seen = []
+    session.state.param.watch(lambda event: seen.append(event.new), "early")
+
+    def fail(*args, **options):
+        raise ValueError("no spectrum")
+
+    monkeypatch.setattr(pipeline, "find_spectrum", fail)
+    session.state.choose(sigma=0.16)
+    session.wait(PATIENCE)
+    assert session.state.error == "no spectrum"
+    assert seen[0].sigma == 0.16
+    assert seen[1:] == [None]

@@ -29,6 +29,7 @@ N_EIGENVALUES = 10  # enough for the eigengap and for k <= 8 without another eig
 
 MANY_DRAWS = 1_000_000  # with more draws in all, a graph of few rounds is shown first
 FEW_ROUNDS = 6
+SLOW_DRAWS = 100_000  # with more draws in all, the edges are drawn while the spectrum is computed
 
 TOLERANCE = 1e-3  # of the eigenvectors: where a graph has clusters it makes no difference, where it has none it saves most of the time
 
@@ -99,15 +100,21 @@ class Outcome:
 class Result:
     """Outcomes by method; a method that is still under way is missing.
 
-    Where `coarse` is set, the KDE graph is one of `FEW_ROUNDS` rounds, which is shown until the real one is there. `early` is that
-    graph before it has clusters, where none of the same data was there before.
+    Where `coarse` is set, the KDE graph is one of `FEW_ROUNDS` rounds, which is shown until the real one is there.
     """
 
     request: Request
     sigma: float | None = None
     outcomes: dict = field(default_factory=dict)
     coarse: bool = False
-    early: object = None
+
+
+@dataclass(frozen=True, eq=False)
+class Early:
+    """A KDE graph that has no clusters yet: its edges can be drawn meanwhile."""
+
+    request: Request
+    graph: object
 
 
 class Pipeline:
@@ -128,8 +135,8 @@ class Pipeline:
         progress : callable
             Called as ``progress(stage, fraction)``; may raise `kdegraph.Cancelled`. Stages that were finished by then stay cached.
         publish : callable
-            Called with a `Result` of the methods that are done before work on another begins, and as ``publish(result, enough=True)``
-            with one that is coarse.
+            Called with a `Result` of the methods that are done before work on another begins, as ``publish(result, enough=True)``
+            with one that is coarse, and with an `Early` where there is much to draw.
 
         Returns
         -------
@@ -149,12 +156,11 @@ class Pipeline:
             sigma, _ = self._stage("sigma", (request.dataset,), lambda: estimate_sigma(points, seed=0))
         outcomes = {method: outcome for method, outcome in self._same_data(request).items() if method in request.methods}
         if (coarse := self._coarse(request, sigma)) is not None:
-            show = None if outcomes else lambda graph: publish(Result(request, sigma, coarse=True, early=graph))
-            outcomes["kde"] = self._outcome("kde", coarse, sigma, None, progress, memory="coarse", show=show)
+            outcomes["kde"] = self._outcome("kde", coarse, sigma, None, progress, publish, memory="coarse")
             self._result = Result(request, sigma, dict(outcomes), coarse=True)
             publish(self._result, enough=True)
         for method in request.methods:
-            outcomes[method] = self._outcome(method, request, sigma, outcomes.get("kde"), progress)
+            outcomes[method] = self._outcome(method, request, sigma, outcomes.get("kde"), progress, publish)
             self._result = Result(request, sigma, dict(outcomes))
             self._ready = partial(publish, self._result)
         return self._result
@@ -163,7 +169,7 @@ class Pipeline:
         """The request for a graph that is quickly there, or None where the real one is quick, or there already."""
         if request.reproducible or request.n_rounds == "auto" or request.n_rounds <= FEW_ROUNDS:
             return None
-        known = self._memory.get(("kde", "graph"), (None,))[0] == self._kde(request, sigma, None)[0]
+        known = self._known(("kde", "graph"), self._kde(request, sigma, None)[0])
         few_draws = request.dataset.n_points * request.n_rounds <= MANY_DRAWS
         return None if known or few_draws else replace(request, n_rounds=FEW_ROUNDS)
 
@@ -171,7 +177,7 @@ class Pipeline:
         """The earlier outcomes: they stand until the new ones are there, unless they are of other data."""
         return self._result.outcomes if self._result is not None and self._result.request.dataset is request.dataset else {}
 
-    def _outcome(self, method, request, sigma, reference, progress, memory=None, show=None):
+    def _outcome(self, method, request, sigma, reference, progress, publish, memory=None):
         memory = memory or method
         name = ALL_METHODS[method] if memory == method else FIRST_LOOK
 
@@ -179,10 +185,11 @@ class Pipeline:
             progress(f"{name}: {stage}", fraction)
 
         graph_key, build = {"kde": self._kde, "knn": self._knn, "full": self._full}[method](request, sigma, announce)
+        known = self._known((memory, "graph"), graph_key)
         graph, graph_seconds = self._stage((memory, "graph"), graph_key, build)
         adjacency = getattr(graph, "adjacency", graph)
-        if show is not None:
-            show(graph)
+        if method == "kde" and not known and graph.n_rounds * request.dataset.n_points > SLOW_DRAWS:
+            publish(Early(request, graph))
         spectrum_key, solve = self._spectrum(memory, request, graph_key, adjacency, announce)
         spectrum, spectrum_seconds = self._stage((memory, "spectrum"), spectrum_key, solve)
 
@@ -259,7 +266,7 @@ class Pipeline:
 
     def _stage(self, name, key, compute):
         """The value of a stage and the seconds that it took, from memory when `key` is what it was computed from."""
-        if name not in self._memory or self._memory[name][0] != key:
+        if not self._known(name, key):
             if self._ready is not None:
                 self._ready()
                 self._ready = None
@@ -267,6 +274,10 @@ class Pipeline:
             value = compute()
             self._memory[name] = (key, value, time.perf_counter() - start)
         return self._memory[name][1:]
+
+    def _known(self, name, key):
+        """Whether the value of a stage is in memory."""
+        return name in self._memory and self._memory[name][0] == key
 
     def _colour_reference(self, method, dataset, kde):
         """Labels whose numbers the colours follow: those of the last result, the true ones, or for k-NN those of the KDE graph."""

@@ -1,5 +1,7 @@
 """One session: the state, the data sources and the jobs that connect them. No widgets here either."""
 
+import threading
+import time
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -7,13 +9,15 @@ from . import warmup
 from .algorithm.trees import TreeKeeper
 from .history import History
 from .jobs import Latest, Mailbox
-from .pipeline import Pipeline
+from .pipeline import FIRST_LOOK, Pipeline
 from .projection import axes
 from .snapshot import take
 from .sources import SOURCES
 from .sources.given import Given
 from .stages import LOADING, Stages
 from .state import State
+
+PATIENCE, BREATH = 0.5, 0.1  # seconds: at most, until a first look is drawn here; then, for the browser to paint it
 
 
 class Session:
@@ -222,7 +226,27 @@ class Session:
 
     def _run(self, request, progress, publish):
         warmup.wait(progress)
-        return self._pipeline.run(request, progress, publish)
+
+        def show(result, enough=False):
+            publish(result, enough)
+            if enough:
+                self._let_draw(progress)
+
+        return self._pipeline.run(request, progress, show)
+
+    def _let_draw(self, progress):
+        """Wait, in the worker, until a first look is on the screen: what comes next would take the processor from those who draw it."""
+        drawing = [job for job in self._jobs if job not in (self._load, self._compute)]
+        taken = threading.Event()
+        self.mailbox.post(taken.set)  # after the result itself
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and not (taken.is_set() and not any(job.busy for job in drawing)):
+            progress(f"{FIRST_LOOK}: scores", 1.0)
+            time.sleep(0.002)
+        end = time.monotonic() + BREATH
+        while time.monotonic() < end:
+            progress(f"{FIRST_LOOK}: scores", 1.0)
+            time.sleep(0.01)
 
     def _accept(self, request, result):
         if request.dataset is self.state.dataset:
@@ -242,6 +266,7 @@ class Session:
             self._stages.note(stage, fraction)
         self.state.param.update(stage=stage, fraction=fraction, stages=self._stages.rows() if stage is not None else ())
         if stage is None:
+            self.state.early = None  # where the work was stopped or has failed, the last result stands
             self._reproduced()
 
 

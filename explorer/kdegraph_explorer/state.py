@@ -4,7 +4,7 @@ import numpy as np
 import param
 from kdegraph.datasets import Dataset
 
-from .pipeline import Request, Result
+from .pipeline import Early, Request, Result
 from .projection import axes
 
 AUTOMATIC = {"sigma": "sigma_auto", "n_rounds": "rounds_auto", "n_clusters": "clusters_auto"}  # a parameter, and the box that sets it
@@ -96,6 +96,7 @@ class State(param.Parameterized):
     )
     selection = param.Array(default=np.empty(0, dtype=np.intp), doc="Indices of the points that were selected in a plot.")
     result = param.ClassSelector(class_=Result, doc="The newest result; parts that are still under way are missing.")
+    early = param.Parameter(doc="The newest KDE graph, while its clusters are under way; else None.")
     error = param.String(default="", doc="What went wrong with the newest request; empty when nothing did.")
     notice = param.String(default="", doc="What was wrong with how the session began; it stays until something is chosen.")
     stage = param.String(default=None, allow_None=True, doc="What is being computed; None when nothing is.")
@@ -140,11 +141,18 @@ class State(param.Parameterized):
             self.param.horizontal.objects = names
             self.param.vertical.objects = names
             nothing = np.empty(0, dtype=np.intp)
-            self.param.update(shown=self.dataset, horizontal=names[0], vertical=names[min(1, len(names) - 1)], selection=nothing)
+            self.param.update(
+                shown=self.dataset, horizontal=names[0], vertical=names[min(1, len(names) - 1)], selection=nothing, early=None
+            )
 
     def accept(self, result):
-        """Take in a result of the present data, with the values that were chosen automatically for it."""
-        values = {"result": result, "error": ""}
+        """Take in a `Result` of the present data, with the values that were chosen automatically for it, or an `Early` graph."""
+        if isinstance(result, Early):
+            with param.parameterized.batch_call_watchers(self):
+                self.show()
+                self.early = result.graph
+            return
+        values = {"result": result, "early": None, "error": ""}
         request = result.request
         if self.sigma_auto and request.sigma == "auto" and result.sigma is not None:
             values["sigma"] = result.sigma
@@ -162,10 +170,3 @@ class State(param.Parameterized):
         if self.result is None or self.result.request.dataset is not self.shown:
             return None
         return self.result.outcomes.get(method)
-
-    @property
-    def early(self):
-        """The first graph of the points that are shown, while its clusters are under way, or None."""
-        if self.result is None or self.result.request.dataset is not self.shown:
-            return None
-        return self.result.early

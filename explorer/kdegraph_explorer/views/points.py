@@ -34,7 +34,7 @@ class PointsView(View):
             ),
             min_height=240,
         )
-        self.follow(self._plots.update, "shown", "horizontal", "vertical", "result", "show_edges", "edges", "selection")
+        self.follow(self._plots.update, "shown", "horizontal", "vertical", "result", "early", "show_edges", "edges", "selection")
 
     def figures(self):
         """See `View.figures`."""
@@ -47,7 +47,5 @@ class PointsView(View):
 
     def _graph(self, method):
         outcome = self.state.outcome(method)
-        if outcome is None:
-            early = self.state.early if method == "kde" and self.state.show_edges else None
-            return getattr(early, "adjacency", None), None
-        return outcome.adjacency if self.state.show_edges else None, outcome.colours
+        graph = self.state.early if method == "kde" and self.state.early is not None else outcome
+        return getattr(graph, "adjacency", None) if self.state.show_edges else None, getattr(outcome, "colours", None)

@@ -19,7 +19,13 @@ class Status(Viewer):
             css_classes=["kg-status"], stylesheets=[STYLE, UNLESS_NARROW], sizing_mode="stretch_width", margin=(4, 12, 0, 12)
         )
         self._bar = pmui.LinearProgress(
-            value=0, variant="determinate", width=160, margin=(14, 8), css_classes=["kg-progress"], stylesheets=[UNLESS_NARROW]
+            value=0,
+            variant="determinate",
+            width=160,
+            margin=(14, 8),
+            css_classes=["kg-progress"],
+            stylesheets=[UNLESS_NARROW],
+            sx={"& .MuiLinearProgress-bar": {"transition": "none"}},  # else the page is painted sixty times a second while it works
         )
         cancel = pmui.Button(
             color="primary",
