@@ -1,7 +1,12 @@
 """Every plot in words, as a table and as a picture."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
+import kdegraph_explorer.pipeline as pipeline
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from explorer_objects import settle, view
 from kdegraph import datasets
 from kdegraph_explorer.algorithm.scaling import Timing
@@ -134,3 +139,20 @@ def test_timings_in_words():
     assert told.summary == "KDE graph: 2 s for 1,000 points."
     assert told.rows == [("KDE graph", 500, "1"), ("KDE graph", 1000, "2")]
     assert describe.timings([], True).rows == ()
+
+
+def test_eigenvalues_that_have_not_converged_are_told_for_estimates(explorer, monkeypatch):
+    solve = pipeline.find_spectrum
+    monkeypatch.setattr(pipeline, "find_spectrum", lambda *args, **options: replace(solve(*args, **options), converged=False))
+    shown = view(explorer, "spectrum")
+    assert not any("estimates" in note.text for note in shown._notes.values())
+    explorer.session.state.choose(n_neighbors=7)
+    settle(explorer)
+    assert [method for method, note in shown._notes.items() if "estimates: not converged" in note.text] == ["knn"]
+    assert "have not converged" in captions(shown)["Eigenvalues, k-NN graph"].summary
+
+
+def test_effort_for_eigenvalues_is_bounded_where_the_graph_is_large():
+    assert pipeline.max_products(sp.eye_array(1000, format="csr")) is None
+    huge = SimpleNamespace(nnz=20_000_000)
+    assert pipeline.max_products(huge) == pipeline.FEWEST_PRODUCTS

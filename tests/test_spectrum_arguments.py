@@ -7,6 +7,7 @@ from graphs import complete, cycle, separated_blobs
 from kdegraph.graph import similarity_graph
 from kdegraph.spectra import Spectrum, spectrum, suggest_n_clusters
 from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
 
 # ---------------------------------------------------------------- bad input
 
@@ -31,6 +32,17 @@ def test_bad_weights_are_refused(entries, message):
     for given in (A, A.toarray()):
         with pytest.raises(ValueError, match=message):
             spectrum(given, 2)
+
+
+def test_effort_is_bounded_and_what_was_found_is_returned_with_a_warning():
+    path = sp.diags_array([np.ones(8_999), np.ones(8_999)], offsets=[-1, 1]).tocsr()
+    with pytest.warns(ConvergenceWarning, match="did not converge"):
+        found = spectrum(path, 5, max_products=30)
+    assert not found.converged
+    assert found.n_products <= 31
+    assert found.residuals.max() > 0
+    with pytest.raises(ValueError, match="max_products must be a whole number >= 1, got 0"):
+        spectrum(path, 5, max_products=0)
 
 
 def test_asymmetry_by_rounding_is_accepted():

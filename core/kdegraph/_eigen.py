@@ -120,7 +120,7 @@ def block_width(k):
     return max(16, 8 * math.ceil((k + max(6, k // 2)) / 8))
 
 
-def solve_block(operator, null, k, *, tol, rng, start=None, report=None):
+def solve_block(operator, null, k, *, tol, rng, start=None, max_products=None, report=None):
     """The `k` largest eigenpairs beyond the null space by Chebyshev-filtered subspace iteration.
 
     Parameters
@@ -133,6 +133,8 @@ def solve_block(operator, null, k, *, tol, rng, start=None, report=None):
         See `_target`.
     rng : numpy.random.Generator
     start : Start, optional
+    max_products : int, optional
+        Give up after so many; by default after `MAX_PRODUCTS` or `MAX_WORK`.
     report : callable, optional
         Called with the estimated fraction done, at least every few hundredths of a second.
 
@@ -156,7 +158,7 @@ def solve_block(operator, null, k, *, tol, rng, start=None, report=None):
     state = {"done": 0.0}
     block, n_random, expected = _starting_block(null, k, width, start, rng)
     probability = 0.0 if start is None else math.log(math.sqrt(operator.n / n_random))
-    limit = max(MAX_PRODUCTS, MAX_WORK / (width * (len(operator.indices) + operator.n)))
+    limit = max_products or max(MAX_PRODUCTS, MAX_WORK / (width * (len(operator.indices) + operator.n)))
     history, n_products, first = [], 0, None
     if expected is not None:
         chebyshev = Chebyshev.choose(expected, 0.0, k, np.float32)
@@ -168,6 +170,8 @@ def solve_block(operator, null, k, *, tol, rng, start=None, report=None):
         chebyshev = None
     while True:
         if chebyshev is not None:
+            if max_products is not None:
+                chebyshev.degree = max(1, min(chebyshev.degree, max_products - n_products - 1))
             block = chebyshev.filter(operator, block, progress)
             history.append(chebyshev)
             n_products += chebyshev.degree

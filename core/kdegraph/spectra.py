@@ -66,7 +66,7 @@ class Spectrum:
 
 
 @responsive
-def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, omit_isolated=False, progress=None):
+def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, max_products=None, omit_isolated=False, progress=None):
     """Compute the smallest eigenvalues of the normalised Laplacian ``I - D^-1/2 A D^-1/2``, with multiplicity.
 
     Repeated eigenvalues, disconnected graphs and isolated vertices are no special cases: every eigenvalue is returned as often as
@@ -89,6 +89,8 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, omit_isol
         Largest residual ``||N v - lambda v||_2``; the eigenvalues are then exact to about ``tol**2`` over the gap to the rest of the
         spectrum. Where all wanted eigenvalues are tiny, the residual is made small against the part of the spectrum that the block of
         iterated vectors covers: at most ``20 * tol`` times its last eigenvalue (but never below 1e-9 unless `tol` itself is).
+    max_products : int, optional
+        Give up after so many products of the matrix with a block of vectors. By default after some thousands.
     omit_isolated : bool, default=False
         Leave the isolated vertices out of the graph. By default each is a component of its own, with eigenvalue 0 and its indicator
         as eigenvector.
@@ -110,7 +112,7 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, omit_isol
     Warns
     -----
     sklearn.exceptions.ConvergenceWarning
-        If the residuals did not reach the tolerance within a fixed number of products (`Spectrum.converged` is False then).
+        If the residuals did not reach the tolerance within `max_products` (`Spectrum.converged` is False then).
 
     Notes
     -----
@@ -133,6 +135,7 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, omit_isol
         raise ValueError(f"adjacency has no edges: all {n} vertices are isolated, and omit_isolated=True leaves none; use a larger sigma")
     k = check_count(n_components, "n_components", maximum=available, reason=reason or f"(the number of vertices), here {n}")
     tol = check_positive(tol, "tol")
+    max_products = None if max_products is None else check_count(max_products, "max_products")
     v0 = _check_start(v0, n)
     rng = np.random.default_rng(0 if seed is None else check_seed(seed))
 
@@ -152,7 +155,7 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, omit_isol
     guards, guard_values, converged, n_products = np.empty((n, 0), np.float32), np.empty(0), True, 0
     if k > n_zero:
         vertices, places = _rows(graph)
-        pairs = _beyond_components(graph, vertices, places, root, norms, k - n_zero, v0, tol, rng, progress)
+        pairs = _beyond_components(graph, vertices, places, root, norms, k - n_zero, v0, tol, max_products, rng, progress)
         eigenvalues[n_zero:] = np.clip(1.0 - pairs.values, 0.0, 2.0)
         eigenvectors[vertices, n_zero:] = pairs.vectors
         residuals[n_zero:] = pairs.residuals
@@ -210,7 +213,7 @@ def _check_memory(needed, k, n):
         )
 
 
-def _beyond_components(graph, vertices, places, root, norms, k, v0, tol, rng, progress) -> Pairs:
+def _beyond_components(graph, vertices, places, root, norms, k, v0, tol, max_products, rng, progress) -> Pairs:
     """The `k` eigenpairs of M that follow the exact ones, on the rows `vertices` (components in one piece each)."""
     report = stage(progress, "eigenvectors")
     beginning = part(report, 0.0, 0.0)
@@ -222,7 +225,7 @@ def _beyond_components(graph, vertices, places, root, norms, k, v0, tol, rng, pr
         if _is_small(operator, null, k):
             _check_memory(24 * operator.n**2, k, graph.n)
             return solve_dense(operator, null, k)
-        pairs = solve_block(operator, null, k, tol=tol, rng=rng, start=start, report=report)
+        pairs = solve_block(operator, null, k, tol=tol, rng=rng, start=start, max_products=max_products, report=report)
         if pairs.converged or operator.n > DENSE_AT_LAST:
             return pairs
         _check_memory(24 * operator.n**2, k, graph.n)

@@ -32,6 +32,7 @@ FEW_ROUNDS = 6
 SLOW_DRAWS = 100_000  # with more draws in all, the edges are drawn while the spectrum is computed
 
 TOLERANCE = 1e-3  # of the eigenvectors: where a graph has clusters it makes no difference, where it has none it saves most of the time
+MAX_WORK, FEWEST_PRODUCTS = 1e9, 80  # entries of the matrix in all products, some ten seconds: beyond that eigenvalues remain estimates
 
 
 @dataclass(frozen=True)
@@ -257,7 +258,14 @@ class Pipeline:
         def solve():
             progress("eigenvalues", 0.0)
             found = find_spectrum(
-                adjacency, wanted, v0=start, seed=request.seed, tol=TOLERANCE, omit_isolated=n_linked > 0, progress=progress
+                adjacency,
+                wanted,
+                v0=start,
+                seed=request.seed,
+                tol=TOLERANCE,
+                max_products=max_products(adjacency),
+                omit_isolated=n_linked > 0,
+                progress=progress,
             )
             self._warm = self._warm - {method} if start is None else self._warm | {method}
             return found
@@ -286,6 +294,12 @@ class Pipeline:
         if self._result is not None and self._result.request.dataset is dataset:
             return self._result.outcomes["kde"].colours
         return dataset.y
+
+
+def max_products(adjacency):
+    """The products after which the explorer shows the eigenvalues as they are: None leaves it to the library, where a graph is small."""
+    found = max(FEWEST_PRODUCTS, int(MAX_WORK / max(adjacency.nnz, 1)))
+    return found if found < 1000 else None
 
 
 def _scores(dataset, adjacency, clustering):

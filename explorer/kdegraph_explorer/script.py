@@ -1,6 +1,6 @@
 """A Python program that computes what a session shows."""
 
-from .pipeline import TOLERANCE
+from .pipeline import TOLERANCE, max_products
 
 
 def write(session):
@@ -38,8 +38,10 @@ def write(session):
 def _clusters(graph, spectrum, labels, outcome, request):
     omit = bool(outcome.adjacency.nnz)
     n_components = len(outcome.spectrum.eigenvalues)
+    effort = max_products(outcome.adjacency)
+    options = f"tol={TOLERANCE!r}, " + f"max_products={effort}, " * (effort is not None) + f"omit_isolated={omit}"
     return [
-        f"{spectrum} = kdegraph.spectrum({graph}, {n_components}, seed={request.seed}, tol={TOLERANCE!r}, omit_isolated={omit})",
+        f"{spectrum} = kdegraph.spectrum({graph}, {n_components}, seed={request.seed}, {options})",
         f"{labels} = kdegraph.spectral_clustering(",
         f"    {graph}, {outcome.n_clusters}, seed={request.seed}, spectrum={spectrum}, points=X",
         ").labels",

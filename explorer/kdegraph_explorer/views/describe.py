@@ -64,6 +64,8 @@ def eigenvalues(state, method, full):
     summary = f"{ALL_METHODS[method]}: {len(values)} eigenvalues from {values[0]:.3g} to {values[-1]:.3g}."
     if k < len(values):
         summary += f" The gap after eigenvalue {k} is {values[k] - values[k - 1]:.3g}."
+    if not outcome.spectrum.converged:
+        summary += " They have not converged in the time that is given to them: take them for estimates."
     gaps = [f"{gap:.3g}" for gap in np.diff(values)] + [None]
     rows = [(i + 1, f"{value:.6f}", gap) for i, (value, gap) in enumerate(zip(values, gaps, strict=True))] if full else ()
     return Description(summary, ("Number", "Eigenvalue", "Gap to the next"), rows)
