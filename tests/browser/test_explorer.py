@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import numpy as np
 from PIL import Image
@@ -136,3 +137,63 @@ def test_bad_files_give_a_message_and_keep_the_last_good_state(explorer, tmp_pat
     page.change(lambda: page.upload(tmp_path / "leaf.png"))
     assert "leaf" in page.status()
     assert not page.has_error()
+
+
+PLACES = """([name, places]) => {
+  const figure = Bokeh.documents.map(doc => doc.get_model_by_name(name)).find(Boolean), view = Bokeh.index.find_one(figure)
+  const {left, top} = view.el.getBoundingClientRect()
+  return places.map(([x, y]) => [left + view.frame.x_scale.compute(x), top + view.frame.y_scale.compute(y)])
+}"""
+SELECTED = """name => Bokeh.documents.map(doc => doc.get_model_by_name(name)).find(Boolean)
+  .renderers.map(renderer => renderer.data_source.selected.indices).find(indices => indices.length) ?? []"""
+DRAGS = "([name, tool]) => Bokeh.documents.map(doc => doc.get_model_by_name(name)).find(Boolean).toolbar.active_drag.type === tool"
+PLOT = "KDE graph: points and edges"
+
+
+def drag(page, tool, places):
+    """Drag the mouse in the plot of the KDE graph from place to place, once that uses `tool`."""
+    page.page.wait_for_function(DRAGS, arg=[PLOT, tool])
+    mouse = page.page.mouse
+    (x, y), *rest = page.page.evaluate(PLACES, [PLOT, places])
+    mouse.move(x, y)
+    mouse.down()
+    for x, y in rest:
+        mouse.move(x, y, steps=4)
+    mouse.up()
+
+
+def expect_selection(page, expected):
+    page.until(lambda: sorted(page.page.evaluate(SELECTED, PLOT)) == list(expected), f"{len(expected)} points are selected")
+
+
+def test_dragging_selects_and_moves(explorer, tmp_path):
+    page = explorer()
+    keyboard = page.page.keyboard
+    page.choose_source("File")
+    page.change(lambda: page.upload(csv_file(tmp_path / "animals.csv")))
+    page.page.get_by_role("button", name="Box", exact=True).click()
+    drag(page, "BoxSelectTool", [(-1.5, -0.9), (2, 2)])
+    expect_selection(page, range(30))
+    keyboard.press("o")
+    keyboard.down("Shift")
+    drag(page, "LassoSelectTool", [(6, -0.9), (8, 4), (9.8, -0.9), (6, -0.9)])
+    keyboard.up("Shift")
+    expect_selection(page, range(60))
+    keyboard.press("Escape")
+    expect_selection(page, [])
+    keyboard.press("m")
+    before = page.page.evaluate(PLACES, [PLOT, [(4, 4)]])
+    drag(page, "PanTool", [(4, 4), (5, 5)])
+    page.until(lambda: page.page.evaluate(PLACES, [PLOT, [(4, 4)]]) != before, "the window has moved")
+    expect_selection(page, [])
+
+
+def test_points_with_another_cluster_are_selected(explorer):
+    page = explorer(query="?n_clusters=5&clusters_auto=false").page
+    page.locator(".kg-tabs button", has_text="Compare").click()
+    words = page.get_by_text(re.compile("k-NN graph: [0-9,]+ of 2,000 points"))
+    words.wait_for()
+    n = int(re.search("graph: ([0-9,]+) of", words.inner_text()).group(1).replace(",", ""))
+    assert n > 0
+    page.locator("button", has_text="Select those of the k-NN graph").click()
+    page.wait_for_function(f"([name, n]) => ({SELECTED})(name).length === n", arg=["Compare: KDE graph", n])
