@@ -224,7 +224,7 @@ def test_what_does_not_converge_is_said(monkeypatch):
     monkeypatch.setattr("kdegraph._eigen.MAX_PRODUCTS", 20)
     monkeypatch.setattr("kdegraph._eigen.MAX_WORK", 0)
     with pytest.warns(ConvergenceWarning, match="did not converge: residual"):
-        found = spectrum(cycle(5000), 8)
+        found = spectrum(cycle(20_000), 8)
     assert not found.converged
     assert found.residuals.max() > 1e-9
 

@@ -50,11 +50,15 @@ def coarse_start(operator, null, k, groups, places, solve, progress=None):
     node = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     vector = null.vector.astype(np.float32)
     lengths = np.sqrt(np.add.reduceat(null.vector**2, bounds[:-1]))
-    matrix = np.zeros((len(sizes), len(sizes)), np.float32)
-    args = bounds, node, operator.indptr, operator.indices, operator.data(np.float32), vector, matrix
-    parallel.run(_sum_groups, len(sizes), *args, progress=progress)
-    matrix /= lengths[:, None] * lengths
-    coarse = NormalizedAdjacency(scipy.sparse.csr_array(matrix))
+    m = len(sizes)
+    matrix, indptr = np.zeros((m, m), np.float32), np.zeros(m + 1, np.int32)
+    data = operator.data(np.float32)
+    args = bounds, node, operator.indptr, operator.indices, data, vector, 1 / lengths, matrix, indptr
+    parallel.run(_sum_groups, m, *args, progress=progress)
+    np.cumsum(indptr, out=indptr)
+    weights, columns = np.empty(indptr[-1], np.float32), np.empty(indptr[-1], np.int32)
+    parallel.run(_pack_rows, m, matrix, indptr, columns, weights, progress=progress)
+    coarse = NormalizedAdjacency(scipy.sparse.csr_array((weights, columns, indptr), shape=(m, m)))
     pairs = solve(coarse, NullSpace(np.searchsorted(bounds, null.bounds), lengths), width, TOL)
     if pairs.values[k - 1] < NOISE:
         return None
@@ -88,10 +92,26 @@ def groups_in_space(graph):
 
 
 @jit
-def _sum_groups(start, stop, bounds, node, indptr, indices, weights, vector, matrix):
+def _sum_groups(start, stop, bounds, node, indptr, indices, weights, vector, scale, matrix, counts):
+    """Rows of the coarse matrix, and in ``counts[1:]`` the number of entries in each that are not 0."""
     for a in range(start, stop):
         row = matrix[a]
         for i in range(bounds[a], bounds[a + 1]):
             for p in range(indptr[i], indptr[i + 1]):
                 j = indices[p]
                 row[node[j]] += vector[i] * weights[p] * vector[j]
+        count = 0
+        for b in range(len(row)):
+            row[b] *= scale[a] * scale[b]
+            count += row[b] != 0
+        counts[a + 1] = count
+
+
+@jit
+def _pack_rows(start, stop, matrix, indptr, indices, weights):
+    for a in range(start, stop):
+        p = indptr[a]
+        for b in range(matrix.shape[1]):
+            if matrix[a, b] != 0:
+                indices[p], weights[p] = b, matrix[a, b]
+                p += 1

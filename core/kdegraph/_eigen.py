@@ -22,11 +22,14 @@ from ._products import zeros_in_lines
 
 FIRST_DEGREE, FIRST_CUT = 12, 0.5  # the first filter, when nothing is known of the spectrum
 MAX_DEGREE = 200
+CONTRAST = {np.float32: math.log(3e4), np.float64: math.log(1e8)}  # between vectors of a block that a filter may make
 MAX_PRODUCTS, MAX_WORK = 3000, 5e9  # give up after so many products, or multiplications if these are more products
 SINGLE_FLOOR = 1e-5  # residual down to which single precision is good enough
 RESIDUAL_FLOOR = 1e-9  # small enough whatever the spectrum
 SPREAD = 20.0  # see `_target`
 SAFETY = 10.0  # see `solve_block`
+MARGIN = 0.1  # for the wanted values, which are only estimated then
+BULK, N_CUTS = 0.5, 16  # most eigenvalues of a sampled graph are smaller; cuts that are considered from there to the end of the block
 RESOLUTION = 0.1  # see `solve_block`
 NOISE = 0.25  # of a random vector the Rayleigh quotient is near 0
 PROBES = 8  # random vectors beside a given start, where there is room for so many
@@ -147,23 +150,38 @@ def solve_block(operator, null, k, *, tol, rng, start=None, max_products=None, r
     -----
     In a block of random vectors, whatever has a larger eigenvalue than the wanted ones has grown by more when these have converged. Not so
     in a given start: it may be good but incomplete, and small residuals then do not prove that no vector is missing. Random probes
-    are added to it, and since a stray eigenvector is only about ``1 / sqrt(n)`` of a random vector, the work ends when the filters
-    have magnified what belongs to the last wanted value, relative to the end of the block, by sqrt(n) and a factor s. (In a
-    block that ends inside a cluster of equal eigenvalues: what belongs to eigenvalues smaller by `RESOLUTION`.) Mixed with 1 / s of
-    the rest, the stray one has a Ritz value smaller by ``1 / s^2``, and must still come before the guards: s is `SAFETY`, and at least
+    are added to it. A stray eigenvector is only about ``1 / sqrt(n)`` of a random vector, and is seen once the filters have made it a
+    factor s larger than what else there is in the probes beside the given vectors: see `_standing_out`. (In a block that ends inside a
+    cluster of equal eigenvalues: what belongs to eigenvalues smaller by `RESOLUTION`.) Mixed with 1 / s of the rest, the stray one has a
+    Ritz value smaller by ``1 / s^2``, and must still come before the guards: s is `SAFETY`, and at least
     ``2 / sqrt(1 - value of the first guard)``.
+
+    Most of a random vector belongs to eigenvalues near 0, so the first filter may cut far below the end of the block: it raises the stray
+    vectors above that mass in fewer products, and the few vectors between the cut and the block are too small a part to hide them.
     """
     width = block_width(k)
     progress = None if report is None else lambda _: report(state["done"])
     state = {"done": 0.0}
     block, n_random, expected = _starting_block(null, k, width, start, rng)
-    probability = 0.0 if start is None else math.log(math.sqrt(operator.n / n_random))
-    limit = max_products or max(MAX_PRODUCTS, MAX_WORK / (width * (len(operator.indices) + operator.n)))
-    history, n_products, first = [], 0, None
+    limit = max_products or max(MAX_PRODUCTS, MAX_WORK / (width * (operator.indptr[-1] + operator.n)))
+    history, n_products, first, overlaps, enough = [], 0, None, None, None
+    seen = 0.5 * math.log(n_random / operator.n)  # of a stray vector in the probes, as a logarithm
     if expected is not None:
-        chebyshev = Chebyshev.choose(expected, 0.0, k, np.float32)
+        stray, proof = _stray(expected, k), math.log(_share(expected, k)) + MARGIN
+        chebyshev = Chebyshev.revealing(expected, width - n_random, stray, proof, operator.n)
         reduction = math.log(max(2 * start.residual / _target(tol, expected), 1.0))
-        chebyshev.set_degree(expected, [(expected[k - 1], reduction), (_stray(expected, k), probability + math.log(_share(expected, k)))])
+        needs = [(expected[k - 1], reduction), (stray, chebyshev.growth(stray) - 1e-6)]
+        most = min(chebyshev.set_degree(expected, needs), limit - 1)
+
+        def enough(block):
+            """Degrees by which the first filter has to rise, so that a stray vector would be seen."""
+            nonlocal seen, overlaps
+            overlaps = _overlaps(null, block, progress)
+            seen = _standing_out(overlaps[1], n_random)
+            growth = chebyshev.growth(stray)
+            lacking = chebyshev.degree * (proof - seen - growth) / max(growth, 1e-9)
+            return max(0, min(math.ceil(lacking), most - chebyshev.degree))
+
     elif start is None:
         chebyshev = Chebyshev(FIRST_CUT, FIRST_DEGREE, np.float32)
     else:
@@ -172,11 +190,11 @@ def solve_block(operator, null, k, *, tol, rng, start=None, max_products=None, r
         if chebyshev is not None:
             if max_products is not None:
                 chebyshev.degree = max(1, min(chebyshev.degree, max_products - n_products - 1))
-            block = chebyshev.filter(operator, block, progress)
+            block = chebyshev.filter(operator, block, enough, progress)
             history.append(chebyshev)
             n_products += chebyshev.degree
-        block, values, residuals = _rayleigh_ritz(operator, null, block, rng, progress)
-        n_products += 1
+        block, values, residuals = _rayleigh_ritz(operator, null, block, overlaps, rng, progress)
+        n_products, enough, overlaps = n_products + 1, None, None
         if not history:  # of a given start only the vectors that are no noise say how the spectrum goes on
             known = int(np.sum(values > NOISE))
             if known <= k:
@@ -189,8 +207,12 @@ def solve_block(operator, null, k, *, tol, rng, start=None, max_products=None, r
         first = first or max(worst, 2 * target)
         state["done"] = max(state["done"], min(1.0, math.log(first / max(worst, target)) / math.log(first / target)))
         stray = _stray(values, k)
-        proof = probability + math.log(_share(values, k)) if start is not None else 0.0
-        lacking = proof - sum(step.growth(stray) - step.growth(values[-1]) for step in history)
+        lacking = -math.inf
+        if start is not None:
+            growths = [step.growth(stray) - step.growth(values[-1]) for step in history]
+            if expected is not None:  # what the first one left of the rest has been measured
+                growths[0] = history[0].growth(stray)
+            lacking = math.log(_share(values, k)) - seen - sum(growths)
         if (worst <= target and lacking <= 0) or n_products >= limit:
             break
         dtype = np.float32 if target >= SINGLE_FLOOR or worst > 1e-4 else np.float64
@@ -198,7 +220,7 @@ def solve_block(operator, null, k, *, tol, rng, start=None, max_products=None, r
         chebyshev.set_degree(values, [(values[k - 1], math.log(max(worst / target, 1.0)) + 0.5), (stray, lacking)])
     vectors = np.ascontiguousarray(block[:, :k], np.float64)
     if block.dtype == np.float32:
-        vectors = _orthonormal(null, vectors, progress, nearest=True)
+        vectors = _orthonormal(null, vectors, _overlaps(null, vectors, progress), progress, nearest=True)
     return Pairs(values[:k], vectors, residuals[:k], block[:, k:], values[k:], bool(worst <= target), n_products)
 
 
@@ -210,6 +232,20 @@ def _stray(values, k):
 def _share(values, k):
     """How many times as large as the rest a stray vector must be to be seen: see `solve_block`."""
     return max(SAFETY, 2 / math.sqrt(max(1.0 - values[min(k, len(values) - 1)], 1e-8)))
+
+
+def _standing_out(gram, n_random):
+    """Logarithm of how large an eigenvector is in the filtered probes, had it not grown, beside all else that is in them.
+
+    `gram` is the Gram matrix of the block, and the probes are its last `n_random` vectors, with entries of variance 1 / 12. What remains of
+    them orthogonally to the other vectors has a Gram matrix S. An eigenvector has random coefficients c in the probes, also of variance
+    1 / 12, and is ``s = sqrt(c^T S^-1 c)`` times as large as the rest in the combination where it stands out most. How likely a far smaller
+    s is than expected depends on the determinant of S alone: as likely as if all its eigenvalues were equal to their geometric mean.
+    """
+    n_given = len(gram) - n_random
+    given, mixed, probes = gram[:n_given, :n_given], gram[:n_given, n_given:], gram[n_given:, n_given:]
+    rest = np.linalg.eigvalsh(probes - mixed.T @ np.linalg.pinv(given, hermitian=True) @ mixed)
+    return 0.5 * (math.log(n_random / 12) - np.log(np.maximum(rest, 1e-12 * np.diag(probes).max())).mean())
 
 
 def _target(tol, values):
@@ -228,8 +264,9 @@ def _starting_block(null, k, width, start, rng):
     n = len(null.vector)
     columns, values = np.empty((n, 0)), None
     if start is not None:
-        columns = null.remove(np.ascontiguousarray(start.vectors))
-        lost = np.linalg.norm(columns, axis=0) < 0.3 * np.linalg.norm(start.vectors, axis=0)  # null space
+        columns = np.ascontiguousarray(start.vectors)
+        squares = np.einsum("ij,ij->j", columns, columns, dtype=np.float64)
+        lost = squares - (null.dots(columns) ** 2).sum(axis=0) < 0.09 * squares  # in the null space
         columns = columns[:, ~lost][:, : max(k, width - PROBES)]
         if start.values is not None and columns.shape[1] >= k:
             values = np.delete(start.values, np.flatnonzero(lost))[:width]
@@ -237,8 +274,7 @@ def _starting_block(null, k, width, start, rng):
     n_given = columns.shape[1]
     block = zeros_in_lines(n, width, np.float32)
     block[:, :n_given] = columns
-    block[:, n_given:] = rng.random((n, width - n_given), np.float32)
-    block[:, n_given:] -= 0.5
+    np.subtract(rng.random((n, width - n_given), np.float32), np.float32(0.5), out=block[:, n_given:])
     return block, width - n_given, values
 
 
@@ -259,6 +295,30 @@ class Chebyshev:
         self.degree, self.dtype = degree, dtype
 
     @classmethod
+    def revealing(cls, values, n_given, stray, proof, n):
+        """The polynomial of least degree that makes a missing eigenvector stand out in the probes: see `_standing_out`.
+
+        The probes take the places behind the first `n_given` of the given eigenvalues. The j-th is left with the eigenvector that belongs
+        there, as far as the j probes before have not taken it up, and with all that was damped, to a mean square of 1/2.
+        """
+        cuts = np.linspace(min(BULK, values[-1]), values[-1], N_CUTS)[:, None]
+        degrees = np.arange(1, MAX_DEGREE)
+        growth = lambda value: degrees * np.arccosh(np.maximum(1.0, (2 * value + 1 - cuts) / (1 + cuts)))  # noqa: E731
+        behind = values[n_given:]
+        squares = np.arange(len(behind), 0, -1) / n  # of the coefficients
+        rest = np.mean(
+            [np.logaddexp(math.log(0.5), math.log(square) + 2 * growth(value)) for square, value in zip(squares, behind, strict=True)],
+            axis=0,
+        )
+        found = (growth(stray) + (math.log(squares[0]) - rest) / 2 >= proof) & (growth(values[0]) <= 2 * CONTRAST[np.float32])
+        first = np.where(found.any(axis=1), found.argmax(axis=1), len(degrees))
+        best = len(cuts) - 1 - int(np.argmin(first[::-1]))
+        revealing = cls(float(cuts[best, 0]), 1, np.float32)
+        needed = (proof - math.log(squares[0]) / 2) / max(revealing.growth(stray), 1e-9)  # without what lies in between
+        revealing.degree = int(first[best] + 1 if first[best] < len(degrees) else min(math.ceil(needed), MAX_DEGREE))
+        return revealing
+
+    @classmethod
     def choose(cls, values, residual, k, dtype):
         """The next polynomial, from the Ritz values in descending order and the residual of the last one.
 
@@ -274,37 +334,48 @@ class Chebyshev:
     def set_degree(self, values, needs):
         """Choose the degree for a list of needs (eigenvalue, logarithm of the factor by which its part is to grow).
 
-        It is limited to what keeps the vectors of the block, with these Ritz values, independent in the working precision.
+        It is limited to what keeps the vectors of the block, with these Ritz values, independent in the working precision; that limit is
+        returned.
         """
         self.degree = 1
-        contrast = math.log(3e4 if self.dtype == np.float32 else 1e8)
-        limit = contrast / max(self.growth(values[0]) - self.growth(values[-1]), 1e-9)
+        largest, smallest = self.growth(values[0]), self.growth(values[-1])
+        limit = CONTRAST[self.dtype] * min(1 / max(largest - smallest, 1e-9), 2 / max(largest, 1e-9))
+        most = int(max(4, min(MAX_DEGREE, limit)))
         wanted = max(need / max(self.growth(value), 1e-9) for value, need in needs)
-        self.degree = int(max(4, min(MAX_DEGREE, limit, math.ceil(wanted))))
+        self.degree = int(max(4, min(most, math.ceil(wanted))))
+        return most
 
     def growth(self, value):
         """Logarithm of the factor by which the part with this eigenvalue grows."""
         return self.degree * math.acosh(max(1.0, (value - self.centre) / self.half))
 
-    def filter(self, operator, block, progress=None):
-        """The filtered block, in the memory of `block` or new memory."""
+    def filter(self, operator, block, enough=None, progress=None):
+        """The filtered block, in the memory of `block` or new memory.
+
+        ``enough(filtered)``, if given, returns by how much the degree is to rise; it is asked until it returns 0.
+        """
         block = block.astype(self.dtype, copy=False)
         current = operator.step(block, zeros_in_lines(*block.shape, block.dtype), 1 / self.half, self.centre, progress=progress)
-        for _ in range(self.degree - 1):
-            block, current = current, operator.step(current, block, 2 / self.half, self.centre, 1.0, progress=progress)
+        more = self.degree - 1
+        while more > 0:
+            for _ in range(more):
+                block, current = current, operator.step(current, block, 2 / self.half, self.centre, 1.0, progress=progress)
+            more = enough(current) if enough else 0
+            self.degree += more
         return current
 
 
-def _rayleigh_ritz(operator, null, block, rng, progress=None):
+def _rayleigh_ritz(operator, null, block, overlaps, rng, progress=None):
     """Orthonormal Ritz vectors of the block's span, orthogonal to the null space, their values in descending order and their residuals.
 
-    All in the precision of the block, which is overwritten; sums are in double precision.
+    All in the precision of the block, which is overwritten; sums are in double precision. `overlaps` may be known or None.
     """
     width = block.shape[1]
-    block = _orthonormal(null, block, progress)
+    block = _orthonormal(null, block, overlaps or _overlaps(null, block, progress), progress)
     if (dropped := width - block.shape[1]) > 0:
         random = null.remove((rng.random((operator.n, dropped)) - 0.5).astype(block.dtype))
-        block = _orthonormal(null, np.hstack([block, random]), progress)
+        block = np.hstack([block, random])
+        block = _orthonormal(null, block, _overlaps(null, block, progress), progress)
     image = operator.step(block, zeros_in_lines(*block.shape, block.dtype), progress=progress)
     values, rotation = _eigh(_gram(block, image, progress), _gram(block, block, progress))
     values, rotation = values[::-1].copy(), np.ascontiguousarray(rotation[:, ::-1])
@@ -313,14 +384,19 @@ def _rayleigh_ritz(operator, null, block, rng, progress=None):
     return block, values, np.sqrt(squares.sum(axis=0))
 
 
-def _orthonormal(null, block, progress, nearest=False):
+def _overlaps(null, block, progress):
+    """Inner products of the null space with the block, and the Gram matrix of the rest of the block."""
+    dots = null.dots(block, progress)
+    return dots, _gram(block, block, progress) - dots.T @ dots
+
+
+def _orthonormal(null, block, overlaps, progress, nearest=False):
     """Orthonormal basis of the block's span without its part in the null space; dependent directions are dropped.
 
     Orthonormal as far as the precision of the block allows; the Ritz problem takes care of the rest. With `nearest`, of all bases the one
     that is nearest to the block, whose columns must be independent.
     """
-    dots = null.dots(block, progress)
-    gram = _gram(block, block, progress) - dots.T @ dots
+    dots, gram = overlaps
     scale = 1 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
     lengths, rotation = _eigh(gram * scale[:, None] * scale)
     keep = lengths > DEPENDENT * lengths[-1]

@@ -13,7 +13,8 @@ from ._jit import jit
 
 WIDE, NARROW = 16, 8  # columns that are summed together
 LINE = 64  # bytes of a cache line
-AHEAD = 64  # entries between the one that is used and the one whose row of the block is fetched
+AHEAD = 64  # entries between the one that is used and the one whose row of the block is fetched,
+LARGE = 500_000  # where the block has more numbers than that: smaller ones stay in the caches near the processor
 
 
 if numba.config.DISABLE_JIT:
@@ -109,12 +110,12 @@ def zeros_in_lines(n, m, dtype):
 @jit(reassociate=True)
 def step_rows(start, stop, indptr, indices, weights, block, previous, alpha, shift, beta):
     """Rows of ``previous = alpha (M - shift) block - beta previous``; arrays are contiguous, of one type."""
-    m = block.shape[1]
+    m, large = block.shape[1], block.size > LARGE
     total = np.empty(WIDE, block.dtype)
     for i in range(start, stop):
-        for p in range(indptr[i] + AHEAD, min(indptr[i + 1] + AHEAD, len(indices))):
-            for first in range(0, m, WIDE):
-                prefetch(block, np.int64(indices[p]) * m + first)
+        if large:
+            for p in range(indptr[i] + AHEAD, min(indptr[i + 1] + AHEAD, len(indices))):
+                prefetch(block, np.int64(indices[p]) * m)
         first = 0
         while first < m:
             width = min(m - first, WIDE)
