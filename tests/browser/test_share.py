@@ -27,8 +27,10 @@ def picture_of(page, title, item):
 
 
 def seen(page):
-    """What a page shows, without the digits that depend on where the sliders have been."""
-    return page.status(), page.lasting_scores(), page.colours(), np.round(page.eigenvalues(), 4).tolist()
+    """What a page shows, without what depends on where the sliders have been: last digits, and which cluster has which colour."""
+    colours = page.colours()
+    numbers = {colour: number for number, colour in enumerate(dict.fromkeys(colours))}
+    return page.status(), page.lasting_scores(), [numbers[c] for c in colours], np.round(page.eigenvalues(), 4).tolist()
 
 
 def wait_for_address(page, part):
