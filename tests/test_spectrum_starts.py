@@ -229,6 +229,17 @@ def test_what_does_not_converge_is_said(monkeypatch):
     assert found.residuals.max() > 1e-9
 
 
+def test_search_for_missing_vectors_that_is_cut_short_is_said():
+    """A perfect start has small residuals at once, but that nothing is missing in it takes products to see."""
+    A = similarity_graph(make_moons(6000, noise=0.05, random_state=0)[0], sigma=0.1, n_rounds=10, seed=0).adjacency
+    known = spectrum(A, 5, tol=1e-4)
+    with pytest.warns(ConvergenceWarning, match="one may be missing"):
+        found = spectrum(A, 5, v0=known, tol=1e-3, max_products=4)
+    assert found.residuals.max() <= 1e-3
+    assert not found.converged
+    assert spectrum(A, 5, v0=known, tol=1e-3).converged
+
+
 def test_several_python_threads_at_once(two_graphs):
     expected = spectrum(two_graphs[0], 6)
     with ThreadPoolExecutor(4) as pool:

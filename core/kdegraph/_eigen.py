@@ -213,7 +213,8 @@ def solve_block(operator, null, k, *, tol, rng, start=None, max_products=None, r
             if expected is not None:  # what the first one left of the rest has been measured
                 growths[0] = history[0].growth(stray)
             lacking = math.log(_share(values, k)) - seen - sum(growths)
-        if (worst <= target and lacking <= 0) or n_products >= limit:
+        converged = bool(worst <= target and lacking <= 0)
+        if converged or n_products >= limit:
             break
         dtype = np.float32 if target >= SINGLE_FLOOR or worst > 1e-4 else np.float64
         chebyshev = Chebyshev.choose(values, residuals[-1], k, dtype)
@@ -221,7 +222,7 @@ def solve_block(operator, null, k, *, tol, rng, start=None, max_products=None, r
     vectors = np.ascontiguousarray(block[:, :k], np.float64)
     if block.dtype == np.float32:
         vectors = _orthonormal(null, vectors, _overlaps(null, vectors, progress), progress, nearest=True)
-    return Pairs(values[:k], vectors, residuals[:k], block[:, k:], values[k:], bool(worst <= target), n_products)
+    return Pairs(values[:k], vectors, residuals[:k], block[:, k:], values[k:], converged, n_products)
 
 
 def _stray(values, k):

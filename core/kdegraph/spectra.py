@@ -33,7 +33,7 @@ class Spectrum:
     residuals : (k,) float64 array
         ``||N v - lambda v||_2``: within this distance of each value there is an eigenvalue.
     converged : bool
-        Whether the residuals reached the tolerance; a `ConvergenceWarning` was given where not.
+        Whether the residuals reached the tolerance and no eigenvector was found to be missing; a `ConvergenceWarning` was given where not.
     n_connected_components : int
         Of the graph, isolated vertices included. This is the multiplicity of the eigenvalue 0.
     isolated : (m,) int64 array
@@ -112,7 +112,8 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, max_produ
     Warns
     -----
     sklearn.exceptions.ConvergenceWarning
-        If the residuals did not reach the tolerance within `max_products` (`Spectrum.converged` is False then).
+        If within `max_products` the residuals did not reach the tolerance, or the search for missing eigenvectors did not come to its end
+        (`Spectrum.converged` is False then).
 
     Notes
     -----
@@ -165,8 +166,8 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, max_produ
         converged, n_products = pairs.converged, pairs.n_products
     if not converged:
         warnings.warn(
-            f"the eigenvalues did not converge: residual {residuals.max():.1e} after {n_products} products; they may be inaccurate. "
-            "The next eigenvalues are probably very close: change n_components, or raise tol",
+            f"the eigenvalues did not converge: residual {residuals.max():.1e} after {n_products} products; they may be inaccurate, or one may "
+            "be missing. The next eigenvalues are probably very close: change n_components, or raise tol",
             ConvergenceWarning,
             stacklevel=3,
         )

@@ -11,6 +11,7 @@ import numpy as np
 from . import parallel
 from ._jit import jit
 
+SMALL, LARGE = 4096, 100_000  # points: built by one thread, built by many
 SAMPLE, MARGIN = 32, 3  # of a long row of points: how many are looked at for a pivot, and how far from the middle it is taken
 
 
@@ -79,8 +80,8 @@ def build_tree(X, leaf_size=8, progress=None):
     start, stop = np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64)
     low, high = np.empty((n_nodes, d)), np.empty((n_nodes, d))
     stop[0] = n
-    # The upper levels node by node, then whole subtrees, one chunk each.
-    top = min(n_levels - 1, 4 if n > 4096 else 0)
+    # The upper levels node by node, then whole subtrees, one chunk each: few of a small tree, as threads take time to wake.
+    top = min(n_levels - 1, 0 if n <= SMALL else 2 if n <= LARGE else 4)
     arrays = points, order, start, stop, low, high
     for level in range(top):
         parallel.run(_split_nodes, 2**level, 2**level - 1, 1, *arrays, chunk=1, progress=parallel.part(progress, 0.0, 0.0))
