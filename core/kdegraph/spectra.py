@@ -166,8 +166,8 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, max_produ
         converged, n_products = pairs.converged, pairs.n_products
     if not converged:
         warnings.warn(
-            f"the eigenvalues did not converge: residual {residuals.max():.1e} after {n_products} products; they may be inaccurate, or one may "
-            "be missing. The next eigenvalues are probably very close: change n_components, or raise tol",
+            f"the eigenvalues did not converge: residual {residuals.max():.1e} after {n_products} products; they may be inaccurate, or one "
+            "may be missing. The next eigenvalues are probably very close: change n_components, or raise tol",
             ConvergenceWarning,
             stacklevel=3,
         )
