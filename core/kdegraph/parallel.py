@@ -87,7 +87,7 @@ class _Ranges:
         self.n_items, self.chunk, self.n_threads = n_items, chunk, n_threads
         self.done = 0
         self._next, self._size = 0, chunk or 1
-        self._largest = -(-n_items // (8 * n_threads))
+        self._largest, self._least = -(-n_items // (8 * n_threads)), 1
         self._lock = threading.Lock()
         self._stopped = False
 
@@ -98,7 +98,8 @@ class _Ranges:
                 return None
             start, size = self._next, self._size
             if not self.chunk:  # smaller ranges towards the end, so that no thread waits long for another
-                size = min(size, self._largest, max(-((start - self.n_items) // (2 * self.n_threads)), self._largest // 16, size // 64))
+                last = max(-((start - self.n_items) // (2 * self.n_threads)), self._largest // 16)
+                size = min(size, max(min(self._largest, last), self._least))
             self._next = min(start + size, self.n_items)
             return start, self._next
 
@@ -109,6 +110,7 @@ class _Ranges:
             if not self.chunk:
                 growth = min(16.0, max(0.25, GRAIN / max(seconds, 1e-9)))
                 self._size = max(1, int((stop - start) * growth))
+                self._least = int((stop - start) * SOON / 2 / max(seconds, 1e-9))
 
     @property
     def left(self):
