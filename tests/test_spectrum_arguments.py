@@ -108,6 +108,7 @@ def test_omitting_isolated_vertices_limits_the_number():
 @pytest.mark.parametrize("k", [10, 300])
 def test_what_cannot_fit_is_refused(monkeypatch, k):
     A, _ = separated_blobs(600, 2)
+    monkeypatch.setattr("kdegraph.spectra.SMALL", 0)
     monkeypatch.setattr("kdegraph.spectra.available_memory", lambda: 8 * 600 * k)
     with pytest.raises(MemoryError, match=f"{k} eigenvectors of a graph of 600 vertices need .* fewer n_components"):
         spectrum(A, k)

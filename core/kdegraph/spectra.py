@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ._coarse import coarse_start, groups_in_space
 from ._eigen import PROBES, Pairs, Start, block_width, solve_block, solve_dense
+from ._jit import jit
 from ._laplacian import NormalizedAdjacency, check_adjacency
 from ._memory import available_memory, format_bytes
 from ._nullspace import NullSpace
@@ -16,6 +17,7 @@ from .parallel import part, responsive, stage
 
 DENSE_UP_TO = 400  # vertices; LAPACK is faster there, and where about 50 products cost more than n^3
 DENSE_AT_LAST = 4_000  # vertices up to which LAPACK is called where the iteration has not converged: some seconds
+SMALL = 2**26  # bytes that are taken without asking the system for what it has
 ZERO = 1e-12  # eigenvalues up to here count as connected components
 RELATIVE_GAP = 0.8
 
@@ -207,7 +209,7 @@ def _check_start(v0, n):
 
 def _check_memory(needed, k, n):
     """Refuse what would not fit, before the system kills the process for it."""
-    if needed > (limit := available_memory()):
+    if needed > SMALL and needed > (limit := available_memory()):
         raise MemoryError(
             f"{k} eigenvectors of a graph of {n} vertices need about {format_bytes(needed)}, and {format_bytes(limit)} are available; "
             "use fewer n_components"
@@ -249,8 +251,19 @@ def _is_small(operator, null, k):
 
 def _fix_signs(eigenvectors):
     """Make the entry of largest magnitude of each column positive, in place."""
-    negative = -eigenvectors.min(axis=0) > eigenvectors.max(axis=0)
-    eigenvectors[:, negative] *= -1
+    low, high = eigenvectors[0].copy(), eigenvectors[0].copy()
+    _extremes(eigenvectors, low, high)
+    negative = -low > high
+    if negative.any():
+        eigenvectors *= np.where(negative, -1.0, 1.0)
+
+
+@jit
+def _extremes(vectors, low, high):
+    """Extend `low` and `high` to the extremes of every column; numpy takes ten times as long."""
+    for i in range(vectors.shape[0]):
+        for c in range(vectors.shape[1]):
+            low[c], high[c] = min(low[c], vectors[i, c]), max(high[c], vectors[i, c])
 
 
 def suggest_n_clusters(eigenvalues):
