@@ -22,13 +22,13 @@ PATIENCE = 300_000  # milliseconds
 
 
 @contextmanager
-def served():
-    """The address of a new server, and its process."""
+def served(**environment):
+    """The address of a new server, and its process; its environment has these variables besides."""
     with socket.socket() as free:
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "panel", "serve", "apps/explorer.py", "--port", str(port)]
-    with subprocess.Popen(command, cwd=ROOT, env=os.environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(command, cwd=ROOT, env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             address = f"http://localhost:{port}/explorer"
             _wait_for(address, process)

@@ -2,9 +2,11 @@
 
     python benchmarks/memory.py [--n 15000] [--moves 200] [--sessions 20] [--csv benchmarks/results/memory.csv]
 
-Resident memory of the process, when nothing is computed any more: after the first session has made ten moves, after `--moves` moves, and
-after `--sessions` further pages were opened, looked at and closed, one after the other. What stays is what leaks, but for the little
-that allocators keep.
+Resident memory of the process, when nothing is computed any more: after the first session has made ten moves, after `--moves` moves, after
+ten further pages were opened, looked at and closed, one after the other, and after `--sessions` more. A second column is of a server whose
+malloc has one arena (MALLOC_ARENA_MAX=1, for glibc). By itself glibc gives threads arenas of their own, and what a session has freed in
+one of them is no use to another: that memory is not lost, but stays until all arenas are as large as they get. With one arena what stays
+is what leaks.
 """
 
 import click
@@ -39,18 +41,13 @@ def visit(browser, address, times, choices):
         open_explorer(browser, address, **choices).page.close()
 
 
-@click.command()
-@click.option("--n", default=15_000, show_default=True)
-@click.option("--moves", default=200, show_default=True)
-@click.option("--sessions", default=20, show_default=True)
-@csv_option
-def main(n, moves, sessions, path):
-    """Print a column of megabytes."""
+def measure(n, moves, sessions, **environment):
+    """Megabytes of a new server with these environment variables, by what has been done with it."""
     choices = {"data.n": n, "sigma": 0.1, "sigma_auto": "false"}
-    with served() as (address, process), chromium() as browser:
+    with served(**environment) as (address, process), chromium() as browser:
         explorer = open_explorer(browser, address, **choices)
         move(explorer, WARM_UP)
-        row = {"n": n, "MB after 10 moves": megabytes(process)}
+        row = {"MB after 10 moves": megabytes(process)}
         move(explorer, moves)
         row[f"after {moves} more"] = megabytes(process)
         visit(browser, address, WARM_UP, choices)
@@ -59,8 +56,22 @@ def main(n, moves, sessions, path):
         visit(browser, address, sessions, choices)
         explorer.page.wait_for_timeout(SESSION_ENDS)
         row[f"after {sessions} more"] = megabytes(process)
-    show([row])
-    write(path, [row])
+    return row
+
+
+@click.command()
+@click.option("--n", default=15_000, show_default=True)
+@click.option("--moves", default=200, show_default=True)
+@click.option("--sessions", default=20, show_default=True)
+@csv_option
+def main(n, moves, sessions, path):
+    """Print a column of megabytes for each way to allocate."""
+    rows = [
+        {"n": n, "arenas of malloc": arenas} | measure(n, moves, sessions, **environment)
+        for arenas, environment in {"default": {}, "one": {"MALLOC_ARENA_MAX": "1"}}.items()
+    ]
+    show(rows)
+    write(path, rows)
 
 
 SESSION_ENDS = 40_000  # milliseconds until the server has noticed that a page is gone: it looks every 17 seconds, and waits as long
