@@ -23,7 +23,7 @@ DRAWS = (recursive.STRATIFIED, recursive.INDEPENDENT)
 WEIGHTINGS = ("inclusion", "paper")
 
 AT_ONCE = 3.5e6  # ns: where rows cost no more, estimating the alternative would take as long: the extent of the points decides
-CLEARLY = 0.8  # part of the cost of rows that the alternative may take: its own cost is less certain
+CLEARLY, CERTAIN = 0.8, 3e7  # part of the cost of rows that the alternative may take where these cost less ns: its own is not certain then
 CLOSE, FEW = 60.0, 14  # exponent between the farthest points, times d, and d up to which the alternative is taken then
 
 
@@ -270,7 +270,8 @@ def choose_sampler(kernel, tree, eps, n_rounds, sampler):
     if sampler == "rows":
         return "rows", None, None
     method, groups = choose_for_degrees(kernel, tree, eps), rejection.Groups.of(kernel, tree, n_rounds)
-    if sampler == "auto" and method.cost + rejection.estimate_cost(kernel, tree, groups, n_rounds) > CLEARLY * rows_cost:
+    limit = CLEARLY * rows_cost if rows_cost < CERTAIN else rows_cost
+    if sampler == "auto" and method.cost + rejection.estimate_cost(kernel, tree, groups, n_rounds) > limit:
         return "rows", None, None
     return "rejection", method, groups
 
