@@ -8,7 +8,7 @@ import kdegraph
 import kdegraph_explorer.pipeline as pipeline
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, settle, view
+from explorer_objects import PATIENCE
 from kdegraph import datasets
 from kdegraph_explorer.pipeline import Pipeline, Request, align
 from sklearn.metrics import adjusted_rand_score
@@ -327,49 +327,6 @@ def test_full_graph_is_computed_when_it_is_wanted_and_fits(open_session, monkeyp
     assert session.state.outcome("full") is None
 
 
-def test_many_draws_are_shown_coarsely_first(open_session, monkeypatch):
-    monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
-    session = open_session(sigma=0.15, n_rounds=20, n_clusters=2)
-    seen = []
-    session.state.param.watch(lambda event: seen.append((event.new.coarse, event.new.outcomes["kde"].graph.n_rounds)), "result")
-    session.state.choose(sigma=0.2)
-    session.wait(PATIENCE)
-    assert seen[0] == (True, pipeline.FEW_ROUNDS)
-    assert seen[-1] == (False, 20)
-    graph = kdegraph.similarity_graph(session.state.dataset.X, sigma=0.2, n_rounds=20, seed=0)
-    assert (session.state.outcome("kde").adjacency != graph.adjacency).nnz == 0
-    seen.clear()
-    session.state.choose(n_clusters=3)  # the graph is there: nothing coarse is needed
-    session.wait(PATIENCE)
-    assert {coarse for coarse, _ in seen} == {False}
-
-
-def test_a_newer_request_stops_the_rest_of_a_coarse_one(open_session, monkeypatch):
-    monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
-    session = open_session(sigma=0.15, n_rounds=20, n_clusters=2)
-    compute, stopped, started = pipeline.similarity_graph, threading.Event(), threading.Event()
-
-    def slow_when_full(X, *, sigma, n_rounds, progress, **options):
-        while n_rounds == 20 and sigma == 0.2:
-            started.set()
-            try:
-                progress("samples", 0.5)
-            except kdegraph.Cancelled:
-                stopped.set()
-                raise
-        return compute(X, sigma=sigma, n_rounds=n_rounds, progress=progress, **options)
-
-    monkeypatch.setattr(pipeline, "similarity_graph", slow_when_full)
-    session._compute._grace = PATIENCE
-    session.state.choose(sigma=0.2)
-    assert started.wait(PATIENCE)
-    session.state.choose(sigma=0.25)
-    session.wait(PATIENCE)
-    assert stopped.is_set()
-    assert session.state.outcome("kde").graph.sigma == 0.25
-    assert not session.state.result.coarse
-
-
 def test_quick_moves_leave_nothing_behind(open_session):
     session = open_session(n_clusters=2)
     graphs = []
@@ -381,41 +338,3 @@ def test_quick_moves_leave_nothing_behind(open_session):
     assert len({id(ref) for ref in graphs}) >= 40
     alive = {id(ref()) for ref in graphs if ref() is not None}
     assert alive == {id(session.state.outcome("kde").graph)}
-
-
-def test_edges_of_many_draws_are_shown_before_their_clusters_and_not_drawn_twice(explore, monkeypatch):
-    monkeypatch.setattr(pipeline, "SLOW_DRAWS", 1000)
-    explorer = explore(datasets.make("moons", n=300, seed=0).X, sigma=0.15, n_clusters=2)
-    plot, state = view(explorer, "points")._plots["kde"], explorer.session.state
-    drawn, compute, go_on = [], pipeline.find_spectrum, threading.Event()
-    plot._image.on_change("data", lambda attr, old, new: drawn.append((state.early, state.outcome("kde").graph)) or go_on.set())
-
-    def held(*args, **options):
-        assert go_on.wait(PATIENCE)
-        return compute(*args, **options)
-
-    monkeypatch.setattr(pipeline, "find_spectrum", held)
-    before = state.outcome("kde").graph
-    state.choose(sigma=0.16)
-    settle(explorer)
-    ((early, clustered),) = drawn
-    assert clustered is before
-    assert early is state.outcome("kde").graph
-    assert state.early is None
-
-
-def test_an_early_graph_that_gets_no_clusters_is_taken_back(open_session, monkeypatch):
-    monkeypatch.setattr(pipeline, "SLOW_DRAWS", 1000)
-    session = open_session(sigma=0.15, n_clusters=2)
-    seen = []
-    session.state.param.watch(lambda event: seen.append(event.new), "early")
-
-    def fail(*args, **options):
-        raise ValueError("no spectrum")
-
-    monkeypatch.setattr(pipeline, "find_spectrum", fail)
-    session.state.choose(sigma=0.16)
-    session.wait(PATIENCE)
-    assert session.state.error == "no spectrum"
-    assert seen[0].sigma == 0.16
-    assert seen[1:] == [None]

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from kdegraph._eigen import Chebyshev, _standing_out
+from kdegraph._eigen import _standing_out
+from kdegraph._filter import Chebyshev
 from kdegraph._laplacian import NormalizedAdjacency, check_adjacency
 from kdegraph._products import LARGE, LINE, zeros_in_lines
 

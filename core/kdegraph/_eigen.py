@@ -16,20 +16,18 @@ import numpy as np
 import scipy.linalg
 
 from . import parallel
+from ._filter import Chebyshev
 from ._jit import jit
 from ._nullspace import CHUNK
 from ._products import zeros_in_lines
 
 FIRST_DEGREE, FIRST_CUT = 12, 0.5  # the first filter, when nothing is known of the spectrum
-MAX_DEGREE = 200
-CONTRAST = {np.float32: math.log(3e4), np.float64: math.log(1e8)}  # between vectors of a block that a filter may make
 MAX_PRODUCTS, MAX_WORK = 3000, 5e9  # give up after so many products, or multiplications if these are more products
 SINGLE_FLOOR = 1e-5  # residual down to which single precision is good enough
 RESIDUAL_FLOOR = 1e-9  # small enough whatever the spectrum
 SPREAD = 20.0  # see `_target`
 SAFETY = 10.0  # see `solve_block`
 MARGIN = 0.1  # for the wanted values, which are only estimated then
-BULK, N_CUTS = 0.5, 16  # most eigenvalues of a sampled graph are smaller; cuts that are considered from there to the end of the block
 RESOLUTION = 0.1  # see `solve_block`
 NOISE = 0.25  # of a random vector the Rayleigh quotient is near 0
 PROBES = 8  # random vectors beside a given start, where there is room for so many
@@ -163,7 +161,7 @@ def solve_block(operator, null, k, *, tol, rng, start=None, max_products=None, r
     progress = None if report is None else lambda _: report(state["done"])
     state = {"done": 0.0}
     block, n_random, expected = _starting_block(null, k, width, start, rng)
-    limit = max_products or max(MAX_PRODUCTS, MAX_WORK / (width * (operator.indptr[-1] + operator.n)))
+    limit = max_products or max(MAX_PRODUCTS, int(MAX_WORK / (width * (operator.indptr[-1] + operator.n))))
     history, n_products, first, overlaps, enough = [], 0, None, None, None
     seen = 0.5 * math.log(n_random / operator.n)  # of a stray vector in the probes, as a logarithm
     if expected is not None:
@@ -188,8 +186,7 @@ def solve_block(operator, null, k, *, tol, rng, start=None, max_products=None, r
         chebyshev = None
     while True:
         if chebyshev is not None:
-            if max_products is not None:
-                chebyshev.degree = max(1, min(chebyshev.degree, max_products - n_products - 1))
+            chebyshev.degree = max(1, min(chebyshev.degree, limit - n_products - 1))
             block = chebyshev.filter(operator, block, enough, progress)
             history.append(chebyshev)
             n_products += chebyshev.degree
@@ -277,93 +274,6 @@ def _starting_block(null, k, width, start, rng):
     block[:, :n_given] = columns
     np.subtract(rng.random((n, width - n_given), np.float32), np.float32(0.5), out=block[:, n_given:])
     return block, width - n_given, values
-
-
-class Chebyshev:
-    """The Chebyshev polynomial of M that is at most 1 on [-1, cut] and grows as fast as polynomials of its degree can above.
-
-    Parameters
-    ----------
-    cut : float
-        Upper end of the interval to damp.
-    degree : int
-    dtype : type
-        Precision in which to apply it.
-    """
-
-    def __init__(self, cut, degree, dtype):
-        self.centre, self.half = (cut - 1) / 2, (cut + 1) / 2
-        self.degree, self.dtype = degree, dtype
-
-    @classmethod
-    def revealing(cls, values, n_given, stray, proof, n):
-        """The polynomial of least degree that makes a missing eigenvector stand out in the probes: see `_standing_out`.
-
-        The probes take the places behind the first `n_given` of the given eigenvalues. The j-th is left with the eigenvector that belongs
-        there, as far as the j probes before have not taken it up, and with all that was damped, to a mean square of 1/2.
-        """
-        cuts = np.linspace(min(BULK, values[-1]), values[-1], N_CUTS)[:, None]
-        degrees = np.arange(1, MAX_DEGREE)
-        growth = lambda value: degrees * np.arccosh(np.maximum(1.0, (2 * value + 1 - cuts) / (1 + cuts)))  # noqa: E731
-        behind = values[n_given:]
-        squares = np.arange(len(behind), 0, -1) / n  # of the coefficients
-        rest = np.mean(
-            [np.logaddexp(math.log(0.5), math.log(square) + 2 * growth(value)) for square, value in zip(squares, behind, strict=True)],
-            axis=0,
-        )
-        found = (growth(stray) + (math.log(squares[0]) - rest) / 2 >= proof) & (growth(values[0]) <= 2 * CONTRAST[np.float32])
-        first = np.where(found.any(axis=1), found.argmax(axis=1), len(degrees))
-        best = len(cuts) - 1 - int(np.argmin(first[::-1]))
-        revealing = cls(float(cuts[best, 0]), 1, np.float32)
-        needed = (proof - math.log(squares[0]) / 2) / max(revealing.growth(stray), 1e-9)  # without what lies in between
-        revealing.degree = int(first[best] + 1 if first[best] < len(degrees) else min(math.ceil(needed), MAX_DEGREE))
-        return revealing
-
-    @classmethod
-    def choose(cls, values, residual, k, dtype):
-        """The next polynomial, from the Ritz values in descending order and the residual of the last one.
-
-        The last value of the block is the best cut when the spectrum is dense. When the block ends inside a cluster of equal
-        eigenvalues, that cut would leave the pollution by vectors further below as it is. So the cut keeps a distance from the wanted
-        values: at least a small part of what the block covers, and the mean distance of the pollution, for which a vector v + e w with
-        residual r and Rayleigh quotient 1 - t gives the estimate r^2 / t.
-        """
-        last, wanted = 1.0 - values[-1], values[k - 1]
-        distance = max(wanted - values[-1], 0.02 * last, 0.5 * residual**2 / max(last, 1e-300), 1e-15)
-        return cls(max(wanted - distance, -0.9), 1, dtype)
-
-    def set_degree(self, values, needs):
-        """Choose the degree for a list of needs (eigenvalue, logarithm of the factor by which its part is to grow).
-
-        It is limited to what keeps the vectors of the block, with these Ritz values, independent in the working precision; that limit is
-        returned.
-        """
-        self.degree = 1
-        largest, smallest = self.growth(values[0]), self.growth(values[-1])
-        limit = CONTRAST[self.dtype] * min(1 / max(largest - smallest, 1e-9), 2 / max(largest, 1e-9))
-        most = int(max(4, min(MAX_DEGREE, limit)))
-        wanted = max(need / max(self.growth(value), 1e-9) for value, need in needs)
-        self.degree = int(max(4, min(most, math.ceil(wanted))))
-        return most
-
-    def growth(self, value):
-        """Logarithm of the factor by which the part with this eigenvalue grows."""
-        return self.degree * math.acosh(max(1.0, (value - self.centre) / self.half))
-
-    def filter(self, operator, block, enough=None, progress=None):
-        """The filtered block, in the memory of `block` or new memory.
-
-        ``enough(filtered)``, if given, returns by how much the degree is to rise; it is asked until it returns 0.
-        """
-        block = block.astype(self.dtype, copy=False)
-        current = operator.step(block, zeros_in_lines(*block.shape, block.dtype), 1 / self.half, self.centre, progress=progress)
-        more = self.degree - 1
-        while more > 0:
-            for _ in range(more):
-                block, current = current, operator.step(current, block, 2 / self.half, self.centre, 1.0, progress=progress)
-            more = enough(current) if enough else 0
-            self.degree += more
-        return current
 
 
 def _rayleigh_ritz(operator, null, block, overlaps, rng, progress=None):

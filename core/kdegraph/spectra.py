@@ -35,7 +35,8 @@ class Spectrum:
     residuals : (k,) float64 array
         ``||N v - lambda v||_2``: within this distance of each value there is an eigenvalue.
     converged : bool
-        Whether the residuals reached the tolerance and no eigenvector was found to be missing; a `ConvergenceWarning` was given where not.
+        Whether the residuals reached the tolerance and the search for missing eigenvectors came to its end; a `ConvergenceWarning` was
+        given where not.
     n_connected_components : int
         Of the graph, isolated vertices included. This is the multiplicity of the eigenvalue 0.
     isolated : (m,) int64 array

@@ -1,0 +1,91 @@
+"""What slow work shows before its result: a graph of few rounds, edges that have no clusters yet."""
+
+import threading
+
+import kdegraph
+import kdegraph_explorer.pipeline as pipeline
+from explorer_objects import PATIENCE, settle, view
+from kdegraph import datasets
+
+MOONS = datasets.make("moons", n=300, seed=1)
+
+
+def test_many_draws_are_shown_coarsely_first(sessions, monkeypatch):
+    monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
+    session = sessions(MOONS, sigma=0.15, n_rounds=20, n_clusters=2)
+    seen = []
+    session.state.param.watch(lambda event: seen.append((event.new.coarse, event.new.outcomes["kde"].graph.n_rounds)), "result")
+    session.state.choose(sigma=0.2)
+    session.wait(PATIENCE)
+    assert seen[0] == (True, pipeline.FEW_ROUNDS)
+    assert seen[-1] == (False, 20)
+    graph = kdegraph.similarity_graph(session.state.dataset.X, sigma=0.2, n_rounds=20, seed=0)
+    assert (session.state.outcome("kde").adjacency != graph.adjacency).nnz == 0
+    seen.clear()
+    session.state.choose(n_clusters=3)  # the graph is there: nothing coarse is needed
+    session.wait(PATIENCE)
+    assert {coarse for coarse, _ in seen} == {False}
+
+
+def test_a_newer_request_stops_the_rest_of_a_coarse_one(sessions, monkeypatch):
+    monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
+    session = sessions(MOONS, sigma=0.15, n_rounds=20, n_clusters=2)
+    compute, stopped, started = pipeline.similarity_graph, threading.Event(), threading.Event()
+
+    def slow_when_full(X, *, sigma, n_rounds, progress, **options):
+        while n_rounds == 20 and sigma == 0.2:
+            started.set()
+            try:
+                progress("samples", 0.5)
+            except kdegraph.Cancelled:
+                stopped.set()
+                raise
+        return compute(X, sigma=sigma, n_rounds=n_rounds, progress=progress, **options)
+
+    monkeypatch.setattr(pipeline, "similarity_graph", slow_when_full)
+    session._compute._grace = PATIENCE
+    session.state.choose(sigma=0.2)
+    assert started.wait(PATIENCE)
+    session.state.choose(sigma=0.25)
+    session.wait(PATIENCE)
+    assert stopped.is_set()
+    assert session.state.outcome("kde").graph.sigma == 0.25
+    assert not session.state.result.coarse
+
+
+def test_edges_of_many_draws_are_shown_before_their_clusters_and_not_drawn_twice(explore, monkeypatch):
+    monkeypatch.setattr(pipeline, "SLOW_DRAWS", 1000)
+    explorer = explore(datasets.make("moons", n=300, seed=0).X, sigma=0.15, n_clusters=2)
+    plot, state = view(explorer, "points")._plots["kde"], explorer.session.state
+    drawn, compute, go_on = [], pipeline.find_spectrum, threading.Event()
+    plot._image.on_change("data", lambda attr, old, new: drawn.append((state.early, state.outcome("kde").graph)) or go_on.set())
+
+    def held(*args, **options):
+        assert go_on.wait(PATIENCE)
+        return compute(*args, **options)
+
+    monkeypatch.setattr(pipeline, "find_spectrum", held)
+    before = state.outcome("kde").graph
+    state.choose(sigma=0.16)
+    settle(explorer)
+    ((early, clustered),) = drawn
+    assert clustered is before
+    assert early is state.outcome("kde").graph
+    assert state.early is None
+
+
+def test_an_early_graph_that_gets_no_clusters_is_taken_back(sessions, monkeypatch):
+    monkeypatch.setattr(pipeline, "SLOW_DRAWS", 1000)
+    session = sessions(MOONS, sigma=0.15, n_clusters=2)
+    seen = []
+    session.state.param.watch(lambda event: seen.append(event.new), "early")
+
+    def fail(*args, **options):
+        raise ValueError("no spectrum")
+
+    monkeypatch.setattr(pipeline, "find_spectrum", fail)
+    session.state.choose(sigma=0.16)
+    session.wait(PATIENCE)
+    assert session.state.error == "no spectrum"
+    assert seen[0].sigma == 0.16
+    assert seen[1:] == [None]
