@@ -63,6 +63,17 @@ def test_what_is_no_sigma_is_an_error_and_changes_nothing(explore, text):
     assert f"got {text!r}" in explorer.session.state.error
 
 
+def test_what_is_shown_of_sigma_is_no_choice_when_it_comes_back(explore):
+    explorer = explore(TWO_PAIRS, sigma=1.0)
+    slider, typed, sigma = widget(explorer, "Kernel width σ"), widget(explorer, "σ typed"), 0.123456789
+    explorer.session.state.choose(sigma=sigma)
+    place = slider.value
+    typed.param.trigger("value")
+    assert explorer.session.state.sigma == sigma
+    explorer.session.state.choose(sigma=float(typed.value))  # five digits of it
+    assert slider.value == place
+
+
 def test_controls_of_the_chosen_source_are_shown(explore):
     explorer = explore()
     assert widget(explorer, "Shape").visible

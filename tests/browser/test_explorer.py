@@ -5,6 +5,7 @@ import io
 import re
 
 import numpy as np
+import pytest
 from PIL import Image
 from sklearn.datasets import load_sample_image
 
@@ -48,6 +49,11 @@ def test_sigma_changes_edges_spectrum_and_clusters(explorer):
     page = explorer()
     before, spectrum, colours, spectrum_knn = page.scores(), page.eigenvalues(), page.colours(), page.eigenvalues("k-NN graph")
     page.change(lambda: page.set_slider("Kernel width σ", -60))
+    sigma = float(page.page.get_by_label("σ typed").input_value())
+    assert page.page.get_by_text("Kernel width σ").first.locator("xpath=..").inner_text().split()[-1] == f"{sigma:.3g}"
+    assert float(page.page.get_by_role("slider", name="Kernel width σ").get_attribute("aria-valuenow")) == pytest.approx(
+        np.log10(sigma), abs=1e-4
+    )
     after = page.scores()
     assert after["Edges"][0] != before["Edges"][0]
     assert page.eigenvalues() != spectrum

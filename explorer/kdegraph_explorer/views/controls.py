@@ -13,6 +13,7 @@ from panel.viewable import Viewer
 from ..projection import axes
 
 SIGMA_DECADES = 1.5  # the slider reaches this far to both sides of the automatic value
+ROUNDED = 3e-5  # of an exponent: what five digits of sigma leave out
 
 
 def heading(text):
@@ -253,19 +254,22 @@ class ParameterControls(Viewer):
                 self.state.choose(**{name: value})
 
     def _type(self, text):
-        if self._following:
+        if self._following or text == self._text():  # what is shown may come back, rounded
             return
         try:
             self.state.choose(sigma=check_positive(float(text), "sigma"))
         except ValueError:
             self.state.error = f"sigma must be a positive number, got {text!r}; type one such as 0.1"
 
+    def _text(self):
+        return f"{self.state.sigma:.5g}"
+
     def _follow(self):
         """Set the sliders to the state's values, without this counting as a choice."""
         state, sliders, self._following = self.state, self._sliders, True
         try:
             exponent = math.log10(state.sigma)
-            if abs(sliders["sigma"].value - exponent) > 1e-9:  # an echo would pull the handle back while it is dragged
+            if abs(sliders["sigma"].value - exponent) > ROUNDED:  # an echo would pull the handle back while it is dragged
                 sliders["sigma"].value = exponent
             if state.sigma_auto or state.shown is not self._centred_for:
                 self._centred_for = state.shown
@@ -273,8 +277,9 @@ class ParameterControls(Viewer):
                 sliders["sigma"].param.update(start=centre - SIGMA_DECADES, end=centre + SIGMA_DECADES)
             else:
                 sliders["sigma"].param.update(start=min(sliders["sigma"].start, exponent), end=max(sliders["sigma"].end, exponent))
-            sliders["sigma"].value_label = f"{state.sigma:.3g}"
-            self._exact.value = f"{state.sigma:.5g}"
+            label = f"{state.sigma:.3g}"
+            sliders["sigma"].param.update(value_label=label, format=label)  # the label is drawn anew with the format, not by itself
+            self._exact.value = self._text()
             for name in ("n_rounds", "n_clusters"):
                 value = getattr(state, name)
                 sliders[name].param.update(value=value, end=max(sliders[name].end, value))
