@@ -78,10 +78,8 @@ def test_exceptions_of_progress_stop_the_work():
     def progress(fraction):
         raise kdegraph.Cancelled
 
-    begin = time.perf_counter()
     with pytest.raises(kdegraph.Cancelled):
         parallel.run(kernel, 2000, chunk=1, progress=progress)
-    assert time.perf_counter() - begin < 2.5  # all of it takes 2.5 s at four threads
     assert len(running) == len(finished) < 1000  # nothing still runs
     time.sleep(0.05)
     assert len(running) == len(finished)
