@@ -252,6 +252,16 @@ def test_sigma_is_the_mean_distance_to_the_kth_neighbour():
     assert estimate_sigma(X, 3) == pytest.approx(np.sort(distance, axis=1)[:, 3].mean())
 
 
+@pytest.mark.parametrize("far", [1e3, 1e9, 1e100])
+def test_outliers_do_not_set_sigma(far):
+    X = np.random.default_rng(0).standard_normal((1000, 2))
+    distances = np.sort(squareform(pdist(X)), axis=1)[:, 10]
+    outliers = far * np.array([[1.0, 2.0], [-3.0, 1.0], [1.0, -2.0]])
+    counted = np.concatenate([distances, [10 * np.median(distances)] * 3])  # ten times the median each, however far
+    assert distances.max() < counted.max()
+    assert estimate_sigma(np.concatenate([X, outliers])) == pytest.approx(counted.mean(), rel=0.002)
+
+
 def test_sigma_of_many_points_is_sampled_and_repeatable():
     X = np.random.default_rng(0).random((20_000, 2))
     exact = estimate_sigma(X[:5000]) * 0.5  # four times as dense: half the distance

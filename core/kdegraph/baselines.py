@@ -13,6 +13,7 @@ from ._validation import check_choice, check_count, check_points, check_positive
 from .kernels import LAPLACIAN, UNDERFLOW, Kernel, exp_neg, exponent
 
 SIGMA_QUERIES = 5000  # of n points: the mean of their distances is then within about 1% of that over all points
+FARTHEST = 10  # medians: a distance counts for no more, or a single outlier could make sigma as large as it is far
 SPARSE_DENSITY = 0.25  # below this share of nonzero values full_graph returns a sparse matrix
 _DENSITY_ROWS, _DENSITY_COLUMNS = 128, 4096
 _PAIR_BYTES = 96  # at the peak, per edge, in both directions: keys, rows, columns and weights while the matrix is put together
@@ -267,8 +268,9 @@ def estimate_sigma(X, n_neighbors=10, seed=None):
     Returns
     -------
     float
-        Positive and finite, in the units of the points. Points that coincide with `n_neighbors` others say nothing about the scale and
-        are left out of the mean; where that leaves nothing, each place counts as one point. 1.0 for a single point, or a single place.
+        Positive and finite, in the units of the points. A distance above ten times the median counts as that, so that outliers do not
+        set the scale. Points that coincide with `n_neighbors` others say nothing about it and are left out of the mean; where that leaves
+        nothing, each place counts as one point. 1.0 for a single point, or a single place.
 
     Raises
     ------
@@ -301,7 +303,7 @@ def estimate_sigma(X, n_neighbors=10, seed=None):
 
 
 def _mean_distance(X, order, starts, k, rng):
-    """Mean of the positive distances from (a sample of) the points to their k-th nearest other point; 0.0 if there is none."""
+    """Mean of the positive distances from (a sample of) the points to their k-th nearest other point, bounded; 0.0 if there is none."""
     k = min(k, len(X) - 1)
     if k == 0:
         return 0.0
@@ -316,5 +318,7 @@ def _mean_distance(X, order, starts, k, rng):
     positive = distances[distances[:, -1] > 0, -1]
     if len(positive) == 0:
         return 0.0
+    median = np.quantile(positive, 0.5, method="higher")
+    positive = np.minimum(positive, FARTHEST * min(median, np.finfo(float).max / FARTHEST))
     # Divide first: the sum of distances of 1e308 would overflow.
     return float(min(np.sum(positive / len(positive)), np.finfo(float).max))
