@@ -56,3 +56,13 @@ def test_degenerate_data(X, sigma):
     X = np.asarray(X)
     assert MIN_ROUNDS <= suggest_n_rounds(Kernel("gaussian", sigma), build_tree(X)) <= MAX_ROUNDS
     assert kdegraph.similarity_graph(X, sigma=sigma, seed=0).n_rounds >= MIN_ROUNDS
+
+
+@pytest.mark.parametrize(("name", "sigma"), [("blobs", 0.03630595537077167), ("spirals", 0.0060175352006797585)])
+def test_many_equal_eigenvalues(name, sigma):
+    """Nodes that hardly see each other: LAPACK's default method fails on these two."""
+    tree = build_tree(kdegraph.datasets.make(name, n=3000, seed=0).X, 8)
+    found = coarse_eigenvalues(Kernel("gaussian", sigma), tree, 20)
+    assert len(found) == 20
+    assert (np.diff(found) >= 0).all()
+    assert found[0] < 1e-9

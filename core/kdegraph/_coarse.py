@@ -78,17 +78,28 @@ def groups_in_space(graph):
     bounds = np.arange(n_groups + 1) * n // n_groups
     if graph.points is None or n < MIN_VERTICES:
         return bounds
-    points, limit = graph.points[graph.order], None
+    limit = None
     for _ in range(MAX_HALVINGS):
-        start = bounds[:-1]
-        with np.errstate(over="ignore"):
-            width = (np.maximum.reduceat(points, start) - np.minimum.reduceat(points, start)).max(axis=1)
+        width = np.empty(len(bounds) - 1)
+        parallel.run(_find_widths, len(width), bounds, graph.order, graph.points, width)
         limit = limit or WIDE * np.median(width)
         wide = (width > limit) & (np.diff(bounds) > 1)
         if not wide.any() or len(bounds) + wide.sum() > 2 * n_groups:
             break
-        bounds = np.union1d(bounds, ((bounds[:-1] + bounds[1:]) // 2)[wide])
+        bounds = np.sort(np.r_[bounds, ((bounds[:-1] + bounds[1:]) // 2)[wide]])
     return bounds
+
+
+@jit
+def _find_widths(start, stop, bounds, order, points, width):
+    """The longest side of the box around each group."""
+    for a in range(start, stop):
+        width[a] = 0.0
+        for c in range(points.shape[1]):
+            low = high = points[order[bounds[a]], c]
+            for i in range(bounds[a] + 1, bounds[a + 1]):
+                low, high = min(low, points[order[i], c]), max(high, points[order[i], c])
+            width[a] = max(width[a], high - low)
 
 
 @jit

@@ -19,7 +19,7 @@ from . import parallel
 from ._filter import Chebyshev
 from ._jit import jit
 from ._nullspace import CHUNK
-from ._products import zeros_in_lines
+from ._products import add_rows, zeros_in_lines
 
 FIRST_DEGREE, FIRST_CUT = 12, 0.5  # the first filter, when nothing is known of the spectrum
 MAX_PRODUCTS, MAX_WORK = 3000, 5e9  # give up after so many products, or multiplications if these are more products
@@ -32,6 +32,7 @@ RESOLUTION = 0.1  # see `solve_block`
 NOISE = 0.25  # of a random vector the Rayleigh quotient is near 0
 PROBES = 8  # random vectors beside a given start, where there is room for so many
 CHANGE = 0.25  # relative change of the eigenvalues beyond which those of the start are of no use
+PANEL = 64  # rows whose inner products are added together
 DEPENDENT = 1e-11  # squared length, relative to the longest, below which a direction of a block counts as absent
 
 
@@ -332,29 +333,36 @@ def _gram(left, right, progress=None):
 
 @jit(reassociate=True)
 def _gram_chunk(start, stop, left, right, partial):
-    total, row = partial[start // CHUNK], np.empty(right.shape[1])
-    for i in range(start, stop):
-        for b in range(len(row)):
-            row[b] = right[i, b]
+    """Some rows at a time, in double precision, the left ones transposed."""
+    total = partial[start // CHUNK]
+    columns, rows, sums = np.empty((left.shape[1], PANEL)), np.empty((PANEL, right.shape[1])), np.empty(right.shape[1])
+    every = np.arange(PANEL)
+    for first in range(start, stop, PANEL):
+        size = min(PANEL, stop - first)
+        for i in range(size):
+            for a in range(left.shape[1]):
+                columns[a, i] = left[first + i, a]
+            for b in range(right.shape[1]):
+                rows[i, b] = right[first + i, b]
         for a in range(left.shape[1]):
-            factor = np.float64(left[i, a])
-            for b in range(len(row)):
-                total[a, b] += factor * row[b]
+            add_rows(every, columns[a], rows, 0, size, sums)
+            for b in range(right.shape[1]):
+                total[a, b] += sums[b]
 
 
 @jit(reassociate=True)
 def _rotate_to_ritz(start, stop, image, rotation, values, block, squares):
     """``block @= rotation``, and add up the squares of ``image @ rotation - block * values``, column by column."""
     m = len(values)
-    total, vector, residual = squares[start // CHUNK], np.empty(m), np.empty(m)
+    total, every = squares[start // CHUNK], np.arange(m)
+    row, vector, residual = np.empty(m), np.empty(m), np.empty(m)
     for i in range(start, stop):
-        vector[:] = 0
-        residual[:] = 0
         for a in range(m):
-            own, other = np.float64(block[i, a]), np.float64(image[i, a])
-            for b in range(m):
-                vector[b] += own * rotation[a, b]
-                residual[b] += other * rotation[a, b]
+            row[a] = block[i, a]
+        add_rows(every, row, rotation, 0, m, vector)
+        for a in range(m):
+            row[a] = image[i, a]
+        add_rows(every, row, rotation, 0, m, residual)
         for b in range(m):
             block[i, b] = vector[b]
             residual[b] -= vector[b] * values[b]

@@ -39,10 +39,10 @@ class Chebyshev:
         growth = lambda value: degrees * np.arccosh(np.maximum(1.0, (2 * value + 1 - cuts) / (1 + cuts)))  # noqa: E731
         behind = values[n_given:]
         squares = np.arange(len(behind), 0, -1) / n  # of the coefficients
-        rest = np.mean(
-            [np.logaddexp(math.log(0.5), math.log(square) + 2 * growth(value)) for square, value in zip(squares, behind, strict=True)],
-            axis=0,
-        )
+        with np.errstate(over="ignore"):
+            rest = np.mean(
+                [np.log(0.5 + square * np.exp(2 * growth(value))) for square, value in zip(squares, behind, strict=True)], axis=0
+            )
         found = (growth(stray) + (math.log(squares[0]) - rest) / 2 >= proof) & (growth(values[0]) <= 2 * CONTRAST[np.float32])
         first = np.where(found.any(axis=1), found.argmax(axis=1), len(degrees))
         best = len(cuts) - 1 - int(np.argmin(first[::-1]))

@@ -135,7 +135,7 @@ def _as_csr(matrix, name):
         raise ValueError(f"{name} must be square, one row and one column per vertex, got shape {matrix.shape}")
     if matrix.shape[0] == 0:
         raise ValueError(f"{name} has no vertices (shape {matrix.shape}); at least one is required")
-    csr = scipy.sparse.csr_array(matrix)
+    csr = matrix if getattr(matrix, "format", None) == "csr" else scipy.sparse.csr_array(matrix)
     if csr.dtype != np.float64:
         csr = csr.astype(np.float64)
     if not csr.has_canonical_format:
@@ -147,7 +147,7 @@ def _as_csr(matrix, name):
     return csr
 
 
-@jit
+@jit(reassociate=True)
 def _check_rows(start, stop, indptr, indices, weights, bits, degrees, partial):
     """Row sums; and for each chunk of rows a sum of hashes that cancels if the matrix is symmetric, and the number of bad weights.
 
@@ -156,20 +156,18 @@ def _check_rows(start, stop, indptr, indices, weights, bits, degrees, partial):
     """
     balance, bad = np.uint64(0), np.uint64(0)
     for i in range(start, stop):
-        total = 0.0
+        own, total = np.uint64(i), 0.0
         for p in range(indptr[i], indptr[i + 1]):
-            weight, j = weights[p], indices[p]
-            total += weight
-            bad += np.uint64(not (0 <= weight < np.inf))
-            low, high = min(i, j), max(i, j)
-            mixed = (bits[p] ^ (np.uint64(low) * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xD1342543DE82EF95)
-            mixed = (mixed ^ (mixed >> np.uint64(32)) ^ np.uint64(high)) * np.uint64(0xDABA0B6EB09322E3)
-            mixed ^= mixed >> np.uint64(29)
-            if i < j:
-                balance += mixed
-            elif i > j:
-                balance -= mixed
+            total += weights[p]
         degrees[i] = total
+        for p in range(indptr[i], indptr[i + 1]):  # without branches, so that several entries are mixed at once
+            j = np.uint64(indices[p])
+            bad += np.uint64(not (0 <= weights[p] < np.inf))
+            low, high = min(own, j), max(own, j)
+            mixed = (bits[p] ^ (low * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xD1342543DE82EF95)
+            mixed = (mixed ^ (mixed >> np.uint64(32)) ^ high) * np.uint64(0xDABA0B6EB09322E3)
+            mixed ^= mixed >> np.uint64(29)
+            balance += mixed if own < j else (np.uint64(0) - mixed if own > j else np.uint64(0))
     partial[start // CHUNK, 0] = balance
     partial[start // CHUNK, 1] = bad
 

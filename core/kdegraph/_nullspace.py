@@ -6,6 +6,7 @@ import numpy as np
 
 from . import parallel
 from ._jit import jit
+from ._products import add_rows
 
 CHUNK = 2048  # rows that are summed together, whatever the number of threads
 
@@ -71,15 +72,13 @@ def _sum_partial(bounds, partial, dots):
 @jit(reassociate=True)
 def _rotate(start, stop, bounds, vector, dots, rotation, block, out):
     component = np.searchsorted(bounds, start, side="right") - 1
-    m = rotation.shape[1]
-    total = np.empty(m)
+    n_given, m = rotation.shape
+    every, row, rotated = np.arange(n_given), np.empty(n_given), np.empty(m)
     for i in range(start, stop):
         while i >= bounds[component + 1]:
             component += 1
-        total[:] = 0
-        for a in range(rotation.shape[0]):
-            factor = block[i, a] - vector[i] * dots[component, a]
-            for b in range(m):
-                total[b] += factor * rotation[a, b]
+        for a in range(n_given):
+            row[a] = block[i, a] - vector[i] * dots[component, a]
+        add_rows(every, row, rotation, 0, n_given, rotated)
         for b in range(m):
-            out[i, b] = total[b]
+            out[i, b] = rotated[b]

@@ -1,4 +1,4 @@
-"""Products of a sparse matrix with a block of vectors: the sums of weighted rows are kept in vector registers.
+"""Sums of weighted rows, which are kept in vector registers: products of a matrix, sparse or dense, with a block of vectors.
 
 Left to itself, LLVM keeps such a sum in memory, as it cannot know that the arrays do not overlap; that takes twice the time.
 """
@@ -12,6 +12,7 @@ from numba.extending import intrinsic
 from ._jit import jit
 
 WIDE, NARROW = 16, 8  # columns that are summed together
+SUMS = 4  # that are added to in turn, as the processor begins an addition before it has ended the last
 LINE = 64  # bytes of a cache line
 AHEAD = 64  # entries between the one that is used and the one whose row of the block is fetched,
 LARGE = 500_000  # where the block has more numbers than that: smaller ones stay in the caches near the processor
@@ -62,31 +63,45 @@ else:
                 align = context.get_abi_sizeof(vector.element)
                 zero = ir.Constant(vector, [0.0] * width)
                 n_columns = builder.extract_value(arrays["block"].shape, 1)
-                before, loop, after = builder.block, builder.append_basic_block("loop"), builder.append_basic_block("after")
-                builder.cbranch(builder.icmp_signed("<", begin, end), loop, after)
 
-                builder.position_at_end(loop)
-                p, total = builder.phi(int64), builder.phi(vector)
-                row = builder.load(builder.gep(arrays["indices"].data, [p]))
-                row = builder.sext(row, int64) if row.type.width < 64 else row
-                weight = builder.load(builder.gep(arrays["weights"].data, [p]))
-                place = builder.gep(arrays["block"].data, [builder.add(builder.mul(row, n_columns), first)])
-                values = builder.load(builder.bitcast(place, vector.as_pointer()), align=align)
-                spread = builder.insert_element(ir.Constant(vector, ir.Undefined), weight, ir.Constant(int32, 0))
-                spread = builder.shuffle_vector(
-                    spread, ir.Constant(vector, ir.Undefined), ir.Constant(ir.VectorType(int32, width), [0] * width)
-                )
-                added = builder.fadd(total, builder.fmul(spread, values, flags=("contract",)), flags=("contract",))
-                following = builder.add(p, ir.Constant(int64, 1))
-                for phi, initial, later in ((p, begin, following), (total, zero, added)):
-                    phi.add_incoming(initial, before)
-                    phi.add_incoming(later, loop)
-                builder.cbranch(builder.icmp_signed("<", following, end), loop, after)
+                def add(total, p):
+                    row = builder.load(builder.gep(arrays["indices"].data, [p]))
+                    row = builder.sext(row, int64) if row.type.width < 64 else row
+                    weight = builder.load(builder.gep(arrays["weights"].data, [p]))
+                    place = builder.gep(arrays["block"].data, [builder.add(builder.mul(row, n_columns), first)])
+                    values = builder.load(builder.bitcast(place, vector.as_pointer()), align=align)
+                    spread = builder.insert_element(ir.Constant(vector, ir.Undefined), weight, ir.Constant(int32, 0))
+                    spread = builder.shuffle_vector(
+                        spread, ir.Constant(vector, ir.Undefined), ir.Constant(ir.VectorType(int32, width), [0] * width)
+                    )
+                    return builder.fadd(total, builder.fmul(spread, values, flags=("contract",)), flags=("contract",))
 
-                builder.position_at_end(after)
-                result = builder.phi(vector)
-                result.add_incoming(zero, before)
-                result.add_incoming(added, loop)
+                def loop(begin, total, n_sums):
+                    """Add entries from `begin` on, as long as there are `n_sums` left; return where that ends, and the sum."""
+                    step, before = ir.Constant(int64, n_sums), builder.block
+                    body, after = builder.append_basic_block("body"), builder.append_basic_block("after")
+                    builder.cbranch(builder.icmp_signed("<=", builder.add(begin, step), end), body, after)
+
+                    builder.position_at_end(body)
+                    p, totals = builder.phi(int64), [builder.phi(vector) for _ in range(n_sums)]
+                    added = [add(one, builder.add(p, ir.Constant(int64, place))) for place, one in enumerate(totals)]
+                    following = builder.add(p, step)
+                    for phi, initial, later in ((p, begin, following), *zip(totals, [total] + [zero] * (n_sums - 1), added, strict=True)):
+                        phi.add_incoming(initial, before)
+                        phi.add_incoming(later, body)
+                    joined = added[0]
+                    for one in added[1:]:
+                        joined = builder.fadd(joined, one)
+                    builder.cbranch(builder.icmp_signed("<=", builder.add(following, step), end), body, after)
+
+                    builder.position_at_end(after)
+                    stop, result = builder.phi(int64), builder.phi(vector)
+                    for phi, unchanged, later in ((stop, begin, following), (result, total, joined)):
+                        phi.add_incoming(unchanged, before)
+                        phi.add_incoming(later, body)
+                    return stop, result
+
+                _, result = loop(*loop(begin, zero, SUMS), 1)
                 builder.store(result, builder.bitcast(arrays["out"].data, vector.as_pointer()), align=align)
                 return context.get_dummy_value()
 
@@ -108,27 +123,31 @@ def zeros_in_lines(n, m, dtype):
 
 
 @jit(reassociate=True)
+def add_rows(indices, weights, block, begin, end, out):
+    """``out = sum_p weights[p] * block[indices[p]]``, p from begin to end; all but the indices of one type."""
+    m, first = len(out), 0
+    while first + WIDE <= m:
+        _add_wide(indices, weights, block, begin, end, first, out[first:])
+        first += WIDE
+    if first + NARROW <= m:
+        _add_narrow(indices, weights, block, begin, end, first, out[first:])
+        first += NARROW
+    if first < m:
+        out[first:] = 0
+        for p in range(begin, end):
+            for c in range(first, m):
+                out[c] += weights[p] * block[indices[p], c]
+
+
+@jit(reassociate=True)
 def step_rows(start, stop, indptr, indices, weights, block, previous, alpha, shift, beta):
     """Rows of ``previous = alpha (M - shift) block - beta previous``; arrays are contiguous, of one type."""
     m, large = block.shape[1], block.size > LARGE
-    total = np.empty(WIDE, block.dtype)
+    total = np.empty(m, block.dtype)
     for i in range(start, stop):
         if large:
             for p in range(indptr[i] + AHEAD, min(indptr[i + 1] + AHEAD, len(indices))):
                 prefetch(block, np.int64(indices[p]) * m)
-        first = 0
-        while first < m:
-            width = min(m - first, WIDE)
-            if width == WIDE:
-                _add_wide(indices, weights, block, indptr[i], indptr[i + 1], first, total)
-            elif width >= NARROW:
-                width = NARROW
-                _add_narrow(indices, weights, block, indptr[i], indptr[i + 1], first, total)
-            else:
-                total[:width] = 0
-                for p in range(indptr[i], indptr[i + 1]):
-                    for c in range(width):
-                        total[c] += weights[p] * block[indices[p], first + c]
-            for c in range(width):
-                previous[i, first + c] = alpha * (total[c] - shift * block[i, first + c]) - beta * previous[i, first + c]
-            first += width
+        add_rows(indices, weights, block, indptr[i], indptr[i + 1], total)
+        for c in range(m):
+            previous[i, c] = alpha * (total[c] - shift * block[i, c]) - beta * previous[i, c]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from . import parallel
 from ._coarse import coarse_start, groups_in_space
 from ._eigen import PROBES, Pairs, Start, block_width, solve_block, solve_dense
 from ._jit import jit
@@ -148,23 +149,23 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, max_produ
     components = by_size[sizes[by_size] > 1] if omit_isolated else by_size
     eigenvectors = np.zeros((n, k))
     eigenvalues, residuals = np.zeros(k), np.zeros(k)
-    root = np.sqrt(np.where(graph.degrees > 0, graph.degrees, 1.0))
-    norms = np.sqrt(np.bincount(graph.component, weights=root * root, minlength=len(sizes)))
+    squares = np.where(graph.degrees > 0, graph.degrees, 1.0)
+    null_vector = np.sqrt(squares / np.bincount(graph.component, weights=squares, minlength=len(sizes))[graph.component])
     column = np.full(len(sizes), k)
     column[components[:k]] = np.arange(min(k, len(components)))
-    rows = np.flatnonzero(column[graph.component] < k)
-    eigenvectors[rows, column[graph.component[rows]]] = root[rows] / norms[graph.component[rows]]
+    parallel.run(_place_components, n, graph.component, column, null_vector, eigenvectors)
 
     n_zero = min(k, len(components))
     guards, guard_values, converged, n_products = np.empty((n, 0), np.float32), np.empty(0), True, 0
     if k > n_zero:
         vertices, places = _rows(graph)
-        pairs = _beyond_components(graph, vertices, places, root, norms, k - n_zero, v0, tol, max_products, rng, progress)
+        pairs = _beyond_components(graph, vertices, places, null_vector, k - n_zero, v0, tol, max_products, rng, progress)
         eigenvalues[n_zero:] = np.clip(1.0 - pairs.values, 0.0, 2.0)
-        eigenvectors[vertices, n_zero:] = pairs.vectors
+        parallel.run(_place_rows, len(vertices), vertices, pairs.vectors, eigenvectors[:, n_zero:])
         residuals[n_zero:] = pairs.residuals
         guards = np.zeros((n, pairs.guards.shape[1]), np.float32)
-        guards[vertices] = pairs.guards
+        if guards.size:
+            parallel.run(_place_rows, len(vertices), vertices, pairs.guards, guards)
         guard_values = np.clip(1.0 - pairs.guard_values, 0.0, 2.0)
         converged, n_products = pairs.converged, pairs.n_products
     if not converged:
@@ -177,6 +178,22 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, max_produ
     _fix_signs(eigenvectors)
     found = eigenvalues, eigenvectors, residuals, converged
     return Spectrum(*found, len(sizes), graph.isolated, bool(omit_isolated), n_products, guards, guard_values)
+
+
+@jit
+def _place_components(start, stop, component, column, null_vector, out):
+    """Entries of the eigenvectors of eigenvalue 0, in those columns that there are."""
+    for i in range(start, stop):
+        if column[component[i]] < out.shape[1]:
+            out[i, column[component[i]]] = null_vector[i]
+
+
+@jit
+def _place_rows(start, stop, vertices, rows, out):
+    """``out[vertices] = rows``; numpy takes five times as long."""
+    for i in range(start, stop):
+        for c in range(rows.shape[1]):
+            out[vertices[i], c] = rows[i, c]
 
 
 def _rows(graph):
@@ -217,13 +234,12 @@ def _check_memory(needed, k, n):
         )
 
 
-def _beyond_components(graph, vertices, places, root, norms, k, v0, tol, max_products, rng, progress) -> Pairs:
+def _beyond_components(graph, vertices, places, null_vector, k, v0, tol, max_products, rng, progress) -> Pairs:
     """The `k` eigenpairs of M that follow the exact ones, on the rows `vertices` (components in one piece each)."""
     report = stage(progress, "eigenvectors")
     beginning = part(report, 0.0, 0.0)
     operator = NormalizedAdjacency.of_graph(graph, vertices, beginning)
-    component = graph.component[vertices]
-    null = NullSpace(np.r_[0, np.flatnonzero(np.diff(component)) + 1, len(vertices)], root[vertices] / norms[component])
+    null = NullSpace(np.r_[0, np.flatnonzero(np.diff(graph.component[vertices])) + 1, len(vertices)], null_vector[vertices])
 
     def solve(operator, null, k, tol, start=None, report=beginning):
         if _is_small(operator, null, k):
