@@ -7,19 +7,22 @@ from ..kernels import EXPONENTIAL, LAPLACIAN, exp_neg
 
 FIRST, SIZE, ALIAS = range(3)  # rows of `entries`: the first point of a node, their number, the alias
 LEVEL, WEIGHT = range(2)  # rows of `shape`: the node's smallest exponent, its weight (then its threshold)
+NEAREST, SMALLEST, LARGEST = range(3)  # rows of `bounds`: the smallest exponent, the largest and then its kernel value, the largest value
 
 
 @jit
-def room_for(capacity):
-    """Room for a list: `nodes` of a level and the next, their `bounds`, `entries` and `shape` of the list."""
-    return np.empty((2, capacity), np.int32), np.empty((2, capacity)), np.empty((3, capacity), np.int32), np.empty((2, capacity))
+def room_for(capacity, n_lists):
+    """Room for lists: `nodes` of a level and the next, their `bounds`, `entries` and `shape` of the lists."""
+    total = capacity * n_lists
+    return np.empty((2, capacity), np.int32), np.empty((3, capacity)), np.empty((3, total), np.int32), np.empty((2, total))
 
 
 @jit
 def list_nodes(
-    code, scale, g_first, g_last, g_low, g_high, points, start, stop, low, high, limit, nodes, bounds, entries, shape
+    code, scale, g_first, g_last, g_low, g_high, points, start, stop, low, high, limit, nodes, bounds, entries, shape, base
 ):  # fmt: skip
-    """List the nodes for a group in `entries` and `shape`; return their number, -1 if there is too little room, and how many were seen.
+    """List the nodes for a group in `entries` and `shape`, from the column `base` on; return how many there are, -1 if there is too little
+    room, and how many were seen.
 
     Level after level, a node is divided while the proposals that it would waste, ``|B| (max k - min k)``, are more than `limit`; a leaf
     falls into its points.
@@ -36,21 +39,23 @@ def list_nodes(
             _bound(code, scale, g_low, g_high, low, high, width, now, bounds)
         else:
             _bound(code, scale, g_low, g_high, points, points, width, now, bounds)
+        for p in range(width):
+            bounds[LARGEST, p], bounds[SMALLEST, p] = exp_neg(bounds[NEAREST, p]), exp_neg(bounds[SMALLEST, p])
         if not inner:
             for p in range(width):
-                largest = exp_neg(bounds[0, p])
-                _enter(now[p], 1, bounds[0, p], largest, entries, shape, count)
+                largest = bounds[LARGEST, p]
+                _enter(now[p], 1, bounds[NEAREST, p], largest, entries, shape, base + count)
                 count += (largest > 0.0) & ((now[p] != g_first) | (g_last - g_first > 1))
             return count, visits
         leaves = 2 * now[0] + 2 >= start.size
         divided = 0
         for p in range(width):
             node = now[p]
-            largest, smallest = exp_neg(bounds[0, p]), exp_neg(bounds[1, p])
+            largest, smallest = bounds[LARGEST, p], bounds[SMALLEST, p]
             size = stop[node] - start[node]
             own = (start[node] <= g_first) & (g_last <= stop[node])
             kept = size * largest - (size - own) * smallest <= limit
-            _enter(start[node], size, bounds[0, p], size * largest, entries, shape, count)
+            _enter(start[node], size, bounds[NEAREST, p], size * largest, entries, shape, base + count)
             count += kept & (largest > 0.0)
             following[divided] = node
             divided += (not kept) & (largest > 0.0)
@@ -86,24 +91,23 @@ def _enter(first, size, level, weight, entries, shape, k):
 def _bound(code, scale, g_low, g_high, low, high, width, nodes, bounds):
     """Smallest and largest exponents between the group's box and those of `nodes`, as `tree.box_distances` has them."""
     for p in range(width):
-        bounds[0, p] = bounds[1, p] = 0.0
+        bounds[NEAREST, p] = bounds[SMALLEST, p] = 0.0
     for c in range(g_low.size):
         for p in range(width):
             node = nodes[p]
             gap = max(max(g_low[c] - high[node, c], low[node, c] - g_high[c]), 0.0) * scale
             span = max(g_high[c] - low[node, c], high[node, c] - g_low[c]) * scale
-            bounds[0, p] += gap if code == LAPLACIAN else gap * gap
-            bounds[1, p] += span if code == LAPLACIAN else span * span
+            bounds[NEAREST, p] += gap if code == LAPLACIAN else gap * gap
+            bounds[SMALLEST, p] += span if code == LAPLACIAN else span * span
     if code == EXPONENTIAL:
         for p in range(width):
-            bounds[0, p], bounds[1, p] = np.sqrt(bounds[0, p]), np.sqrt(bounds[1, p])
+            bounds[NEAREST, p], bounds[SMALLEST, p] = np.sqrt(bounds[NEAREST, p]), np.sqrt(bounds[SMALLEST, p])
 
 
 @jit
-def alias_table(shape, count, alias, room):
-    """Walker's alias table (Vose's construction): the weights in `shape` become thresholds."""
-    threshold = shape[WEIGHT]
-    total = 0.0
+def alias_table(threshold, alias, room):
+    """Walker's alias table (Vose's construction): the weights in `threshold` become thresholds."""
+    count, total = threshold.size, 0.0
     for k in range(count):
         total += threshold[k]
     # Both stacks share `room` from its two ends: small entries from below, large ones from above.

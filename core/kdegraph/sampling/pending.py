@@ -1,52 +1,74 @@
-"""The draws of a group of targets, many at a time, from its list of nodes, see `rejection`."""
+"""Draws that wait for a proposal to be accepted, many at a time and of several groups of targets, see `rejection`."""
 
 import numpy as np
 
 from .._jit import jit
 from ..kernels import UNDERFLOW, exp_neg, paired_exponents
+from .lists import ALIAS, FIRST, LEVEL, SIZE, WEIGHT
 from .streams import advance, streams, uniform
 
-BATCH = 1024  # draws that are pending at a time
+BATCH = 1024  # draws that are pending at most
+TARGET, BASE, COUNT, SOURCE, NODE = range(5)  # rows of `choice`: what a draw is for, where its list is, what is proposed
+KEPT = 3  # rows of `choice` that a draw keeps while it is pending
 
 
 @jit
-def draw_group(
-    code, scale, points, order, degrees, seed, begin, end, count, entries, shape, state, place, choice, value, neighbors
-):  # fmt: skip
-    """Draw for the targets begin..end-1, many draws at a time: loop after loop over all that are pending, so that none waits for another.
+def room_for_draws():
+    """Room for pending draws: the `state` of their streams, their `place` in the flat neighbours, `choice`, and two `uniforms` each."""
+    return np.empty(BATCH, np.uint64), np.empty(BATCH, np.int64), np.empty((5, BATCH), np.int32), np.empty((2, BATCH))
 
-    A pending draw has the `state` of its stream, its `place` in the flat `neighbors` and its `target`.
+
+@jit
+def draw_group(code, scale, points, order, degrees, seed, begin, end, base, count, entries, shape, pending, draws, neighbors):
+    """Draw for the targets begin..end-1 from the list entries[:, base:base+count]; return how many draws are `pending` now.
+
+    `draws` is the room for them. They are rounds of proposals for as many as there is room for, whatever group they are of.
     """
-    first, size, alias = entries
-    level, threshold = shape
-    target, source, node = choice
-    pick, decision = value
+    state, place, choice, _ = draws
     n_rounds = neighbors.shape[1]
-    flat = neighbors.reshape(neighbors.size)
-    pending, i, draw = 0, begin, 0
-    while True:
-        while pending < BATCH and i < end:
-            taken = min(n_rounds - draw, BATCH - pending) if degrees[i] > 0.0 else 0
-            if taken:
-                streams(seed, order[i], draw, state[pending : pending + taken])
+    for i in range(begin, end):
+        draw = 0 if degrees[i] > 0.0 else n_rounds
+        while draw < n_rounds:
+            if pending == BATCH:
+                pending = propose(code, scale, points, entries, shape, pending, draws, neighbors)
+            taken = min(n_rounds - draw, BATCH - pending)
+            streams(seed, order[i], draw, state[pending : pending + taken])
+            for k in range(pending, pending + taken):
+                choice[TARGET, k], choice[BASE, k], choice[COUNT, k] = i, base, count
             for k in range(taken):
                 place[pending + k] = i * n_rounds + draw + k
-                target[pending + k] = i
             pending += taken
             draw += taken
-            if draw == n_rounds or taken == 0:
-                i, draw = i + 1, 0
-        if pending == 0:
-            return
-        # Loops over few arrays, one after the other: each is vectorised.
-        _uniforms(pending, state, pick, decision)
-        _pick_nodes(pending, pick, count, alias, threshold, node)
-        _pick_sources(pending, node, decision, size, first, source)
-        paired_exponents(code, scale, points, target[:pending], source[:pending], pick)
-        _decide(pending, pick, node, level, source, target, decision)
-        for p in range(pending):
-            flat[place[p]] = source[p]
-        pending = _keep_rejected(pending, decision, state, place, target)
+    return pending
+
+
+@jit
+def finish(code, scale, points, entries, shape, pending, draws, neighbors):
+    """Propose until no draw is pending."""
+    while pending:
+        pending = propose(code, scale, points, entries, shape, pending, draws, neighbors)
+    return pending
+
+
+@jit
+def propose(code, scale, points, entries, shape, pending, draws, neighbors):
+    """One proposal for every pending draw; return how many are left.
+
+    Loops over few arrays, one after the other, so that each is vectorised and no draw waits for another.
+    """
+    state, place, choice, uniforms = draws
+    # Rows by their numbers: what is unpacked has lost that it is contiguous, and with it half the speed.
+    target, base, count, source, node = choice[TARGET], choice[BASE], choice[COUNT], choice[SOURCE], choice[NODE]
+    pick, decision = uniforms[0], uniforms[1]
+    _uniforms(pending, state, pick, decision)
+    _pick_nodes(pending, pick, base, count, entries[ALIAS], shape[WEIGHT], node)
+    _pick_sources(pending, node, decision, entries[SIZE], entries[FIRST], source)
+    paired_exponents(code, scale, points, target[:pending], source[:pending], pick)
+    _decide(pending, pick, node, shape[LEVEL], source, target, decision)
+    flat = neighbors.reshape(neighbors.size)
+    for p in range(pending):
+        flat[place[p]] = source[p]
+    return _keep_rejected(pending, decision, state, place, choice)
 
 
 @jit
@@ -58,12 +80,13 @@ def _uniforms(pending, state, first, second):
 
 
 @jit
-def _pick_nodes(pending, uniforms, count, alias, threshold, node):
+def _pick_nodes(pending, uniforms, base, count, alias, threshold, node):
     for p in range(pending):
-        x = uniforms[p] * count
+        x = uniforms[p] * count[p]
         k = np.int32(x)
-        other = alias[np.uint32(k)]  # unsigned: no check for negative indices
-        node[p] = other if x - k >= threshold[np.uint32(k)] else k
+        at = np.uint32(base[p] + k)  # unsigned: no check for negative indices
+        other = alias[at]
+        node[p] = base[p] + (other if x - k >= threshold[at] else k)
 
 
 @jit
@@ -89,10 +112,11 @@ def _decide(pending, exponent, node, level, source, target, decision):
 
 
 @jit
-def _keep_rejected(pending, decision, state, place, target):
+def _keep_rejected(pending, decision, state, place, choice):
     """Move what is still pending to the front, without a branch that a processor could guess wrong, and return its number."""
+    target, base, count = choice[TARGET], choice[BASE], choice[COUNT]
     left = 0
     for p in range(pending):
-        state[left], place[left], target[left] = state[p], place[p], target[p]
+        state[left], place[left], target[left], base[left], count[left] = state[p], place[p], target[p], base[p], count[p]
         left += decision[p] <= 0.0
     return left

@@ -13,8 +13,8 @@ from .._jit import jit
 from ..kde.direct import direct_sums
 from ..kernels import exp_neg, exponent
 from .groups import Groups
-from .lists import FIRST, SIZE, WEIGHT, alias_table, list_nodes, room_for
-from .pending import BATCH, draw_group
+from .lists import ALIAS, FIRST, SIZE, WEIGHT, alias_table, list_nodes, room_for
+from .pending import draw_group, finish, room_for_draws
 
 TINY = 1e-300  # below, rounding may decide whether a point counts as reachable, so that it is looked at again
 SAMPLED_PAIRS = 100_000  # kernel values from which the cost is estimated
@@ -22,6 +22,7 @@ SAMPLED_PAIRS = 100_000  # kernel values from which the cost is estimated
 # dimension adds.
 SET_UP, GROUP, VISIT, VISIT_DIM, ENTRY, DRAW, PROPOSAL, PROPOSAL_DIM = 1e6, 1000.0, 4.0, 1.0, 15.0, 8.0, 11.0, 1.0
 HIDDEN = 1.5  # times what is counted: memory that is not in the caches, batches that run empty
+TOGETHER = 8  # longest lists that there is room for at a time
 REFINE = 16.0  # cost of dividing a node, in units of the proposals that a node's whole waste could save
 
 
@@ -72,7 +73,7 @@ def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, groups=None, progre
 def _estimate(picked, degrees, code, scale, g_start, g_stop, g_low, g_high, points, start, stop, low, high, n_rounds):
     """Cost of the groups `picked`, whose targets have about the `degrees`, and how many targets they have."""
     capacity = 1024
-    nodes, bounds, entries, shape = room_for(capacity)
+    nodes, bounds, entries, shape = room_for(capacity, 1)
     total, targets, d = 0.0, 0, points.shape[1]
     for k in range(picked.size):
         group, size = picked[k], g_stop[picked[k]] - g_start[picked[k]]
@@ -82,12 +83,12 @@ def _estimate(picked, degrees, code, scale, g_start, g_stop, g_low, g_high, poin
         while True:
             count, visits = list_nodes(
                 code, scale, g_start[group], g_stop[group], g_low[group], g_high[group], points, start, stop, low, high,
-                REFINE * degrees[k] / (size * n_rounds), nodes, bounds, entries, shape,
+                REFINE * degrees[k] / (size * n_rounds), nodes, bounds, entries, shape, 0,
             )  # fmt: skip
             if count >= 0:
                 break
             capacity *= 2
-            nodes, bounds, entries, shape = room_for(capacity)
+            nodes, bounds, entries, shape = room_for(capacity, 1)
         proposals = shape[WEIGHT, :count].sum() / degrees[k]
         draws = size * n_rounds * (DRAW + (PROPOSAL + PROPOSAL_DIM * d) * proposals)
         total += GROUP + visits * (VISIT + VISIT_DIM * d) + ENTRY * count + draws
@@ -98,10 +99,9 @@ def _estimate(picked, degrees, code, scale, g_start, g_stop, g_low, g_high, poin
 def _draw_range(
     begin, end, code, scale, g_start, g_stop, g_low, g_high, points, order, start, stop, low, high, degrees, seed, neighbors
 ):  # fmt: skip
-    capacity = 1024
-    nodes, bounds, entries, shape = room_for(capacity)
-    state, place = np.empty(BATCH, np.uint64), np.empty(BATCH, np.int64)
-    choice, value = np.empty((3, BATCH), np.int32), np.empty((2, BATCH))
+    capacity, used, pending = 1024, 0, 0
+    nodes, bounds, entries, shape = room_for(capacity, TOGETHER)
+    draws = room_for_draws()
     n_rounds = neighbors.shape[1]
     for group in range(begin, end):
         g_first, g_last = g_start[group], g_stop[group]
@@ -113,27 +113,34 @@ def _draw_range(
         if alive == 0:
             continue
         limit = REFINE * (total / alive) / (alive * n_rounds)
+        if used + capacity > entries.shape[1]:
+            pending, used = finish(code, scale, points, entries, shape, pending, draws, neighbors), 0
         while True:
             count, _ = list_nodes(
                 code, scale, g_first, g_last, g_low[group], g_high[group], points, start, stop, low, high, limit,
-                nodes, bounds, entries, shape,
+                nodes, bounds, entries, shape, used,
             )  # fmt: skip
             if count >= 0:
                 break
+            pending, used = finish(code, scale, points, entries, shape, pending, draws, neighbors), 0
             capacity *= 2
-            nodes, bounds, entries, shape = room_for(capacity)
-        if total < TINY and not _any_reachable(code, scale, points, g_first, count, entries):  # such a group is a single point
+            nodes, bounds, entries, shape = room_for(capacity, TOGETHER)
+        if total < TINY and not _any_reachable(
+            code, scale, points, g_first, entries[:, used : used + count]
+        ):  # such a group is a single point
             degrees[g_first] = 0.0
             continue
-        alias_table(shape, count, entries[2], nodes[0])
-        draw_group(
-            code, scale, points, order, degrees, seed, g_first, g_last, count, entries, shape, state, place, choice, value, neighbors
+        alias_table(shape[WEIGHT, used : used + count], entries[ALIAS, used : used + count], nodes[0])
+        pending = draw_group(
+            code, scale, points, order, degrees, seed, g_first, g_last, used, count, entries, shape, pending, draws, neighbors
         )
+        used += count
+    finish(code, scale, points, entries, shape, pending, draws, neighbors)
 
 
 @jit
-def _any_reachable(code, scale, points, i, count, entries):
-    for k in range(count):
+def _any_reachable(code, scale, points, i, entries):
+    for k in range(entries.shape[1]):
         for j in range(entries[FIRST, k], entries[FIRST, k] + entries[SIZE, k]):
             if j != i and exp_neg(exponent(code, scale, points, i, points, j)) > 0.0:
                 return True
