@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from explorer_objects import TWO_PAIRS, settle, widget, widgets
 from kdegraph import datasets
-from kdegraph_explorer.views.controls import FileButton
+from kdegraph_explorer.views.widgets import FileButton
 
 
 def test_every_widget_has_a_label_of_its_own_and_a_sentence(explore):

@@ -1,9 +1,11 @@
 """What slow work shows before its result: a graph of few rounds, edges that have no clusters yet."""
 
 import threading
+import time
 
 import kdegraph
 import kdegraph_explorer.pipeline as pipeline
+import kdegraph_explorer.session as module
 from explorer_objects import PATIENCE, settle, view
 from kdegraph import datasets
 
@@ -51,6 +53,46 @@ def test_a_newer_request_stops_the_rest_of_a_coarse_one(sessions, monkeypatch):
     assert stopped.is_set()
     assert session.state.outcome("kde").graph.sigma == 0.25
     assert not session.state.result.coarse
+
+
+def test_the_rest_waits_for_the_drawing_of_the_first_look_unless_it_is_stopped(sessions, monkeypatch):
+    monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
+    monkeypatch.setattr(module, "PATIENCE", 10 * PATIENCE)
+    monkeypatch.setattr(module, "BREATH", 0.0)
+    session = sessions(MOONS, sigma=0.15, n_rounds=20, n_clusters=2)
+    drawn, rounds = threading.Event(), []
+    drawing = session.latest(lambda request, progress, publish: drawn.wait(PATIENCE), deliver=lambda *result: None)
+
+    def seen(event):
+        rounds.append(event.new.outcomes["kde"].graph.n_rounds)
+        if event.new.coarse:
+            drawing.request("the first look")
+
+    session.state.param.watch(seen, "result")
+    session.state.choose(sigma=0.2)
+    until(session, lambda: drawing.busy)
+    assert session._compute.busy
+    assert rounds == [pipeline.FEW_ROUNDS]
+    drawn.set()
+    session.wait(PATIENCE)
+    assert rounds[-1] == 20
+    drawn.clear()
+    session.state.choose(sigma=0.25)
+    until(session, lambda: drawing.busy)
+    session.cancel()
+    session.wait(PATIENCE)  # long before what it had waited for
+    assert drawing.busy
+    assert session.state.result.coarse
+    drawn.set()
+
+
+def until(session, holds):
+    """Wait until something holds, on the session's thread."""
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end, "it does not come about"
+        session.mailbox.drain()
+        time.sleep(0.001)
 
 
 def test_edges_of_many_draws_are_shown_before_their_clusters_and_not_drawn_twice(explore, monkeypatch):

@@ -9,7 +9,8 @@ from explorer_objects import PATIENCE, TWO_PAIRS, settle
 from kdegraph import datasets
 from kdegraph_explorer import Explorer
 from kdegraph_explorer.app import create_app
-from kdegraph_explorer.views.markup import Beacon
+from kdegraph_explorer.jobs import Mailbox
+from kdegraph_explorer.views.markup import Beacon, Markup
 
 
 def figure_names(place):
@@ -60,7 +61,9 @@ def test_results_that_do_not_exist_are_not_read_back(explore):
         _ = explorer.labels
 
 
-def test_page_and_notebook_show_the_same_parts(explore):
+def test_page_and_notebook_show_the_same_parts(explore, monkeypatch):
+    mailboxes, create = [], Mailbox.__init__
+    monkeypatch.setattr(Mailbox, "__init__", lambda box, **options: mailboxes.append(box) or create(box, **options))
     explorer = explore(TWO_PAIRS, sigma=1.0)
     place = explorer.__panel__()
     assert place.select(pn.pane.Bokeh) == []
@@ -74,6 +77,10 @@ def test_page_and_notebook_show_the_same_parts(explore):
         tabs = next(found for found in place_of.select(pmui.RadioButtonGroup) if "Graphs" in found.options)
         for key in tabs.options.values():
             tabs.value = key
+    assert figure_names(page) == figure_names(place) == first
+    assert sum(text.html == "Opening the view …" for text in page.select(Markup)) == len(tabs.options) - 1
+    for mailbox in mailboxes:
+        mailbox.drain()
     every = {figure.name for shown in explorer.views if shown.applies() for figure in shown.figures()}
     assert first < every
     assert figure_names(page) == figure_names(place) == every

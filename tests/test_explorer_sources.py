@@ -1,10 +1,13 @@
 """Sources of data: generators, photographs, files."""
 
 import io
+import struct
+import zipfile
 
 import numpy as np
 import pytest
 from explorer_objects import PATIENCE
+from files import png_header
 from kdegraph import datasets
 from kdegraph_explorer.pipeline import Pipeline, Request
 from kdegraph_explorer.session import Session
@@ -38,6 +41,14 @@ def npy(array):
     buffer = io.BytesIO()
     np.save(buffer, array)
     return buffer.getvalue()
+
+
+def bomb():
+    """A small archive that unpacks to more than may be."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("X.npy", npy(np.zeros((2000, 2))))
+    return stream.getvalue().replace(struct.pack("<I", 32_128), struct.pack("<I", datasets.MAX_BYTES + 1))
 
 
 def png(pixels):
@@ -144,6 +155,10 @@ def test_picture_becomes_pixels(session):
         ("flat.npy", npy(np.zeros((2, 2, 2)))),
         ("cut.png", png(np.zeros((9, 9, 3), dtype=np.uint8))[:40]),
         ("pickle.npy", npy(np.array([{"a": 1}], dtype=object))),
+        ("bomb.npz", bomb()),
+        ("huge.png", png_header(100_000, 100_000)),
+        ("wide.csv", b",".join([b"c"] * 10_000) + b"\n" + b",".join([b"1"] * 10_000) + b"\n"),
+        ("formulas.csv", b"a,b\n=1+1,=2\n=cmd|' /C calc'!A0,=3\n"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -212,16 +212,25 @@ def test_cancel_stops_the_work_and_keeps_the_last_result(open_session, monkeypat
     assert session.state.outcome("kde").graph.sigma == 0.25
 
 
-def test_an_unexpected_fault_is_named(open_session, monkeypatch):
+def test_an_unexpected_fault_is_named_keeps_the_last_result_and_can_be_tried_again(open_session, monkeypatch):
     session = open_session(sigma=0.15)
+    before = session.state.result
 
     def broken(*args, **options):
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr(pipeline, "similarity_graph", broken)
-    session.state.choose(sigma=0.2)
+    with monkeypatch.context() as patch:
+        patch.setattr(pipeline, "similarity_graph", broken)
+        for again in (lambda: session.state.choose(sigma=0.2), session.retry):
+            again()
+            session.wait(PATIENCE)
+            assert session.state.error == "ZeroDivisionError: division by zero"
+            assert session.state.result is before
+            session.state.error = ""
+    session.retry()
     session.wait(PATIENCE)
-    assert session.state.error == "ZeroDivisionError: division by zero"
+    assert session.state.error == ""
+    assert session.state.outcome("kde").graph.sigma == 0.2
 
 
 def test_sessions_do_not_share_their_state(open_session):

@@ -11,17 +11,18 @@ from kdegraph._validation import check_count, check_points, check_positive
 from kdegraph.datasets import Dataset
 from panel.viewable import Viewer
 
-from . import address
+from . import address, memory
 from .actions import Actions
 from .notebook import growing, widget_of
 from .session import Session
 from .views import VIEWS
 from .views.base import beside
-from .views.controls import DataControls, DisplayControls, ParameterControls, link
+from .views.controls import DataControls, DisplayControls, ParameterControls
 from .views.markup import Beacon, Markup
 from .views.stages import StageBars
 from .views.status import Problem, Status
 from .views.toolbar import Toolbar
+from .views.widgets import link
 
 TABS_STYLE = {
     "& .MuiToggleButton-root": {
@@ -35,6 +36,7 @@ TABS_STYLE = {
 SCROLL_SIDEWAYS = "@media (max-width: 599px) { :host { max-width: calc(100vw - 8px); overflow-x: auto; } }"
 # By itself, Panel would add up the sizes of the hidden views, too.
 MAIN_STYLE = ":host { min-height: 460px !important; min-width: 0 !important; }"
+OPENING = ":host { display: grid; place-content: center; font-size: 13px; opacity: 0.65; }"
 SIDEBAR_WIDTH = 320
 SCROLLS_WHERE_NARROW = """
 @media (max-width: 599px) { :host { overflow-y: auto; } :host > * { height: auto !important; flex: none !important; } }
@@ -122,7 +124,7 @@ class Explorer(Viewer):
         self.session.state.param.watch(lambda *events: self._arrange(), ["shown", "source"])
         self._arrange()
         if served:
-            pn.state.on_session_destroyed(lambda context: self.close())
+            pn.state.on_session_destroyed(lambda context: self._end())
             begin = WeakMethod(self._begin)  # Panel keeps what waits for a page, also for one that never appears
             pn.state.onload(lambda: begin()())  # what is sent before the browser has built the page would be lost
         else:
@@ -176,6 +178,11 @@ class Explorer(Viewer):
             session.history.forget(snapshot)
         session.history.param.watch(lambda event: self._write_address(), "current")
         session.state.param.watch(lambda event: self._write_address(), "view")
+
+    def _end(self):
+        """On a server: the page is gone for good."""
+        self.close()
+        memory.give_back_soon()
 
     def _write_address(self):
         snapshot = replace(self.session.history.current, view=self.session.state.view)
@@ -268,17 +275,31 @@ class Explorer(Viewer):
         if applicable != self._tabs.options or state.view not in applicable.values():
             self._tabs.param.update(options=applicable, value=next(iter(applicable.values())))
         self._tabs.visible = len(applicable) > 1
-        self._show()
 
     def _show(self):
-        shown = self.session.state.view
-        if len(self._top[shown]) == 0:
+        shown = self._shown_view()
+        place, first = self._top[shown.key], not any(map(len, self._top.values()))
+        for key, other in self._top.items():
+            other.visible = key == shown.key
+        self._bottom.visible = not shown.alone
+        if len(place) or first:  # what comes first is a part of the page
+            self._fill(place, shown)
+        else:
             with growing(self._main):
-                self._top[shown].extend(view for view in self.views if view.key == shown)
-        for key, place in self._top.items():
-            place.visible = key == shown
-        self._bottom.visible = not any(view.alone for view in self.views if view.key == shown)
-        self.session.state.with_full = any(view.with_full for view in self.views if view.key == shown)
+                place.append(Markup(html="Opening the view …", stylesheets=[OPENING], sizing_mode="stretch_both"))
+            self.session.mailbox.post(lambda: self._fill(place, shown))  # that takes a second; meanwhile the browser shows the sentence
+        self.session.state.with_full = shown.with_full
+
+    def _fill(self, place, view):
+        if list(place) != [view]:
+            with growing(self._main):
+                place.objects = [view]
+        if view is self._shown_view():
+            view.appear()
+
+    def _shown_view(self):
+        """The large view that is on the screen."""
+        return next(view for view in self.views if view.key == self.session.state.view)
 
 
 def _dataset(X, y):

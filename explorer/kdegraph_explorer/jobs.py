@@ -87,13 +87,15 @@ class Latest:
         ``report(None, 1.0)`` says that nothing is running any more.
     grace : float
         Seconds.
+    notify : callable, optional
+        Called, in any thread, after every request and cancel, and when nothing is running any more.
     """
 
     REPORT_AFTER = 0.25  # seconds
     REPORT_EVERY = 0.1
 
-    def __init__(self, work, *, mailbox, deliver, fail=None, report=None, grace=0.8):
-        self._work, self._mailbox, self._grace = work, mailbox, grace
+    def __init__(self, work, *, mailbox, deliver, fail=None, report=None, grace=0.8, notify=lambda: None):
+        self._work, self._mailbox, self._grace, self._notify = work, mailbox, grace, notify
         self._deliver, self._fail, self._report = deliver, fail or _raise, report or (lambda stage, fraction: None)
         self._lock = threading.Lock()
         self._pending = None
@@ -114,6 +116,7 @@ class Latest:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._loop, name="kdegraph-explorer", daemon=True)
                 self._thread.start()
+        self._notify()
 
     def cancel(self):
         """Stop what is under way and forget what waits; nothing of it is delivered."""
@@ -121,6 +124,7 @@ class Latest:
             self._generation += 1
             self._barrier = self._generation
             self._pending = None
+        self._notify()
 
     def close(self):
         """Cancel and accept no more requests."""
@@ -155,14 +159,18 @@ class Latest:
         self._mailbox.drain()
 
     def _loop(self):
-        while True:
-            with self._lock:
-                if self._pending is None:
-                    self._thread = None
-                    self._mailbox.post(self._report_idle)
-                    return
-                (generation, request), self._pending = self._pending, None
-            self._run(generation, request)
+        while (taken := self._take()) is not None:
+            self._run(*taken)
+        self._notify()
+
+    def _take(self):
+        """The newest request with its generation; None ends the thread."""
+        with self._lock:
+            taken, self._pending = self._pending, None
+            if taken is None:
+                self._thread = None
+                self._mailbox.post(self._report_idle)
+            return taken
 
     def _report_idle(self):
         if self._thread is None and not self._closed:

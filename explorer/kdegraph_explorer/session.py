@@ -1,7 +1,6 @@
 """One session: the state, the data sources and the jobs that connect them. No widgets here either."""
 
 import threading
-import time
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -53,10 +52,11 @@ class Session:
         self.sources = {source.key: source for source in sources}
         self.state.param.source.objects = list(self.sources)
         self.state.source = sources[0].key
-        self.mailbox = Mailbox(document, push)
+        self.mailbox = Mailbox(document=document, push=push)
         self.tree_of = TreeKeeper()
         self._pipeline = Pipeline()
         self._jobs = []
+        self._news = threading.Condition()  # notified when a job has begun or ended, or is to stop
         self._compute = self.latest(self._run, deliver=self._accept, fail=self._fail, report=self._report)
         self._load = self.latest(self._make, deliver=self._use, fail=self._refuse, report=self._report)
         self.origin = None
@@ -75,7 +75,7 @@ class Session:
 
     def latest(self, work, **callbacks):
         """A `Latest` job that ends with the session."""
-        job = Latest(work, mailbox=self.mailbox, **callbacks)
+        job = Latest(work, mailbox=self.mailbox, notify=self._notify, **callbacks)
         self._jobs.append(job)
         return job
 
@@ -238,15 +238,23 @@ class Session:
         """Wait, in the worker, until a first look is on the screen: what comes next would take the processor from those who draw it."""
         drawing = [job for job in self._jobs if job not in (self._load, self._compute)]
         taken = threading.Event()
+
+        def stop_if_stale():
+            progress(f"{FIRST_LOOK}: scores", 1.0)
+
+        def drawn():
+            stop_if_stale()
+            return taken.is_set() and not any(job.busy for job in drawing)
+
         self.mailbox.post(taken.set)  # after the result itself
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end and not (taken.is_set() and not any(job.busy for job in drawing)):
-            progress(f"{FIRST_LOOK}: scores", 1.0)
-            time.sleep(0.002)
-        end = time.monotonic() + BREATH
-        while time.monotonic() < end:
-            progress(f"{FIRST_LOOK}: scores", 1.0)
-            time.sleep(0.01)
+        self.mailbox.post(self._notify)
+        with self._news:
+            self._news.wait_for(drawn, PATIENCE)
+            self._news.wait_for(stop_if_stale, BREATH)
+
+    def _notify(self):
+        with self._news:
+            self._news.notify_all()
 
     def _accept(self, request, result):
         if request.dataset is self.state.dataset:

@@ -201,5 +201,5 @@ def test_points_with_another_cluster_are_selected(explorer):
     words.wait_for()
     n = int(re.search("graph: ([0-9,]+) of", words.inner_text()).group(1).replace(",", ""))
     assert n > 0
-    page.locator("button", has_text="Select those of the k-NN graph").click()
+    page.get_by_role("button", name="Select those of the k-NN graph", exact=True).click()
     page.wait_for_function(f"([name, n]) => ({SELECTED})(name).length === n", arg=["Compare: KDE graph", n])

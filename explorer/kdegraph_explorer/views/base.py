@@ -44,7 +44,7 @@ class View(Viewer):
         self.session = session
         self.state = session.state
         self._body = None
-        self._descriptions = []
+        self._updates, self._descriptions = [], []
 
     def __panel__(self):
         return self._body
@@ -69,7 +69,14 @@ class View(Viewer):
 
     def follow(self, update, *names):
         """Call `update` when one of these parameters of the state changes, and when the view appears; not while it is hidden."""
-        self.state.param.watch(lambda *events: self.visible and update(), [*names, "view"])
+        self._updates.append(update)
+        if names:
+            self.state.param.watch(lambda *events: self.visible and update(), list(names))
+
+    def appear(self):
+        """Make up for what has changed while the view was hidden."""
+        for update in self._updates:
+            update()
 
     def describe(self):
         """Describe anew what the cards show; to be called when that has changed and the state has not."""
@@ -186,7 +193,7 @@ def number(value):
 
 def figure_pane(fig, name):
     """A figure that fills its place; `name` becomes a CSS class, a hook for tests."""
-    fig.css_classes = ["kg-plot", f"kg-{name}"]
+    fig.css_classes = [*fig.css_classes, "kg-plot", f"kg-{name}"]
     return pn.pane.Bokeh(fig, sizing_mode="stretch_both", margin=0, min_height=150)
 
 

@@ -5,7 +5,6 @@ from functools import partial
 import holoviews as hv
 import numpy as np
 import panel as pn
-import panel_material_ui as pmui
 
 from ..drawing.elements import LiveElement
 from ..drawing.palette import METHOD
@@ -15,6 +14,7 @@ from .describe import clusters, spectra
 from .markup import TABLE_STYLE, Markup
 from .plots import LinkedPlots
 from .scores import score_rows, score_table
+from .widgets import button
 
 SENTENCE = {"kde": "sampled", "knn": "nearest neighbours", "full": "all pairs with a kernel above 1e-9"}
 DIFFERENT = "Labelled differently"
@@ -46,14 +46,12 @@ class CompareView(View):
             "", sizing_mode="stretch_width", margin=(4, 12), stylesheets=[":host { font-size: 12.5px; line-height: 1.5; }"]
         )
         self._buttons = {
-            method: pmui.Button(
-                label=f"Select those of the {ALL_METHODS[method]}",
-                description="Select the points whose cluster is another than in the KDE graph; all plots show them.",
-                size="small",
-                variant="outlined",
+            method: button(
+                f"Select those of the {ALL_METHODS[method]}",
+                "Select the points whose cluster is another than in the KDE graph; all plots show them.",
+                partial(self._select, method),
                 sizing_mode="stretch_width",
                 margin=(4, 12),
-                on_click=lambda event, method=method: self._select(method),
             )
             for method in ("knn", "full")
         }
@@ -125,9 +123,9 @@ class CompareView(View):
         self._table.html = score_table(ALL_METHODS, self.rows())
         self._not_built.visible = self._too_many
         self._words.object = "".join(f"<p style='margin:2px 0'>{self._sentence(method)}</p>" for method in self._buttons)
-        for method, button in self._buttons.items():
+        for method, select in self._buttons.items():
             found = self.differences(method)
-            button.disabled = found is None or not len(found)
+            select.disabled = found is None or not len(found)
 
     @property
     def _too_many(self):

@@ -5,12 +5,11 @@ from html import escape
 
 import panel as pn
 import panel_material_ui as pmui
-import param
 from kdegraph._validation import check_positive
-from kdegraph.datasets import MAX_BYTES
 from panel.viewable import Viewer
 
 from ..projection import axes
+from .widgets import COMPACT, DENSE, SMALL_TOGGLE, at_once, control, link, row
 
 SIGMA_DECADES = 1.5  # the slider reaches this far to both sides of the automatic value
 ROUNDED = 3e-5  # of an exponent: what five digits of sigma leave out
@@ -28,113 +27,7 @@ def heading(text):
     )
 
 
-def control(parameterized, name, hint=None):
-    """A widget for a parameter, with its sentence as the tooltip.
-
-    Parameters
-    ----------
-    parameterized : param.Parameterized
-    name : str
-    hint : str, optional
-        "steps": a slider over the values to choose from; "file": a file from the user's disk.
-    """
-    parameter = parameterized.param[name]
-    value = getattr(parameterized, name)
-    common = {"label": parameter.label, "description": parameter.doc, "sizing_mode": "stretch_width", "size": "small"}
-    slider = {"margin": (2, 8), "sx": DENSE, **common}
-    if hint == "steps":
-        options = {f"{option:,}": option for option in parameter.objects}
-        return link(pmui.DiscreteSlider(options=options, value=value, **slider), "value", parameterized, name)
-    if hint == "file":
-        return file_input(parameterized, name, common)
-    if isinstance(parameter, param.ListSelector):
-        del common["size"]
-        return pmui.MultiChoice.from_param(parameter, margin=(6, 8), **common)
-    if isinstance(parameter, param.Boolean):
-        return pmui.Switch.from_param(parameter, margin=(2, 8), stylesheets=[COMPACT], **common)
-    if isinstance(parameter, param.Selector):
-        return pmui.Select.from_param(parameter, margin=(6, 8), **common)
-    if isinstance(parameter, param.Integer) and parameter.bounds[1] > 1000:
-        return pmui.IntInput.from_param(parameter, margin=(6, 8, 0, 0), width=112, **{**common, "sizing_mode": None})
-    if isinstance(parameter, param.Integer):
-        return at_once(pmui.IntSlider.from_param(parameter, **slider))
-    return at_once(pmui.FloatSlider.from_param(parameter, step=parameter.step or 0.01, **slider))
-
-
-def link(widget, attribute, parameterized, name):
-    """Tie an attribute of a widget to a parameter, both ways."""
-    at_once(widget)
-    widget.param.watch(lambda event: setattr(parameterized, name, event.new), attribute)
-    parameterized.param.watch(lambda event: setattr(widget, attribute, event.new), name)
-    return widget
-
-
-def at_once(widget):
-    """Have what the user does with a widget arrive without Panel's wait of 50 ms for more; `Latest` takes care of what comes too fast."""
-    widget._debounce = 0
-    return widget
-
-
-class FileButton(pmui.FileInput):
-    """A file input that also passes on what the browser turns away: files over the size limit, and empty ones, which arrive as nothing.
-
-    Parameters
-    ----------
-    refuse : callable
-        Called with a ValueError that says why the last file was turned away.
-    """
-
-    def __init__(self, refuse, **params):
-        self._refuse = refuse
-        super().__init__(**params)
-
-    def _handle_msg(self, msg):
-        if msg["status"] == "error":
-            self._refuse(ValueError(msg["error"]))
-        elif msg["status"] == "finished" and not self._buffer:
-            self._refuse(ValueError("the file is empty: it has no bytes; choose one with data"))
-            self._send_msg({"status": "finished"})
-        else:
-            super()._handle_msg(msg)
-
-
-def file_input(parameterized, name, options):
-    """A button, and a place to drop a file on.
-
-    Sets the parameter to the pair of the file's name and its bytes, or to a ValueError. All types are let through: it is Python that knows,
-    and says, what it can read.
-    """
-
-    def take(value):
-        setattr(parameterized, name, value)
-
-    widget = FileButton(take, multiple=False, max_file_size=MAX_BYTES, variant="outlined", margin=(6, 8), **options)
-    widget.param.watch(lambda event: event.new is not None and take((widget.filename, event.new)), "value")
-    return widget
-
-
-SMALL_LABEL = {"& .MuiTypography-root, & .MuiFormLabel-root, &.MuiTypography-root": {"fontSize": "13.5px"}}
-DENSE = {
-    "& .MuiSlider-root": {"paddingTop": "7px", "paddingBottom": "7px"},
-    "& .MuiSlider-thumb, & .MuiSlider-track": {"transition": "none"},  # ten frames that the views would have to wait for
-    **SMALL_LABEL,
-}
-
-SMALL_BUTTON = {"textTransform": "none", "minWidth": "0", "padding": "2px 8px !important", "minHeight": "31px"}
-SMALL_TOGGLE = {
-    "& .MuiButtonBase-root": {"padding": "2px 10px", "textTransform": "none", "fontSize": "13px", "minHeight": "30px"},
-    **SMALL_LABEL,
-}
 SENTENCE_STYLE = ":host { font-size: 12px; line-height: 1.35; } div { opacity: 0.65; }"
-COMPACT = (
-    ".MuiFormLabel-root { font-size: 13.5px !important; } "
-    ".MuiFormControlLabel-root { margin-right: 0 !important; } .MuiTypography-root { font-size: 13.5px !important; white-space: nowrap; }"
-)
-
-
-def row(*widgets):
-    """Widgets on one line."""
-    return pn.Row(*widgets, sizing_mode="stretch_width", margin=0)
 
 
 def paired(widgets):

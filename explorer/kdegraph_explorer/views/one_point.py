@@ -15,9 +15,9 @@ from ..drawing.palette import BETWEEN, MARK, METHOD, rgb
 from ..drawing.recursion import RecursionPlot
 from . import describe
 from .base import View, beside, card, figure_pane
-from .controls import DENSE, SMALL_BUTTON
 from .markup import TABLE_STYLE, Markup
 from .plots import LinkedPlots
+from .widgets import DENSE, button
 
 FIELD_SIZE = 96  # pixels of the image of the kernel, which is smooth
 REACH = 2.6  # the window shows at least so many sigma around the point
@@ -51,13 +51,11 @@ class OnePointView(View):
         self._draw.param.watch(lambda event: self._update(), "value")
         self._step = 0
         buttons = [
-            pmui.Button(
-                label=label, description=doc, size="small", variant="outlined", margin=(8, 2), on_click=click, width=54, sx=SMALL_BUTTON
-            )
-            for label, doc, click in (
-                ("Back", "Undo the last halving.", lambda event: self._walk(-1)),
-                ("Next", "Halve once more.", lambda event: self._walk(1)),
-                ("All", "Show every halving down to the sample.", lambda event: self._walk(1000)),
+            button(label, sentence, lambda by=by: self._walk(by), margin=(8, 2), width=54)
+            for label, sentence, by in (
+                ("Back", "Undo the last halving.", -1),
+                ("Next", "Halve once more.", 1),
+                ("All", "Show every halving down to the sample.", 1000),
             )
         ]
         self._table = Markup(

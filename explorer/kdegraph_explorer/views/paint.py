@@ -12,9 +12,9 @@ from ..drawing.figures import Frame, plain_figure
 from ..drawing.palette import BETWEEN, CLUSTERS
 from ..sources.painted import CANVAS, N_CLASSES, along, coordinates, unpack
 from .base import View, beside, card, figure_pane
-from .controls import DENSE, SMALL_BUTTON, SMALL_TOGGLE
 from .describe import clusters
 from .plots import LinkedPlots
+from .widgets import DENSE, SMALL_TOGGLE, button
 
 ERASER = 2.5  # the eraser reaches this many times the spread of the brush
 
@@ -49,20 +49,10 @@ class PaintView(View):
             label="Points per stroke", description="How many points a stroke adds.", start=5, end=300, step=5, value=60, **SLIDER
         )
         buttons = [
-            pmui.Button(
-                label=label,
-                description=doc,
-                size="small",
-                variant="outlined",
-                margin=(4, 3),
-                on_click=click,
-                width=70,
-                height=31,
-                sx=SMALL_BUTTON,
-            )
-            for label, doc, click in (
-                ("Blob", "Add a round blob in an empty place, without the mouse.", lambda event: self._blob()),
-                ("Clear", "Take all points away; undo brings them back.", lambda event: self._clear()),
+            button(label, sentence, act, margin=(4, 3), width=70, height=31)
+            for label, sentence, act in (
+                ("Blob", "Add a round blob in an empty place, without the mouse.", self._blob),
+                ("Clear", "Take all points away; undo brings them back.", self._clear),
             )
         ]
         tools = pn.Column(

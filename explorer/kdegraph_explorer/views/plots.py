@@ -11,6 +11,11 @@ from ..selection import combined, indices_within
 REACH = 6  # pixels between the mouse and the point that is meant
 TOOLS = "pan,wheel_zoom,box_select,lasso_select,tap,reset"
 ROOM, ROOM_FOR_A_NAME = 42, 26  # pixels beside a plot: were it as wide as the numbers there, these and the window would change each other
+EMPTY = "kg-empty"  # the class of a plot of which nothing has been painted yet
+SAYS_SO = f"""
+:host(.{EMPTY})::after {{ content: "Drawing …"; position: absolute; inset: 0; display: grid; place-content: center; opacity: 0.65;
+  font-size: 13px; pointer-events: none; }}
+"""
 DRAG = {"move": PanTool, "box": BoxSelectTool, "lasso": LassoSelectTool}
 
 
@@ -166,7 +171,9 @@ class GraphPlot:
 
     def __init__(self, name, frame):
         self.painter = Painter()
-        self.figure = plain_figure(tools=TOOLS, description=name, x_range=frame.x_range, y_range=frame.y_range)
+        self.figure = plain_figure(
+            tools=TOOLS, description=name, x_range=frame.x_range, y_range=frame.y_range, css_classes=[EMPTY], stylesheets=[SAYS_SO]
+        )
         self._image = ColumnDataSource({column: [] for column in ("image", "x", "y", "dw", "dh")})
         self._points = ColumnDataSource({"x": [], "y": [], "colour": []})
         self.figure.image_rgba("image", "x", "y", "dw", "dh", source=self._image)
@@ -195,6 +202,8 @@ class GraphPlot:
         if layers.image is not None:
             x0, x1, y0, y1, *_ = scene.viewport
             self._image.data = {"image": [layers.image], "x": [x0], "y": [y0], "dw": [x1 - x0], "dh": [y1 - y0]}
+            if EMPTY in self.figure.css_classes:
+                self.figure.css_classes = [name for name in self.figure.css_classes if name != EMPTY]
         if layers.positions is not None:
             self._glyph.size = 2 * point_radius(len(scene.positions))
             x, y = layers.positions.T.copy()

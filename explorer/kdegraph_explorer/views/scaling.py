@@ -16,6 +16,7 @@ from . import describe
 from .base import BELOW_WHERE_NARROW, View, beside, card
 from .markup import TABLE_STYLE, Markup, html_table
 from .scores import number
+from .widgets import button
 
 WORDS_STYLE = ":host { font-size: 12.5px; opacity: 0.7; } div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }"
 
@@ -47,12 +48,10 @@ class ScalingView(View):
             width=170,
             margin=(8, 8, 0, 8),
         )
-        self._run = pmui.Button(
-            label="Measure", color="primary", size="small", width=100, margin=(8, 4), on_click=lambda event: self.start()
+        self._run = button(
+            "Measure", "Measure anew, small sizes first.", self.start, variant="contained", color="primary", width=100, margin=(8, 4)
         )
-        self._stop = pmui.Button(
-            label="Stop", variant="outlined", size="small", width=80, margin=(8, 4), disabled=True, on_click=lambda event: self.stop()
-        )
+        self._stop = button("Stop", "Stop measuring; what was measured stays.", self.stop, width=80, margin=(8, 4), disabled=True)
         self._bar = pmui.LinearProgress(value=0, variant="determinate", width=110, margin=(22, 12), visible=False)
         self._words = Markup(sizing_mode="stretch_width", height=20, margin=(16, 4), stylesheets=[WORDS_STYLE])
         self._plot = LiveElement("Scaling: seconds", draw_timings, "kg-scaling", xlabel="points", ylabel="seconds", logx=True, logy=True)

@@ -7,6 +7,7 @@ import panel_material_ui as pmui
 from panel.viewable import Viewer
 
 from .markup import Markup
+from .widgets import button
 
 
 class Status(Viewer):
@@ -27,15 +28,14 @@ class Status(Viewer):
             stylesheets=[UNLESS_NARROW],
             sx={"& .MuiLinearProgress-bar": {"transition": "none"}},  # else the page is painted sixty times a second while it works
         )
-        cancel = pmui.Button(
+        cancel = button(
+            "Cancel",
+            "Stop what is under way; the last results stay.",
+            session.cancel,
             color="primary",
-            label="Cancel",
-            size="small",
-            variant="outlined",
             width=84,
             margin=(0, 12, 0, 0),
             css_classes=["kg-cancel"],
-            on_click=lambda event: session.cancel(),
         )
         self._work = pn.Row(self._bar, cancel, visible=False, margin=(4, 0), height=32)
         self._body = pn.Row(
@@ -82,14 +82,14 @@ class Problem(Viewer):
             stylesheets=[ALERT_STYLE],
             css_classes=["kg-error"],
         )
-        retry = pmui.Button(
-            label="Try again",
-            size="small",
+        retry = button(
+            "Try again",
+            "Compute once more what the choices ask for.",
+            session.retry,
             variant="text",
             width=96,
             margin=(6, 4),
             css_classes=["kg-retry"],
-            on_click=lambda event: session.retry(),
         )
         self._body = pn.Row(self._alert, retry, visible=False, sizing_mode="stretch_width", margin=0)
         self.state.param.watch(lambda *events: self._update(), ["error", "notice"])

@@ -10,8 +10,8 @@ from ..pipeline import METHODS
 from ..session import explain
 from ..shortcuts import SHORTCUTS
 from .browser import Browser
-from .controls import FileButton
 from .help import help_text
+from .widgets import NAMED_BY_ITS_WORDS, FileButton
 
 OPEN = "Open a session file …"
 
@@ -40,8 +40,8 @@ class Toolbar(Viewer):
         }
         keys = {key: shortcut.action for shortcut in SHORTCUTS for key in shortcut.keys}
         self.browser = Browser(self._act, keys=keys, own_address=own_address)
-        self._undo = _button("undo", "Undo", "Take the last change back (Ctrl+Z)", session.history.undo)
-        self._redo = _button("redo", "Redo", "Do again what was taken back (Ctrl+Shift+Z)", session.history.redo)
+        self._undo = _button("undo", "Undo", "Undo the last change (Ctrl+Z)", session.history.undo)
+        self._redo = _button("redo", "Redo", "Redo what was taken back (Ctrl+Shift+Z)", session.history.redo)
         self._menu = pmui.MenuButton(
             label="Export",
             items=[{"label": export.label, "tooltip": None} for export in EXPORTS] + [{"label": "---"}, {"label": OPEN}],
@@ -51,9 +51,10 @@ class Toolbar(Viewer):
             color="default",
             margin=(4, 4),
             css_classes=["kg-export"],
+            theme_config=NAMED_BY_ITS_WORDS,
             on_click=self._choose,
         )
-        button = _button("help_outline", "Help", "Keys, and how to read the plots (?)", self._actions["help"])
+        button = _button("help_outline", "Help", "Help: keys, and how to read the plots (?)", self._actions["help"])
         self.help = pmui.Dialog(
             pn.pane.HTML(help_text(), sizing_mode="stretch_width"),
             title="Help",
