@@ -48,8 +48,10 @@ def adjacency(kernel, tree, degrees, neighbors, inclusion, *, progress=None):
     indptr = np.concatenate([[0], np.cumsum(count)])
     kind = np.int32 if indptr[-1] < 2**31 else np.int64
     indices, data = np.empty(indptr[-1], kind), np.empty(indptr[-1])
+    with np.errstate(divide="ignore"):
+        inverse = 1.0 / degrees
     parallel.run(
-        _fill, n, kernel.code, kernel.inverse_sigma, tree.points, tree.order, degrees, n_rounds, inclusion, in_start, union, longest,
+        _fill, n, kernel.code, kernel.inverse_sigma, tree.points, tree.order, inverse, n_rounds, inclusion, in_start, union, longest,
         indptr, indices, data, progress=parallel.part(progress, 0.4, 1.0),
     )  # fmt: skip
     matrix = scipy.sparse.csr_array((data, indices, indptr.astype(kind)), shape=(n, n))
@@ -164,7 +166,7 @@ def _sort_long(found, order, key, out):
 
 @jit
 def _fill(
-    begin, end, code, scale, points, order, degrees, n_rounds, inclusion, in_start, union, longest, indptr, indices, data
+    begin, end, code, scale, points, order, inverse_degrees, n_rounds, inclusion, in_start, union, longest, indptr, indices, data
 ):  # fmt: skip
     """Write whole rows; the weights of many rows are computed at a time."""
     capacity = BATCH + longest
@@ -181,7 +183,7 @@ def _fill(
             indices[place + m] = order[np.uint32(union[row + m])]
         size += count
         if size >= BATCH or i == end - 1:
-            weights = _weights(code, scale, points, degrees, n_rounds, inclusion, rows[:size], columns[:size], room)
+            weights = _weights(code, scale, points, inverse_degrees, n_rounds, inclusion, rows[:size], columns[:size], room)
             k = 0
             for done in range(first, i + 1):
                 place, count = indptr[order[done]], indptr[order[done] + 1] - indptr[order[done]]
@@ -192,15 +194,15 @@ def _fill(
 
 
 @jit
-def _weights(code, scale, points, degrees, n_rounds, inclusion, rows, columns, room):
+def _weights(code, scale, points, inverse_degrees, n_rounds, inclusion, rows, columns, room):
     """Weights of the edges between `rows` and `columns`; loop after loop over all, so that each is vectorised."""
     n = rows.size
     values, own, other, room = room[0, :n], room[1, :n], room[2, :n], room[3:]
     paired_exponents(code, scale, points, rows, columns, values)
     for m in range(n):
         values[m] = exp_neg(values[m])
-    _probabilities(values, degrees, rows, own)
-    _probabilities(values, degrees, columns, other)
+    _probabilities(values, inverse_degrees, rows, own)
+    _probabilities(values, inverse_degrees, columns, other)
     if inclusion == MINIMUM:
         for m in range(n):
             own[m], other[m] = min(n_rounds * own[m], 1.0), min(n_rounds * other[m], 1.0)
@@ -215,9 +217,9 @@ def _weights(code, scale, points, degrees, n_rounds, inclusion, rows, columns, r
 
 
 @jit
-def _probabilities(values, degrees, vertices, out):
+def _probabilities(values, inverse_degrees, vertices, out):
     for m in range(values.size):
-        out[m] = min(values[m] / degrees[np.uint32(vertices[m])], 1.0)
+        out[m] = min(values[m] * inverse_degrees[np.uint32(vertices[m])], 1.0)
 
 
 @jit

@@ -18,6 +18,7 @@ from . import chebyshev
 MAX_TERMS = 20_000  # of an expansion
 MAX_COEFFICIENTS = 2**25  # of all boxes, and so many more as points can pay for
 MAX_CORNERS = 2**20  # of the boxes of a grid, and as many as points
+GIVE_UP = 2.0  # times the least cost: from there on narrower boxes cost more and more
 SAMPLE = 1024  # points on which the number of boxes is estimated
 CHUNK = 50_000  # points that one thread sorts
 MACS = 200_000  # products of translations in one call
@@ -162,6 +163,8 @@ def _choose_width(kernel, sample, low, high, n, n_targets, eps):
             continue
         products = order ** (d + 1) * PRODUCT + order**2 * RUN + BOUNDS * 2 ** (d + 1) * PRODUCT + (1 + BOUNDS) * PAIR
         cost += rows * taps * products
+        if best is not None and cost > GIVE_UP * best.cost:
+            break
         if best is None or cost < best.cost:
             extent = float(shape.max()) * width
             best = Grid(low, scale, shape.astype(np.int64), chebyshev.tables(width, reach), 1e-15 * extent, order, cost)

@@ -64,7 +64,7 @@ def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, groups=None, progre
     parallel.run(
         _draw_range, groups.start.size, kernel.code, kernel.inverse_sigma, groups.start, groups.stop, groups.low, groups.high,
         tree.points, tree.order, tree.start, tree.stop, tree.low, tree.high, degrees, np.uint64(seed), neighbors,
-        chunk=max(1, min(128, groups.start.size // 32)), progress=progress,
+        chunk=max(1, min(128, groups.start.size // 16)), progress=progress,
     )  # fmt: skip
     return neighbors
 
