@@ -65,7 +65,7 @@ class Start:
     residual: float = 0.0
 
     def checked(self, operator, m, progress=None):
-        """The start with its residual; without values that are not those of this matrix, for they would mislead.
+        """The start with its residual and values in proportion; without values that are not those of this matrix, for they would mislead.
 
         A graph whose edges were drawn anew has the eigenvectors v of its predecessor but for noise, which is nearly orthogonal to all
         eigenvectors of eigenvalues far from 0: it makes the residual r and lowers the Rayleigh quotient by about r^2. What is missing
@@ -75,12 +75,13 @@ class Start:
             return self
         block = np.ascontiguousarray(self.vectors[:, :m], np.float32)
         image = operator.step(block, zeros_in_lines(*block.shape, block.dtype), progress=progress)
-        squares = np.maximum(np.einsum("ij,ij->j", block, block, dtype=np.float64), 1e-300)
-        quotients = np.einsum("ij,ij->j", block, image, dtype=np.float64) / squares
-        residuals = np.einsum("ij,ij->j", image, image, dtype=np.float64) / squares - quotients**2
+        squares = np.maximum(_dots(block, block, progress), 1e-300)
+        quotients = _dots(block, image, progress) / squares
+        residuals = _dots(image, image, progress) / squares - quotients**2
         old, new = (1 - self.values[: block.shape[1]]).sum(), (1 - quotients - residuals).sum()
         if abs(new - old) <= CHANGE * old:
-            return Start(self.vectors, self.values, math.sqrt(max(residuals.max(), 0.0)))
+            values = 1 - (1 - self.values) * (new / old if old > 0 else 1.0)
+            return Start(self.vectors, values, math.sqrt(max(residuals.max(), 0.0)))
         return Start(self.vectors)
 
 
@@ -264,7 +265,7 @@ def _starting_block(null, k, width, start, rng):
     columns, values = np.empty((n, 0)), None
     if start is not None:
         columns = np.ascontiguousarray(start.vectors)
-        squares = np.einsum("ij,ij->j", columns, columns, dtype=np.float64)
+        squares = _dots(columns, columns)
         lost = squares - (null.dots(columns) ** 2).sum(axis=0) < 0.09 * squares  # in the null space
         columns = columns[:, ~lost][:, : max(k, width - PROBES)]
         if start.values is not None and columns.shape[1] >= k:
@@ -348,6 +349,22 @@ def _gram_chunk(start, stop, left, right, partial):
             add_rows(every, columns[a], rows, 0, size, sums)
             for b in range(right.shape[1]):
                 total[a, b] += sums[b]
+
+
+def _dots(left, right, progress=None):
+    """Inner products of each column with the one in its place, in double precision."""
+    n, m = left.shape
+    partial = np.zeros((-(-n // CHUNK), m))
+    parallel.run(_dots_chunk, n, left, right, partial, chunk=CHUNK, progress=progress)
+    return partial.sum(axis=0)
+
+
+@jit(reassociate=True)
+def _dots_chunk(start, stop, left, right, partial):
+    total = partial[start // CHUNK]
+    for i in range(start, stop):
+        for c in range(left.shape[1]):
+            total[c] += np.float64(left[i, c]) * right[i, c]
 
 
 @jit(reassociate=True)

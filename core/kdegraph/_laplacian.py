@@ -15,6 +15,7 @@ FIRST_EDGES = 3  # of each vertex are joined before all others are looked at
 IN_CACHE = 5_000  # the order does not matter for so few vertices
 SWEEP = 20_000  # vertices between two reports of progress
 ROWS_AHEAD = 4  # see `_take_rows`
+SHORT, LONG = 5e5, 1e7  # multiplications for one call: about 0.05 ms, which no thread is woken for, and some milliseconds
 
 
 @dataclass(frozen=True)
@@ -358,7 +359,9 @@ class NormalizedAdjacency:
         """
         number = block.dtype.type
         args = self.indptr, self.indices, self.data(block.dtype), block, previous, number(alpha), number(shift), number(beta)
-        parallel.run(step_rows, self.n, *args, progress=progress)
+        per_row = block.shape[1] * (1 + len(self.indices) / self.n)
+        chunk = int(min(max(self.n / 32, SHORT / per_row), LONG / per_row)) + 1
+        parallel.run(step_rows, self.n, *args, chunk=chunk, progress=progress)
         return previous
 
     def toarray(self):

@@ -213,7 +213,8 @@ def _check_start(v0, n):
     if v0 is None:
         return None
     if isinstance(v0, Spectrum):
-        array, values = np.hstack([v0.eigenvectors, v0.guards]), 1.0 - np.r_[v0.eigenvalues, v0.guard_values]
+        array = np.concatenate([v0.eigenvectors, v0.guards], axis=1, dtype=np.float32)
+        values = 1.0 - np.r_[v0.eigenvalues, v0.guard_values]
     else:
         array, values = np.asarray(v0), None
     if array.dtype.kind not in "fiu":
