@@ -139,6 +139,23 @@ def test_cluster_that_is_new_since_the_warm_start_is_found(size):
     assert np.sum(warm.eigenvalues < 1e-3) == 3  # two moons and the new cluster
 
 
+@pytest.mark.parametrize("link", [1e-9, 1e-4, 1.0])
+def test_components_that_have_joined_since_the_warm_start(link):
+    """Of the vectors that were exact before, one combination is again, and the others show what has become of the parts."""
+    X, y = make_moons(6000, noise=0.05, random_state=0)
+    X[:, 0] += 3 * y
+    apart = similarity_graph(X, sigma=0.1, n_rounds=10, seed=0)
+    ends = np.flatnonzero(y == 0)[:2], np.flatnonzero(y == 1)[:2]
+    A = apart.adjacency.tolil()
+    A[ends] = A[ends[::-1]] = link
+    joined = SimpleNamespace(adjacency=A.tocsr(), points=apart.points, order=apart.order)
+    before = spectrum(apart, 8, tol=1e-3)
+    cold, warm = (spectrum(joined, 8, tol=1e-3, v0=v0) for v0 in (None, before))
+    assert (before.n_connected_components, cold.n_connected_components) == (2, 1)
+    assert np.abs(warm.eigenvalues - cold.eigenvalues).max() < 1e-5
+    assert warm.n_products <= cold.n_products + 1
+
+
 @pytest.mark.parametrize("lost", [[1], [2], [2, 3], [4, 9], list(range(8))])
 def test_what_a_start_lacks_is_found(two_graphs, lost):
     A = two_graphs[0]

@@ -265,8 +265,12 @@ def _starting_block(null, k, width, start, rng):
     columns, values = np.empty((n, 0)), None
     if start is not None:
         columns = np.ascontiguousarray(start.vectors)
-        squares = _dots(columns, columns)
-        lost = squares - (null.dots(columns) ** 2).sum(axis=0) < 0.09 * squares  # in the null space
+        squares, dots = _dots(columns, columns), null.dots(columns)
+        n_zero = 0 if start.values is None else int(np.sum(start.values == 1.0))
+        if n_zero > 1:  # of components that have joined: what is null again, and what is not, in columns of their own
+            _, turn = _eigh(dots[:, :n_zero].T @ dots[:, :n_zero])
+            columns[:, :n_zero], dots[:, :n_zero] = columns[:, :n_zero] @ turn.astype(np.float32), dots[:, :n_zero] @ turn
+        lost = squares - (dots**2).sum(axis=0) < 0.09 * squares  # in the null space
         columns = columns[:, ~lost][:, : max(k, width - PROBES)]
         if start.values is not None and columns.shape[1] >= k:
             values = np.delete(start.values, np.flatnonzero(lost))[:width]
