@@ -10,13 +10,14 @@ import panel_material_ui as pmui
 from kdegraph._validation import check_count, check_points, check_positive
 from kdegraph.datasets import Dataset
 from panel.viewable import Viewer
+from panel_material_ui.base import MaterialComponent
 
 from . import address, memory
 from .actions import Actions
 from .notebook import growing, widget_of
 from .session import Session
 from .views import VIEWS
-from .views.base import beside
+from .views.base import FREE, beside
 from .views.controls import DataControls, DisplayControls, ParameterControls
 from .views.markup import Beacon, Markup
 from .views.stages import StageBars
@@ -38,9 +39,7 @@ SCROLL_SIDEWAYS = "@media (max-width: 599px) { :host { max-width: calc(100vw - 8
 MAIN_STYLE = ":host { min-height: 460px !important; min-width: 0 !important; }"
 OPENING = ":host { display: grid; place-content: center; font-size: 13px; opacity: 0.65; }"
 SIDEBAR_WIDTH = 320
-SCROLLS_WHERE_NARROW = """
-@media (max-width: 599px) { :host { overflow-y: auto; } :host > * { height: auto !important; flex: none !important; } }
-"""
+SCROLLS_WHERE_NARROW = f"@media (max-width: 599px) {{ :host {{ overflow-y: auto; }} :host > * {{ {FREE} }} }}"
 HEIGHT = 672  # in a notebook; on a page it fills the window
 
 
@@ -292,6 +291,8 @@ class Explorer(Viewer):
 
     def _fill(self, place, view):
         if list(place) != [view]:
+            for part in view.__panel__().select(MaterialComponent):
+                part.dark_theme = pn.config.theme == "dark"  # else it would be light at first
             with growing(self._main):
                 place.objects = [view]
         if view is self._shown_view():

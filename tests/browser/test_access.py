@@ -142,9 +142,21 @@ def test_everything_fits(first_view, size):
         assert min(box["width"], box["height"]) > 20
 
 
+CARDS = """cards => cards.filter(card => card.checkVisibility()).map(card => card.getBoundingClientRect())
+  .map(({left, right, top, bottom}) => ({left, right, top, bottom}))"""
+
+
 def test_telephone(explorer):
     page = explorer(viewport={"width": 390, "height": 844})
-    assert page.page.evaluate(OVERFLOWS)[0] is False
+    for name in reversed(VIEWS):  # ends with the first
+        page.page.locator(".kg-tabs button", has_text=name).click()
+        page.page.get_by_text("Opening the view …").wait_for(state="hidden")
+        page.settle()
+        assert page.page.evaluate(OVERFLOWS)[0] is False, name
+        cards = page.page.locator(".kg-main .MuiPaper-outlined").evaluate_all(CARDS)
+        assert len(cards) >= 2, name
+        assert all(card["left"] >= 0 and card["right"] <= 390 and card["bottom"] - card["top"] > 150 for card in cards), (name, cards)
+        assert all(one["bottom"] <= next["top"] for one, next in zip(cards, cards[1:], strict=False)), (name, cards)
     for name in (".kg-kde-points", ".kg-knn-points", ".kg-kde-spectrum", ".kg-scores"):
         place = page.page.locator(name).first
         place.scroll_into_view_if_needed()

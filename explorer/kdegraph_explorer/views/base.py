@@ -213,15 +213,11 @@ def beside(*cards, widths=None, **options):
     return pn.Row(*places, stylesheets=[BELOW_WHERE_NARROW], **{"sizing_mode": "stretch_both", "margin": 0, **options})
 
 
-GROWS_WHERE_NARROW = """
-@media (max-width: 599px) {
-  :host { height: auto !important; flex: none !important; }
-  :host > * { height: auto !important; flex: none !important; }
-}
-"""
-BELOW_WHERE_NARROW = """
-@media (max-width: 599px) {
-  :host { flex-direction: column !important; height: auto !important; flex: none !important; }
-  :host > * { width: 100% !important; height: auto !important; flex: none !important; }
-}
+FREE = "height: auto !important; max-height: none !important; min-width: 0 !important; flex: none !important;"  # of Panel's sums of sizes
+GROWS_WHERE_NARROW = f"@media (max-width: 599px) {{ :host, :host > * {{ {FREE} }} }}"
+BELOW_WHERE_NARROW = f"""
+@media (max-width: 599px) {{
+  :host {{ flex-direction: column !important; {FREE} }}
+  :host > * {{ width: 100% !important; {FREE} }}
+}}
 """

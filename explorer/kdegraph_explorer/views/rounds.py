@@ -195,7 +195,8 @@ def draw_eigenvalues(curves):
     level = curves.limit[np.isfinite(curves.limit)]
     dashed = hv.Segments([(1, value, max(curves.n_rounds, 2), value) for value in level])
     lines = np.vstack([np.column_stack([np.append(found.rounds, np.nan), np.append(column, np.nan)]) for column in found.eigenvalues.T])
-    top = np.nanmax(np.concatenate([level, found.eigenvalues.ravel(), [1e-12]]))
+    known = np.concatenate([level, found.eigenvalues[np.isfinite(found.eigenvalues)]])
+    top = max(known.max(), 1e-12) if len(known) else 1.0
     drawn = dashed.opts(color=METHOD["full"], line_width=1.5, line_dash="dashed") * _dotted(lines, "eigenvalue")
     return drawn, (0.5, curves.n_rounds + 0.5, -0.05 * top, 1.1 * top)
 
@@ -203,7 +204,7 @@ def draw_eigenvalues(curves):
 def draw_errors(curves):
     """The error of the degrees over the rounds."""
     found = curves.found
-    top = max([*found.degree_errors.tolist(), 1e-3])
+    top = max([*found.degree_errors.tolist(), 1e-3]) if len(found.rounds) else 1.0
     return _dotted(np.column_stack([found.rounds, found.degree_errors]), "error"), (0.5, curves.n_rounds + 0.5, 0, 1.1 * top)
 
 

@@ -18,6 +18,7 @@ from .markup import TABLE_STYLE, Markup, html_table
 from .scores import number
 from .widgets import button
 
+WRAPS_WHERE_NARROW = "@media (max-width: 599px) { :host { flex-wrap: wrap !important; } }"
 WORDS_STYLE = ":host { font-size: 12.5px; opacity: 0.7; } div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }"
 
 
@@ -67,6 +68,7 @@ class ScalingView(View):
                 sizing_mode="stretch_width",
                 height=56,
                 margin=(4, 0),
+                stylesheets=[WRAPS_WHERE_NARROW],
             ),
             beside(
                 card(

@@ -92,6 +92,7 @@ class Toolbar(Viewer):
             height=40,
             align="center",
             styles={"flex": "none", "align-items": "center"},
+            stylesheets=["@media (max-width: 599px) { :host { width: 200px !important; } }"],
             css_classes=["kg-toolbar"],
         )
         session.history.param.watch(lambda *events: self._enable(), ["can_undo", "can_redo"])
