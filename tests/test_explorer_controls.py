@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from explorer_objects import TWO_PAIRS, settle, widget, widgets
+from explorer_objects import PATIENCE, TABLE, TWO_PAIRS, settle, widget, widgets
 from kdegraph import datasets
 from kdegraph_explorer.views.widgets import FileButton
 
@@ -89,3 +89,37 @@ def test_a_file_that_the_browser_turns_away_is_passed_on():
     button._handle_msg({"status": "error", "error": "too large"})
     button._handle_msg({"status": "finished"})
     assert [str(error).split(":")[0] for error in refused] == ["too large", "the file is empty"]
+
+
+def send(button, content, parts, after=lambda part: None):
+    """Send a file as the browser does; calls `after` with the number of each part."""
+    button._handle_msg({"status": "initializing"})
+    size = -(-len(content) // parts)
+    for part in range(parts):
+        data = content[part * size : (part + 1) * size]
+        message = {"status": "upload_event", "name": "zoo.csv", "chunk": part + 1, "total_chunks": parts, "mime_type": "text/csv"}
+        button._handle_msg({**message, "data": data})
+        after(part + 1)
+    button._handle_msg({"status": "finished"})
+
+
+def test_upload_shows_how_much_has_arrived_and_can_be_cancelled(explore):
+    explorer = explore(TWO_PAIRS, sigma=1.0)
+    session, state, seen = explorer.session, explorer.session.state, []
+    button = next(part for part in explorer.controls[0].__panel__().select(FileButton))
+
+    def note(part):
+        seen.append((state.stage, state.fraction))
+        if part == 2 and cancel:
+            session.cancel()
+
+    state.source = "upload"
+    for cancel in (True, False):
+        seen.clear()
+        send(button, TABLE, 4, after=note)
+        session.wait(PATIENCE)
+        assert seen[:2] == [("File: arriving", 0.25), ("File: arriving", 0.5)]
+        assert seen[2:] == ([(None, 1.0), (None, 1.0)] if cancel else [("File: arriving", 0.75), (None, 1.0)])
+        assert state.dataset.n_points == (4 if cancel else 40)
+        assert state.stage is None
+    assert state.dataset.name == "zoo.csv"

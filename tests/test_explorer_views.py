@@ -61,6 +61,15 @@ def test_spectrum_shows_the_eigenvalues_and_the_gap(explore):
     assert (gap["bottom"], gap["top"]) == ([values[k - 1]], [values[k]])
 
 
+def test_spectrum_has_no_gap_when_every_point_is_a_cluster(explore):
+    explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=4)
+    spectrum = view(explorer, "spectrum")
+    assert explorer.session.state.error == ""
+    assert len(spectrum._values["kde"].data["index"]) == 4
+    assert len(spectrum._gaps["kde"].data["left"]) == 0
+    assert spectrum._notes["kde"].text == ""
+
+
 def test_click_on_a_gap_sets_k(explore):
     explorer = explore(datasets.make("blobs", n=150, seed=0).X, sigma=0.6)
     figure = view(explorer, "spectrum").figures()[0]

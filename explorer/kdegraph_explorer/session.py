@@ -13,7 +13,7 @@ from .projection import axes
 from .snapshot import take
 from .sources import SOURCES
 from .sources.given import Given
-from .stages import LOADING, Stages
+from .stages import LOADING, UPLOADING, Stages
 from .state import State
 
 PATIENCE, BREATH = 0.5, 0.1  # seconds: at most, until a first look is drawn here; then, for the browser to paint it
@@ -64,6 +64,7 @@ class Session:
         self._stages = Stages()
         self._waiting = []  # callbacks for a reproducible result
         self._restored = None  # the snapshot that is being brought back, until its data are on the screen
+        self._cancelled = False  # since the beginning of the last upload
         self.settling = False
         self.state.param.watch(lambda *events: self._request(), [*State.CHOICES, "with_full"])
         self.state.param.watch(lambda event: self.start(), "source")
@@ -88,7 +89,7 @@ class Session:
     def _load_from(self, source, snapshot=None):
         loader = source.loader()
         if loader is not None:
-            self._stages = Stages(loading=True)
+            self._stages = Stages("Data")
             self._load.request((source, loader, snapshot))
 
     def _changed(self, key):
@@ -165,9 +166,26 @@ class Session:
             for callback in waiting:
                 callback()
 
+    def receive(self, fraction):
+        """Show how much of a file has arrived, from 0 before its first part to 1.
+
+        Returns
+        -------
+        bool
+            Whether the file is still wanted: not after a `cancel` since its beginning.
+        """
+        if fraction == 0.0:
+            self._stages, self._cancelled = Stages("File", "Data"), False
+        elif fraction < 1.0 and not self._cancelled:
+            self._report(UPLOADING, fraction)
+        else:
+            self._report(None, 1.0)
+        return not self._cancelled
+
     def cancel(self):
         """Stop what is under way; the last results stay."""
         self._waiting.clear()
+        self._cancelled = True
         for job in (self._load, self._compute):
             job.cancel()
         self._requested = self._restored = None

@@ -2,11 +2,12 @@
 
 from .pipeline import ALL_METHODS, FIRST_LOOK, METHODS
 
-LOADING = "Data: loading"
+UPLOADING, LOADING = "File: arriving", "Data: loading"
 SPECTRUM = {"eigenvalues": "spectrum", "components": "spectrum", "eigenvectors": "spectrum"}
 CLUSTERS = {"clusters": "clusters", "k-means": "clusters", "scores": "clusters"}
 SAMPLED = {"tree": "tree", "kernel degrees": "degrees", "samples": "samples", "graph": "graph", **SPECTRUM, **CLUSTERS}
 ROWS = {  # a row to its stages, as the computations report them, and the bar of each
+    "File": {"arriving": "file"},
     "Data": {"loading": "data"},
     FIRST_LOOK: SAMPLED,
     ALL_METHODS["kde"]: SAMPLED,
@@ -20,12 +21,12 @@ class Stages:
 
     Parameters
     ----------
-    loading : bool
-        Whether it begins with the data.
+    *first : str
+        Rows that it begins with, besides the graphs.
     """
 
-    def __init__(self, loading=False):
-        self._shown = {*METHODS.values(), *(["Data"] * loading)}  # what comes for certain; the others when they are reported
+    def __init__(self, *first):
+        self._shown = {*METHODS.values(), *first}  # what comes for certain; the others when they are reported
         self._at = (0, 0, 0.0)  # the last report: its row, its bar, and how far that is
 
     def note(self, stage, fraction):

@@ -8,6 +8,15 @@ from browser.pages import PATIENCE
 
 LOOK = Path(__file__).with_name("look.js").read_text()
 
+VIEWS = {  # the large views of every data set, and what is the last to appear in each
+    "Graphs": ".kg-knn-points",
+    "One point": ".kg-neighbours tbody tr",
+    "Rounds": ".kg-rounds-degrees canvas",
+    "Embedding": ".kg-conductances canvas",
+    "Compare": ".kg-compare-spectra canvas",
+    "Scaling": ".kg-scaling canvas",
+}
+
 
 class ExplorerPage:
     """Drives the explorer in a page.
@@ -94,6 +103,13 @@ class ExplorerPage:
         while not condition():
             assert time.monotonic() < end, f"waited in vain until {what}"
             self.page.wait_for_timeout(100)
+
+    def open_view(self, name):
+        """Show one of the large views, and wait until it is there and painted."""
+        self.page.locator(".kg-tabs button", has_text=name).click()
+        self.page.locator(VIEWS[name]).first.wait_for()
+        self.page.wait_for_function("() => look.painted()")
+        return self.settle()
 
     def choose_source(self, name):
         """Choose where the points come from."""

@@ -80,5 +80,8 @@ window.look = (() => {
     return ""
   }
 
-  return {status, scores, column, seen, settle}
+  // Whether no plot waits for its first image.
+  const painted = () => !within(document, ".kg-empty").some(plot => plot.checkVisibility())
+
+  return {within, part, status, scores, column, seen, settle, painted}
 })()

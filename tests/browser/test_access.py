@@ -1,7 +1,10 @@
 """For everyone: axe-core, keys, the system's dark mode, small and large windows."""
 
+from itertools import pairwise
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from browser.explorer_page import VIEWS
 
 FOCUSED = """() => {
   let element = document.activeElement
@@ -9,9 +12,6 @@ FOCUSED = """() => {
   return element?.getAttribute("aria-label") ?? element?.textContent ?? ""
 }"""
 OVERFLOWS = "() => [document.documentElement.scrollWidth > innerWidth, document.documentElement.scrollHeight > innerHeight]"
-
-
-VIEWS = ("Graphs", "One point", "Rounds", "Embedding", "Compare", "Scaling")
 
 
 def serious(part, only=None, tries=5):
@@ -48,8 +48,7 @@ def test_axe_finds_nothing_serious(explorer):
         page.emulate_media(color_scheme=scheme)
         wait_for_ground(page, dark=scheme == "dark")
         for name in VIEWS:
-            tabs.filter(has_text=name).click()
-            explorer.settle()
+            explorer.open_view(name)
             assert serious(main, only) == [], (name, scheme)
         page.keyboard.press("?")
         dialog = page.get_by_role("dialog")
@@ -148,15 +147,13 @@ CARDS = """cards => cards.filter(card => card.checkVisibility()).map(card => car
 
 def test_telephone(explorer):
     page = explorer(viewport={"width": 390, "height": 844})
-    for name in reversed(VIEWS):  # ends with the first
-        page.page.locator(".kg-tabs button", has_text=name).click()
-        page.page.get_by_text("Opening the view …").wait_for(state="hidden")
-        page.settle()
+    for name in reversed(list(VIEWS)):  # ends with the first
+        page.open_view(name)
         assert page.page.evaluate(OVERFLOWS)[0] is False, name
         cards = page.page.locator(".kg-main .MuiPaper-outlined").evaluate_all(CARDS)
         assert len(cards) >= 2, name
         assert all(card["left"] >= 0 and card["right"] <= 390 and card["bottom"] - card["top"] > 150 for card in cards), (name, cards)
-        assert all(one["bottom"] <= next["top"] for one, next in zip(cards, cards[1:], strict=False)), (name, cards)
+        assert all(above["bottom"] <= below["top"] for above, below in pairwise(cards)), (name, cards)
     for name in (".kg-kde-points", ".kg-knn-points", ".kg-kde-spectrum", ".kg-scores"):
         place = page.page.locator(name).first
         place.scroll_into_view_if_needed()

@@ -108,6 +108,34 @@ def test_uploaded_pictures_are_segmented(explorer, tmp_path):
     assert len(set(page.segments())) >= 2
 
 
+def test_upload_of_a_large_file_shows_its_progress(explorer, tmp_path):
+    (tmp_path / "large.npy").write_bytes(bytes(64 * 2**20))  # no array: when it has arrived, nothing is computed
+    page = explorer()
+    page.choose_source("File")
+    page.page.evaluate(WATCH_STATUS)
+    page.upload(tmp_path / "large.npy")
+    page.error(mentioning="large.npy")
+    said, fractions = page.page.evaluate("() => [said, fractions]")
+    assert "File: arriving …" in said
+    assert len(set(fractions)) >= 2
+    assert fractions == sorted(fractions)
+    assert "2,000 points" in page.settle().status()
+
+
+# Notes what the line of the status says, and how full its bar is while a file arrives.
+WATCH_STATUS = """() => {
+  const bar = () => Number(look.within(look.part(".kg-progress"), "[role=progressbar]")[0]?.getAttribute("aria-valuenow") ?? -1)
+  window.said = []; window.fractions = []
+  const note = () => {
+    const line = look.status()
+    if (line !== window.said.at(-1)) window.said.push(line)
+    if (line.startsWith("File: arriving") && bar() < 100) window.fractions.push(bar())  // at 100 it is still that of the work before
+    requestAnimationFrame(note)
+  }
+  note()
+}"""
+
+
 def truncated_png():
     content = io.BytesIO()
     two_toned_picture((40, 40)).save(content, "PNG")

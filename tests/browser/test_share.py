@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pyarrow as pa
+from browser.explorer_page import VIEWS
 from kdegraph import SimilarityGraph
 from PIL import Image
 from pyarrow import csv
@@ -18,11 +19,20 @@ def save(page, item):
     return download.value
 
 
+MENU = ": table and pictures"
+
+
+def menu_item(page, title, item):
+    """Open the menu of a plot, and return one of its items."""
+    page.page.get_by_role("button", name=title + MENU, exact=True).click()
+    return page.page.get_by_role("button", name=item, exact=True).and_(page.page.locator(":visible"))
+
+
 def picture_of(page, title, item):
     """Save a plot as a picture from its own menu."""
-    page.page.get_by_role("button", name=f"{title}: table and pictures", exact=True).click()
+    chosen = menu_item(page, title, item)
     with page.page.expect_download() as download:
-        page.page.get_by_role("button", name=item, exact=True).and_(page.page.locator(":visible")).click()
+        chosen.click()
     return download.value
 
 
@@ -98,17 +108,39 @@ def test_session_file_is_opened_in_another_browser(explorer, tmp_path):
     assert seen(other) == seen(page)
 
 
-def test_every_plot_is_saved_as_a_picture(first_view, tmp_path):
-    page = first_view
-    for title in ("KDE graph", "k-NN graph", "Eigenvalues, KDE graph", "Eigenvalues, k-NN graph"):
-        picture_of(page, title, "Save as PNG").save_as(tmp_path / "plot.png")
-        pixels = np.asarray(Image.open(tmp_path / "plot.png").convert("RGBA"))
-        assert (pixels[:, :, 3] == 255).all()
-        assert len(np.unique(pixels.reshape(-1, 4), axis=0)) > 20
-        picture_of(page, title, "Save as SVG").save_as(tmp_path / "plot.svg")
-        root = ElementTree.parse(tmp_path / "plot.svg").getroot()
-        assert root.tag.endswith("svg")
-        assert len(list(root.iter())) > 20
+def test_every_plot_of_every_view_is_saved_as_a_picture_and_read_as_a_table(first_view, tmp_path):
+    page, done = first_view, set()
+    for view in [*VIEWS, "Graphs"]:
+        page.open_view(view)
+        menus = page.page.locator(".kg-main button.more:visible").evaluate_all("menus => menus.map(menu => menu.ariaLabel)")
+        for title in [menu.removesuffix(MENU) for menu in menus]:
+            if (view, title) not in done and not (
+                title.startswith("Eigenvalues, ") and view != "Graphs"
+            ):  # those are below other views, too
+                done.add((view, title))
+                check_picture(page, title, tmp_path)
+                check_table(page, title)
+    assert len(done) == 4 + 3 + 3 + 3 + 4 + 1
+
+
+def check_picture(page, title, folder):
+    picture_of(page, title, "Save as PNG").save_as(folder / "plot.png")
+    pixels = np.asarray(Image.open(folder / "plot.png").convert("RGBA"))
+    assert (pixels[:, :, 3] == 255).all(), title
+    assert len(np.unique(pixels.reshape(-1, 4), axis=0)) > 20, title
+    picture_of(page, title, "Save as SVG").save_as(folder / "plot.svg")
+    root = ElementTree.parse(folder / "plot.svg").getroot()
+    assert root.tag.endswith("svg"), title
+    assert len(list(root.iter())) > 20, title
+
+
+def check_table(page, title):
+    table = page.page.locator(".kg-table:visible")
+    menu_item(page, title, "Show as a table").click()
+    table.locator("p").first.wait_for()
+    assert table.locator("tbody tr").count() > 0 or "Nothing has been measured yet." in table.locator("p").inner_text(), title
+    menu_item(page, title, "Show the plot").click()
+    table.wait_for(state="hidden")
 
 
 def test_two_browsers_do_not_see_each_other(explorer, first_view):

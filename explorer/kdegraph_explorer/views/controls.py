@@ -70,7 +70,7 @@ class DataControls(Viewer):
         lines = []
         for key, source in session.sources.items():
             hints = {name: source.widgets.get(name) for name in source.controls}
-            widgets = {name: control(source, name, hint) for name, hint in hints.items() if hint != "none"}
+            widgets = {name: control(source, name, hint, session.receive) for name, hint in hints.items() if hint != "none"}
             self._widgets |= {(key, name): widget for name, widget in widgets.items()}
             lines += paired(widgets.values())
         self._sentence = pn.pane.HTML("", stylesheets=[SENTENCE_STYLE], sizing_mode="stretch_width", margin=(2, 10, 0, 10))

@@ -93,9 +93,9 @@ class SpectrumView(View):
                 "bottom": [values[k - 1]] if has_gap else [],
                 "top": [values[k]] if has_gap else [],
             }
-            words = [f"gap after {k}: {values[k] - values[k - 1]:.3g}"] * has_gap + ["estimates: not converged"] * (
-                not outcome.spectrum.converged
-            )
+            words = [f"gap after {k}: {values[k] - values[k - 1]:.3g}"] if has_gap else []
+            if not outcome.spectrum.converged:
+                words.append("estimates: not converged")
             self._notes[method].update(text="; ".join(words), y=1.16 * top)
             fig.x_range.update(start=0.4, end=len(values) + 0.6)
             fig.y_range.update(start=-0.04 * top, end=1.19 * top)

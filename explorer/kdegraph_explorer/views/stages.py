@@ -49,6 +49,11 @@ STYLE = """
         color: inherit; background: var(--mui-palette-background-paper, var(--panel-surface-color, Canvas)); }
 .rows { display: grid; grid-template-columns: auto auto; gap: 6px 12px; align-items: center; }
 .rows > div { display: grid; grid-auto-flow: column; grid-auto-columns: 62px; gap: 6px; justify-content: start; }
+@media (max-width: 599px) {
+  :host { position: fixed !important; inset: auto 8px 8px 8px !important; box-sizing: border-box; }
+  .rows { grid-template-columns: 1fr; gap: 2px; }
+  .rows > div { grid-auto-columns: 1fr; justify-content: stretch; margin-bottom: 4px; }
+}
 progress { display: block; appearance: none; width: 100%; height: 5px; border: 0; border-radius: 3px; overflow: hidden; }
 progress, progress::-webkit-progress-bar { background: rgba(128, 128, 128, 0.3); }
 progress::-webkit-progress-value { background: var(--mui-palette-primary-main, #2F6690); }

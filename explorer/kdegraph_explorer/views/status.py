@@ -36,7 +36,6 @@ class Status(Viewer):
             width=84,
             margin=(0, 12, 0, 0),
             css_classes=["kg-cancel"],
-            stylesheets=[SMALL_WHERE_NARROW],
         )
         self._work = pn.Row(self._bar, cancel, visible=False, margin=(4, 0), height=32)
         self._body = pn.Row(
@@ -113,7 +112,6 @@ STYLE = """
 :host { font-size: 13px; line-height: 32px; height: 32px; }
 div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; opacity: 0.75; }
 """
-SMALL_WHERE_NARROW = "@media (max-width: 599px) { :host { width: 64px !important; margin-right: 0 !important; } }"
 UNLESS_NARROW = """
 @media (max-width: 599px) { :host { position: absolute; width: 1px !important; height: 1px; overflow: hidden; clip-path: inset(50%); } }
 """

@@ -5,8 +5,10 @@ import panel_material_ui as pmui
 import param
 from kdegraph.datasets import MAX_BYTES
 
+PART = 2 * 2**20  # bytes of a file that the browser sends at a time
 
-def control(parameterized, name, hint=None):
+
+def control(parameterized, name, hint=None, report=None):
     """A widget for a parameter, with its sentence as the tooltip.
 
     Parameters
@@ -15,6 +17,8 @@ def control(parameterized, name, hint=None):
     name : str
     hint : str, optional
         "steps": a slider over the values to choose from; "file": a file from the user's disk.
+    report : callable
+        Of a file: see `FileButton`.
     """
     parameter = parameterized.param[name]
     value = getattr(parameterized, name)
@@ -24,7 +28,7 @@ def control(parameterized, name, hint=None):
         options = {f"{option:,}": option for option in parameter.objects}
         return link(pmui.DiscreteSlider(options=options, value=value, **slider), "value", parameterized, name)
     if hint == "file":
-        return file_input(parameterized, name, common)
+        return file_input(parameterized, name, report, common)
     if isinstance(parameter, param.ListSelector):
         del common["size"]
         return pmui.MultiChoice.from_param(parameter, margin=(6, 8), **common)
@@ -54,29 +58,40 @@ def at_once(widget):
 
 
 class FileButton(pmui.FileInput):
-    """A file input that also passes on what the browser turns away: files over the size limit, and empty ones, which arrive as nothing.
+    """A file input that tells how much has arrived, and what the browser turns away: files over the size limit, and empty ones.
 
     Parameters
     ----------
     refuse : callable
         Called with a ValueError that says why the last file was turned away.
+    report : callable, optional
+        Called as ``report(fraction)``, with 0 before the first part of a file and then for every part; returns whether it is still wanted.
     """
 
-    def __init__(self, refuse, **params):
-        self._refuse = refuse
-        super().__init__(**params)
+    def __init__(self, refuse, report=lambda fraction: True, **params):
+        self._refuse, self._report, self._wanted = refuse, report, True
+        super().__init__(chunk_size=PART, **params)
+
+    def _process_chunk(self, msg):
+        super()._process_chunk(msg)
+        self._wanted = self._report(msg["chunk"] / msg["total_chunks"])
 
     def _handle_msg(self, msg):
-        if msg["status"] == "error":
+        if msg["status"] == "initializing":
+            self._wanted = self._report(0.0)
+        elif msg["status"] == "error":
+            self._report(1.0)
             self._refuse(ValueError(msg["error"]))
-        elif msg["status"] == "finished" and not self._buffer:
-            self._refuse(ValueError("the file is empty: it has no bytes; choose one with data"))
+        elif msg["status"] == "finished" and not (self._buffer and self._wanted):
+            if self._wanted:
+                self._refuse(ValueError("the file is empty: it has no bytes; choose one with data"))
+            self._buffer.clear()
             self._send_msg({"status": "finished"})
         else:
             super()._handle_msg(msg)
 
 
-def file_input(parameterized, name, options):
+def file_input(parameterized, name, report, options):
     """A button, and a place to drop a file on.
 
     Sets the parameter to the pair of the file's name and its bytes, or to a ValueError. All types are let through: it is Python that knows,
@@ -86,7 +101,7 @@ def file_input(parameterized, name, options):
     def take(value):
         setattr(parameterized, name, value)
 
-    widget = FileButton(take, multiple=False, max_file_size=MAX_BYTES, variant="outlined", margin=(6, 8), **options)
+    widget = FileButton(take, report, multiple=False, max_file_size=MAX_BYTES, variant="outlined", margin=(6, 8), **options)
     widget.param.watch(lambda event: event.new is not None and take((widget.filename, event.new)), "value")
     return widget
 
