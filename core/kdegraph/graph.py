@@ -10,7 +10,7 @@ import scipy.sparse
 from . import weights
 from ._validation import check_choice, check_count, check_eps, check_points, check_seed
 from .baselines import estimate_sigma
-from .kde.fast import choose_for_degrees, kernel_degrees
+from .kde.fast import Direct, choose_for_degrees, kernel_degrees
 from .kde.solvers import make_solver
 from .kernels import CODES, Kernel
 from .parallel import Stages, responsive
@@ -22,9 +22,12 @@ SAMPLERS = ("auto", "recursive", "rejection", "rows")
 DRAWS = (recursive.STRATIFIED, recursive.INDEPENDENT)
 WEIGHTINGS = ("inclusion", "paper")
 
-AT_ONCE = 3.5e6  # ns: where rows cost no more, estimating the alternative would take as long: the extent of the points decides
-CLEARLY, CERTAIN = 0.8, 3e7  # part of the cost of rows that the alternative may take where these cost less ns: its own is not certain then
-CLOSE, FEW = 60.0, 14  # exponent between the farthest points, times d, and d up to which the alternative is taken then
+# Costs in ns. Rows up to TRIFLE are taken at once; up to AT_ONCE, as estimating the alternative would take as long, the extent of points
+# decides: the alternative is taken if the exponent between the farthest ones, to the power (d + 1) / 2, is at most NEAR, and d at most FEW.
+TRIFLE, AT_ONCE, NEAR, FEW = 1.5e6, 4.2e6, 25_000.0, 14
+# Part of the cost of rows that the alternative may take where these cost less ns, or its degrees all pairs in many dimensions: its own cost is
+# not certain then.
+CLEARLY, CERTAIN = 0.8, 3e7
 
 
 @dataclass(frozen=True)
@@ -266,11 +269,12 @@ def choose_sampler(kernel, tree, eps, n_rounds, sampler):
     if sampler == "auto" and rows_cost < AT_ONCE:
         _, widest = box_distances(kernel.code, kernel.inverse_sigma, tree.low, tree.high, 0, tree.low, tree.high, 0)
         d = tree.points.shape[1]
-        sampler = "rejection" if widest * d <= CLOSE and d <= FEW else "rows"
+        sampler = "rejection" if rows_cost > TRIFLE and widest <= NEAR ** (2 / (d + 1)) and d <= FEW else "rows"
     if sampler == "rows":
         return "rows", None, None
     method, groups = choose_for_degrees(kernel, tree, eps), rejection.Groups.of(kernel, tree, n_rounds)
-    limit = CLEARLY * rows_cost if rows_cost < CERTAIN else rows_cost
+    certain = rows_cost > CERTAIN and not (isinstance(method, Direct) and tree.points.shape[1] > FEW)
+    limit = rows_cost if certain else CLEARLY * rows_cost
     if sampler == "auto" and method.cost + rejection.estimate_cost(kernel, tree, groups, n_rounds) > limit:
         return "rows", None, None
     return "rejection", method, groups

@@ -20,8 +20,8 @@ TINY = 1e-300  # below, rounding may decide whether a point counts as reachable,
 SAMPLED_PAIRS = 100_000  # kernel values from which the cost is estimated
 # Costs in nanoseconds of one core: the set-up, a group, a node looked at, an entry of a list, a draw, a proposal, and what a
 # dimension adds.
-SET_UP, GROUP, VISIT, VISIT_DIM, ENTRY, DRAW, PROPOSAL, PROPOSAL_DIM = 1e6, 1000.0, 4.0, 1.0, 15.0, 8.0, 11.0, 1.0
-HIDDEN = 1.5  # times what is counted: memory that is not in the caches, batches that run empty
+SET_UP, GROUP, VISIT, VISIT_DIM, ENTRY, DRAW, PROPOSAL, PROPOSAL_DIM = 5e5, 1000.0, 4.0, 1.0, 12.0, 8.0, 10.0, 1.0
+HIDDEN = 1.3  # times what is counted: memory that is not in the caches, batches that run empty
 TOGETHER = 8  # longest lists that there is room for at a time
 REFINE = 16.0  # cost of dividing a node, in units of the proposals that a node's whole waste could save
 

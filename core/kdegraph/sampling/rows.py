@@ -8,14 +8,14 @@ from ..kernels import EXPONENTIAL, LAPLACIAN, UNDERFLOW, exp_neg, exponents
 from .streams import stream, uniform
 
 BLOCK = 64  # sources whose sum is kept, so that a draw searches among sums first
-TOGETHER = 4  # rows that are computed at a time
-TILE = 25600  # coordinates that stay in the cache for these rows
+TOGETHER = 4, 32  # rows that are computed at a time: coordinate by coordinate, by matrix products
+TILE = 25600, 8000  # coordinates that stay in the cache for these rows (products so small are computed by one thread)
 PRODUCTS = 8  # from this dimension on distances come from inner products,
 WIDEST = 1e4  # for points within so many sigma^2 of their middle: the exponents are then right to about 1e-11
 
 
 # Costs in nanoseconds of one core: a pair, what a dimension adds, a draw.
-PAIR, PAIR_DIM, PRODUCT_DIM, DRAW = 1.4, 0.2, 0.09, 35.0
+PAIR, PAIR_DIM, PRODUCT_DIM, DRAW = 1.5, 0.16, 0.08, 35.0
 
 
 def estimate_cost(kernel, tree, n_rounds):
@@ -26,7 +26,7 @@ def estimate_cost(kernel, tree, n_rounds):
 
 
 def _by_products(kernel, tree):
-    return tree.points.shape[1] >= PRODUCTS and kernel.code != LAPLACIAN and tree.radii(kernel.inverse_sigma)[0] ** 2 <= WIDEST
+    return tree.points.shape[1] >= PRODUCTS and kernel.code != LAPLACIAN and bool(tree.radii(kernel.inverse_sigma)[0] ** 2 <= WIDEST)
 
 
 def draw_neighbors(kernel, tree, n_rounds, seed, *, stop=None, progress=None):
@@ -50,32 +50,35 @@ def draw_neighbors(kernel, tree, n_rounds, seed, *, stop=None, progress=None):
     """
     n, d = tree.points.shape
     neighbors, degrees = np.full((n, n_rounds), -1, np.int32), np.zeros(n)
-    scaled, norms = np.empty((d, 0)), np.empty(0)
-    if _by_products(kernel, tree):
+    products = _by_products(kernel, tree)
+    scaled, norms = np.empty((0, d)), np.empty(0)
+    if products:
         middle = tree.low[0] + (tree.high[0] - tree.low[0]) / 2
-        scaled = (tree.columns - middle[:, None]) * kernel.inverse_sigma
-        norms = (scaled**2).sum(axis=0)
+        scaled = (tree.points - middle) * kernel.inverse_sigma
+        norms = (scaled**2).sum(axis=1)
+    # Whole groups of rows, so that their products are the same however many threads there are.
+    together = TOGETHER[products]
+    chunk = together * max(1, 500_000 // (n * together))
     parallel.run(
         _draw_range, n if stop is None else stop, kernel.code, kernel.inverse_sigma, tree.points, tree.columns, scaled, norms, tree.order,
-        np.uint64(seed), neighbors, degrees, chunk=max(TOGETHER, 500_000 // n), progress=progress,
+        np.uint64(seed), neighbors, degrees, together, max(16, TILE[products] // d), chunk=chunk, progress=progress,
     )  # fmt: skip
     return neighbors, degrees
 
 
 @jit
-def _draw_range(begin, end, code, scale, points, columns, scaled, norms, order, seed, neighbors, degrees):
-    n, d = points.shape
-    values, sums = np.empty((TOGETHER, n)), np.empty(-(-n // BLOCK))
-    tile = max(64, TILE // d)
-    for first in range(begin, end, TOGETHER):
-        last = min(first + TOGETHER, end)
+def _draw_range(begin, end, code, scale, points, columns, scaled, norms, order, seed, neighbors, degrees, together, tile):
+    n = len(points)
+    values, sums = np.empty((together, n)), np.empty(-(-n // BLOCK))
+    for first in range(begin, end, together):
+        last = min(first + together, end)
         for start in range(0, n, tile):
             stop = min(start + tile, n)
+            if norms.size:
+                _exponents_by_products(code, first, last, start, stop, scaled, norms, values)
+                continue
             for i in range(first, last):
-                if norms.size:
-                    _exponents_by_products(code, i, scaled, norms, start, stop, values[i - first, start:stop])
-                else:
-                    exponents(code, scale, points[i], columns, start, stop, values[i - first, start:stop])
+                exponents(code, scale, points[i], columns, start, stop, values[i - first, start:stop])
         for i in range(first, last):
             row = values[i - first]
             row[i] = np.inf
@@ -95,27 +98,17 @@ def _draw_range(begin, end, code, scale, points, columns, scaled, norms, order, 
 
 
 @jit(reassociate=True)
-def _exponents_by_products(code, i, scaled, norms, start, stop, out):
-    """Exponents between the point i and the points start..stop-1 from their inner products."""
-    n, d = stop - start, scaled.shape[0]
+def _exponents_by_products(code, first, last, start, stop, scaled, norms, out):
+    """Exponents between the points first..last-1 and start..stop-1 from their inner products, into ``out[:, start:stop]``."""
+    products = np.dot(scaled[first:last], scaled[start:stop].T)
     others = norms[start:stop]
-    for j in range(n):
-        out[j] = others[j] + norms[i]
-    # Four dimensions at a time: the sums would else go to memory and back for each.
-    for c in range(0, d - d % 4, 4):
-        a, b, e, f = 2 * scaled[c, i], 2 * scaled[c + 1, i], 2 * scaled[c + 2, i], 2 * scaled[c + 3, i]
-        x0, x1, x2, x3 = scaled[c, start:stop], scaled[c + 1, start:stop], scaled[c + 2, start:stop], scaled[c + 3, start:stop]
-        for j in range(n):
-            out[j] -= (a * x0[j] + b * x1[j]) + (e * x2[j] + f * x3[j])
-    for c in range(d - d % 4, d):
-        a, x = 2 * scaled[c, i], scaled[c, start:stop]
-        for j in range(n):
-            out[j] -= a * x[j]
-    for j in range(n):
-        out[j] = max(out[j], 0.0)
-    if code == EXPONENTIAL:
-        for j in range(n):
-            out[j] = np.sqrt(out[j])
+    for i in range(first, last):
+        row, own = out[i - first, start:stop], products[i - first]
+        for j in range(stop - start):
+            row[j] = max(others[j] + norms[i] - 2 * own[j], 0.0)
+        if code == EXPONENTIAL:
+            for j in range(stop - start):
+                row[j] = np.sqrt(row[j])
 
 
 @jit
