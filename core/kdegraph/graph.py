@@ -23,10 +23,10 @@ DRAWS = (recursive.STRATIFIED, recursive.INDEPENDENT)
 WEIGHTINGS = ("inclusion", "paper")
 
 # Costs in ns. Rows up to TRIFLE are taken at once; up to AT_ONCE, as estimating the alternative would take as long, the extent of points
-# decides: the alternative is taken if the exponent between the farthest ones, to the power (d + 1) / 2, is at most NEAR, and d at most FEW.
-TRIFLE, AT_ONCE, NEAR, FEW = 1.5e6, 4.2e6, 25_000.0, 14
-# Part of the cost of rows that the alternative may take where these cost less ns, or its degrees all pairs in many dimensions: its own cost is
-# not certain then.
+# decides: the alternative is taken if the exponent between the farthest ones, to the power d + 1/2, is at most NEAR, and d at most FEW.
+TRIFLE, AT_ONCE, NEAR, FEW = 1.5e6, 4.2e6, 5e7, 14
+# Part of the cost of rows that the alternative may take where these cost less ns, or its degrees all pairs in more dimensions: its own cost
+# is not certain then.
 CLEARLY, CERTAIN = 0.8, 3e7
 
 
@@ -269,7 +269,7 @@ def choose_sampler(kernel, tree, eps, n_rounds, sampler):
     if sampler == "auto" and rows_cost < AT_ONCE:
         _, widest = box_distances(kernel.code, kernel.inverse_sigma, tree.low, tree.high, 0, tree.low, tree.high, 0)
         d = tree.points.shape[1]
-        sampler = "rejection" if rows_cost > TRIFLE and widest <= NEAR ** (2 / (d + 1)) and d <= FEW else "rows"
+        sampler = "rejection" if rows_cost > TRIFLE and widest <= NEAR ** (1 / (d + 0.5)) and d <= FEW else "rows"
     if sampler == "rows":
         return "rows", None, None
     method, groups = choose_for_degrees(kernel, tree, eps), rejection.Groups.of(kernel, tree, n_rounds)
