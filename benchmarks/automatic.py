@@ -3,12 +3,14 @@
     python benchmarks/automatic.py [--images BSDS500] [--csv benchmarks/results/automatic.csv]
 
 One line a data set and sigma. "auto k" is the number of clusters that the eigengap suggests (1 is right without clusters). Then the
-adjusted Rand index against the true classes, given their number, for each embedding (degree, row, plain) and rounding (k-means, qr):
-the median over the seeds. For photographs of BSDS500 the paper's protocol, at 20,000 pixels: sigma 0.2, the median number of human
+adjusted Rand index against the true classes (of data without, all points are one) with that number, and with numbers that one might guess:
+2, and scikit-learn's default 8. And, given the true number, for each embedding (degree, row, plain) and rounding (k-means, qr). All are
+medians over the seeds. For photographs of BSDS500 the paper's protocol, at 20,000 pixels: sigma 0.2, the median number of human
 segments, and the (not adjusted) Rand index against the segmentation closest to that number.
 """
 
 import math
+from functools import partial
 from pathlib import Path
 
 import click
@@ -20,6 +22,7 @@ from PIL import Image
 from rounds import data_sets
 from sklearn.metrics import adjusted_rand_score, rand_score
 
+GUESSES = (2, 8)  # numbers of clusters
 EMBEDDINGS, ROUNDINGS = ("degree", "row", "plain"), ("kmeans", "cluster_qr")
 
 
@@ -36,29 +39,32 @@ def photographs(folder, most):
 
 
 def choices(X, sigma, k, score, seeds):
-    """The suggested number of clusters, and the score of each embedding and rounding."""
+    """The suggested number of clusters, its score, and with `k` (None without classes) that of each embedding and rounding."""
     suggested, scores = [], {}
     for seed in range(seeds):
         graph = kdegraph.similarity_graph(X, sigma=sigma, seed=seed)
         spectrum = kdegraph.spectrum(graph, min(20, len(X)), omit_isolated=True)
         suggested.append(kdegraph.suggest_n_clusters(spectrum.eigenvalues))
+        for name, number in ({"auto": suggested[-1]} | {str(guess): guess for guess in GUESSES}).items():
+            labels = kdegraph.spectral_clustering(graph, number, spectrum=spectrum, seed=seed).labels
+            scores.setdefault(f"k = {name}", []).append(score(labels))
         for embedding in EMBEDDINGS:
             for rounding in ROUNDINGS:
                 options = {"spectrum": spectrum, "seed": seed, "embedding": embedding, "assign_labels": rounding}
-                labels = kdegraph.spectral_clustering(graph, k, **options).labels
-                scores.setdefault(f"{embedding} {rounding}", []).append(score(labels))
+                found = math.nan if k is None else score(kdegraph.spectral_clustering(graph, k, **options).labels)
+                scores.setdefault(f"{embedding} {rounding}", []).append(found)
     medians = {name: float(np.median(values)) for name, values in scores.items()}
-    return {"L": graph.n_rounds, "k": k, "auto k": int(np.median(suggested))} | medians
+    return {"L": graph.n_rounds, "k": k or 1, "auto k": int(np.median(suggested))} | medians
 
 
 def measure(n, seeds, images, n_images):
     """All rows of the table."""
     for name, X, y, sigma, k in data_sets(n):
-        score = (lambda labels: math.nan) if y is None else (lambda labels, y=y: adjusted_rand_score(y, labels))
+        score = partial(adjusted_rand_score, np.zeros(len(X)) if y is None else y)
         automatic = kdegraph.estimate_sigma(X, seed=0)
         for kind, value in (("given", sigma), ("auto / 2", automatic / 2), ("auto", automatic), ("auto * 2", 2 * automatic)):
             head = {"data": name, "n": len(X), "d": X.shape[1], "sigma": kind, "value": value, "classes": 0 if y is None else len(set(y))}
-            yield head | choices(X, value, k, score, seeds)
+            yield head | choices(X, value, None if y is None else k, score, seeds)
     for name, pixels, human, k in photographs(images, n_images) if images else ():
         automatic = kdegraph.estimate_sigma(pixels.X, seed=0)
         for kind, value in (("given", pixels.sigma), ("auto", automatic)):
@@ -79,10 +85,14 @@ def main(n, seeds, images, n_images, path):
     for row in measure(n, seeds, images, n_images):
         rows.append(row)
         click.echo("".join(cell(value, 24 if isinstance(value, str) else 10) for value in row.values()))
-    given = [row for row in rows if row["sigma"] == "given"]
-    for kind, chosen in (("points", given[: -n_images if images else None]), ("photographs", given[-n_images:] if images else [])):
-        for name in list(rows[0])[-len(EMBEDDINGS) * len(ROUNDINGS) :] if chosen else ():
-            click.echo(f"{kind}, {name}: mean {np.nanmean([row[name] for row in chosen]):.4f}")
+    first = list(rows[0]).index("auto k") + 1
+    n_photographs = 2 * n_images if images else 0
+    for kind, some in (("points", rows[: len(rows) - n_photographs]), ("photographs", rows[len(rows) - n_photographs :])):
+        for sigma in ("given", "auto") if some else ():
+            chosen = [row for row in some if row["sigma"] == sigma]
+            click.echo(f"{kind}, sigma {sigma}: auto k is right on {sum(row['auto k'] == row['k'] for row in chosen)} of {len(chosen)}")
+            for name in list(rows[0])[first:]:
+                click.echo(f"{kind}, sigma {sigma}, {name}: mean {np.nanmean([row[name] for row in chosen]):.4f}")
     write(path, rows)
 
 
