@@ -32,8 +32,8 @@ def suggest_n_rounds(kernel: Kernel, tree: Tree):
     ``1 / (L sqrt(1 - lambda_{k+1}))``, whatever n. The paper's ``L = 6 C log(n) / lambda_{k+1}``, which its proof asks for in the worst
     case, would need a C between 0.0001 and 0.3 for the same error: small eigenvalues need no more rounds than large ones.
 
-    It gives 10 to 30 there, 11.8 in the mean, and an error of at most 0.15 on 15 of the sets: 10 for all have that on 14, 15 on 16, 30 on 18
-    at two and a half times the cost. What it adds to a fixed number are the rounds for data of many dimensions.
+    It gives 10 to 30 there, 11.8 in the mean, and an error of at most 0.15 on 15 of the sets: 10 for all have that on 14, 15 on 16, 30 on
+    18 at two and a half times the cost. What it adds to a fixed number are the rounds for data of many dimensions.
     """
     values = coarse_eigenvalues(kernel, tree, N_EIGENVALUES)
     if len(values) == 0:

@@ -311,8 +311,8 @@ def suggest_n_clusters(eigenvalues):
     of a single elongated cluster, which are proportional to 1, 4, 9, ... On 19 sets of points (benchmarks/automatic.py) it finds the right
     number for 15 with sigmas chosen by hand, among them all 4 without clusters, and for 9 with `estimate_sigma`. The mean adjusted Rand
     index with that number is 0.90 and 0.77; it is 0.48 and 0.41 with 2, and 0.34 and 0.46 with 8, for all sets. Not so on photographs,
-    whose segments run into each other: it says 1 or 2 at the paper's sigma, and 8 is a better guess (a Rand index of 0.67, not 0.39). If all eigenvalues given are zero, so are perhaps further
-    ones, and the answer is m.
+    whose segments run into each other: it says 1 or 2 at the paper's sigma, and 8 is a better guess (a Rand index of 0.67, not 0.39). If
+    all eigenvalues given are zero, so are perhaps further ones, and the answer is m.
     """
     values = np.asarray(eigenvalues)
     if values.dtype.kind not in "fiu":
