@@ -14,14 +14,17 @@ PRODUCTS = 8  # from this dimension on distances come from inner products,
 WIDEST = 1e4  # for points within so many sigma^2 of their middle: the exponents are then right to about 1e-11
 
 
-# Costs in nanoseconds of one core: a pair, what a dimension adds, a draw.
+# Costs in nanoseconds of one core: a pair, what a dimension adds, a draw; what a pair costs more where the rows that are computed together
+# have so many entries that they leave the caches.
 PAIR, PAIR_DIM, PRODUCT_DIM, DRAW = 1.5, 0.16, 0.08, 35.0
+FAR, CACHED = 2.0, 2_000_000
 
 
 def estimate_cost(kernel, tree, n_rounds):
     """Estimated cost of `draw_neighbors` in ns of one core."""
     n, d = tree.points.shape
-    pair = PAIR + d * (PRODUCT_DIM if _by_products(kernel, tree) else PAIR_DIM)
+    products = _by_products(kernel, tree)
+    pair = PAIR + d * (PRODUCT_DIM if products else PAIR_DIM) + (FAR if n * TOGETHER[products] > CACHED else 0.0)
     return n * n * pair + DRAW * n * n_rounds
 
 
