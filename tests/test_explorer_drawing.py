@@ -8,7 +8,7 @@ from explorer_objects import settle, view
 from kdegraph import datasets
 from kdegraph_explorer.drawing.edges import chosen_edges, edge_list, edges_of, strongest_edges
 from kdegraph_explorer.drawing.figures import Frame, extent_of
-from kdegraph_explorer.drawing.painter import Painter, Scene
+from kdegraph_explorer.drawing.painter import Painter, Scene, point_radius
 from kdegraph_explorer.drawing.palette import CLUSTERS, cluster_colours, packed, rgb
 from kdegraph_explorer.drawing.raster import draw
 from kdegraph_explorer.projection import positions, principal_components
@@ -214,3 +214,12 @@ def test_colours_are_distinct_and_end_with_the_neutral_one():
         assert rows.shape == (n + 1, 3)
         assert len(np.unique(rows, axis=0)) == n + 1
     assert packed(np.array([rgb("#102030")])).tolist() == [0x102030FF]
+
+
+def test_points_are_smaller_where_they_are_many_and_larger_in_large_plots():
+    small, large = (0, 1, 0, 1, 440, 300), (0, 1, 0, 1, 1900, 1700)
+    radii = [point_radius(n, small) for n in (10, 1000, 4000, 100_000, 1_000_000)]
+    assert radii == sorted(radii, reverse=True)
+    assert 0.5 < radii[-1] < radii[0] < 4
+    assert point_radius(1000, (0, 1, 0, 1, 1200, 300)) == point_radius(1000, small)
+    assert 1.5 * point_radius(1000, small) < point_radius(1000, large) < 3 * point_radius(1000, small)

@@ -17,7 +17,7 @@ from .actions import Actions
 from .notebook import growing, widget_of
 from .session import Session
 from .views import VIEWS
-from .views.base import FREE, beside
+from .views.base import FREE, beside, lower
 from .views.controls import DataControls, DisplayControls, ParameterControls
 from .views.markup import Beacon, Markup
 from .views.stages import StageBars
@@ -40,6 +40,7 @@ MAIN_STYLE = ":host { min-height: 460px !important; min-width: 0 !important; }"
 OPENING = ":host { display: grid; place-content: center; font-size: 13px; opacity: 0.65; }"
 SIDEBAR_WIDTH = 320
 SCROLLS_WHERE_NARROW = f"@media (max-width: 599px) {{ :host {{ overflow-y: auto; }} :host > * {{ {FREE} }} }}"
+LOW = 226  # pixels of the row at the bottom
 HEIGHT = 672  # in a notebook; on a page it fills the window
 
 
@@ -253,7 +254,9 @@ class Explorer(Viewer):
 
     def _lay_out(self):
         bottom = [view for view in self.views if view.area == "bottom"]
-        self._bottom = beside(*bottom, widths=[view.width for view in bottom], sizing_mode="stretch_width", height=226)
+        self._bottom = beside(
+            *bottom, widths=[view.width for view in bottom], sizing_mode="stretch_width", height=LOW, stylesheets=[lower(LOW)]
+        )
         return pn.Column(
             Problem(self.session),
             self._tabs,
@@ -290,13 +293,13 @@ class Explorer(Viewer):
         self.session.state.with_full = shown.with_full
 
     def _fill(self, place, view):
+        if view is self._shown_view():
+            view.appear()  # first, so that the windows of its plots fit when the browser builds them
         if list(place) != [view]:
             for part in view.__panel__().select(MaterialComponent):
                 part.dark_theme = pn.config.theme == "dark"  # else it would be light at first
             with growing(self._main):
                 place.objects = [view]
-        if view is self._shown_view():
-            view.appear()
 
     def _shown_view(self):
         """The large view that is on the screen."""

@@ -8,6 +8,7 @@ from .edges import chosen_edges
 from .palette import cluster_colours, packed
 from .raster import draw
 
+LARGE = 450  # pixels of the shorter side of a plot; in larger ones, points grow with it
 MAX_GLYPHS = 4000  # up to here the browser draws the points, sharp at every zoom; above, they are part of the image
 
 
@@ -72,7 +73,7 @@ class Painter:
             return None
         radius = None
         if not scene.as_glyphs:
-            radius = point_radius(len(colours))
+            radius = point_radius(len(colours), scene.viewport)
             if len(scene.selection):
                 faded = np.full(len(colours), len(palette) - 1)
                 faded[scene.selection] = colours[scene.selection]
@@ -109,6 +110,7 @@ def _coloured(scene):
     return colours, palette
 
 
-def point_radius(n):
-    """Radius in pixels of n points: the more, the smaller."""
-    return float(np.clip(1.5 * (2000 / n) ** 0.3, 0.55, 3.5))
+def point_radius(n, viewport):
+    """Radius in pixels of n points: the more, the smaller; in a large plot, larger."""
+    *_, width, height = viewport
+    return float(np.clip(1.5 * (2000 / n) ** 0.3, 0.55, 3.5) * max(1.0, min(width, height) / LARGE) ** 0.5)

@@ -210,7 +210,8 @@ def beside(*cards, widths=None, **options):
         )
         for card, width in zip(cards, widths, strict=True)
     )
-    return pn.Row(*places, stylesheets=[BELOW_WHERE_NARROW], **{"sizing_mode": "stretch_both", "margin": 0, **options})
+    sheets = [BELOW_WHERE_NARROW, *options.pop("stylesheets", [])]
+    return pn.Row(*places, stylesheets=sheets, **{"sizing_mode": "stretch_both", "margin": 0, **options})
 
 
 FREE = "height: auto !important; max-height: none !important; min-width: 0 !important; flex: none !important;"  # of Panel's sums of sizes
@@ -221,3 +222,9 @@ BELOW_WHERE_NARROW = f"""
   :host > * {{ width: 100% !important; {FREE} }}
 }}
 """
+WRAPS_WHERE_NARROW = f"@media (max-width: 599px) {{ :host {{ flex-wrap: wrap !important; {FREE} }} }}"
+
+
+def lower(height):
+    """A style sheet for a row below others: of this height, and of a fifth of the whole where there is more room."""
+    return f"@media (min-width: 600px) {{ :host {{ flex: 0 0 max({height}px, 20%) !important; height: auto !important; }} }}"

@@ -9,7 +9,7 @@ import panel as pn
 from ..drawing.elements import LiveElement
 from ..drawing.palette import METHOD
 from ..pipeline import ALL_METHODS, FULL_UP_TO
-from .base import BELOW_WHERE_NARROW, View, beside, card, figure_pane
+from .base import BELOW_WHERE_NARROW, View, beside, card, figure_pane, lower
 from .describe import clusters, spectra
 from .markup import TABLE_STYLE, Markup
 from .plots import LinkedPlots
@@ -85,6 +85,7 @@ class CompareView(View):
                 widths=[5, 6, 4],
                 sizing_mode="stretch_width",
                 height=262,
+                stylesheets=[lower(262)],
             ),
             sizing_mode="stretch_both",
             margin=0,

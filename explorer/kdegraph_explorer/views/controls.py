@@ -193,10 +193,10 @@ class DisplayControls(Viewer):
         self.widgets = {}
         self._body = pn.Column(
             heading("Display"),
+            self._overlay,  # first, as photographs open with it
             row(control(self.state, "show_edges"), self._drag()),
             self._which,
             self._axes,
-            self._overlay,
             sizing_mode="stretch_width",
             margin=0,
         )

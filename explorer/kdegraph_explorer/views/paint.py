@@ -11,7 +11,7 @@ from bokeh.models import ColumnDataSource, FreehandDrawTool
 from ..drawing.figures import Frame, plain_figure
 from ..drawing.palette import BETWEEN, CLUSTERS
 from ..sources.painted import CANVAS, N_CLASSES, along, coordinates, unpack
-from .base import View, beside, card, figure_pane
+from .base import GROWS_WHERE_NARROW, WRAPS_WHERE_NARROW, View, beside, card, figure_pane
 from .describe import clusters
 from .plots import LinkedPlots
 from .widgets import DENSE, SMALL_TOGGLE, button
@@ -56,11 +56,12 @@ class PaintView(View):
             )
         ]
         tools = pn.Column(
-            pn.Row(self._tool, self._class, *buttons, sizing_mode="stretch_width", height=40, margin=0),
+            pn.Row(self._tool, self._class, *buttons, sizing_mode="stretch_width", height=40, margin=0, stylesheets=[WRAPS_WHERE_NARROW]),
             pn.Row(self._spread, self._amount, sizing_mode="stretch_width", height=42, margin=0),
             sizing_mode="stretch_width",
             height=84,
             margin=0,
+            stylesheets=[GROWS_WHERE_NARROW],
         )
         self._body = beside(
             card("Canvas", "drag to paint; the number is the reference label", figure_pane(figure, "canvas"), tools),

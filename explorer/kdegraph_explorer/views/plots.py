@@ -199,13 +199,14 @@ class GraphPlot:
 
     def show(self, scene, layers):
         """Send what has changed to the browser."""
+        if (size := 2 * point_radius(len(scene.positions), scene.viewport)) != self._glyph.size:
+            self._glyph.size = size
         if layers.image is not None:
             x0, x1, y0, y1, *_ = scene.viewport
             self._image.data = {"image": [layers.image], "x": [x0], "y": [y0], "dw": [x1 - x0], "dh": [y1 - y0]}
             if EMPTY in self.figure.css_classes:
                 self.figure.css_classes = [name for name in self.figure.css_classes if name != EMPTY]
         if layers.positions is not None:
-            self._glyph.size = 2 * point_radius(len(scene.positions))
             x, y = layers.positions.T.copy()
             self._points.data = {"x": x, "y": y, "colour": layers.colours}
         elif layers.colours is not None:

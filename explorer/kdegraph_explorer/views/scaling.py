@@ -13,12 +13,11 @@ from ..drawing.elements import LiveElement
 from ..drawing.palette import METHOD
 from ..pipeline import ALL_METHODS
 from . import describe
-from .base import BELOW_WHERE_NARROW, View, beside, card
+from .base import BELOW_WHERE_NARROW, WRAPS_WHERE_NARROW, View, beside, card
 from .markup import TABLE_STYLE, Markup, html_table
 from .scores import number
 from .widgets import button
 
-WRAPS_WHERE_NARROW = "@media (max-width: 599px) { :host { flex-wrap: wrap !important; } }"
 WORDS_STYLE = ":host { font-size: 12.5px; opacity: 0.7; } div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }"
 
 

@@ -37,7 +37,7 @@ def control(parameterized, name, hint=None, report=None):
     if isinstance(parameter, param.Selector):
         return pmui.Select.from_param(parameter, margin=(6, 8), **common)
     if isinstance(parameter, param.Integer) and parameter.bounds[1] > 1000:
-        return pmui.IntInput.from_param(parameter, margin=(6, 8, 0, 0), width=112, **{**common, "sizing_mode": None})
+        return pmui.IntInput.from_param(parameter, margin=(6, 8, 0, 0), width=112, sx=CLEAR_ICONS, **{**common, "sizing_mode": None})
     if isinstance(parameter, param.Integer):
         return at_once(pmui.IntSlider.from_param(parameter, **slider))
     return at_once(pmui.FloatSlider.from_param(parameter, step=parameter.step or 0.01, **slider))
@@ -133,6 +133,7 @@ DENSE = {
     **SMALL_LABEL,
 }
 
+CLEAR_ICONS = {"& .MuiIconButton-root": {"color": "text.secondary"}}  # else they are black in the dark, too
 SMALL_BUTTON = {"textTransform": "none", "minWidth": "0", "padding": "2px 8px !important", "minHeight": "31px"}
 SMALL_TOGGLE = {
     "& .MuiButtonBase-root": {"padding": "2px 10px", "textTransform": "none", "fontSize": "13px", "minHeight": "30px"},
