@@ -5,8 +5,9 @@
 Resident memory of the process, when nothing is computed any more: after the first session has made ten moves, after `--moves` moves, after
 ten further pages were opened, looked at and closed, one after the other, and after `--sessions` more. A second column is of a server whose
 malloc has one arena (MALLOC_ARENA_MAX=1, for glibc). By itself glibc gives threads arenas of their own, and what a session has freed in
-one of them is no use to another: that memory is not lost, but stays with the process. With one arena less of it stays. Whether anything
-leaks, resident memory alone does not tell: what malloc has handed out does (glibc's malloc_info).
+one of them is no use to another. When a session has ended, whole pages that are free go back to the system; what lies between pages that
+are in use stays. With one arena that is next to nothing. Whether anything leaks, resident memory alone does not tell: what malloc has
+handed out does (glibc's malloc_info).
 """
 
 import click
