@@ -110,7 +110,7 @@ def spectral_clustering(
     n_clusters,
     *,
     seed=None,
-    embedding="degree",
+    embedding="row",
     assign_labels="kmeans",
     n_init=3,
     spectrum=None,
@@ -127,7 +127,7 @@ def spectral_clustering(
         "auto": `suggest_n_clusters` of the smallest 20 eigenvalues.
     seed : int, RandomState or numpy Generator, optional
         For k-means and the eigensolver; None means 0. The same seed gives the same labels, whatever `set_num_threads` says.
-    embedding : {"degree", "row", "plain"}, default="degree"
+    embedding : {"degree", "row", "plain"}, default="row"
         Vertices are represented by the rows of ``D^-1/2 U``, of U with rows of length 1, or of U, where U holds the first `n_clusters`
         eigenvectors.
     assign_labels : {"kmeans", "cluster_qr"}, default="kmeans"
@@ -167,8 +167,9 @@ def spectral_clustering(
     *Embedding.* Measured (benchmarks/automatic.py) with k-means: on 12 photographs at the paper's sigma the mean Rand index is 0.722 with
     "degree", 0.724 with "plain" and 0.720 with "row", and at the far smaller one of `estimate_sigma` 0.722, 0.755 and 0.796. On 15 sets of
     points with classes the mean adjusted Rand index is 0.89, 0.89 and 0.92: equal on 12 of them, "row" is better for clusters that touch or
-    differ much in density. The default keeps small clusters far from all others, so that they are not lost where k-means sees a sample.
-    "cluster_qr" is within 0.03 of k-means, but for photographs with "degree" and a small sigma, where it has 0.781.
+    differ much in density. It is the default for that. "degree" puts small clusters far from all others: take it where one with less than
+    a thousandth of the vertices is to be a cluster of its own. "cluster_qr" is within 0.03 of k-means, but for photographs with "degree"
+    and a small sigma, where it is better (0.781).
 
     *Large graphs.* k-means is fitted to at most 20,000 random vertices, and all others join the nearest centre.
     """

@@ -60,7 +60,7 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         Neighbours that are sampled for every point: the paper's L.
     sampler, draws, kde, weighting, eps
         How they are sampled and weighted: see `similarity_graph`.
-    embedding : {"degree", "row", "plain"}, default="degree"
+    embedding : {"degree", "row", "plain"}, default="row"
     assign_labels : {"kmeans", "cluster_qr"}, default="kmeans"
         See `spectral_clustering`.
     n_init : int, default=3
@@ -111,7 +111,7 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         kde="auto",
         weighting="inclusion",
         eps=None,
-        embedding="degree",
+        embedding="row",
         assign_labels="kmeans",
         n_init=3,
         random_state=None,
