@@ -89,7 +89,10 @@ def embedding(state, places, names, full):
         return WAITING
     sizes = np.bincount(outcome.colours)
     present = np.flatnonzero(sizes)
-    summary = f"The points along {' and '.join(names)}, in {len(present)} cluster{'s' * (len(present) != 1)}; each axis is scaled to 1."
+    summary = (
+        f"The points along {' and '.join(names)}, in {len(present)} cluster{'s' * (len(present) != 1)}; each axis is scaled to 1. "
+        "k-means compares directions from 0, in as many eigenvectors as there are clusters."
+    )
     if not full:
         return Description(summary)
     columns = []

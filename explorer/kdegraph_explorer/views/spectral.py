@@ -34,7 +34,7 @@ class SpectralView(View):
         self._body = beside(
             card(
                 "Spectral embedding",
-                "where k-means works",
+                "points by two eigenvectors",
                 pn.Row(*self._vectors, sizing_mode="stretch_width", margin=0, height=44),
                 figure_pane(self._embedding["embedding"].figure, "spectral-embedding"),
                 describe=lambda full: describe.embedding(self.state, self._embedding.positions, self._names(), full),
@@ -115,7 +115,7 @@ class SpectralView(View):
 
 
 def in_eigenvectors(outcome, numbers):
-    """The points along two eigenvectors, as k-means sees them: divided by the roots of the degrees.
+    """The points along two eigenvectors divided by the roots of the degrees: constant on a cluster that no edge leaves.
 
     Returns
     -------

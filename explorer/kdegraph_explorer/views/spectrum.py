@@ -95,7 +95,7 @@ class SpectrumView(View):
             }
             words = [f"gap after {k}: {values[k] - values[k - 1]:.3g}"] if has_gap else []
             if not outcome.spectrum.converged:
-                words.append("estimates: not converged")
+                words.append("estimates")  # there is no room for more; the caption says why
             self._notes[method].update(text="; ".join(words), y=1.16 * top)
             fig.x_range.update(start=0.4, end=len(values) + 0.6)
             fig.y_range.update(start=-0.04 * top, end=1.19 * top)
