@@ -194,6 +194,16 @@ def test_many_vertices_are_clustered_from_a_sample(moons, monkeypatch):
     assert sampled.conductances.max() < 0.1
 
 
+def test_default_finds_a_cluster_of_a_thousandth_of_many_points():
+    rng, n = np.random.default_rng(0), 40_000
+    y = np.r_[np.arange(n - 40) % 2, np.full(40, 2)]
+    X = rng.normal(size=(n, 2)) * np.array([1.0, 1.0, 0.3])[y, None] + np.array([[0.0, 0.0], [7.0, 0.0], [3.5, 5.0]])[y]
+    labels = spectral_clustering(similarity_graph(X, sigma=0.6, seed=0), 3, seed=0).labels
+    assert adjusted_rand_score(y, labels) > 0.99
+    found = labels == np.bincount(labels[y == 2]).argmax()
+    assert np.sum(found & (y == 2)) > 0.9 * np.sum(found | (y == 2))
+
+
 def test_small_part_is_not_lost_in_the_sample(monkeypatch):
     monkeypatch.setattr("kdegraph._embedding.SAMPLE", 50)
     A = sp.csr_array(sp.block_diag([random_graph(4000, 0.01), complete(2)]))

@@ -268,7 +268,7 @@ class Session:
         self.mailbox.post(self._notify)
         with self._news:
             self._news.wait_for(drawn, PATIENCE)
-            self._news.wait_for(stop_if_stale, BREATH)
+            self._news.wait_for(stop_if_stale, BREATH)  # never true: only staleness ends it sooner
 
     def _notify(self):
         with self._news:

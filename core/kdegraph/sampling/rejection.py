@@ -125,9 +125,8 @@ def _draw_range(
             pending, used = finish(code, scale, points, entries, shape, pending, draws, neighbors), 0
             capacity *= 2
             nodes, bounds, entries, shape = room_for(capacity, TOGETHER)
-        if total < TINY and not _any_reachable(
-            code, scale, points, g_first, entries[:, used : used + count]
-        ):  # such a group is a single point
+        listed = entries[:, used : used + count]
+        if total < TINY and not _any_reachable(code, scale, points, g_first, listed):  # such a group is a single point
             degrees[g_first] = 0.0
             continue
         alias_table(shape[WEIGHT, used : used + count], entries[ALIAS, used : used + count], nodes[0])
