@@ -103,6 +103,7 @@ def test_progress_is_called_in_the_calling_thread():
 def test_ranges_take_as_long_as_they_should(costs, threads):
     """Items of known cost: few calls where they are cheap, short ones where they are dear, none left out."""
     ranges = parallel._Ranges(20_000, None, threads)
+    ranges.share()
     expected, calls = 0, []
     while found := ranges.take():
         start, stop = found
@@ -118,7 +119,8 @@ def test_ranges_take_as_long_as_they_should(costs, threads):
 
 @pytest.mark.parametrize("progress", [None, lambda fraction: None], ids=["silent", "progress"])
 def test_what_is_soon_done_wakes_no_thread(progress, monkeypatch):
-    monkeypatch.setattr(parallel, "SOON", 1000.0)  # so that 200 short calls are soon done, however busy the machine is
+    monkeypatch.setattr(parallel, "SOON", 1000.0)
+    monkeypatch.setattr(parallel, "SOON_AWAKE", 1000.0)  # so that 200 short calls are soon done, however busy the machine is
     callers = set()
     parallel.run(lambda start, stop: callers.add(threading.get_ident()), 200, progress=progress)
     assert callers == {threading.get_ident()}

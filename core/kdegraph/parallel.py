@@ -5,6 +5,7 @@ on the other items of its range, so results are the same for any number of threa
 may be used from many Python threads at once and after a fork.
 """
 
+import atexit
 import collections
 import contextlib
 import contextvars
@@ -13,10 +14,11 @@ import math
 import os
 import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 
 from threadpoolctl import ThreadpoolController
 
+from ._pool import Job, Pool
 from ._validation import check_count
 
 
@@ -28,7 +30,9 @@ _lock = threading.Lock()
 _pool = None
 _n_threads = None
 TICK = 0.02  # seconds between two calls of `progress` while nothing finishes
-SOON = 0.0002  # seconds that are not worth waking a thread
+SOON, SOON_AWAKE = 0.00015, 0.00004  # seconds of work that are not worth waking a thread, or calling one that is awake
+TRIAL = 0.00003  # seconds of a range from which the rest is judged, about
+START, GROWTH = 1024, 64  # the first range is a small part of all; the others are at most so many times longer than the one before
 FEW = 4  # ranges for a thread
 GRAIN = 0.005  # seconds that a kernel should work on one range: long beside the call, short beside what a person notices
 SMALL_MATRIX = 1024  # see `blas_threads`
@@ -60,7 +64,9 @@ def set_num_threads(n):
     global _n_threads, _pool
     count = None if n is None else check_count(n, "n")
     with _lock:
-        _n_threads, _pool = count, None
+        before, _n_threads, _pool = _pool, count, None
+    if before:
+        before.close()
 
 
 def _forget_pool():
@@ -76,8 +82,18 @@ def _get_pool():
     global _pool
     with _lock:
         if _pool is None:
-            _pool = ThreadPoolExecutor(get_num_threads(), thread_name_prefix="kdegraph")
+            _pool = Pool(get_num_threads())
         return _pool
+
+
+def _is_awake():
+    return _pool is not None and _pool.awake
+
+
+@atexit.register
+def _end_pool():
+    if _pool:
+        _pool.close(timeout=1.0)  # a thread that comes back from compiled code when Python is gone could not end well
 
 
 class _Ranges:
@@ -86,8 +102,9 @@ class _Ranges:
     def __init__(self, n_items, chunk, n_threads):
         self.n_items, self.chunk, self.n_threads = n_items, chunk, n_threads
         self.done = 0
-        self._next, self._size = 0, chunk or 1
+        self._next, self._size = 0, chunk or 1 + min(n_items // START, GROWTH)
         self._largest, self._least = -(-n_items // (8 * n_threads)), 1
+        self._shared = False
         self._lock = threading.Lock()
         self._stopped = False
 
@@ -97,7 +114,7 @@ class _Ranges:
             if not self.left:
                 return None
             start, size = self._next, self._size
-            if not self.chunk:  # smaller ranges towards the end, so that no thread waits long for another
+            if self._shared and not self.chunk:  # smaller ranges towards the end, so that no thread waits long for another
                 last = max(-((start - self.n_items) // (2 * self.n_threads)), self._largest // 16)
                 size = min(size, max(min(self._largest, last), self._least))
             self._next = min(start + size, self.n_items)
@@ -108,9 +125,18 @@ class _Ranges:
         with self._lock:
             self.done += stop - start
             if not self.chunk:
-                growth = min(16.0, max(0.25, GRAIN / max(seconds, 1e-9)))
+                seconds = max(seconds, 1e-9)
+                growth = min(GROWTH, max(0.25, (GRAIN if self._shared else TRIAL) / seconds))
                 self._size = max(1, int((stop - start) * growth))
-                self._least = int((stop - start) * SOON / 2 / max(seconds, 1e-9))
+                self._least = int((stop - start) * SOON_AWAKE / seconds)
+
+    def take_all(self):
+        """Let the next range be all the rest, unless `chunk` is given."""
+        self._size = self.chunk or self.n_items
+
+    def share(self):
+        """Expect several threads from now on."""
+        self._shared = True
 
     @property
     def left(self):
@@ -138,57 +164,72 @@ def run(kernel, n_items, *args, chunk=None, progress=None):
     """
     ranges = _Ranges(n_items, chunk, get_num_threads())
 
-    def work(seconds=math.inf):
-        """Take ranges until none are left, or `seconds` have passed."""
-        begin = now = time.perf_counter()
-        while now - begin < seconds and (found := ranges.take()):
-            try:
-                kernel(*found, *args)
-            except BaseException:
-                ranges.stop()
-                raise
-            before, now = now, time.perf_counter()
-            ranges.finish(*found, now - before)
+    def work_on(start, stop):
+        """Call the kernel; return how many seconds it took."""
+        begin = time.perf_counter()
+        try:
+            kernel(start, stop, *args)
+        except BaseException:
+            ranges.stop()
+            raise
+        seconds = time.perf_counter() - begin
+        ranges.finish(start, stop, seconds)
+        return seconds
 
-    # What is soon done is done here: waking other threads takes time too. Of few ranges none is tried alone, it may be a long one.
-    rest = 0.0 if n_items > FEW * ranges.n_threads * (chunk or 1) else math.inf
-    begin = time.perf_counter()
-    while ranges.left and rest < SOON:
-        work(SOON / 2)
-        rest = (time.perf_counter() - begin) * (n_items / ranges.done - 1)
+    # Of few ranges none is tried alone, it may be a long one.
+    rest = math.inf if n_items <= FEW * ranges.n_threads * (chunk or 1) else _begin_alone(work_on, ranges)
     if ranges.left:
-        _share(work, ranges, progress)
+        _share(work_on, ranges, rest, progress)
     if progress and n_items > 0:
         progress(1.0)
 
 
-def _share(work, ranges, progress):
-    """Have all threads `work`: the calling one, and those of the pool."""
-    n_helpers = min(ranges.n_threads, -(-ranges.n_items // (ranges.chunk or 1))) - 1
-    pool = _get_pool() if n_helpers else None
-    helpers = [pool.submit(work) for _ in range(n_helpers)]
+def _begin_alone(work_on, ranges):
+    """Do what is soon done, as calling other threads takes time too; return how many seconds of work are left, about."""
+    passed = rest = 0.0
+    while rest < SOON and (found := ranges.take()):
+        seconds = work_on(*found)
+        passed += seconds
+        if seconds > TRIAL / 2 or passed > TRIAL:
+            start, stop = found
+            rest = seconds * (ranges.n_items - stop) / (stop - start)
+            if rest > SOON_AWAKE and _is_awake():
+                break
+            ranges.take_all()
+    return rest
+
+
+def _share(work_on, ranges, rest, progress):
+    """Have all threads work that it is worth calling: the calling one, and those of the pool."""
+    n_helpers = min(ranges.n_threads - 1, -(-ranges.n_items // (ranges.chunk or 1)) - 1, 1 + int(min(rest / SOON, 1e9)))
+
+    def work(seconds=math.inf):
+        """Take ranges until none are left, or `seconds` have passed."""
+        end = time.perf_counter() + seconds
+        while time.perf_counter() < end and (found := ranges.take()):
+            work_on(*found)
+
+    job = Job(work)
+    ranges.share()
+    if n_helpers > 0:
+        _get_pool().post(job, n_helpers)
     try:
         while ranges.left:
             work(TICK if progress else math.inf)
             if progress:
                 progress(ranges.done / ranges.n_items)
-        pending = _without_idle(helpers, ranges)
-        while pending:
-            _, pending = wait(pending, timeout=TICK if progress else None)
+        over = job.close()
+        while not over:
+            over = job.wait(TICK if progress else -1)
             if progress:
                 progress(ranges.done / ranges.n_items)
     except BaseException:
         ranges.stop()
-        wait(_without_idle(helpers, ranges))
+        if not job.close():
+            job.wait()
         raise
-    for helper in helpers:
-        if not helper.cancelled():
-            helper.result()
-
-
-def _without_idle(helpers, ranges):
-    """Those of `helpers` that have begun or still find something to do; the others need not be waited for."""
-    return {helper for helper in helpers if ranges.left or not helper.cancel()}
+    if job.error:
+        raise job.error
 
 
 def responsive(function):
