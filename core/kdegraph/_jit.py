@@ -1,6 +1,7 @@
 """How kernels are compiled: the one place for compiler options."""
 
 import numba
+from numba.core.compiler import Compiler
 
 from ._code_cache import CodeCache
 
@@ -8,10 +9,21 @@ from ._code_cache import CodeCache
 REASSOCIATE = {"reassoc", "contract", "nsz"}
 
 
-def jit(function=None, *, reassociate=False):
+class _DistinctArrays(Compiler):
+    """Tells LLVM that no two arguments share memory that is written (Fortran's rule)."""
+
+    def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals):
+        flags.noalias = True
+        super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
+
+
+def jit(function=None, *, reassociate=False, distinct=False):
     """Compile `function` when it is first called, without the GIL, or take the machine code from the cache.
 
     Parallelism is not numba's: kernels work on a range of their targets and `parallel.run` spreads the ranges over threads.
+
+    `distinct` promises that what the function writes through one of its arrays it neither reads nor writes through another one. Without it
+    no loop is vectorised that writes to one array and takes entries of another by computed numbers.
     """
     options = {
         "nogil": True,
@@ -19,6 +31,8 @@ def jit(function=None, *, reassociate=False):
         "fastmath": REASSOCIATE if reassociate else {"contract"},
         "no_cfunc_wrapper": True,  # nobody calls kernels from C
     }
+    if distinct:
+        options["pipeline_class"] = _DistinctArrays
 
     def decorate(function):
         compiled = numba.njit(**options)(function)

@@ -155,7 +155,7 @@ def exponent(code, inverse_sigma, X, i, Y, j):
     return total if code == GAUSSIAN else math.sqrt(total)
 
 
-@jit
+@jit(distinct=True)
 def paired_exponents(code, inverse_sigma, X, rows, columns, out):
     """Write the exponents between the points X[rows[p]] and X[columns[p]] into `out`; the numbers are not negative."""
     for p in range(rows.size):

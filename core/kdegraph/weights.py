@@ -148,7 +148,7 @@ def _sort_by_rank(found, order, bits, key, rank, out):
         out[rank[k]] = found[k]
 
 
-@jit
+@jit(distinct=True)
 def _count_smaller(key, size, a, b, c, d, rank):
     for k in range(size):
         x = key[k]
@@ -216,13 +216,13 @@ def _weights(code, scale, points, inverse_degrees, n_rounds, inclusion, rows, co
     return values
 
 
-@jit
+@jit(distinct=True)
 def _probabilities(values, inverse_degrees, vertices, out):
     for m in range(values.size):
         out[m] = min(values[m] * inverse_degrees[np.uint32(vertices[m])], 1.0)
 
 
-@jit
+@jit(distinct=True)
 def _complement(p, n_rounds, room):
     """Replace p by ``1 - (1 - p)^n_rounds``."""
     base, miss = room[0, : p.size], room[1, : p.size]

@@ -87,7 +87,7 @@ def _enter(first, size, level, weight, entries, shape, k):
     shape[LEVEL, k], shape[WEIGHT, k] = level, weight
 
 
-@jit
+@jit(distinct=True)
 def _bound(code, scale, g_low, g_high, low, high, width, nodes, bounds):
     """Smallest and largest exponents between the group's box and those of `nodes`, as `tree.box_distances` has them."""
     for p in range(width):

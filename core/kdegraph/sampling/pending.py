@@ -71,7 +71,7 @@ def propose(code, scale, points, entries, shape, pending, draws, neighbors):
     return _keep_rejected(pending, decision, state, place, choice)
 
 
-@jit
+@jit(distinct=True)
 def _uniforms(pending, state, first, second):
     for p in range(pending):
         first[p] = uniform(state[p], 0)
@@ -79,7 +79,7 @@ def _uniforms(pending, state, first, second):
         state[p] = advance(state[p], 2)
 
 
-@jit
+@jit(distinct=True)
 def _pick_nodes(pending, uniforms, base, count, alias, threshold, node):
     for p in range(pending):
         x = uniforms[p] * count[p]
@@ -89,7 +89,7 @@ def _pick_nodes(pending, uniforms, base, count, alias, threshold, node):
         node[p] = base[p] + (other if x - k >= threshold[at] else k)
 
 
-@jit
+@jit(distinct=True)
 def _pick_sources(pending, node, uniforms, size, first, source):
     """Take one of the node's points; what is left of the uniform is one again."""
     for p in range(pending):
@@ -100,7 +100,7 @@ def _pick_sources(pending, node, uniforms, size, first, source):
         uniforms[p] = x - offset
 
 
-@jit
+@jit(distinct=True)
 def _decide(pending, exponent, node, level, source, target, decision):
     """Make `decision` positive where the proposal is accepted."""
     for p in range(pending):
@@ -111,7 +111,7 @@ def _decide(pending, exponent, node, level, source, target, decision):
         decision[p] = exp_neg(exponent[p]) - decision[p]
 
 
-@jit
+@jit(distinct=True)
 def _keep_rejected(pending, decision, state, place, choice):
     """Move what is still pending to the front, without a branch that a processor could guess wrong, and return its number."""
     target, base, count = choice[TARGET], choice[BASE], choice[COUNT]
