@@ -10,10 +10,18 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 from graphs import check_spectrum, complete, cycle
+from threadpoolctl import threadpool_limits
 
 SMALL = [(n, c) for n in (*range(1, 11), 13, 20, 40) for c in (1, 2, 5, 20) if c <= n]
 LARGE = [(n, c, seed) for n, c in [(100, 1), (100, 20), (300, 3)] for seed in range(4)]
 LARGE += [(450, 8, 0), (450, 8, 1), (700, 1, 2), (700, 1, 3), (700, 20, 0), (1500, 5, 1), (3000, 2, 3)]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Those of BLAS wait for each other longer than they work where other tests run beside these."""
+    with threadpool_limits(1, user_api="blas"):
+        yield
 
 
 def scattered(n, rng):

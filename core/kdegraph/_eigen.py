@@ -9,6 +9,7 @@ Reference: Y. Zhou, Y. Saad, M. L. Tiago, J. R. Chelikowsky, "Self-consistent-fi
 iteration", J. Comput. Phys. 219 (2006), 172-184.
 """
 
+import contextlib
 import math
 from dataclasses import dataclass
 
@@ -33,6 +34,7 @@ NOISE = 0.25  # of a random vector the Rayleigh quotient is near 0
 PROBES = 8  # random vectors beside a given start, where there is room for so many
 CHANGE = 0.25  # relative change of the eigenvalues beyond which those of the start are of no use
 PANEL = 64  # rows whose inner products are added together
+SOME = 0.25  # of all eigenpairs: LAPACK finds so many in less time than all
 DEPENDENT = 1e-11  # squared length, relative to the longest, below which a direction of a block counts as absent
 
 
@@ -87,18 +89,18 @@ class Start:
 
 def solve_dense(operator, null, k):
     """The `k` largest eigenpairs beyond the null space by LAPACK; n x n memory, n^3 time."""
-    n = operator.n
-    wanted = [n - k, n - 1]
+    n, values = operator.n, ()
     with parallel.blas_threads(n):
-        try:
-            values, vectors = scipy.linalg.eigh(_without_null(operator, null), subset_by_index=wanted, overwrite_a=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            values = ()
+        if k < SOME * n:
+            with contextlib.suppress(np.linalg.LinAlgError):
+                wanted, matrix = [n - k, n - 1], _without_null(operator, null)
+                values, vectors = scipy.linalg.eigh(matrix, subset_by_index=wanted, overwrite_a=True, check_finite=False)
         if len(values) < k:  # the quick method may fail where many eigenvalues are equal, or lose some; divide and conquer does not
             values, vectors = scipy.linalg.eigh(_without_null(operator, null), driver="evd", overwrite_a=True, check_finite=False)
             values, vectors = values[-k:], vectors[:, -k:]
         vectors = null.remove(np.ascontiguousarray(vectors[:, ::-1]))
-        vectors, _ = np.linalg.qr(vectors)
+        if k < SOME * n:
+            vectors, _ = np.linalg.qr(vectors)
     values = values[::-1]
     residuals = operator.step(vectors, np.zeros_like(vectors)) - vectors * values
     return Pairs(values, vectors, np.linalg.norm(residuals, axis=0), np.empty((n, 0), np.float32), np.empty(0), True, 0)

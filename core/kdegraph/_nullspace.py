@@ -41,7 +41,9 @@ class NullSpace:
 
     def remove(self, block):
         """Return the part of the block that is orthogonal to the null space, in its precision."""
-        return self.rotate(block.copy(), self.dots(block), np.eye(block.shape[1]))
+        rest = block.copy()
+        parallel.run(_subtract, len(rest), self.bounds, self.vector, self.dots(block), rest, chunk=CHUNK)
+        return rest
 
     def rotate(self, block, dots, rotation, progress=None):
         """``(block - null space @ dots) @ rotation``, in the memory of `block` if that has the right size."""
@@ -67,6 +69,16 @@ def _sum_partial(bounds, partial, dots):
     for component in range(len(bounds) - 1):
         for chunk in range(bounds[component] // CHUNK, (bounds[component + 1] - 1) // CHUNK + 1):
             dots[component] += partial[chunk + component]
+
+
+@jit
+def _subtract(start, stop, bounds, vector, dots, block):
+    component = np.searchsorted(bounds, start, side="right") - 1
+    for i in range(start, stop):
+        while i >= bounds[component + 1]:
+            component += 1
+        for a in range(block.shape[1]):
+            block[i, a] -= vector[i] * dots[component, a]
 
 
 @jit(reassociate=True)
