@@ -162,6 +162,12 @@ def run(kernel, n_items, *args, chunk=None, progress=None):
         Called in the calling thread with the fraction done, about every `TICK` seconds unless a range takes longer; what it raises stops
         the work after the ranges under way.
     """
+    if chunk and n_items <= chunk:
+        if n_items:
+            kernel(0, n_items, *args)
+            if progress:
+                progress(1.0)
+        return
     ranges = _Ranges(n_items, chunk, get_num_threads())
 
     def work_on(start, stop):

@@ -6,9 +6,10 @@ Boxes are numbered with the last dimension fastest, and so are the coefficients 
 import numpy as np
 
 from .._jit import jit
-from .chebyshev import polynomials
+from .chebyshev import LANES, polynomials
 
 BLOCK = 64  # points treated side by side
+NARROW = 16  # columns that are not worth a loop along them
 STRETCH = 256  # columns that stay in the first-level cache
 
 
@@ -91,23 +92,33 @@ def mark_neighbors(boxes, extent, stride, reach, mark):
 
 @jit
 def _local(points, order, begin, count, box, origin, scale, shape, out):
-    """Write the coordinates within their box, in [-1, 1], of the points order[begin:begin+count]."""
+    """Write the coordinates within their box, in [-1, 1], of the points order[begin:begin+count]; return how many there are now.
+
+    Zeros make up the last `LANES`, so that loops over vectors leave no remainder.
+    """
+    vectors = -(-count // LANES)
     for c in range(shape.size - 1, -1, -1):
         corner = box % shape[c]
         box //= shape[c]
+        low, x = origin[c], out[c]
         for k in range(count):
-            t = (points[order[begin + k], c] - origin[c]) * scale - corner
-            out[c, k] = min(max(2.0 * t - 1.0, -1.0), 1.0)
+            x[k] = (points[order[begin + k], c] - low) * scale - corner
+        for k in range(count):
+            x[k] = min(max(2.0 * x[k] - 1.0, -1.0), 1.0)
+        for k in range(count, vectors * LANES):
+            x[k] = 0.0
+    return vectors
 
 
 @jit
-def _products(x, count, p, first, last, line, out):
+def _products(x, vectors, p, first, last, line, out):
     """Write the products of the polynomials of the dimensions first..last-1 into the rows of `out`."""
+    count = vectors * LANES
     for k in range(count):
         out[0, k] = 1.0
     rows = 1
     for c in range(first, last):
-        polynomials(x[c], count, p, line)
+        polynomials(x[c], vectors, p, line)
         # From the back: what is overwritten is not needed any more.
         for i in range(rows - 1, -1, -1):
             for a in range(p - 1, -1, -1):
@@ -128,11 +139,14 @@ def add_moments(begin, end, points, order, start, stop, boxes, origin, scale, sh
         moments[box] = 0.0
         for first in range(start[box], stop[box], BLOCK):
             count = min(BLOCK, stop[box] - first)
-            _local(points, order, first, count, boxes[box], origin, scale, shape, x)
+            vectors = _local(points, order, first, count, boxes[box], origin, scale, shape, x)
             for k in range(count):
                 w[k] = weights[order[first + k]]
-            _products(x, count, p, 0, half, line, left)
-            _products(x, count, p, half, d, line, right)
+            for k in range(count, vectors * LANES):
+                w[k] = 0.0
+            count = vectors * LANES
+            _products(x, vectors, p, 0, half, line, left)
+            _products(x, vectors, p, half, d, line, right)
             for a in range(n_left):
                 u, out = left[a], moments[box, a * n_right : (a + 1) * n_right]
                 for k in range(count):
@@ -161,39 +175,56 @@ def add_moments(begin, end, points, order, start, stop, boxes, origin, scale, sh
 def translate(begin, end, boxes, row, extent, stride, matrices, source, target):
     """Write the coefficients of boxes[begin:end], the sums of those of all boxes within reach along an axis, the first one of `source`.
 
-    ``row[b]`` is the row of `source` of box b, -1 where there is none. The axis becomes the last one of `target`.
+    ``matrices[., b, a]`` tells how b becomes a; ``row[b]`` is the row of `source` of box b, -1 where there is none. The axis becomes the
+    last one of `target`.
     """
     reach, p = matrices.shape[0] // 2, matrices.shape[1]
     n = target.shape[1] // p
     sums = np.empty(n * p)
     for k in range(begin, end):
         i = (boxes[k] // stride) % extent
+        out = target[k]
         sums[:] = 0.0
+        out[:] = 0.0
         for o in range(max(-reach, -i), min(reach, extent - 1 - i) + 1):
             j = row[boxes[k] + o * stride]
-            if j >= 0:
+            if j >= 0 and n < NARROW:
+                _add_narrow_product(matrices[o + reach], source[j], p, n, out)
+            elif j >= 0:
                 _add_product(matrices[o + reach], source[j], p, n, sums)
-        out = target[k]
+        if n < NARROW:
+            continue
         for a in range(p):
             for x in range(n):
                 out[x * p + a] = sums[a * n + x]
 
 
 @jit(reassociate=True)
+def _add_narrow_product(matrix, values, p, n, out):
+    """Add the transposed product of the transposed (p, p) `matrix` and the (p, n) `values` to `out`."""
+    for x in range(n):
+        for b in range(p):
+            value = values[b * n + x]
+            for a in range(p):
+                out[x * p + a] += matrix[b, a] * value
+
+
+@jit(reassociate=True)
 def _add_product(matrix, values, p, n, out):
-    """Add the (p, p) `matrix` times the (p, n) `values` to `out`; the rows of `values` four by four, a stretch of columns at a time."""
+    """Add the product of the transposed (p, p) `matrix` and the (p, n) `values` to `out`; the rows of `values` four by four, a stretch of
+    columns at a time."""
     for begin in range(0, n, STRETCH):
         size = min(STRETCH, n - begin)
         for a in range(p):
             line = out[a * n + begin : a * n + begin + size]
             for b in range(0, p - 3, 4):
-                m0, m1, m2, m3 = matrix[a, b], matrix[a, b + 1], matrix[a, b + 2], matrix[a, b + 3]
+                m0, m1, m2, m3 = matrix[b, a], matrix[b + 1, a], matrix[b + 2, a], matrix[b + 3, a]
                 at = b * n + begin
                 v0, v1, v2, v3 = values[at:], values[at + n :], values[at + 2 * n :], values[at + 3 * n :]
                 for x in range(size):
                     line[x] += (m0 * v0[x] + m1 * v1[x]) + (m2 * v2[x] + m3 * v3[x])
             for b in range(p - p % 4, p):
-                m0, v0 = matrix[a, b], values[b * n + begin :]
+                m0, v0 = matrix[b, a], values[b * n + begin :]
                 for x in range(size):
                     line[x] += m0 * v0[x]
 
@@ -213,15 +244,15 @@ def evaluate(begin, end, points, order, start, stop, boxes, origin, scale, shape
     for box in range(begin, end):
         for first in range(start[box], stop[box], BLOCK):
             count = min(BLOCK, stop[box] - first)
-            _local(points, order, first, count, boxes[box], origin, scale, shape, x)
-            _products(x, count, 2, 0, d, line, corners)
+            vectors = _local(points, order, first, count, boxes[box], origin, scale, shape, x)
+            _products(x, vectors, 2, 0, d, line, corners)
             bound[:] = 0.0
             for a in range(2**d):
                 error, v = errors[box, a], corners[a]
-                for k in range(count):
+                for k in range(vectors * LANES):
                     bound[k] += error * v[k]
-            _products(x, count, p, 0, half, line, left)
-            _products(x, count, p, half, d, line, right)
+            _products(x, vectors, p, 0, half, line, left)
+            _products(x, vectors, p, half, d, line, right)
             total[:] = -own
             for a in range(n_left):
                 factors = local[box, a * n_right : (a + 1) * n_right]
@@ -229,14 +260,14 @@ def evaluate(begin, end, points, order, start, stop, boxes, origin, scale, shape
                 for b in range(0, n_right - 3, 4):
                     f0, f1, f2, f3 = factors[b], factors[b + 1], factors[b + 2], factors[b + 3]
                     v0, v1, v2, v3 = right[b], right[b + 1], right[b + 2], right[b + 3]
-                    for k in range(count):
+                    for k in range(vectors * LANES):
                         part[k] += (f0 * v0[k] + f1 * v1[k]) + (f2 * v2[k] + f3 * v3[k])
                 for b in range(n_right - n_right % 4, n_right):
                     f0, v0 = factors[b], right[b]
-                    for k in range(count):
+                    for k in range(vectors * LANES):
                         part[k] += f0 * v0[k]
                 u = left[a]
-                for k in range(count):
+                for k in range(vectors * LANES):
                     total[k] += u[k] * part[k]
             for k in range(count):
                 i = order[first + k]

@@ -40,6 +40,7 @@ MAX_ORDER = 18
 SAMPLES = 44  # Chebyshev points of a variable: coefficients beyond are far below the rounding errors
 GRID = 128  # steps of the grid of angles
 FOLLOWING = 12  # degrees that are looked at beyond the order; what comes after is tiny
+LANES = 16  # places at which polynomials are computed at a time: whole vectors
 ROUNDING = 4e-15  # of sums of products of coefficients and polynomials
 
 
@@ -94,6 +95,13 @@ def relative_errors(width, d):
     return ((values + errors) ** d - values**d) / math.pi ** (d / 2)
 
 
+@lru_cache(maxsize=1024)
+def least_order(width, d, eps):
+    """The least order whose `relative_errors` are at most `eps`, but 2, which the bounds have anyway; None if there is none."""
+    good = np.flatnonzero(relative_errors(width, d) <= eps)
+    return max(int(good[0]), 2) if good.size else None
+
+
 class Tables(NamedTuple):
     """What the translations along an axis need; the first index is ``o + reach`` for sources o boxes above the targets.
 
@@ -126,8 +134,9 @@ def tables(width, reach):
 
 
 @jit
-def polynomials(x, count, order, out):
-    """Write ``T_0 ... T_{order-1}`` at the first `count` places of `x` into the rows of `out`."""
+def polynomials(x, vectors, order, out):
+    """Write ``T_0 ... T_{order-1}`` at the first ``vectors * LANES`` places of `x` into the rows of `out`."""
+    count = vectors * LANES
     for k in range(count):
         out[0, k] = 1.0
     if order > 1:

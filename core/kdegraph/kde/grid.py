@@ -8,6 +8,8 @@ what is allowed are handed back.
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,7 +59,7 @@ class Boxes:
         """Run `kernel` over the boxes."""
         parallel.run(
             kernel, self.numbers.size, self.points, self.order, self.start, self.stop, self.numbers, grid.origin, grid.scale, grid.shape,
-            *args, chunk=max(1, self.numbers.size // (64 if self.order.size > CHUNK else 16)), progress=progress,
+            *args, progress=progress,
         )  # fmt: skip
 
 
@@ -83,7 +85,7 @@ class Grid:
         """Sort `points` into the boxes."""
         points = points if self.axes is None else _turned(points, self.center, self.axes)
         n = len(points)
-        n_boxes = math.prod(self.shape.tolist())
+        n_boxes = self.n_boxes
         chunk = max(CHUNK, -(-n // max(1, min(32, 4 * n // n_boxes))))
         box, order = np.empty(n, np.int32), np.empty(n, np.int32)
         count = np.zeros((-(-n // chunk), n_boxes), np.int32)
@@ -95,13 +97,18 @@ class Grid:
         stop = np.cumsum(size[numbers])
         return Boxes(points, order, numbers, stop - size[numbers], stop)
 
+    @property
+    def n_boxes(self):
+        """Number of all boxes, with points or without."""
+        return math.prod(self.shape.tolist())
+
     def stride(self, axis):
         """By how much the number of a box grows along an axis."""
         return math.prod(self.shape[axis + 1 :].tolist())
 
     def near(self, numbers, axis):
         """Which boxes are within reach of the boxes `numbers` along an axis, (n_boxes,) bool."""
-        mark = np.zeros(math.prod(self.shape.tolist()), bool)
+        mark = np.zeros(self.n_boxes, bool)
         loops.mark_neighbors(numbers, self.shape[axis], self.stride(axis), self.tables.reach, mark)
         return mark
 
@@ -115,7 +122,7 @@ def choose_grid(kernel, sources, low, high, n_targets, eps, *, turn=False):
     n, d = sources.shape
     if 2**d > MAX_TERMS:  # of the bounds alone
         return None
-    sample = sources if n <= SAMPLE else sources[np.random.default_rng(0).integers(0, n, SAMPLE)]
+    sample = sources if n <= SAMPLE else sources[_sampled(n)]
     grid = _choose_width(kernel, sample, low, high, n, n_targets, eps)
     possible = turn and 2 < d < n and eps >= TURNABLE
     if not possible or (grid is not None and grid.cost < TURN):
@@ -135,6 +142,11 @@ def choose_grid(kernel, sources, low, high, n_targets, eps, *, turn=False):
     return replace(other, axes=axes, center=center, drift=4 * d * other.drift)
 
 
+@lru_cache(maxsize=8)
+def _sampled(n):
+    return np.random.default_rng(0).integers(0, n, SAMPLE)
+
+
 def _turned(points, center, axes):
     out = np.empty_like(points)
     parallel.run(loops.turn, len(points), points, center, axes, out, chunk=CHUNK)
@@ -144,21 +156,22 @@ def _turned(points, center, axes):
 def _choose_width(kernel, sample, low, high, n, n_targets, eps):
     """The `Grid` of least estimated cost along the axes of a `sample` of `n` points."""
     d = sample.shape[1]
+    sides = [above - below for below, above in zip(low.tolist(), high.tolist(), strict=True)]  # plain numbers: few points are soon done
     best = None
     for width in chebyshev.WIDTHS:
-        with np.errstate(over="ignore", invalid="ignore"):
-            scale = kernel.inverse_sigma / width
-            shape = np.maximum(np.ceil((high - low) * scale), 1.0)
-            n_boxes = shape.prod()
-        good = np.flatnonzero(chebyshev.relative_errors(width, d) <= SAFE * eps)
-        if not n_boxes * 2**d <= MAX_CORNERS + n or good.size == 0 or good[0] ** d > MAX_TERMS:
+        scale = kernel.inverse_sigma / width
+        shape = [max(-(-side * scale // 1.0), 1.0) for side in sides]
+        n_boxes = math.prod(shape)
+        order = chebyshev.least_order(width, d, SAFE * eps)
+        if not n_boxes * 2**d <= MAX_CORNERS + n or order is None or order**d > MAX_TERMS:
             continue
-        order, reach = int(good[0]), math.ceil(math.sqrt(math.log(20 * n / eps)) / width)
+        reach = math.ceil(math.sqrt(math.log(20 * n / eps)) / width)
         cost = (n + n_targets) * (POINT + POINT_DIM * d + TERM * (order**d + 2**d)) + BOX * n_boxes
         if best is not None and cost >= best.cost:
             continue
-        taps = np.minimum(2 * reach + 1, shape).sum()
-        rows = min(n_boxes, 1.8 * _count_boxes(sample, low, scale, shape.astype(np.int64), n))
+        taps = sum(min(2 * reach + 1, boxes) for boxes in shape)
+        counts = np.array(shape, np.int64)
+        rows = min(n_boxes, 1.8 * _count_boxes(sample, low, scale, counts, n))
         if rows * order**d > MAX_COEFFICIENTS + 64 * n:
             continue
         products = order ** (d + 1) * PRODUCT + order**2 * RUN + BOUNDS * 2 ** (d + 1) * PRODUCT + (1 + BOUNDS) * PAIR
@@ -166,8 +179,7 @@ def _choose_width(kernel, sample, low, high, n, n_targets, eps):
         if best is not None and cost > GIVE_UP * best.cost:
             break
         if best is None or cost < best.cost:
-            extent = float(shape.max()) * width
-            best = Grid(low, scale, shape.astype(np.int64), chebyshev.tables(width, reach), 1e-15 * extent, order, cost)
+            best = Grid(low, scale, counts, chebyshev.tables(width, reach), 1e-15 * max(shape) * width, order, cost)
     return best
 
 
@@ -185,91 +197,111 @@ def grid_sums(grid, sources, targets, weights, eps, *, floor=0.0, own=0.0, progr
     m = len(sources) if targets is None else len(targets)
     into = grid.sort(sources)
     onto = into if targets is None else grid.sort(targets)
-    stages = _stages(grid, into.numbers, onto.numbers)
-    into = into.subset(np.searchsorted(into.numbers, stages[0]))
+    stages = Stages.of(grid, into.numbers, onto.numbers)
+    if stages.boxes[0].size < into.numbers.size:
+        into = into.subset(np.searchsorted(into.numbers, stages.boxes[0]))
     signed = bool((weights < 0).any())
     size = np.abs(weights) if signed else weights
     total = float(size.sum())
-    order, bounds, n_left = _choose_order(grid, stages, into, onto, size, eps, floor, own)
+    order, rooms = grid.order, stages.rooms(grid.order)
+    moments = into.moments(grid, size, order, rooms[0], parallel.part(progress, 0.0, 0.2))
+    chosen, bounds, n_left = _choose_order(grid, stages, into, onto, moments, total, eps, floor, own)
     if n_left > m / 2:
         return np.empty(m), np.arange(m)
+    if chosen > order:
+        order, rooms = chosen, stages.rooms(chosen)
+        moments = into.moments(grid, size, order, rooms[0], parallel.part(progress, 0.2, 0.4))
     bounds[:, 0] += total * grid.tables.beyond
     sums, uncertain = np.empty(m), np.empty(m, bool)
-    passing = (grid, stages, order, into, onto, bounds, eps, floor * total, own, sums, uncertain)
-    _transform(size, *passing, progress=parallel.part(progress, 0.0, 0.5 if signed else 1.0))
+
+    def transform(moments, progress):
+        coefficients = moments
+        for axis in range(grid.shape.size):
+            matrices = grid.tables.matrices[:, :order, :order]
+            coefficients = _translate(grid, stages, axis, matrices, coefficients, rooms[(axis + 1) % 2])
+        onto.loop_over(loops.evaluate, grid, order, coefficients, bounds, eps, floor * total, own, sums, uncertain, progress=progress)
+
+    transform(moments, parallel.part(progress, 0.4, 0.7 if signed else 1.0))
     left = np.flatnonzero(uncertain)
     if signed:
-        _transform(weights, *passing, progress=parallel.part(progress, 0.5, 1.0))
+        transform(into.moments(grid, weights, order, rooms[0]), parallel.part(progress, 0.8, 1.0))
     return sums, left
 
 
-def _stages(grid, sources, targets):
-    """The boxes that take part before the first dimension, after it, ..., after the last: reached by sources and needed for targets."""
-    d = grid.shape.size
-    needed = [targets]
-    for c in range(d - 1, -1, -1):
-        needed.append(np.flatnonzero(grid.near(needed[-1], c)))
-    needed.reverse()
-    stages = [np.intersect1d(sources, needed[0], assume_unique=True)]
-    for c in range(d - 1):
-        reached = grid.near(stages[-1], c)
-        stages.append(needed[c + 1][reached[needed[c + 1]]])
-    return [*stages, targets]
+class Stages(NamedTuple):
+    """The boxes that take part before the first dimension, after it, ..., after the last: reached by sources and needed for targets.
+
+    ``rows[k, b]`` is the row of box b in the coefficients of the boxes ``boxes[k]``, -1 where there is none.
+    """
+
+    boxes: list
+    rows: np.ndarray
+
+    @classmethod
+    def of(cls, grid, sources, targets):
+        """Those between the boxes `sources` and the boxes `targets`."""
+        d = grid.shape.size
+        needed = [targets]
+        for c in range(d - 1, 0, -1):
+            needed.append(np.flatnonzero(grid.near(needed[-1], c)))
+        boxes = [sources[grid.near(needed[-1], 0)[sources]]]
+        for c in range(d - 1):
+            at = needed[-1 - c]
+            boxes.append(at[grid.near(boxes[-1], c)[at]])
+        rows = np.full((d, grid.n_boxes), -1, np.int32)
+        for row, before in zip(rows, boxes, strict=True):
+            row[before] = np.arange(before.size, dtype=np.int32)
+        return cls([*boxes, targets], rows)
+
+    def rooms(self, order):
+        """Two rooms for the coefficients of all stages in turn: fresh memory costs as much as what is done with it."""
+        return [np.empty((max(b.size for b in self.boxes[i::2]), order ** len(self.rows))) for i in range(2)]
 
 
 def _translate(grid, stages, axis, matrices, source, out=None):
     """The coefficients after a dimension, from those before it."""
-    before, boxes = stages[axis], stages[axis + 1]
-    row = np.full(math.prod(grid.shape.tolist()), -1, np.int32)
-    row[before] = np.arange(before.size, dtype=np.int32)
+    boxes = stages.boxes[axis + 1]
     out = np.empty((boxes.size, source.shape[1])) if out is None else out[: boxes.size]
+    matrices = matrices.transpose(0, 2, 1).copy()
     parallel.run(
-        loops.translate, boxes.size, boxes, row, grid.shape[axis], grid.stride(axis), np.ascontiguousarray(matrices), source, out,
+        loops.translate, boxes.size, boxes, stages.rows[axis], grid.shape[axis], grid.stride(axis), matrices, source, out,
         chunk=max(1, MACS // (matrices.shape[0] * matrices.shape[1] * source.shape[1])),
     )  # fmt: skip
     return out
 
 
-def _choose_order(grid, stages, into, onto, size, eps, floor, own):
-    """The order of least cost, bounds of the errors as expansions of order 2, and how many targets will about be handed back."""
+def _choose_order(grid, stages, into, onto, moments, total, eps, floor, own):
+    """The order of least cost, bounds of the errors as expansions of order 2, and how many targets will about be handed back.
+
+    `moments` are those of the absolute weights, `total` is their sum.
+    """
     d, tables = grid.shape.size, grid.tables
-    masses = [into.moments(grid, size, 2)]
-    typical = masses[0]
+    first = moments.reshape(-1, *(grid.order,) * d)[(slice(None), *(slice(2),) * d)].reshape(-1, 2**d)
+    masses, typical = [first], first
     for c in range(d):
         masses.append(_translate(grid, stages, c, tables.majorants, masses[-1]))
         typical = _translate(grid, stages, c, tables.matrices[:, :2, :2], typical)
     # The first coefficient is the mean over a box.
-    total, n_targets = size.sum(), onto.stop - onto.start
+    n_targets = onto.stop - onto.start
     allowed = eps * (typical[:, 0] - own) + (floor - tables.beyond) * total
-    remaining = min(1.5 * size.size, SLOWEST)
+    remaining = min(1.5 * into.order.size, SLOWEST)
     best = None
     for order in range(grid.order, chebyshev.MAX_ORDER + 1):
-        if best is not None and order**d > MAX_TERMS:
+        products = sum(b.size for b in stages.boxes[1:]) * len(tables.matrices) * order ** (d + 1) * PRODUCT
+        cost = (into.order.size + onto.order.size) * TERM * order**d + products
+        if best is not None and (order**d > MAX_TERMS or cost >= best[0]):
             break
         small = np.zeros_like(tables.majorants)
         small[:, 0, 0] = tables.errors(order) + grid.drift
-        error = np.zeros_like(masses[0])
+        error = None
         for c in range(d):
-            error = _translate(grid, stages, c, tables.majorants + small, error) + _translate(grid, stages, c, small, masses[c])
+            new = _translate(grid, stages, c, small, masses[c])
+            error = new if error is None else new + _translate(grid, stages, c, tables.majorants + small, error)
         left = int(n_targets[error[:, 0] > SAFE * allowed].sum())
-        products = sum(s.size for s in stages[1:]) * len(small) * order ** (d + 1) * PRODUCT
-        cost = (into.order.size + onto.order.size) * TERM * order**d + products + left * remaining
+        cost += left * remaining
         if best is not None and cost >= best[0]:
             break
         best = cost, order, error, left
         if left == 0:
             break
     return best[1:]
-
-
-def _transform(weights, grid, stages, order, into, onto, bounds, eps, slack, own, sums, uncertain, *, progress):
-    """Write the sums for `weights` less `own` at all targets, and which are `uncertain`."""
-    # Two rooms for all stages: fresh memory costs as much as what is done with it.
-    rooms = [np.empty((max(s.size for s in stages[i::2]), order**grid.shape.size)) for i in range(2)]
-    coefficients = into.moments(grid, weights, order, rooms[0], parallel.part(progress, 0.0, 0.4))
-    matrices = grid.tables.matrices[:, :order, :order]
-    for axis in range(grid.shape.size):
-        coefficients = _translate(grid, stages, axis, matrices, coefficients, rooms[(axis + 1) % 2])
-    onto.loop_over(
-        loops.evaluate, grid, order, coefficients, bounds, eps, slack, own, sums, uncertain, progress=parallel.part(progress, 0.6, 1.0)
-    )
