@@ -1,5 +1,6 @@
 """The normalised adjacency matrix M = D^-1/2 A D^-1/2 of a graph: checks, connected components, products with blocks of vectors."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,6 +56,17 @@ class Graph:
     def isolated(self):
         """Indices of the vertices without an edge to another vertex."""
         return np.flatnonzero(self.sizes[self.component] == 1)
+
+    @property
+    def smallest_cluster(self):
+        """Vertices that a component must have to be taken for a cluster, and not for some outliers near each other: at least 2.
+
+        The square root of the size of the component in which half of the vertices with an edge lie in that or a smaller one: by so much
+        such sizes vary when the points are drawn anew.
+        """
+        sizes = np.sort(self.sizes[self.sizes > 1])
+        total = np.cumsum(sizes)
+        return max(2, math.ceil(math.sqrt(sizes[np.searchsorted(total, total[-1] / 2)]))) if len(sizes) else 2
 
 
 def check_adjacency(adjacency, name="adjacency", *, progress=None):

@@ -34,7 +34,8 @@ class Clustering:
     isolated : (m,) int64 array
         Vertices without an edge: their labels are those of their nearest points, not of the graph.
     spectrum : Spectrum or None
-        Of the graph without its isolated vertices; None if it has no edges.
+        Of the graph without its isolated vertices (and without small components if the number of clusters was automatic); None if it has no
+        edges.
     """
 
     labels: np.ndarray = field(repr=False)
@@ -124,7 +125,7 @@ def spectral_clustering(
     adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
         Symmetric weights, finite and >= 0.
     n_clusters : int or "auto"
-        "auto": `suggest_n_clusters` of the smallest 20 eigenvalues.
+        "auto": `suggest_n_clusters` of the smallest 20 eigenvalues, without small components.
     seed : int, RandomState or numpy Generator, optional
         For k-means and the eigensolver; None means 0. The same seed gives the same labels, whatever `set_num_threads` says.
     embedding : {"degree", "row", "plain"}, default="row"
@@ -135,8 +136,9 @@ def spectral_clustering(
     n_init : int, default=3
         Starts of k-means (k-means++), of which the best is kept.
     spectrum : Spectrum, optional
-        Of this very graph, to be reused: with ``omit_isolated=True``, or of a graph without isolated vertices. It is computed anew if
-        it has too few eigenvalues.
+        Of this very graph, to be reused: with ``omit_isolated=True`` or `smallest_component`, or of a graph without isolated vertices.
+        Components that it leaves out are no clusters. It is computed anew if it has too few eigenvalues, or components that "auto" leaves
+        out.
     points : (n, d) array, optional
         The points that the vertices stand for; by default those of the `SimilarityGraph`.
     progress : callable, optional
@@ -159,7 +161,8 @@ def spectral_clustering(
     *Components.* If the graph has `n_clusters` connected components or more (not counting isolated vertices), the components with the
     most vertices are the clusters, and every other component joins that of its nearest point (without points: the largest). All
     conductances are 0 then. With fewer components, each is a cluster or a union of clusters; a small one, such as a pair of outliers,
-    may take a cluster of its own: it has conductance 0, which is what the method looks for.
+    may take a cluster of its own: it has conductance 0, which is what the method looks for. Not so with "auto": a component with fewer
+    vertices than the square root of what that of a typical vertex has is not counted (see `spectrum`), and joins as above.
 
     *Low degrees.* Eigenvectors are divided by the square roots of the degrees; at vertices of tiny degree (outliers) the mean of the
     neighbours is used, which an exact eigenvector would have there.
@@ -197,21 +200,27 @@ def spectral_clustering(
             f"n_clusters must be at most the number of vertices that have an edge, {n_linked} of {graph.n}, got {n_clusters}; "
             "use a larger sigma or fewer clusters"
         )
-    wanted = min(AUTO_COMPONENTS, n_linked) if automatic else n_clusters
-    if not _reusable(spectrum, graph, wanted, automatic):
-        spectrum = compute_spectrum(graph, wanted, seed=seed, omit_isolated=True, progress=progress)
+    least = graph.smallest_cluster if automatic else 2
+    wanted = min(AUTO_COMPONENTS, int(graph.sizes[graph.sizes >= least].sum())) if automatic else n_clusters
+    if not _reusable(spectrum, graph, wanted, least, automatic):
+        spectrum = compute_spectrum(graph, wanted, seed=seed, smallest_component=least, progress=progress)
     if automatic:
         n_clusters = suggest_n_clusters(spectrum.eigenvalues)
     if progress is not None:
         progress("k-means", 0.0)
-    linked = np.flatnonzero(graph.sizes[graph.component] > 1)
-    labels = np.full(graph.n, -1, np.int32)
-    if np.sum(graph.sizes > 1) >= n_clusters:
-        _join_components(graph, n_clusters, points, kernel, labels)
+    counted = graph.sizes >= max(spectrum.smallest_component, 2)
+    if counted.sum() >= n_clusters:
+        cluster = np.full(len(graph.sizes), -1, np.int32)
+        cluster[np.argsort(-graph.sizes, kind="stable")[:n_clusters]] = np.arange(n_clusters)
+        labels = cluster[graph.component]
     else:
-        rows = embed(graph, spectrum, n_clusters, linked, embedding)
-        labels[linked] = kmeans(rows, n_clusters, seed, n_init) if assign_labels == "kmeans" else cluster_qr(rows)
+        main = np.flatnonzero(counted[graph.component])
+        rows = embed(graph, spectrum, n_clusters, main, embedding)
+        labels = np.full(graph.n, -1, np.int32)
+        labels[main] = kmeans(rows, n_clusters, seed, n_init) if assign_labels == "kmeans" else cluster_qr(rows)
+    _join_rest(graph, points, kernel, labels)
     if points is not None and len(isolated):
+        linked = np.flatnonzero(labels >= 0)
         labels[isolated] = labels[linked[nearest_points(points[linked], points[isolated], kernel)[1]]]
     labels = _in_order(labels)
     conductances = _conductance(graph, labels)
@@ -231,7 +240,7 @@ def _check_points(adjacency, points, n):
     return np.ldexp(points, -unit_scale(points)), kernel
 
 
-def _reusable(spectrum, graph, k, automatic):
+def _reusable(spectrum, graph, k, least, automatic):
     """Whether the given spectrum has what is needed."""
     if spectrum is None:
         return False
@@ -242,26 +251,25 @@ def _reusable(spectrum, graph, k, automatic):
             f"spectrum is not of this graph: it has {len(spectrum.eigenvectors)} vertices, {len(spectrum.isolated)} of them isolated, "
             f"the graph has {graph.n} and {len(graph.isolated)}"
         )
-    complete = spectrum.omit_isolated or len(graph.isolated) == 0
-    return complete and spectrum.n_components >= (3 if automatic else k)
+    too_many = (graph.sizes >= spectrum.smallest_component) & (graph.sizes < least)
+    return not too_many.any() and spectrum.n_components >= (3 if automatic else k)
 
 
-def _join_components(graph, k, points, kernel, labels):
-    """Make the `k` largest connected components the clusters; the others join whole. Isolated vertices keep their label."""
-    by_size = np.argsort(-graph.sizes, kind="stable")
-    cluster = np.full(len(graph.sizes), -1, np.int32)
-    cluster[by_size[:k]] = np.arange(k)
-    rest = by_size[k : np.sum(graph.sizes > 1)]
+def _join_rest(graph, points, kernel, labels):
+    """Give every component without labels, as a whole, that of its nearest point that has one; isolated vertices keep theirs."""
+    rest = np.flatnonzero((labels < 0) & (graph.sizes[graph.component] > 1))
+    if len(rest) == 0:
+        return
+    main = np.flatnonzero(labels >= 0)
     if points is None:
-        cluster[rest] = 0
-    elif len(rest):
-        main = np.flatnonzero(cluster[graph.component] >= 0)
-        small = np.flatnonzero(np.isin(graph.component, rest))
-        distance, nearest = nearest_points(points[main], points[small], kernel)
-        order = np.lexsort((distance, graph.component[small]))
-        component, first = np.unique(graph.component[small][order], return_index=True)
-        cluster[component] = cluster[graph.component[main[nearest[order[first]]]]]
-    labels[:] = cluster[graph.component]
+        labels[rest] = np.argmax(np.bincount(labels[main]))
+        return
+    distance, nearest = nearest_points(points[main], points[rest], kernel)
+    order = np.lexsort((distance, graph.component[rest]))
+    component, first = np.unique(graph.component[rest][order], return_index=True)
+    cluster = np.empty(len(graph.sizes), np.int32)
+    cluster[component] = labels[main[nearest[order[first]]]]
+    labels[rest] = cluster[graph.component[rest]]
 
 
 def _in_order(labels):

@@ -13,7 +13,7 @@ from ._jit import jit
 from ._laplacian import NormalizedAdjacency, check_adjacency
 from ._memory import available_memory, format_bytes
 from ._nullspace import NullSpace
-from ._validation import check_count, check_positive, check_seed
+from ._validation import check_choice, check_count, check_positive, check_seed
 from .parallel import part, responsive, stage
 
 DENSE_UP_TO = 400  # vertices; LAPACK is faster there, and where about 50 products cost more than n^3
@@ -44,6 +44,8 @@ class Spectrum:
         Vertices without an edge to another vertex.
     omit_isolated : bool
         Whether the isolated vertices were left out (their rows of `eigenvectors` are zero).
+    smallest_component : int
+        Vertices of the smallest components that were not left out.
     n_products : int
         Products of the matrix with a block of vectors that it took: the cost. 0 if the components and LAPACK were enough.
     guards : (n, g) float32 array
@@ -62,6 +64,7 @@ class Spectrum:
     n_products: int
     guards: np.ndarray = field(repr=False)
     guard_values: np.ndarray = field(repr=False)
+    smallest_component: int = 1
 
     @property
     def n_components(self):
@@ -70,7 +73,18 @@ class Spectrum:
 
 
 @responsive
-def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, max_products=None, omit_isolated=False, progress=None):
+def spectrum(
+    adjacency,
+    n_components,
+    *,
+    v0=None,
+    seed=None,
+    tol=1e-4,
+    max_products=None,
+    omit_isolated=False,
+    smallest_component=1,
+    progress=None,
+):
     """Compute the smallest eigenvalues of the normalised Laplacian ``I - D^-1/2 A D^-1/2``, with multiplicity.
 
     Repeated eigenvalues, disconnected graphs and isolated vertices are no special cases: every eigenvalue is returned as often as
@@ -98,6 +112,9 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, max_produ
     omit_isolated : bool, default=False
         Leave the isolated vertices out of the graph. By default each is a component of its own, with eigenvalue 0 and its indicator
         as eigenvector.
+    smallest_component : int or "auto", default=1
+        Leave out all connected components with fewer vertices. "auto": those that are more likely a few outliers near each other than
+        clusters, with fewer vertices than the square root of what the component of a typical vertex has, and isolated vertices.
     progress : callable, optional
         Called as ``progress(stage, fraction)`` between the products; it may raise `Cancelled`.
 
@@ -134,10 +151,13 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, max_produ
     graph = check_adjacency(adjacency, progress=stage(progress, "components"))
     n = graph.n
     sizes = graph.sizes
-    available = int(sizes[sizes > 1].sum()) if omit_isolated else n
-    reason = "" if available == n else f"({n} vertices, of which {n - available} are isolated and left out)"
+    least = max(_check_smallest(smallest_component, graph), 2 if omit_isolated else 1)
+    available = int(sizes[sizes >= least].sum())
+    small = "isolated" if least == 2 else f"in components of fewer than {least}"
+    reason = "" if available == n else f"({n} vertices, of which {n - available} are {small} and left out)"
     if available == 0:
-        raise ValueError(f"adjacency has no edges: all {n} vertices are isolated, and omit_isolated=True leaves none; use a larger sigma")
+        edges = "has no edges" if len(sizes) == n else "has only small components"
+        raise ValueError(f"adjacency {edges}: all {n} vertices are {small} and to be left out, which leaves none; use a larger sigma")
     k = check_count(n_components, "n_components", maximum=available, reason=reason or f"(the number of vertices), here {n}")
     tol = check_positive(tol, "tol")
     max_products = None if max_products is None else check_count(max_products, "max_products")
@@ -146,7 +166,7 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, max_produ
 
     _check_memory(16 * n * k, k, n)
     by_size = np.argsort(-sizes, kind="stable")
-    components = by_size[sizes[by_size] > 1] if omit_isolated else by_size
+    components = by_size[sizes[by_size] >= least]
     eigenvectors = np.zeros((n, k))
     eigenvalues, residuals = np.zeros(k), np.zeros(k)
     squares = np.where(graph.degrees > 0, graph.degrees, 1.0)
@@ -158,7 +178,7 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, max_produ
     n_zero = min(k, len(components))
     guards, guard_values, converged, n_products = np.empty((n, 0), np.float32), np.empty(0), True, 0
     if k > n_zero:
-        vertices, places = _rows(graph)
+        vertices, places = _rows(graph, max(least, 2))
         pairs = _beyond_components(graph, vertices, places, null_vector, k - n_zero, v0, tol, max_products, rng, progress)
         eigenvalues[n_zero:] = np.clip(1.0 - pairs.values, 0.0, 2.0)
         parallel.run(_place_rows, len(vertices), vertices, pairs.vectors, eigenvectors[:, n_zero:])
@@ -177,7 +197,7 @@ def spectrum(adjacency, n_components, *, v0=None, seed=None, tol=1e-4, max_produ
         )
     _fix_signs(eigenvectors)
     found = eigenvalues, eigenvectors, residuals, converged
-    return Spectrum(*found, len(sizes), graph.isolated, bool(omit_isolated), n_products, guards, guard_values)
+    return Spectrum(*found, len(sizes), graph.isolated, least > 1, n_products, guards, guard_values, least)
 
 
 @jit
@@ -196,16 +216,23 @@ def _place_rows(start, stop, vertices, rows, out):
             out[vertices[i], c] = rows[i, c]
 
 
-def _rows(graph):
-    """The vertices with an edge to another: component after component, each in the order that keeps neighbours near each other.
+def _rows(graph, least):
+    """The vertices of components with at least so many: component after component, each in the order that keeps neighbours near each other.
 
     Also their places in that order.
     """
     component = graph.component[graph.order]
-    places = np.flatnonzero(graph.sizes[component] > 1)
+    places = np.flatnonzero(graph.sizes[component] >= least)
     if len(graph.sizes) > 1:
         places = places[np.argsort(component[places], kind="stable")]
     return graph.order[places], places
+
+
+def _check_smallest(smallest_component, graph):
+    if isinstance(smallest_component, str):
+        check_choice(smallest_component, "smallest_component", ("auto",))
+        return graph.smallest_cluster
+    return check_count(smallest_component, "smallest_component")
 
 
 def _check_start(v0, n):
