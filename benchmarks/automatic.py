@@ -18,6 +18,7 @@ import kdegraph
 import numpy as np
 import scipy.io
 from _common import cell, csv_option, write
+from kdegraph.clustering import vertices_in_clusters
 from PIL import Image
 from rounds import data_sets
 from sklearn.metrics import adjusted_rand_score, rand_score
@@ -43,7 +44,7 @@ def choices(X, sigma, k, score, seeds):
     suggested, scores = [], {}
     for seed in range(seeds):
         graph = kdegraph.similarity_graph(X, sigma=sigma, seed=seed)
-        spectrum = kdegraph.spectrum(graph, min(20, len(X)), omit_isolated=True)
+        spectrum = kdegraph.spectrum(graph, min(20, len(vertices_in_clusters(graph))), smallest_component="auto")
         suggested.append(kdegraph.suggest_n_clusters(spectrum.eigenvalues))
         for name, number in ({"auto": suggested[-1]} | {str(guess): guess for guess in GUESSES}).items():
             labels = kdegraph.spectral_clustering(graph, number, spectrum=spectrum, seed=seed).labels

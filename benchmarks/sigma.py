@@ -23,6 +23,7 @@ import kdegraph
 import numpy as np
 from _common import cell, csv_option, write
 from kdegraph._neighbors import nearest
+from kdegraph.clustering import vertices_in_clusters
 from kdegraph.kernels import Kernel
 from kdegraph.rounds import coarse_eigenvalues
 from kdegraph.tree import build_tree
@@ -44,10 +45,10 @@ N_PAIRED = 1000  # points whose distances have the median
 def judge(X, y, sigma, k, seed):
     """Adjusted Rand index (0 where there is no such clustering), and whether the suggested number of clusters is right."""
     graph = kdegraph.similarity_graph(X, sigma=sigma, seed=seed)
-    n_linked = int(np.sum(np.diff(graph.adjacency.indptr) > 0))
-    if n_linked < k:
+    n_counted = len(vertices_in_clusters(graph))
+    if n_counted < k:
         return (math.nan if y is None else 0.0), False
-    spectrum = kdegraph.spectrum(graph, min(20, n_linked), omit_isolated=True)
+    spectrum = kdegraph.spectrum(graph, min(20, n_counted), smallest_component="auto")
     right = kdegraph.suggest_n_clusters(spectrum.eigenvalues) == (1 if y is None else k)
     if y is None:
         return math.nan, right

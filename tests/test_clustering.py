@@ -208,7 +208,7 @@ def test_small_part_is_not_lost_in_the_sample(monkeypatch):
     monkeypatch.setattr("kdegraph._embedding.SAMPLE", 50)
     A = sp.csr_array(sp.block_diag([random_graph(4000, 0.01), complete(2)]))
     for seed in range(5):
-        labels = spectral_clustering(A, 3, seed=seed, embedding="degree").labels
+        labels = spectral_clustering(A, 3, seed=seed, embedding="degree", smallest_component=2).labels
         assert labels[4000] == labels[4001]
         assert labels[4000] not in labels[:4000]
 
@@ -274,6 +274,45 @@ def test_nearest_points_at_extreme_scales(unit):
     A = sp.csr_array(sp.block_diag([blocks(3, 3), sp.csr_array((1, 1))]))
     points = np.array([0.0, 0.1, 0.2, 5.0, 5.1, 5.2, 4.0])[:, None] * unit
     assert spectral_clustering(A, 2, points=points).labels.tolist() == [0, 0, 0, 1, 1, 1, 1]
+
+
+def with_outliers(X, n_pairs, seed=0):
+    """The points, and far from them and from each other pairs of outliers."""
+    rng = np.random.default_rng(seed)
+    angle = 2 * np.pi * np.arange(n_pairs) / n_pairs
+    places = X.mean(axis=0) + 100 * np.ptp(X) * np.c_[np.cos(angle), np.sin(angle)]
+    return np.r_[X, np.repeat(places, 2, axis=0) + rng.normal(0, 1e-3, (2 * n_pairs, 2))]
+
+
+@pytest.mark.parametrize("n_clusters", ["auto", 2])
+def test_pairs_of_outliers_are_no_clusters(n_clusters):
+    X, y = make_blobs(1000, centers=[[0, 0], [5, 0]], cluster_std=0.8, random_state=0)
+    graph = similarity_graph(with_outliers(X, 5), sigma=0.7, n_rounds=30, seed=0)
+    found = spectral_clustering(graph, n_clusters)
+    assert found.n_clusters == 2
+    assert found.spectrum.smallest_component > 2
+    assert adjusted_rand_score(y, found.labels[:1000]) > 0.98
+    outliers = found.labels[1000:].reshape(5, 2)
+    assert (outliers[:, 0] == outliers[:, 1]).all()
+    assert (outliers[[0, 2]] == found.labels[[X[:, 0].argmax(), X[:, 0].argmin()]][:, None]).all()  # on the right, on the left
+    assert np.allclose(found.conductances, naive_conductance(graph.adjacency, found.labels))
+    assert len(found.isolated) == 0
+
+
+def test_a_small_component_is_a_cluster_if_asked_for():
+    A = blocks(400, 300, 8)
+    assert spectral_clustering(A, 3, smallest_component=8).labels.tolist() == [0] * 400 + [1] * 300 + [2] * 8
+    assert spectral_clustering(A, 2, smallest_component=9).labels.tolist() == [0] * 400 + [1] * 300 + [0] * 8  # the largest, without points
+    assert spectral_clustering(A, "auto", smallest_component=2).n_clusters == 3
+    assert spectral_clustering(A, "auto").n_clusters == 2
+    given = spectrum(A, 4, smallest_component=9)
+    found = spectral_clustering(A, 2, spectrum=given, smallest_component=2)
+    assert found.spectrum is given
+    assert found.labels.tolist() == [0] * 400 + [1] * 300 + [0] * 8
+    assert spectral_clustering(A, "auto", spectrum=spectrum(A, 4)).n_clusters == 2  # not reused: it counts the small one
+    with pytest.raises(ValueError, match=r"at most the number of vertices in connected components of at least 9, 700 of 708, got 701"):
+        spectral_clustering(A, 701, smallest_component=9)
+    assert spectral_clustering(A, 701).n_clusters == 701  # "auto" gives way
 
 
 def test_no_edges_at_all():

@@ -7,6 +7,7 @@ import oracle
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
+import scipy.sparse.csgraph
 from graphs import check_spectrum, complete, cycle, cycle_values, hypercube, separated_blobs
 from kdegraph.graph import similarity_graph
 from kdegraph.spectra import spectrum
@@ -169,6 +170,55 @@ def test_isolated_vertices_are_components_of_their_own():
     assert without.omit_isolated
     assert np.abs(without.eigenvalues - found.eigenvalues[5:]).max() < 1e-7
     assert (without.eigenvectors[found.isolated] == 0).all()
+
+
+@pytest.mark.parametrize("least", [1, 2, 4, 5, 200, 250])
+def test_small_components_can_be_left_out(least):
+    A, _ = separated_blobs(500, 2)
+    parts = [np.ones((1, 1)) * 0, complete(4), A, complete(2), complete(4), complete(200)]
+    B = sp.csr_array(sp.block_diag(parts))
+    component = scipy.sparse.csgraph.connected_components(B)[1]
+    rows = np.bincount(component)[component] >= least
+    found = spectrum(B, 8, smallest_component=least, tol=1e-6)
+    inside = spectrum(sp.csr_array(B[rows][:, rows]), 8, tol=1e-6)
+    assert np.abs(found.eigenvalues - inside.eigenvalues).max() < 1e-9
+    assert (found.eigenvectors[~rows] == 0).all()
+    assert np.abs(np.linalg.norm(found.eigenvectors, axis=0) - 1).max() < 1e-9
+    assert found.omit_isolated == (least > 1)
+    assert (found.smallest_component, found.n_connected_components) == (least, 7)
+    with pytest.raises(ValueError, match="and left out" if least > 1 else "number of vertices"):
+        spectrum(B, int(rows.sum()) + 1, smallest_component=least)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "least"),
+    [
+        ((1000, 900, 2, 1, 1), 16),  # sqrt(1000) / 2 = 15.8, 2 log(1904) = 15.1
+        ((3000, 9), 17),  # 2 log(3009) = 16.02
+        ((100, 8, 8), 5),
+        ((16, 16, 2), 2),
+        ((17, 17, 17, 2), 3),
+        ((5, 4, 3, 2), 2),
+        ((1, 1, 1), 2),
+    ],
+)
+def test_what_is_small_by_itself(sizes, least):
+    ring = [sp.csr_array(cycle(size)) if size > 2 else sp.csr_array(np.eye(size)[::-1] * (size > 1)) for size in sizes]
+    A = sp.csr_array(sp.block_diag(ring))
+    if max(sizes) == 1:
+        with pytest.raises(ValueError, match="no edges"):
+            spectrum(A, 1, smallest_component="auto")
+        return
+    found = spectrum(A, 1, smallest_component="auto")
+    assert found.smallest_component == least
+
+
+def test_larger_components_than_there_are():
+    with pytest.raises(ValueError, match=r"only small components: all 5 vertices are in components of fewer than 6"):
+        spectrum(complete(5), 1, smallest_component=6)
+    for bad, error in ((0, ValueError), ("small", ValueError), (None, TypeError), (2.5, ValueError)):
+        with pytest.raises(error, match="smallest_component"):
+            spectrum(complete(5), 1, smallest_component=bad)
 
 
 def test_self_loops_count_in_the_degree():

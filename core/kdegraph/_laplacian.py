@@ -9,6 +9,7 @@ import scipy.sparse
 from . import parallel
 from ._jit import jit
 from ._products import prefetch, step_rows
+from ._validation import check_choice, check_count
 
 SYMMETRY = 1e-8  # relative difference between w(i, j) and w(j, i) that rounding may leave
 CHUNK = 4096  # rows that are checked together
@@ -57,16 +58,26 @@ class Graph:
         """Indices of the vertices without an edge to another vertex."""
         return np.flatnonzero(self.sizes[self.component] == 1)
 
-    @property
-    def smallest_cluster(self):
-        """Vertices that a component must have to be taken for a cluster, and not for some outliers near each other: at least 2.
+    def n_in_components(self, least):
+        """Number of vertices in components of at least `least`."""
+        return int(self.sizes[self.sizes >= least].sum())
 
-        The square root of the size of the component in which half of the vertices with an edge lie in that or a smaller one: by so much
-        such sizes vary when the points are drawn anew.
+    def smallest_component(self, given):
+        """Vertices that a component must have: `given`, or for "auto" so many that it is a cluster and not some outliers, at least 2.
+
+        The components that form by chance among few points have O(log n) vertices (percolation below its threshold), and a cluster is not
+        far smaller than others: ``min(2 log n, sqrt(m) / 2)``, with m such that half of the vertices with an edge lie in components of at
+        most m.
         """
+        if not isinstance(given, str):
+            return check_count(given, "smallest_component")
+        check_choice(given, "smallest_component", ("auto",))
         sizes = np.sort(self.sizes[self.sizes > 1])
+        if len(sizes) == 0:
+            return 2
         total = np.cumsum(sizes)
-        return max(2, math.ceil(math.sqrt(sizes[np.searchsorted(total, total[-1] / 2)]))) if len(sizes) else 2
+        typical = sizes[np.searchsorted(total, total[-1] / 2)]
+        return max(2, math.ceil(min(2 * math.log(self.n), math.sqrt(typical) / 2)))
 
 
 def check_adjacency(adjacency, name="adjacency", *, progress=None):

@@ -34,8 +34,7 @@ class Clustering:
     isolated : (m,) int64 array
         Vertices without an edge: their labels are those of their nearest points, not of the graph.
     spectrum : Spectrum or None
-        Of the graph without its isolated vertices (and without small components if the number of clusters was automatic); None if it has no
-        edges.
+        Of the graph without its isolated vertices and small components; None if it has no edges.
     """
 
     labels: np.ndarray = field(repr=False)
@@ -43,6 +42,34 @@ class Clustering:
     conductances: np.ndarray
     isolated: np.ndarray = field(repr=False)
     spectrum: Spectrum | None = field(repr=False)
+
+
+def vertices_in_clusters(adjacency, smallest_component="auto"):
+    """Find the vertices in connected components that are large enough to be clusters.
+
+    Parameters
+    ----------
+    adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
+        Symmetric weights, finite and >= 0.
+    smallest_component : int or "auto", default="auto"
+        As for `spectrum`: which has so many eigenvalues as this finds vertices.
+
+    Returns
+    -------
+    (m,) int64 array
+        Ascending. `spectral_clustering` has all others join the clusters of these.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For a matrix that is not an adjacency matrix (see `spectrum`), or another `smallest_component`.
+
+    Notes
+    -----
+    Cost: O(number of edges).
+    """
+    graph = check_adjacency(adjacency)
+    return np.flatnonzero(graph.sizes[graph.component] >= graph.smallest_component(smallest_component))
 
 
 def conductance(adjacency, labels):
@@ -114,6 +141,7 @@ def spectral_clustering(
     embedding="row",
     assign_labels="kmeans",
     n_init=3,
+    smallest_component="auto",
     spectrum=None,
     points=None,
     progress=None,
@@ -125,7 +153,7 @@ def spectral_clustering(
     adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
         Symmetric weights, finite and >= 0.
     n_clusters : int or "auto"
-        "auto": `suggest_n_clusters` of the smallest 20 eigenvalues, without small components.
+        "auto": `suggest_n_clusters` of the smallest 20 eigenvalues.
     seed : int, RandomState or numpy Generator, optional
         For k-means and the eigensolver; None means 0. The same seed gives the same labels, whatever `set_num_threads` says.
     embedding : {"degree", "row", "plain"}, default="row"
@@ -135,10 +163,12 @@ def spectral_clustering(
         How these rows become clusters. "cluster_qr": by a pivoted QR factorisation, without any choice at random.
     n_init : int, default=3
         Starts of k-means (k-means++), of which the best is kept.
+    smallest_component : int or "auto", default="auto"
+        Connected components with fewer vertices are no clusters. "auto" as for `spectrum` (or 2, if so few vertices are left that they
+        cannot be `n_clusters` clusters); 2 lets a pair of outliers be a cluster.
     spectrum : Spectrum, optional
         Of this very graph, to be reused: with ``omit_isolated=True`` or `smallest_component`, or of a graph without isolated vertices.
-        Components that it leaves out are no clusters. It is computed anew if it has too few eigenvalues, or components that "auto" leaves
-        out.
+        Components that it leaves out are no clusters. It is computed anew if it has too few eigenvalues or too small components.
     points : (n, d) array, optional
         The points that the vertices stand for; by default those of the `SimilarityGraph`.
     progress : callable, optional
@@ -151,18 +181,19 @@ def spectral_clustering(
     Raises
     ------
     ValueError, TypeError
-        For bad input, more clusters than vertices, or more clusters than vertices with an edge.
+        For bad input, more clusters than vertices, or more clusters than vertices with an edge (in components that are not too small).
 
     Notes
     -----
     *Isolated vertices* use up no cluster: each gets the label of its nearest point that has an edge (in the metric of the kernel), or
     -1 where no points are known. In a graph without any edge there is one cluster, with every vertex; asking for more is an error.
 
-    *Components.* If the graph has `n_clusters` connected components or more (not counting isolated vertices), the components with the
-    most vertices are the clusters, and every other component joins that of its nearest point (without points: the largest). All
-    conductances are 0 then. With fewer components, each is a cluster or a union of clusters; a small one, such as a pair of outliers,
-    may take a cluster of its own: it has conductance 0, which is what the method looks for. Not so with "auto": a component with fewer
-    vertices than the square root of what that of a typical vertex has is not counted (see `spectrum`), and joins as above.
+    *Small components*, such as pairs of outliers that drew each other, use up no cluster either: each joins, as a whole, the cluster of
+    its nearest point (without points: the largest). With data that have outliers or heavy tails they would otherwise be the clusters
+    found, as their conductance is 0.
+
+    *Components.* If the graph has `n_clusters` other connected components or more, those with the most vertices are the clusters, and the
+    rest joins in the same way. All conductances are 0 then. With fewer components, each is a cluster or a union of clusters.
 
     *Low degrees.* Eigenvectors are divided by the square roots of the degrees; at vertices of tiny degree (outliers) the mean of the
     neighbours is used, which an exact eigenvector would have there.
@@ -188,20 +219,14 @@ def spectral_clustering(
         n_clusters = check_count(n_clusters, "n_clusters", maximum=graph.n, reason=f"(the number of vertices), here {graph.n}")
     points, kernel = _check_points(adjacency, points, graph.n)
     isolated = graph.isolated
-    n_linked = graph.n - len(isolated)
-    if n_linked == 0:
+    if len(isolated) == graph.n:
         if not automatic and n_clusters > 1:
             raise ValueError(
                 f"n_clusters must be 1 for a graph without edges, got {n_clusters}: all {graph.n} vertices are isolated; use a larger sigma"
             )
         return Clustering(np.zeros(graph.n, np.int32), 1, np.zeros(1), isolated, None)
-    if not automatic and n_clusters > n_linked:
-        raise ValueError(
-            f"n_clusters must be at most the number of vertices that have an edge, {n_linked} of {graph.n}, got {n_clusters}; "
-            "use a larger sigma or fewer clusters"
-        )
-    least = graph.smallest_cluster if automatic else 2
-    wanted = min(AUTO_COMPONENTS, int(graph.sizes[graph.sizes >= least].sum())) if automatic else n_clusters
+    least = _smallest(smallest_component, graph, 1 if automatic else n_clusters)
+    wanted = min(AUTO_COMPONENTS, graph.n_in_components(least)) if automatic else n_clusters
     if not _reusable(spectrum, graph, wanted, least, automatic):
         spectrum = compute_spectrum(graph, wanted, seed=seed, smallest_component=least, progress=progress)
     if automatic:
@@ -238,6 +263,20 @@ def _check_points(adjacency, points, n):
     if len(points) != n:
         raise ValueError(f"points must have one row for each of the {n} vertices, got shape {points.shape}")
     return np.ldexp(points, -unit_scale(points)), kernel
+
+
+def _smallest(smallest_component, graph, n_clusters):
+    """Vertices of the smallest components that count, at least 2."""
+    least = max(2, graph.smallest_component(smallest_component))
+    if smallest_component == "auto" and graph.n_in_components(least) < n_clusters:
+        least = 2
+    if (most := graph.n_in_components(least)) < n_clusters:
+        which = "that have an edge" if least == 2 else f"in connected components of at least {least}"
+        raise ValueError(
+            f"n_clusters must be at most the number of vertices {which}, {most} of {graph.n}, got {n_clusters}; "
+            "use a larger sigma or fewer clusters"
+        )
+    return least
 
 
 def _reusable(spectrum, graph, k, least, automatic):

@@ -65,6 +65,8 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         See `spectral_clustering`.
     n_init : int, default=3
         Starts of k-means.
+    smallest_component : int or "auto", default="auto"
+        Connected components of the graph with fewer points are no clusters, but outliers: see `spectral_clustering`.
     random_state : int, RandomState or None, default=None
         An int gives the same result in every call.
 
@@ -76,7 +78,7 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
     affinity_matrix_ : (n, n) csr_array
         Its adjacency matrix.
     spectrum_ : Spectrum or None
-        Of the graph without isolated points; None if it has no edges.
+        Of the graph without isolated points and small components; None if it has no edges.
     conductances_ : (k,) float64 array
         Conductance of every cluster.
     isolated_ : (m,) int64 array
@@ -114,6 +116,7 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         embedding="row",
         assign_labels="kmeans",
         n_init=3,
+        smallest_component="auto",
         random_state=None,
     ):
         super().__init__(
@@ -131,6 +134,7 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         self.embedding = embedding
         self.assign_labels = assign_labels
         self.n_init = n_init
+        self.smallest_component = smallest_component
 
     def fit(self, X, y=None):
         """Cluster the points.
@@ -155,8 +159,15 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         if not isinstance(self.n_clusters, str):  # before the graph is made
             check_count(self.n_clusters, "n_clusters", maximum=len(X), reason=f"(the number of points), here {len(X)}")
         seed = self._fit_graph(X)
-        options = {"embedding": self.embedding, "assign_labels": self.assign_labels, "n_init": self.n_init}
-        found = spectral_clustering(self.graph_, self.n_clusters, seed=seed, **options)
+        found = spectral_clustering(
+            self.graph_,
+            self.n_clusters,
+            seed=seed,
+            embedding=self.embedding,
+            assign_labels=self.assign_labels,
+            n_init=self.n_init,
+            smallest_component=self.smallest_component,
+        )
         self.affinity_matrix_ = self.graph_.adjacency
         self.labels_ = found.labels
         self.n_clusters_ = found.n_clusters

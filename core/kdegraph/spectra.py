@@ -13,7 +13,7 @@ from ._jit import jit
 from ._laplacian import NormalizedAdjacency, check_adjacency
 from ._memory import available_memory, format_bytes
 from ._nullspace import NullSpace
-from ._validation import check_choice, check_count, check_positive, check_seed
+from ._validation import check_count, check_positive, check_seed
 from .parallel import part, responsive, stage
 
 DENSE_UP_TO = 400  # vertices; LAPACK is faster there, and where about 50 products cost more than n^3
@@ -113,8 +113,9 @@ def spectrum(
         Leave the isolated vertices out of the graph. By default each is a component of its own, with eigenvalue 0 and its indicator
         as eigenvector.
     smallest_component : int or "auto", default=1
-        Leave out all connected components with fewer vertices. "auto": those that are more likely a few outliers near each other than
-        clusters, with fewer vertices than the square root of what the component of a typical vertex has, and isolated vertices.
+        Leave out all connected components with fewer vertices. "auto": isolated vertices and what is more likely some outliers near each
+        other than a cluster, components with fewer than ``min(2 log n, sqrt(m) / 2)`` vertices, where m is the number of vertices in the
+        component of a typical vertex.
     progress : callable, optional
         Called as ``progress(stage, fraction)`` between the products; it may raise `Cancelled`.
 
@@ -151,8 +152,8 @@ def spectrum(
     graph = check_adjacency(adjacency, progress=stage(progress, "components"))
     n = graph.n
     sizes = graph.sizes
-    least = max(_check_smallest(smallest_component, graph), 2 if omit_isolated else 1)
-    available = int(sizes[sizes >= least].sum())
+    least = max(graph.smallest_component(smallest_component), 2 if omit_isolated else 1)
+    available = graph.n_in_components(least)
     small = "isolated" if least == 2 else f"in components of fewer than {least}"
     reason = "" if available == n else f"({n} vertices, of which {n - available} are {small} and left out)"
     if available == 0:
@@ -226,13 +227,6 @@ def _rows(graph, least):
     if len(graph.sizes) > 1:
         places = places[np.argsort(component[places], kind="stable")]
     return graph.order[places], places
-
-
-def _check_smallest(smallest_component, graph):
-    if isinstance(smallest_component, str):
-        check_choice(smallest_component, "smallest_component", ("auto",))
-        return graph.smallest_cluster
-    return check_count(smallest_component, "smallest_component")
 
 
 def _check_start(v0, n):

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 from kdegraph import estimate_sigma, knn_graph, similarity_graph
-from kdegraph.clustering import spectral_clustering
+from kdegraph.clustering import spectral_clustering, vertices_in_clusters
 from kdegraph.datasets import Dataset
 from kdegraph.spectra import spectrum as find_spectrum
 from kdegraph.spectra import suggest_n_clusters
@@ -250,8 +250,8 @@ class Pipeline:
         known_key, known, _ = self._memory.get((method, "spectrum"), ((None, 0, None), None, None))
         if known_key[0] == graph_key:
             wanted = max(wanted, known_key[1])  # more eigenvalues than needed do no harm: keep them
-        n_linked = int(np.count_nonzero(np.diff(adjacency.indptr)))
-        wanted = min(wanted, n_linked or adjacency.shape[0])
+        n_counted = len(vertices_in_clusters(adjacency))
+        wanted = min(wanted, n_counted or adjacency.shape[0])
         # After a small move of a slider the last eigenvectors are nearly right.
         start = known if known is not None and known_key[0][0] is request.dataset and not request.reproducible else None
 
@@ -264,7 +264,7 @@ class Pipeline:
                 seed=request.seed,
                 tol=TOLERANCE,
                 max_products=max_products(adjacency),
-                omit_isolated=n_linked > 0,
+                smallest_component="auto" if n_counted else 1,
                 progress=progress,
             )
             self._warm = self._warm - {method} if start is None else self._warm | {method}
@@ -311,6 +311,8 @@ def _scores(dataset, adjacency, clustering):
     }
     if isolated := int(np.count_nonzero(np.diff(adjacency.indptr) == 0)):
         scores["Isolated points"] = isolated
+    if small := dataset.n_points - isolated - len(vertices_in_clusters(adjacency)):
+        scores["Points in small components"] = small
     if dataset.y is not None:
         scores["Adjusted Rand index"] = float(adjusted_rand_score(dataset.y, clustering.labels))
     return scores

@@ -36,10 +36,10 @@ def write(session):
 
 
 def _clusters(graph, spectrum, labels, outcome, request):
-    omit = bool(outcome.adjacency.nnz)
+    smallest = "auto" if outcome.adjacency.nnz else 1
     n_components = len(outcome.spectrum.eigenvalues)
     effort = max_products(outcome.adjacency)
-    options = f"tol={TOLERANCE!r}, " + f"max_products={effort}, " * (effort is not None) + f"omit_isolated={omit}"
+    options = f"tol={TOLERANCE!r}, " + f"max_products={effort}, " * (effort is not None) + f"smallest_component={smallest!r}"
     return [
         f"{spectrum} = kdegraph.spectrum({graph}, {n_components}, seed={request.seed}, {options})",
         f"{labels} = kdegraph.spectral_clustering(",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from kdegraph import knn_graph, similarity_graph, spectrum
-from kdegraph.clustering import spectral_clustering
+from kdegraph.clustering import spectral_clustering, vertices_in_clusters
 
 from .full import sparse_full_graph
 
@@ -102,7 +102,8 @@ def _measure(method, series, X, progress):
     else:
         graph = sparse_full_graph(X, series.sigma, progress)
     moments.append(time.perf_counter())
-    found = spectrum(graph, min(max(N_EIGENVALUES, n_clusters), len(X)), seed=series.seed, tol=1e-3, omit_isolated=True, progress=progress)
+    k = min(max(N_EIGENVALUES, n_clusters), max(1, len(vertices_in_clusters(graph))))
+    found = spectrum(graph, k, seed=series.seed, tol=1e-3, smallest_component="auto", progress=progress)
     moments.append(time.perf_counter())
     spectral_clustering(graph, n_clusters, seed=series.seed, spectrum=found, points=X, progress=progress)
     moments.append(time.perf_counter())

@@ -12,6 +12,7 @@ EXPLAIN = {
     "Mean degree": "Edges per point, counted at both ends",
     "Megabytes": "Memory of the graph",
     "Isolated points": "Points without any edge; each takes the cluster of its nearest other point",
+    "Points in small components": "Too few to be a cluster, they reach no other point: outliers, which take the cluster of the nearest one",
     "Seconds: graph": "Time to build the graph when it was last built",
     "Seconds: eigenvalues": "Time to find the smallest eigenvalues and their eigenvectors",
     "Seconds: clusters": "Time to group the points by the eigenvectors",
