@@ -199,11 +199,11 @@ def spectral_clustering(
     neighbours is used, which an exact eigenvector would have there.
 
     *Embedding.* Measured (benchmarks/automatic.py) with k-means: on 12 photographs at the paper's sigma the mean Rand index is 0.722 with
-    "degree", 0.724 with "plain" and 0.720 with "row", and at the far smaller one of `estimate_sigma` 0.722, 0.755 and 0.796. On 15 sets of
-    points with classes the mean adjusted Rand index is 0.89, 0.89 and 0.92: equal on 12 of them, "row" is better for clusters that touch or
-    differ much in density. It is the default for that. "degree" puts small clusters far from all others: take it where one with less than
-    a thousandth of the vertices is to be a cluster of its own. "cluster_qr" is within 0.03 of k-means, but for photographs with "degree"
-    and a small sigma, where it is better (0.781).
+    "degree", 0.724 with "plain" and 0.720 with "row", and at the far smaller one of `estimate_sigma` 0.742, 0.771 and 0.791. On 15 sets of
+    points with classes the mean adjusted Rand index is 0.92 with each: "row" is better where clusters touch, or in many dimensions. It is
+    the default for that. "degree" puts small clusters far from all others: take it where one with less than a thousandth of the vertices
+    is to be a cluster of its own. "cluster_qr" is within 0.02 of k-means, but for photographs with a small sigma, where it is better
+    (0.808 with each).
 
     *Large graphs.* k-means is fitted to at most 20,000 random vertices, and all others join the nearest centre.
     """

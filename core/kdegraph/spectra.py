@@ -329,11 +329,13 @@ def suggest_n_clusters(eigenvalues):
     that all values far below it count as zero. Of k = 2, ..., m - 1 the one with the largest relative gap is suggested if that gap is at
     least 0.8 (``lambda_{k+1}`` is about five times ``lambda_k``). Otherwise there is no cluster structure to be seen and the answer is 1,
     or the number of zero eigenvalues (connected components) if that is larger. The limit lies above the ratio 4 of the first eigenvalues
-    of a single elongated cluster, which are proportional to 1, 4, 9, ... On 19 sets of points (benchmarks/automatic.py) it finds the right
-    number for 15 with sigmas chosen by hand, among them all 4 without clusters, and for 9 with `estimate_sigma`. The mean adjusted Rand
-    index with that number is 0.90 and 0.77; it is 0.48 and 0.41 with 2, and 0.34 and 0.46 with 8, for all sets. Not so on photographs,
-    whose segments run into each other: it says 1 or 2 at the paper's sigma, and 8 is a better guess (a Rand index of 0.67, not 0.39). If
-    all eigenvalues given are zero, so are perhaps further ones, and the answer is m.
+    of a single elongated cluster, which are proportional to 1, 4, 9, ... If all eigenvalues given are zero, so are perhaps further ones,
+    and the answer is m.
+
+    On 19 sets of points (benchmarks/automatic.py), with ``smallest_component="auto"``, it finds the right number for 16 with sigmas chosen
+    by hand, and for 12 with `estimate_sigma`, among them all 4 without clusters. The mean adjusted Rand index with that number is 0.90 and
+    0.80; it is 0.50 and 0.41 with 2, and 0.35 and 0.38 with 8, for all sets. Not so on photographs, whose segments run into each other: it
+    says 1 or 2 at the paper's sigma, and 8 is a better guess (a Rand index of 0.71, not 0.40).
     """
     values = np.asarray(eigenvalues)
     if values.dtype.kind not in "fiu":
