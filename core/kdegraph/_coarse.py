@@ -8,10 +8,13 @@ import numpy as np
 import scipy.sparse
 
 from . import parallel
-from ._eigen import NOISE, PROBES, Start, block_width
+from ._blocks import fill_block
+from ._eigen import NOISE
 from ._jit import jit
 from ._laplacian import NormalizedAdjacency
 from ._nullspace import NullSpace
+from ._products import zeros_in_lines
+from ._start import Start, block_width, n_places
 
 MIN_VERTICES = 5_000  # a random start is as quick below
 MAX_LEVEL, NODE_SIZE = 10, 16  # at most 2^10 nodes of at least so many vertices
@@ -19,7 +22,7 @@ WIDE, MAX_HALVINGS = 2.0, 8  # groups wider than this many times the median are 
 TOL = 3e-2  # of the coarse eigenvectors
 
 
-def coarse_start(operator, null, k, groups, places, solve, progress=None):
+def coarse_start(operator, null, k, groups, places, solve, seed, progress=None):
     """Approximate eigenvectors from groups of consecutive vertices.
 
     Parameters
@@ -34,6 +37,8 @@ def coarse_start(operator, null, k, groups, places, solve, progress=None):
         Places of the rows in that order, ascending within each component.
     solve : callable
         ``solve(operator, null, k, tol)`` returns the `Pairs` of the coarse graph.
+    seed : int
+        Of the random vectors beside the prolonged ones.
     progress : callable, optional
 
     Returns
@@ -62,9 +67,10 @@ def coarse_start(operator, null, k, groups, places, solve, progress=None):
     pairs = solve(coarse, NullSpace(np.searchsorted(bounds, null.bounds), lengths), width, TOL)
     if pairs.values[k - 1] < NOISE:
         return None
-    values = np.r_[pairs.values, pairs.guard_values]
-    chosen = (pairs.vectors[:, : max(k, width - PROBES)] / lengths[:, None]).astype(np.float32)
-    return Start(chosen[node] * vector[:, None], values)
+    block, n_given = zeros_in_lines(n, width, np.float32), n_places(k)
+    parallel.run(_prolong_rows, n, node, vector, pairs.vectors[:, :n_given] / lengths[:, None], block, progress=progress)
+    fill_block(block, block, range(n_given), seed)
+    return Start(block, width - n_given, pairs.values)
 
 
 def groups_in_space(graph):
@@ -126,3 +132,11 @@ def _pack_rows(start, stop, matrix, indptr, indices, weights):
             if matrix[a, b] != 0:
                 indices[p], weights[p] = b, matrix[a, b]
                 p += 1
+
+
+@jit
+def _prolong_rows(start, stop, node, vector, values, block):
+    """Set each row to the values of its node, as many as there are, times its entry of the vector."""
+    for i in range(start, stop):
+        for c in range(values.shape[1]):
+            block[i, c] = values[node[i], c] * vector[i]

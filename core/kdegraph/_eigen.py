@@ -17,10 +17,10 @@ import numpy as np
 import scipy.linalg
 
 from . import parallel
+from ._blocks import gram_matrices, rotate_to_ritz
 from ._filter import Chebyshev
-from ._jit import jit
-from ._nullspace import CHUNK
-from ._products import add_rows, zeros_in_lines
+from ._products import zeros_in_lines
+from ._start import Start
 
 FIRST_DEGREE, FIRST_CUT = 12, 0.5  # the first filter, when nothing is known of the spectrum
 MAX_PRODUCTS, MAX_WORK = 3000, 5e9  # give up after so many products, or multiplications if these are more products
@@ -31,9 +31,6 @@ SAFETY = 10.0  # see `solve_block`
 MARGIN = 0.1  # for the wanted values, which are only estimated then
 RESOLUTION = 0.1  # see `solve_block`
 NOISE = 0.25  # of a random vector the Rayleigh quotient is near 0
-PROBES = 8  # random vectors beside a given start, where there is room for so many
-CHANGE = 0.25  # relative change of the eigenvalues beyond which those of the start are of no use
-PANEL = 64  # rows whose inner products are added together
 SOME = 0.25  # of all eigenpairs: LAPACK finds so many in less time than all
 DEPENDENT = 1e-11  # squared length, relative to the longest, below which a direction of a block counts as absent
 
@@ -53,38 +50,6 @@ class Pairs:
     guard_values: np.ndarray
     converged: bool
     n_products: int
-
-
-@dataclass
-class Start:
-    """Where to start: approximate eigenvectors (n, s), and if known estimates of the largest eigenvalues, in descending order.
-
-    Also the largest residual of the wanted vectors, if that is not known to be small.
-    """
-
-    vectors: np.ndarray
-    values: np.ndarray | None = None
-    residual: float = 0.0
-
-    def checked(self, operator, m, progress=None):
-        """The start with its residual and values in proportion; without values that are not those of this matrix, for they would mislead.
-
-        A graph whose edges were drawn anew has the eigenvectors v of its predecessor but for noise, which is nearly orthogonal to all
-        eigenvectors of eigenvalues far from 0: it makes the residual r and lowers the Rayleigh quotient by about r^2. What is missing
-        beyond that in the first `m` vectors is the change of the eigenvalues.
-        """
-        if self.values is None:
-            return self
-        block = np.ascontiguousarray(self.vectors[:, :m], np.float32)
-        image = operator.step(block, zeros_in_lines(*block.shape, block.dtype), progress=progress)
-        squares = np.maximum(_dots(block, block, progress), 1e-300)
-        quotients = _dots(block, image, progress) / squares
-        residuals = _dots(image, image, progress) / squares - quotients**2
-        old, new = (1 - self.values[: block.shape[1]]).sum(), (1 - quotients - residuals).sum()
-        if abs(new - old) <= CHANGE * old:
-            values = 1 - (1 - self.values) * (new / old if old > 0 else 1.0)
-            return Start(self.vectors, values, math.sqrt(max(residuals.max(), 0.0)))
-        return Start(self.vectors)
 
 
 def solve_dense(operator, null, k):
@@ -115,14 +80,6 @@ def _without_null(operator, null):
     matrix += matrix.T
     matrix *= 0.5
     return matrix
-
-
-def block_width(k):
-    """Vectors in the block for `k` wanted ones: guards speed convergence up, multiples of 8 fill vector registers.
-
-    At least 16: that many numbers in single precision are a cache line, and a narrower product takes hardly less time.
-    """
-    return max(16, 8 * math.ceil((k + max(6, k // 2)) / 8))
 
 
 def solve_block(operator, null, k, *, tol, rng, start=None, max_products=None, report=None):
@@ -161,12 +118,13 @@ def solve_block(operator, null, k, *, tol, rng, start=None, max_products=None, r
     Most of a random vector belongs to eigenvalues near 0, so the first filter may cut far below the end of the block: it raises the stray
     vectors above that mass in fewer products, and the few vectors between the cut and the block are too small a part to hide them.
     """
-    width = block_width(k)
+    start = Start.random(operator.n, k, rng.integers(2**63)) if start is None else start
+    block, image, n_random, expected = start.block, start.image, start.n_random, start.values
+    width = block.shape[1]
     progress = None if report is None else lambda _: report(state["done"])
     state = {"done": 0.0}
-    block, n_random, expected = _starting_block(null, k, width, start, rng)
     limit = max_products or max(MAX_PRODUCTS, int(MAX_WORK / (width * (operator.indptr[-1] + operator.n))))
-    history, n_products, first, overlaps, enough = [], 0, None, None, None
+    history, n_products, first, overlaps, enough = [], int(image is not None), None, None, None
     seen = 0.5 * math.log(n_random / operator.n)  # of a stray vector in the probes, as a logarithm
     if expected is not None:
         stray, proof = _stray(expected, k), math.log(_share(expected, k)) + MARGIN
@@ -178,23 +136,24 @@ def solve_block(operator, null, k, *, tol, rng, start=None, max_products=None, r
         def enough(block):
             """Degrees by which the first filter has to rise, so that a stray vector would be seen."""
             nonlocal seen, overlaps
-            overlaps = _overlaps(null, block, progress)
+            overlaps = null.overlaps(block, progress)
             seen = _standing_out(overlaps[1], n_random)
             growth = chebyshev.growth(stray)
             lacking = chebyshev.degree * (proof - seen - growth) / max(growth, 1e-9)
             return max(0, min(math.ceil(lacking), most - chebyshev.degree))
 
-    elif start is None:
+    elif n_random == width:
         chebyshev = Chebyshev(FIRST_CUT, FIRST_DEGREE, np.float32)
     else:
         chebyshev = None
     while True:
         if chebyshev is not None:
             chebyshev.degree = max(1, min(chebyshev.degree, limit - n_products - 1))
-            block = chebyshev.filter(operator, block, enough, progress)
+            n_products -= chebyshev.reuses(block, image)
+            block, image = chebyshev.filter(operator, block, image, enough, progress)
             history.append(chebyshev)
             n_products += chebyshev.degree
-        block, values, residuals = _rayleigh_ritz(operator, null, block, overlaps, rng, progress)
+        block, image, values, residuals = _rayleigh_ritz(operator, null, block, image, overlaps, rng, progress)
         n_products, enough, overlaps = n_products + 1, None, None
         if not history:  # of a given start only the vectors that are no noise say how the spectrum goes on
             known = int(np.sum(values > NOISE))
@@ -209,7 +168,7 @@ def solve_block(operator, null, k, *, tol, rng, start=None, max_products=None, r
         state["done"] = max(state["done"], min(1.0, math.log(first / max(worst, target)) / math.log(first / target)))
         stray = _stray(values, k)
         lacking = -math.inf
-        if start is not None:
+        if n_random < width:
             growths = [step.growth(stray) - step.growth(values[-1]) for step in history]
             if expected is not None:  # what the first one left of the rest has been measured
                 growths[0] = history[0].growth(stray)
@@ -220,9 +179,9 @@ def solve_block(operator, null, k, *, tol, rng, start=None, max_products=None, r
         dtype = np.float32 if target >= SINGLE_FLOOR or worst > 1e-4 else np.float64
         chebyshev = Chebyshev.choose(values, residuals[-1], k, dtype)
         chebyshev.set_degree(values, [(values[k - 1], math.log(max(worst / target, 1.0)) + 0.5), (stray, lacking)])
-    vectors = np.ascontiguousarray(block[:, :k], np.float64)
+    vectors = block[:, :k]
     if block.dtype == np.float32:
-        vectors = _orthonormal(null, vectors, _overlaps(null, vectors, progress), progress, nearest=True)
+        vectors = _orthonormal(null, vectors, null.overlaps(vectors, progress), np.empty(vectors.shape), progress, nearest=True)
     return Pairs(values[:k], vectors, residuals[:k], block[:, k:], values[k:], converged, n_products)
 
 
@@ -258,59 +217,28 @@ def _target(tol, values):
     return max(min(RESIDUAL_FLOOR, tol), tol * min(1.0, SPREAD * max(1.0 - values[-1], 0.0)))
 
 
-def _starting_block(null, k, width, start, rng):
-    """Block of `width` vectors, the random ones last, the number of these, and the values of the others if known.
+def _rayleigh_ritz(operator, null, block, image, overlaps, rng, progress=None):
+    """Ritz vectors of the block: orthonormal and orthogonal to the null space; M times these, their values, descending, and residuals.
 
-    A given start is joined by random vectors, to find what it lacks.
-    """
-    n = len(null.vector)
-    columns, values = np.empty((n, 0)), None
-    if start is not None:
-        columns = np.ascontiguousarray(start.vectors)
-        squares, dots = _dots(columns, columns), null.dots(columns)
-        n_zero = 0 if start.values is None else int(np.sum(start.values == 1.0))
-        if n_zero > 1:  # of components that have joined: what is null again, and what is not, in columns of their own
-            _, turn = _eigh(dots[:, :n_zero].T @ dots[:, :n_zero])
-            columns[:, :n_zero], dots[:, :n_zero] = columns[:, :n_zero] @ turn.astype(np.float32), dots[:, :n_zero] @ turn
-        lost = squares - (dots**2).sum(axis=0) < 0.09 * squares  # in the null space
-        columns = columns[:, ~lost][:, : max(k, width - PROBES)]
-        if start.values is not None and columns.shape[1] >= k:
-            values = np.delete(start.values, np.flatnonzero(lost))[:width]
-            values = values if len(values) == width else None  # where the block ends is not known
-    n_given = columns.shape[1]
-    block = zeros_in_lines(n, width, np.float32)
-    block[:, :n_given] = columns
-    np.subtract(rng.random((n, width - n_given), np.float32), np.float32(0.5), out=block[:, n_given:])
-    return block, width - n_given, values
-
-
-def _rayleigh_ritz(operator, null, block, overlaps, rng, progress=None):
-    """Orthonormal Ritz vectors of the block's span, orthogonal to the null space, their values in descending order and their residuals.
-
-    All in the precision of the block, which is overwritten; sums are in double precision. `overlaps` may be known or None.
+    All in the precision of the block, which is overwritten, as `image` is if it is of the same kind; sums are in double precision.
+    `overlaps` may be known or None.
     """
     width = block.shape[1]
-    block = _orthonormal(null, block, overlaps or _overlaps(null, block, progress), progress)
+    block = _orthonormal(null, block, overlaps or null.overlaps(block, progress), block, progress)
     if (dropped := width - block.shape[1]) > 0:
         random = null.remove((rng.random((operator.n, dropped)) - 0.5).astype(block.dtype))
         block = np.hstack([block, random])
-        block = _orthonormal(null, block, _overlaps(null, block, progress), progress)
-    image = operator.step(block, zeros_in_lines(*block.shape, block.dtype), progress=progress)
-    values, rotation = _eigh(_gram(block, image, progress), _gram(block, block, progress))
+        block = _orthonormal(null, block, null.overlaps(block, progress), block, progress)
+    if image is None or image.shape != block.shape or image.dtype != block.dtype:
+        image = zeros_in_lines(*block.shape, block.dtype)
+    image = operator.step(block, image, progress=progress)
+    values, rotation = _eigh(*gram_matrices(block, image, progress))
     values, rotation = values[::-1].copy(), np.ascontiguousarray(rotation[:, ::-1])
-    squares = np.zeros((-(-operator.n // CHUNK), width))
-    parallel.run(_rotate_to_ritz, operator.n, image, rotation, values, block, squares, chunk=CHUNK, progress=progress)
-    return block, values, np.sqrt(squares.sum(axis=0))
+    return block, image, values, rotate_to_ritz(block, image, rotation, values, progress)
 
 
-def _overlaps(null, block, progress):
-    """Inner products of the null space with the block, and the Gram matrix of the rest of the block."""
-    dots = null.dots(block, progress)
-    return dots, _gram(block, block, progress) - dots.T @ dots
-
-
-def _orthonormal(null, block, overlaps, progress, nearest=False):
-    """Orthonormal basis of the block's span without its part in the null space; dependent directions are dropped.
+def _orthonormal(null, block, overlaps, out, progress, nearest=False):
+    """Orthonormal basis of the block's span without its part in the null space, in `out` unless dependent directions are dropped.
 
     Orthonormal as far as the precision of the block allows; the Ritz problem takes care of the rest. With `nearest`, of all bases the one
     that is nearest to the block, whose columns must be independent.
@@ -319,74 +247,13 @@ def _orthonormal(null, block, overlaps, progress, nearest=False):
     scale = 1 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
     lengths, rotation = _eigh(gram * scale[:, None] * scale)
     keep = lengths > DEPENDENT * lengths[-1]
+    if not keep.all():
+        out = np.empty((len(block), keep.sum()), block.dtype)
     rotation = rotation[:, keep] / np.sqrt(lengths[keep]) @ (rotation.T if nearest else np.eye(keep.sum()))
-    return null.rotate(block, dots, scale[:, None] * rotation, progress)
+    return null.rotate(block, dots, scale[:, None] * rotation, out, progress)
 
 
 def _eigh(*matrices):
     """Eigenvalues, ascending, and eigenvectors of a problem the size of the block."""
     with parallel.blas_threads(len(matrices[0])):
         return scipy.linalg.eigh(*matrices, check_finite=False)
-
-
-def _gram(left, right, progress=None):
-    """left.T @ right, symmetrised; the order of summation does not depend on the number of threads."""
-    n, m = left.shape
-    partial = np.zeros((-(-n // CHUNK), m, m))
-    parallel.run(_gram_chunk, n, left, right, partial, chunk=CHUNK, progress=progress)
-    gram = partial.sum(axis=0)
-    return (gram + gram.T) / 2
-
-
-@jit(reassociate=True)
-def _gram_chunk(start, stop, left, right, partial):
-    """Some rows at a time, in double precision, the left ones transposed."""
-    total = partial[start // CHUNK]
-    columns, rows, sums = np.empty((left.shape[1], PANEL)), np.empty((PANEL, right.shape[1])), np.empty(right.shape[1])
-    every = np.arange(PANEL)
-    for first in range(start, stop, PANEL):
-        size = min(PANEL, stop - first)
-        for i in range(size):
-            for a in range(left.shape[1]):
-                columns[a, i] = left[first + i, a]
-            for b in range(right.shape[1]):
-                rows[i, b] = right[first + i, b]
-        for a in range(left.shape[1]):
-            add_rows(every, columns[a], rows, 0, size, sums)
-            for b in range(right.shape[1]):
-                total[a, b] += sums[b]
-
-
-def _dots(left, right, progress=None):
-    """Inner products of each column with the one in its place, in double precision."""
-    n, m = left.shape
-    partial = np.zeros((-(-n // CHUNK), m))
-    parallel.run(_dots_chunk, n, left, right, partial, chunk=CHUNK, progress=progress)
-    return partial.sum(axis=0)
-
-
-@jit(reassociate=True)
-def _dots_chunk(start, stop, left, right, partial):
-    total = partial[start // CHUNK]
-    for i in range(start, stop):
-        for c in range(left.shape[1]):
-            total[c] += np.float64(left[i, c]) * right[i, c]
-
-
-@jit(reassociate=True)
-def _rotate_to_ritz(start, stop, image, rotation, values, block, squares):
-    """``block @= rotation``, and add up the squares of ``image @ rotation - block * values``, column by column."""
-    m = len(values)
-    total, every = squares[start // CHUNK], np.arange(m)
-    row, vector, residual = np.empty(m), np.empty(m), np.empty(m)
-    for i in range(start, stop):
-        for a in range(m):
-            row[a] = block[i, a]
-        add_rows(every, row, rotation, 0, m, vector)
-        for a in range(m):
-            row[a] = image[i, a]
-        add_rows(every, row, rotation, 0, m, residual)
-        for b in range(m):
-            block[i, b] = vector[b]
-            residual[b] -= vector[b] * values[b]
-            total[b] += residual[b] * residual[b]

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from ._blocks import shift_image
 from ._products import zeros_in_lines
 
 MAX_DEGREE = 200
@@ -82,17 +83,29 @@ class Chebyshev:
         """Logarithm of the factor by which the part with this eigenvalue grows."""
         return self.degree * math.acosh(max(1.0, (value - self.centre) / self.half))
 
-    def filter(self, operator, block, enough=None, progress=None):
-        """The filtered block, in the memory of `block` or new memory.
+    def reuses(self, block, image):
+        """Whether `filter` makes use of this image of the block."""
+        return image is not None and image.dtype == self.dtype and image.shape == block.shape
 
-        ``enough(filtered)``, if given, returns by how much the degree is to rise; it is asked until it returns 0.
+    def filter(self, operator, block, image=None, enough=None, progress=None):
+        """The filtered block, and an array of its kind that is free, in the memory of `block` and `image` where they are of that kind.
+
+        Parameters
+        ----------
+        image : array, optional
+            M times the block: the first product.
+        enough : callable, optional
+            ``enough(filtered)`` returns by how much the degree is to rise; it is asked until it returns 0.
         """
-        block = block.astype(self.dtype, copy=False)
-        current = operator.step(block, zeros_in_lines(*block.shape, block.dtype), 1 / self.half, self.centre, progress=progress)
+        if self.reuses(block, image):
+            current = shift_image(image, block, 1 / self.half, self.centre, progress)
+        else:
+            block = block.astype(self.dtype, copy=False)
+            current = operator.step(block, zeros_in_lines(*block.shape, block.dtype), 1 / self.half, self.centre, progress=progress)
         more = self.degree - 1
         while more > 0:
             for _ in range(more):
                 block, current = current, operator.step(current, block, 2 / self.half, self.centre, 1.0, progress=progress)
             more = enough(current) if enough else 0
             self.degree += more
-        return current
+        return current, block

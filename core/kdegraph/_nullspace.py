@@ -5,10 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import parallel
+from ._blocks import add_gram, chunk_bounds, chunk_rows, n_chunks, panel_rows, take_panel
 from ._jit import jit
-from ._products import add_rows
-
-CHUNK = 2048  # rows that are summed together, whatever the number of threads
 
 
 @dataclass
@@ -30,49 +28,66 @@ class NullSpace:
         return len(self.bounds) - 1
 
     def dots(self, block, progress=None):
-        """Inner products of the eigenvectors with the columns of the block, (c, m) float64."""
-        n, m = block.shape
+        """Inner products of the eigenvectors with the columns of the block, (c, m)."""
+        return self._sum(_dots_chunks, block, (), progress)
+
+    def overlaps(self, block, progress=None):
+        """These inner products, and the Gram matrix of the rest of the block, (m, m)."""
+        partial = np.zeros((n_chunks(block), block.shape[1], block.shape[1]))
+        dots = self._sum(_overlap_chunks, block, (partial,), progress)
+        gram = partial.sum(axis=0) - dots.T @ dots
+        return dots, (gram + gram.T) / 2
+
+    def _sum(self, kernel, block, more, progress):
         # A chunk and a component that share rows have the sum of their numbers to themselves: both ascend from row to row.
-        partial = np.zeros((-(-n // CHUNK) + len(self), m))
-        parallel.run(_partial_dots, n, self.bounds, self.vector, block, partial, chunk=CHUNK, progress=progress)
-        dots = np.zeros((len(self), m))
-        _sum_partial(self.bounds, partial, dots)
+        partial, dots = np.zeros((n_chunks(block) + len(self), block.shape[1])), np.zeros((len(self), block.shape[1]))
+        parallel.run(kernel, n_chunks(block), self.bounds, self.vector, block, partial, *more, progress=progress)
+        _sum_partial(self.bounds, chunk_rows(block.shape[1]), partial, dots)
         return dots
 
     def remove(self, block):
         """Return the part of the block that is orthogonal to the null space, in its precision."""
         rest = block.copy()
-        parallel.run(_subtract, len(rest), self.bounds, self.vector, self.dots(block), rest, chunk=CHUNK)
+        parallel.run(_subtract_rows, len(rest), self.bounds, self.vector, self.dots(block), rest)
         return rest
 
-    def rotate(self, block, dots, rotation, progress=None):
-        """``(block - null space @ dots) @ rotation``, in the memory of `block` if that has the right size."""
-        out = block if rotation.shape[1] == block.shape[1] else np.empty((len(block), rotation.shape[1]), block.dtype)
-        rotation = np.ascontiguousarray(rotation)
-        parallel.run(_rotate, len(block), self.bounds, self.vector, dots, rotation, block, out, chunk=CHUNK, progress=progress)
+    def rotate(self, block, dots, rotation, out, progress=None):
+        """Set `out`, which may be the block, to ``(block - null space @ dots) @ rotation``."""
+        args = self.bounds, self.vector, dots, np.ascontiguousarray(rotation), block, out
+        parallel.run(_rotate_chunks, n_chunks(block), *args, progress=progress)
         return out
 
 
 @jit(reassociate=True)
-def _partial_dots(start, stop, bounds, vector, block, partial):
-    component = np.searchsorted(bounds, start, side="right") - 1
-    for i in range(start, stop):
-        while i >= bounds[component + 1]:
-            component += 1
-        total = partial[start // CHUNK + component]
-        for c in range(block.shape[1]):
-            total[c] += vector[i] * block[i, c]
+def _dots_chunks(start, stop, bounds, vector, block, partial):
+    component = np.searchsorted(bounds, chunk_bounds(start, block)[0], side="right") - 1
+    for chunk in range(start, stop):
+        first, last = chunk_bounds(chunk, block)
+        for i in range(first, last):
+            while i >= bounds[component + 1]:
+                component += 1
+            total = partial[chunk + component]
+            for c in range(block.shape[1]):
+                total[c] += vector[i] * block[i, c]
 
 
 @jit
-def _sum_partial(bounds, partial, dots):
+def _overlap_chunks(start, stop, bounds, vector, block, partial, partial_gram):
+    for chunk in range(start, stop):
+        _dots_chunks(chunk, chunk + 1, bounds, vector, block, partial)
+        first, last = chunk_bounds(chunk, block)
+        add_gram(first, last, block, block, block, partial_gram[chunk])
+
+
+@jit
+def _sum_partial(bounds, rows, partial, dots):
     for component in range(len(bounds) - 1):
-        for chunk in range(bounds[component] // CHUNK, (bounds[component + 1] - 1) // CHUNK + 1):
+        for chunk in range(bounds[component] // rows, (bounds[component + 1] - 1) // rows + 1):
             dots[component] += partial[chunk + component]
 
 
 @jit
-def _subtract(start, stop, bounds, vector, dots, block):
+def _subtract_rows(start, stop, bounds, vector, dots, block):
     component = np.searchsorted(bounds, start, side="right") - 1
     for i in range(start, stop):
         while i >= bounds[component + 1]:
@@ -81,16 +96,22 @@ def _subtract(start, stop, bounds, vector, dots, block):
             block[i, a] -= vector[i] * dots[component, a]
 
 
-@jit(reassociate=True)
-def _rotate(start, stop, bounds, vector, dots, rotation, block, out):
-    component = np.searchsorted(bounds, start, side="right") - 1
+@jit
+def _rotate_chunks(start, stop, bounds, vector, dots, rotation, block, out):
+    component = np.searchsorted(bounds, chunk_bounds(start, block)[0], side="right") - 1
     n_given, m = rotation.shape
-    every, row, rotated = np.arange(n_given), np.empty(n_given), np.empty(m)
-    for i in range(start, stop):
-        while i >= bounds[component + 1]:
-            component += 1
-        for a in range(n_given):
-            row[a] = block[i, a] - vector[i] * dots[component, a]
-        add_rows(every, row, rotation, 0, n_given, rotated)
-        for b in range(m):
-            out[i, b] = rotated[b]
+    size = panel_rows(n_given)
+    rows, rotated = np.empty((size, n_given)), np.empty((size, m))
+    for chunk in range(start, stop):
+        first, last = chunk_bounds(chunk, block)
+        for panel in range(first, last, size):
+            count = take_panel(block, panel, last, rows, 0)
+            for i in range(count):
+                while panel + i >= bounds[component + 1]:
+                    component += 1
+                for a in range(n_given):
+                    rows[i, a] -= vector[panel + i] * dots[component, a]
+            np.dot(rows, rotation, rotated)
+            for i in range(count):
+                for b in range(m):
+                    out[panel + i, b] = rotated[i, b]

@@ -8,11 +8,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from . import parallel
 from ._coarse import coarse_start, groups_in_space
-from ._eigen import PROBES, Pairs, Start, block_width, solve_block, solve_dense
+from ._eigen import Pairs, solve_block, solve_dense
 from ._jit import jit
 from ._laplacian import NormalizedAdjacency, check_adjacency
 from ._memory import available_memory, format_bytes
 from ._nullspace import NullSpace
+from ._start import Start, block_width, n_places
 from ._validation import check_count, check_positive, check_seed
 from .parallel import part, responsive, stage
 
@@ -230,21 +231,20 @@ def _rows(graph, least):
 
 
 def _check_start(v0, n):
-    """Return the given start as a `Start`, or None."""
+    """The given start as vectors (n, s), further, less accurate ones (n, g), and all their values, or None; None if nothing is given."""
     if v0 is None:
         return None
     if isinstance(v0, Spectrum):
-        array = np.concatenate([v0.eigenvectors, v0.guards], axis=1, dtype=np.float32)
-        values = 1.0 - np.r_[v0.eigenvalues, v0.guard_values]
+        vectors, further, values = v0.eigenvectors, v0.guards, 1.0 - np.r_[v0.eigenvalues, v0.guard_values]
     else:
-        array, values = np.asarray(v0), None
-    if array.dtype.kind not in "fiu":
-        raise TypeError(f"v0 must be a Spectrum or an array of real numbers, got dtype {array.dtype}")
-    if array.ndim != 2 or array.shape[0] != n:
-        raise ValueError(f"v0 must have one row for each of the {n} vertices, shape ({n}, m), got {array.shape}")
-    if not np.isfinite(array).all():
+        vectors, further, values = np.asarray(v0), np.empty((n, 0), np.float32), None
+    if vectors.dtype.kind not in "fiu":
+        raise TypeError(f"v0 must be a Spectrum or an array of real numbers, got dtype {vectors.dtype}")
+    if vectors.ndim != 2 or vectors.shape[0] != n:
+        raise ValueError(f"v0 must have one row for each of the {n} vertices, shape ({n}, m), got {vectors.shape}")
+    if not np.isfinite(vectors).all():
         raise ValueError("v0 must be finite, but it has NaN or infinity")
-    return Start(array, values)
+    return np.ascontiguousarray(vectors, np.float64), further, values
 
 
 def _check_memory(needed, k, n):
@@ -276,10 +276,32 @@ def _beyond_components(graph, vertices, places, null_vector, k, v0, tol, max_pro
     start = None
     if not _is_small(operator, null, k):
         if v0 is not None:
-            start = Start(v0.vectors[vertices], v0.values).checked(operator, max(k + len(null), PROBES), beginning)
+            start = _start_from(*v0, vertices, null, k, rng.integers(2**63)).checked(operator, k, beginning)
         if start is None or start.values is None:  # groups are a better start than vectors of which nothing is known
-            start = coarse_start(operator, null, k, groups_in_space(graph), places, solve, beginning) or start
+            coarse = coarse_start(operator, null, k, groups_in_space(graph), places, solve, rng.integers(2**63), beginning)
+            start = coarse or start
     return solve(operator, null, k, tol, start, report)
+
+
+def _start_from(vectors, further, values, vertices, null, k, seed):
+    """A `Start` from as many of the given vectors as can find a place beside those that are null now."""
+    n_given = vectors.shape[1] + further.shape[1]
+    if values is not None:
+        n_given = min(n_given, int(np.sum(values == 1.0)) + n_places(k))
+    rows = np.empty((len(vertices), n_given), np.float32)
+    parallel.run(_take_rows, len(vertices), vertices, vectors, further, rows)
+    return Start.given(null, k, rows, values, seed)
+
+
+@jit
+def _take_rows(start, stop, vertices, vectors, further, rows):
+    """``rows = [vectors, further][vertices]``, as many columns as there are."""
+    n_first = min(vectors.shape[1], rows.shape[1])
+    for i in range(start, stop):
+        for c in range(n_first):
+            rows[i, c] = vectors[vertices[i], c]
+        for c in range(n_first, rows.shape[1]):
+            rows[i, c] = further[vertices[i], c - n_first]
 
 
 def _is_small(operator, null, k):
