@@ -49,7 +49,7 @@ def test_expected_adjacency_is_the_kernel_matrix(kernel, name):
     z = (mean[rich] - k[rich]) / (k[rich] * np.sqrt((1 - q[rich]) / q[rich] / trials))
     assert rich.sum() > 150
     assert abs(z.mean()) < 4 / np.sqrt(rich.sum())
-    assert 0.7 < (z**2).mean() < 1.3
+    assert 0.6 < (z**2).mean() < 1.4  # four standard deviations: edges of the same vertex depend on each other
     assert (np.abs(z) > 3).mean() < 0.02
     # The rare edges, together.
     rare = ~certain & ~rich

@@ -13,6 +13,7 @@ from ._jit import jit
 
 SMALL, LARGE = 4096, 100_000  # points: built by one thread, built by many
 SAMPLE, MARGIN = 32, 3  # of a long row of points: how many are looked at for a pivot, and how far from the middle it is taken
+RANKED, LANES = 96, 8  # points that are sorted by counting the smaller ones; numbers of points are rounded up to whole vectors
 
 
 @dataclass(frozen=True)
@@ -93,13 +94,24 @@ def build_tree(X, leaf_size=8, progress=None):
 def _split_nodes(begin, end, first, n_levels, points, order, start, stop, low, high):
     """Finish the subtrees of `n_levels` levels at the nodes first + begin ... first + end - 1, and start the level below them."""
     n_nodes = start.size
+    rows, numbers = np.empty((RANKED, points.shape[1])), np.empty(RANKED, np.int64)
+    keys, ranks, taken = np.empty(RANKED), np.empty(RANKED, np.int64), np.empty(RANKED, np.int64)
     for root in range(first + begin, first + end):
         left, width = root, 1
         for _ in range(n_levels):
             for node in range(left, left + width):
-                _bounding_box(points, start[node], stop[node], low[node], high[node])
+                a, b = start[node], stop[node]
+                middle = (a + b) // 2
+                _bounding_box(points, a, b, low[node], high[node])
                 if 2 * node + 2 < n_nodes:
-                    _split(points, order, node, start, stop, low[node], high[node])
+                    axis = _longest(low[node], high[node])
+                    if high[node, axis] > low[node, axis]:
+                        if b - a <= RANKED:
+                            _sort(points, order, axis, a, b, keys, ranks, taken, rows, numbers)
+                        else:
+                            _select(points, order, axis, a, b, middle, keys)
+                    start[2 * node + 1], stop[2 * node + 1] = a, middle
+                    start[2 * node + 2], stop[2 * node + 2] = middle, b
             left, width = 2 * left + 1, 2 * width
 
 
@@ -124,23 +136,50 @@ def _bounding_box(points, begin, end, low, high):
 
 
 @jit
-def _split(points, order, node, start, stop, low, high):
+def _longest(low, high):
     axis = 0
     for c in range(1, low.size):
         if high[c] / 2 - low[c] / 2 > high[axis] / 2 - low[axis] / 2:
             axis = c
-    begin, end = start[node], stop[node]
-    middle = (begin + end) // 2
-    if high[axis] > low[axis]:
-        _select(points, order, axis, begin, end, middle)
-    start[2 * node + 1], stop[2 * node + 1] = begin, middle
-    start[2 * node + 2], stop[2 * node + 2] = middle, end
+    return axis
 
 
 @jit
-def _select(points, order, axis, left, right, k):
+def _sort(points, order, axis, begin, end, keys, ranks, taken, rows, numbers):
+    """Sort the few rows begin..end-1 by `axis`: the place of a row is the number of smaller ones, counted in vectorised loops."""
+    size = end - begin
+    padded = -(-size // LANES) * LANES
+    for k in range(size):
+        keys[k] = points[begin + k, axis]
+    for k in range(size, padded):
+        keys[k] = np.inf
+    for k in range(padded):
+        ranks[k] = taken[k] = 0
+    for m in range(0, size, 4):
+        _count_smaller(keys, padded, keys[m], keys[m + 1], keys[m + 2], keys[m + 3], ranks)
+    for k in range(size):
+        numbers[k] = order[begin + k]
+        for c in range(points.shape[1]):
+            rows[k, c] = points[begin + k, c]
+    for k in range(size):
+        rank = ranks[k]
+        to = begin + rank + taken[rank]
+        taken[rank] += 1  # the next one of the same size comes after it
+        order[to] = numbers[k]
+        for c in range(points.shape[1]):
+            points[to, c] = rows[k, c]
+
+
+@jit
+def _count_smaller(keys, size, a, b, c, d, ranks):
+    for k in range(size):
+        x = keys[k]
+        ranks[k] += int(x > a) + int(x > b) + int(x > c) + int(x > d)
+
+
+@jit
+def _select(points, order, axis, left, right, k, sample):
     """Reorder rows left..right-1 so that row k is in its place by `axis`, nothing greater before it (after Floyd and Rivest, 1975)."""
-    sample = np.empty(SAMPLE)
     while right - left > 1:
         size = right - left
         count = 3 if size < 4 * SAMPLE else SAMPLE
