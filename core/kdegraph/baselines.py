@@ -282,15 +282,15 @@ def estimate_sigma(X, n_neighbors=10, seed=None):
     O(n log n) up to 9 dimensions (a k-d tree), O(n d) with a factor of up to 5,000 above.
 
     Better than guessing (benchmarks/sigma.py, 15 sets of points with classes, two sizes, two samples each): the mean adjusted Rand index is
-    0.82, and on 12 sets it is within 0.02 of the best of nine multiples from 0.5 to 8. Of the guesses Silverman's and Scott's rules reach
-    0.72 (9 sets), scikit-learn's default ``gamma=1`` 0.63 (8), or 0.59 on standardised points (6), the median distance of two points 0.58
-    (4), ``gamma=1 / d`` on standardised points 0.56 (5), and a sigma at random within two orders of magnitude 0.71 (4); sigmas chosen by
-    hand for each set 0.89 (14). On 4 sets without classes the eigengap says so for 94 % of the samples.
+    0.85, and on 14 sets it is within 0.02 of the best of nine multiples from 0.5 to 8. Of the guesses Silverman's and Scott's rules reach
+    0.76 (10 and 11 sets), scikit-learn's default ``gamma=1`` 0.64 (8, or 6 on standardised points), the median distance of two points and
+    ``gamma=1 / d`` on standardised points 0.58 (4 and 6), and a sigma at random within two orders of magnitude 0.72 (4); sigmas chosen by
+    hand for each set 0.90 (13). On 4 sets without classes the eigengap says so for 94 % of the samples.
 
     The graph connects what is nearer than about this distance, so it is a small sigma for clustering. It fails where the density differs
     by orders of magnitude within one set. Of 29 rules (multiples, other neighbours and quantiles, the largest eigengap in a range of
-    sigmas) the best reaches 0.85; but the rule that is best on all other sets has a mean of 0.83 on the one left out, hardly better than
-    this one.
+    sigmas) the best reaches 0.86; but the rule that is best on all other sets has a mean of 0.84 on the one left out, no better than this
+    one.
 
     References
     ----------

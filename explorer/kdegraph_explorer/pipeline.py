@@ -208,7 +208,8 @@ class Pipeline:
         clustering, clusters_seconds = self._stage((memory, "clusters"), clusters_key, cluster)
 
         announce("scores", 0.0)
-        scores, _ = self._stage((memory, "scores"), clusters_key, lambda: _scores(request.dataset, adjacency, clustering))
+        n_counted = self._n_counted(memory, graph_key, adjacency)
+        scores, _ = self._stage((memory, "scores"), clusters_key, lambda: _scores(request.dataset, adjacency, n_counted, clustering))
         colours = align(clustering.labels, self._colour_reference(method, request.dataset, reference))
         last = self._same_data(request).get(method)
         if last is not None and np.array_equal(colours, last.colours):
@@ -250,7 +251,7 @@ class Pipeline:
         known_key, known, _ = self._memory.get((method, "spectrum"), ((None, 0, None), None, None))
         if known_key[0] == graph_key:
             wanted = max(wanted, known_key[1])  # more eigenvalues than needed do no harm: keep them
-        n_counted = len(vertices_in_clusters(adjacency))
+        n_counted = self._n_counted(method, graph_key, adjacency)
         wanted = min(wanted, n_counted or adjacency.shape[0])
         # After a small move of a slider the last eigenvectors are nearly right.
         start = known if known is not None and known_key[0][0] is request.dataset and not request.reproducible else None
@@ -271,6 +272,10 @@ class Pipeline:
             return found
 
         return (graph_key, wanted, request.seed), solve
+
+    def _n_counted(self, method, graph_key, adjacency):
+        """How many vertices are in components that are large enough to be clusters."""
+        return self._stage((method, "counted"), graph_key, lambda: len(vertices_in_clusters(adjacency)))[0]
 
     def _stage(self, name, key, compute):
         """The value of a stage and the seconds that it took, from memory when `key` is what it was computed from."""
@@ -302,7 +307,7 @@ def max_products(adjacency):
     return found if found < 1000 else None
 
 
-def _scores(dataset, adjacency, clustering):
+def _scores(dataset, adjacency, n_counted, clustering):
     scores = {
         "Edges": adjacency.nnz // 2,
         "Mean degree": adjacency.nnz / dataset.n_points,
@@ -311,7 +316,7 @@ def _scores(dataset, adjacency, clustering):
     }
     if isolated := int(np.count_nonzero(np.diff(adjacency.indptr) == 0)):
         scores["Isolated points"] = isolated
-    if small := dataset.n_points - isolated - len(vertices_in_clusters(adjacency)):
+    if small := dataset.n_points - isolated - n_counted:
         scores["Points in small components"] = small
     if dataset.y is not None:
         scores["Adjusted Rand index"] = float(adjusted_rand_score(dataset.y, clustering.labels))

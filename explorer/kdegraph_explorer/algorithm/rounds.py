@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from kdegraph import similarity_graph, spectrum, weights
+from kdegraph.clustering import vertices_in_clusters
 from kdegraph.kernels import Kernel
 
 MAX_ROUNDS = 24  # how many graphs are compared
@@ -103,10 +104,11 @@ def convergence(graph, tree, n_eigenvalues, progress, publish):
 
 def eigenvalues(adjacency, n_eigenvalues, out, start, progress):
     """Write the smallest eigenvalues into `out`, and return the spectrum to start the next from (None without edges)."""
-    linked = int(np.count_nonzero(np.diff(adjacency.indptr)))
-    if not linked:
+    n_counted = len(vertices_in_clusters(adjacency))
+    if not n_counted:
         return None
-    found = spectrum(adjacency, min(n_eigenvalues, linked), v0=start, seed=0, tol=TOLERANCE, omit_isolated=True, progress=progress)
+    k = min(n_eigenvalues, n_counted)
+    found = spectrum(adjacency, k, v0=start, seed=0, tol=TOLERANCE, smallest_component="auto", progress=progress)
     out[: found.n_components] = found.eigenvalues
     return found
 
