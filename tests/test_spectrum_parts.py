@@ -2,9 +2,13 @@
 
 import math
 
+import kdegraph
 import numpy as np
+import oracle
 import pytest
+import scipy.linalg
 import scipy.sparse as sp
+from graphs import complete, cycle
 from kdegraph._eigen import _standing_out
 from kdegraph._filter import Chebyshev
 from kdegraph._laplacian import NormalizedAdjacency, check_adjacency
@@ -57,6 +61,30 @@ def stand_out(spread, n_given, n_random, n, rng):
     return math.sqrt(coefficients @ np.linalg.solve(rest.T @ rest, coefficients)) / expected
 
 
+@pytest.mark.parametrize(
+    "make", [lambda: cycle(500), lambda: complete(60), lambda: sampled(10), lambda: sampled(30), lambda: with_pairs(sampled(10))]
+)
+def test_radius_of_what_random_edges_make(make):
+    """No eigenvalue lies far below; it says more than -1 does where there are many edges, and none that is far heavier than all others."""
+    A = make()
+    graph = check_adjacency(A)
+    radius = NormalizedAdjacency.of_graph(graph, np.arange(A.shape[0], dtype=np.int32)).radius()
+    lowest = 1 - scipy.linalg.eigh(oracle.normalized_laplacian(A), eigvals_only=True).max()
+    assert -radius < lowest + 0.03
+    assert (radius < 0.5) == (lowest > -0.45)
+
+
+def sampled(n_rounds):
+    return kdegraph.similarity_graph(kdegraph.datasets.make("moons", n=1500, seed=0).X, sigma=0.1, n_rounds=n_rounds, seed=0).adjacency
+
+
+def with_pairs(A):
+    """Two vertices that hang together by far more than to the rest."""
+    changed = A.tolil()
+    changed[3, 7] = changed[7, 3] = 5 * A.sum(axis=1).max()
+    return sp.csr_array(changed)
+
+
 @pytest.mark.parametrize("spread", [np.ones(8), np.geomspace(1, 30, 8)])
 def test_missing_vectors_hardly_ever_stand_out_much_less_than_said(spread):
     rng = np.random.default_rng(0)
@@ -69,7 +97,7 @@ def test_missing_vectors_hardly_ever_stand_out_much_less_than_said(spread):
 def test_first_filter_raises_missing_vectors_above_the_rest(n):
     values = 1 - 0.01 * np.arange(1, 17)
     proof = math.log(10)
-    filters = [Chebyshev.revealing(values, 8, values[6], level, n) for level in (proof, proof + 2)]
+    filters = [Chebyshev.revealing(values, 8, values[6], level, n, 0.5) for level in (proof, proof + 2)]
     assert filters[0].degree < filters[1].degree
     rest = [0.5 + (8 - j) / n * math.exp(2 * filters[0].growth(value)) for j, value in enumerate(values[8:])]
     assert math.exp(filters[0].growth(values[6])) * math.sqrt(8 / n) / math.exp(np.log(rest).mean() / 2) >= 10

@@ -85,6 +85,24 @@ def test_groups_of_points_across_components(grouped):
         assert np.abs(found.eigenvalues - exact[:k]).max() < 5e-6
 
 
+def test_bipartite_graph_whose_lowest_eigenvalues_mirror_the_highest(grouped):
+    """The first filter expects no more below than random edges make. It raises as much there as above here; all is found nevertheless."""
+    X, _ = make_moons(3000, noise=0.05, random_state=0)
+    graph = similarity_graph(X, sigma=0.1, n_rounds=20, seed=0)
+    side = np.random.default_rng(0).integers(0, 2, len(X))
+    A = graph.adjacency.tocoo()
+    across = side[A.row] != side[A.col]
+    A = sp.csr_array((A.data[across], (A.row[across], A.col[across])), shape=A.shape)
+    exact = scipy.linalg.eigh(oracle.normalized_laplacian(A), eigvals_only=True)
+    assert np.abs(exact[:20] + exact[::-1][:20] - 2).max() < 1e-12
+    bipartite = SimpleNamespace(adjacency=A, points=graph.points, order=graph.order)
+    for k in (4, 8, 12):
+        cold = spectrum(bipartite, k)
+        warm = spectrum(bipartite, k, v0=spectrum(graph, k))
+        assert all(found.converged and np.abs(found.eigenvalues - exact[:k]).max() < 5e-6 for found in (cold, warm))
+    assert len(grouped) >= 3
+
+
 # ---------------------------------------------------------------- warm starts, seeds, threads, cancelling
 
 

@@ -28,6 +28,7 @@ SINGLE_FLOOR = 1e-5  # residual down to which single precision is good enough
 RESIDUAL_FLOOR = 1e-9  # small enough whatever the spectrum
 SPREAD = 20.0  # see `_target`
 SAFETY = 10.0  # see `solve_block`
+SURPRISE = 1.5  # logarithm of a factor by which the first filter may miss what it was made for, and go on
 MARGIN = 0.1  # for the wanted values, which are only estimated then
 RESOLUTION = 0.1  # see `solve_block`
 NOISE = 0.25  # of a random vector the Rayleigh quotient is near 0
@@ -128,7 +129,7 @@ def solve_block(operator, null, k, *, tol, rng, start=None, max_products=None, r
     seen = 0.5 * math.log(n_random / operator.n)  # of a stray vector in the probes, as a logarithm
     if expected is not None:
         stray, proof = _stray(expected, k), math.log(_share(expected, k)) + MARGIN
-        chebyshev = Chebyshev.revealing(expected, width - n_random, stray, proof, operator.n)
+        chebyshev = Chebyshev.revealing(expected, width - n_random, stray, proof, operator.n, operator.radius())
         reduction = math.log(max(2 * start.residual / _target(tol, expected), 1.0))
         needs = [(expected[k - 1], reduction), (stray, chebyshev.growth(stray) - 1e-6)]
         most = min(chebyshev.set_degree(expected, needs), limit - 1)
@@ -139,6 +140,8 @@ def solve_block(operator, null, k, *, tol, rng, start=None, max_products=None, r
             overlaps = null.overlaps(block, progress)
             seen = _standing_out(overlaps[1], n_random)
             growth = chebyshev.growth(stray)
+            if proof - seen - growth > SURPRISE and chebyshev.low > -1:  # too much lies below: the next filter damps it
+                return 0
             lacking = chebyshev.degree * (proof - seen - growth) / max(growth, 1e-9)
             return max(0, min(math.ceil(lacking), most - chebyshev.degree))
 

@@ -13,7 +13,7 @@ BULK, N_CUTS = 0.5, 16  # most eigenvalues of a sampled graph are smaller; cuts 
 
 
 class Chebyshev:
-    """The Chebyshev polynomial of M that is at most 1 on [-1, cut] and grows as fast as polynomials of its degree can above.
+    """The Chebyshev polynomial of M that is at most 1 on [low, cut] and grows as fast as polynomials of its degree can above.
 
     Parameters
     ----------
@@ -22,22 +22,26 @@ class Chebyshev:
     degree : int
     dtype : type
         Precision in which to apply it.
+    low : float
+        Lower end of that interval. What belongs to eigenvalues below grows, too: only -1 leaves none.
     """
 
-    def __init__(self, cut, degree, dtype):
-        self.centre, self.half = (cut - 1) / 2, (cut + 1) / 2
-        self.degree, self.dtype = degree, dtype
+    def __init__(self, cut, degree, dtype, low=-1.0):
+        self.centre, self.half = (cut + low) / 2, (cut - low) / 2
+        self.degree, self.dtype, self.low = degree, dtype, low
 
     @classmethod
-    def revealing(cls, values, n_given, stray, proof, n):
+    def revealing(cls, values, n_given, stray, proof, n, radius):
         """The polynomial of least degree that makes a missing eigenvector stand out in the probes: see `_eigen._standing_out`.
 
         The probes take the places behind the first `n_given` of the given eigenvalues. The j-th is left with the eigenvector that belongs
-        there, as far as the j probes before have not taken it up, and with all that was damped, to a mean square of 1/2.
+        there, as far as the j probes before have not taken it up, and with all that was damped, to a mean square of 1/2. Few eigenvalues
+        are below minus `radius`; if there are more than that, they show in what is measured then.
         """
-        cuts = np.linspace(min(BULK, values[-1]), values[-1], N_CUTS)[:, None]
+        low = -min(radius, 1.0)
+        cuts = np.linspace(min(BULK, radius, values[-1]), values[-1], N_CUTS)[:, None]
         degrees = np.arange(1, MAX_DEGREE)
-        growth = lambda value: degrees * np.arccosh(np.maximum(1.0, (2 * value + 1 - cuts) / (1 + cuts)))  # noqa: E731
+        growth = lambda value: degrees * np.arccosh(np.maximum(1.0, (2 * value - low - cuts) / (cuts - low)))  # noqa: E731
         behind = values[n_given:]
         squares = np.arange(len(behind), 0, -1) / n  # of the coefficients
         with np.errstate(over="ignore"):
@@ -47,7 +51,7 @@ class Chebyshev:
         found = (growth(stray) + (math.log(squares[0]) - rest) / 2 >= proof) & (growth(values[0]) <= 2 * CONTRAST[np.float32])
         first = np.where(found.any(axis=1), found.argmax(axis=1), len(degrees))
         best = len(cuts) - 1 - int(np.argmin(first[::-1]))
-        revealing = cls(float(cuts[best, 0]), 1, np.float32)
+        revealing = cls(float(cuts[best, 0]), 1, np.float32, low)
         needed = (proof - math.log(squares[0]) / 2) / max(revealing.growth(stray), 1e-9)  # without what lies in between
         revealing.degree = int(first[best] + 1 if first[best] < len(degrees) else min(math.ceil(needed), MAX_DEGREE))
         return revealing

@@ -17,6 +17,7 @@ FIRST_EDGES = 3  # of each vertex are joined before all others are looked at
 IN_CACHE = 5_000  # the order does not matter for so few vertices
 SWEEP = 20_000  # vertices between two reports of progress
 ROWS_AHEAD = 4  # see `_take_rows`
+MORE = 1.05  # see `NormalizedAdjacency.radius`: how much larger it is than estimated
 SHORT, LONG = 5e5, 1e7  # multiplications for one call: about 0.05 ms, which no thread is woken for, and some milliseconds
 
 
@@ -373,6 +374,17 @@ class NormalizedAdjacency:
             self._data[dtype] = self._scaled(dtype)
         return self._data[dtype]
 
+    def radius(self):
+        """About the largest modulus of eigenvalues that random edges make.
+
+        If the entries of a symmetric matrix are independent, its eigenvalues fill [-2 s, 2 s], where s^2 is the mean sum of the squares of
+        a row (Wigner's semicircle law). A vertex that hangs on few others has a large sum q, and makes an eigenvalue of about -sqrt(q).
+        Structure may make others, mostly positive ones, as that of clusters does.
+        """
+        squares = np.empty(self.n, np.float32)
+        parallel.run(_row_squares, self.n, self.indptr, self.data(np.float32), squares)
+        return MORE * math.sqrt(max(4 * squares.mean(dtype=np.float64), squares.max()))
+
     def step(self, block, previous, alpha=1.0, shift=0.0, beta=0.0, progress=None):
         """``previous = alpha (M - shift) block - beta previous``, in place; with the defaults, M times the block.
 
@@ -390,6 +402,15 @@ class NormalizedAdjacency:
     def toarray(self):
         """M as a dense (n, n) array."""
         return scipy.sparse.csr_array((self.data(np.float64), self.indices, self.indptr), shape=(self.n, self.n)).toarray()
+
+
+@jit(reassociate=True)
+def _row_squares(start, stop, indptr, weights, squares):
+    for i in range(start, stop):
+        total = np.float32(0.0)
+        for p in range(indptr[i], indptr[i + 1]):
+            total += weights[p] * weights[p]
+        squares[i] = total
 
 
 @jit
