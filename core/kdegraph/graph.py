@@ -275,7 +275,8 @@ def choose_sampler(kernel, tree, eps, n_rounds, sampler):
     method, groups = choose_for_degrees(kernel, tree, eps), rejection.Groups.of(kernel, tree, n_rounds)
     certain = rows_cost > CERTAIN and not (isinstance(method, Direct) and tree.points.shape[1] > FEW)
     limit = rows_cost if certain else CLEARLY * rows_cost
-    if sampler == "auto" and method.cost + rejection.estimate_cost(kernel, tree, groups, n_rounds) > limit:
+    left = limit - method.cost
+    if sampler == "auto" and rejection.estimate_cost(kernel, tree, groups, n_rounds, limit=left) > left:
         return "rows", None, None
     return "rejection", method, groups
 

@@ -51,14 +51,26 @@ class Tree:
 
     def radii(self, unit_inverse):
         """Half the diagonal of every node's box times `unit_inverse`, (n_nodes,); infinite where it overflows."""
+        out = np.empty(self.start.size)
         with np.errstate(over="ignore"):
-            return np.sqrt((((self.high / 2 - self.low / 2) * unit_inverse) ** 2).sum(axis=1))
+            _radii(self.low, self.high, unit_inverse, out)
+        return out
 
     def original(self, neighbors):
         """`neighbors`, (n, L) positions in the tree's order or -1, with rows and entries in the order and by the numbers of the points."""
         out = np.empty_like(neighbors)
         parallel.run(_renumber, len(neighbors), self.order, neighbors, out)
         return out
+
+
+@jit
+def _radii(low, high, unit_inverse, out):
+    for k in range(out.size):
+        total = 0.0
+        for c in range(low.shape[1]):
+            half = (high[k, c] / 2 - low[k, c] / 2) * unit_inverse
+            total += half * half
+        out[k] = np.sqrt(total)
 
 
 @jit
@@ -170,7 +182,7 @@ def _sort(points, order, axis, begin, end, keys, ranks, taken, rows, numbers):
             points[to, c] = rows[k, c]
 
 
-@jit
+@jit(distinct=True)
 def _count_smaller(keys, size, a, b, c, d, ranks):
     for k in range(size):
         x = keys[k]

@@ -90,7 +90,7 @@ def mark_neighbors(boxes, extent, stride, reach, mark):
             mark[boxes[k] + o * stride] = True
 
 
-@jit
+@jit(distinct=True)
 def _local(points, order, begin, count, box, origin, scale, shape, out):
     """Write the coordinates within their box, in [-1, 1], of the points order[begin:begin+count]; return how many there are now.
 
@@ -110,7 +110,7 @@ def _local(points, order, begin, count, box, origin, scale, shape, out):
     return vectors
 
 
-@jit
+@jit(distinct=True)
 def _products(x, vectors, p, first, last, line, out):
     """Write the products of the polynomials of the dimensions first..last-1 into the rows of `out`."""
     count = vectors * LANES
@@ -144,31 +144,37 @@ def add_moments(begin, end, points, order, start, stop, boxes, origin, scale, sh
                 w[k] = weights[order[first + k]]
             for k in range(count, vectors * LANES):
                 w[k] = 0.0
-            count = vectors * LANES
             _products(x, vectors, p, 0, half, line, left)
             _products(x, vectors, p, half, d, line, right)
-            for a in range(n_left):
-                u, out = left[a], moments[box, a * n_right : (a + 1) * n_right]
-                for k in range(count):
-                    u[k] *= w[k]
-                for b in range(0, n_right - 3, 4):
-                    v0, v1, v2, v3 = right[b], right[b + 1], right[b + 2], right[b + 3]
-                    s0 = s1 = s2 = s3 = 0.0
-                    for k in range(count):
-                        s0 += u[k] * v0[k]
-                        s1 += u[k] * v1[k]
-                        s2 += u[k] * v2[k]
-                        s3 += u[k] * v3[k]
-                    out[b] += s0
-                    out[b + 1] += s1
-                    out[b + 2] += s2
-                    out[b + 3] += s3
-                for b in range(n_right - n_right % 4, n_right):
-                    v = right[b]
-                    s0 = 0.0
-                    for k in range(count):
-                        s0 += u[k] * v[k]
-                    out[b] += s0
+            _add_sums(left, right, w, n_left, n_right, vectors, moments[box])
+
+
+@jit(reassociate=True, distinct=True)
+def _add_sums(left, right, w, n_left, n_right, vectors, out):
+    """Add the sums of the products of `left`, `right` and `w` to `out`."""
+    count = vectors * LANES
+    for a in range(n_left):
+        u, at = left[a], a * n_right
+        for k in range(count):
+            u[k] *= w[k]
+        for b in range(0, n_right - 3, 4):
+            v0, v1, v2, v3 = right[b], right[b + 1], right[b + 2], right[b + 3]
+            s0 = s1 = s2 = s3 = 0.0
+            for k in range(count):
+                s0 += u[k] * v0[k]
+                s1 += u[k] * v1[k]
+                s2 += u[k] * v2[k]
+                s3 += u[k] * v3[k]
+            out[at + b] += s0
+            out[at + b + 1] += s1
+            out[at + b + 2] += s2
+            out[at + b + 3] += s3
+        for b in range(n_right - n_right % 4, n_right):
+            v = right[b]
+            s0 = 0.0
+            for k in range(count):
+                s0 += u[k] * v[k]
+            out[at + b] += s0
 
 
 @jit
@@ -199,7 +205,7 @@ def translate(begin, end, boxes, row, extent, stride, matrices, source, target):
                 out[x * p + a] = sums[a * n + x]
 
 
-@jit(reassociate=True)
+@jit(reassociate=True, distinct=True)
 def _add_narrow_product(matrix, values, p, n, out):
     """Add the transposed product of the transposed (p, p) `matrix` and the (p, n) `values` to `out`."""
     for x in range(n):
@@ -209,7 +215,7 @@ def _add_narrow_product(matrix, values, p, n, out):
                 out[x * p + a] += matrix[b, a] * value
 
 
-@jit(reassociate=True)
+@jit(reassociate=True, distinct=True)
 def _add_product(matrix, values, p, n, out):
     """Add the product of the transposed (p, p) `matrix` and the (p, n) `values` to `out`; the rows of `values` four by four, a stretch of
     columns at a time."""
@@ -247,25 +253,13 @@ def evaluate(begin, end, points, order, start, stop, boxes, origin, scale, shape
             vectors = _local(points, order, first, count, boxes[box], origin, scale, shape, x)
             _products(x, vectors, 2, 0, d, line, corners)
             bound[:] = 0.0
-            for a in range(2**d):
-                error, v = errors[box, a], corners[a]
-                for k in range(vectors * LANES):
-                    bound[k] += error * v[k]
+            _combine(errors[box], corners, 2**d, vectors, bound)
             _products(x, vectors, p, 0, half, line, left)
             _products(x, vectors, p, half, d, line, right)
             total[:] = -own
             for a in range(n_left):
-                factors = local[box, a * n_right : (a + 1) * n_right]
                 part[:] = 0.0
-                for b in range(0, n_right - 3, 4):
-                    f0, f1, f2, f3 = factors[b], factors[b + 1], factors[b + 2], factors[b + 3]
-                    v0, v1, v2, v3 = right[b], right[b + 1], right[b + 2], right[b + 3]
-                    for k in range(vectors * LANES):
-                        part[k] += (f0 * v0[k] + f1 * v1[k]) + (f2 * v2[k] + f3 * v3[k])
-                for b in range(n_right - n_right % 4, n_right):
-                    f0, v0 = factors[b], right[b]
-                    for k in range(vectors * LANES):
-                        part[k] += f0 * v0[k]
+                _combine(local[box, a * n_right :], right, n_right, vectors, part)
                 u = left[a]
                 for k in range(vectors * LANES):
                     total[k] += u[k] * part[k]
@@ -273,3 +267,17 @@ def evaluate(begin, end, points, order, start, stop, boxes, origin, scale, shape
                 i = order[first + k]
                 sums[i] = total[k]
                 uncertain[i] = not bound[k] <= eps * (total[k] - bound[k]) + slack
+
+
+@jit(reassociate=True, distinct=True)
+def _combine(factors, rows, n, vectors, out):
+    """Add the first `n` of `rows`, each times its factor, to `out`."""
+    for b in range(0, n - 3, 4):
+        f0, f1, f2, f3 = factors[b], factors[b + 1], factors[b + 2], factors[b + 3]
+        v0, v1, v2, v3 = rows[b], rows[b + 1], rows[b + 2], rows[b + 3]
+        for k in range(vectors * LANES):
+            out[k] += (f0 * v0[k] + f1 * v1[k]) + (f2 * v2[k] + f3 * v3[k])
+    for b in range(n - n % 4, n):
+        f, v = factors[b], rows[b]
+        for k in range(vectors * LANES):
+            out[k] += f * v[k]

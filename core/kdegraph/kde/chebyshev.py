@@ -133,7 +133,7 @@ def tables(width, reach):
     )
 
 
-@jit
+@jit(distinct=True)
 def polynomials(x, vectors, order, out):
     """Write ``T_0 ... T_{order-1}`` at the first ``vectors * LANES`` places of `x` into the rows of `out`."""
     count = vectors * LANES

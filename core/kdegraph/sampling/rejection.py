@@ -17,7 +17,8 @@ from .lists import ALIAS, FIRST, SIZE, WEIGHT, alias_table, list_nodes, room_for
 from .pending import draw_group, finish, room_for_draws
 
 TINY = 1e-300  # below, rounding may decide whether a point counts as reachable, so that it is looked at again
-SAMPLED_PAIRS = 100_000  # kernel values from which the cost is estimated
+SAMPLED_PAIRS = 100_000  # kernel values from which the cost is estimated,
+FEWEST, MOST, FAR = 4, 16, 3.0  # for so many groups; the fewest are enough if the cost is so many times below what matters
 # Costs in nanoseconds of one core: the set-up, a group, a node looked at, an entry of a list, a draw, a proposal, and what a
 # dimension adds.
 SET_UP, GROUP, VISIT, VISIT_DIM, ENTRY, DRAW, PROPOSAL, PROPOSAL_DIM = 5e5, 1000.0, 4.0, 1.0, 12.0, 8.0, 10.0, 1.0
@@ -26,10 +27,18 @@ TOGETHER = 8  # longest lists that there is room for at a time
 REFINE = 16.0  # cost of dividing a node, in units of the proposals that a node's whole waste could save
 
 
-def estimate_cost(kernel, tree, groups, n_rounds):
-    """Estimated cost of `draw_neighbors` in ns of one core, from a few of the groups and the exact degree of a target of each."""
+def estimate_cost(kernel, tree, groups, n_rounds, *, limit=0.0):
+    """Estimated cost of `draw_neighbors` in ns of one core, from a few of the groups; from very few if it is far below `limit` then."""
     n = len(tree.points)
-    picked = np.linspace(0, groups.start.size - 1, min(max(4, min(16, SAMPLED_PAIRS // n)), groups.start.size)).astype(np.int64)
+    most = max(FEWEST, min(MOST, SAMPLED_PAIRS // n))
+    cost = _cost_from(FEWEST, kernel, tree, groups, n_rounds)
+    return cost if most == FEWEST or FAR * cost < limit else _cost_from(most, kernel, tree, groups, n_rounds)
+
+
+def _cost_from(n_groups, kernel, tree, groups, n_rounds):
+    """The estimate from `n_groups` of the groups and the exact degree of a target of each."""
+    n = len(tree.points)
+    picked = np.linspace(0, groups.start.size - 1, min(n_groups, groups.start.size)).astype(np.int64)
     first = groups.start[picked]
     degrees = direct_sums(kernel, tree.points, tree.points[first], np.ones(n), skip=first)
     cost, targets = _estimate(
