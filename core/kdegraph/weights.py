@@ -12,6 +12,7 @@ MAX_BLOCKS = 8  # of rows that are transposed at the same time: each needs 8 n b
 RANKED = 256  # rows up to this length are sorted by counting smaller entries
 BATCH = 1024  # entries whose weights are computed at a time
 LANES = 8  # lengths are rounded up to whole vectors
+NONE = np.int32(2**31 - 1)  # the number of no vertex
 
 
 def adjacency(kernel, tree, degrees, neighbors, inclusion, *, progress=None):
@@ -36,24 +37,23 @@ def adjacency(kernel, tree, degrees, neighbors, inclusion, *, progress=None):
         (n, n) in the order of the original points, sorted, without duplicates; O(n L^2) for the small L that is usual, O(n L log L) always.
     """
     n, n_rounds = neighbors.shape
-    # All in the tree's order, where neighbours are near in memory; only finished rows take the original numbers.
     in_start, incoming = _transpose(neighbors, parallel.part(progress, 0.0, 0.1))
-    # Row i starts with the L draws of i and has room for all who drew it.
-    union, count = np.empty(n * n_rounds + incoming.size, np.int32), np.empty(n, np.int64)
+    with np.errstate(divide="ignore"):
+        inverse = 1.0 / degrees
+    # All in the tree's order, where neighbours are near in memory, with room for all whom a vertex drew or was drawn by; only finished rows
+    # are put into the order of the original points.
+    room = n * n_rounds + incoming.size
+    union, values, begins, count = np.empty(room, np.int32), np.empty(room), np.empty(n, np.int64), np.empty(n, np.int64)
     longest = n_rounds + int(np.diff(in_start).max())
     parallel.run(
-        _join_rows, n, neighbors, in_start, incoming, tree.order, longest, union, count, progress=parallel.part(progress, 0.1, 0.4)
-    )
+        _join_rows, n, kernel.code, kernel.inverse_sigma, tree.points, tree.order, inverse, inclusion, neighbors, in_start, incoming, longest,
+        union, values, begins, count, progress=parallel.part(progress, 0.1, 0.8),
+    )  # fmt: skip
     del incoming
     indptr = np.concatenate([[0], np.cumsum(count)])
     kind = np.int32 if indptr[-1] < 2**31 else np.int64
     indices, data = np.empty(indptr[-1], kind), np.empty(indptr[-1])
-    with np.errstate(divide="ignore"):
-        inverse = 1.0 / degrees
-    parallel.run(
-        _fill, n, kernel.code, kernel.inverse_sigma, tree.points, tree.order, inverse, n_rounds, inclusion, in_start, union, longest,
-        indptr, indices, data, progress=parallel.part(progress, 0.4, 1.0),
-    )  # fmt: skip
+    parallel.run(_put_rows, n, union, values, begins, indptr, indices, data, progress=parallel.part(progress, 0.8, 1.0))
     matrix = scipy.sparse.csr_array((data, indices, indptr.astype(kind)), shape=(n, n))
     matrix.has_sorted_indices = matrix.has_canonical_format = True
     return matrix
@@ -72,7 +72,7 @@ def _transpose(neighbors, progress):
     np.cumsum(place[:-1], axis=0, out=place[1:])
     place[0] = 0
     place += in_start[:-1]
-    incoming = np.empty(in_start[-1], np.int32)
+    incoming = np.empty(in_start[-1] + LANES, np.int32)[: in_start[-1]]
     parallel.run(_list_incoming, blocks, rows, neighbors, place, incoming, chunk=1, progress=parallel.part(progress, 0.3, 1.0))
     return in_start, incoming
 
@@ -99,110 +99,126 @@ def _list_incoming(begin, end, rows, neighbors, place, incoming):
 
 
 @jit
-def _join_rows(begin, end, neighbors, in_start, incoming, order, longest, union, count):
-    """Write to `union` whom each vertex drew or was drawn by, once each, in the order of the original numbers."""
-    n, n_rounds = neighbors.shape
-    found, ranked = np.empty(longest, np.int32), np.empty(longest, np.int32)
-    key, rank, long_key = np.empty(longest + LANES, np.uint32), np.empty(longest + LANES, np.uint32), np.empty(longest, np.int64)
-    for i in range(begin, end):
-        size = 0
-        for j in neighbors[i]:
-            if j >= 0:
-                found[size] = j
-                size += 1
-        for k in range(in_start[i], in_start[i + 1]):
-            found[size] = incoming[k]
-            size += 1
-        bits = 1
-        while size >> bits:
-            bits += 1
-        if size <= RANKED and n >> (32 - bits) == 0:
-            _sort_by_rank(found[:size], order, bits, key, rank, ranked)
-        else:
-            _sort_long(found[:size], order, long_key, ranked)
-        row = union[i * n_rounds + in_start[i] :]
-        distinct, last = 0, -1
-        for k in range(size):
-            row[distinct] = ranked[k]
-            distinct += ranked[k] != last
-            last = ranked[k]
-        count[order[i]] = distinct
+def _join_rows(
+    begin, end, code, scale, points, order, inverse_degrees, inclusion, neighbors, in_start, incoming, longest, union, values, begins, count
+):  # fmt: skip
+    """Write whom each vertex drew or was drawn by, once each, sorted by the original numbers, to `union`, the weights to `values`.
 
-
-@jit
-def _sort_by_rank(found, order, bits, key, rank, out):
-    """Write `found` to `out`, sorted by `order`: the rank of a key is the number of smaller ones, counted in vectorised loops."""
-    size = found.size
-    padded = -(-size // LANES) * LANES
-    shift = np.uint32(bits)
-    for k in range(size):
-        # The place makes the keys distinct.
-        key[k] = (np.uint32(order[found[k]]) << shift) | np.uint32(k)
-    for k in range(size, padded):
-        key[k] = np.uint32(0xFFFFFFFF)
-    for k in range(padded):
-        rank[k] = 0
-    for m in range(0, size, 4):
-        _count_smaller(key, padded, key[m], key[m + 1], key[m + 2], key[m + 3], rank)
-    for k in range(size):
-        out[rank[k]] = found[k]
+    The rows of a range follow each other without gaps: row i takes the place ``begins[order[i]]`` and has ``count[order[i]]`` entries.
+    Many rows are worked on at a time, loop after loop over all of them.
+    """
+    n_rounds = neighbors.shape[1]
+    capacity = BATCH + longest + n_rounds
+    # Rows by their numbers: what is unpacked has lost that it is contiguous.
+    whole = np.empty((7, capacity), np.int32)
+    found, number, rank, sorted_found, sorted_number, rows, columns = whole[0], whole[1], whole[2], whole[3], whole[4], whole[5], whole[6]
+    starts = np.empty(BATCH + 1, np.int64)
+    room = np.empty((4, capacity))
+    place = begin * n_rounds + in_start[begin]
+    first = begin
+    while first < end:
+        last = _collect(first, end, neighbors, in_start, incoming, found, starts)
+        width = starts[last - first]
+        _renumber(width, found, order, number)
+        for row in range(last - first):
+            _rank(number[starts[row] : starts[row + 1]], rank[starts[row] : starts[row + 1]], starts[row])
+        _sort(width, found, number, rank, sorted_found, sorted_number)
+        size = _compact(first, last, starts, sorted_found, sorted_number, order, place, rows, columns, union[place:], begins, count)
+        out = values[place : place + size]
+        _weights(code, scale, points, inverse_degrees, n_rounds, inclusion, rows[:size], columns[:size], room, out)
+        place, first = place + size, last
 
 
 @jit(distinct=True)
-def _count_smaller(key, size, a, b, c, d, rank):
+def _collect(first, end, neighbors, in_start, incoming, found, starts):
+    """Write whom the vertices from `first` on drew or were drawn by to `found`, whole vectors for each that are filled with -1.
+
+    Stop before a vertex that might leave less than no room; return it. Vertex ``first + row`` begins at ``starts[row]``.
+    """
+    n_rounds = neighbors.shape[1]
+    size, i = 0, first
+    starts[0] = 0
+    while i < end and size < BATCH:
+        for k in range(n_rounds):
+            found[size + k] = neighbors[i, k]
+        size += n_rounds
+        begin = in_start[i]
+        own = in_start[i + 1] - begin
+        padded = -(-(n_rounds + own) // LANES) * LANES - n_rounds
+        for k in range(padded):
+            found[size + k] = incoming[begin + k] if k < own else -1
+        size += padded
+        i += 1
+        starts[i - first] = size
+    return i
+
+
+@jit(distinct=True)
+def _renumber(size, found, order, number):
     for k in range(size):
-        x = key[k]
-        rank[k] += np.uint32(x > a) + np.uint32(x > b) + np.uint32(x > c) + np.uint32(x > d)
+        number[k] = np.int32(order[np.uint32(max(found[k], 0))]) if found[k] >= 0 else NONE
 
 
-@jit
-def _sort_long(found, order, key, out):
-    for k in range(found.size):
-        key[k] = (order[found[k]] << 32) | found[k]
-    key[: found.size].sort()
-    for k in range(found.size):
-        out[k] = key[k] & 0xFFFFFFFF
+@jit(distinct=True)
+def _rank(number, rank, begin):
+    """Write where each number belongs, from `begin` on: after the smaller ones, equal ones in one place."""
+    size = number.size
+    for k in range(size):
+        rank[k] = begin
+    for m in range(0, size, 4):
+        a, b, c, d = number[m], number[m + 1], number[m + 2], number[m + 3]
+        for k in range(size):
+            x = number[k]
+            rank[k] += np.int32(x > a) + np.int32(x > b) + np.int32(x > c) + np.int32(x > d)
 
 
-@jit
-def _fill(
-    begin, end, code, scale, points, order, inverse_degrees, n_rounds, inclusion, in_start, union, longest, indptr, indices, data
-):  # fmt: skip
-    """Write whole rows; the weights of many rows are computed at a time."""
-    capacity = BATCH + longest
-    rows, columns, room = np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty((5, capacity))
-    first, size = begin, 0
+@jit(distinct=True)
+def _sort(size, found, number, rank, sorted_found, sorted_number):
+    """Move all to their places; where none belongs is -1."""
+    for k in range(size):
+        sorted_found[k] = -1
+    for k in range(size):
+        sorted_found[np.uint32(rank[k])] = found[k]
+        sorted_number[np.uint32(rank[k])] = number[k]
+
+
+@jit(distinct=True)
+def _compact(first, last, starts, sorted_found, sorted_number, order, place, rows, columns, union, begins, count):
+    """Leave out the places that are -1; return how many are left."""
+    size = 0
+    for i in range(first, last):
+        before = size
+        for k in range(starts[i - first], starts[i - first + 1]):
+            rows[size], columns[size], union[size] = i, sorted_found[k], sorted_number[k]
+            size += sorted_found[k] >= 0
+        begins[order[i]], count[order[i]] = place + before, size - before
+    return size
+
+
+@jit(distinct=True)
+def _put_rows(begin, end, union, values, begins, indptr, indices, data):
+    """Put the rows into the order of the original points."""
     for i in range(begin, end):
-        row, place = i * n_rounds + in_start[i], indptr[order[i]]
-        count = indptr[order[i] + 1] - place
+        count = indptr[i + 1] - indptr[i]
+        # Slices, whose numbers count from 0: of others the compiler does not know that they are not negative, and so does not vectorise.
+        numbers, weights = union[begins[i] : begins[i] + count], values[begins[i] : begins[i] + count]
+        to_numbers, to_weights = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
         for m in range(count):
-            columns[size + m] = union[row + m]
+            to_numbers[m] = numbers[m]
         for m in range(count):
-            rows[size + m] = i
-        for m in range(count):
-            indices[place + m] = order[np.uint32(union[row + m])]
-        size += count
-        if size >= BATCH or i == end - 1:
-            weights = _weights(code, scale, points, inverse_degrees, n_rounds, inclusion, rows[:size], columns[:size], room)
-            k = 0
-            for done in range(first, i + 1):
-                place, count = indptr[order[done]], indptr[order[done] + 1] - indptr[order[done]]
-                for m in range(count):
-                    data[place + m] = weights[k + m]
-                k += count
-            first, size = i + 1, 0
+            to_weights[m] = weights[m]
 
 
 @jit
-def _weights(code, scale, points, inverse_degrees, n_rounds, inclusion, rows, columns, room):
-    """Weights of the edges between `rows` and `columns`; loop after loop over all, so that each is vectorised."""
+def _weights(code, scale, points, inverse_degrees, n_rounds, inclusion, rows, columns, room, out):
+    """Write the weights of the edges between `rows` and `columns` to `out`; loop after loop over all, so that each is vectorised."""
     n = rows.size
-    values, own, other, room = room[0, :n], room[1, :n], room[2, :n], room[3:]
-    paired_exponents(code, scale, points, rows, columns, values)
+    own, other = room[0, :n], room[1, :n]
+    paired_exponents(code, scale, points, rows, columns, out)
     for m in range(n):
-        values[m] = exp_neg(values[m])
-    _probabilities(values, inverse_degrees, rows, own)
-    _probabilities(values, inverse_degrees, columns, other)
+        out[m] = exp_neg(out[m])
+    _probabilities(out, inverse_degrees, rows, own)
+    _probabilities(out, inverse_degrees, columns, other)
     if inclusion == MINIMUM:
         for m in range(n):
             own[m], other[m] = min(n_rounds * own[m], 1.0), min(n_rounds * other[m], 1.0)
@@ -210,10 +226,9 @@ def _weights(code, scale, points, inverse_degrees, n_rounds, inclusion, rows, co
         own[m] = own[m] + other[m] - own[m] * other[m]
     if inclusion == COMPLEMENT:
         # Draws are independent: that neither end draws the other in any of the rounds is as likely as that of one round, n_rounds times.
-        _complement(own, n_rounds, room)
+        _complement(own, n_rounds, room[2, :n], room[3, :n])
     for m in range(n):
-        values[m] /= own[m]
-    return values
+        out[m] /= own[m]
 
 
 @jit(distinct=True)
@@ -223,9 +238,8 @@ def _probabilities(values, inverse_degrees, vertices, out):
 
 
 @jit(distinct=True)
-def _complement(p, n_rounds, room):
+def _complement(p, n_rounds, base, miss):
     """Replace p by ``1 - (1 - p)^n_rounds``."""
-    base, miss = room[0, : p.size], room[1, : p.size]
     for m in range(p.size):
         base[m] = 1.0 - p[m]
         miss[m] = 1.0
