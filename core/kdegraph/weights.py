@@ -46,8 +46,8 @@ def adjacency(kernel, tree, degrees, neighbors, inclusion, *, progress=None):
     union, values, begins, count = np.empty(room, np.int32), np.empty(room), np.empty(n, np.int64), np.empty(n, np.int64)
     longest = n_rounds + int(np.diff(in_start).max())
     parallel.run(
-        _join_rows, n, kernel.code, kernel.inverse_sigma, tree.points, tree.order, inverse, inclusion, neighbors, in_start, incoming, longest,
-        union, values, begins, count, progress=parallel.part(progress, 0.1, 0.8),
+        _join_rows, n, kernel.code, kernel.inverse_sigma, tree.points, tree.order, inverse, inclusion, neighbors, in_start, incoming,
+        longest, union, values, begins, count, progress=parallel.part(progress, 0.1, 0.8),
     )  # fmt: skip
     del incoming
     indptr = np.concatenate([[0], np.cumsum(count)])
@@ -72,7 +72,7 @@ def _transpose(neighbors, progress):
     np.cumsum(place[:-1], axis=0, out=place[1:])
     place[0] = 0
     place += in_start[:-1]
-    incoming = np.empty(in_start[-1] + LANES, np.int32)[: in_start[-1]]
+    incoming = np.empty(in_start[-1], np.int32)
     parallel.run(_list_incoming, blocks, rows, neighbors, place, incoming, chunk=1, progress=parallel.part(progress, 0.3, 1.0))
     return in_start, incoming
 
@@ -108,10 +108,11 @@ def _join_rows(
     Many rows are worked on at a time, loop after loop over all of them.
     """
     n_rounds = neighbors.shape[1]
-    capacity = BATCH + longest + n_rounds
+    capacity = BATCH + longest + LANES
     # Rows by their numbers: what is unpacked has lost that it is contiguous.
-    whole = np.empty((7, capacity), np.int32)
-    found, number, rank, sorted_found, sorted_number, rows, columns = whole[0], whole[1], whole[2], whole[3], whole[4], whole[5], whole[6]
+    whole = np.empty((5, capacity), np.int32)
+    found, number, rank, sorted_found, sorted_number = whole[0], whole[1], whole[2], whole[3], whole[4]
+    rows, columns = rank, found  # what they hold is not needed any more when these are written
     starts = np.empty(BATCH + 1, np.int64)
     room = np.empty((4, capacity))
     place = begin * n_rounds + in_start[begin]
@@ -121,9 +122,14 @@ def _join_rows(
         width = starts[last - first]
         _renumber(width, found, order, number)
         for row in range(last - first):
-            _rank(number[starts[row] : starts[row + 1]], rank[starts[row] : starts[row + 1]], starts[row])
+            begin, stop = starts[row], starts[row + 1]
+            if stop - begin <= RANKED:
+                _rank(number[begin:stop], rank[begin:stop], begin)
+            else:
+                _rank_long(number[begin:stop], rank[begin:stop], begin)
         _sort(width, found, number, rank, sorted_found, sorted_number)
-        size = _compact(first, last, starts, sorted_found, sorted_number, order, place, rows, columns, union[place:], begins, count)
+        size = _compact(first, last, starts, sorted_found, sorted_number, order, place, rows, columns, number, begins, count)
+        union[place : place + size] = number[:size]
         out = values[place : place + size]
         _weights(code, scale, points, inverse_degrees, n_rounds, inclusion, rows[:size], columns[:size], room, out)
         place, first = place + size, last
@@ -133,7 +139,7 @@ def _join_rows(
 def _collect(first, end, neighbors, in_start, incoming, found, starts):
     """Write whom the vertices from `first` on drew or were drawn by to `found`, whole vectors for each that are filled with -1.
 
-    Stop before a vertex that might leave less than no room; return it. Vertex ``first + row`` begins at ``starts[row]``.
+    Stop after about `BATCH`, and return the vertex before which that is. Vertex ``first + row`` begins at ``starts[row]``.
     """
     n_rounds = neighbors.shape[1]
     size, i = 0, first
@@ -172,6 +178,20 @@ def _rank(number, rank, begin):
             rank[k] += np.int32(x > a) + np.int32(x > b) + np.int32(x > c) + np.int32(x > d)
 
 
+@jit
+def _rank_long(number, rank, begin):
+    """What `_rank` does, for many numbers."""
+    key = np.empty(number.size, np.int64)
+    for k in range(number.size):
+        key[k] = (np.int64(number[k]) << 32) | k
+    key.sort()
+    place = 0
+    for k in range(number.size):
+        if key[k] >> 32 != key[place] >> 32:
+            place = k
+        rank[key[k] & 0xFFFFFFFF] = begin + place
+
+
 @jit(distinct=True)
 def _sort(size, found, number, rank, sorted_found, sorted_number):
     """Move all to their places; where none belongs is -1."""
@@ -183,13 +203,13 @@ def _sort(size, found, number, rank, sorted_found, sorted_number):
 
 
 @jit(distinct=True)
-def _compact(first, last, starts, sorted_found, sorted_number, order, place, rows, columns, union, begins, count):
+def _compact(first, last, starts, sorted_found, sorted_number, order, place, rows, columns, numbers, begins, count):
     """Leave out the places that are -1; return how many are left."""
     size = 0
     for i in range(first, last):
         before = size
         for k in range(starts[i - first], starts[i - first + 1]):
-            rows[size], columns[size], union[size] = i, sorted_found[k], sorted_number[k]
+            rows[size], columns[size], numbers[size] = i, sorted_found[k], sorted_number[k]
             size += sorted_found[k] >= 0
         begins[order[i]], count[order[i]] = place + before, size - before
     return size
