@@ -237,8 +237,9 @@ def connected_components(indptr, indices, progress=None):
     parent, crossing = np.arange(n, dtype=np.int32), np.empty(n, np.bool_)
     _join_edges(np.arange(n, dtype=np.int32), FIRST_EDGES, indptr, indices, parent)
     _flatten(parent)
-    parallel.run(_find_crossing, n, indptr, indices, parent, crossing, progress=progress)
-    _join_edges(np.flatnonzero(crossing).astype(np.int32), n, indptr, indices, parent)
+    if parent.any():  # else all are joined to the first one
+        parallel.run(_find_crossing, n, indptr, indices, parent, crossing, progress=progress)
+        _join_edges(np.flatnonzero(crossing).astype(np.int32), n, indptr, indices, parent)
     component = np.empty(n, np.int32)
     count = _number_roots(parent, component)
     return component, np.bincount(component, minlength=count)

@@ -13,6 +13,7 @@ from ._jit import jit
 from ._laplacian import NormalizedAdjacency, check_adjacency
 from ._memory import available_memory, format_bytes
 from ._nullspace import NullSpace
+from ._products import prefetch
 from ._start import Start, block_width, n_places
 from ._validation import check_count, check_positive, check_seed
 from .parallel import part, responsive, stage
@@ -22,6 +23,7 @@ DENSE_AT_LAST = 4_000  # vertices up to which LAPACK is called where the iterati
 SMALL = 2**26  # bytes that are taken without asking the system for what it has
 ZERO = 1e-12  # eigenvalues up to here count as connected components
 RELATIVE_GAP = 0.8
+ROWS_AHEAD = 8  # see `_take_rows`
 
 
 @dataclass(frozen=True)
@@ -295,9 +297,12 @@ def _start_from(vectors, further, values, vertices, null, k, seed):
 
 @jit
 def _take_rows(start, stop, vertices, vectors, further, rows):
-    """``rows = [vectors, further][vertices]``, as many columns as there are."""
+    """``rows = [vectors, further][vertices]``, as many columns as there are; scattered rows are fetched ahead of their use."""
     n_first = min(vectors.shape[1], rows.shape[1])
     for i in range(start, stop):
+        if i + ROWS_AHEAD < len(vertices):
+            prefetch(vectors, np.int64(vertices[i + ROWS_AHEAD]) * vectors.shape[1])
+            prefetch(further, np.int64(vertices[i + ROWS_AHEAD]) * further.shape[1])
         for c in range(n_first):
             rows[i, c] = vectors[vertices[i], c]
         for c in range(n_first, rows.shape[1]):
