@@ -34,6 +34,7 @@ SOON, SOON_AWAKE = 0.00015, 0.00004  # seconds of work that are not worth waking
 TRIAL = 0.00003  # seconds of a range from which the rest is judged, about
 START, GROWTH = 1024, 64  # the first range is a small part of all; the others are at most so many times longer than the one before
 FEW = 4  # ranges for a thread
+LEAST = 0.00006  # seconds that a range takes at least, where threads share many
 GRAIN = 0.005  # seconds that a kernel should work on one range: long beside the call, short beside what a person notices
 SMALL_MATRIX = 1024  # see `blas_threads`
 
@@ -103,7 +104,7 @@ class _Ranges:
         self.n_items, self.chunk, self.n_threads = n_items, chunk, n_threads
         self.done = 0
         self._next, self._size = 0, chunk or 1 + min(n_items // START, GROWTH)
-        self._largest, self._least = -(-n_items // (8 * n_threads)), 1
+        self._largest, self._least = -(-n_items // (4 * n_threads)), 1
         self._shared = False
         self._lock = threading.Lock()
         self._stopped = False
@@ -128,7 +129,7 @@ class _Ranges:
                 seconds = max(seconds, 1e-9)
                 growth = min(GROWTH, max(0.25, (GRAIN if self._shared else TRIAL) / seconds))
                 self._size = max(1, int((stop - start) * growth))
-                self._least = int((stop - start) * SOON_AWAKE / seconds)
+                self._least = int((stop - start) * LEAST / seconds)
 
     def take_all(self):
         """Let the next range be all the rest, unless `chunk` is given."""

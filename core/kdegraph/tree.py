@@ -97,7 +97,8 @@ def build_tree(X, leaf_size=8, progress=None):
     top = min(n_levels - 1, 0 if n <= SMALL else 2 if n <= LARGE else 4)
     arrays = points, order, start, stop, low, high
     for level in range(top):
-        parallel.run(_split_nodes, 2**level, 2**level - 1, 1, *arrays, chunk=1, progress=parallel.part(progress, 0.0, 0.0))
+        chunk = 1 if n > LARGE else 2**level
+        parallel.run(_split_nodes, 2**level, 2**level - 1, 1, *arrays, chunk=chunk, progress=parallel.part(progress, 0.0, 0.0))
     parallel.run(_split_nodes, 2**top, 2**top - 1, n_levels - top, *arrays, chunk=1, progress=progress)
     return Tree(points, np.ascontiguousarray(points.T), order, start, stop, low, high, n_levels)
 

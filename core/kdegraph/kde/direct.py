@@ -7,6 +7,7 @@ from .._jit import jit
 from ..kernels import exp_neg, exponents
 
 BLOCK = 512  # sources that stay in the first-level cache while many targets pass by
+AT_ONCE = 100_000  # pairs that one thread evaluates sooner than it wakes another
 
 
 def direct_sums(kernel, sources, targets, weights, *, skip=None, progress=None):
@@ -19,7 +20,7 @@ def direct_sums(kernel, sources, targets, weights, *, skip=None, progress=None):
     columns = np.ascontiguousarray(sources.T)
     parallel.run(
         _direct_range, len(targets), kernel.code, kernel.inverse_sigma, columns, targets, weights, skip, sums,
-        progress=progress,
+        chunk=len(targets) if len(targets) * len(sources) <= AT_ONCE else None, progress=progress,
     )  # fmt: skip
     return sums
 

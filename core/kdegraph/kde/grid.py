@@ -23,7 +23,7 @@ MAX_CORNERS = 2**20  # of the boxes of a grid, and as many as points
 GIVE_UP = 2.0  # times the least cost: from there on narrower boxes cost more and more
 SAMPLE = 1024  # points on which the number of boxes is estimated
 CHUNK = 50_000  # points that one thread sorts
-MACS = 200_000  # products of translations in one call
+MACS = 500_000  # products of translations in one call
 SLOWEST = 1e5  # ns: what a target costs that is handed back, at most
 SAFE = 0.75  # where the mean bound in a box is within this part of what is allowed, next to no target is handed back
 
