@@ -10,7 +10,7 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse
-from kdegraph import Cancelled, SimilarityGraph, similarity_graph
+from kdegraph import Cancelled, SimilarityGraph, similarity_graph, weights
 from kdegraph.kernels import Kernel
 from kdegraph.rounds import suggest_n_rounds
 from kdegraph.sampling.recursive import LEAF
@@ -79,6 +79,27 @@ def test_weights_entry_by_entry(n_rounds, kernel, name):
         assert np.array_equal(got > 0, expected > 0)
         np.testing.assert_allclose(got, expected, rtol=1e-9, atol=0)
         np.testing.assert_allclose(graph.kernel_degrees, degrees, rtol=1e-9, atol=0)
+
+
+@pytest.mark.parametrize("n_rounds", [1, 3, 12])
+def test_vertices_that_very_many_draw(n_rounds):
+    """Rows of all lengths beside each other, as the sampler seldom makes them: hubs, and vertices without draws."""
+    n, rng = 1500, np.random.default_rng(n_rounds)
+    kernel, tree = Kernel("gaussian", 0.3), build_tree(rng.random((n, 2)))
+    K = oracle.full_graph(tree.points, "gaussian", 0.3)
+    neighbors = rng.integers(4, n, (n, n_rounds)).astype(np.int32)
+    neighbors[:, 0] = np.arange(n) % 4
+    neighbors[neighbors == np.arange(n)[:, None]] = 5
+    neighbors[rng.integers(8, n, 100)] = -1
+    neighbors[:8] = -1
+    degrees = K.sum(axis=1)
+    A = weights.adjacency(kernel, tree, degrees, neighbors, weights.MINIMUM)
+    expected = oracle.weights_from_pairs(neighbors, K, np.minimum(n_rounds * K / degrees[:, None], 1.0))
+    got = A.toarray()[np.ix_(tree.order, tree.order)]
+    assert np.array_equal(got > 0, expected > 0)
+    np.testing.assert_allclose(got, expected, rtol=1e-9, atol=0)
+    A.check_format(full_check=True)
+    assert all((np.diff(A.indices[A.indptr[i] : A.indptr[i + 1]]) > 0).all() for i in range(n))
 
 
 def check_structure(graph, n, n_rounds):

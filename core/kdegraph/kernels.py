@@ -173,6 +173,25 @@ def paired_exponents(code, inverse_sigma, X, rows, columns, out):
             out[p] = math.sqrt(out[p])
 
 
+@jit(distinct=True)
+def exponents_to(code, inverse_sigma, own, X, columns, out):
+    """Write the exponents between the points own[:, p], given by their coordinates, and X[columns[p]] into `out`."""
+    for p in range(columns.size):
+        out[p] = 0.0
+    for c in range(X.shape[1]):
+        x = own[c]
+        if code == LAPLACIAN:
+            for p in range(columns.size):
+                out[p] += abs((x[p] - X[np.uint32(columns[p]), c]) * inverse_sigma)
+        else:
+            for p in range(columns.size):
+                delta = (x[p] - X[np.uint32(columns[p]), c]) * inverse_sigma
+                out[p] += delta * delta
+    if code == EXPONENTIAL:
+        for p in range(columns.size):
+            out[p] = math.sqrt(out[p])
+
+
 @jit(reassociate=True)
 def exponents(code, inverse_sigma, y, columns, start, stop, out):
     """Write the exponents between the point `y` and the points columns[:, start:stop] into `out`."""

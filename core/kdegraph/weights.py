@@ -5,7 +5,7 @@ import scipy.sparse
 
 from . import parallel
 from ._jit import jit
-from .kernels import exp_neg, paired_exponents
+from .kernels import exp_neg, exponents_to
 
 MINIMUM, COMPLEMENT = 0, 1
 MAX_BLOCKS = 8  # of rows that are transposed at the same time: each needs 8 n bytes
@@ -112,9 +112,9 @@ def _join_rows(
     # Rows by their numbers: what is unpacked has lost that it is contiguous.
     whole = np.empty((5, capacity), np.int32)
     found, number, rank, sorted_found, sorted_number = whole[0], whole[1], whole[2], whole[3], whole[4]
-    rows, columns = rank, found  # what they hold is not needed any more when these are written
-    starts = np.empty(BATCH + 1, np.int64)
-    room = np.empty((4, capacity))
+    columns = found  # it is not needed any more when these are written
+    starts, sizes = np.empty(BATCH + 1, np.int64), np.empty(BATCH, np.int64)
+    own, room = np.empty((points.shape[1] + 1, capacity)), np.empty((3, capacity))
     place = begin * n_rounds + in_start[begin]
     first = begin
     while first < end:
@@ -128,10 +128,12 @@ def _join_rows(
             else:
                 _rank_long(number[begin:stop], rank[begin:stop], begin)
         _sort(width, found, number, rank, sorted_found, sorted_number)
-        size = _compact(first, last, starts, sorted_found, sorted_number, order, place, rows, columns, number, begins, count)
+        size = _compact(last - first, starts, sorted_found, sorted_number, columns, number, sizes)
         union[place : place + size] = number[:size]
+        _note(first, last, sizes, order, place, begins, count)
+        _repeat(first, last, sizes, points, inverse_degrees, own)
         out = values[place : place + size]
-        _weights(code, scale, points, inverse_degrees, n_rounds, inclusion, rows[:size], columns[:size], room, out)
+        _weights(code, scale, points, inverse_degrees, n_rounds, inclusion, own, columns[:size], room, out)
         place, first = place + size, last
 
 
@@ -203,16 +205,38 @@ def _sort(size, found, number, rank, sorted_found, sorted_number):
 
 
 @jit(distinct=True)
-def _compact(first, last, starts, sorted_found, sorted_number, order, place, rows, columns, numbers, begins, count):
+def _compact(n_rows, starts, sorted_found, sorted_number, columns, numbers, sizes):
     """Leave out the places that are -1; return how many are left."""
     size = 0
-    for i in range(first, last):
+    for row in range(n_rows):
         before = size
-        for k in range(starts[i - first], starts[i - first + 1]):
-            rows[size], columns[size], numbers[size] = i, sorted_found[k], sorted_number[k]
+        for k in range(starts[row], starts[row + 1]):
+            columns[size], numbers[size] = sorted_found[k], sorted_number[k]
             size += sorted_found[k] >= 0
-        begins[order[i]], count[order[i]] = place + before, size - before
+        sizes[row] = size - before
     return size
+
+
+@jit(distinct=True)
+def _repeat(first, last, sizes, points, inverse_degrees, own):
+    """Write the coordinates and the inverse degree of each vertex to `own`, as often as it has neighbours."""
+    d = points.shape[1]
+    for c in range(d + 1):
+        out, begin = own[c], 0
+        for i in range(first, last):
+            x = points[i, c] if c < d else inverse_degrees[i]
+            part = out[begin : begin + -(-sizes[i - first] // LANES) * LANES]
+            for k in range(part.size):
+                part[k] = x
+            begin += sizes[i - first]
+
+
+@jit(distinct=True)
+def _note(first, last, sizes, order, place, begins, count):
+    """Write where the rows begin, and how long they are."""
+    for i in range(first, last):
+        begins[order[i]], count[order[i]] = place, sizes[i - first]
+        place += sizes[i - first]
 
 
 @jit(distinct=True)
@@ -230,31 +254,28 @@ def _put_rows(begin, end, union, values, begins, indptr, indices, data):
 
 
 @jit
-def _weights(code, scale, points, inverse_degrees, n_rounds, inclusion, rows, columns, room, out):
-    """Write the weights of the edges between `rows` and `columns` to `out`; loop after loop over all, so that each is vectorised."""
-    n = rows.size
-    own, other = room[0, :n], room[1, :n]
-    paired_exponents(code, scale, points, rows, columns, out)
+def _weights(code, scale, points, inverse_degrees, n_rounds, inclusion, own, columns, room, out):
+    """Write the weights of the edges to `columns` to `out`; loop after loop over all, so that each is vectorised."""
+    n = columns.size
+    p = room[0, :n]
+    exponents_to(code, scale, own, points, columns, out)
     for m in range(n):
         out[m] = exp_neg(out[m])
-    _probabilities(out, inverse_degrees, rows, own)
-    _probabilities(out, inverse_degrees, columns, other)
-    if inclusion == MINIMUM:
-        for m in range(n):
-            own[m], other[m] = min(n_rounds * own[m], 1.0), min(n_rounds * other[m], 1.0)
-    for m in range(n):
-        own[m] = own[m] + other[m] - own[m] * other[m]
+    _either(out, own[points.shape[1]], inverse_degrees, columns, n_rounds if inclusion == MINIMUM else 1, p)
     if inclusion == COMPLEMENT:
         # Draws are independent: that neither end draws the other in any of the rounds is as likely as that of one round, n_rounds times.
-        _complement(own, n_rounds, room[2, :n], room[3, :n])
+        _complement(p, n_rounds, room[1, :n], room[2, :n])
     for m in range(n):
-        out[m] /= own[m]
+        out[m] /= p[m]
 
 
 @jit(distinct=True)
-def _probabilities(values, inverse_degrees, vertices, out):
+def _either(values, inverse_own, inverse_degrees, columns, n_draws, out):
+    """The probabilities that one end draws the other in `n_draws` stratified ones."""
     for m in range(values.size):
-        out[m] = min(values[m] * inverse_degrees[np.uint32(vertices[m])], 1.0)
+        p, q = min(values[m] * inverse_own[m], 1.0), min(values[m] * inverse_degrees[np.uint32(columns[m])], 1.0)
+        p, q = min(n_draws * p, 1.0), min(n_draws * q, 1.0)
+        out[m] = p + q - p * q
 
 
 @jit(distinct=True)
