@@ -16,7 +16,7 @@ def check_points(X, name="X", *, n_features=None):
         array = np.asarray(X)
     except ValueError as error:
         raise ValueError(f"{name} must be a table of numbers of shape (n, d); its rows differ in length: {error}") from None
-    if np.iscomplexobj(array):
+    if array.dtype.kind == "c":
         raise ValueError(
             f"{name} has complex numbers. Complex data not supported: pass real coordinates, e.g. real and imaginary parts as columns"
         )
@@ -38,8 +38,9 @@ def check_points(X, name="X", *, n_features=None):
         raise ValueError(f"{name} has no columns: 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
     if n_features is not None and array.shape[1] != n_features:
         raise ValueError(f"{name} must have {n_features} columns like the sources, got {array.shape[1]}")
-    with np.errstate(over="ignore"):  # numbers beyond doubles become infinite, which the next check reports
-        array = np.ascontiguousarray(array, dtype=np.float64)
+    if array.dtype != np.float64 or not array.flags.c_contiguous:
+        with np.errstate(over="ignore"):  # numbers beyond doubles become infinite, which the next check reports
+            array = np.ascontiguousarray(array, dtype=np.float64)
     if not np.isfinite(array).all():
         row, column = np.argwhere(~np.isfinite(array))[0]
         raise ValueError(

@@ -73,6 +73,23 @@ def count_boxes(points, origin, scale, shape):
 
 
 @jit
+def arrange(count, numbers, start, stop):
+    """List the boxes that hold points with the ranges of these, and return their number; counts become where a chunk writes first."""
+    found, first = 0, 0
+    for b in range(count.shape[1]):
+        last = first
+        for k in range(count.shape[0]):
+            size = count[k, b]
+            count[k, b] = last
+            last += size
+        if last > first:
+            numbers[found], start[found], stop[found] = b, first, last
+            found += 1
+        first = last
+    return found
+
+
+@jit
 def list_points(begin, end, box, chunk, place, order):
     """Put the points begin..end-1 into the order of their boxes; ``place[k]`` tells where those of chunk k go, and moves."""
     for i in range(begin, end):
@@ -177,7 +194,7 @@ def _add_sums(left, right, w, n_left, n_right, vectors, out):
             out[at + b] += s0
 
 
-@jit
+@jit(reassociate=True, distinct=True)
 def translate(begin, end, boxes, row, extent, stride, matrices, source, target):
     """Write the coefficients of boxes[begin:end], the sums of those of all boxes within reach along an axis, the first one of `source`.
 
@@ -189,30 +206,27 @@ def translate(begin, end, boxes, row, extent, stride, matrices, source, target):
     sums = np.empty(n * p)
     for k in range(begin, end):
         i = (boxes[k] // stride) % extent
-        out = target[k]
-        sums[:] = 0.0
-        out[:] = 0.0
-        for o in range(max(-reach, -i), min(reach, extent - 1 - i) + 1):
-            j = row[boxes[k] + o * stride]
-            if j >= 0 and n < NARROW:
-                _add_narrow_product(matrices[o + reach], source[j], p, n, out)
-            elif j >= 0:
-                _add_product(matrices[o + reach], source[j], p, n, sums)
+        least, most = max(-reach, -i), min(reach, extent - 1 - i)
         if n < NARROW:
+            for x in range(n * p):
+                target[k, x] = 0.0
+            for o in range(least, most + 1):
+                j = row[boxes[k] + o * stride]
+                if j >= 0:
+                    for x in range(n):
+                        for b in range(p):
+                            value = source[j, b * n + x]
+                            for a in range(p):
+                                target[k, x * p + a] += matrices[o + reach, b, a] * value
             continue
+        sums[:] = 0.0
+        for o in range(least, most + 1):
+            j = row[boxes[k] + o * stride]
+            if j >= 0:
+                _add_product(matrices[o + reach], source[j], p, n, sums)
         for a in range(p):
             for x in range(n):
-                out[x * p + a] = sums[a * n + x]
-
-
-@jit(reassociate=True, distinct=True)
-def _add_narrow_product(matrix, values, p, n, out):
-    """Add the transposed product of the transposed (p, p) `matrix` and the (p, n) `values` to `out`."""
-    for x in range(n):
-        for b in range(p):
-            value = values[b * n + x]
-            for a in range(p):
-                out[x * p + a] += matrix[b, a] * value
+                target[k, x * p + a] = sums[a * n + x]
 
 
 @jit(reassociate=True, distinct=True)

@@ -10,14 +10,14 @@ BLOCK = 512  # sources that stay in the first-level cache while many targets pas
 AT_ONCE = 100_000  # pairs that one thread evaluates sooner than it wakes another
 
 
-def direct_sums(kernel, sources, targets, weights, *, skip=None, progress=None):
+def direct_sums(kernel, sources, targets, weights, *, columns=None, skip=None, progress=None):
     """Exact sums ``sum_j weights[j] k(targets[i], sources[j])``, (m,); all arrays are checked already; O(m n d).
 
-    Target i leaves out source ``skip[i]``.
+    Target i leaves out source ``skip[i]``. `columns` are the `sources` transposed, if they are known.
     """
     sums = np.zeros(len(targets))
     skip = np.full(len(targets), -1) if skip is None else skip
-    columns = np.ascontiguousarray(sources.T)
+    columns = np.ascontiguousarray(sources.T) if columns is None else columns
     parallel.run(
         _direct_range, len(targets), kernel.code, kernel.inverse_sigma, columns, targets, weights, skip, sums,
         chunk=len(targets) if len(targets) * len(sources) <= AT_ONCE else None, progress=progress,

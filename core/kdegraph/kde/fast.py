@@ -98,11 +98,12 @@ def kernel_degrees(kernel, tree, eps, *, method=None, progress=None):
     ones = np.ones(n)
     method = choose_for_degrees(kernel, tree, eps) if method is None else method
     if isinstance(method, Direct):
-        return direct_sums(kernel, tree.points, tree.points, ones, skip=np.arange(n), progress=progress)
+        return direct_sums(kernel, tree.points, tree.points, ones, columns=tree.columns, skip=np.arange(n), progress=progress)
     if isinstance(method, Plan):
         return tree_degrees(kernel, tree, eps, plan=method, progress=progress)
     degrees, left = grid_sums(method, tree.points, None, ones, eps, own=1.0, progress=progress)
-    degrees[left] = degrees_at(kernel, tree, left, eps, progress=progress)
+    if left.size:
+        degrees[left] = degrees_at(kernel, tree, left, eps, progress=progress)
     return degrees
 
 
@@ -114,4 +115,5 @@ def degrees_at(kernel, tree, positions, eps, *, progress=None):
         if positions.size == n:
             return tree_degrees(kernel, tree, eps, plan=method, progress=progress)[positions]
         return tree_degrees(kernel, tree, eps, plan=method, at=positions, progress=progress)
-    return direct_sums(kernel, tree.points, tree.points[positions], np.ones(n), skip=positions, progress=progress)
+    at = tree.points[positions]
+    return direct_sums(kernel, tree.points, at, np.ones(n), columns=tree.columns, skip=positions, progress=progress)

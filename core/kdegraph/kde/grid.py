@@ -90,12 +90,10 @@ class Grid:
         box, order = np.empty(n, np.int32), np.empty(n, np.int32)
         count = np.zeros((-(-n // chunk), n_boxes), np.int32)
         parallel.run(loops.locate, n, points, chunk, self.origin, self.scale, self.shape, box, count, chunk=chunk)
-        place = np.cumsum(count.T, dtype=np.int64).reshape(count.shape[::-1]).T - count
-        size = count.sum(axis=0)
-        parallel.run(loops.list_points, n, box, chunk, place, order, chunk=chunk)
-        numbers = np.flatnonzero(size)
-        stop = np.cumsum(size[numbers])
-        return Boxes(points, order, numbers, stop - size[numbers], stop)
+        numbers, start, stop = np.empty((3, min(n, n_boxes)), np.int64)
+        found = loops.arrange(count, numbers, start, stop)
+        parallel.run(loops.list_points, n, box, chunk, count, order, chunk=chunk)
+        return Boxes(points, order, numbers[:found], start[:found], stop[:found])
 
     @property
     def n_boxes(self):

@@ -40,7 +40,7 @@ def _cost_from(n_groups, kernel, tree, groups, n_rounds):
     n = len(tree.points)
     picked = np.linspace(0, groups.start.size - 1, min(n_groups, groups.start.size)).astype(np.int64)
     first = groups.start[picked]
-    degrees = direct_sums(kernel, tree.points, tree.points[first], np.ones(n), skip=first)
+    degrees = direct_sums(kernel, tree.points, tree.points[first], np.ones(n), columns=tree.columns, skip=first)
     cost, targets = _estimate(
         picked, degrees, kernel.code, kernel.inverse_sigma, groups.start, groups.stop, groups.low, groups.high,
         tree.points, tree.start, tree.stop, tree.low, tree.high, n_rounds,
