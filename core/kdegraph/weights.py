@@ -129,7 +129,7 @@ def _join_rows(
                 _rank_long(number[begin:stop], rank[begin:stop], begin)
         _sort(width, found, number, rank, sorted_found, sorted_number)
         size = _compact(last - first, starts, sorted_found, sorted_number, columns, number, sizes)
-        union[place : place + size] = number[:size]
+        _copy(number[:size], union[place : place + size])
         _note(first, last, sizes, order, place, begins, count)
         _repeat(first, last, sizes, points, inverse_degrees, own)
         out = values[place : place + size]
@@ -243,14 +243,17 @@ def _note(first, last, sizes, order, place, begins, count):
 def _put_rows(begin, end, union, values, begins, indptr, indices, data):
     """Put the rows into the order of the original points."""
     for i in range(begin, end):
-        count = indptr[i + 1] - indptr[i]
-        # Slices, whose numbers count from 0: of others the compiler does not know that they are not negative, and so does not vectorise.
-        numbers, weights = union[begins[i] : begins[i] + count], values[begins[i] : begins[i] + count]
-        to_numbers, to_weights = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
-        for m in range(count):
-            to_numbers[m] = numbers[m]
-        for m in range(count):
-            to_weights[m] = weights[m]
+        place, stop = indptr[i], indptr[i + 1]
+        source, source_stop = begins[i], begins[i] + stop - place
+        _copy(union[source:source_stop], indices[place:stop])
+        _copy(values[source:source_stop], data[place:stop])
+
+
+@jit(distinct=True)
+def _copy(source, target):
+    """An assignment of slices would check their lengths, which takes long to compile."""
+    for m in range(source.size):
+        target[m] = source[m]
 
 
 @jit

@@ -7,6 +7,7 @@ from ..kernels import EXPONENTIAL, LAPLACIAN, exp_neg
 
 FIRST, SIZE, ALIAS = range(3)  # rows of `entries`: the first point of a node, their number, the alias
 LEVEL, WEIGHT = range(2)  # rows of `shape`: the node's smallest exponent, its weight (then its threshold)
+START = 8  # nodes on the level on which lists begin: levels of fewer cost as much, and the loops are as long as a vector
 NEAREST, SMALLEST, LARGEST = range(3)  # rows of `bounds`: the smallest exponent, the largest and then its kernel value, the largest value
 
 
@@ -24,11 +25,13 @@ def list_nodes(
     """List the nodes for a group in `entries` and `shape`, from the column `base` on; return how many there are, -1 if there is too little
     room, and how many were seen.
 
-    Level after level, a node is divided while the proposals that it would waste, ``|B| (max k - min k)``, are more than `limit`; a leaf
-    falls into its points.
+    Level after level, from the one of `START` nodes on, a node is divided while the proposals that it would waste, ``|B| (max k - min k)``,
+    are more than `limit`; a leaf falls into its points.
     """
-    count, width, visits = 0, 1, 0
-    nodes[0, 0] = 0
+    count, visits = 0, 0
+    width = min(START, (start.size + 1) // 2)
+    for p in range(width):
+        nodes[0, p] = width - 1 + p
     inner = True
     while width:
         if count + width > nodes.shape[1]:

@@ -8,6 +8,7 @@ from .lists import ALIAS, FIRST, LEVEL, SIZE, WEIGHT
 from .streams import advance, streams, uniform
 
 BATCH = 1024  # draws that are pending at most
+LANES = 8  # lengths are rounded up to whole vectors
 TARGET, BASE, COUNT, SOURCE, NODE = range(5)  # rows of `choice`: what a draw is for, where its list is, what is proposed
 KEPT = 3  # rows of `choice` that a draw keeps while it is pending
 
@@ -15,7 +16,8 @@ KEPT = 3  # rows of `choice` that a draw keeps while it is pending
 @jit
 def room_for_draws():
     """Room for pending draws: the `state` of their streams, their `place` in the flat neighbours, `choice`, and two `uniforms` each."""
-    return np.empty(BATCH, np.uint64), np.empty(BATCH, np.int64), np.empty((5, BATCH), np.int32), np.empty((2, BATCH))
+    size = BATCH + LANES
+    return np.empty(size, np.uint64), np.empty(size, np.int64), np.empty((5, size), np.int32), np.empty((2, size))
 
 
 @jit
@@ -32,14 +34,24 @@ def draw_group(code, scale, points, order, degrees, seed, begin, end, base, coun
             if pending == BATCH:
                 pending = propose(code, scale, points, entries, shape, pending, draws, neighbors)
             taken = min(n_rounds - draw, BATCH - pending)
-            streams(seed, order[i], draw, state[pending : pending + taken])
-            for k in range(pending, pending + taken):
-                choice[TARGET, k], choice[BASE, k], choice[COUNT, k] = i, base, count
-            for k in range(taken):
-                place[pending + k] = i * n_rounds + draw + k
+            # Whole vectors: what is too much is overwritten by the next.
+            stop = pending + -(-taken // LANES) * LANES
+            streams(seed, order[i], draw, state[pending:stop])
+            _describe(
+                i, base, count, i * n_rounds + draw, choice[TARGET, pending:stop], choice[BASE, pending:stop], choice[COUNT, pending:stop],
+                place[pending:stop],
+            )  # fmt: skip
             pending += taken
             draw += taken
     return pending
+
+
+@jit(distinct=True)
+def _describe(i, base, count, first_place, target, bases, counts, place):
+    for k in range(place.size):
+        target[k], bases[k], counts[k] = i, base, count
+    for k in range(place.size):
+        place[k] = first_place + k
 
 
 @jit

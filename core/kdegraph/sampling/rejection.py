@@ -24,7 +24,7 @@ FEWEST, MOST, FAR = 4, 16, 3.0  # for so many groups; the fewest are enough if t
 SET_UP, GROUP, VISIT, VISIT_DIM, ENTRY, DRAW, PROPOSAL, PROPOSAL_DIM = 5e5, 1000.0, 4.0, 1.0, 12.0, 8.0, 10.0, 1.0
 HIDDEN = 1.3  # times what is counted: memory that is not in the caches, batches that run empty
 TOGETHER = 8  # longest lists that there is room for at a time
-REFINE = 16.0  # cost of dividing a node, in units of the proposals that a node's whole waste could save
+REFINE = 32.0  # cost of dividing a node, in units of the proposals that a node's whole waste could save
 
 
 def estimate_cost(kernel, tree, groups, n_rounds, *, limit=0.0):
