@@ -21,7 +21,7 @@ SAMPLED_PAIRS = 100_000  # kernel values from which the cost is estimated,
 FEWEST, MOST, FAR = 4, 16, 3.0  # for so many groups; the fewest are enough if the cost is so many times below what matters
 # Costs in nanoseconds of one core: the set-up, a group, a node looked at, an entry of a list, a draw, a proposal, and what a
 # dimension adds.
-SET_UP, GROUP, VISIT, VISIT_DIM, ENTRY, DRAW, PROPOSAL, PROPOSAL_DIM = 5e5, 1000.0, 4.0, 1.0, 12.0, 8.0, 10.0, 1.0
+SET_UP, GROUP, VISIT, VISIT_DIM, ENTRY, DRAW, PROPOSAL, PROPOSAL_DIM = 3e5, 1000.0, 4.0, 1.0, 10.0, 5.0, 6.0, 0.8
 HIDDEN = 1.3  # times what is counted: memory that is not in the caches, batches that run empty
 TOGETHER = 8  # longest lists that there is room for at a time
 REFINE = 32.0  # cost of dividing a node, in units of the proposals that a node's whole waste could save
