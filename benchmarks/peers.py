@@ -4,9 +4,11 @@
 
 kdegraph draws `--neighbors` neighbours of every point and weights the edges; the others find as many nearest ones (what they return: a
 sparse matrix for scikit-learn and `kdegraph.knn_graph`, arrays of neighbours for PyNNDescent and FAISS). STAG's
-`approximate_similarity_graph` is the same algorithm as kdegraph's recursive sampler, with its own number of edges. The runs of all methods
-alternate; the table has the medians of the time that passes and of the time of all cores, which other work on the machine disturbs less
-(with OMP_WAIT_POLICY=passive, so that FAISS does not wait busily). Peers that cannot be imported are left out:
+`approximate_similarity_graph` is the same algorithm as kdegraph's recursive sampler, with its own number of edges: about two for every
+point, which is what "kdegraph, as STAG" draws. The runs of all methods alternate, each after one that does not count (but for STAG, and
+above 200,000 points), since the other methods have emptied the caches. The table has the medians of the time that passes and of the time
+of all cores, which other work on the machine disturbs less (with OMP_WAIT_POLICY=passive, so that FAISS does not wait busily). Peers that
+cannot be imported are left out:
 
     python -m venv peers && peers/bin/pip install -c constraints.txt . pynndescent faiss-cpu
     python -m venv stag && stag/bin/pip install "numpy<2" stag                # it needs an older numpy
@@ -32,8 +34,8 @@ import sys, time
 import numpy, stag.cluster, stag.utility
 data = stag.utility.DenseMat(numpy.load(sys.argv[1]))
 start = time.perf_counter(), time.process_time()
-stag.cluster.approximate_similarity_graph(data, float(sys.argv[2]))
-print(time.perf_counter() - start[0], time.process_time() - start[1])
+graph = stag.cluster.approximate_similarity_graph(data, float(sys.argv[2]))
+print(time.perf_counter() - start[0], time.process_time() - start[1], graph.number_of_edges())
 """
 
 
@@ -88,8 +90,8 @@ PEERS = {
 }
 
 
-def stag_seconds(python, X, sigma):
-    """The same, in a process of its own, without the time to start it and to read the points."""
+def stag_run(python, X, sigma):
+    """Seconds, core seconds, and edges, in a process of its own, without the time to start it and to read the points."""
     with tempfile.TemporaryDirectory() as folder:
         np.save(Path(folder, "points.npy"), X)
         command = [python, "-c", STAG, Path(folder, "points.npy"), str(sigma**-2)]
@@ -97,16 +99,25 @@ def stag_seconds(python, X, sigma):
     return tuple(map(float, out.split()))
 
 
+def again(build, X, sigma, k):
+    """Seconds and core seconds, of the second time if the points are few."""
+    if len(X) <= MANY:
+        build(X, sigma, k)
+    return clock(build, X, sigma, k)[1:]
+
+
 def measure(name, X, sigma, k, runs, stag):
     """Rows of the table for one data set."""
     n, d = X.shape
     timed = {
-        peer: lambda build=build: clock(build, X, sigma, k)[1:]
+        peer: lambda build=build: again(build, X, sigma, k)
         for peer, (module, build) in PEERS.items()
         if find_spec(module) and n <= MOST.get(peer, math.inf)
     }
     if stag and n <= MOST["STAG"]:
-        timed["STAG"] = lambda: stag_seconds(stag, X, sigma)
+        rounds = round(stag_run(stag, X, sigma)[2] / n)
+        timed["STAG"] = lambda: stag_run(stag, X, sigma)[:2]
+        timed["kdegraph, as STAG"] = lambda: again(kdegraph_sampled, X, sigma, rounds)
     times = {peer: [] for peer in timed}
     for _ in range(runs if n <= MANY else 1):
         for peer, run in timed.items():
