@@ -1,7 +1,7 @@
 """Threads that lend a hand, quickly.
 
 To wake a thread takes some 50 microseconds, and to wait in turn for the GIL as long again. So a thread that has finished something watches
-out for more, without the GIL, for about a tenth of a millisecond before it sleeps; whoever calls it then needs a microsecond.
+out for more, without the GIL, for about a quarter of a millisecond before it sleeps; whoever calls it then needs a microsecond.
 """
 
 import queue
@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 
 from ._jit import jit
 
-WATCH, LINGER = 300_000, 20_000  # looks at a counter: how long a thread watches, and leaves to the other one to let go of the GIL
+WATCH, LINGER = 900_000, 20_000  # looks at a counter: how long a thread watches, and leaves to the other one to let go of the GIL
 
 if numba.config.DISABLE_JIT:
 
