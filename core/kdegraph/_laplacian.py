@@ -18,7 +18,7 @@ IN_CACHE = 5_000  # the order does not matter for so few vertices
 SWEEP = 20_000  # vertices between two reports of progress
 ROWS_AHEAD = 4  # see `_take_rows`
 MORE = 1.05  # see `NormalizedAdjacency.radius`: how much larger it is than estimated
-SHORT, LONG = 5e5, 1e7  # multiplications for one call: about 0.05 ms, which no thread is woken for, and some milliseconds
+SHORT, LONG = 1.5e6, 1e7  # multiplications for one call: about 0.15 ms, long beside the call, and some milliseconds
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from . import parallel
+from ._blocks import chunk_bounds, n_chunks
 from ._coarse import coarse_start, groups_in_space
 from ._eigen import Pairs, solve_block, solve_dense
 from ._jit import jit
@@ -23,7 +24,7 @@ DENSE_AT_LAST = 4_000  # vertices up to which LAPACK is called where the iterati
 SMALL = 2**26  # bytes that are taken without asking the system for what it has
 ZERO = 1e-12  # eigenvalues up to here count as connected components
 RELATIVE_GAP = 0.8
-ROWS_AHEAD = 8  # see `_take_rows`
+ROWS_AHEAD = 8  # see `_place_rows`, `_take_rows`
 
 
 @dataclass(frozen=True)
@@ -214,8 +215,11 @@ def _place_components(start, stop, component, column, null_vector, out):
 
 @jit
 def _place_rows(start, stop, vertices, rows, out):
-    """``out[vertices] = rows``; numpy takes five times as long."""
+    """``out[vertices] = rows``; scattered rows are fetched ahead of their use."""
+    stride = out.strides[0] // out.itemsize
     for i in range(start, stop):
+        if i + ROWS_AHEAD < len(vertices):
+            prefetch(out, np.int64(vertices[i + ROWS_AHEAD]) * stride)
         for c in range(rows.shape[1]):
             out[vertices[i], c] = rows[i, c]
 
@@ -317,19 +321,29 @@ def _is_small(operator, null, k):
 
 def _fix_signs(eigenvectors):
     """Make the entry of largest magnitude of each column positive, in place."""
-    low, high = eigenvectors[0].copy(), eigenvectors[0].copy()
-    _extremes(eigenvectors, low, high)
-    negative = -low > high
+    extremes = np.zeros((n_chunks(eigenvectors), 2, eigenvectors.shape[1]))
+    parallel.run(_extremes, len(extremes), eigenvectors, extremes)
+    negative = -extremes[:, 0].min(axis=0) > extremes[:, 1].max(axis=0)
     if negative.any():
-        eigenvectors *= np.where(negative, -1.0, 1.0)
+        parallel.run(_scale_columns, len(eigenvectors), eigenvectors, np.where(negative, -1.0, 1.0))
 
 
 @jit
-def _extremes(vectors, low, high):
-    """Extend `low` and `high` to the extremes of every column; numpy takes ten times as long."""
-    for i in range(vectors.shape[0]):
+def _extremes(start, stop, vectors, extremes):
+    """The smallest and the largest entry of every column in some chunks of rows, or 0."""
+    for chunk in range(start, stop):
+        low, high = extremes[chunk]
+        first, last = chunk_bounds(chunk, vectors)
+        for i in range(first, last):
+            for c in range(vectors.shape[1]):
+                low[c], high[c] = min(low[c], vectors[i, c]), max(high[c], vectors[i, c])
+
+
+@jit
+def _scale_columns(start, stop, vectors, factors):
+    for i in range(start, stop):
         for c in range(vectors.shape[1]):
-            low[c], high[c] = min(low[c], vectors[i, c]), max(high[c], vectors[i, c])
+            vectors[i, c] *= factors[c]
 
 
 def suggest_n_clusters(eigenvalues):
