@@ -13,7 +13,8 @@ from .grid import choose_grid, grid_sums
 from .plan import Plan, choose_plan
 from .treesum import tree_degrees, tree_sums
 
-GRID, TREE = 1.5e6, 2e7  # ns: what setting up a grid costs, and what has to be at stake before a tree is thought of
+GRID = {True: 5e5, False: 1e6}  # ns: what setting up a grid costs where the targets are the sources, and where they are others
+TREE = 2e7  # ns: what has to be at stake before a tree is thought of
 PAIR, PAIR_DIM = 1.0, 0.155  # ns: a kernel value of many, and what each dimension adds
 CHEAP = 800.0  # ns: a grid that costs no more per point and dimension is taken at once
 
@@ -44,9 +45,9 @@ def choose_method(kernel, sources, low, high, n_targets, eps, get_tree, *, metho
     n, d = sources.shape
     best = Direct((PAIR + PAIR_DIM * d) * n * n_targets)
     cost = best.cost
-    if on_grid and method != "tree" and kernel.code == GAUSSIAN and cost > GRID:
+    if on_grid and method != "tree" and kernel.code == GAUSSIAN and cost > 2 * GRID[turn]:
         grid = choose_grid(kernel, sources, low, high, n_targets, eps, turn=turn)
-        if grid is not None and grid.cost + GRID < cost:
+        if grid is not None and grid.cost + GRID[turn] < cost:
             best, cost = grid, grid.cost
     if isinstance(best, Direct) and method != "auto":
         cost = math.inf
