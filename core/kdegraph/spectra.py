@@ -12,7 +12,7 @@ from ._coarse import coarse_start, groups_in_space
 from ._eigen import Pairs, solve_block, solve_dense
 from ._jit import jit
 from ._laplacian import NormalizedAdjacency, check_adjacency
-from ._memory import available_memory, format_bytes
+from ._memory import available_memory, format_bytes, reuse_freed_memory
 from ._nullspace import NullSpace
 from ._products import prefetch
 from ._start import Start, block_width, n_places
@@ -153,6 +153,7 @@ def spectrum(
     Y. Zhou, Y. Saad, M. L. Tiago, J. R. Chelikowsky, "Self-consistent-field calculations using Chebyshev-filtered subspace iteration",
     J. Comput. Phys. 219 (2006), 172-184.
     """
+    reuse_freed_memory()
     graph = check_adjacency(adjacency, progress=stage(progress, "components"))
     n = graph.n
     sizes = graph.sizes
