@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse
 
 from . import weights
+from ._memory import reuse_freed_memory
 from ._validation import check_choice, check_count, check_eps, check_points, check_seed
 from .baselines import estimate_sigma
 from .kde.fast import Direct, choose_for_degrees, kernel_degrees
@@ -227,6 +228,7 @@ def similarity_graph(
         sampler = "recursive"
     check_choice(kernel, "kernel", tuple(CODES))
     stages = Stages(progress)
+    reuse_freed_memory()
     if sigma == "auto":
         stages.enter("bandwidth")
         sigma = estimate_sigma(X, seed=0)
