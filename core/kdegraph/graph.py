@@ -25,7 +25,7 @@ WEIGHTINGS = ("inclusion", "paper")
 
 # Costs in ns. Rows up to TRIFLE are taken at once; up to AT_ONCE, as estimating the alternative would take as long, the extent of points
 # decides: the alternative is taken if the exponent between the farthest ones, to the power d + 1/2, is at most NEAR, and d at most FEW.
-TRIFLE, AT_ONCE, NEAR, FEW = 1.5e6, 4.2e6, 5e7, 14
+TRIFLE, AT_ONCE, NEAR, FEW = 1.5e6, 4.2e6, 5e9, 14
 # Part of the cost of rows that the alternative may take where these cost less ns, or its degrees all pairs in more dimensions: its own cost
 # is not certain then.
 CLEARLY, CERTAIN = 0.8, 3e7

@@ -20,6 +20,7 @@ from . import chebyshev
 MAX_TERMS = 20_000  # of an expansion
 MAX_COEFFICIENTS = 2**25  # of all boxes, and so many more as points can pay for
 MAX_CORNERS = 2**20  # of the boxes of a grid, and as many as points
+MORE = 1.5  # times the boxes that take part, with each dimension beyond three: those between that only pass on what they get
 GIVE_UP = 2.0  # times the least cost: from there on narrower boxes cost more and more
 SAMPLE = 1024  # points on which the number of boxes is estimated
 CHUNK = 50_000  # points that one thread sorts
@@ -169,7 +170,7 @@ def _choose_width(kernel, sample, low, high, n, n_targets, eps):
             continue
         taps = sum(min(2 * reach + 1, boxes) for boxes in shape)
         counts = np.array(shape, np.int64)
-        rows = min(n_boxes, 1.8 * _count_boxes(sample, low, scale, counts, n))
+        rows = min(n_boxes, 1.8 * MORE ** max(d - 3, 0) * _count_boxes(sample, low, scale, counts, n))
         if rows * order**d > MAX_COEFFICIENTS + 64 * n:
             continue
         products = order ** (d + 1) * PRODUCT + order**2 * RUN + BOUNDS * 2 ** (d + 1) * PRODUCT + (1 + BOUNDS) * PAIR
