@@ -3,13 +3,14 @@
 import math
 
 import numpy as np
+from scipy.spatial import cKDTree
 
-from .parallel import get_num_threads
+from . import parallel
 
 # Measured at n = 15,000 and 60,000, k = 10, 2 cores: the k-d tree wins by 10 to 100 times in 2 and 5 dimensions, both take as long at about
 # 8 to 10, and in 20 dimensions the brute force (blocks of matrix products) is 7 times faster on unstructured data.
 MAX_TREE_DIMENSION = 9
-_CHUNK = 4096  # queries between two calls of `progress`
+_CHUNK = 4096  # queries of one call of scikit-learn
 _CANCELLATION = 1e6 * np.finfo(float).eps  # squared distances below this share of the squared norms have under 6 digits left
 
 
@@ -70,34 +71,54 @@ def nearest(X, queries, k, progress=None):
         Ascending along each row.
     indices : (m, k) int array
     """
-    from scipy.spatial import cKDTree
-
     exponent = unit_scale(X)
     Z = np.ldexp(X, -exponent) if exponent else X
-    distances = np.empty((len(queries), k))
-    indices = np.empty((len(queries), k), np.intp)
-    tree = cKDTree(Z, balanced_tree=False) if Z.shape[1] <= MAX_TREE_DIMENSION else None
-    brute = _Brute(Z) if tree is None else None
-    sequence = np.arange(len(queries))
-    if tree is not None:  # neighbours in space one after the other find the same nodes in the caches: three times faster at a million
+    if Z.shape[1] <= MAX_TREE_DIMENSION:
+        tree = cKDTree(Z, balanced_tree=False)
+        # Queries that follow each other in space find the same nodes in the caches: three times
+        # faster for a million points.
         position = np.empty(len(X), np.intp)
         position[tree.indices] = np.arange(len(X))
         sequence = np.argsort(position[queries])
-    for start in range(0, len(queries), _CHUNK):
-        part = sequence[start : start + _CHUNK]
-        if tree is not None:
-            distances[part], indices[part] = _tree_query(tree, Z[queries[part]], k)
-        else:
-            distances[part], indices[part] = brute.query(queries[part], k)
-        if progress is not None:
-            progress(min(1.0, (start + _CHUNK) / len(queries)))
+        found = query_tree(tree, Z[queries[sequence]], k, progress=progress)
+        distances, indices = np.empty((len(queries), k)), np.empty((len(queries), k), np.intp)
+        distances[sequence], indices[sequence] = found
+    else:
+        distances, indices = _Brute(Z).query(queries, k, progress)
     with np.errstate(over="ignore"):  # distances between coordinates near the largest double
         return np.minimum(np.ldexp(distances, exponent), np.finfo(float).max), indices
 
 
-def _tree_query(tree, points, k):
-    distances, indices = tree.query(points, k, workers=get_num_threads())
-    return distances.reshape(len(points), k), indices.reshape(len(points), k)
+def query_tree(tree, points, k, *, p=2, progress=None):
+    """The `k` nearest points of a SciPy k-d tree to each of `points`, on all threads.
+
+    The threads of ``cKDTree.query(workers=...)`` go on writing after an interrupt has freed the
+    arrays that they write to, which ends the process. Those of `parallel.run` do not.
+
+    Parameters
+    ----------
+    tree : scipy.spatial.cKDTree
+    points : (m, d) float64 array
+    k : int
+    p : float, optional
+        Order of the Minkowski norm.
+    progress : callable, optional
+        Called with the fraction done.
+
+    Returns
+    -------
+    distances : (m, k) float64 array
+        Ascending along each row.
+    indices : (m, k) int array
+    """
+    distances, indices = np.empty((len(points), k)), np.empty((len(points), k), np.intp)
+
+    def query(start, stop):
+        found = tree.query(points[start:stop], np.arange(1, k + 1), p=p)
+        distances[start:stop], indices[start:stop] = found
+
+    parallel.run(query, len(points), progress=progress)
+    return distances, indices
 
 
 class _Brute:
@@ -110,16 +131,18 @@ class _Brute:
         self.centred = Z - np.median(Z, axis=0)
         self.norms = np.einsum("ij,ij->i", self.centred, self.centred)
         self.index = NearestNeighbors(algorithm="brute").fit(self.centred)
-        self.tree = None
 
-    def query(self, queries, k):
-        distances, indices = self.index.kneighbors(self.centred[queries], k)
+    def query(self, queries, k, progress=None):
+        distances, indices = np.empty((len(queries), k)), np.empty((len(queries), k), np.intp)
+        for start in range(0, len(queries), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            found = self.index.kneighbors(self.centred[queries[part]], k)
+            distances[part], indices[part] = found
+            if progress is not None:
+                progress(min(1.0, (start + _CHUNK) / len(queries)))
         # ||x - y||^2 is computed as ||x||^2 - 2 xy + ||y||^2: worthless when it is tiny beside the norms, e.g. in a tight cluster far off.
         unsure = np.flatnonzero(distances[:, -1] ** 2 <= _CANCELLATION * self.norms[queries])
         if len(unsure):
-            if self.tree is None:
-                from scipy.spatial import cKDTree
-
-                self.tree = cKDTree(self.Z, balanced_tree=False)
-            distances[unsure], indices[unsure] = _tree_query(self.tree, self.Z[queries[unsure]], k)
+            tree = cKDTree(self.Z, balanced_tree=False)
+            distances[unsure], indices[unsure] = query_tree(tree, self.Z[queries[unsure]], k)
         return distances, indices

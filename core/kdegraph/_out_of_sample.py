@@ -1,8 +1,9 @@
 """Clusters of points that were not there when the graph was made."""
 
 import numpy as np
+from scipy.spatial import cKDTree
 
-from . import parallel
+from ._neighbors import query_tree
 from .kde.api import kernel_sum
 from .kernels import Kernel
 
@@ -38,7 +39,6 @@ def assign(kernel: Kernel, points, labels, queries):
 
 def nearest_points(points, queries, kernel_name=None):
     """Distance from each query to its nearest point in the metric of the kernel, and the number of that point."""
-    from scipy.spatial import cKDTree
-
     p = 1 if kernel_name == "laplacian" else 2
-    return cKDTree(points, balanced_tree=False).query(queries, p=p, workers=parallel.get_num_threads())
+    distances, indices = query_tree(cKDTree(points, balanced_tree=False), queries, 1, p=p)
+    return distances[:, 0], indices[:, 0]

@@ -101,8 +101,9 @@ class Pool:
         """Ask `n_threads` to join the `job`; those that are busy come later, if it is still open then."""
         with self._lock:
             while len(self._threads) < min(n_threads, self._n_threads):
-                self._threads.append(threading.Thread(target=self._serve, name=f"kdegraph {len(self._threads)}", daemon=True))
-                self._threads[-1].start()
+                thread = threading.Thread(target=self._serve, name=f"kdegraph {len(self._threads)}", daemon=True)
+                thread.start()  # an interrupt here must not leave one in the list that never ran
+                self._threads.append(thread)
             for _ in range(n_threads):
                 self._jobs.put(job)
             self._posted[0] += 1

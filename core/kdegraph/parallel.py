@@ -265,9 +265,9 @@ def responsive(function):
                 result.set_exception(error)
 
         context = contextvars.copy_context()
-        threading.Thread(target=context.run, args=(work,), name=f"kdegraph {function.__name__}", daemon=True).start()
         last, finished = None, False
         try:
+            threading.Thread(target=context.run, args=(work,), name=f"kdegraph {function.__name__}", daemon=True).start()
             while not finished:
                 finished = bool(wait([result], timeout=TICK).done)
                 if last and not reports and not finished:

@@ -1,0 +1,168 @@
+"""Interrupts the public functions at random moments, and looks whether all still works.
+
+Run as a program, it prints how many interrupts the process has survived::
+
+    python tests/interrupts.py --count 500
+
+Ctrl+C in a terminal and the stop button of a notebook raise `KeyboardInterrupt` in the main thread,
+between any two of its instructions, also while it deals with the one before.
+"""
+
+import argparse
+import gc
+import os
+import random
+import signal
+import threading
+import time
+
+import kdegraph
+import numpy as np
+
+MOST = 3  # interrupts that follow each other
+PAUSE = 0.02  # seconds between them, at most
+LONGEST = 2.0  # seconds until the first one
+LEAK = 300 * 2**20  # bytes: a few times the arrays of one call
+
+
+class Interrupts:
+    """Sends SIGINT to this process, which raises `KeyboardInterrupt` only while an action runs."""
+
+    def __init__(self):
+        self.sent = self.raised = 0
+        self._armed = False
+        signal.signal(signal.SIGINT, self._handle)
+
+    def _handle(self, number, frame):
+        if self._armed:
+            self.raised += 1
+            raise KeyboardInterrupt
+
+    def during(self, action, pauses):
+        """Call `action` while an interrupt comes after each of the `pauses`, in seconds."""
+        over = threading.Event()
+        sender = threading.Thread(target=self._send, args=(pauses, over))
+        try:
+            self._armed = True
+            sender.start()
+            action()
+        except (KeyboardInterrupt, kdegraph.Cancelled):
+            pass
+        finally:
+            self._armed = False
+        over.wait()
+        sender.join()
+
+    def _send(self, pauses, over):
+        for pause in pauses:
+            time.sleep(pause)
+            os.kill(os.getpid(), signal.SIGINT)
+            self.sent += 1
+        over.set()
+
+
+def actions(scale):
+    """Name and call of every public function that takes a while, on points by the number `scale`."""
+    rng = np.random.default_rng(0)
+    X, many, wide = (rng.normal(size=(scale * n, d)) for n, d in ((20, 2), (50, 8), (10, 20)))
+    graph = kdegraph.similarity_graph(X, sigma=0.3, n_rounds=10, seed=0)
+    transformer = kdegraph.SimilarityGraphTransformer(sigma=0.3, random_state=0).fit(X[:scale])
+    estimator = kdegraph.KDESpectralClustering(3, sigma=0.3, random_state=0).fit(X[: 2 * scale])
+
+    def listen(stage, fraction):
+        pass
+
+    return {
+        "kernel_sum": lambda: kdegraph.kernel_sum(X, sigma=0.1, method="tree"),
+        "kernel_sum, direct": lambda: kdegraph.kernel_sum(wide, sigma=1.0, method="direct"),
+        "gauss_transform": lambda: kdegraph.gauss_transform(X, X[::2], sigma=0.3),
+        "similarity_graph": lambda: kdegraph.similarity_graph(X, sigma=0.1, seed=0),
+        "similarity_graph, progress": lambda: kdegraph.similarity_graph(X, seed=0, progress=listen),
+        "similarity_graph, automatic": lambda: kdegraph.similarity_graph(many[::5], seed=0),
+        "similarity_graph, rows": lambda: kdegraph.similarity_graph(wide, sampler="rows", seed=0),
+        "similarity_graph, recursive": lambda: kdegraph.similarity_graph(X[:scale], sampler="recursive", seed=0),
+        "estimate_sigma": lambda: kdegraph.estimate_sigma(many, seed=0),
+        "full_graph": lambda: kdegraph.full_graph(wide[: 2 * scale], sigma=1.0),
+        "full_graph, sparse": lambda: kdegraph.full_graph(X, sigma=1e-4),
+        "knn_graph": lambda: kdegraph.knn_graph(many, 10),
+        "knn_graph, progress": lambda: kdegraph.knn_graph(many, 10, progress=listen),
+        "knn_graph, 20 dimensions": lambda: kdegraph.knn_graph(wide, 10),
+        "spectrum": lambda: kdegraph.spectrum(graph, 10, seed=1),
+        "spectral_clustering": lambda: kdegraph.spectral_clustering(graph, 5, progress=listen),
+        "conductance": lambda: kdegraph.conductance(graph, np.arange(len(X)) % 3),
+        "fit": lambda: kdegraph.KDESpectralClustering(3, random_state=0).fit(X),
+        "predict": lambda: estimator.predict(many[:, :2]),
+        "transform": lambda: transformer.transform(X[: scale + 20]),
+    }
+
+
+def works():
+    """Whether what a few quick calls return is what it should be."""
+    X = np.random.default_rng(1).normal(size=(300, 2))
+    distances = ((X[:, None] - X) ** 2).sum(axis=2)
+    values = np.exp(-distances)
+    sums = kdegraph.kernel_sum(X, sigma=1.0, eps=1e-9)
+    neighbors = kdegraph.knn_graph(X, 1).toarray() > 0
+    graph = kdegraph.similarity_graph(X, sigma=0.5, n_rounds=10, seed=0)
+    again = kdegraph.similarity_graph(X, sigma=0.5, n_rounds=10, seed=0)
+    np.fill_diagonal(distances, np.inf)
+    return (
+        np.allclose(sums, values.sum(axis=1))
+        and neighbors[np.arange(300), distances.argmin(axis=1)].all()
+        and np.array_equal(graph.neighbors, again.neighbors)
+        and abs(kdegraph.spectrum(graph, 2).eigenvalues[0]) < 1e-9
+    )
+
+
+def resident_bytes():
+    """Memory of this process that lies in the machine's, or 0 where the system does not tell."""
+    gc.collect()
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
+def attack(count, scale, seed):
+    """Interrupt `count` calls; return how many interrupts were raised, by the name of the function."""
+    chance, interrupts, raised = random.Random(seed), Interrupts(), {}
+    calls = actions(scale)
+    seconds = {}
+    for name, call in calls.items():
+        begin = time.perf_counter()
+        call()
+        seconds[name] = time.perf_counter() - begin
+    before, n_threads = resident_bytes(), threading.active_count()
+    names = list(calls)
+    for number in range(count):
+        name = names[number % len(names)]
+        moment = chance.uniform(0, min(1.1 * seconds[name], LONGEST))
+        again = [chance.uniform(0, PAUSE) for _ in range(chance.randrange(MOST))]
+        was = interrupts.raised
+        interrupts.during(calls[name], [moment, *again])
+        raised[name] = raised.get(name, 0) + interrupts.raised - was
+        assert works(), f"after an interrupt of {name} results are wrong"
+    end = time.monotonic() + 60
+    while threading.active_count() > n_threads and time.monotonic() < end:
+        time.sleep(0.1)
+    assert threading.active_count() <= n_threads, threading.enumerate()
+    assert (grown := resident_bytes() - before) < LEAK, f"{grown / 2**20:.0f} MiB were not given back"
+    return raised
+
+
+def main():
+    """Read the arguments and report."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=500, help="calls to interrupt")
+    parser.add_argument("--scale", type=int, default=2000, help="size of the data")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    raised = attack(options.count, options.scale, options.seed)
+    for name, number in raised.items():
+        print(f"{name:32s} {number}")
+    print(f"survived {sum(raised.values())} interrupts of {options.count} calls")
+
+
+if __name__ == "__main__":
+    main()
