@@ -1,5 +1,6 @@
 """Ctrl+C, and the stop button of a notebook, at any moment: the process lives on, and works."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,3 +17,43 @@ def test_interrupts_at_random_moments(seed):
     run = subprocess.run(command, capture_output=True, text=True, timeout=250)
     assert run.returncode == 0, run.stderr
     assert int(run.stdout.split("survived ")[1].split()[0]) > 20, run.stdout
+
+
+COMPILING = """
+import os, signal
+import numba.core.event
+import kdegraph
+
+X = [[0.0], [1.0]]
+
+class Interrupt(numba.core.event.Listener):
+    n_compiled = 0
+    def on_start(self, event):
+        self.n_compiled += 1
+        os.kill(os.getpid(), signal.SIGINT)
+    def on_end(self, event):
+        os.kill(os.getpid(), signal.SIGINT)
+
+kdegraph.kernel_sum  # imports
+listener = Interrupt()
+interrupts = 0
+with numba.core.event.install_listener("numba:run_pass", listener):
+    while True:
+        try:
+            sums = kdegraph.kernel_sum(X, [[0.0]], sigma=1.0, method="direct")
+            break
+        except KeyboardInterrupt:
+            interrupts += 1
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+print(interrupts > 0, listener.n_compiled > 10, sums[0])
+"""
+
+
+def test_interrupts_while_kernels_are_compiled(tmp_path):
+    """Each comes in the end, after a kernel is ready, and none leaves anything that is half done."""
+    environment = os.environ | {"KDEGRAPH_CACHE_DIR": str(tmp_path)}
+    run = subprocess.run([sys.executable, "-W", "error", "-c", COMPILING], capture_output=True, text=True, timeout=250, env=environment)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == "True True 1.3678794411714423\n"
+    assert run.stderr.count("\n") == 1, run.stderr  # that it compiles, and no traceback
+    assert list(tmp_path.rglob("*.nbc"))

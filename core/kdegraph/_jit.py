@@ -3,6 +3,7 @@
 import numba
 from numba.core.compiler import Compiler
 
+from . import _interrupts  # noqa: F401  it listens to the compiler
 from ._code_cache import CodeCache
 
 # Sums may be reordered (vectorised); NaN and infinity keep their meaning.
