@@ -50,8 +50,13 @@ def _clusters(X):
     for points in (X, np.tile(X, (5, 1))):  # many vertices start from a coarse graph
         spectral_clustering(similarity_graph(points, sigma=0.3, n_rounds=10, seed=0), 3, seed=0)
     neighbours = knn_graph(X, 5)
+    found = spectrum(neighbours, 3, tol=1e-8)  # in double precision throughout
+    spectrum(neighbours, 3, v0=found)
+    apart = np.concatenate([X + 2 * shift for shift in range(5)])
+    neighbours = knn_graph(apart, 5)  # many vertices without an order, in several components
     spectral_clustering(neighbours, 3, seed=0)
-    spectrum(neighbours, 3, tol=1e-8)  # in double precision throughout
+    neighbours.data[::2] *= 1 + 1e-12  # rounded, so that it is not quite symmetric
+    spectrum(1e292 * neighbours, 3)  # weights that are scaled, as their sums could overflow
 
 
 STEPS = {
