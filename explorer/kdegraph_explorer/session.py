@@ -56,6 +56,7 @@ class Session:
         self.tree_of = TreeKeeper()
         self._pipeline = Pipeline()
         self._jobs = []
+        self._own_thread = threading.get_ident()
         self._news = threading.Condition()  # notified when a job has begun or ended, or is to stop
         self._compute = self.latest(self._run, deliver=self._accept, fail=self._fail, report=self._report)
         self._load = self.latest(self._make, deliver=self._use, fail=self._refuse, report=self._report)
@@ -273,6 +274,13 @@ class Session:
     def _notify(self):
         with self._news:
             self._news.notify_all()
+        if threading.get_ident() == self._own_thread:
+            self._update_busy()
+        else:
+            self.mailbox.post(self._update_busy)
+
+    def _update_busy(self):
+        self.state.busy = any(job.busy for job in self._jobs)
 
     def _accept(self, request, result):
         if request.dataset is self.state.dataset:

@@ -99,6 +99,7 @@ class State(param.Parameterized):
     early = param.Parameter(doc="The newest KDE graph, while its clusters are under way; else None.")
     error = param.String(default="", doc="What went wrong with the newest request; empty when nothing did.")
     notice = param.String(default="", doc="What was wrong with how the session began; it stays until something is chosen.")
+    busy = param.Boolean(default=False, doc="Whether anything is computed or drawn at the moment.")
     stage = param.String(default=None, allow_None=True, doc="What is being computed; None when nothing is.")
     fraction = param.Number(default=1.0, doc="How much of the stage is done, from 0 to 1.")
     stages = param.Parameter(default=(), doc="All stages of the work and how much of each is done, as `Stages.rows`.")

@@ -45,10 +45,22 @@ window.look = (() => {
     digest(column("KDE graph: points and edges", "colour")),
   ])
 
+  // What passes between the page and the session: whether it is busy, and whether it has dealt with all that it was sent.
+  const bridge = () => documents().flatMap(doc => [...doc._all_models.values()]).find(model => model.data?.answered !== undefined)?.data
+
+  const answered = async patience => {
+    const end = performance.now() + patience, session = bridge()
+    if (session === undefined) return false
+    const number = session.asked + 1
+    session.asked = number
+    while (session.answered !== number && performance.now() < end) await new Promise(done => setTimeout(done, 10))
+    return session.answered === number
+  }
+
   // What is still to come, in words; "" when nothing is.
   const missing = notebook => {
-    if (shown(".kg-cancel")) return "something is computed"
     if (documents().length === 0) return "there is no document"
+    if (bridge()?.busy || shown(".kg-cancel")) return "something is computed"
     if (!notebook && !documents().every(doc => doc.is_idle)) return "something is sent or drawn"  // in a notebook, Bokeh does not say
     const [, points, clusters] = status().match(/: ([0-9,]+) points?.*, ([0-9]+) clusters?/) ?? []
     if (clusters === undefined || status().includes("so far") || (scores()["Edges"] ?? ["–"]).includes("–")) return "there is no complete result"
@@ -67,13 +79,14 @@ window.look = (() => {
   // Waits until there is a complete result and nothing is computed, sent or drawn any more; says what is missing after `patience`.
   const settle = async (patience, notebook) => {
     const end = performance.now() + patience
-    let last = null, times = 0
-    while (times < 3) {  // between two stages all may look idle for a moment
-      const wanting = missing(notebook), now = wanting || seen()
-      times = !wanting && now === last ? times + 1 : 0
+    let last = null
+    while (true) {
+      const wanting = await answered(patience) ? missing(notebook) : "the session does not answer"
+      const now = wanting || seen()
+      if (!wanting && now === last) break
       last = now
       if (performance.now() > end) return wanting || "what is seen goes on changing"
-      await new Promise(done => setTimeout(done, 60))
+      await new Promise(done => setTimeout(done, 30))
     }
     await document.fonts.ready
     await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))

@@ -50,7 +50,8 @@ def test_sigma_changes_edges_spectrum_and_clusters(explorer):
     before, spectrum, colours, spectrum_knn = page.scores(), page.eigenvalues(), page.colours(), page.eigenvalues("k-NN graph")
     page.change(lambda: page.set_slider("Kernel width σ", 100))
     sigma = float(page.page.get_by_label("σ typed").input_value())
-    assert page.page.get_by_text("Kernel width σ").first.locator("xpath=..").inner_text().split()[-1] == f"{sigma:.3g}"
+    label = page.page.get_by_text("Kernel width σ").first.locator("xpath=..")
+    page.until(lambda: label.inner_text().split()[-1] == f"{sigma:.3g}", "the label is that of the handle")
     assert float(page.page.get_by_role("slider", name="Kernel width σ").get_attribute("aria-valuenow")) == pytest.approx(
         np.log10(sigma), abs=1e-4
     )

@@ -20,6 +20,9 @@ class Browser(JSComponent):
     narrow = param.Boolean(default=False, doc="Whether the window is that of a telephone.")
     built = param.Boolean(default=False, doc="Whether the page is there, so that what is sent arrives.")
     keys = param.Dict(default={}, doc="What a key does: 'ctrl+z' to the name of an action.")
+    busy = param.Boolean(default=False, doc="Whether anything is computed or drawn at the moment.")
+    asked = param.Integer(default=0, doc="Grows when the page asks whether all that it has sent was dealt with.")
+    answered = param.Integer(default=0, doc="The last number that was asked, once all that came before it was dealt with.")
     said = param.String(default="", doc="What a screen reader says when it changes.")
 
     _esm = """
@@ -78,6 +81,12 @@ class Browser(JSComponent):
         document.addEventListener("keydown", press)
       }
 
+      if (model.own_address) {
+        const show_busy = () => document.body.setAttribute("aria-busy", String(model.busy))
+        model.on("busy", show_busy)
+        show_busy()
+      }
+
       let writing = null  // browsers refuse an address that changes too often
       model.on("query", () => {
         if (!model.own_address) return
@@ -131,6 +140,7 @@ class Browser(JSComponent):
     def __init__(self, act, **params):
         self._act = act
         super().__init__(stylesheets=[UNSEEN], **params)
+        self.param.watch(lambda event: self.param.update(answered=event.new), "asked")
 
     def save(self, name, content):
         """Hand the user a file.
