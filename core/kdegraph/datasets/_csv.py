@@ -5,10 +5,14 @@ import csv
 import re
 from dataclasses import dataclass
 
-from ._table import MAX_COLUMNS
+from .._memory import format_bytes
+from ._limits import ADVICE, MAX_COLUMNS, MAX_LINE, check_columns
 
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _NUMBER = re.compile(NUMBER)
+_COMMENT = re.compile(rb"\s*#+ ?")  # np.savetxt marks its header as a comment
+_PART_BYTES = 1 << 20
+_DELIMITERS = (",", ";", "\t", "|", " ")
 _SAMPLE_BYTES = 1 << 18
 _SAMPLE_LINES = 30
 # What the reader takes for a missing cell.
@@ -32,21 +36,69 @@ def to_utf8(data, name):
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         try:
-            data = data.decode("utf-16").encode()
+            data = b"".join(_recoded(data, "utf-16"))
         except UnicodeDecodeError as error:
             raise ValueError(f"{name} starts like UTF-16 text but is damaged: {error}") from None
     data = data.removeprefix(codecs.BOM_UTF8)
     if b"\0" in data:
         raise ValueError(f"{name} is not text: it holds zero bytes; save the table as CSV, Parquet or NPY")
+    encodings = ("utf-8", "cp1252", "latin-1")
+    encoding = next(encoding for encoding in encodings if _decodes(data, encoding))
+    if encoding != "utf-8":
+        data = b"".join(_recoded(data, encoding))
+    mark = _COMMENT.match(data)
+    return data[mark.end() :] if mark else data
+
+
+def _recoded(data, encoding):
+    """Parts of the text as UTF-8: the whole, as Python text, could take four times its memory."""
+    parts = (data[start : start + _PART_BYTES] for start in range(0, len(data), _PART_BYTES))
+    return (text.encode() for text in codecs.iterdecode(parts, encoding))
+
+
+def _decodes(data, encoding):
     try:
-        data.decode("utf-8")
+        for _ in _recoded(data, encoding):
+            pass
     except UnicodeDecodeError:
-        try:
-            data = data.decode("cp1252").encode()
-        except UnicodeDecodeError:
-            data = data.decode("latin-1").encode()
-    # np.savetxt marks its header as a comment.
-    return re.sub(rb"\A\s*#+ ?", b"", data[:64]) + data[64:]
+        return False
+    return True
+
+
+def check_lines(text, name):
+    """Refuse a line longer than `MAX_LINE`.
+
+    Parameters
+    ----------
+    text : bytes
+    name : str
+        What messages call the file.
+
+    Raises
+    ------
+    ValueError
+    """
+    start = 0
+    while len(text) - start > MAX_LINE:  # go to the last end of a line within reach
+        reach = start + MAX_LINE + 1
+        end = max(text.rfind(b"\n", start, reach), text.rfind(b"\r", start, reach))
+        if end < 0:
+            raise ValueError(f"{name}: {_describe_line(text, start)}; {ADVICE}")
+        start = end + 1
+
+
+def n_lines(text, stop=None):
+    """The number of lines, or of those that begin up to `stop`."""
+    return max(text.count(b"\n", 0, stop), text.count(b"\r", 0, stop)) + 1
+
+
+def _describe_line(text, start):
+    ends = [text.find(end, start) for end in (b"\n", b"\r")]
+    end = min((found for found in ends if found >= 0), default=len(text))
+    n_cells = max(text.count(delimiter.encode(), start, end) for delimiter in _DELIMITERS) + 1
+    found = f"{format_bytes(end - start)} long, with up to {n_cells:,} columns"
+    limits = f"{format_bytes(MAX_LINE)} and {MAX_COLUMNS:,} columns"
+    return f"line {n_lines(text, start):,} is {found}; the limits are {limits}"
 
 
 def _numeric(cell, decimal):
@@ -79,7 +131,7 @@ def sniff(text, name, delimiter=None):
     Raises
     ------
     ValueError
-        For an empty file and for too many columns.
+        For an empty file, and for more than `MAX_COLUMNS` columns.
     """
     lines = text[:_SAMPLE_BYTES].decode("utf-8", errors="ignore").splitlines()
     lines = [line for line in lines if line.strip()][: _SAMPLE_LINES + 1]
@@ -88,7 +140,7 @@ def sniff(text, name, delimiter=None):
     if len(text) > _SAMPLE_BYTES and 1 < len(lines) <= _SAMPLE_LINES:
         lines.pop()  # cut off in the middle
     best = None
-    for candidate in [delimiter] if delimiter else [",", ";", "\t", "|", " "]:
+    for candidate in [delimiter] if delimiter else _DELIMITERS:
         for decimal in (".", ",") if candidate != "," else (".",):
             rows = _rows(lines, candidate)
             width = len(rows[0]) if rows else 0
@@ -101,10 +153,7 @@ def sniff(text, name, delimiter=None):
                 best = (score, candidate, decimal, rows)
     _, separator, decimal, rows = best
     width = len(rows[0]) if rows else 0
-    if width > MAX_COLUMNS:
-        raise ValueError(
-            f"{name} has {width:,} columns, the limit is {MAX_COLUMNS:,}; keep the columns that matter, or pass an array in Python"
-        )
+    check_columns(width, name, at_least=len(lines) == 1 and len(text) > _SAMPLE_BYTES)
     header = _is_header(rows, decimal)
     names = tuple(cell or f"column {i + 1}" for i, cell in enumerate(rows[0])) if header else tuple(f"x{i + 1}" for i in range(width))
     return Dialect(separator, decimal, header, names)

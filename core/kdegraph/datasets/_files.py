@@ -6,9 +6,9 @@ from pathlib import Path
 from .._memory import format_bytes
 from .._validation import check_count
 from ._images import MAX_PIXELS, open_image
+from ._limits import MAX_BYTES
 from ._table import Picture
 
-MAX_BYTES = 2**30
 EXTENSIONS = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -106,7 +106,7 @@ def _read_bytes(source, filename, max_bytes):
     name = Path(filename).name if filename is not None else None
     if len(data) > max_bytes:
         raise ValueError(f"{name or 'the file'} is too large: more than the limit of {format_bytes(max_bytes)}")
-    if not data.strip():
+    if not data or data.isspace():
         raise ValueError(f"{name or 'the file'} is empty")
     return data, name
 
@@ -120,7 +120,7 @@ def read(source, *, filename=None, max_bytes=MAX_BYTES):
     filename : str, optional
         Tells the type of bytes (its extension) and the name for messages. Without it the content decides, and text is CSV.
     max_bytes : int
-        Limit on the size of the file, and on what a compressed one unpacks to.
+        Limit on the size of the file, and on what its numbers take as float64.
 
     Returns
     -------
@@ -131,8 +131,9 @@ def read(source, *, filename=None, max_bytes=MAX_BYTES):
     Raises
     ------
     ValueError
-        With the reason, before much is loaded: an unknown type, content that is not of that type, an empty, damaged, cut off or too
-        large file, too many columns, pickles, an archive or a picture that would unpack to too much.
+        With the reason, before much is loaded: an unknown type, content that is not of that type,
+        an empty, damaged, cut off or too large file, more than 4,096 columns, a line of text of
+        more than 1 MiB, pickles, a table or a picture that would unpack to more than `max_bytes`.
     OSError
         If the file cannot be opened.
     """
@@ -151,14 +152,14 @@ def _parse(data, kind, name, max_bytes):
     from . import _arrays, _arrow
 
     if kind in ("csv", "tsv"):
-        return _arrow.read_csv(data, name, "\t" if kind == "tsv" else None)
+        return _arrow.read_csv(data, name, max_bytes, "\t" if kind == "tsv" else None)
     if kind == "parquet":
         return _arrow.read_parquet(data, name, max_bytes)
     if kind == "npy":
-        return _arrays.read_npy(data, name)
+        return _arrays.read_npy(data, name, max_bytes)
     if kind == "npz":
         return _arrays.read_npz(data, name, max_bytes)
-    return Picture(open_image(data, kind, name), name)
+    return Picture(open_image(data, kind, name, max_bytes=max_bytes), name)
 
 
 def load(source, *, filename=None, columns=None, label="auto", dropna=False, max_bytes=MAX_BYTES, blur=1.0, max_pixels=MAX_PIXELS):
@@ -178,7 +179,7 @@ def load(source, *, filename=None, columns=None, label="auto", dropna=False, max
     dropna : bool
         Leave out rows with missing cells rather than refusing the table.
     max_bytes : int
-        Limit on the size of the file, and on what it unpacks to; 1 GiB by default.
+        Limit on the size of the file, and on what its numbers take as float64; 1 GiB by default.
     blur, max_pixels
         For pictures; see `image_points`.
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from .._validation import check_choice, check_count
 from ._dataset import Dataset
+from ._limits import MAX_BYTES, PIXEL_BYTES, check_pixels
 
 MAX_PIXELS = 20_000
-MAX_FILE_PIXELS = 100_000_000  # of a picture in a file, before it is decoded
 SIGMA = 0.2  # the paper's
 _FORMATS = {"png": "PNG", "jpeg": "JPEG"}
 _PHOTOS = {
@@ -19,7 +19,7 @@ _PHOTOS = {
 }
 
 
-def open_image(data, kind, name="the file", *, max_file_pixels=MAX_FILE_PIXELS):
+def open_image(data, kind, name="the file", *, max_bytes=MAX_BYTES):
     """Decode a PNG or JPEG file; the size is checked before anything is decoded.
 
     Parameters
@@ -28,13 +28,13 @@ def open_image(data, kind, name="the file", *, max_file_pixels=MAX_FILE_PIXELS):
     kind : {"png", "jpeg"}
     name : str
         What messages call the file.
-    max_file_pixels : int
-        Larger pictures are refused.
+    max_bytes : int
+        A picture whose colors would take more memory is refused; see `check_pixels`.
 
     Returns
     -------
-    (height, width, 3) float64 array
-        Colours in [0, 1], turned upright as the camera noted, transparent parts on white.
+    (height, width) or (height, width, channels) array
+        As `image_points` takes it, turned upright as the camera noted.
 
     Raises
     ------
@@ -50,62 +50,62 @@ def open_image(data, kind, name="the file", *, max_file_pixels=MAX_FILE_PIXELS):
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             image = Image.open(io.BytesIO(data), formats=(_FORMATS[kind],))
     except bombs:
-        raise ValueError(f"{name} is too large: more than {max_file_pixels:,} pixels; scale the picture down first") from None
+        limit = f"the limit is {max_bytes // PIXEL_BYTES:,} pixels, and it has many more"
+        raise ValueError(f"{name} is too large: {limit}; scale it down first") from None
     except Exception as error:  # a damaged header surfaces as almost any error
         raise ValueError(f"{name} is not a readable {_FORMATS[kind]} picture: {error}") from None
-    width, height = image.size
-    if width * height > max_file_pixels:
-        raise ValueError(
-            f"{name} is too large: {width:,} x {height:,} pixels, the limit is {max_file_pixels:,} pixels; scale it down first"
-        )
+    check_pixels(image.height, image.width, name, max_bytes)
     try:
         image.load()
         image = ImageOps.exif_transpose(image)
     except Exception as error:  # truncated or damaged data, again of many kinds
         raise ValueError(f"{name} is damaged: its picture cannot be decoded ({error})") from None
-    return _pillow_colours(image)
+    return _pixels(image)
 
 
-def _pillow_colours(image):
-    """The colours in [0, 1] of a Pillow image of any mode."""
+def _pixels(image):
+    """The pixels of a Pillow image of any mode."""
     if image.mode.startswith("I"):  # 16 or 32 bits of gray
         values = np.asarray(image, dtype=np.float64)
-        return _colours(values / max(65535.0, values.max()))
+        return values / max(65535.0, values.max())
     if image.mode == "F":
-        return _colours(np.clip(np.asarray(image, dtype=np.float64), 0, 1))
+        return np.clip(np.asarray(image, dtype=np.float64), 0, 1)
     transparent = image.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in image.info
-    return _colours(np.asarray(image.convert("RGBA" if transparent else "RGB")))
+    return np.asarray(image.convert("RGBA" if transparent else "RGB"))
 
 
-def _colours(array):
-    """Check an array of pixels and return it as (height, width, 3) float64 in [0, 1], transparent parts on white."""
-    array = np.asarray(array)
+def _largest_value(array):
+    """The value that stands for 1 in an array of pixels, after the array was checked."""
     if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (1, 2, 3, 4)):
         raise ValueError(f"image must have shape (height, width), or (height, width, 1 to 4 channels), got {array.shape}")
     if 0 in array.shape:
         raise ValueError(f"image has no pixels: shape {array.shape}")
     if array.dtype == bool:
-        values = array.astype(np.float64)
-    elif array.dtype.kind == "u":
-        values = array / float(np.iinfo(array.dtype).max)
-    elif array.dtype.kind == "i":
+        return 1.0
+    if array.dtype.kind == "u":
+        return float(np.iinfo(array.dtype).max)
+    if array.dtype.kind == "i":
         if array.min() < 0 or array.max() > 255:
             raise ValueError(f"image has integers from {array.min()} to {array.max()}; whole numbers must lie in [0, 255]")
-        values = array / 255.0
-    elif array.dtype.kind == "f":
+        return 255.0
+    if array.dtype.kind == "f":
         if not np.isfinite(array).all() or array.min() < 0 or array.max() > 1:
             raise ValueError(
                 f"image has values from {array.min()} to {array.max()}; floating-point colours must lie in [0, 1] (divide by 255?)"
             )
-        values = array.astype(np.float64)
-    else:
-        raise ValueError(f"image must hold numbers, got dtype {array.dtype}")
-    if values.ndim == 2:
-        values = values[:, :, None]
-    if values.shape[2] in (2, 4):
-        alpha = values[:, :, -1:]
-        values = values[:, :, :-1] * alpha + (1 - alpha)
-    return np.repeat(values, 3, axis=2) if values.shape[2] == 1 else values
+        return 1.0
+    raise ValueError(f"image must hold numbers, got dtype {array.dtype}")
+
+
+def _color(array, c, largest):
+    """One of the three colors, (height, width) float64 in [0, 1], transparent parts on white."""
+    channels = array[:, :, None] if array.ndim == 2 else array
+    gray, transparent = channels.shape[2] < 3, channels.shape[2] in (2, 4)
+    values = np.divide(channels[:, :, 0 if gray else c], largest, dtype=np.float64)
+    if transparent:
+        alpha = np.divide(channels[:, :, -1], largest, dtype=np.float64)
+        values = values * alpha + (1 - alpha)
+    return values
 
 
 def _fit(height, width, max_pixels):
@@ -119,13 +119,13 @@ def _fit(height, width, max_pixels):
     return rows, columns
 
 
-def _resize(colours, shape):
-    """Average over the cells of a grid."""
+def _resize(channel, shape):
+    """Average one color over the cells of a grid."""
     from PIL import Image
 
-    channels = [Image.fromarray(colours[:, :, c].astype(np.float32)) for c in range(3)]
-    small = [channel.resize((shape[1], shape[0]), Image.Resampling.BOX) for channel in channels]
-    return np.clip(np.stack([np.asarray(channel, dtype=np.float64) for channel in small], axis=2), 0, 1)
+    large = Image.fromarray(channel.astype(np.float32))
+    small = large.resize((shape[1], shape[0]), Image.Resampling.BOX)
+    return np.clip(np.asarray(small, dtype=np.float64), 0, 1)
 
 
 def image_points(image, *, blur=1.0, max_pixels=MAX_PIXELS, name="image"):
@@ -158,25 +158,30 @@ def image_points(image, *, blur=1.0, max_pixels=MAX_PIXELS, name="image"):
     from PIL import Image
     from scipy.ndimage import gaussian_filter
 
-    colours = _pillow_colours(image) if isinstance(image, Image.Image) else _colours(image)
+    pixels = _pixels(image) if isinstance(image, Image.Image) else np.asarray(image)
+    largest = _largest_value(pixels)
     if isinstance(blur, (str, bytes, bool)) or not np.isreal(blur) or np.ndim(blur):
         raise TypeError(f"blur must be a number of pixels >= 0, got {blur!r}")
     if not 0 <= blur < 1000:
         raise ValueError(f"blur must be a number of pixels from 0 to 1000, got {blur!r}")
     if max_pixels is not None:
         max_pixels = check_count(max_pixels, "max_pixels")
-    shape = _fit(*colours.shape[:2], max_pixels)
-    smooth = gaussian_filter(colours, (blur, blur, 0), mode="nearest") if blur else colours
-    if shape != smooth.shape[:2]:
-        smooth = _resize(smooth, shape)
-    row, column = np.indices(shape) / max(*shape, 255)
+    height, width = pixels.shape[:2]
+    shape = _fit(height, width, max_pixels)
+    points, picture = np.empty((*shape, 5)), np.empty((height, width, 3), np.uint8)
+    for c in range(3):  # one after the other: as float64, one takes more than the picture
+        color = _color(pixels, c, largest)
+        picture[:, :, c] = np.round(color * 255)
+        smooth = gaussian_filter(color, blur, mode="nearest") if blur else color
+        points[:, :, c] = smooth if shape == (height, width) else _resize(smooth, shape)
+    points[:, :, 3:] = np.moveaxis(np.indices(shape), 0, 2) / max(*shape, 255)
     return Dataset(
-        X=np.ascontiguousarray(np.concatenate([smooth, row[:, :, None], column[:, :, None]], axis=2).reshape(-1, 5)),
+        X=points.reshape(-1, 5),
         name=name,
-        description=f"The pixels of a picture of {colours.shape[1]} x {colours.shape[0]} pixels, by colour and place.",
+        description=f"The pixels of a picture of {width} x {height} pixels, by colour and place.",
         feature_names=("red", "green", "blue", "row", "column"),
         sigma=SIGMA,
-        image=np.round(colours * 255).astype(np.uint8),
+        image=picture,
         shape=shape,
     )
 

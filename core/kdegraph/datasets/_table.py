@@ -7,7 +7,6 @@ import numpy as np
 from ._dataset import Dataset
 from ._images import MAX_PIXELS, image_points
 
-MAX_COLUMNS = 4096
 LABEL_NAMES = ("label", "labels", "class", "classes", "cluster", "clusters", "target", "targets", "species", "y")
 _MAX_SUGGESTED_CLASSES = 100
 _MISSING = "(missing)"
@@ -51,8 +50,10 @@ class Column:
             ]
         else:
             present = np.array([value is not None for value in self.values], dtype=bool)
-            found, inverse = np.unique(self.values[present].astype(str), return_inverse=True)
-            names = [str(value) for value in found]
+            # No array of text, which would give each cell the room of the longest.
+            names = sorted(set(self.values[present]))
+            code_of = {name: code for code, name in enumerate(names)}
+            inverse = [code_of[value] for value in self.values[present]]
         codes = np.full(len(self.values), len(names), np.int64)
         codes[present] = inverse
         return tuple(names) + (() if present.all() else (_MISSING,)), codes
@@ -61,8 +62,9 @@ class Column:
         """Whether the values look like classes: text or whole numbers, and not too many different ones."""
         if self.kind == "other" or (self.numeric and not (np.isnan(self.values) | (self.values == np.round(self.values))).all()):
             return False
-        present = self.values[~np.isnan(self.values)] if self.numeric else [value for value in self.values if value is not None]
-        return 1 <= len(set(present)) <= _MAX_SUGGESTED_CLASSES
+        values = self.values
+        found = np.unique(values[~np.isnan(values)]) if self.numeric else set(values) - {None}
+        return 1 <= len(found) <= _MAX_SUGGESTED_CLASSES
 
 
 class Table:
@@ -101,8 +103,11 @@ class Table:
             if wanted == "y" and "x" in lower:  # a coordinate
                 continue
             for name, column in zip(lower, self.columns, strict=True):
-                others = any(c.numeric and c is not column and not c.is_index for c in self.columns)
-                if name == wanted and others and column.could_be_label():
+                if (
+                    name == wanted
+                    and column.could_be_label()
+                    and any(c.numeric and c is not column and not c.is_index for c in self.columns)
+                ):
                     return column.name
         return None
 
@@ -210,8 +215,8 @@ class Picture:
 
     Parameters
     ----------
-    image : (height, width, 3) float64 array
-        Colours in [0, 1].
+    image : array
+        As `image_points` takes it.
     name : str
 
     Attributes

@@ -1,0 +1,196 @@
+"""Files that would take far more memory than they are long: they are refused, or read in little."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from files import npy_bytes, npz_bytes, parquet_bytes, picture_bytes
+from kdegraph import datasets
+from kdegraph.datasets._limits import MAX_COLUMNS, MAX_LINE
+
+SPARE = 48 * 2**20  # bytes beside twice the size of the file, which reading a small one may take
+MEASURE = """
+import json, re, sys
+from pathlib import Path
+from kdegraph import datasets
+
+def memory(name):
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(re.search(name + r":\\s*(\\d+)", status).group(1))
+
+for path in sys.argv[1:]:
+    Path("/proc/self/clear_refs").write_text("5")  # the peak (VmHWM) begins anew
+    before, said = memory("VmRSS"), ""
+    try:
+        datasets.read(path).to_dataset()
+    except ValueError as error:
+        said = str(error)
+    print(json.dumps([memory("VmHWM") - before, said]))
+"""
+MILLION = 10**6
+
+
+def wide(n_columns, cell=b"1", delimiter=b","):
+    """A line of a table of text."""
+    return delimiter.join([cell] * n_columns) + b"\n"
+
+
+def with_texts(cell):
+    """A Parquet table with a column that refers to one long cell, row by row."""
+    rows = pa.array(np.zeros(50_000, np.int32))
+    texts = pa.DictionaryArray.from_arrays(rows, pa.array([cell * 20_000]))
+    return parquet_bytes({"x": np.zeros(len(rows)), "s": texts})
+
+
+def zeros(*shape):
+    """Zeros of a byte each."""
+    return np.zeros(shape, np.uint8)
+
+
+TWO = b"a,b\n" + b"1,2\n" * 1000
+LABELS = np.array(["u"] * 2999 + ["x" * 1000])
+SMALL = {  # one of each type first: what is imported to read them is no part of what is measured
+    "a.csv": TWO,
+    "a.npy": npy_bytes(np.zeros((3, 2))),
+    "a.npz": npz_bytes(X=np.zeros((3, 2))),
+    "a.parquet": parquet_bytes({"x": [1.0, 2.0], "s": ["u", "v"]}),
+    "a.png": picture_bytes(zeros(5, 5, 3)),
+}
+MAKE = {
+    "later.csv": lambda: TWO + wide(MILLION),
+    "all.csv": lambda: wide(MILLION, b"c") + wide(MILLION) * 4,
+    "all.tsv": lambda: wide(MILLION, b"c", b"\t") * 2,
+    "mac.csv": lambda: TWO.replace(b"\n", b"\r") + wide(MILLION),
+    "utf16.csv": lambda: (TWO + wide(MILLION)).decode().encode("utf-16"),
+    "shorter.csv": lambda: TWO + wide(200_000),
+    "half.csv": lambda: wide(200_000) * 20,
+    "cell.csv": lambda: b"a,label\n" + b"1,u\n" * 3000 + b"2," + b"x" * 500_000 + b"\n",
+    "cell.npz": lambda: npz_bytes(X=np.zeros((3000, 1)), label=LABELS),
+    "columns.parquet": lambda: parquet_bytes({f"c{i}": pa.array([0]) for i in range(20_000)}),
+    "text.parquet": lambda: with_texts("x"),
+    "bytes.parquet": lambda: with_texts(b"x"),
+    "wide.npy": lambda: npy_bytes(zeros(2, MILLION)),
+    "wide.npz": lambda: npz_bytes(X=zeros(2, 90 * MILLION)),
+    "bytes.npz": lambda: npz_bytes(X=zeros(150 * MILLION, 1)),
+    "beside.npz": lambda: npz_bytes(X=np.zeros((3, 2)), other=zeros(160 * MILLION)),
+    "flat.npz": lambda: npz_bytes(**{f"x{i}": zeros(40 * MILLION) for i in range(4)}),
+    "picture.npz": lambda: npz_bytes(X=zeros(7000, 7000, 3)),
+    "picture.png": lambda: picture_bytes(zeros(7000, 7000) > 0),
+    "picture.jpg": lambda: picture_bytes(zeros(7000, 7000), "JPEG"),
+}
+PIXELS = "is too large: 7,000 x 7,000 pixels, the limit is 44,739,242 pixels; scale it down first"
+LINE = "the limits are 1.0 MiB and 4,096 columns; keep the columns that matter, or pass an array"
+SAID = {  # of the files that are refused; the others are read
+    "later.csv": f"line 1,002 is 1.9 MiB long, with up to 1,000,000 columns; {LINE}",
+    "all.csv": f"line 1 is 1.9 MiB long, with up to 1,000,000 columns; {LINE}",
+    "all.tsv": f"line 1 is 1.9 MiB long, with up to 1,000,000 columns; {LINE}",
+    "mac.csv": f"line 1,002 is 1.9 MiB long, with up to 1,000,000 columns; {LINE}",
+    "utf16.csv": f"line 1,002 is 1.9 MiB long, with up to 1,000,000 columns; {LINE}",
+    "shorter.csv": "Expected 2 columns, got 200000",
+    "half.csv": "has at least 131,073 columns, the limit is 4,096; keep the columns that matter",
+    "columns.parquet": "has more than 10,000 columns or row groups; a table may have 4,096",
+    "wide.npy": "has 1,000,000 columns, the limit is 4,096; keep the columns that matter",
+    "wide.npz": "has 90,000,000 columns, the limit is 4,096; keep the columns that matter",
+    "bytes.npz": "unpacks to 1.1 GiB, the limit is 1.0 GiB; keep the columns that matter",
+    "flat.npz": "unpacks to 1.2 GiB, the limit is 1.0 GiB; keep the columns that matter",
+    "picture.npz": PIXELS,
+    "picture.png": PIXELS,
+    "picture.jpg": PIXELS,
+}
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """By the name of a file: how many bytes it took to read it, what was said, and its size."""
+    if not Path("/proc/self/clear_refs").exists():
+        pytest.skip("the system does not tell the largest memory of a process")
+    folder = tmp_path_factory.mktemp("files")
+    for name, content in SMALL.items():
+        (folder / name).write_bytes(content)
+    for name, make in MAKE.items():
+        (folder / name).write_bytes(make())
+    names = [*SMALL, *MAKE]
+    command = [sys.executable, "-c", MEASURE, *names]
+    found = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+    sizes = [(folder / name).stat().st_size for name in names]
+    answers = zip(names, map(json.loads, found.splitlines()), sizes, strict=True)
+    return {name: (taken, said, size) for name, (taken, said), size in answers}
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_memory_is_small_beside_the_file(measured, name):
+    taken, _, size = measured[name]
+    assert taken < 2 * size + SPARE
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_message_says_what_arrived_and_what_the_limit_is(measured, name):
+    _, said, _ = measured[name]
+    if name in SAID:
+        assert said.startswith(name)
+        assert SAID[name] in said
+    else:
+        assert said == ""
+
+
+def test_a_line_may_be_as_long_as_the_limit():
+    row = b"1," + b"2".rjust(MAX_LINE - 2)
+    assert datasets.load(b"a,b\n" + row + b"\n" + row, filename="t.csv").n_points == 2
+    with pytest.raises(ValueError, match=r"line 2 is 1\.0 MiB long"):
+        datasets.load(b"a,b\n " + row + b"\n", filename="t.csv")
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.npy", "t.parquet"])
+def test_a_table_may_have_as_many_columns_as_the_limit(name):
+    def content(n_columns):
+        if name == "t.csv":
+            return wide(n_columns, b"c") + wide(n_columns) * 2
+        if name == "t.npy":
+            return npy_bytes(zeros(2, n_columns))
+        return parquet_bytes({f"c{i}": [0, 0] for i in range(n_columns)})
+
+    assert datasets.load(content(MAX_COLUMNS), filename=name).X.shape == (2, MAX_COLUMNS)
+    with pytest.raises(ValueError, match="4,097 columns, the limit is 4,096"):
+        datasets.load(content(MAX_COLUMNS + 1), filename=name)
+
+
+def test_numbers_may_take_as_much_as_the_limit():
+    for name, content in (
+        ("t.npy", npy_bytes(zeros(100, 2))),
+        ("t.npz", npz_bytes(X=zeros(100, 2))),
+        ("t.csv", b"1,2\n" * 99 + b"1,2"),
+    ):
+        assert datasets.load(content, filename=name, max_bytes=1600).n_points == 100
+        with pytest.raises(ValueError, match=r"unpacks to 1\.6 KiB, the limit is 1\.6 KiB"):
+            datasets.load(content, filename=name, max_bytes=1599)
+
+
+def test_a_picture_may_have_as_many_pixels_as_the_limit():
+    content = picture_bytes(zeros(10, 20, 3))
+    assert datasets.load(content, filename="t.png", max_bytes=24 * 200).n_points == 200
+    with pytest.raises(ValueError, match="20 x 10 pixels, the limit is 199 pixels"):
+        datasets.load(content, filename="t.png", max_bytes=24 * 200 - 1)
+
+
+def test_an_archive_may_have_as_many_files_as_the_limit():
+    arrays = {f"x{i}": np.zeros(3) for i in range(1000)}
+    assert datasets.load(npz_bytes(**arrays), filename="t.npz").X.shape == (3, 1000)
+    with pytest.raises(ValueError, match="holds 1,001 files, the limit is 1,000"):
+        datasets.load(npz_bytes(**arrays, y=np.zeros(3)), filename="t.npz")
+
+
+def test_cells_with_the_same_text_share_it():
+    text = "x" * 5000
+    files = {
+        "t.csv": b"a,s\n" + f"1,{text}\n".encode() * 50,
+        "t.parquet": parquet_bytes({"a": np.zeros(50), "s": [text] * 50}),
+        "t.npz": npz_bytes(a=np.zeros(50), s=np.array([text] * 50)),
+    }
+    for name, content in files.items():
+        column = datasets.read(content, filename=name).column("s")
+        assert column.values.tolist() == [text] * 50
+        assert len(set(map(id, column.values))) == 1, name
