@@ -61,5 +61,5 @@ def _fresh():
 def _value(text):
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text

@@ -1,6 +1,16 @@
 """Values that come from outside: an address, a session file."""
 
+import reprlib
+
 import param
+
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = 200
+
+
+def quoted(value):
+    """A value from outside, for a message: as Python writes it, a long one without its middle."""
+    return _short.repr(value)
 
 
 def check_values(kind, values, allowed):
@@ -20,14 +30,16 @@ def check_values(kind, values, allowed):
     trial = kind()
     for name, value in values.items():
         if name not in allowed:
-            raise ValueError(f"there is nothing called {name!r} to set; there is {', '.join(allowed)}")
+            known = ", ".join(allowed)
+            raise ValueError(f"there is nothing called {quoted(name)} to set; there is {known}")
         parameter = trial.param[name]
-        if type(parameter) is param.Selector and parameter.objects == [""]:
+        open_choice = type(parameter) is param.Selector and parameter.objects == [""]
+        if open_choice and isinstance(value, str):
             parameter.objects = [value]  # what there is to choose from follows from the data
         try:
             if isinstance(parameter, param.Number) and isinstance(value, bool):
                 raise ValueError("a number is needed")
             setattr(trial, name, value)
         except (ValueError, TypeError):
-            raise ValueError(f"{name} cannot be {value!r}: {parameter.doc}") from None
+            raise ValueError(f"{name} cannot be {quoted(value)}: {parameter.doc}") from None
     return dict(values)

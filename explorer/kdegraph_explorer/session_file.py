@@ -2,12 +2,19 @@
 
 import json
 
+from .checks import quoted
 from .snapshot import Snapshot, checked, take
 
 FORMAT = "kdegraph explorer session"
 VERSION = 1
-MAX_BYTES = 256 * 2**20
 EXTENSION = ".json"
+ADVICE = "choose a file that Export > Session file has written"
+# As Python objects, small values take up to 30 times the memory that they take in a file, so they
+# are counted before.
+MAX_BYTES = 256 * 2**20  # of a file, nearly all of them those of a data file
+MAX_PARTS = 100_000  # lists and objects; brackets in names are counted, too
+MAX_VALUES = 6_000_000  # nearly all of them selected points
+MAX_SELECTED = 5_000_000  # points; a longer selection is left out
 
 
 def write(session):
@@ -20,7 +27,7 @@ def write(session):
         "source": key,
         "data": portable,
         "choices": now.choices,
-        "selection": now.selection.tolist(),
+        "selection": now.selection.tolist() if len(now.selection) <= MAX_SELECTED else [],
         "view": now.view,
     }
     return json.dumps(content, indent=1).encode()
@@ -36,18 +43,24 @@ def read(session, content) -> Snapshot:
     """
     if len(content) > MAX_BYTES:
         raise ValueError(f"the session file is too large: {len(content):,} bytes, the limit is {MAX_BYTES:,}")
+    for signs, limit, what in ((b"[{", MAX_PARTS, "lists and objects"), (b",", MAX_VALUES, "values")):
+        if (found := sum(map(content.count, signs))) > limit:
+            limited = f"{found:,} {what}, the limit is {limit:,}"
+            raise ValueError(f"the file is no session: it has {limited}; {ADVICE}")
     try:
         values = json.loads(content)
     except (ValueError, RecursionError):
-        raise ValueError("the file is no session: it is not JSON; choose a file that Export > Session file has written") from None
+        raise ValueError(f"the file is no session: it is not JSON; {ADVICE}") from None
     if not isinstance(values, dict) or values.get("format") != FORMAT:
-        raise ValueError("the file is no session of the explorer; choose one that Export > Session file has written")
+        raise ValueError(f"the file is no session of the explorer; {ADVICE}")
     if values.get("version") != VERSION:
-        raise ValueError(f"the session file is of version {values.get('version')!r}; this explorer reads version {VERSION}")
+        found = quoted(values.get("version"))
+        raise ValueError(f"the session file is of version {found}; this explorer reads version {VERSION}")
     for name, kind in (("source", str), ("data", dict), ("choices", dict), ("selection", list)):
         if not isinstance(values.get(name), kind):
-            raise ValueError(f"the session file is damaged: {name} is {values.get(name)!r:.80}")
+            raise ValueError(f"the session file is damaged: {name} is {quoted(values.get(name))}")
     if values["source"] not in session.sources:
-        raise ValueError(f"the session file names the source {values['source']!r}, which is not one of {', '.join(session.sources)}")
+        found, known = quoted(values["source"]), ", ".join(session.sources)
+        raise ValueError(f"the session file names the source {found}, which is not one of {known}")
     data = session.sources[values["source"]].unpack(values["data"])
     return checked(session, values["source"], data, values["choices"], values["selection"], values.get("view", ""))

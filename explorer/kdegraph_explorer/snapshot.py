@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .checks import check_values
+from .checks import check_values, quoted
 from .state import AUTOMATIC, State
 
 
@@ -57,8 +57,9 @@ def checked(session, source, data, choices, selection=(), view=""):
     ValueError
         For a name that does not exist or a value that cannot be.
     """
-    if source not in session.sources:
-        raise ValueError(f"source must be one of {', '.join(session.sources)}, got {source!r}")
+    if not isinstance(source, str) or source not in session.sources:
+        known = ", ".join(session.sources)
+        raise ValueError(f"source must be one of {known}, got {quoted(source)}")
     return Snapshot(
         source,
         session.sources[source].checked(data),
@@ -69,9 +70,12 @@ def checked(session, source, data, choices, selection=(), view=""):
 
 
 def _check_selection(selection):
-    indices = np.asarray(selection)
+    try:
+        indices = np.asarray(selection)
+    except ValueError:  # lists of different lengths
+        indices = np.asarray(None)
     if indices.size == 0:
         return np.empty(0, dtype=np.intp)
-    if indices.ndim != 1 or indices.dtype.kind not in "iu" or indices.min() < 0:
+    if indices.ndim != 1 or indices.dtype.kind != "i" or indices.min() < 0:
         raise ValueError("selection must be a list of the indices of points, whole numbers from 0")
     return np.unique(indices).astype(np.intp)

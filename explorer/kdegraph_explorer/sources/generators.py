@@ -57,4 +57,4 @@ class Generators(Source):
     def script(self, data, dataset):
         """See `Source.script`."""
         noise = data["noise"] * GENERATORS[data["shape"]].noise
-        return [f"data = kdegraph.datasets.make({data['shape']!r}, n={data['n']}, noise={noise!r}, seed={data['seed']})"]
+        return [f"data = kdegraph.datasets.make({data['shape']!r}, n={data['n']!r}, noise={noise!r}, seed={data['seed']!r})"]

@@ -7,11 +7,13 @@ import numpy as np
 import param
 from kdegraph.datasets import Dataset
 
+from ..checks import quoted
 from .base import Source
 
 GRID = 4095  # places along a side of the canvas: two coordinates and a class are one number of 32 bits
 CANVAS = np.array([1.6, 1.0])  # its width and height
 MAX_POINTS = 20_000
+MAX_TEXT = 4 * ((4 * MAX_POINTS + 2) // 3)  # characters: base64 makes four of three bytes
 MAX_ADDRESS = 1200  # painted points that an address of the page can hold
 N_CLASSES = 5
 
@@ -35,13 +37,17 @@ def unpack(text):
     ------
     ValueError
     """
+    known = f"at most {MAX_POINTS:,} painted points of {N_CLASSES} classes"
+    wrong = ValueError(f"{quoted(text)} does not hold {known}")
+    if len(text) > MAX_TEXT:
+        raise wrong
     try:
         codes = np.frombuffer(base64.b64decode(text, altchars=b"-_", validate=True), dtype="<u4")
     except (ValueError, TypeError):
-        raise ValueError(f"{text!r:.60} does not hold painted points") from None
+        raise wrong from None
     points = np.stack([codes & 4095, (codes >> 12) & 4095, codes >> 24], axis=1).astype(np.int64)
     if len(points) > MAX_POINTS or (len(points) and points[:, 2].max() >= N_CLASSES):
-        raise ValueError(f"{text!r:.60} does not hold at most {MAX_POINTS:,} painted points of {N_CLASSES} classes")
+        raise wrong
     return points
 
 

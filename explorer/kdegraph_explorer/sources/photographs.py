@@ -30,4 +30,4 @@ class Photographs(Source):
 
     def script(self, data, dataset):
         """See `Source.script`."""
-        return [f"data = kdegraph.datasets.photo({data['picture']!r}, max_pixels={data['pixels']})"]
+        return [f"data = kdegraph.datasets.photo({data['picture']!r}, max_pixels={data['pixels']!r})"]

@@ -8,6 +8,7 @@ from typing import ClassVar
 import param
 from kdegraph import datasets
 
+from ..checks import quoted
 from .base import Source
 from .photographs import PIXELS
 
@@ -109,9 +110,11 @@ class Upload(Source):
         data = {**self.defaults(), **data}
         columns, label, file = data["columns"], data["label_column"], data["file"]
         if not (isinstance(columns, list) and all(isinstance(name, str) for name in columns) and isinstance(label, str)):
-            raise ValueError(f"columns must be a list of names and label_column a name, got {columns!r:.80} and {label!r:.80}")
+            found = f"{quoted(columns)} and {quoted(label)}"
+            raise ValueError(f"columns must be a list of names and label_column a name, got {found}")
         if file is not None and not isinstance(file, tuple):
-            raise ValueError(f"the file {file!r:.80} cannot be part of an address: choose it under Data, or open a session file")
+            advice = "choose it under Data, or open a session file"
+            raise ValueError(f"the file {quoted(file)} cannot be part of an address: {advice}")
         rest = {name: data[name] for name in data if name not in ("file", "columns", "label_column")}
         return {**self.defaults(), **super().checked(rest), "file": file, "columns": columns, "label_column": label}
 
@@ -129,25 +132,28 @@ class Upload(Source):
         if file is None:
             return data
         if not isinstance(file, dict) or not isinstance(file.get("name"), str):
-            raise ValueError(f"the session file is damaged: its data file is {file!r:.80}")
+            raise ValueError(f"the session file is damaged: its data file is {quoted(file)}")
         if "content" in file:
             try:
                 return {**data, "file": (file["name"], base64.b64decode(file["content"], validate=True))}
             except (ValueError, TypeError):
-                raise ValueError(f"the session file is damaged: {file['name']} in it cannot be read") from None
+                raise ValueError(f"the session file is damaged: {file['name']:.80} in it cannot be read") from None
         if self.file is not None and not isinstance(self.file, ValueError) and checksum(bytes_of(self.file)) == file.get("sha256"):
             return {**data, "file": self.file}
         raise ValueError(
-            f"the session is about the file {file['name']}, which is too large to be part of it: open that first, then the session"
+            f"the session is about the file {file['name']:.80}, which is too large to be part of it: open that first, then the session"
         )
 
     def script(self, data, dataset):
         """See `Source.script`."""
         name = name_of(data["file"])
         if dataset.image is not None:
-            return [f"data = kdegraph.datasets.load({name!r}, max_pixels={data['pixels']})"]
-        label = None if data["label_column"] == NO_LABELS else data["label_column"]
-        return [f"data = kdegraph.datasets.load({name!r}, columns={list(data['columns'])!r}, label={label!r}, dropna={data['incomplete']})"]
+            options = f"max_pixels={data['pixels']!r}"
+        else:
+            label = None if data["label_column"] == NO_LABELS else data["label_column"]
+            chosen = f"columns={list(data['columns'])!r}, label={label!r}"
+            options = f"{chosen}, dropna={data['incomplete']!r}"
+        return [f"data = kdegraph.datasets.load({name!r}, {options})"]
 
 
 def packed(name, content):
@@ -166,7 +172,7 @@ def name_of(file):
     """The name of a path, or of the pair of a name and bytes; None for what is no file."""
     if file is None or isinstance(file, ValueError):
         return None
-    return file[0] if isinstance(file, tuple) else Path(file).name
+    return Path(file[0] if isinstance(file, tuple) else file).name
 
 
 def bytes_of(file):
