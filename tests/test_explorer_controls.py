@@ -103,6 +103,36 @@ def send(button, content, parts, after=lambda part: None):
     button._handle_msg({"status": "finished"})
 
 
+def test_a_file_over_the_limit_is_turned_away_by_the_server_too():
+    refused, given, sizes = [], [], []
+    button = FileButton(refused.append, max_file_size=len(TABLE))
+    button.param.watch(lambda event: given.append(event.new), "value")
+    send(button, TABLE + b"1", 4, after=lambda part: sizes.append(sum(map(len, held(button)))))
+    assert max(sizes) <= len(TABLE)
+    assert sizes[-1] == 0
+    assert len(refused) == 1
+    assert "the limit is 455 bytes, and more has arrived; choose a smaller one" in str(refused[0])
+    assert given == []
+    send(button, TABLE, 4)
+    assert given == [TABLE]
+    assert len(refused) == 1
+
+
+def held(button):
+    """The parts of files that the server keeps."""
+    parts = [file["value"] for file in button._buffer]
+    return parts + [part for file in button._file_buffer.values() for part in file["chunks"].values()]
+
+
+def test_what_is_left_of_an_upload_goes_when_the_next_begins():
+    button = FileButton(pytest.fail)
+    for name in ("a.csv", "b.csv"):
+        button._handle_msg({"status": "initializing"})
+        message = {"status": "upload_event", "name": name, "chunk": 1, "total_chunks": 2}
+        button._handle_msg({**message, "mime_type": "text/csv", "data": TABLE})
+    assert held(button) == [TABLE]
+
+
 def test_upload_shows_how_much_has_arrived_and_can_be_cancelled(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0)
     session, state, seen = explorer.session, explorer.session.state, []

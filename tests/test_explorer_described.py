@@ -58,10 +58,10 @@ def test_a_table_takes_the_place_of_its_plot_and_stays_current(explorer):
     plot, table = list(paper.objects)[1:]
     assert plot.styles == {"visibility": "hidden"}
     assert table.visible
-    assert "Point 0:" in table.html
+    assert "Point 0:" in table.content
     explorer.session.state.selection = np.array([5])
     settle(explorer)
-    assert "Point 5:" in table.html
+    assert "Point 5:" in table.content
     assert "Point 5:" in caption.summary
     caption.table = False
     assert plot.styles == {"visibility": "visible"}

@@ -30,10 +30,10 @@ def example(name):
 def test_view_of_the_page(explore, monkeypatch):
     monkeypatch.setattr("kdegraph_explorer.explorer.VIEWS", [*VIEWS, example("CountView")])
     explorer = explore([[0.0, 0.0], [0.1, 0.0], [5.0, 5.0]], sigma=1.0, n_clusters=2)
-    assert view(explorer, "count")._text.html == "[2 1]"
+    assert view(explorer, "count")._text.content == "[2 1]"
     explorer.session.state.choose(n_clusters=1)
     settle(explorer)
-    assert view(explorer, "count")._text.html == "[3]"
+    assert view(explorer, "count")._text.content == "[3]"
 
 
 def test_source_of_the_page(explore, monkeypatch):

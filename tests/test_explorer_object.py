@@ -10,7 +10,7 @@ from kdegraph import datasets
 from kdegraph_explorer import Explorer
 from kdegraph_explorer.app import create_app
 from kdegraph_explorer.jobs import Mailbox
-from kdegraph_explorer.views.markup import Beacon, Markup
+from kdegraph_explorer.views.markup import Beacon, Text
 
 
 def figure_names(place):
@@ -78,7 +78,7 @@ def test_page_and_notebook_show_the_same_parts(explore, monkeypatch):
         for key in tabs.options.values():
             tabs.value = key
     assert figure_names(page) == figure_names(place) == first
-    assert sum(text.html == "Opening the view …" for text in page.select(Markup)) == len(tabs.options) - 1
+    assert sum(text.content == "Opening the view …" for text in page.select(Text)) == len(tabs.options) - 1
     for mailbox in mailboxes:
         mailbox.drain()
     every = {figure.name for shown in explorer.views if shown.applies() for figure in shown.figures()}

@@ -83,8 +83,8 @@ def test_first_graph_of_slow_work_is_shown_before_its_clusters(held):
 
     def look(*events):
         bar = view.__panel__()
-        seen.append((session.state.early is not None, session.state.outcome("kde") is not None, bar.visible and bar.html))
-        if session.state.early is not None and built in bar.html:
+        seen.append((session.state.early is not None, session.state.outcome("kde") is not None, bar.visible and bar.content))
+        if session.state.early is not None and built in bar.content:
             go_on.set()
 
     session.state.param.watch(look, ["result", "early", "stages"])

@@ -10,11 +10,11 @@ from kdegraph_explorer.views.spectral import draw_conductances
 def test_the_selected_point_is_looked_at(explore):
     explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_rounds=6)
     state, one = explorer.session.state, view(explorer, "point")
-    assert one._table.html == ""  # nothing is computed for a view that nobody sees
+    assert one._table.content == ""  # nothing is computed for a view that nobody sees
     state.view = "point"
     state.selection = np.array([17])
     settle(explorer)
-    assert "Point 17: kernel degree" in one._table.html
+    assert "Point 17: kernel degree" in one._table.content
     drawn = np.unique(explorer.graph.neighbors[17])
     assert sorted(zip(one._drawn.data["x"], one._drawn.data["y"], strict=True)) == sorted(map(tuple, explorer.X[drawn]))
     assert len(one._nearest.data["x"]) == 10
@@ -49,7 +49,7 @@ def test_one_point_of_many_dimensions_and_without_edges(explore):
     assert one._field.data["image"] == []  # no plane to draw the kernel on
     explorer.session.state.choose(sigma=1e-300, n_clusters=1)
     settle(explorer)
-    assert "20 draws found 0 points" in one._table.html
+    assert "20 draws found 0 points" in one._table.content
     assert len(one._boxes.data["left"]) == 0
 
 
@@ -79,7 +79,7 @@ def test_full_graph_of_many_points_is_estimated_in_the_rounds(explore, monkeypat
     explorer.session.state.view = "rounds"
     settle(explorer)
     assert explorer.session.state.outcome("full") is None
-    assert rounds._note.html == "dashed: full graph, estimated from 24 rounds"
+    assert rounds._note.content == "dashed: full graph, estimated from 24 rounds"
     explorer.session.state.view = "points"
     settle(explorer)
     assert not explorer.session.state.with_full
@@ -140,7 +140,7 @@ def test_no_full_graph_of_many_points_is_compared(explore, monkeypatch):
     settle(explorer)
     assert compare.differences("full") is None
     assert compare._buttons["full"].disabled
-    assert "not built" in compare._words.object
+    assert "not built" in compare._words.content
 
 
 def test_scaling_is_measured_when_asked(explore):
@@ -151,7 +151,7 @@ def test_scaling_is_measured_when_asked(explore):
     scaling.start()
     settle(explorer)
     assert [(timing.n, timing.method) for timing in scaling.timings] == [(500, "kde"), (500, "knn"), (1000, "kde"), (1000, "knn")]
-    assert scaling._table.html.count("<tr") == 5
+    assert scaling._table.content.count("<tr") == 5
     assert not scaling._run.disabled
     assert scaling._stop.disabled
     scaling._methods.value = []

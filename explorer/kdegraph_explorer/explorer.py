@@ -19,7 +19,7 @@ from .session import Session
 from .views import VIEWS
 from .views.base import FREE, beside, lower
 from .views.controls import DataControls, DisplayControls, ParameterControls
-from .views.markup import Beacon, Markup
+from .views.markup import Beacon, Text
 from .views.stages import StageBars
 from .views.status import Problem, Status
 from .views.toolbar import Toolbar
@@ -131,7 +131,7 @@ class Explorer(Viewer):
             self.session.start()
 
     def __panel__(self):
-        beacon = Beacon(html="Starting …", height=HEIGHT, sizing_mode="stretch_width")
+        beacon = Beacon("Starting …", height=HEIGHT, sizing_mode="stretch_width")
         place = pn.Column(beacon, sizing_mode="stretch_width", margin=0, css_classes=["kg-explorer"])
         beacon.param.watch(lambda event: self.session.mailbox.post(lambda: self._appear(place, beacon)), "beats")
         return place
@@ -150,7 +150,7 @@ class Explorer(Viewer):
             return
         beacon.param.update(heard=True, visible=False)
         if self._place is not None:
-            self._place[1:] = [Markup(html="The explorer has moved to where it was shown last.")]
+            self._place[1:] = [Text("The explorer has moved to where it was shown last.")]
         self._place = place
         sidebar, header, main = self.sections()
         body = pn.Row(
@@ -288,7 +288,7 @@ class Explorer(Viewer):
             self._fill(place, shown)
         else:
             with growing(self._main):
-                place.append(Markup(html="Opening the view …", stylesheets=[OPENING], sizing_mode="stretch_both"))
+                place.append(Text("Opening the view …", stylesheets=[OPENING], sizing_mode="stretch_both"))
             self.session.mailbox.post(lambda: self._fill(place, shown))  # that takes a second; meanwhile the browser shows the sentence
         self.session.state.with_full = shown.with_full
 

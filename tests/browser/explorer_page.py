@@ -42,7 +42,7 @@ class ExplorerPage:
         return self.settle()
 
     def _message(self, text=r"\w"):
-        return self.page.locator(".kg-error .MuiAlert-message").filter(has_text=re.compile(text))
+        return self.page.locator(".kg-error .kg-message div div").filter(has_text=re.compile(text))
 
     def settle(self):
         """Wait until there is a complete result and nothing is computed, sent or drawn any more."""

@@ -62,7 +62,7 @@ def test_address_follows_the_choices_and_brings_them_back(explorer):
 def test_address_that_cannot_be_says_why(explorer_server, new_page):
     other = new_page()
     other.goto(explorer_server[0] + "?sigma=-3")
-    other.locator(".kg-error .MuiAlert-message", has_text="sigma cannot be -3").wait_for()
+    other.locator(".kg-error", has_text="sigma cannot be -3").wait_for()
     other.locator(".kg-status", has_text="points in").wait_for()
 
 

@@ -1,7 +1,6 @@
 """What a view is, and what all views look like."""
 
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 import panel as pn
@@ -10,7 +9,7 @@ from panel.viewable import Viewer
 
 from .caption import STYLE as CAPTION_STYLE
 from .caption import Caption
-from .markup import TABLE_STYLE, Markup, html_table
+from .markup import TABLE_STYLE, Markup, Text, html_table
 
 
 class View(Viewer):
@@ -130,13 +129,13 @@ def card(title, sentence, *content, figure="", describe=None, view=None, **optio
 
 def _table(head, content, describe, view):
     """The table that takes the place of the content of a card."""
-    table = Markup(stylesheets=[TABLE_STYLE], css_classes=["kg-table", "kg-scroll"], visible=False, styles=OVER_THE_PLOT)
+    table = Text(stylesheets=[TABLE_STYLE], css_classes=["kg-table", "kg-scroll"], visible=False, styles=OVER_THE_PLOT)
 
     def update():
         description = describe(head.table)
         head.summary = description.summary
         if head.table:  # what nobody sees costs nothing
-            table.html = description.html()
+            table.content = description.html()
 
     def swap(event):
         table.visible = head.table
@@ -174,10 +173,9 @@ class Description:
 
     def html(self):
         """The sentence, and the table below it."""
-        if not self.rows:
-            return f"<p>{escape(self.summary)}</p>"
-        rows = ((escape(str(name)), (escape(number(value)) for value in values), "") for name, *values in self.rows)
-        return f"<p>{escape(self.summary)}</p>{html_table(map(escape, self.columns), rows)}"
+        rows = [(name, map(number, values), "") for name, *values in self.rows]
+        table = html_table(self.columns, rows) if rows else ""
+        return Markup("<p>{}</p>{}").format(self.summary, table)
 
 
 def number(value):

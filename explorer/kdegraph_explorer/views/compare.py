@@ -11,7 +11,7 @@ from ..drawing.palette import METHOD
 from ..pipeline import ALL_METHODS, FULL_UP_TO
 from .base import BELOW_WHERE_NARROW, View, beside, card, figure_pane, lower
 from .describe import clusters, spectra
-from .markup import TABLE_STYLE, Markup
+from .markup import TABLE_STYLE, Markup, Text, each
 from .plots import LinkedPlots
 from .scores import score_rows, score_table
 from .widgets import button
@@ -19,6 +19,7 @@ from .widgets import button
 SENTENCE = {"kde": "sampled", "knn": "nearest neighbours", "full": "all pairs with a kernel above 1e-9"}
 DIFFERENT = "Labelled differently"
 NOT_BUILT = f"Not built: its memory and time grow with the square of the points. Up to {FULL_UP_TO:,} points it is shown here."
+WORDS_STYLE = ":host { font-size: 12.5px; line-height: 1.5; } p { margin: 2px 0; }"
 OVER_THE_MIDDLE = {
     "position": "absolute",
     "inset": "40% 32px auto 48px",
@@ -41,10 +42,8 @@ class CompareView(View):
         super().__init__(session, **params)
         self._plots = LinkedPlots(session, {method: f"Compare: {name}" for method, name in ALL_METHODS.items()}, self._graph)
         self._spectra = LiveElement("Compare: eigenvalues", draw_spectra, "kg-compare-spectra", xlabel="", ylabel="")
-        self._table = Markup(css_classes=["kg-compare"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8))
-        self._words = pn.pane.HTML(
-            "", sizing_mode="stretch_width", margin=(4, 12), stylesheets=[":host { font-size: 12.5px; line-height: 1.5; }"]
-        )
+        self._table = Text(css_classes=["kg-compare"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8))
+        self._words = Text(sizing_mode="stretch_width", margin=(4, 12), stylesheets=[WORDS_STYLE])
         self._buttons = {
             method: button(
                 f"Select those of the {ALL_METHODS[method]}",
@@ -55,7 +54,7 @@ class CompareView(View):
             )
             for method in ("knn", "full")
         }
-        self._not_built = Markup(html=NOT_BUILT, css_classes=["kg-not-built"], styles=OVER_THE_MIDDLE, visible=False)
+        self._not_built = Text(NOT_BUILT, css_classes=["kg-not-built"], styles=OVER_THE_MIDDLE, visible=False)
         self._body = pn.Column(
             beside(
                 *(
@@ -121,9 +120,9 @@ class CompareView(View):
         self._plots.update()
         outcomes = {method: found for method in ALL_METHODS if (found := self.state.outcome(method)) is not None}
         self._spectra.show({method: found.spectrum.eigenvalues for method, found in outcomes.items()})
-        self._table.html = score_table(ALL_METHODS, self.rows())
+        self._table.content = score_table(ALL_METHODS, self.rows())
         self._not_built.visible = self._too_many
-        self._words.object = "".join(f"<p style='margin:2px 0'>{self._sentence(method)}</p>" for method in self._buttons)
+        self._words.content = each(Markup("<p>{}</p>"), map(self._sentence, self._buttons))
         for method, select in self._buttons.items():
             found = self.differences(method)
             select.disabled = found is None or not len(found)
@@ -137,10 +136,10 @@ class CompareView(View):
         found, name = self.differences(method), ALL_METHODS[method]
         if found is not None:
             n = self.state.shown.n_points
-            return f"<b>{name}</b>: {len(found):,} of {n:,} points ({len(found) / n:.1%})"
-        if method == "full" and self._too_many:
-            return f"<b>{name}</b>: not built"
-        return f"<b>{name}</b>: under way"
+            words = f"{len(found):,} of {n:,} points ({len(found) / n:.1%})"
+        else:
+            words = "not built" if method == "full" and self._too_many else "under way"
+        return Markup("<b>{}</b>: {}").format(name, words)
 
 
 def draw_spectra(spectra):

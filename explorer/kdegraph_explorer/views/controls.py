@@ -1,7 +1,6 @@
 """The controls: where the data come from, the parameters, and what is drawn."""
 
 import math
-from html import escape
 
 import panel as pn
 import panel_material_ui as pmui
@@ -9,7 +8,8 @@ from kdegraph._validation import check_positive
 from panel.viewable import Viewer
 
 from ..projection import axes
-from .widgets import COMPACT, DENSE, SMALL_TOGGLE, at_once, control, link, row
+from .markup import Markup, Text
+from .widgets import COMPACT, DENSE, SMALL_TOGGLE, Select, at_once, control, link, row
 
 SIGMA_DECADES = 1.5  # the slider reaches this far to both sides of the automatic value
 ROUNDED = 3e-5  # of an exponent: what five digits of sigma leave out
@@ -17,8 +17,8 @@ ROUNDED = 3e-5  # of an exponent: what five digits of sigma leave out
 
 def heading(text):
     """The title of a group of controls."""
-    return pn.pane.HTML(
-        f"<h2>{text}</h2>",
+    return Text(
+        Markup("<h2>{}</h2>").format(text),
         stylesheets=[
             ":host h2 { font-size: 11.5px; font-weight: 700; letter-spacing: 0.08em; text-transform: uppercase; opacity: 0.6; margin: 0; }"
         ],
@@ -73,7 +73,7 @@ class DataControls(Viewer):
             widgets = {name: control(source, name, hint, session.receive) for name, hint in hints.items() if hint != "none"}
             self._widgets |= {(key, name): widget for name, widget in widgets.items()}
             lines += paired(widgets.values())
-        self._sentence = pn.pane.HTML("", stylesheets=[SENTENCE_STYLE], sizing_mode="stretch_width", margin=(2, 10, 0, 10))
+        self._sentence = Text(stylesheets=[SENTENCE_STYLE], sizing_mode="stretch_width", margin=(2, 10, 0, 10))
         self._body = pn.Column(heading("Data"), choice, *lines, self._sentence, sizing_mode="stretch_width", margin=0)
         self.state.param.watch(lambda *events: self._update(), ["source", "dataset", "error"])
         self._update()
@@ -84,7 +84,7 @@ class DataControls(Viewer):
     def _update(self):
         for (key, name), widget in self._widgets.items():
             widget.visible = key == self.state.source and name in self.session.sources[key].applicable()
-        self._sentence.object = escape(self.state.dataset.description) if self.state.dataset is not None else ""
+        self._sentence.content = "" if self.state.dataset is None else self.state.dataset.description
 
 
 class ParameterControls(Viewer):
@@ -213,7 +213,7 @@ class DisplayControls(Viewer):
 
     def _axis(self, name):
         parameter = self.state.param[name]
-        widget = pmui.Select(label=parameter.label, description=parameter.doc, size="small", sizing_mode="stretch_width", margin=(6, 8))
+        widget = Select(label=parameter.label, description=parameter.doc, size="small", sizing_mode="stretch_width", margin=(6, 8))
         widget.param.watch(lambda event: event.new and setattr(self.state, name, event.new), "value")
         return widget
 

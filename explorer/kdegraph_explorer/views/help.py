@@ -1,8 +1,7 @@
 """The text of the help."""
 
-from html import escape
-
 from ..shortcuts import SHORTCUTS
+from .markup import Markup
 
 READING = (
     (
@@ -34,16 +33,20 @@ READING = (
 
 def help_text():
     """Help as HTML: how to read the plots, and the keys."""
-    reading = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in READING)
-    keys = "".join(
-        f"<tr><th scope='row'><kbd>{escape(shortcut.shown)}</kbd></th><td>{escape(shortcut.sentence)}</td></tr>"
-        for shortcut in SHORTCUTS
-        if shortcut.shown
-    )
-    return f"<style>{STYLE}</style><div class='kg-help'><dl>{reading}</dl><table><caption>Keys</caption><tbody>{keys}</tbody></table></div>"
+    reading = Markup().join(Markup("<dt>{}</dt><dd>{}</dd>").format(*pair) for pair in READING)
+    row = Markup("<tr><th scope='row'><kbd>{}</kbd></th><td>{}</td></tr>")
+    shown = [shortcut for shortcut in SHORTCUTS if shortcut.shown]
+    keys = Markup().join(row.format(shortcut.shown, shortcut.sentence) for shortcut in shown)
+    return PAGE.format(style=STYLE, reading=reading, keys=keys)
 
 
-STYLE = """
+PAGE = Markup("""<style>{style}</style><div class="kg-help">
+<dl>{reading}</dl>
+<table><caption>Keys</caption><tbody>{keys}</tbody></table>
+</div>""")
+
+
+STYLE = Markup("""
 .kg-help { font-size: 14px; line-height: 1.45; display: flex; flex-wrap: wrap; gap: 12px 32px; }
 dl { flex: 1 1 300px; margin: 0; }
 dt { font-weight: 600; }
@@ -53,4 +56,4 @@ caption { text-align: left; font-weight: 600; padding-bottom: 4px; }
 th, td { text-align: left; font-weight: 400; padding: 1.5px 8px 1.5px 0; vertical-align: top; }
 th { white-space: nowrap; width: 96px; }
 kbd { font: 600 12px system-ui, sans-serif; border: 1px solid rgba(128, 128, 128, 0.5); border-radius: 4px; padding: 1px 6px; }
-"""
+""")

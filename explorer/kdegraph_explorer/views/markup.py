@@ -1,26 +1,42 @@
-"""Text that changes often."""
+"""How text reaches the page: as text, unless it is a `markupsafe.Markup`, which is taken for HTML.
+
+A `Markup` is only ever made of what this package says itself; what else stands in it comes in by
+`Markup.format` or `Markup.join`, which escape it.
+"""
 
 import param
+from markupsafe import Markup, escape
 from panel.custom import JSComponent
 
 
-class Markup(JSComponent):
-    """A piece of HTML that can change many times a second: unlike `panel.pane.HTML`, a change does not lay out the whole page anew."""
+class Text(JSComponent):
+    """Text, or HTML, that can change many times a second.
 
-    html = param.String(doc="What is shown. Trusted: escape what comes from users.")
+    Unlike `panel.pane.HTML`, a change does not lay out the whole page anew.
+    """
+
+    content = param.String(doc="What is shown: text, or HTML where it is a `Markup`.")
 
     _esm = """
     export function render({model}) {
       const element = document.createElement("div")
-      const show = () => { element.innerHTML = model.html }
-      model.on("html", show)
+      const show = () => { element.innerHTML = model.content }
+      model.on("content", show)
       show()
       return element
     }
     """
 
+    def __init__(self, content="", **params):
+        super().__init__(content=content, **params)
 
-class Beacon(Markup):
+    def _process_param_change(self, params):
+        if "content" in params:
+            params["content"] = str(escape(params["content"]))
+        return super()._process_param_change(params)
+
+
+class Beacon(Text):
     """Tells when it has appeared in the browser: from then on, what is sent arrives."""
 
     beats = param.Integer(default=0, doc="Grows until it is heard; the first beats of a notebook may be lost.")
@@ -29,11 +45,29 @@ class Beacon(Markup):
     _esm = """
     export function render({model}) {
       const element = document.createElement("div")
-      element.innerHTML = model.html
+      element.innerHTML = model.content
       const timer = setInterval(() => model.heard ? clearInterval(timer) : model.beats += 1, 200)
       return element
     }
     """
+
+
+_ICON = ":material/"  # what panel-material-ui makes an icon of, up to the next colon
+_JOINER = "\N{WORD JOINER}"  # is not seen
+
+
+class AsWritten:
+    """For a widget with options: they are shown as they are written, without icons."""
+
+    @property
+    def labels(self):
+        """What is shown of each option."""
+        return [label.replace(_ICON, f":{_JOINER}{_ICON[1:]}") for label in super().labels]
+
+    @property
+    def unicode_values(self):
+        """What stands for each option where these are a list."""
+        return self.labels
 
 
 TABLE_STYLE = """
@@ -52,18 +86,33 @@ tbody tr:hover { background: rgba(128, 128, 128, 0.10); }
 
 
 def html_table(columns, rows):
-    """A table, as HTML; all texts are HTML, too: escape what comes from users.
+    """A table.
 
     Parameters
     ----------
-    columns : sequence of str
+    columns : iterable of str
         The first is that of the names of the rows.
     rows : iterable of (name, values, explanation)
         The name and the values are shown, the explanation when the mouse rests on the row.
+
+    Returns
+    -------
+    Markup
+        All that was passed in is text there, unless it is a `Markup`.
     """
-    head = "".join(f'<th scope="col">{name}</th>' for name in columns)
-    body = "".join(
-        f'<tr title="{explanation}"><th scope="row">{name}</th>{"".join(f"<td>{value}</td>" for value in values)}</tr>'
-        for name, values, explanation in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    head = each(Markup('<th scope="col">{}</th>'), columns)
+    row, cell = Markup('<tr title="{}"><th scope="row">{}</th>{}</tr>'), Markup("<td>{}</td>")
+    body = Markup().join(row.format(explanation, name, each(cell, values)) for name, values, explanation in rows)
+    return Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(head, body)
+
+
+def each(element, texts):
+    """An element for each of the texts, one after the other.
+
+    Parameters
+    ----------
+    element : Markup
+        With braces where the text stands.
+    texts : iterable of str
+    """
+    return Markup().join(map(element.format, texts))

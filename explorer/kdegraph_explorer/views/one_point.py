@@ -15,8 +15,9 @@ from ..drawing.palette import BETWEEN, MARK, METHOD, rgb
 from ..drawing.recursion import RecursionPlot
 from . import describe
 from .base import View, beside, card, figure_pane
-from .markup import TABLE_STYLE, Markup
+from .markup import TABLE_STYLE, Markup, Text, html_table
 from .plots import LinkedPlots
+from .scores import colored
 from .widgets import DENSE, button
 
 FIELD_SIZE = 96  # pixels of the image of the kernel, which is smooth
@@ -58,9 +59,7 @@ class OnePointView(View):
                 ("All", "Show every halving down to the sample.", 1000),
             )
         ]
-        self._table = Markup(
-            css_classes=["kg-neighbours", "kg-scroll"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8)
-        )
+        self._table = Text(css_classes=["kg-neighbours", "kg-scroll"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8))
         self._body = beside(
             pn.Column(
                 card(
@@ -229,22 +228,22 @@ class OnePointView(View):
     def _tabulate(self):
         graph, found, *_ = self._shown
         both = set(found.sampled) & set(found.nearest)
-        dot = {method: f'<i style="background:{colour}"></i>' for method, colour in METHOD.items()}
-        words = describe.neighbours(graph, found, False).summary
-        head = "".join(f'<th scope="col" title="{meaning}">{name}</th>' for name, meaning in COLUMNS.items())
+        explained = Markup('<span title="{}">{}</span>')
+        columns = [explained.format(meaning, name) for name, meaning in COLUMNS.items()]
 
-        def rows(points, weights):
-            return "".join(
-                f'<tr><th scope="row">{j:,}{" •" * (j in both)}</th><td>{found.distances[j]:.3g}</td><td>{found.chance(j):.2g}</td>'
-                f"<td>{found.times_drawn(j)}</td><td>{weight:.2f}</td></tr>"
-                for j, weight in zip(points.tolist(), weights, strict=True)
-            )
+        def table(method, title, points, weights):
+            rows = []
+            for j, weight in zip(points.tolist(), weights, strict=True):
+                near = f"{found.distances[j]:.3g}", f"{found.chance(j):.2g}"
+                values = (*near, str(found.times_drawn(j)), f"{weight:.2f}")
+                rows.append((f"{j:,}{' •' * (j in both)}", values, ""))
+            return html_table((colored(method, title), *columns), rows)
 
-        sampled, nearest = rows(found.sampled, found.weight), rows(found.nearest, np.ones(len(found.nearest)))
-        self._table.html = (
-            f"<p>{words}</p><table><thead><tr><th scope=row>{dot['kde']}Sampled</th>{head}</tr></thead><tbody>{sampled}</tbody></table>"
-            f"<table><thead><tr><th scope=row>{dot['knn']}Nearest</th>{head}</tr></thead><tbody>{nearest}</tbody></table>"
-            f'<p style="color:{BETWEEN}">• in both</p>'
+        self._table.content = Markup('<p>{}</p>{}{}<p style="color:{}">• in both</p>').format(
+            describe.neighbours(graph, found, False).summary,
+            table("kde", "Sampled", found.sampled, found.weight),
+            table("knn", "Nearest", found.nearest, np.ones(len(found.nearest))),
+            BETWEEN,
         )
 
 

@@ -1,7 +1,7 @@
 """Plots of graphs over the same points, side by side and linked."""
 
 from bokeh.events import MouseLeave, MouseMove, PanStart, SelectionGeometry, Tap
-from bokeh.models import BoxSelectTool, ColumnDataSource, Label, LassoSelectTool, PanTool
+from bokeh.models import BoxSelectTool, ColumnDataSource, Label, LassoSelectTool, PanTool, PlainText
 
 from ..drawing.figures import TEXT, Frame, extent_of, plain_figure
 from ..drawing.painter import MAX_GLYPHS, Painter, Scene, point_radius
@@ -188,7 +188,7 @@ class GraphPlot:
     def name_axes(self, horizontal, vertical):
         """Write the names of the axes, unless they are "x" and "y", which say nothing."""
         for axis, name in ((self.figure.xaxis, horizontal), (self.figure.yaxis, vertical)):
-            axis.axis_label = name if len(name) > 2 else ""
+            axis.axis_label = PlainText(text=name if len(name) > 2 else "")  # a str may be TeX
         self.figure.min_border_left = ROOM + (ROOM_FOR_A_NAME if len(vertical) > 2 else 0)
 
     def select(self, indices):

@@ -13,7 +13,7 @@ from ..drawing.elements import LiveElement
 from ..drawing.palette import METHOD
 from . import describe
 from .base import View, beside, card, figure_pane
-from .markup import Markup
+from .markup import Text
 from .plots import LinkedPlots
 
 N_EIGENVALUES = 6
@@ -62,7 +62,7 @@ class RoundsView(View):
         self._player.param.watch(lambda event: self._play(), "value")
         self._spectra = LiveElement("Rounds: eigenvalues", draw_eigenvalues, "kg-rounds-spectrum", xlabel="round", ylabel="")
         self._errors = LiveElement("Rounds: degrees", draw_errors, "kg-rounds-degrees", xlabel="round", ylabel="", yformatter="%.3g")
-        self._note = Markup(margin=(0, 12), height=18, stylesheets=[":host { font-size: 12px; } div { opacity: 0.9; }"])
+        self._note = Text(margin=(0, 12), height=18, stylesheets=[":host { font-size: 12px; } div { opacity: 0.9; }"])
         self._body = beside(
             card(
                 "Sampled graph",
@@ -180,7 +180,7 @@ class RoundsView(View):
         curves = _Curves(self._found or NOTHING, self._graph.n_rounds, limit)
         self._spectra.show(curves)
         self._errors.show(curves)
-        self._note.html = f"dashed: {self._limit_of}" if self._limit is not None else "dashed: under way"
+        self._note.content = f"dashed: {'under way' if self._limit is None else self._limit_of}"
         self.describe()
 
     def _describe_graph(self, full):

@@ -1,7 +1,6 @@
 """How long each graph takes, against the number of points: measured on this machine, when asked."""
 
 from functools import partial
-from html import escape
 
 import holoviews as hv
 import numpy as np
@@ -14,10 +13,11 @@ from ..drawing.palette import METHOD
 from ..pipeline import ALL_METHODS
 from . import describe
 from .base import BELOW_WHERE_NARROW, WRAPS_WHERE_NARROW, View, beside, card
-from .markup import TABLE_STYLE, Markup, html_table
-from .scores import number
+from .markup import TABLE_STYLE, Markup, Text, html_table
+from .scores import colored, number
 from .widgets import button
 
+HINT = Markup("<p>Press “Measure”: the present σ, L and k are used, on more and more points like those on the screen.</p>")
 WORDS_STYLE = ":host { font-size: 12.5px; opacity: 0.7; } div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }"
 
 
@@ -53,9 +53,9 @@ class ScalingView(View):
         )
         self._stop = button("Stop", "Stop measuring; what was measured stays.", self.stop, width=80, margin=(8, 4), disabled=True)
         self._bar = pmui.LinearProgress(value=0, variant="determinate", width=110, margin=(22, 12), visible=False)
-        self._words = Markup(sizing_mode="stretch_width", height=20, margin=(16, 4), stylesheets=[WORDS_STYLE])
+        self._words = Text(sizing_mode="stretch_width", height=20, margin=(16, 4), stylesheets=[WORDS_STYLE])
         self._plot = LiveElement("Scaling: seconds", draw_timings, "kg-scaling", xlabel="points", ylabel="seconds", logx=True, logy=True)
-        self._table = Markup(css_classes=["kg-timings"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8))
+        self._table = Text(css_classes=["kg-timings"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8))
         self._body = pn.Column(
             pn.Row(
                 self._methods,
@@ -95,13 +95,13 @@ class ScalingView(View):
         if series is None:
             return
         self._run.disabled, self._stop.disabled, self._bar.visible, self._bar.value = True, False, True, 0
-        self._words.html = "starting …"
+        self._words.content = "starting …"
         self._job.request(series, replace=True)
 
     def stop(self):
         """Stop measuring; what was measured stays."""
         self._job.cancel()
-        self._words.html = "stopping …"
+        self._words.content = "stopping …"
 
     def _series(self):
         """What to measure, or None without data or methods."""
@@ -119,7 +119,7 @@ class ScalingView(View):
         idle = stage is None
         self._run.disabled, self._stop.disabled, self._bar.visible = not idle, idle, not idle
         self._bar.value = round(100 * fraction)
-        self._words.html = "" if idle else escape(stage)
+        self._words.content = stage or ""
 
     def _fail(self, series, error):
         self.state.error = f"scaling: {error}"
@@ -133,14 +133,14 @@ class ScalingView(View):
     def _tabulate(self):
         rows = [
             (
-                f'<i style="background:{METHOD[timing.method]}"></i>{ALL_METHODS[timing.method]}',
+                colored(timing.method, ALL_METHODS[timing.method]),
                 map(number, (timing.n, timing.n_edges, *timing.seconds.values())),
                 "",
             )
             for timing in self.timings
         ]
-        hint = "" if rows else "<p>Press “Measure”: the present σ, L and k are used, on more and more points like those on the screen.</p>"
-        self._table.html = hint + html_table(("", "points", "edges", "graph", "eigenvalues", "clusters"), rows)
+        hint = Markup() if rows else HINT
+        self._table.content = hint + html_table(("", "points", "edges", "graph", "eigenvalues", "clusters"), rows)
 
 
 def generated(sized, n):

@@ -1,11 +1,9 @@
 """The numbers: size, time and quality of both graphs."""
 
-from html import escape
-
 from ..drawing.palette import METHOD
 from ..pipeline import METHODS
 from .base import View, card, number
-from .markup import TABLE_STYLE, Markup, html_table
+from .markup import TABLE_STYLE, Markup, Text, html_table
 
 EXPLAIN = {
     "Edges": "Number of edges of the graph",
@@ -33,8 +31,14 @@ def score_rows(state, methods):
 
 def score_table(methods, rows):
     """Rows of `score_rows` as an HTML table, with a column for each of the methods (key to name)."""
-    columns = (f'<i style="background:{METHOD[method]}"></i>{name}' for method, name in methods.items())
-    return html_table(("", *columns), ((name, map(number, values), escape(EXPLAIN[name])) for name, *values in rows))
+    columns = [colored(method, name) for method, name in methods.items()]
+    explained = ((name, map(number, values), EXPLAIN[name]) for name, *values in rows)
+    return html_table(("", *columns), explained)
+
+
+def colored(method, name):
+    """A name behind a dot in the color of a method, as HTML."""
+    return Markup('<i style="background:{}"></i>{}').format(METHOD[method], name)
 
 
 class ScoresView(View):
@@ -45,7 +49,7 @@ class ScoresView(View):
 
     def __init__(self, session, **params):
         super().__init__(session, **params)
-        self._table = Markup(css_classes=["kg-scores", "kg-scroll"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8))
+        self._table = Text(css_classes=["kg-scores", "kg-scroll"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8))
         self._body = card("Scores", "both graphs in numbers; hover a row for its meaning", self._table)
         self.state.param.watch(lambda *events: self._update(), ["result", "shown"])
         self._update()
@@ -55,4 +59,4 @@ class ScoresView(View):
         return [row for row in score_rows(self.state, METHODS) if row[0] != "Megabytes"]
 
     def _update(self):
-        self._table.html = score_table(METHODS, self.rows())
+        self._table.content = score_table(METHODS, self.rows())

@@ -4,7 +4,7 @@ import time
 
 from panel.viewable import Viewer
 
-from .markup import Markup
+from .markup import Markup, Text
 
 PATIENCE = 1.5  # seconds of work before the bars come: what is quicker than that they would only hide
 
@@ -16,7 +16,7 @@ class StageBars(Viewer):
         super().__init__(**params)
         self.state = session.state
         self._began = None  # when the present work was first reported
-        self._bars = Markup(css_classes=["kg-stages"], stylesheets=[STYLE], visible=False, styles=IN_THE_CORNER)
+        self._bars = Text(css_classes=["kg-stages"], stylesheets=[STYLE], visible=False, styles=IN_THE_CORNER)
         self.state.param.watch(lambda event: self._update(), "stages")
 
     def __panel__(self):
@@ -30,16 +30,17 @@ class StageBars(Viewer):
             self._began = time.monotonic()
         visible = self._began is not None and time.monotonic() - self._began > PATIENCE
         if visible:
-            self._bars.html = f"<div class=rows>{''.join(_row(name, bars) for name, bars in rows)}</div>"
+            shown = Markup().join(_row(name, bars) for name, bars in rows)
+            self._bars.content = Markup("<div class=rows>{}</div>").format(shown)
         self._bars.visible = visible
 
 
 def _row(name, bars):
-    return f"<b>{name}</b><div>{''.join(_bar(name, stage, fraction) for stage, fraction in bars)}</div>"
+    shown = Markup().join(BAR.format(row=name, stage=stage, value=fraction) for stage, fraction in bars)
+    return Markup("<b>{}</b><div>{}</div>").format(name, shown)
 
 
-def _bar(row, stage, fraction):
-    return f'<label>{stage}<progress aria-label="{row}: {stage}" value="{fraction:.2f}"></progress></label>'
+BAR = Markup('<label>{stage}<progress aria-label="{row}: {stage}" value="{value:.2f}"></progress></label>')
 
 
 IN_THE_CORNER = {"position": "absolute", "top": "76px", "right": "14px", "z-index": "5"}

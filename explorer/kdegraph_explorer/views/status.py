@@ -1,12 +1,10 @@
 """What is going on: a line with progress and a way to cancel, and errors where the user looks."""
 
-from html import escape
-
 import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
-from .markup import Markup
+from .markup import Text
 from .widgets import button
 
 
@@ -16,9 +14,7 @@ class Status(Viewer):
     def __init__(self, session, **params):
         super().__init__(**params)
         self.state = session.state
-        self._text = Markup(
-            css_classes=["kg-status"], stylesheets=[STYLE, UNLESS_NARROW], sizing_mode="stretch_width", margin=(4, 12, 0, 12)
-        )
+        self._text = Text(css_classes=["kg-status"], stylesheets=[STYLE, UNLESS_NARROW], sizing_mode="stretch_width", margin=(4, 12, 0, 12))
         self._bar = pmui.LinearProgress(
             value=0,
             variant="determinate",
@@ -62,7 +58,7 @@ class Status(Viewer):
         return words
 
     def _update(self):
-        self._text.html = escape(self.sentence())
+        self._text.content = self.sentence()
         self._work.visible = self.state.stage is not None
         self._bar.value = round(100 * min(max(self.state.fraction, 0.0), 1.0))
 
@@ -73,8 +69,9 @@ class Problem(Viewer):
     def __init__(self, session, **params):
         super().__init__(**params)
         self.state = session.state
-        self._alert = pmui.Alert(
-            "",
+        self._text = Text(css_classes=["kg-message"], stylesheets=[MESSAGE_STYLE], margin=0)
+        alert = pmui.Alert(  # its own text would be Markdown
+            self._text,
             severity="error",
             variant="outlined",
             sizing_mode="stretch_width",
@@ -91,7 +88,7 @@ class Problem(Viewer):
             margin=(6, 4),
             css_classes=["kg-retry"],
         )
-        self._body = pn.Row(self._alert, retry, visible=False, sizing_mode="stretch_width", margin=0)
+        self._body = pn.Row(alert, retry, visible=False, sizing_mode="stretch_width", margin=0)
         self.state.param.watch(lambda *events: self._update(), ["error", "notice"])
         self._update()
 
@@ -99,14 +96,17 @@ class Problem(Viewer):
         return self._body
 
     def _update(self):
-        self._alert.object = self.state.error or self.state.notice
-        self._body.visible = bool(self._alert.object)
+        message = self.state.error or self.state.notice
+        self._text.content = message
+        self._body.visible = bool(message)
 
 
+MESSAGE_STYLE = ":host { font-size: 13.5px; line-height: 1.4; overflow-wrap: anywhere; }"
 ALERT_STYLE = """
 .MuiAlert-root { padding: 0 12px; align-items: center; }
 .MuiAlert-message, .MuiAlert-message * { padding: 0; margin: 0; font-size: 13.5px; line-height: 1.4; }
 .MuiAlert-message { padding: 7px 0; }
+.MuiAlert-message > :empty { display: none; }
 """
 STYLE = """
 :host { font-size: 13px; line-height: 32px; height: 32px; }

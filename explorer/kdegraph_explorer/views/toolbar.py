@@ -11,9 +11,11 @@ from ..session import explain
 from ..shortcuts import SHORTCUTS
 from .browser import Browser
 from .help import help_text
+from .markup import Text
 from .widgets import NAMED_BY_ITS_WORDS, FileButton
 
 OPEN = "Open a session file …"
+SESSION_FILE = "A session file holds all choices, and the data where they are your own. Export → Session file writes one."
 
 
 class Toolbar(Viewer):
@@ -56,7 +58,7 @@ class Toolbar(Viewer):
         )
         button = _button("help_outline", "Help", "Help: keys, and how to read the plots (?)", self._actions["help"])
         self.help = pmui.Dialog(
-            pn.pane.HTML(help_text(), sizing_mode="stretch_width"),
+            Text(help_text(), sizing_mode="stretch_width"),
             title="Help",
             title_variant="h6",
             width_option="md",
@@ -73,7 +75,7 @@ class Toolbar(Viewer):
         )
         self._file.param.watch(lambda event: event.new is not None and self._open(event.new), "value")
         self._opener = pmui.Dialog(
-            pn.pane.HTML("A session file holds all choices, and the data where they are your own. Export → Session file writes one."),
+            Text(SESSION_FILE, sizing_mode="stretch_width"),
             self._file,
             title="Open a session",
             title_variant="h6",

@@ -3,7 +3,10 @@
 import panel as pn
 import panel_material_ui as pmui
 import param
+from kdegraph._memory import format_bytes
 from kdegraph.datasets import MAX_BYTES
+
+from .markup import AsWritten
 
 PART = 2 * 2**20  # bytes of a file that the browser sends at a time
 
@@ -31,11 +34,11 @@ def control(parameterized, name, hint=None, report=None):
         return file_input(parameterized, name, report, common)
     if isinstance(parameter, param.ListSelector):
         del common["size"]
-        return pmui.MultiChoice.from_param(parameter, margin=(6, 8), **common)
+        return MultiChoice.from_param(parameter, margin=(6, 8), **common)
     if isinstance(parameter, param.Boolean):
         return pmui.Switch.from_param(parameter, margin=(2, 8), stylesheets=[COMPACT], **common)
     if isinstance(parameter, param.Selector):
-        return pmui.Select.from_param(parameter, margin=(6, 8), **common)
+        return Select.from_param(parameter, margin=(6, 8), **common)
     if isinstance(parameter, param.Integer) and parameter.bounds[1] > 1000:
         return pmui.IntInput.from_param(parameter, margin=(6, 8, 0, 0), width=112, sx=CLEAR_ICONS, **{**common, "sizing_mode": None})
     if isinstance(parameter, param.Integer):
@@ -57,8 +60,19 @@ def at_once(widget):
     return widget
 
 
+class Select(AsWritten, pmui.Select):
+    """A choice of one option."""
+
+
+class MultiChoice(AsWritten, pmui.MultiChoice):
+    """A choice of several options."""
+
+
 class FileButton(pmui.FileInput):
-    """A file input that tells how much has arrived, and what the browser turns away: files over the size limit, and empty ones.
+    """A file input that tells how much has arrived.
+
+    Files over the size limit, and empty ones, are turned away: by the browser, and by the server,
+    which may be sent anything.
 
     Parameters
     ----------
@@ -70,14 +84,29 @@ class FileButton(pmui.FileInput):
 
     def __init__(self, refuse, report=lambda fraction: True, **params):
         self._refuse, self._report, self._wanted = refuse, report, True
-        super().__init__(chunk_size=PART, **params)
+        self._arrived = 0  # bytes of the file so far
+        super().__init__(**{"chunk_size": PART, "max_file_size": MAX_BYTES, **params})
 
     def _process_chunk(self, msg):
-        super()._process_chunk(msg)
-        self._wanted = self._report(msg["chunk"] / msg["total_chunks"])
+        self._arrived += len(msg["data"])
+        if self._arrived <= self.max_file_size:
+            super()._process_chunk(msg)
+            self._wanted = self._report(msg["chunk"] / msg["total_chunks"])
+        elif self._wanted:
+            self._forget()
+            self._wanted = False
+            self._report(1.0)
+            found = f"the limit is {format_bytes(self.max_file_size)}, and more has arrived"
+            self._refuse(ValueError(f"the file is too large: {found}; choose a smaller one"))
+
+    def _forget(self):
+        self._buffer.clear()
+        self._file_buffer.clear()
 
     def _handle_msg(self, msg):
         if msg["status"] == "initializing":
+            self._forget()
+            self._arrived = 0
             self._wanted = self._report(0.0)
         elif msg["status"] == "error":
             self._report(1.0)
@@ -85,7 +114,7 @@ class FileButton(pmui.FileInput):
         elif msg["status"] == "finished" and not (self._buffer and self._wanted):
             if self._wanted:
                 self._refuse(ValueError("the file is empty: it has no bytes; choose one with data"))
-            self._buffer.clear()
+            self._forget()
             self._send_msg({"status": "finished"})
         else:
             super()._handle_msg(msg)
@@ -101,7 +130,7 @@ def file_input(parameterized, name, report, options):
     def take(value):
         setattr(parameterized, name, value)
 
-    widget = FileButton(take, report, multiple=False, max_file_size=MAX_BYTES, variant="outlined", margin=(6, 8), **options)
+    widget = FileButton(take, report, multiple=False, variant="outlined", margin=(6, 8), **options)
     widget.param.watch(lambda event: event.new is not None and take((widget.filename, event.new)), "value")
     return widget
 
