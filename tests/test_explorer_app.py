@@ -34,3 +34,30 @@ def test_serves_a_page_that_names_no_other_host(served):
     loaded = re.findall(r"""(?:src|href)=["']([^"']+)""", page)
     assert loaded
     assert not [reference for reference in loaded if re.match(r"(https?:)?//", reference)]
+
+
+def policy_of(page):
+    """The directives of the content security policy in a page."""
+    (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page)
+    return dict(directive.split(" ", 1) for directive in policy.split("; "))
+
+
+def test_page_lets_the_browser_run_its_own_scripts_only(served):
+    address = served(None, "127.0.0.1", 0)
+    nonces = set()
+    for _ in range(2):
+        with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
+            page, headers = answer.read().decode(), answer.headers
+        policy = policy_of(page)
+        (nonce,) = re.fullmatch(r"'nonce-([\w-]{20,})'", policy["script-src"]).groups()
+        nonces.add(nonce)
+        assert page.index("Content-Security-Policy") < page.index("<script")
+        assert set(re.findall(r"<script\b( nonce=\"[^\"]*\")?", page)) == {f' nonce="{nonce}"'}
+        assert policy["default-src"] == policy["object-src"] == policy["base-uri"] == "'none'"
+        allowed = {source for sources in policy.values() for source in sources.split()}
+        others = {"'none'", "'self'", "'unsafe-inline'", "blob:", "data:"}
+        assert allowed == {f"'nonce-{nonce}'", *others}
+        assert [name for name, sources in policy.items() if "unsafe" in sources] == ["style-src"]
+        assert headers["Content-Security-Policy"].startswith("frame-ancestors 'self' ")
+        assert headers["X-Content-Type-Options"] == "nosniff"
+    assert len(nonces) == 2

@@ -9,6 +9,7 @@ from panel.util import edit_readonly
 
 from . import warmup
 from .explorer import SIDEBAR_WIDTH, Explorer
+from .policy import Headers, page_template
 
 TITLE = "kdegraph explorer"
 
@@ -36,6 +37,7 @@ def create_app(file=None):
     sidebar, header, main = explorer.sections()
     page = pmui.Page(
         title=TITLE,
+        template=page_template(),
         sidebar=[sidebar],
         header=[header],
         main=[main],
@@ -98,6 +100,7 @@ def serve(file=None, host="127.0.0.1", port=5006, show=False):
         show=show,
         start=False,
         verbose=False,
+        transforms=[Headers],
     )
     print(f"kdegraph explorer: http://{name}:{server.port}/  (Ctrl+C stops it)", flush=True)  # noqa: T201 (users wait for the address)
     server.start()

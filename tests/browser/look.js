@@ -96,5 +96,9 @@ window.look = (() => {
   // Whether no plot waits for its first image.
   const painted = () => !within(document, ".kg-empty").some(plot => plot.checkVisibility())
 
-  return {within, part, status, scores, column, seen, settle, painted}
+  // All text of the page.
+  const text = () => within(document, ":not(style, script)").flatMap(element => [...element.childNodes])
+    .filter(node => node.nodeType === Node.TEXT_NODE).map(node => node.data).join("\n")
+
+  return {within, part, status, scores, column, seen, settle, painted, text}
 })()

@@ -70,7 +70,7 @@ def test_axe_finds_nothing_serious(explorer):
 def wait_for_ground(page, *, dark):
     """Wait until the page's ground is dark, or light."""
     red = "parseInt(getComputedStyle(document.body).backgroundColor.match(/[0-9]+/)[0])"
-    page.wait_for_function(f"{red} < 64" if dark else f"{red} > 192")
+    page.wait_for_function(f"dark => dark ? {red} < 64 : {red} > 192", arg=dark)
 
 
 def test_page_follows_the_dark_mode_of_the_system(explorer):

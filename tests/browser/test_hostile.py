@@ -1,0 +1,188 @@
+"""Hostile addresses, files and session files: what they say is shown as text, none of it runs."""
+
+import json
+import sys
+import xml.etree.ElementTree as ElementTree
+from urllib.parse import quote
+
+import pytest
+from browser.explorer_page import ExplorerPage
+from browser.test_share import picture_of, save
+from hostile import MARK, N_ROWS, NAME, TEXTS, bad_cell, table
+
+# What of a page is not text, though it should be.
+FOUND = f"""() => {{
+  const every = selector => look.within(document, selector)
+  return {{
+    ran: window.PWN !== undefined,
+    elements: every(".{MARK}").map(element => element.outerHTML),
+    markdown: every("strong, em, b").filter(element => element.textContent === "bold").length,
+    frames: every("iframe, object, embed").length,
+    links: every("a[href^='javascript:'], [href*='example.org'], [src*='example.org']").length,
+    icons: every("li .material-icons, .MuiChip-root .material-icons").length,
+    hidden: getComputedStyle(document.body).display === "none",
+  }}
+}}"""
+COUNTS = dict.fromkeys(("markdown", "frames", "links", "icons"), 0)
+NOTHING = {"ran": False, "elements": [], "hidden": False, **COUNTS}
+
+
+def check(page, *texts):
+    """Nothing has run, no foreign element is there, and the texts are seen as they are written."""
+    page.page.wait_for_timeout(300)  # for what comes late, such as an image that fails
+    assert page.page.evaluate(FOUND) == NOTHING
+    shown = page.page.evaluate("() => look.text()")
+    for text in texts:
+        assert text in shown, f"{text} is not in {shown}"
+
+
+def session_of(page, folder):
+    """The values of the session file that the page saves."""
+    save(page, "Session file").save_as(folder / "session.json")
+    return json.loads((folder / "session.json").read_text())
+
+
+def open_session(page, folder, values):
+    (folder / "hostile.json").write_text(json.dumps(values))
+    page.page.locator(".kg-export button").click()
+    page.page.get_by_role("menuitem", name="Open a session file").click()
+    chooser = page.page.get_by_role("dialog").locator("input[type=file]")
+    chooser.set_input_files(folder / "hostile.json")
+
+
+@pytest.fixture
+def page(explorer, tmp_path):
+    """The explorer with the hostile table."""
+    page = explorer()
+    page.choose_source("File")
+    (tmp_path / NAME).write_bytes(table())
+    page.change(lambda: page.upload(tmp_path / NAME))
+    return page
+
+
+def refused_address(explorer_server, page, query):
+    """Open the explorer with an address that cannot be; returns what it says."""
+    page.page.goto(f"{explorer_server[0]}?{query}")
+    page.expect_status("points in")
+    said = page.error("The address of the page asks for something that cannot be")
+    check(page, said)
+    return said
+
+
+@pytest.mark.parametrize("name", ["frame", "style", "image", "link", "markdown"])
+def test_values_in_an_address(explorer_server, new_page, clean_log, name):
+    query = f"sigma={quote(TEXTS[name])}"
+    assert repr(TEXTS[name]) in refused_address(explorer_server, ExplorerPage(new_page()), query)
+
+
+@pytest.mark.parametrize("query", ["{}=1", "source={}"])
+def test_names_in_an_address(explorer_server, new_page, clean_log, query):
+    page, text = ExplorerPage(new_page()), TEXTS["image"]
+    assert repr(text) in refused_address(explorer_server, page, query.format(quote(text)))
+
+
+def test_names_labels_and_cells_of_a_file(page, tmp_path):
+    names = list(TEXTS.values())
+    assert NAME in page.status()
+    check(
+        page,
+        NAME,
+        f"{N_ROWS} rows and {len(names)} columns of {NAME}",
+        *(name.replace(":material", ":\N{WORD JOINER}material") for name in names),
+    )
+    for axis, chosen in (("Horizontal axis", "tex"), ("Vertical axis", "image")):
+        page.page.get_by_label(axis, exact=True).click()
+        options = page.page.get_by_role("menuitem").all_inner_texts()
+        assert [option.replace("\N{WORD JOINER}", "") for option in options[2:]] == names
+        check(page)
+        page.page.get_by_role("menuitem").nth(2 + names.index(TEXTS[chosen])).click()
+        page.settle()
+    check(page)
+    page.page.keyboard.press("t")
+    page.page.locator(".kg-table:visible th", has_text="Mean").first.wait_for()
+    check(page, f"Mean {TEXTS['tex']}", f"Mean {TEXTS['image']}")
+    page.page.keyboard.press("t")
+    picture_of(page, "KDE graph", "Save as SVG").save_as(tmp_path / "plot.svg")
+    root = ElementTree.parse(tmp_path / "plot.svg").getroot()
+    texts = ["".join(element.itertext()) for element in root.iter() if element.tag.endswith("text")]
+    assert TEXTS["tex"] in texts
+    assert TEXTS["image"] in texts
+    foreign = ("}script", "}img", "}foreignObject", "}a")
+    assert not [element for element in root.iter() if element.tag.endswith(foreign)]
+
+
+def test_message_about_a_cell(page, tmp_path):
+    (tmp_path / ("a" + NAME)).write_bytes(bad_cell())
+    page.upload(tmp_path / ("a" + NAME))
+    said = page.error("is not a number")
+    assert repr(TEXTS["frame"]) in said
+    check(page, said)
+
+
+def test_session_files(page, tmp_path):
+    values = session_of(page, tmp_path)
+    file, text = values["data"]["file"], TEXTS["image"]
+    changes = [({"choices": {"sigma": text}}, repr(text)) for text in TEXTS.values()]
+    changes += [({name: text}, repr(text)) for name in ("source", "version", "choices")]
+    changes += [({"choices": {text: 1}}, repr(text))]
+    for changed, said in (
+        ({**file, "content": text}, NAME),
+        ({"name": text, "sha256": ""}, text),
+        ({**file, "name": f"{text}.txt"}, f"{text}.txt"),
+        ({**file, "name": f"{text}.npy"}, f"{text}.npy does not hold what its name says"),
+    ):
+        changes.append(({"data": {**values["data"], "file": changed}}, said))
+    for changed, said in changes:
+        open_session(page, tmp_path, {**values, **changed})
+        page.page.get_by_role("dialog").wait_for(state="hidden")
+        check(page, page.error(said))
+
+
+RUN = """texts => {
+  for (const text of texts) document.body.insertAdjacentHTML("beforeend", text)
+  const made = (name, values) => Object.assign(document.createElement(name), values)
+  const add = (name, values) => document.body.append(made(name, values))
+  add("script", {textContent: "window.PWN = 1"})
+  add("script", {src: "data:text/javascript,window.PWN=1"})
+  add("script", {src: URL.createObjectURL(new Blob(["window.PWN=1"], {type: "text/javascript"}))})
+  add("iframe", {src: "javascript:parent.PWN=1"})
+  add("object", {data: "data:text/html,<script>parent.PWN=1</script>"})
+  add("base", {href: "http://example.org/"})
+  setTimeout("window.PWN=1")
+  setTimeout(() => { try { (0, eval)("window.PWN=1") } catch {} })
+}"""
+CONNECT = """url => new Promise(done => {
+  const found = event => event.blockedURI.startsWith(url) && done("refused")
+  document.addEventListener("securitypolicyviolation", found)
+  if (url.startsWith("ws")) new WebSocket(url)
+  else fetch(url).finally(() => setTimeout(() => done("tried"), 1000)).catch(() => {})
+})"""
+
+
+def test_policy_stops_what_gets_into_the_page_all_the_same(explorer_server, new_page):
+    page = ExplorerPage(new_page(ignore="Content Security Policy")).open(explorer_server[0])
+    page.page.evaluate(RUN, list(TEXTS.values()))
+    page.page.wait_for_timeout(1000)
+    found = page.page.evaluate(FOUND)
+    assert found["elements"]  # it did get in
+    assert not found["ran"]
+    assert page.page.evaluate("document.baseURI").startswith(explorer_server[0])
+    for url in ("http://example.org/", "ws://example.org/", "http://localhost:1/"):
+        assert page.page.evaluate(CONNECT, url) == "refused", url
+
+
+def test_command_serves_the_explorer_under_the_policy_and_in_frames(serve, new_page, tmp_path):
+    command = [sys.executable, "-m", "kdegraph", "explore", "--no-browser", "--port", "{port}"]
+    address, _ = serve(command)
+    page = new_page()
+    with page.expect_response(address) as response:
+        explorer = ExplorerPage(page).open(address)
+    assert "frame-ancestors 'self'" in response.value.headers["content-security-policy"]
+    assert page.locator("meta[http-equiv=Content-Security-Policy]").count() == 1
+    for view in ("Rounds", "Compare", "Graphs"):
+        explorer.open_view(view)
+    frame = f"<iframe src='{address}' width=1200 height=700></iframe>"
+    (tmp_path / "frame.html").write_text(f"<!doctype html><title>Frame</title>{frame}")
+    other = [sys.executable, "-m", "http.server", "{port}", "--directory", str(tmp_path)]
+    page.goto(serve(other, path="/frame.html")[0])
+    page.frame_locator("iframe").locator(".kg-status").filter(has_text="points in").wait_for()
