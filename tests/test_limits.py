@@ -194,3 +194,18 @@ def test_cells_with_the_same_text_share_it():
         column = datasets.read(content, filename=name).column("s")
         assert column.values.tolist() == [text] * 50
         assert len(set(map(id, column.values))) == 1, name
+
+
+def test_a_parquet_file_that_says_it_has_few_rows_is_not_believed():
+    def number(value, length):
+        """A number as Thrift writes it, seven bits to a byte."""
+        parts = [2 * value >> 7 * i & 127 for i in range(length)]
+        return bytes([part | 128 for part in parts[:-1]] + parts[-1:])
+
+    content = parquet_bytes({"x": np.zeros(123_457)})
+    size = int.from_bytes(content[-8:-4], "little")
+    data, footer = content[: -8 - size], content[-8 - size :]
+    few = footer.replace(number(123_457, 3), number(5, 3), 1)  # its own; those of its row groups stay
+    assert pa.parquet.ParquetFile(pa.BufferReader(data + few)).metadata.num_rows == 5
+    with pytest.raises(ValueError, match=r"unpacks to 964\.5 KiB, the limit is 97\.7 KiB"):
+        datasets.load(data + few, filename="t.parquet", max_bytes=100_000)

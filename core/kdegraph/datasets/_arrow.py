@@ -93,9 +93,11 @@ def read_parquet(data, name, max_bytes):
         raise ValueError(f"{name} cannot be read as Parquet: {reason}") from None
     check_columns(meta.num_columns, name)
     flat = [field for field in schema if not pa.types.is_nested(field.type)]
-    stored = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
-    check_unpacked(max(NUMBER_BYTES * meta.num_rows * max(len(flat), 1), stored), name, max_bytes)
-    if meta.num_rows == 0:
+    groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
+    n_rows = max(meta.num_rows, sum(group.num_rows for group in groups))  # a damaged file has both
+    stored = sum(group.total_byte_size for group in groups)
+    check_unpacked(max(NUMBER_BYTES * n_rows * max(len(flat), 1), stored), name, max_bytes)
+    if n_rows == 0:
         raise ValueError(f"{name} has no rows")
     read = [field.name for field in flat if _kind(field.type) != "other"]
     text = [field.name for field in flat if _kind(field.type) == "text"]
