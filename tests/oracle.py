@@ -44,12 +44,14 @@ def sums_and_masses(X, Y, kernel, sigma, weights=None):
 
 
 def excess(result, X, Y, kernel, sigma, eps, weights=None):
-    """By what factor the worst result misses the promised |error| <= eps * mass + 1e-14 * sum |w|: at most 1 is right."""
+    """By what factor the worst result misses the promised error: at most 1 is right.
+
+    That is ``eps * mass + 1e-14 * sum |w|``, and half of the smallest double for the rounding to one.
+    """
     exact, mass = sums_and_masses(X, Y, kernel, sigma, weights)
-    total = len(X) if weights is None else np.abs(weights).sum()
-    allowed = eps * mass + 1e-14 * total
-    error = np.abs(result - exact)
-    return float(np.where(error == 0, 0, error / np.maximum(allowed, np.finfo(float).tiny)).max())
+    total = len(X) if weights is None else np.abs(np.asarray(weights).astype(np.longdouble)).sum()
+    allowed = np.longdouble(eps) * mass + np.longdouble(1e-14) * total + np.longdouble(5e-324) / 2
+    return float((np.abs(result - exact) / allowed).max())
 
 
 def normalized_laplacian(A):

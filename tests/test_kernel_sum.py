@@ -199,6 +199,72 @@ def test_random_problems(seed):
         assert (np.abs(degrees(X, kernel, sigma, eps)[pick] - exact) <= (eps + 1e-12) * exact).all(), setting
 
 
+@pytest.mark.parametrize("exponent", [-1074, -1040, 959, 1000])
+@pytest.mark.parametrize(("kernel", "method"), SOLVERS)
+def test_the_unit_of_the_weights_does_not_matter(kernel, method, exponent):
+    """From the smallest doubles to sums near the largest: a power of two changes no digit.
+
+    The point far away leaves too few points in most boxes of a grid: the Gaussian is expanded on the tree, to a high order.
+    """
+    rng = np.random.default_rng(11)
+    X, weights = rng.normal(size=(6000, 1)), rng.integers(-2, 5, 6000).astype(float)
+    X[0] = 1e9
+    for eps in (1e-2, 1e-12):
+        options = {"kernel": kernel, "sigma": 1.0, "eps": eps, "method": method}
+        expected = kernel_sum(X, weights=weights, **options)
+        got = kernel_sum(X, weights=np.ldexp(weights, exponent), **options)
+        assert np.array_equal(got, np.ldexp(expected, exponent))
+
+
+WEIGHTS = {
+    "subnormal": lambda rng, n: 5e-324 * rng.integers(0, 20, n),
+    "near the smallest": lambda rng, n: rng.normal(size=n) * 1e-308,
+    "near the largest": lambda rng, n: rng.uniform(-1, 1, n) * 1.7e308 / n,
+    "far apart": lambda rng, n: rng.choice([-1.0, 1.0], n) * 10.0 ** rng.uniform(-300, 300, n),
+    "two sizes": lambda rng, n: rng.choice([1e300, 1e-300, 5e-324, 0.0], n),
+    "one is huge": lambda rng, n: np.where(np.arange(n) == n // 2, -1e308, rng.random(n)),
+}
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+def test_guarantee_for_extreme_weights(d, kind):
+    rng = np.random.default_rng([d, len(kind)])
+    for n in (30, 800, 8000):
+        X = clusters(d, n, rng)
+        pick = rng.choice(n, 20)
+        weights = WEIGHTS[kind](rng, n)
+        for kernel, method in SOLVERS:
+            sigma, eps = 10.0 ** rng.uniform(-1, 3), 10.0 ** rng.uniform(-13, -0.5)
+            targets = None if n > 800 else X[pick]
+            got = kernel_sum(X, targets, kernel=kernel, sigma=sigma, weights=weights, eps=eps, method=method)
+            got = got[pick] if targets is None else got
+            assert oracle.excess(got, X, X[pick], kernel, sigma, eps, weights) <= 1, (n, kernel, method, sigma, eps)
+
+
+@pytest.mark.parametrize(("kernel", "method"), SOLVERS)
+def test_sums_beyond_the_largest_double_are_infinite(kernel, method):
+    X = np.repeat([[0.0], [1e3], [2e3]], 2000, axis=0)
+    weights = np.repeat([1e308, -1e308, 8e304], 2000)
+    got = kernel_sum(X, [[0.0], [1e3], [2e3], [5e2]], kernel=kernel, sigma=1.0, weights=weights, method=method)
+    assert got[:2].tolist() == [np.inf, -np.inf]
+    np.testing.assert_allclose(got[2] / 1.6e308, 1.0, rtol=1e-6)
+    assert abs(got[3]) < 1e302
+    weights[::2] *= -1
+    assert np.isfinite(kernel_sum(X, kernel=kernel, sigma=1.0, weights=weights, method=method)).all()
+
+
+@pytest.mark.parametrize("d", [3, 5])
+def test_sums_of_coordinates_that_overflow(d):
+    """So far from the origin that the mean of the points is infinite, if it is computed from their sum."""
+    X = 1e307 * (1 + 1e-3 * clusters(d, 3000, np.random.default_rng(d)))
+    pick = np.arange(20)
+    for kernel, method in SOLVERS:
+        for sigma in (1e300, 1e304, 1e306):
+            got = kernel_sum(X, kernel=kernel, sigma=sigma, method=method)[pick]
+            assert oracle.excess(got, X, X[pick], kernel, sigma, 1e-6) <= 1, (kernel, method, sigma)
+
+
 def test_linear_in_the_weights():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(2000, 2))

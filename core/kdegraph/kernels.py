@@ -36,6 +36,11 @@ class Kernel:
     ------
     ValueError, TypeError
         For an unknown name, or a sigma that is not a positive number.
+
+    Notes
+    -----
+    At the limits of doubles: a sigma below 5.6e-309 counts as that, and coordinates that differ by more than 1.8e308 as infinitely far
+    from each other.
     """
 
     name: str

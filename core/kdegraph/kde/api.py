@@ -24,7 +24,7 @@ def kernel_sum(sources, targets=None, *, kernel="gaussian", sigma, weights=None,
     sigma : float
         Bandwidth, in the units of the points, > 0.
     weights : (n,) array_like, optional
-        Of any sign; ones by default.
+        Finite, of any sign and size; ones by default.
     eps : float
         Relative error, in (0, 1).
     method : {"auto", "direct", "tree", "fgt"}
@@ -35,7 +35,9 @@ def kernel_sum(sources, targets=None, *, kernel="gaussian", sigma, weights=None,
     Returns
     -------
     (m,) float64 array
-        ``|result[i] - exact[i]| <= eps * sum_j |w_j| k(y_i, x_j) + 1e-14 * sum_j |w_j|``.
+        ``|result[i] - exact[i]| <= eps * sum_j |w_j| k(y_i, x_j) + 1e-14 * sum_j |w_j|``, and results below the smallest normal double,
+        2.2e-308, are rounded to a multiple of 4.9e-324. A sum beyond the largest double, 1.8e308, is infinite; one that is nearer to it
+        than this error may be.
 
     Raises
     ------
@@ -52,9 +54,17 @@ def kernel_sum(sources, targets=None, *, kernel="gaussian", sigma, weights=None,
     check_choice(method, "method", METHODS)
     if method == "fgt" and kernel.name != "gaussian":
         raise ValueError(f"method 'fgt' expands the Gaussian kernel only, got kernel {kernel.name!r}; use method='tree' or 'auto'")
-    points = sources if targets is None else targets
+    # No product or sum of weights of at most 1 leaves the range of doubles. A power of two scales them exactly.
+    exponent = np.frexp(max(weights.max(), -weights.min()))[1]
+    sums = _sums(kernel, sources, targets, np.ldexp(weights, -exponent), eps, method)
+    with np.errstate(over="ignore"):
+        return np.ldexp(sums, exponent)
+
+
+def _sums(kernel, sources, targets, weights, eps, method):
+    """Kernel sums for checked arguments and weights of at most 1."""
     if method == "direct":
-        return direct_sums(kernel, sources, points, weights)
+        return direct_sums(kernel, sources, sources if targets is None else targets, weights)
     # Read-only arrays are of another type for compiled code: a copy costs less than to compile everything for them.
     sources, targets = np.require(sources, requirements="W"), None if targets is None else np.require(targets, requirements="W")
     return fast_sums(kernel, sources, targets, weights, eps, floor=FLOOR, method=method)

@@ -126,9 +126,8 @@ def choose_grid(kernel, sources, low, high, n_targets, eps, *, turn=False):
     possible = turn and 2 < d < n and eps >= TURNABLE
     if not possible or (grid is not None and grid.cost < TURN):
         return grid
-    center = sample.mean(axis=0)
     with np.errstate(over="ignore", invalid="ignore"):
-        covariance = np.cov(sample, rowvar=False)
+        center, covariance = sample.mean(axis=0), np.cov(sample, rowvar=False)
     if not np.isfinite(covariance).all():
         return grid
     _, axes = np.linalg.eigh(covariance)
