@@ -63,7 +63,7 @@ def by_blas(X, sigma, n_rounds):
 def by_rows(kernel, tree, n_rounds):
     n, m = tree.order.size, min(tree.order.size, int(PAIRS / tree.order.size))
     start = time.process_time()
-    rows.draw_neighbors(kernel, tree, n_rounds, 0, stop=m)
+    rows.draw_neighbors(kernel, tree, n_rounds, 0, EPS, stop=m)
     return (time.process_time() - start) * n / m
 
 

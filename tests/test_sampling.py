@@ -7,6 +7,7 @@ import scipy.stats
 from kdegraph import similarity_graph
 
 SAMPLERS = {
+    "rows": {"sampler": "rows"},
     "rejection": {"sampler": "rejection"},
     "independent": {"sampler": "recursive", "draws": "independent", "kde": "direct"},
     "stratified": {"sampler": "recursive", "draws": "stratified", "kde": "direct"},
@@ -55,6 +56,24 @@ def test_law(d, kernel, options):
     X = cloud(d, np.random.default_rng(d))
     for sigma in (0.02, 0.4, 2.5, 1e3):
         check_law(X, kernel, sigma, 3000, options, seed=int(sigma * 100) + d)
+
+
+@pytest.mark.parametrize("options", SAMPLERS.values(), ids=SAMPLERS)
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+@pytest.mark.parametrize("d", [1, 3, 12, 50])
+def test_degrees_have_the_relative_error_that_was_asked_for(d, kernel, options):
+    """From points that do not see each other to points that are all alike: 1e-13 and rounding, too, duplicates and outliers, too."""
+    rng = np.random.default_rng(d)
+    X = np.concatenate([cloud(d, rng, 150), rng.normal(size=(150, d)) * 10.0 ** rng.uniform(-9, 1, size=(150, 1))])
+    for sigma in (0.05, 1.0, 30.0, 4e5):
+        exponents = oracle.exponents(X, X, kernel, sigma)
+        K = oracle.kernel_matrix(X, X, kernel, sigma)
+        np.fill_diagonal(K, 0)
+        exact = K.sum(axis=1)
+        mean = (K * np.where(K > 0, exponents, 0)).sum(axis=1) / np.maximum(exact, 1e-320)
+        for eps in (0.3, 1e-4, 2e-12, 1e-13):
+            degrees = similarity_graph(X, kernel=kernel, sigma=sigma, n_rounds=1, eps=eps, seed=0, **options).kernel_degrees
+            assert (np.abs(degrees - exact) <= (eps + 1e-16 * (d + 8) * (1 + mean)) * exact).all(), (sigma, eps)
 
 
 @pytest.mark.parametrize("kernel", oracle.KERNELS)

@@ -193,7 +193,9 @@ def similarity_graph(
         `eps`), or with Algorithm 2's ``p_i = min(L k / g, 1)`` for any draws, ``g`` being the sum over the other points, as there are no
         self-loops. Both are the same for stratified draws.
     eps : float, optional
-        Relative error of kernel sums, in (0, 1); by default ``1 / (6 log2 n)``, which the paper's theorem asks for.
+        Relative error of the kernel degrees, in (0, 1), by every sampler (with a `kde` of your own it is what that has); by default
+        ``1 / (6 log2 n)``, which the paper's theorem asks for. Rounding comes on top: about ``1e-16 (d + 8) (1 + t)`` for a point whose
+        nearest others have kernel values of ``exp(-t)``.
     seed : int or numpy Generator, optional
         A seed gives identical neighbours for any number of threads; fresh entropy when None (the graph's `seed` tells which).
     progress : callable, optional
@@ -251,7 +253,7 @@ def similarity_graph(
             neighbors = rejection.draw_neighbors(kernel, tree, degrees, n_rounds, seed, groups=groups, progress=stages.fraction)
         else:
             stages.enter("samples")
-            neighbors, degrees = rows.draw_neighbors(kernel, tree, n_rounds, seed, progress=stages.fraction)
+            neighbors, degrees = rows.draw_neighbors(kernel, tree, n_rounds, seed, eps, progress=stages.fraction)
     stages.enter("graph")
     inclusion = weights.COMPLEMENT if weighting == "inclusion" and draws == recursive.INDEPENDENT else weights.MINIMUM
     adjacency = weights.adjacency(kernel, tree, degrees, neighbors, inclusion, progress=stages.fraction)
@@ -267,7 +269,7 @@ def choose_sampler(kernel, tree, eps, n_rounds, sampler):
 
     `sampler` is the one asked for, or "auto" for the one that is estimated to cost less.
     """
-    rows_cost = rows.estimate_cost(kernel, tree, n_rounds)
+    rows_cost = rows.estimate_cost(kernel, tree, n_rounds, eps)
     if sampler == "auto" and rows_cost < AT_ONCE:
         _, widest = box_distances(kernel.code, kernel.inverse_sigma, tree.low, tree.high, 0, tree.low, tree.high, 0)
         d = tree.points.shape[1]

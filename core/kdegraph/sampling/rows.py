@@ -10,9 +10,9 @@ from .streams import stream, uniform
 BLOCK = 64  # sources whose sum is kept, so that a draw searches among sums first
 TOGETHER = 4, 32  # rows that are computed at a time: coordinate by coordinate, by matrix products
 TILE = 25600, 8000  # coordinates that stay in the cache for these rows (products so small are computed by one thread)
-PRODUCTS = 8  # from this dimension on distances come from inner products,
-WIDEST = 1e4  # for points within so many sigma^2 of their middle: the exponents are then right to about 1e-11
-
+PRODUCTS = 8  # from this dimension on distances come from inner products, where these are precise enough,
+WIDEST = 100.0  # for points within so many sigma of their middle
+UNIT_ROUNDOFF = 2.0**-53
 
 # Costs in nanoseconds of one core: a pair, what a dimension adds, a draw; what a pair costs more where the rows that are computed together
 # have so many entries that they leave the caches.
@@ -20,19 +20,29 @@ PAIR, PAIR_DIM, PRODUCT_DIM, DRAW = 1.5, 0.16, 0.08, 35.0
 FAR, CACHED = 2.0, 2_000_000
 
 
-def estimate_cost(kernel, tree, n_rounds):
+def estimate_cost(kernel, tree, n_rounds, eps):
     """Estimated cost of `draw_neighbors` in ns of one core."""
     n, d = tree.points.shape
-    products = _by_products(kernel, tree)
+    products = _by_products(kernel, tree, eps)
     pair = PAIR + d * (PRODUCT_DIM if products else PAIR_DIM) + (FAR if n * TOGETHER[products] > CACHED else 0.0)
     return n * n * pair + DRAW * n * n_rounds
 
 
-def _by_products(kernel, tree):
-    return tree.points.shape[1] >= PRODUCTS and kernel.code != LAPLACIAN and bool(tree.radii(kernel.inverse_sigma)[0] ** 2 <= WIDEST)
+def _by_products(kernel, tree, eps):
+    """Whether the exponents are computed from inner products: twice as fast, and the error of kernel values is at most eps / 2.
+
+    With all points within R of their middle, in units of sigma, and the unit roundoff u, the coordinates change a squared distance by at
+    most 16 u R^2, two norms and twice an inner product by 4 d u R^2, and adding these up by 12 u R^2. The square root of the exponential
+    kernel turns an error e of points that are near each other into sqrt(e).
+    """
+    d, radius = tree.points.shape[1], tree.radii(kernel.inverse_sigma)[0]
+    if d < PRODUCTS or kernel.code == LAPLACIAN or radius > WIDEST:
+        return False
+    error = 4 * (d + 7) * UNIT_ROUNDOFF * radius**2
+    return bool((np.sqrt(error) if kernel.code == EXPONENTIAL else error) <= eps / 2)
 
 
-def draw_neighbors(kernel, tree, n_rounds, seed, *, stop=None, progress=None):
+def draw_neighbors(kernel, tree, n_rounds, seed, eps, *, stop=None, progress=None):
     """Draw `n_rounds` neighbours of every vertex in O(n^2 d) time and O(n) memory.
 
     Parameters
@@ -41,6 +51,8 @@ def draw_neighbors(kernel, tree, n_rounds, seed, *, stop=None, progress=None):
     tree : Tree
     n_rounds : int
     seed : int
+    eps : float
+        Relative error of degrees and probabilities, in (0, 1).
     stop : int, optional
         Draw for the first `stop` vertices only, in the tree's order.
 
@@ -49,11 +61,11 @@ def draw_neighbors(kernel, tree, n_rounds, seed, *, stop=None, progress=None):
     neighbors : (n, n_rounds) int32
         Positions in the tree's order; -1 for isolated vertices.
     degrees : (n,) float64
-        ``sum_{j != i} k(x_i, x_j)``, exact but for rounding (relative error 1e-10).
+        ``sum_{j != i} k(x_i, x_j)``.
     """
     n, d = tree.points.shape
     neighbors, degrees = np.full((n, n_rounds), -1, np.int32), np.zeros(n)
-    products = _by_products(kernel, tree)
+    products = _by_products(kernel, tree, eps)
     scaled, norms = np.empty((0, d)), np.empty(0)
     if products:
         middle = tree.low[0] + (tree.high[0] - tree.low[0]) / 2
