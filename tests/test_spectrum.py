@@ -8,10 +8,13 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.csgraph
+import scipy.sparse.linalg
 from graphs import check_spectrum, complete, cycle, cycle_values, hypercube, separated_blobs
+from kdegraph.baselines import full_graph
 from kdegraph.graph import similarity_graph
 from kdegraph.spectra import spectrum
 from sklearn.datasets import make_moons
+from sklearn.exceptions import ConvergenceWarning
 
 # ---------------------------------------------------------------- small graphs, every number of eigenvalues
 
@@ -27,6 +30,7 @@ def test_every_number_of_eigenvalues_of_small_graphs(n):
 
 def test_every_number_of_eigenvalues_around_the_change_to_lapack(monkeypatch):
     monkeypatch.setattr("kdegraph.spectra.DENSE_UP_TO", 0)
+    monkeypatch.setattr("kdegraph.spectra.LAPACK_TIME", math.inf)  # the time that it takes
     A, _ = separated_blobs(120, 3)
     exact = scipy.linalg.eigh(oracle.normalized_laplacian(A), eigvals_only=True)
     products = []
@@ -37,6 +41,71 @@ def test_every_number_of_eigenvalues_around_the_change_to_lapack(monkeypatch):
     assert max(products[:3]) == 0  # the components
     assert min(products[3:8]) > 0  # the block iteration
     assert max(products[40:]) == 0  # LAPACK
+
+
+def random_graph(n, degree):
+    """Edges at random: all eigenvalues but the first lie close to each other, far from it."""
+    W = sp.random_array((n, n), density=degree / (2 * n), rng=np.random.default_rng(0))
+    return sp.csr_array(W + W.T)
+
+
+@pytest.mark.parametrize(("n", "degree", "k"), [(906, 55, 10), (2000, 20, 10), (6000, 30, 3)])
+def test_graphs_without_clusters(n, degree, k, monkeypatch):
+    """The eigenvectors of eigenvalue 0, whose rounding errors grow most, do not take the place of all others."""
+    monkeypatch.setattr("kdegraph.spectra.LAPACK_TIME", math.inf)
+    A = random_graph(n, degree)
+    found = spectrum(A, k, tol=5e-7)
+    assert found.converged
+    assert 0 < found.n_products < 500
+    largest = scipy.sparse.linalg.eigsh(sp.eye_array(n) * 2 - oracle_laplacian(A), k, which="LA", tol=1e-10, return_eigenvectors=False)
+    assert np.abs(found.eigenvalues - np.sort(2 - largest)).max() < 1e-9
+
+
+def oracle_laplacian(A):
+    scale = sp.diags_array(1 / np.sqrt(A.sum(axis=1)))
+    return sp.eye_array(A.shape[0]) - scale @ A @ scale
+
+
+def nearly_equal_weights(n, rng):
+    W = 1 + 1e-6 * rng.random((n, n))
+    return W + W.T
+
+
+def points_in_many_dimensions(n, rng):
+    return full_graph(rng.normal(size=(n, 50)), sigma=7.0)
+
+
+def random_weights(n, rng):
+    W = rng.random((n, n)) * (rng.random((n, n)) < 0.3)
+    return W + W.T
+
+
+@pytest.mark.parametrize("k", [3, 18])
+@pytest.mark.parametrize("make", [nearly_equal_weights, points_in_many_dimensions, random_weights])
+def test_never_takes_much_longer_than_lapack(make, k, monkeypatch):
+    """The iteration hands over once it has taken as long, whatever the number of vertices."""
+    monkeypatch.setattr("kdegraph.spectra.DENSE_AT_LAST", 0)
+    n = 1500
+    A = make(n, np.random.default_rng(k))
+    found = spectrum(A, k, tol=1e-9)
+    exact = scipy.linalg.eigh(oracle.normalized_laplacian(A), eigvals_only=True, subset_by_index=[0, k - 1])
+    assert found.converged
+    assert np.abs(found.eigenvalues - exact).max() < 1e-12
+    assert found.residuals.max() < 1e-12  # it was LAPACK
+    assert found.n_products * 16 * np.count_nonzero(A) <= n**3
+
+
+def test_iterates_on_where_lapack_has_no_room(monkeypatch):
+    """Large dense matrices: without n x n numbers more, the eigenvalues still come, or it is said that they did not converge."""
+    monkeypatch.setattr("kdegraph.spectra._fits", lambda needed: needed < 10 * 1000**2)
+    A = random_weights(1000, np.random.default_rng(0))
+    found = spectrum(A, 3, tol=1e-6)
+    exact = scipy.linalg.eigh(oracle.normalized_laplacian(A), eigvals_only=True, subset_by_index=[0, 2])
+    assert found.n_products > 0
+    assert np.abs(found.eigenvalues - exact).max() < 1e-9
+    monkeypatch.setattr("kdegraph.spectra.DENSE_AT_LAST", 500)
+    with pytest.warns(ConvergenceWarning, match="did not converge"):
+        assert not spectrum(A, 3, tol=1e-6, max_products=60).converged
 
 
 def test_one_vertex():

@@ -83,7 +83,7 @@ def _without_null(operator, null):
     return matrix
 
 
-def solve_block(operator, null, k, *, tol, rng, start=None, max_products=None, report=None):
+def solve_block(operator, null, k, *, tol, rng, start=None, max_products=None, most=math.inf, report=None):
     """The `k` largest eigenpairs beyond the null space by Chebyshev-filtered subspace iteration.
 
     Parameters
@@ -98,6 +98,8 @@ def solve_block(operator, null, k, *, tol, rng, start=None, max_products=None, r
     start : Start, optional
     max_products : int, optional
         Give up after so many; by default after `MAX_PRODUCTS` or `MAX_WORK`.
+    most : int, optional
+        Give up after so many in any case.
     report : callable, optional
         Called with the estimated fraction done, at least every few hundredths of a second.
 
@@ -124,7 +126,7 @@ def solve_block(operator, null, k, *, tol, rng, start=None, max_products=None, r
     width = block.shape[1]
     progress = None if report is None else lambda _: report(state["done"])
     state = {"done": 0.0}
-    limit = max_products or max(MAX_PRODUCTS, int(MAX_WORK / (width * (operator.indptr[-1] + operator.n))))
+    limit = min(most, max_products or max(MAX_PRODUCTS, int(MAX_WORK / (width * (operator.indptr[-1] + operator.n)))))
     history, n_products, first, overlaps, enough = [], int(image is not None), None, None, None
     seen = 0.5 * math.log(n_random / operator.n)  # of a stray vector in the probes, as a logarithm
     if expected is not None:

@@ -48,7 +48,7 @@ class Chebyshev:
             rest = np.mean(
                 [np.log(0.5 + square * np.exp(2 * growth(value))) for square, value in zip(squares, behind, strict=True)], axis=0
             )
-        found = (growth(stray) + (math.log(squares[0]) - rest) / 2 >= proof) & (growth(values[0]) <= 2 * CONTRAST[np.float32])
+        found = (growth(stray) + (math.log(squares[0]) - rest) / 2 >= proof) & (growth(1.0) <= 2 * CONTRAST[np.float32])
         first = np.where(found.any(axis=1), found.argmax(axis=1), len(degrees))
         best = len(cuts) - 1 - int(np.argmin(first[::-1]))
         revealing = cls(float(cuts[best, 0]), 1, np.float32, low)
@@ -72,12 +72,13 @@ class Chebyshev:
     def set_degree(self, values, needs):
         """Choose the degree for a list of needs (eigenvalue, logarithm of the factor by which its part is to grow).
 
-        It is limited to what keeps the vectors of the block, with these Ritz values, independent in the working precision; that limit is
+        It is limited to what keeps the vectors of the block, with these Ritz values, independent in the working precision, and the rounding
+        errors along the eigenvectors of eigenvalue 1, which grow most and are in no block, no larger than these vectors. That limit is
         returned.
         """
         self.degree = 1
-        largest, smallest = self.growth(values[0]), self.growth(values[-1])
-        limit = CONTRAST[self.dtype] * min(1 / max(largest - smallest, 1e-9), 2 / max(largest, 1e-9))
+        spread = self.growth(values[0]) - self.growth(values[-1])
+        limit = CONTRAST[self.dtype] * min(1 / max(spread, 1e-9), 2 / max(self.growth(1.0), 1e-9))
         most = int(max(4, min(MAX_DEGREE, limit)))
         wanted = max(need / max(self.growth(value), 1e-9) for value, need in needs)
         self.degree = int(max(4, min(most, math.ceil(wanted))))

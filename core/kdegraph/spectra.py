@@ -19,8 +19,11 @@ from ._start import Start, block_width, n_places
 from ._validation import check_count, check_positive, check_seed
 from .parallel import part, responsive, stage
 
-DENSE_UP_TO = 400  # vertices; LAPACK is faster there, and where about 50 products cost more than n^3
+DENSE_UP_TO = 400  # vertices; LAPACK is faster there, and where it takes less time than so many products:
+USUAL = 50
 DENSE_AT_LAST = 4_000  # vertices up to which LAPACK is called where the iteration has not converged: some seconds
+LAPACK_TIME = 0.6  # time of its n^3 multiplications, relative to as many in products; 800 to 4,000 vertices, 2 cores
+NEVER = 100_000  # products: more than an iteration takes
 SMALL = 2**26  # bytes that are taken without asking the system for what it has
 ZERO = 1e-12  # eigenvalues up to here count as connected components
 RELATIVE_GAP = 0.8
@@ -93,7 +96,8 @@ def spectrum(
 
     Repeated eigenvalues, disconnected graphs and isolated vertices are no special cases: every eigenvalue is returned as often as
     it occurs. The connected components give the eigenvalue 0 and its eigenvectors without iteration; the rest comes from LAPACK for small
-    graphs (or when a large part of the spectrum is wanted), else from a Chebyshev-filtered block iteration with guard vectors.
+    graphs (or when a large part of the spectrum is wanted), else from a Chebyshev-filtered block iteration with guard vectors, which gives
+    up in favor of LAPACK where it has taken as long as that would.
 
     Parameters
     ----------
@@ -146,7 +150,8 @@ def spectrum(
     A product costs O(nnz * k); there are about 20 to 60 for a graph with cluster structure, more the closer the wanted eigenvalues lie to
     the next ones: hundreds for a k-NN graph of 100,000 points, thousands for a long path. Memory: about four blocks of n times 1.5 k
     numbers, and a copy of the matrix; 3 n^2 numbers where LAPACK is used (n up to 400, or k more than about n / 6, or a dense matrix; up to
-    4,000 vertices where the iteration does not converge).
+    4,000 vertices where the iteration does not converge). Where 3 n^2 numbers fit into memory, the time is at most about twice that of
+    LAPACK, which is some seconds for 4,000 vertices.
 
     References
     ----------
@@ -256,11 +261,16 @@ def _check_start(v0, n):
 
 def _check_memory(needed, k, n):
     """Refuse what would not fit, before the system kills the process for it."""
-    if needed > SMALL and needed > (limit := available_memory()):
+    if not _fits(needed):
         raise MemoryError(
-            f"{k} eigenvectors of a graph of {n} vertices need about {format_bytes(needed)}, and {format_bytes(limit)} are available; "
-            "use fewer n_components"
+            f"{k} eigenvectors of a graph of {n} vertices need about {format_bytes(needed)}, and {format_bytes(available_memory())} are "
+            "available; use fewer n_components"
         )
+
+
+def _fits(needed):
+    """Whether there is so much memory, in bytes."""
+    return needed <= SMALL or needed <= available_memory()
 
 
 def _beyond_components(graph, vertices, places, null_vector, k, v0, tol, max_products, rng, progress) -> Pairs:
@@ -271,14 +281,15 @@ def _beyond_components(graph, vertices, places, null_vector, k, v0, tol, max_pro
     null = NullSpace(np.r_[0, np.flatnonzero(np.diff(graph.component[vertices])) + 1, len(vertices)], null_vector[vertices])
 
     def solve(operator, null, k, tol, start=None, report=beginning):
-        if _is_small(operator, null, k):
-            _check_memory(24 * operator.n**2, k, graph.n)
-            return solve_dense(operator, null, k)
-        pairs = solve_block(operator, null, k, tol=tol, rng=rng, start=start, max_products=max_products, report=report)
-        if pairs.converged or operator.n > DENSE_AT_LAST:
-            return pairs
-        _check_memory(24 * operator.n**2, k, graph.n)
-        return replace(solve_dense(operator, null, k), n_products=pairs.n_products)
+        n_products = 0
+        if not _is_small(operator, null, k):
+            most = _products_for_lapack(operator, k)
+            pairs = solve_block(operator, null, k, tol=tol, rng=rng, start=start, max_products=max_products, most=most, report=report)
+            n_products = pairs.n_products
+            if pairs.converged or (operator.n > DENSE_AT_LAST and n_products < most):
+                return pairs
+        _check_memory(_dense_bytes(operator), k, graph.n)
+        return replace(solve_dense(operator, null, k), n_products=n_products)
 
     start = None
     if not _is_small(operator, null, k):
@@ -316,8 +327,20 @@ def _take_rows(start, stop, vertices, vectors, further, rows):
 
 def _is_small(operator, null, k):
     """Whether LAPACK takes less time than a block iteration, or has to do because the block would not fit."""
+    n = operator.n
+    return n <= DENSE_UP_TO or 4 * block_width(k) > n - len(null) or _products_for_lapack(operator, k) < USUAL
+
+
+def _products_for_lapack(operator, k):
+    """How many products with a block, the Rayleigh-Ritz method between them included, take as long as LAPACK; `NEVER` if it has no room."""
     n, width = operator.n, block_width(k)
-    return n <= DENSE_UP_TO or 4 * width > n - len(null) or 50 * width * len(operator.indices) > n**3
+    count = LAPACK_TIME * n**3 / (width * (len(operator.indices) + width // 2 * n))
+    return int(count) if count < NEVER and _fits(_dense_bytes(operator)) else NEVER
+
+
+def _dense_bytes(operator):
+    """Memory that LAPACK takes."""
+    return 24 * operator.n**2
 
 
 def _fix_signs(eigenvectors):
