@@ -3,9 +3,10 @@
 import math
 
 import numpy as np
+import oracle
 import pytest
 import scipy.sparse
-from kdegraph import Cancelled, set_num_threads
+from kdegraph import Cancelled, Kernel, set_num_threads
 from kdegraph._memory import available_memory, format_bytes
 from kdegraph._neighbors import MAX_TREE_DIMENSION, duplicate_groups
 from kdegraph.baselines import estimate_sigma, full_graph, knn_graph
@@ -56,6 +57,22 @@ def test_full_graph_is_the_kernel_without_self_loops(kernel, d):
     assert isinstance(graph, np.ndarray)
     np.testing.assert_allclose(graph, naive_kernel(X, 0.8, kernel), rtol=1e-12, atol=1e-300)
     assert (np.diag(graph) == 0).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("exponent", [-500, 0, 500])
+def test_full_graph_of_points_on_all_scales(kernel, exponent):
+    """Distances from 1e-150 to 1e150 in one set, and far beyond either side of sigma, dense and sparse."""
+    rng = np.random.default_rng(exponent + 500)
+    X = np.ldexp(rng.normal(size=(150, 2)) * 10.0 ** rng.uniform(-150, 150, (150, 1)), exponent)
+    for size in (1e-140, 1e-9, 1.0, 1e145):
+        sigma = float(np.ldexp(size, exponent))
+        expected = oracle.full_graph(X, kernel, sigma)
+        graph = full_graph(X, sigma=sigma, kernel=kernel)
+        graph = graph.toarray() if scipy.sparse.issparse(graph) else graph
+        np.testing.assert_allclose(graph, expected, rtol=1e-12, atol=1e-300)
+        values = Kernel(kernel, sigma).pairwise(X[:9], X)
+        np.testing.assert_allclose(values, expected[:9] + np.eye(9, 150), rtol=1e-12, atol=1e-300)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

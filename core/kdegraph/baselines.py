@@ -10,37 +10,13 @@ from ._jit import jit
 from ._memory import available_memory, format_bytes
 from ._neighbors import duplicate_groups, nearest, unit_scale
 from ._validation import check_choice, check_count, check_points, check_positive, check_seed
-from .kernels import LAPLACIAN, UNDERFLOW, Kernel, exp_neg, exponent
+from .kernels import UNDERFLOW, Kernel, exp_neg, exponent, fill_values
 
 SIGMA_QUERIES = 5000  # of n points: the mean of their distances is then within about 1% of that over all points
 FARTHEST = 10  # medians: a distance counts for no more, or a single outlier could make sigma as large as it is far
 SPARSE_DENSITY = 0.25  # below this share of nonzero values full_graph returns a sparse matrix
 _DENSITY_ROWS, _DENSITY_COLUMNS = 128, 4096
 _PAIR_BYTES = 96  # at the peak, per edge, in both directions: keys, rows, columns and weights while the matrix is put together
-
-
-@jit
-def _fill_rows(start, stop, code, inverse_sigma, X, columns, values):
-    n = values.shape[0]
-    for i in range(start, stop):
-        row = values[i]
-        row[:] = 0.0
-        for c in range(columns.shape[0]):
-            here = X[i, c]
-            column = columns[c]
-            if code == LAPLACIAN:
-                for j in range(n):
-                    row[j] += abs((here - column[j]) * inverse_sigma)
-            else:
-                for j in range(n):
-                    delta = (here - column[j]) * inverse_sigma
-                    row[j] += delta * delta
-        if code > LAPLACIAN:
-            for j in range(n):
-                row[j] = math.sqrt(row[j])
-        for j in range(n):
-            row[j] = exp_neg(row[j])
-        row[i] = 0.0
 
 
 @jit
@@ -74,17 +50,6 @@ def _symmetric(X, rows, columns, kernel=None, progress=None):
     indptr = np.zeros(n + 1, index)
     np.cumsum(np.bincount(rows, minlength=n), out=indptr[1:])
     return scipy.sparse.csr_array((weights, columns.astype(index), indptr), shape=(n, n))
-
-
-def _rescaled(X, kernel):
-    """The same kernel values from coordinates whose squares neither overflow nor vanish: points and sigma times a power of two."""
-    exponent = unit_scale(X)
-    if not exponent:
-        return X, kernel
-    limits = np.finfo(float)
-    with np.errstate(over="ignore", under="ignore"):
-        sigma = float(np.clip(np.ldexp(kernel.sigma, -exponent), limits.tiny, limits.max / 1024))
-    return np.ldexp(X, -exponent), Kernel(kernel.name, sigma)
 
 
 def _refuse(n, needed, limit, what):
@@ -129,7 +94,7 @@ def full_graph(X, *, sigma, kernel="gaussian", max_bytes=None, progress=None):
     O(n^2 d) time and 8 n^2 bytes when dense; about the number of pairs within 27 sigma (Gaussian) or 708 sigma when sparse.
     """
     X = check_points(X)
-    X, kernel = _rescaled(X, Kernel(kernel, sigma))
+    kernel = Kernel(kernel, sigma)
     limit = available_memory() // 2 if max_bytes is None else check_count(max_bytes, "max_bytes")
     n = len(X)
     if _density(X, kernel) < SPARSE_DENSITY:
@@ -139,7 +104,8 @@ def full_graph(X, *, sigma, kernel="gaussian", max_bytes=None, progress=None):
     values = np.empty((n, n))
     report = parallel.stage(progress, "full graph")
     columns = np.ascontiguousarray(X.T)
-    parallel.run(_fill_rows, n, kernel.code, kernel.inverse_sigma, X, columns, values, progress=report)
+    parallel.run(fill_values, n, kernel.code, kernel.inverse_sigma, X, columns, values, progress=report)
+    np.fill_diagonal(values, 0.0)
     return values
 
 
@@ -154,8 +120,11 @@ def _sparse_graph(X, kernel, limit, progress):
     """The full graph from the pairs within reach, by a k-d tree."""
     from scipy.spatial import cKDTree
 
-    tree = cKDTree(X)
-    radius = kernel.sigma * (math.sqrt(UNDERFLOW) if kernel.name == "gaussian" else UNDERFLOW) * (1 + 1e-9)
+    shift, limits = unit_scale(X), np.finfo(float)
+    tree = cKDTree(np.ldexp(X, -shift))
+    with np.errstate(over="ignore"):
+        sigma = float(np.clip(np.ldexp(kernel.sigma, -shift), limits.tiny, limits.max / 1024))
+    radius = sigma * (math.sqrt(UNDERFLOW) if kernel.name == "gaussian" else UNDERFLOW) * (1 + 1e-9)
     norm = 1 if kernel.name == "laplacian" else 2
     if progress is not None:
         progress("full graph", 0.0)

@@ -13,6 +13,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from . import parallel
 from ._jit import jit
 from ._validation import check_choice, check_points, check_positive
 
@@ -73,21 +74,10 @@ class Kernel:
         (m, n) float64 array
             ``k(targets[i], sources[j])``; 8 m n bytes.
         """
-        from scipy.spatial.distance import cdist
-
         targets = check_points(targets, "targets")
         sources = check_points(sources, "sources", n_features=targets.shape[1])
-        # A power of two scales exactly: squares of coordinates as large as 1e200 or as small as 1e-200 stay within the range of doubles.
-        largest = max(np.abs(targets).max(), np.abs(sources).max())
-        shift = math.frexp(largest)[1] if largest > 0 else 0
-        metric = "cityblock" if self.name == "laplacian" else "euclidean"
-        exponents = cdist(np.ldexp(targets, -shift), np.ldexp(sources, -shift), metric)
-        with np.errstate(over="ignore"):
-            exponents *= np.minimum(np.ldexp(self.inverse_sigma, shift), np.finfo(float).max)
-            if self.name == "gaussian":
-                exponents *= exponents
-        values = np.exp(-exponents)
-        values[exponents >= UNDERFLOW] = 0.0
+        values = np.empty((len(targets), len(sources)))
+        parallel.run(fill_values, len(targets), self.code, self.inverse_sigma, targets, np.ascontiguousarray(sources.T), values)
         return values
 
 
@@ -221,3 +211,14 @@ def exponents(code, inverse_sigma, y, columns, start, stop, out):
     if code == EXPONENTIAL:
         for j in range(n):
             out[j] = math.sqrt(out[j])
+
+
+@jit
+def fill_values(begin, end, code, inverse_sigma, targets, columns, values):
+    """Write the kernel values between the points targets[begin:end] and all of `columns` into values[begin:end]."""
+    n = columns.shape[1]
+    for i in range(begin, end):
+        row = values[i]
+        exponents(code, inverse_sigma, targets[i], columns, 0, n, row)
+        for j in range(n):
+            row[j] = exp_neg(row[j])
