@@ -34,6 +34,7 @@ class Interrupt(numba.core.event.Listener):
     def on_end(self, event):
         os.kill(os.getpid(), signal.SIGINT)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 kdegraph.kernel_sum  # imports
 listener = Interrupt()
 interrupts = 0

@@ -77,7 +77,9 @@ class Kernel:
         targets = check_points(targets, "targets")
         sources = check_points(sources, "sources", n_features=targets.shape[1])
         values = np.empty((len(targets), len(sources)))
-        parallel.run(fill_values, len(targets), self.code, self.inverse_sigma, targets, np.ascontiguousarray(sources.T), values)
+        columns = np.ascontiguousarray(sources.T)
+        with np.errstate(over="ignore"):  # for kernels that are not compiled: infinity is meant
+            parallel.run(fill_values, len(targets), self.code, self.inverse_sigma, targets, columns, values)
         return values
 
 
