@@ -1,4 +1,6 @@
-"""The served explorer and a browser, for the benchmarks that look at the page. Both run on this machine."""
+"""The served explorer and a browser, for the benchmarks that look at the page. Both run on this
+machine.
+"""
 
 import os
 import socket
@@ -28,7 +30,13 @@ def served(**environment):
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "panel", "serve", "apps/explorer.py", "--port", str(port)]
-    with subprocess.Popen(command, cwd=ROOT, env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=os.environ | environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
         try:
             address = f"http://localhost:{port}/explorer"
             _wait_for(address, process)

@@ -1,4 +1,6 @@
-"""What the benchmarks share: two clocks, the data set of most tables, and tables that are printed and written as CSV."""
+"""What the benchmarks share: two clocks, the data set of most tables, and tables that are printed
+and written as CSV.
+"""
 
 import csv
 import statistics
@@ -8,7 +10,9 @@ from pathlib import Path
 import click
 import kdegraph
 
-csv_option = click.option("--csv", "path", type=click.Path(path_type=Path), help="Write the table there.")
+csv_option = click.option(
+    "--csv", "path", type=click.Path(path_type=Path), help="Write the table there."
+)
 
 
 def clock(function, *arguments, **options):
@@ -52,4 +56,10 @@ def write(path, rows):
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, keys(rows))
         writer.writeheader()
-        writer.writerows({key: f"{value:.4g}" if isinstance(value, float) else value for key, value in row.items()} for row in rows)
+        writer.writerows(
+            {
+                key: f"{value:.4g}" if isinstance(value, float) else value
+                for key, value in row.items()
+            }
+            for row in rows
+        )

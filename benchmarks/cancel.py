@@ -1,8 +1,10 @@
-"""How soon stale work of the explorer stops: milliseconds from the cancel until the next request could begin.
+"""How soon stale work of the explorer stops: milliseconds from the cancel until the next request
+could begin.
 
     python benchmarks/cancel.py [--n 100000] [--times 30] [--csv benchmarks/results/cancel.csv]
 
-Sigma changes, as when its slider is moved, and the work is cancelled after a random part of its time.
+Sigma changes, as when its slider is moved, and the work is cancelled after a random part of its
+time.
 """
 
 import os

@@ -1,9 +1,11 @@
-"""End to end: `KDESpectralClustering` on two moons, by stages, beside scikit-learn on nearest neighbours in the same run.
+"""End to end: `KDESpectralClustering` on two moons, by stages, beside scikit-learn on nearest
+neighbors in the same run.
 
-    python benchmarks/clustering.py [--n 15000 --n 100000] [--peer-up-to 100000] [--csv benchmarks/results/clustering.csv]
+    python benchmarks/clustering.py [--n 15000 --n 100000] [--peer-up-to 100000] [--csv
+    benchmarks/results/clustering.csv]
 
-Seconds are medians of the runs after one that is not counted. Every size has a process of its own, so that `GiB` is the most memory that
-fitting has ever taken.
+Seconds are medians of the runs after one that is not counted. Every size has a process of its own,
+so that `GiB` is the most memory that fitting has ever taken.
 """
 
 import multiprocessing
@@ -16,7 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 import click
 import kdegraph
 from _common import clock, csv_option, medians, show, write
-from kdegraph import clustering
+from kdegraph.clustering import partition as clustering
 from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 
@@ -38,7 +40,12 @@ def measure(n, runs, with_peer):
     data = kdegraph.datasets.make("moons", n=n, noise=0.05, seed=0)
     X, y = data.X, data.y
     stages = {"checks": [], "spectrum": [], "embedding": [], "k-means": []}
-    names = {"checks": "check_adjacency", "spectrum": "compute_spectrum", "embedding": "embed", "k-means": "kmeans"}
+    names = {
+        "checks": "check_adjacency",
+        "spectrum": "compute_spectrum",
+        "embedding": "embed",
+        "k-means": "kmeans",
+    }
     for stage, name in names.items():
         setattr(clustering, name, timed(getattr(clustering, name), stages[stage]))
     rows, peer = [], []
@@ -50,7 +57,9 @@ def measure(n, runs, with_peer):
         row = {"total": wall, "cpu": cpu}
         row |= {f"graph: {stage}": seconds for stage, seconds in model.graph_.timings.items()}
         row |= {stage: sum(times) for stage, times in stages.items()}
-        row["rest"] = row["total"] - sum(value for stage, value in row.items() if stage not in ("total", "cpu"))
+        row["rest"] = row["total"] - sum(
+            value for stage, value in row.items() if stage not in ("total", "cpu")
+        )
         row["ARI"] = adjusted_rand_score(y, model.labels_)
         if run == 0:
             memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
@@ -67,14 +76,19 @@ def measure(n, runs, with_peer):
     if peer:
         wall, cpu, score = medians(peer)
         found |= {"scikit-learn": wall, "scikit-learn cpu": cpu, "ARI scikit-learn": score}
-        found |= {"scikit-learn / total": wall / found["total"], "scikit-learn / total cpu": cpu / found["cpu"]}
+        found |= {
+            "scikit-learn / total": wall / found["total"],
+            "scikit-learn / total cpu": cpu / found["cpu"],
+        }
     return found
 
 
 @click.command()
 @click.option("--n", "sizes", type=int, multiple=True, default=(15_000, 100_000), show_default=True)
 @click.option("--runs", default=3, show_default=True)
-@click.option("--peer-up-to", default=100_000, show_default=True, help="Largest size for scikit-learn.")
+@click.option(
+    "--peer-up-to", default=100_000, show_default=True, help="Largest size for scikit-learn."
+)
 @csv_option
 def main(sizes, runs, peer_up_to, path):
     """Print the table, one column a size."""

@@ -2,9 +2,10 @@
 
     python benchmarks/first_view.py [--patience 60] [--csv benchmarks/results/first_view.csv]
 
-The page shows 2,000 points; then the slider of their number is moved to its end. First the points are seen, then the edges of a KDE graph
-of few rounds, then its spectrum and clusters ("first look"), then those of all rounds, then the k-NN graph. What still goes on after
-`--patience` seconds is cancelled, and "cancel" is how long that takes.
+The page shows 2,000 points; then the slider of their number is moved to its end. First the points
+are seen, then the edges of a KDE graph of few rounds, then its spectrum and clusters ("first
+look"), then those of all rounds, then the k-NN graph. What still goes on after `--patience` seconds
+is cancelled, and "cancel" is how long that takes.
 """
 
 import os
@@ -32,7 +33,10 @@ def watch(explorer, patience):
     """Seconds until each thing was seen."""
     page, seen, start = explorer.page, {}, time.perf_counter()
     while "k-NN graph" not in seen and time.perf_counter() - start < patience:
-        images, edges = page.evaluate("() => window.images"), explorer.scores().get("Edges", ["–", "–"])
+        images, edges = (
+            page.evaluate("() => window.images"),
+            explorer.scores().get("Edges", ["–", "–"]),
+        )
         bars = page.locator(".kg-stages").is_visible()
         facts = {
             "points": images > 0,
@@ -58,7 +62,11 @@ def main(patience, path):
         explorer.page.evaluate(COUNT_IMAGES)
         explorer.page.get_by_role("slider", name="Points n").focus()
         explorer.page.keyboard.press("End")
-        row = {"n": 1_000_000, **watch(explorer, patience), "load of the machine": os.getloadavg()[0]}
+        row = {
+            "n": 1_000_000,
+            **watch(explorer, patience),
+            "load of the machine": os.getloadavg()[0],
+        }
         if explorer.page.locator(".kg-cancel").is_visible():
             start = time.perf_counter()
             explorer.page.locator(".kg-cancel button").click()

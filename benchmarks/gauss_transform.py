@@ -1,12 +1,16 @@
-"""The Gauss transform beside the direct sum, tree codes and a transform made of two non-uniform FFTs, in one run on the same points.
+"""The Gauss transform beside the direct sum, tree codes and a transform made of two non-uniform
+FFTs, in one run on the same points.
 
-    python benchmarks/gauss_transform.py --image photo.jpg --csv benchmarks/results/gauss_transform.csv
+    python benchmarks/gauss_transform.py --image photo.jpg --csv
+    benchmarks/results/gauss_transform.csv
 
-Sources are the targets. Peers that are not installed are left out (`pip install finufft mlpack`); the tree codes run on one thread. The
-direct sum and the tree codes are measured on a random part of the targets and extrapolated (column `targets`). `error` is the largest
-relative error at random targets whose exact sums are known. The tolerance of the FFTs is the loosest power of ten whose error is at most
-the one achieved here ("same error"), or at most eps. Seconds are medians; `cpu` adds up all threads and is the figure to trust on a machine
-that others use. The second table holds the slopes of log(cpu) against log(n).
+Sources are the targets. Peers that are not installed are left out (`pip install finufft mlpack`);
+the tree codes run on one thread. The direct sum and the tree codes are measured on a random part of
+the targets and extrapolated (column `targets`). `error` is the largest relative error at random
+targets whose exact sums are known. The tolerance of the FFTs is the loosest power of ten whose
+error is at most the one achieved here ("same error"), or at most eps. Seconds are medians; `cpu`
+adds up all threads and is the figure to trust on a machine that others use. The second table holds
+the slopes of log(cpu) against log(n).
 """
 
 import importlib.util
@@ -37,12 +41,16 @@ class Problem:
     @cached_property
     def part(self):
         """Numbers of some targets."""
-        return np.random.default_rng(0).choice(len(self.X), min(len(self.X), TARGETS), replace=False)
+        return np.random.default_rng(0).choice(
+            len(self.X), min(len(self.X), TARGETS), replace=False
+        )
 
     @cached_property
     def exact(self):
         """Exact sums at these targets."""
-        return kdegraph.gauss_transform(self.X, self.X[self.part], sigma=self.sigma, method="direct")
+        return kdegraph.gauss_transform(
+            self.X, self.X[self.part], sigma=self.sigma, method="direct"
+        )
 
     def error(self, sums):
         """The largest relative error of the `sums` at all targets."""
@@ -61,7 +69,9 @@ def ours(problem):
 
 
 def fourier(problem, tolerance, threads):
-    """A Gauss transform as a product in Fourier space between two non-uniform FFTs, periodic with a margin."""
+    """A Gauss transform as a product in Fourier space between two non-uniform FFTs, periodic with a
+    margin.
+    """
     import finufft
 
     X, d = problem.X, problem.X.shape[1]
@@ -70,7 +80,12 @@ def fourier(problem, tolerance, threads):
     period = (high - low).max() + problem.sigma * cut
     modes = 2 * math.ceil(period / (math.pi * problem.sigma) * cut) + 1
     k = np.arange(modes) - modes // 2
-    line = problem.sigma * math.sqrt(math.pi) / period * np.exp(-((math.pi * problem.sigma / period * k) ** 2))
+    line = (
+        problem.sigma
+        * math.sqrt(math.pi)
+        / period
+        * np.exp(-((math.pi * problem.sigma / period * k) ** 2))
+    )
     transform = line
     for _ in range(d - 1):
         transform = transform[..., None] * line
@@ -81,17 +96,25 @@ def fourier(problem, tolerance, threads):
     def run():
         scaled = [(X[:, c] - (low[c] + high[c]) / 2) * (2 * math.pi / period) for c in range(d)]
         modes_of = forward(*scaled, ones, (modes,) * d, eps=tolerance, isign=-1, nthreads=threads)
-        return backward(*scaled, modes_of * transform, eps=tolerance, isign=1, nthreads=threads).real
+        return backward(
+            *scaled, modes_of * transform, eps=tolerance, isign=1, nthreads=threads
+        ).real
 
     return run
 
 
 def measure_fourier(problem, allowed, threads):
-    """Seconds, CPU seconds, error and tolerance of the loosest tolerance that keeps the error within `allowed`; None if there is none."""
+    """Seconds, CPU seconds, error and tolerance of the loosest tolerance that keeps the error
+    within `allowed`; None if there is none.
+    """
     for digits in range(1, 15):
         error = problem.error(fourier(problem, 10.0**-digits, threads)())
         if error <= allowed:
-            return *timed(fourier(problem, 10.0**-digits, threads), RUNS)[:2], error, f"tolerance 1e-{digits}"
+            return (
+                *timed(fourier(problem, 10.0**-digits, threads), RUNS)[:2],
+                error,
+                f"tolerance 1e-{digits}",
+            )
     return None
 
 
@@ -99,8 +122,15 @@ def scikit_learn(problem, targets):
     """Kernel density by scikit-learn's tree, with the tree."""
     from sklearn.neighbors import KDTree
 
-    factor = (math.sqrt(math.pi) * problem.sigma) ** problem.X.shape[1]  # its densities are normalised
-    return lambda: factor * KDTree(problem.X).kernel_density(targets, problem.sigma / math.sqrt(2), rtol=problem.eps, atol=0)
+    factor = (math.sqrt(math.pi) * problem.sigma) ** problem.X.shape[
+        1
+    ]  # its densities are normalized
+    return lambda: (
+        factor
+        * KDTree(problem.X).kernel_density(
+            targets, problem.sigma / math.sqrt(2), rtol=problem.eps, atol=0
+        )
+    )
 
 
 def mlpack(problem, targets):
@@ -114,7 +144,14 @@ def mlpack(problem, targets):
         # It reorders the points that it is given.
         points, bandwidth = (problem.X.copy(), targets.copy()), problem.sigma / math.sqrt(2)
         return (
-            factor * kde(reference=points[0], query=points[1], bandwidth=bandwidth, kernel="gaussian", rel_error=problem.eps)["predictions"]
+            factor
+            * kde(
+                reference=points[0],
+                query=points[1],
+                bandwidth=bandwidth,
+                kernel="gaussian",
+                rel_error=problem.eps,
+            )["predictions"]
         )
 
     return run
@@ -147,9 +184,20 @@ def compare(problem, threads, quick):
     seconds, cpu, sums = timed(ours(problem), RUNS)
     add("kdegraph", seconds, cpu, problem.error(sums))
     few = problem.X[problem.part]
-    add("direct", *timed(lambda: kdegraph.gauss_transform(problem.X, few, sigma=problem.sigma, method="direct"), 3)[:2], 0.0, len(few))
+    add(
+        "direct",
+        *timed(
+            lambda: kdegraph.gauss_transform(problem.X, few, sigma=problem.sigma, method="direct"),
+            3,
+        )[:2],
+        0.0,
+        len(few),
+    )
     if d <= 3 and importlib.util.find_spec("finufft"):
-        for name, allowed in (("finufft, same error", rows[0]["error"]), ("finufft, error eps", problem.eps)):
+        for name, allowed in (
+            ("finufft, same error", rows[0]["error"]),
+            ("finufft, error eps", problem.eps),
+        ):
             if found := measure_fourier(problem, allowed, threads):
                 add(name, *found[:3], note=found[3])
     for name, method in TREES.items() if threads == 1 and not quick else ():
@@ -157,9 +205,13 @@ def compare(problem, threads, quick):
             *total, sums = timed(method(problem, problem.X), 1)
             add(name, *total, problem.error(sums))
             continue
-        build = timed(method(problem, few[:1]), 1)[:2]  # the tree and next to nothing else: counted once
+        build = timed(method(problem, few[:1]), 1)[
+            :2
+        ]  # the tree and next to nothing else: counted once
         *total, sums = timed(method(problem, few), 1)
-        seconds, cpu = (b * len(few) / n + max(t - b, 0.0) for b, t in zip(build, total, strict=True))
+        seconds, cpu = (
+            b * len(few) / n + max(t - b, 0.0) for b, t in zip(build, total, strict=True)
+        )
         add(name, seconds, cpu, float(np.abs(sums / problem.exact - 1).max()), len(few))
     return rows
 
@@ -174,8 +226,14 @@ def slopes(threads):
             run()
             cpu.append(timed(run, 2 * RUNS + 1)[1])
         slope = float(np.polyfit(np.log(SIZES), np.log(cpu), 1)[0])
-        click.echo(f"slope at eps = {eps:g}: {slope:.2f}, ms: " + ", ".join(f"{1e3 * t:.1f}" for t in cpu))
-        yield {"eps": eps, "slope": slope, **{f"cpu at {n}": t for n, t in zip(SIZES, cpu, strict=True)}}
+        click.echo(
+            f"slope at eps = {eps:g}: {slope:.2f}, ms: " + ", ".join(f"{1e3 * t:.1f}" for t in cpu)
+        )
+        yield {
+            "eps": eps,
+            "slope": slope,
+            **{f"cpu at {n}": t for n, t in zip(SIZES, cpu, strict=True)},
+        }
 
 
 def problems(images):
@@ -193,14 +251,27 @@ def problems(images):
 
 
 @click.command()
-@click.option("--image", "images", type=click.Path(path_type=Path, exists=True), multiple=True, help="A photograph.")
-@click.option("--threads", "thread_counts", type=int, multiple=True, default=(1, 2), show_default=True)
+@click.option(
+    "--image",
+    "images",
+    type=click.Path(path_type=Path, exists=True),
+    multiple=True,
+    help="A photograph.",
+)
+@click.option(
+    "--threads", "thread_counts", type=int, multiple=True, default=(1, 2), show_default=True
+)
 @csv_option
 @click.option("--quick", is_flag=True, help="Without the tree codes.")
 def main(images, thread_counts, path, quick):
     """Print the tables."""
     table = list(slopes(1))
-    rows = [row for problem in problems(images) for threads in thread_counts for row in compare(problem, threads, quick)]
+    rows = [
+        row
+        for problem in problems(images)
+        for threads in thread_counts
+        for row in compare(problem, threads, quick)
+    ]
     write(path, rows)
     write(path and path.with_stem(path.stem + "_slopes"), table)
 

@@ -1,10 +1,12 @@
 """From the move of a slider to the painted result, in a browser: milliseconds, median of 20 moves.
 
-    python benchmarks/latency.py [--n 1000 --n 15000 --n 100000] [--moves 20] [--csv benchmarks/results/latency.csv]
+    python benchmarks/latency.py [--n 1000 --n 15000 --n 100000] [--moves 20] [--csv
+    benchmarks/results/latency.csv]
 
-The slider of sigma is moved by the keyboard, at two moons. The clock starts at the key and stops two frames after the image of the edges,
-the spectrum and the clusters show the first result of the new sigma (for many points a graph of few rounds); "full" is when the whole
-result stands. "server" is the processor time that the server spends on all of that.
+The slider of sigma is moved by the keyboard, at two moons. The clock starts at the key and stops
+two frames after the image of the edges, the spectrum and the clusters show the first result of the
+new sigma (for many points a graph of few rounds); "full" is when the whole result stands. "server"
+is the processor time that the server spends on all of that.
 """
 
 import os
@@ -42,7 +44,9 @@ def processor_seconds(process):
 
 
 def measure(explorer, process, moves):
-    """Milliseconds of every move to the first result, to the full one, and of the server's processor."""
+    """Milliseconds of every move to the first result, to the full one, and of the server's
+    processor.
+    """
     page = explorer.page
     page.get_by_role("slider", name="Kernel width σ").focus()
     times = []
@@ -60,7 +64,9 @@ def measure(explorer, process, moves):
 
 
 @click.command()
-@click.option("--n", "sizes", type=int, multiple=True, default=(1000, 15_000, 100_000), show_default=True)
+@click.option(
+    "--n", "sizes", type=int, multiple=True, default=(1000, 15_000, 100_000), show_default=True
+)
 @click.option("--moves", default=20, show_default=True)
 @csv_option
 def main(sizes, moves, path):
@@ -68,7 +74,9 @@ def main(sizes, moves, path):
     rows = []
     with served() as (address, process), chromium() as browser:
         for n in sizes:
-            explorer = open_explorer(browser, address, **{"data.n": n, "sigma": 0.1, "sigma_auto": "false"})
+            explorer = open_explorer(
+                browser, address, **{"data.n": n, "sigma": 0.1, "sigma_auto": "false"}
+            )
             first, full, server = measure(explorer, process, moves)
             explorer.page.close()
             rows.append(

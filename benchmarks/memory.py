@@ -1,12 +1,16 @@
-"""Memory of the explorer's server: megabytes after moves of a slider, and after sessions that have ended.
+"""Memory of the explorer's server: megabytes after moves of a slider, and after sessions that have
+ended.
 
-    python benchmarks/memory.py [--n 15000] [--moves 200] [--sessions 20] [--csv benchmarks/results/memory.csv]
+    python benchmarks/memory.py [--n 15000] [--moves 200] [--sessions 20] [--csv
+    benchmarks/results/memory.csv]
 
-Resident memory of the process, when nothing is computed any more: after the first session has made ten moves, after `--moves` moves, after
-ten further pages were opened, looked at and closed, one after the other, and after `--sessions` more. A second column is of a server whose
-malloc has one arena (MALLOC_ARENA_MAX=1, for glibc). By itself glibc gives threads arenas of their own, and what a session has freed in
-one of them is no use to another. When a session has ended, whole pages that are free go back to the system; what lies between pages that
-are in use stays. With one arena that is next to nothing. Whether anything leaks, resident memory alone does not tell: what malloc has
+Resident memory of the process, when nothing is computed any more: after the first session has made
+ten moves, after `--moves` moves, after ten further pages were opened, looked at and closed, one
+after the other, and after `--sessions` more. A second column is of a server whose malloc has one
+arena (MALLOC_ARENA_MAX=1, for glibc). By itself glibc gives threads arenas of their own, and what a
+session has freed in one of them is no use to another. When a session has ended, whole pages that
+are free go back to the system; what lies between pages that are in use stays. With one arena that
+is next to nothing. Whether anything leaks, resident memory alone does not tell: what malloc has
 handed out does (glibc's malloc_info).
 """
 
@@ -75,7 +79,9 @@ def main(n, moves, sessions, path):
     write(path, rows)
 
 
-SESSION_ENDS = 40_000  # milliseconds until the server has noticed that a page is gone: it looks every 17 seconds, and waits as long
+# Milliseconds until the server has noticed that a page is gone: it looks every 17 seconds, and
+# waits as long.
+SESSION_ENDS = 40_000
 
 
 if __name__ == "__main__":

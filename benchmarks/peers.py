@@ -1,17 +1,21 @@
-"""Seconds to build a similarity graph, beside nearest-neighbour graphs and the published algorithm by others, on the same data in one run.
+"""Seconds to build a similarity graph, beside nearest-neighbor graphs and the published algorithm
+by others, on the same data in one run.
 
-    python benchmarks/peers.py [--n 15000 --n 100000] [--photograph photograph.jpg] [--stag path/to/python] [--csv peers.csv]
+    python benchmarks/peers.py [--n 15000 --n 100000] [--photograph photograph.jpg] [--stag
+    path/to/python] [--csv peers.csv]
 
-kdegraph draws `--neighbors` neighbours of every point and weights the edges; the others find as many nearest ones (what they return: a
-sparse matrix for scikit-learn and `kdegraph.knn_graph`, arrays of neighbours for PyNNDescent and FAISS). STAG's
-`approximate_similarity_graph` is the same algorithm as kdegraph's recursive sampler, with its own number of edges: about two for every
-point, which is what "kdegraph, as STAG" draws. The runs of all methods alternate, each after others of its own that do not count (but for
-STAG, and above 200,000 points), since the caches are empty and the other core asleep at first. The table has the medians of the time that
-passes and of the time of all cores, which other work on the machine disturbs less (with OMP_WAIT_POLICY=passive, so that FAISS does not
+kdegraph draws `--neighbors` neighbors of every point and weights the edges; the others find as many
+nearest ones (what they return: a sparse matrix for scikit-learn and `kdegraph.knn_graph`, arrays of
+neighbors for PyNNDescent and FAISS). STAG's `approximate_similarity_graph` is the same algorithm as
+kdegraph's recursive sampler, with its own number of edges: about two for every point, which is what
+"kdegraph, as STAG" draws. The runs of all methods alternate, each after others of its own that do
+not count (but for STAG, and above 200,000 points), since the caches are empty and the other core
+asleep at first. The table has the medians of the time that passes and of the time of all cores,
+which other work on the machine disturbs less (with OMP_WAIT_POLICY=passive, so that FAISS does not
 wait busily). Peers that cannot be imported are left out:
 
-    python -m venv peers && peers/bin/pip install -c constraints.txt . pynndescent faiss-cpu
-    python -m venv stag && stag/bin/pip install "numpy<2" stag                # it needs an older numpy
+    python -m venv peers && peers/bin/pip install -c constraints.txt . pynndescent faiss-cpu python
+    -m venv stag && stag/bin/pip install "numpy<2" stag                # it needs an older numpy
     peers/bin/python benchmarks/peers.py --stag stag/bin/python
 """
 
@@ -93,7 +97,9 @@ PEERS = {
 
 
 def stag_run(python, X, sigma):
-    """Seconds, core seconds, and edges, in a process of its own, without the time to start it and to read the points."""
+    """Seconds, core seconds, and edges, in a process of its own, without the time to start it and
+    to read the points.
+    """
     with tempfile.TemporaryDirectory() as folder:
         np.save(Path(folder, "points.npy"), X)
         command = [python, "-c", STAG, Path(folder, "points.npy"), str(sigma**-2)]
@@ -102,7 +108,9 @@ def stag_run(python, X, sigma):
 
 
 def again(build, X, sigma, k):
-    """Seconds and core seconds once the cores are awake, which takes the system a tenth of a second after a pause."""
+    """Seconds and core seconds once the cores are awake, which takes the system a tenth of a second
+    after a pause.
+    """
     end = time.perf_counter() + AWAKE
     while len(X) <= MANY and time.perf_counter() < end:
         build(X, sigma, k)
@@ -128,7 +136,15 @@ def measure(name, X, sigma, k, runs, stag):
     medians_of = {peer: medians(found) for peer, found in times.items()}
     for peer, (passed, used) in medians_of.items():
         ratio = used / medians_of["kdegraph"][1]
-        yield {"data": name, "n": n, "d": d, "method": peer, "seconds": passed, "core seconds": used, "times kdegraph": ratio}
+        yield {
+            "data": name,
+            "n": n,
+            "d": d,
+            "method": peer,
+            "seconds": passed,
+            "core seconds": used,
+            "times kdegraph": ratio,
+        }
 
 
 def data_sets(sizes, photograph):
@@ -142,8 +158,20 @@ def data_sets(sizes, photograph):
 
 
 @click.command()
-@click.option("--n", "sizes", type=int, multiple=True, default=(15_000, 100_000), show_default=True, help="Points of two moons.")
-@click.option("--photograph", type=click.Path(exists=True), help="A picture whose pixels are points too, in 5 dimensions.")
+@click.option(
+    "--n",
+    "sizes",
+    type=int,
+    multiple=True,
+    default=(15_000, 100_000),
+    show_default=True,
+    help="Points of two moons.",
+)
+@click.option(
+    "--photograph",
+    type=click.Path(exists=True),
+    help="A picture whose pixels are points too, in 5 dimensions.",
+)
 @click.option("--neighbors", "k", default=10, show_default=True)
 @click.option("--runs", default=5, show_default=True)
 @click.option("--stag", help="A Python that can import stag.")
@@ -151,7 +179,10 @@ def data_sets(sizes, photograph):
 def main(sizes, photograph, k, runs, stag, path):
     """Print one line for each data set and method."""
     warm = moons(5000)
-    for X in (warm, np.random.default_rng(0).random((5000, 5))):  # compile, or load what is compiled
+    for X in (
+        warm,
+        np.random.default_rng(0).random((5000, 5)),
+    ):  # compile, or load what is compiled
         list(measure("warm-up", X, 0.2, k, 1, None))
     rows = []
     for name, X, sigma in data_sets(sizes, photograph):

@@ -1,10 +1,12 @@
-"""The random streams under dieharder, a standard battery (Debian and Ubuntu: `apt install dieharder`).
+"""The random streams under dieharder, a standard battery (Debian and Ubuntu: `apt install
+dieharder`).
 
     python benchmarks/randomness.py [--tests 0 2 15] [--csv benchmarks/results/randomness.csv]
 
-Numbers reach the battery in the orders in which samplers use them: along the counters of one stream, along the vertices, along the
-draws, and draw by draw within each vertex. A test is run with fresh numbers (a seed of its own). dieharder calls p-values below 0.005 or
-above 0.995 weak, of which one in a hundred is expected, and those beyond 1e-6 failed.
+Numbers reach the battery in the orders in which samplers use them: along the counters of one
+stream, along the vertices, along the draws, and draw by draw within each vertex. A test is run with
+fresh numbers (a seed of its own). dieharder calls p-values below 0.005 or above 0.995 weak, of
+which one in a hundred is expected, and those beyond 1e-6 failed.
 """
 
 import shutil
@@ -14,7 +16,7 @@ import click
 import numba
 import numpy as np
 from _common import csv_option, write
-from kdegraph.sampling.streams import stream, uniform
+from kdegraph.runtime.random import stream, uniform
 
 BLOCK = 1 << 20
 # All that dieharder calls reliable, but for the ones that take minutes each.
@@ -40,7 +42,23 @@ def fill(order, seed, first, words):
 
 def p_values(program, order, test, seed):
     """The lines (name, p-value, assessment) of one test."""
-    command = [program, "-g", "200", "-d", str(test), "-D", "test_name", "-D", "ntuple", "-D", "pvalues", "-D", "assessment", "-c", ","]
+    command = [
+        program,
+        "-g",
+        "200",
+        "-d",
+        str(test),
+        "-D",
+        "test_name",
+        "-D",
+        "ntuple",
+        "-D",
+        "pvalues",
+        "-D",
+        "assessment",
+        "-c",
+        ",",
+    ]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         first, words = 0, np.empty(BLOCK, np.uint32)
         try:
@@ -58,7 +76,13 @@ def p_values(program, order, test, seed):
 
 
 @click.command()
-@click.option("--tests", type=int, multiple=True, default=TESTS, help="Numbers of dieharder's tests; `dieharder -l` lists them.")
+@click.option(
+    "--tests",
+    type=int,
+    multiple=True,
+    default=TESTS,
+    help="Numbers of dieharder's tests; `dieharder -l` lists them.",
+)
 @click.option("--dieharder", "program", default="dieharder", show_default=True, help="The program.")
 @csv_option
 def main(tests, program, path):
@@ -68,8 +92,19 @@ def main(tests, program, path):
     rows = []
     for number, name in enumerate(ORDERS):
         for test in tests:
-            for title, ntuple, p, assessment in p_values(program, number, test, seed=1000 * number + test):
-                rows.append({"order": name, "test": test, "name": title, "ntuple": ntuple, "p": p, "assessment": assessment})
+            for title, ntuple, p, assessment in p_values(
+                program, number, test, seed=1000 * number + test
+            ):
+                rows.append(
+                    {
+                        "order": name,
+                        "test": test,
+                        "name": title,
+                        "ntuple": ntuple,
+                        "p": p,
+                        "assessment": assessment,
+                    }
+                )
                 click.echo(f"{name:<20} {title:<24} {ntuple:>3} {p:.8f} {assessment}")
     write(path, rows)
 

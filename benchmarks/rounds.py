@@ -1,14 +1,18 @@
-"""How many rounds a sampled graph needs: its spectrum and its clusters beside those of the full graph, on data with and without clusters.
+"""How many rounds a sampled graph needs: its spectrum and its clusters beside those of the full
+graph, on data with and without clusters.
 
     python benchmarks/rounds.py [--n 2500] [--csv benchmarks/results/rounds.csv]
 
 For every data set and number of rounds L, medians over some seeds of
 
-- error: the largest relative error of the eigenvalues 2 ... k + 1 (those above 1e-4) of the normalised Laplacian,
-- agreement: the adjusted Rand index between the clusters of the sampled and of the full graph; ARI: against the true classes,
+- error: the largest relative error of the eigenvalues 2 ... k + 1 (those above 1e-4) of the
+  normalized Laplacian,
+- agreement: the adjusted Rand index between the clusters of the sampled and of the full graph; ARI:
+  against the true classes,
 - C: the constant with which the paper's ``L = 6 C log(n) / lambda_{k+1}`` gives this L.
 
-Last, the automatic number beside a fixed one: rounds (their mean is the cost), mean and largest error, and on how many sets it is small.
+Last, the automatic number beside a fixed one: rounds (their mean is the cost), mean and largest
+error, and on how many sets it is small.
 """
 
 import math
@@ -31,13 +35,19 @@ def data_sets(n, seed=0):
         data = kdegraph.datasets.make(name, n=n, seed=seed)
         yield name, data.X, data.y, data.sigma, data.n_clusters or 4
     rng = np.random.default_rng(seed)
-    centres, y = rng.uniform(-6, 6, (8, 2)), np.arange(n) % 8
-    yield "touching blobs", centres[y] + rng.normal(size=(n, 2)), y, 1.0, 8
+    centers, y = rng.uniform(-6, 6, (8, 2)), np.arange(n) % 8
+    yield "touching blobs", centers[y] + rng.normal(size=(n, 2)), y, 1.0, 8
     digits = load_digits()
     yield "digits", digits.data / 16, digits.target, 1.5, 10
     yield "one Gaussian", rng.normal(size=(n, 3)), None, 1.0, 4
     y = (np.arange(n) >= 0.95 * n).astype(int)
-    yield "small beside large", rng.normal(size=(n, 2)) * np.where(y, 0.2, 1.0)[:, None] + np.where(y, 5.0, 0.0)[:, None], y, 0.5, 2
+    yield (
+        "small beside large",
+        rng.normal(size=(n, 2)) * np.where(y, 0.2, 1.0)[:, None] + np.where(y, 5.0, 0.0)[:, None],
+        y,
+        0.5,
+        2,
+    )
 
 
 def measure(name, X, y, sigma, k, n_seeds):
@@ -74,9 +84,17 @@ def main(n, seeds, path):
     for data in data_sets(n):
         for row in measure(*data, seeds):
             rows.append(row)
-            click.echo("".join(cell(value, 24 if isinstance(value, str) else 11) for value in row.values()))
+            click.echo(
+                "".join(cell(value, 24 if isinstance(value, str) else 11) for value in row.values())
+            )
     for n_rounds in ROUNDS:
-        L, error, agreement = np.array([(row["L"], row["error"], row["agreement"]) for row in rows if row["rounds"] == n_rounds]).T
+        L, error, agreement = np.array(
+            [
+                (row["L"], row["error"], row["agreement"])
+                for row in rows
+                if row["rounds"] == n_rounds
+            ]
+        ).T
         click.echo(
             f"{n_rounds!s:>5}: mean L {L.mean():.1f}, error mean {error.mean():.3f}, largest {error.max():.3f}, "
             f"at most {SMALL} on {np.sum(error <= SMALL)} of {len(error)} sets, agreement {agreement.mean():.3f}"

@@ -1,10 +1,12 @@
-"""The choice of the sampler: CPU seconds of "auto", "rejection", "rows" and "recursive" over d, n and sigma.
+"""The choice of the sampler: CPU seconds of "auto", "rejection", "rows" and "recursive" over d, n
+and sigma.
 
     python benchmarks/samplers.py [--csv benchmarks/results/samplers.csv]
 
-Beside them rows drawn with BLAS and NumPy. Five normal clusters in d dimensions; sigma in units of `estimate_sigma`. Times are CPU times
-of one thread, the best of several alternating runs, without what all have in common (tree and adjacency matrix); what takes long is
-measured on a part of the targets and extrapolated. "estimate" is the estimated over the measured time of "rejection".
+Beside them rows drawn with BLAS and NumPy. Five normal clusters in d dimensions; sigma in units of
+`estimate_sigma`. Times are CPU times of one thread, the best of several alternating runs, without
+what all have in common (tree and adjacency matrix); what takes long is measured on a part of the
+targets and extrapolated. "estimate" is the estimated over the measured time of "rejection".
 """
 
 import math
@@ -16,22 +18,30 @@ import kdegraph
 import numpy as np
 import threadpoolctl
 from _common import csv_option, write
-from kdegraph import parallel
-from kdegraph.graph import choose_sampler
+from kdegraph.geometry.kernels import Kernel
+from kdegraph.geometry.tree import build_tree
 from kdegraph.kde import make_solver
 from kdegraph.kde.direct import direct_sums
-from kdegraph.kde.fast import Direct, kernel_degrees
-from kdegraph.kde.plan import Plan
-from kdegraph.kde.treesum import Targets, prepare, sums_at
-from kdegraph.kernels import Kernel
-from kdegraph.sampling import recursive, rejection, rows
-from kdegraph.tree import build_tree
+from kdegraph.kde.dispatch import Direct, kernel_degrees
+from kdegraph.kde.tree.plan import Plan
+from kdegraph.kde.tree.sums import Targets, prepare, sums_at
+from kdegraph.runtime import parallel
+from kdegraph.sampling import recursive, rows
+from kdegraph.sampling.choice import choose_sampler
+from kdegraph.sampling.rejection import sampler as rejection
 
 PAIRS = 5e7  # rows are measured on at most so many pairs
-LONG, MOST_PARTS = 2.0, 50  # seconds from which "rejection" is measured on a part of the targets; the smallest is the 50th
+LONG, MOST_PARTS = (
+    2.0,
+    50,
+)  # seconds from which "rejection" is measured on a part of the targets; the smallest is the 50th
 RECURSIVE = 10_000  # points up to which the recursive sampler is measured
 EPS = 0.01  # of the kernel degrees
-DIMENSIONS, SIZES, SIGMAS = (1, 2, 3, 5, 8, 20, 50), (1_000, 10_000, 100_000), (0.03, 0.3, 1.0, 3.0, 30.0, 300.0)
+DIMENSIONS, SIZES, SIGMAS = (
+    (1, 2, 3, 5, 8, 20, 50),
+    (1_000, 10_000, 100_000),
+    (0.03, 0.3, 1.0, 3.0, 30.0, 300.0),
+)
 
 
 def clusters(n, d):
@@ -40,7 +50,9 @@ def clusters(n, d):
 
 
 def by_blas(X, sigma, n_rounds):
-    """Neighbours from exact rows with matrix products, as one would write it with NumPy; extrapolated."""
+    """Neighbors from exact rows with matrix products, as one would write it with NumPy;
+    extrapolated.
+    """
     n, m = len(X), min(len(X), int(PAIRS / len(X)))
     rng = np.random.default_rng(0)
     start = time.process_time()
@@ -76,7 +88,9 @@ def by_rejection(kernel, tree, n_rounds, part=1):
         rejection.draw_neighbors(kernel, tree, degrees, n_rounds, 0, groups=groups)
         return time.process_time() - start
     seconds, n = time.process_time() - start, tree.order.size
-    some = replace(groups, **{name: getattr(groups, name)[::part] for name in ("start", "stop", "low", "high")})
+    some = replace(
+        groups, **{name: getattr(groups, name)[::part] for name in ("start", "stop", "low", "high")}
+    )
     picked = np.concatenate([np.arange(*ends) for ends in zip(some.start, some.stop, strict=True)])
     ones, degrees = np.ones(n), np.zeros(n)
     start = time.process_time()
@@ -86,8 +100,14 @@ def by_rejection(kernel, tree, n_rounds, part=1):
     if isinstance(method, Direct):
         seconds += direct * share
     elif isinstance(method, Plan):
-        prepared, units = prepare(kernel, tree, ones, method), Targets.of(tree, kernel.inverse_sigma, method.radius)
-        units = replace(units, **{name: getattr(units, name)[::part] for name in ("start", "stop", "low", "high")})
+        prepared, units = (
+            prepare(kernel, tree, ones, method),
+            Targets.of(tree, kernel.inverse_sigma, method.radius),
+        )
+        units = replace(
+            units,
+            **{name: getattr(units, name)[::part] for name in ("start", "stop", "low", "high")},
+        )
         seconds += time.process_time() - start
         start = time.process_time()
         sums_at(prepared, units, EPS, exclude_self=True)
@@ -101,10 +121,14 @@ def by_rejection(kernel, tree, n_rounds, part=1):
 
 
 def by_recursive(X, kernel, n_rounds):
-    """Algorithm 1; it has kernel degrees of its own, and the tree is counted, which the others have in common."""
+    """Algorithm 1; it has kernel degrees of its own, and the tree is counted, which the others have
+    in common.
+    """
     solver = make_solver("auto", EPS)
     start = time.process_time()
-    recursive.draw_neighbors(kernel, build_tree(X, recursive.LEAF), solver, n_rounds, 0, recursive.STRATIFIED)
+    recursive.draw_neighbors(
+        kernel, build_tree(X, recursive.LEAF), solver, n_rounds, 0, recursive.STRATIFIED
+    )
     return time.process_time() - start
 
 
@@ -117,14 +141,18 @@ def measure(n, d, relative, n_rounds):
     estimate = 1e-9 * (method.cost + rejection.estimate_cost(kernel, tree, groups, n_rounds))
     part = min(MOST_PARTS, math.ceil(estimate / LONG))
     by_rejection(kernel, tree, n_rounds, part)  # compiles or loads what it needs
-    # The runs alternate, so that what else the machine does meets all alike; the best of each counts.
-    runs = {"rows": lambda: by_rows(kernel, tree, n_rounds), "rejection": lambda: by_rejection(kernel, tree, n_rounds, part)}
+    # The runs alternate, so that what else the machine does meets all alike; the best of each
+    # counts.
+    runs = {
+        "rows": lambda: by_rows(kernel, tree, n_rounds),
+        "rejection": lambda: by_rejection(kernel, tree, n_rounds, part),
+    }
     runs["BLAS"] = lambda: by_blas(X, sigma, n_rounds)
     seconds = dict.fromkeys(runs, math.inf)
     for _ in range(3 if n <= RECURSIVE else 2):
         seconds = {name: min(seconds[name], run()) for name, run in runs.items()}
     blas = seconds.pop("BLAS")
-    # It never wins, and where it takes long nothing is learnt from waiting.
+    # It never wins, and where it takes long nothing is learned from waiting.
     seconds["recursive"] = by_recursive(X, kernel, n_rounds) if n <= RECURSIVE else np.nan
     choices = []
     for _ in range(3):
@@ -137,8 +165,21 @@ def measure(n, d, relative, n_rounds):
     prepared = time.process_time() - start
     auto = seconds[sampler] + max(min(choices) - (prepared if sampler == "rejection" else 0.0), 0.0)
     best = np.nanmin(list(seconds.values()))
-    row = {"d": d, "n": n, "sigma": relative, "L": n_rounds, "auto": sampler, "seconds": auto, **seconds, "BLAS": blas}
-    return row | {"auto / best": auto / best, "auto / BLAS": auto / blas, "estimate": estimate / seconds["rejection"]}
+    row = {
+        "d": d,
+        "n": n,
+        "sigma": relative,
+        "L": n_rounds,
+        "auto": sampler,
+        "seconds": auto,
+        **seconds,
+        "BLAS": blas,
+    }
+    return row | {
+        "auto / best": auto / best,
+        "auto / BLAS": auto / blas,
+        "estimate": estimate / seconds["rejection"],
+    }
 
 
 @click.command()
@@ -156,10 +197,17 @@ def main(dimensions, sizes, rounds, path):
             for n in sizes:
                 for relative in SIGMAS:
                     table.append(measure(n, d, relative, rounds))
-                    click.echo("  ".join(f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}" for k, v in table[-1].items()))
+                    click.echo(
+                        "  ".join(
+                            f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}"
+                            for k, v in table[-1].items()
+                        )
+                    )
     for name in ("auto / best", "auto / BLAS"):
         worst = max(table, key=lambda row: row[name])
-        click.echo(f"largest {name}: {worst[name]:.2f} at d = {worst['d']}, n = {worst['n']}, sigma = {worst['sigma']}")
+        click.echo(
+            f"largest {name}: {worst[name]:.2f} at d = {worst['d']}, n = {worst['n']}, sigma = {worst['sigma']}"
+        )
     write(path, table)
 
 

@@ -1,10 +1,13 @@
-"""Seconds and memory of `similarity_graph` by stage, beside the physical limit and the direct kernel sum in the same run.
+"""Seconds and memory of `similarity_graph` by stage, beside the physical limit and the direct
+kernel sum in the same run.
 
-    python benchmarks/stages.py [--n 15000 100000] [--data moons | photograph.jpg] [--csv benchmarks/results/stages.csv]
+    python benchmarks/stages.py [--n 15000 100000] [--data moons | photograph.jpg] [--csv
+    benchmarks/results/stages.csv]
 
-Every figure is the median of the runs. The limit is a bare loop, threaded like all else, that draws a random index, evaluates the kernel
-and stores both. The direct sum of large sets is measured on a part of the targets and extrapolated. Memory is the peak of what numpy
-holds during a run, the result included, in bytes of the result.
+Every figure is the median of the runs. The limit is a bare loop, threaded like all else, that draws
+a random index, evaluates the kernel and stores both. The direct sum of large sets is measured on a
+part of the targets and extrapolated. Memory is the peak of what numpy holds during a run, the
+result included, in bytes of the result.
 """
 
 import statistics
@@ -14,10 +17,10 @@ import click
 import kdegraph
 import numpy as np
 from _common import clock, csv_option, moons, show, write
-from kdegraph import parallel
-from kdegraph._jit import jit
-from kdegraph.kernels import exp_neg
-from kdegraph.sampling.streams import stream, uniform
+from kdegraph.geometry.kernels import exp_neg
+from kdegraph.runtime import parallel
+from kdegraph.runtime.jit import jit
+from kdegraph.runtime.random import stream, uniform
 
 DIRECT_PAIRS = 3e8  # the direct sum is measured on at most so many
 
@@ -56,14 +59,19 @@ def peak_memory(X, **parameters):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     A = graph.adjacency
-    return peak / sum(array.nbytes for array in (A.data, A.indices, A.indptr, graph.neighbors, graph.kernel_degrees))
+    return peak / sum(
+        array.nbytes
+        for array in (A.data, A.indices, A.indptr, graph.neighbors, graph.kernel_degrees)
+    )
 
 
 def measure(X, sigma, n_rounds, runs):
     """One row of the table for the points `X`."""
     graphs, direct, bare, seconds = [], [], [], []
     for run in range(runs + 1):  # the first run compiles or loads the kernels
-        graph, passed, _ = clock(kdegraph.similarity_graph, X, sigma=sigma, n_rounds=n_rounds, seed=run)
+        graph, passed, _ = clock(
+            kdegraph.similarity_graph, X, sigma=sigma, n_rounds=n_rounds, seed=run
+        )
         limit, sums = bare_seconds(X, sigma, n_rounds), direct_seconds(X, sigma)
         if run:
             graphs.append(graph.timings)
@@ -72,8 +80,22 @@ def measure(X, sigma, n_rounds, runs):
             direct.append(sums)
     stages = {stage: statistics.median(timings[stage] for timings in graphs) for stage in graphs[0]}
     total, bare, direct = (statistics.median(values) for values in (seconds, bare, direct))
-    row = {"n": len(X), "d": X.shape[1], "sigma": sigma, "L": n_rounds, "edges": graph.n_edges, "sampler": graph.sampler, **stages}
-    row |= {"total": total, "bare loop": bare, "total / bare": total / bare, "direct sum": direct, "direct / total": direct / total}
+    row = {
+        "n": len(X),
+        "d": X.shape[1],
+        "sigma": sigma,
+        "L": n_rounds,
+        "edges": graph.n_edges,
+        "sampler": graph.sampler,
+        **stages,
+    }
+    row |= {
+        "total": total,
+        "bare loop": bare,
+        "total / bare": total / bare,
+        "direct sum": direct,
+        "direct / total": direct / total,
+    }
     return row | {"memory": peak_memory(X, sigma=sigma, n_rounds=n_rounds, seed=0)}
 
 
@@ -88,14 +110,18 @@ def load(data, n):
 
 @click.command()
 @click.option("--n", "sizes", type=int, multiple=True, default=(15_000, 100_000), show_default=True)
-@click.option("--data", default="moons", show_default=True, help="Or a picture, whose pixels are taken once.")
+@click.option(
+    "--data", default="moons", show_default=True, help="Or a picture, whose pixels are taken once."
+)
 @click.option("--sigma", default=0.1, show_default=True)
 @click.option("--rounds", default=30, show_default=True)
 @click.option("--runs", default=5, show_default=True)
 @csv_option
 def main(sizes, data, sigma, rounds, runs, path):
     """Print the table, one column a size."""
-    rows = [measure(load(data, n), sigma, rounds, runs) for n in (sizes if data == "moons" else [0])]
+    rows = [
+        measure(load(data, n), sigma, rounds, runs) for n in (sizes if data == "moons" else [0])
+    ]
     show(rows)
     write(path, rows)
 

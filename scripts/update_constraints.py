@@ -1,4 +1,6 @@
-"""Write constraints.txt: the newest versions of all that `.[dev]` needs, resolved by pip for each Python given (or this one)."""
+"""Write constraints.txt: the newest versions of all that `.[dev]` needs, resolved by pip for each
+Python given (or this one).
+"""
 
 import json
 import subprocess
@@ -12,8 +14,8 @@ ROOT = Path(__file__).parents[1]
 OLDEST = "3.11.0"
 HEADER = """\
 # The exact versions that this project is developed and tested with, on Python 3.11, 3.12 and 3.13.
-# Everything that any extra needs is here, directly or not. Use: pip install -c constraints.txt -e '.[explorer]'
-# To move on: `make update-constraints`, then `make test`.
+# Everything that any extra needs is here, directly or not. Use: pip install -c constraints.txt -e
+# '.[explorer]' To move on: `make update-constraints`, then `make test`.
 """
 
 
@@ -21,7 +23,18 @@ def resolve(python):
     """The Python's version and {name: version} of what it would install into an empty environment."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.json")
-        command = [python, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed", "--report", report, f"{ROOT}[dev]"]
+        command = [
+            python,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--dry-run",
+            "--ignore-installed",
+            "--report",
+            report,
+            f"{ROOT}[dev]",
+        ]
         subprocess.run(command, check=True)
         found = json.loads(report.read_text())
     pins = {}
@@ -29,20 +42,29 @@ def resolve(python):
         pins[package["name"]] = package["version"]
         # pip then backtracks for minutes on such a Python, so pin an older version by hand.
         if OLDEST not in SpecifierSet(package.get("requires_python", "")):
-            print(f"{package['name']} {package['version']} does not install on Python {OLDEST}: pin an older one", file=sys.stderr)  # noqa: T201
+            print(  # noqa: T201
+                f"{package['name']} {package['version']} does not install on Python {OLDEST}: pin an older one",
+                file=sys.stderr,
+            )
     pins.pop("kdegraph")
     return found["environment"]["python_version"], pins
 
 
 def merge(resolved):
-    """Lines of a constraints file, with a marker where a version holds only for some of the Pythons."""
+    """Lines of a constraints file, with a marker where a version holds only for some of the
+    Pythons.
+    """
     for name in sorted({name for pins in resolved.values() for name in pins}, key=str.lower):
         versions = {}
         for python, pins in resolved.items():
             if name in pins:
                 versions.setdefault(pins[name], []).append(python)
         for version, pythons in versions.items():
-            marker = "" if len(pythons) == len(resolved) else " ; " + " or ".join(f'python_version == "{python}"' for python in pythons)
+            marker = (
+                ""
+                if len(pythons) == len(resolved)
+                else " ; " + " or ".join(f'python_version == "{python}"' for python in pythons)
+            )
             yield f"{name}=={version}{marker}\n"
 
 

@@ -7,13 +7,15 @@ RESOLUTION = 53  # bits of a number
 
 
 def p_values(u):
-    """(name, p-value) of every test of the numbers `u`, in their order; a flaw shows as a p-value near 0."""
+    """(name, p-value) of every test of the numbers `u`, in their order; a flaw shows as a p-value
+    near 0.
+    """
     words = (u * 2.0**RESOLUTION).astype(np.uint64)
     yield "Kolmogorov-Smirnov", scipy.stats.kstest(u, "uniform").pvalue
     yield from _bits(words)
     yield from _bytes(words)
     yield from _cells(u)
-    yield from _neighbours(u)
+    yield from _neighbors(u)
     yield "gaps", _gaps(u)
     yield "permutations", _permutations(u)
     yield from _birthdays(words)
@@ -34,7 +36,9 @@ def _bit(words, bit):
 
 
 def _bits(words):
-    """Every bit is fair, changes in half of the cases from one number to the next, and has runs of the right number."""
+    """Every bit is fair, changes in half of the cases from one number to the next, and has runs of
+    the right number.
+    """
     ones = np.array([_bit(words, bit).sum() for bit in range(RESOLUTION)])
     z = (ones - words.size / 2) / np.sqrt(words.size / 4)
     yield "bits", scipy.stats.chi2.sf((z**2).sum(), RESOLUTION)
@@ -43,7 +47,10 @@ def _bits(words):
     z = (ones - changes.size / 2) / np.sqrt(changes.size / 4)
     yield "runs", scipy.stats.chi2.sf((z**2).sum(), RESOLUTION)
     weights = np.bitwise_count(words).astype(float)
-    yield "correlation of weights", _normal(np.corrcoef(weights[1:], weights[:-1])[0, 1] * np.sqrt(words.size - 1))
+    yield (
+        "correlation of weights",
+        _normal(np.corrcoef(weights[1:], weights[:-1])[0, 1] * np.sqrt(words.size - 1)),
+    )
 
 
 def _bytes(words):
@@ -60,12 +67,15 @@ def _cells(u):
         yield f"{d} dimensions", _chi_square(np.bincount(cells, minlength=side**d))
 
 
-def _neighbours(u):
+def _neighbors(u):
     """No correlation with earlier numbers, and no period."""
-    centred = (u - 0.5) * np.sqrt(12)
+    centered = (u - 0.5) * np.sqrt(12)
     for lag in (1, 2, 3, 20, 21, 1000):
-        yield f"correlation at lag {lag}", _normal((centred[lag:] * centred[:-lag]).sum() / np.sqrt(u.size - lag))
-    power = np.abs(np.fft.rfft(centred)[1:-1]) ** 2 / u.size  # exponential, independent
+        yield (
+            f"correlation at lag {lag}",
+            _normal((centered[lag:] * centered[:-lag]).sum() / np.sqrt(u.size - lag)),
+        )
+    power = np.abs(np.fft.rfft(centered)[1:-1]) ** 2 / u.size  # exponential, independent
     yield "largest period", -np.expm1(power.size * np.log1p(-np.exp(-power.max())))
 
 
@@ -86,7 +96,9 @@ def _permutations(u):
 
 
 def _birthdays(words):
-    """Equal spacings between 2^8 days out of 2^20 are as frequent as Poisson's law says (mean m^3 / 4n = 4); upper and lower bits."""
+    """Equal spacings between 2^8 days out of 2^20 are as frequent as Poisson's law says (mean m^3 /
+    4n = 4); upper and lower bits.
+    """
     days, per_year = 256, 1 << 20
     for name, shift in (("upper", RESOLUTION - 20), ("lower", 0)):
         years = (words >> np.uint64(shift)).astype(np.int64).reshape(-1, days) % per_year
@@ -95,7 +107,10 @@ def _birthdays(words):
         mean = days**3 / (4 * per_year)
         expected = scipy.stats.poisson.pmf(np.arange(12), mean)
         counts = np.bincount(np.minimum(equal, 12), minlength=13)
-        yield f"birthdays of {name} bits", _chi_square(counts, len(years) * np.append(expected, 1 - expected.sum()))
+        yield (
+            f"birthdays of {name} bits",
+            _chi_square(counts, len(years) * np.append(expected, 1 - expected.sum())),
+        )
 
 
 def _ranks(words):
@@ -110,9 +125,14 @@ def _ranks(words):
             found = has.any(axis=1)
             ranks += found
             line = np.where(found, rows[np.arange(len(rows)), pivot], 0)
-            rows ^= np.where(has == 1, line[:, None], 0)  # the pivot's own row becomes zero, and so takes part no more
+            rows ^= np.where(
+                has == 1, line[:, None], 0
+            )  # the pivot's own row becomes zero, and so takes part no more
         counts = [(ranks == 32).sum(), (ranks == 31).sum(), (ranks < 31).sum()]
-        yield f"ranks of {name} bits", _chi_square(counts, len(rows) * np.array([full, less, 1 - full - less]))
+        yield (
+            f"ranks of {name} bits",
+            _chi_square(counts, len(rows) * np.array([full, less, 1 - full - less])),
+        )
 
 
 def _collisions(words):

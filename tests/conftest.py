@@ -10,7 +10,11 @@ settings.load_profile("repeatable")
 
 
 def pytest_addoption(parser):
-    parser.addoption("--update-screenshots", action="store_true", help="write what the browser shows as the new baselines")
+    parser.addoption(
+        "--update-screenshots",
+        action="store_true",
+        help="write what the browser shows as the new baselines",
+    )
 
 
 @pytest.fixture
@@ -33,7 +37,9 @@ def explore():
 
 @pytest.fixture
 def sessions():
-    """Makes sessions, with choices, and waits for their first result; small generated data unless some are given."""
+    """Makes sessions, with choices, and waits for their first result; small generated data unless
+    some are given.
+    """
     from kdegraph_explorer.session import Session
 
     opened = []

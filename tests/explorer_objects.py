@@ -2,7 +2,9 @@
 
 PATIENCE = 120  # seconds
 TWO_PAIRS = [[0.0, 0.0], [0.1, 0.0], [5.0, 5.0], [5.1, 5.0]]
-TABLE = b"width,height,kind,weight\n" + b"".join(b"%d,%d,%s,%d\n" % (i % 7, i % 5, (b"ant", b"bee")[i % 2], i) for i in range(40))
+TABLE = b"width,height,kind,weight\n" + b"".join(
+    b"%d,%d,%s,%d\n" % (i % 7, i % 5, (b"ant", b"bee")[i % 2], i) for i in range(40)
+)
 
 
 def settle(explorer):
@@ -27,12 +29,16 @@ def view(explorer, key):
 def widgets(explorer):
     """All controls."""
     return [
-        w for control in explorer.controls for w in control.__panel__().select(lambda w: "label" in w.param and "description" in w.param)
+        w
+        for control in explorer.controls
+        for w in control.__panel__().select(
+            lambda w: "label" in w.param and "description" in w.param
+        )
     ]
 
 
 def widget(explorer, label):
     """The widget that a user knows by its label."""
     found = [w for w in widgets(explorer) if w.label == label]
-    assert len(found) == 1, f"{len(found)} widgets are labelled {label!r}"
+    assert len(found) == 1, f"{len(found)} widgets are labeled {label!r}"
     return found[0]

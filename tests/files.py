@@ -16,7 +16,9 @@ def csv_table(text, filename="t.csv"):
 
 
 def load_csv(text, **options):
-    return datasets.load(text.encode() if isinstance(text, str) else text, filename="t.csv", **options)
+    return datasets.load(
+        text.encode() if isinstance(text, str) else text, filename="t.csv", **options
+    )
 
 
 def npy_bytes(array, **options):
@@ -48,7 +50,9 @@ def png_header(width, height):
     """A PNG file that says it is huge, and stops there."""
 
     def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        return (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
 
     return (
         b"\x89PNG\r\n\x1a\n"

@@ -4,7 +4,7 @@ import numpy as np
 import oracle
 import scipy.linalg
 import scipy.sparse as sp
-from kdegraph.spectra import spectrum
+from kdegraph.spectral.spectrum import spectrum
 from sklearn.datasets import make_blobs
 from sklearn.neighbors import kneighbors_graph
 
@@ -24,7 +24,9 @@ def check_spectrum(A, k, *, eigenvalues=None, tol=TOL, **options):
     assert found.eigenvalues.min() >= 0
     assert np.abs(found.eigenvalues - exact[:k]).max() < max(0.05 * tol, 1e-13)
     assert np.abs(found.eigenvectors.T @ found.eigenvectors - np.eye(k)).max() < 1e-9
-    residuals = np.linalg.norm(N @ found.eigenvectors - found.eigenvectors * found.eigenvalues, axis=0)
+    residuals = np.linalg.norm(
+        N @ found.eigenvectors - found.eigenvectors * found.eigenvalues, axis=0
+    )
     assert residuals.max() <= tol * 1.01 + 1e-13
     assert np.allclose(residuals, found.residuals, atol=max(1e-12, 0.01 * tol))
     return found
@@ -54,7 +56,7 @@ def hypercube(d):
 
 def separated_blobs(n, c, k=8):
     """k-NN graph with exactly `c` components."""
-    centres = np.array([[1000.0 * (i % 5), 1000.0 * (i // 5)] for i in range(c)])
-    X, y = make_blobs(n, centers=centres, cluster_std=1.0, random_state=c)
+    centers = np.array([[1000.0 * (i % 5), 1000.0 * (i // 5)] for i in range(c)])
+    X, y = make_blobs(n, centers=centers, cluster_std=1.0, random_state=c)
     A = kneighbors_graph(X, k)
     return sp.csr_array(A + A.T), y

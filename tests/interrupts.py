@@ -80,7 +80,9 @@ def actions(scale):
         "similarity_graph, progress": lambda: kdegraph.similarity_graph(X, seed=0, progress=listen),
         "similarity_graph, automatic": lambda: kdegraph.similarity_graph(many[::5], seed=0),
         "similarity_graph, rows": lambda: kdegraph.similarity_graph(wide, sampler="rows", seed=0),
-        "similarity_graph, recursive": lambda: kdegraph.similarity_graph(X[:scale], sampler="recursive", seed=0),
+        "similarity_graph, recursive": lambda: kdegraph.similarity_graph(
+            X[:scale], sampler="recursive", seed=0
+        ),
         "estimate_sigma": lambda: kdegraph.estimate_sigma(many, seed=0),
         "full_graph": lambda: kdegraph.full_graph(wide[: 2 * scale], sigma=1.0),
         "full_graph, sparse": lambda: kdegraph.full_graph(X, sigma=1e-4),
@@ -147,7 +149,9 @@ def attack(count, scale, seed):
     while threading.active_count() > n_threads and time.monotonic() < end:
         time.sleep(0.1)
     assert threading.active_count() <= n_threads, threading.enumerate()
-    assert (grown := resident_bytes() - before) < LEAK, f"{grown / 2**20:.0f} MiB were not given back"
+    assert (grown := resident_bytes() - before) < LEAK, (
+        f"{grown / 2**20:.0f} MiB were not given back"
+    )
     return raised
 
 

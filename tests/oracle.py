@@ -1,4 +1,6 @@
-"""Independent answers for the tests of the engine: extended precision and numpy alone, no code of the package."""
+"""Independent answers for the tests of the engine: extended precision and numpy alone, no code of
+the package.
+"""
 
 import numpy as np
 import scipy.linalg
@@ -39,14 +41,19 @@ def full_graph(X, kernel, sigma):
 def sums_and_masses(X, Y, kernel, sigma, weights=None):
     """Exact sum_j w_j k(y_i, x_j) and sum_j |w_j| k(y_i, x_j)."""
     K = kernel_matrix(Y, X, kernel, sigma)
-    w = np.ones(len(X), np.longdouble) if weights is None else np.asarray(weights).astype(np.longdouble)
+    w = (
+        np.ones(len(X), np.longdouble)
+        if weights is None
+        else np.asarray(weights).astype(np.longdouble)
+    )
     return K @ w, K @ np.abs(w)
 
 
 def excess(result, X, Y, kernel, sigma, eps, weights=None):
     """By what factor the worst result misses the promised error: at most 1 is right.
 
-    That is ``eps * mass + 1e-14 * sum |w|``, and half of the smallest double for the rounding to one.
+    That is ``eps * mass + 1e-14 * sum |w|``, and half of the smallest double for the rounding to
+    one.
     """
     exact, mass = sums_and_masses(X, Y, kernel, sigma, weights)
     total = len(X) if weights is None else np.abs(np.asarray(weights).astype(np.longdouble)).sum()
@@ -63,9 +70,13 @@ def normalized_laplacian(A):
 
 
 def eigenvalues(A, count):
-    """The `count` smallest eigenvalues of the normalised Laplacian of the dense A (no isolated vertices), and their eigenvectors."""
+    """The `count` smallest eigenvalues of the normalized Laplacian of the dense A (no isolated
+    vertices), and their eigenvectors.
+    """
     scale = 1 / np.sqrt(A.sum(axis=1))
-    return scipy.linalg.eigh(np.eye(len(A)) - scale[:, None] * A * scale, subset_by_index=[0, count - 1])
+    return scipy.linalg.eigh(
+        np.eye(len(A)) - scale[:, None] * A * scale, subset_by_index=[0, count - 1]
+    )
 
 
 def conductances(A, labels):
@@ -78,8 +89,10 @@ def conductances(A, labels):
 
 
 def chi_square_p(counts, probabilities, *, least=6.0):
-    """p-value of multinomial `counts` under `probabilities`; the cells of smallest expectation are merged."""
-    assert (counts[probabilities == 0] == 0).all(), "a neighbour of probability zero was drawn"
+    """p-value of multinomial `counts` under `probabilities`; the cells of smallest expectation are
+    merged.
+    """
+    assert (counts[probabilities == 0] == 0).all(), "a neighbor of probability zero was drawn"
     expected = counts.sum() * probabilities
     order = np.argsort(expected)
     before = np.cumsum(expected[order])
@@ -93,12 +106,14 @@ def chi_square_p(counts, probabilities, *, least=6.0):
 
 
 def inclusion(L, p, draws):
-    """Probability that a neighbour of probability p is among L draws."""
+    """Probability that a neighbor of probability p is among L draws."""
     return np.minimum(L * p, 1.0) if draws == "stratified" else 1.0 - (1.0 - p) ** L
 
 
 def weights_from_pairs(neighbors, K, probability):
-    """Adjacency matrix with k / (p + q - p q) on the sampled pairs, by plain loops; `probability` is the (n, n) matrix of p_i(j)."""
+    """Adjacency matrix with k / (p + q - p q) on the sampled pairs, by plain loops; `probability`
+    is the (n, n) matrix of p_i(j).
+    """
     A = np.zeros_like(K)
     for i, row in enumerate(neighbors):
         for j in row:
@@ -109,7 +124,9 @@ def weights_from_pairs(neighbors, K, probability):
 
 
 def replicas(base, count):
-    """`count` copies of `base` (rounded to a grid: differences are exact), so far apart that they do not see each other; and `base`."""
+    """`count` copies of `base` (rounded to a grid: differences are exact), so far apart that they
+    do not see each other; and `base`.
+    """
     base = np.round(base * 2**20) / 2**20
     shift = np.zeros((count, base.shape[1]))
     shift[:, 0] = np.arange(count) * 2.0**12

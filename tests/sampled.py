@@ -1,4 +1,4 @@
-"""Graphs by every way of drawing neighbours, and all that their bits are."""
+"""Graphs by every way of drawing neighbors, and all that their bits are."""
 
 import numpy as np
 import pytest
@@ -16,8 +16,15 @@ def ways(function):
 
 def cloud(n, d=2, seed=0):
     rng = np.random.default_rng(seed)
-    return np.concatenate([rng.normal(size=(n // 2, d)), 3 + 0.5 * rng.normal(size=(n - n // 2, d))])
+    return np.concatenate(
+        [rng.normal(size=(n // 2, d)), 3 + 0.5 * rng.normal(size=(n - n // 2, d))]
+    )
 
 
 def digest(graph):
-    return [graph.neighbors.tobytes(), graph.adjacency.data.tobytes(), graph.adjacency.indices.tobytes(), graph.adjacency.indptr.tobytes()]
+    return [
+        graph.neighbors.tobytes(),
+        graph.adjacency.data.tobytes(),
+        graph.adjacency.indices.tobytes(),
+        graph.adjacency.indptr.tobytes(),
+    ]

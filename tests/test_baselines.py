@@ -7,9 +7,10 @@ import oracle
 import pytest
 import scipy.sparse
 from kdegraph import Cancelled, Kernel, set_num_threads
-from kdegraph._memory import available_memory, format_bytes
-from kdegraph._neighbors import MAX_TREE_DIMENSION, duplicate_groups
-from kdegraph.baselines import estimate_sigma, full_graph, knn_graph
+from kdegraph.bandwidth import estimate_sigma
+from kdegraph.baselines import full_graph, knn_graph
+from kdegraph.geometry.neighbors import MAX_TREE_DIMENSION, duplicate_groups
+from kdegraph.runtime.memory import available_memory, format_bytes
 from scipy.spatial.distance import pdist, squareform
 
 KERNELS = ("gaussian", "laplacian", "exponential")
@@ -22,13 +23,17 @@ def naive_kernel(X, sigma, kernel):
         values = np.exp(-np.abs(difference).sum(2) / sigma)
     else:
         distance = np.sqrt((difference**2).sum(2))
-        values = np.exp(-((distance / sigma) ** 2)) if kernel == "gaussian" else np.exp(-distance / sigma)
+        values = (
+            np.exp(-((distance / sigma) ** 2))
+            if kernel == "gaussian"
+            else np.exp(-distance / sigma)
+        )
     np.fill_diagonal(values, 0)
     return values
 
 
 def naive_knn(X, k):
-    """Adjacency of the symmetrised k-NN graph for data without ties."""
+    """Adjacency of the symmetrized k-NN graph for data without ties."""
     distance = squareform(pdist(X))
     np.fill_diagonal(distance, np.inf)
     adjacency = np.zeros(distance.shape, bool)
@@ -37,7 +42,9 @@ def naive_knn(X, k):
 
 
 def assert_proper(graph, n):
-    """A csr_array as the contract describes: symmetric, zero diagonal, sorted, neither duplicates nor stored zeros."""
+    """A csr_array as the contract describes: symmetric, zero diagonal, sorted, neither duplicates
+    nor stored zeros.
+    """
     assert isinstance(graph, scipy.sparse.csr_array)
     assert graph.shape == (n, n)
     assert graph.dtype == np.float64
@@ -62,7 +69,9 @@ def test_full_graph_is_the_kernel_without_self_loops(kernel, d):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("exponent", [-500, 0, 500])
 def test_full_graph_of_points_on_all_scales(kernel, exponent):
-    """Distances from 1e-150 to 1e150 in one set, and far beyond either side of sigma, dense and sparse."""
+    """Distances from 1e-150 to 1e150 in one set, and far beyond either side of sigma, dense and
+    sparse.
+    """
     rng = np.random.default_rng(exponent + 500)
     X = np.ldexp(rng.normal(size=(150, 2)) * 10.0 ** rng.uniform(-150, 150, (150, 1)), exponent)
     for size in (1e-140, 1e-9, 1.0, 1e145):
@@ -107,7 +116,9 @@ def test_full_graph_of_one_point():
 
 def test_full_graph_refuses_before_allocating():
     X = np.random.default_rng(0).random((3_000_000, 1))  # 65 TiB
-    with pytest.raises(MemoryError, match=r"n = 3,000,000 points needs 65\.5 TiB .* limit of .*similarity_graph"):
+    with pytest.raises(
+        MemoryError, match=r"n = 3,000,000 points needs 65\.5 TiB .* limit of .*similarity_graph"
+    ):
         full_graph(X, sigma=1.0)
     with pytest.raises(MemoryError, match=r"limit of 100 bytes"):
         full_graph(X[:10], sigma=1.0, max_bytes=100)
@@ -121,13 +132,13 @@ def test_sparse_full_graph_refuses_too():
 
 def test_full_graph_of_distinct_locations_counts_reachable_pairs():
     X = np.arange(1000.0)[:, None] * 10
-    graph = full_graph(X, sigma=1.0)  # reach sqrt(708) = 26.6: two neighbours on each side
+    graph = full_graph(X, sigma=1.0)  # reach sqrt(708) = 26.6: two neighbors on each side
     assert graph.nnz == 2 * (999 + 998)
 
 
 @pytest.mark.parametrize("k", [1, 3, 10])
 @pytest.mark.parametrize("d", [1, 2, 5, MAX_TREE_DIMENSION, MAX_TREE_DIMENSION + 1, 20])
-def test_knn_graph_is_the_union_of_nearest_neighbours(k, d):
+def test_knn_graph_is_the_union_of_nearest_neighbors(k, d):
     X = np.random.default_rng(d).standard_normal((120, d))
     graph = knn_graph(X, k)
     assert_proper(graph, 120)
@@ -139,9 +150,13 @@ def test_knn_graph_with_kernel_weights():
     for kernel in KERNELS:
         graph = knn_graph(X, 4, mode="kernel", sigma=0.7, kernel=kernel)
         assert_proper(graph, 80)
-        np.testing.assert_allclose(graph.toarray(), naive_knn(X, 4) * naive_kernel(X, 0.7, kernel), rtol=1e-12)
+        np.testing.assert_allclose(
+            graph.toarray(), naive_knn(X, 4) * naive_kernel(X, 0.7, kernel), rtol=1e-12
+        )
     default = knn_graph(X, 4, mode="kernel")
-    np.testing.assert_array_equal(default.data, knn_graph(X, 4, mode="kernel", sigma=estimate_sigma(X, 4)).data)
+    np.testing.assert_array_equal(
+        default.data, knn_graph(X, 4, mode="kernel", sigma=estimate_sigma(X, 4)).data
+    )
 
 
 def test_knn_graph_leaves_out_edges_that_underflow():
@@ -152,7 +167,7 @@ def test_knn_graph_leaves_out_edges_that_underflow():
 
 @pytest.mark.parametrize("d", [2, MAX_TREE_DIMENSION + 3])
 @pytest.mark.parametrize("copies", [2, 4, 5, 6, 7, 30])
-def test_duplicates_are_neighbours_and_cost_no_point_its_own(d, copies):
+def test_duplicates_are_neighbors_and_cost_no_point_its_own(d, copies):
     k = 5
     places = np.random.default_rng(d).standard_normal((12, d))
     X = np.random.default_rng(0).permutation(np.repeat(places, copies, axis=0))
@@ -187,12 +202,16 @@ def test_a_crowd_is_still_seen_by_others():
 
 
 @pytest.mark.parametrize("d", [2, MAX_TREE_DIMENSION + 2])
-@pytest.mark.parametrize(("offset", "scale"), [(1e9, 1.0), (0.0, 1e300), (0.0, 1e-300), (1e9, 1e-3)])
-def test_neighbours_survive_extreme_coordinates(d, offset, scale):
+@pytest.mark.parametrize(
+    ("offset", "scale"), [(1e9, 1.0), (0.0, 1e300), (0.0, 1e-300), (1e9, 1e-3)]
+)
+def test_neighbors_survive_extreme_coordinates(d, offset, scale):
     X = np.round(np.random.default_rng(0).random((60, d)) * 2**20) / 2**10 * scale
     moved = X + offset
     if offset:
-        X = moved - offset  # what is left after rounding: the oracle works on exactly representable differences
+        X = (
+            moved - offset
+        )  # what is left after rounding: the oracle works on exactly representable differences
     distance = np.sqrt((((X[:, None] - X[None]) / scale) ** 2).sum(2))
     np.fill_diagonal(distance, np.inf)
     graph = knn_graph(moved, 4)
@@ -203,7 +222,7 @@ def test_neighbours_survive_extreme_coordinates(d, offset, scale):
     assert estimate_sigma(moved, 4) == pytest.approx(expected[:, -1].mean() * scale, rel=1e-9)
 
 
-def test_a_tight_cluster_far_away_keeps_its_neighbours_in_high_dimension():
+def test_a_tight_cluster_far_away_keeps_its_neighbors_in_high_dimension():
     rng = np.random.default_rng(0)
     near, far = rng.standard_normal((60, 12)), rng.standard_normal((20, 12)) + 1e7
     graph = knn_graph(np.concatenate([near, far]), 3)
@@ -223,7 +242,14 @@ def test_knn_graph_of_few_points():
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"n_neighbors": 0}, {"n_neighbors": 1.5}, {"mode": "distance"}, {"mode": "kernel", "sigma": -1.0}, {"sigma": 0.0}]
+    "arguments",
+    [
+        {"n_neighbors": 0},
+        {"n_neighbors": 1.5},
+        {"mode": "distance"},
+        {"mode": "kernel", "sigma": -1.0},
+        {"sigma": 0.0},
+    ],
 )
 def test_knn_graph_names_what_is_wrong(arguments):
     name = list(arguments)[-1]
@@ -231,16 +257,31 @@ def test_knn_graph_names_what_is_wrong(arguments):
         knn_graph(np.random.default_rng(0).random((20, 2)), **arguments)
 
 
-@pytest.mark.parametrize("function", [lambda X: full_graph(X, sigma=1.0), knn_graph, estimate_sigma])
 @pytest.mark.parametrize(
-    "points", [[[math.nan, 1.0]], [[math.inf, 1.0]], [], [1.0, 2.0], [["a", "b"]], [[1j, 2.0]], np.zeros((0, 2)), np.zeros((2, 0))]
+    "function", [lambda X: full_graph(X, sigma=1.0), knn_graph, estimate_sigma]
+)
+@pytest.mark.parametrize(
+    "points",
+    [
+        [[math.nan, 1.0]],
+        [[math.inf, 1.0]],
+        [],
+        [1.0, 2.0],
+        [["a", "b"]],
+        [[1j, 2.0]],
+        np.zeros((0, 2)),
+        np.zeros((2, 0)),
+    ],
 )
 def test_bad_points_are_refused(function, points):
     with pytest.raises(ValueError, match="X"):
         function(points)
 
 
-@pytest.mark.parametrize("make", [np.asfortranarray, lambda X: X.astype(np.float32), np.ndarray.tolist, lambda X: X[::-1][::-1]])
+@pytest.mark.parametrize(
+    "make",
+    [np.asfortranarray, lambda X: X.astype(np.float32), np.ndarray.tolist, lambda X: X[::-1][::-1]],
+)
 def test_kinds_of_arrays(make):
     X = np.round(np.random.default_rng(0).random((40, 2)) * 64) / 64
     X.setflags(write=False)
@@ -255,17 +296,21 @@ def test_results_do_not_depend_on_the_number_of_threads():
     for threads in (1, 2):
         set_num_threads(threads)
         try:
-            results.append((full_graph(X, sigma=0.1), knn_graph(X, 5, mode="kernel").data, estimate_sigma(X)))
+            results.append(
+                (full_graph(X, sigma=0.1), knn_graph(X, 5, mode="kernel").data, estimate_sigma(X))
+            )
         finally:
             set_num_threads(None)
     for one, two in zip(*results, strict=True):
         np.testing.assert_array_equal(one, two)
 
 
-def test_sigma_is_the_mean_distance_to_the_kth_neighbour():
+def test_sigma_is_the_mean_distance_to_the_kth_neighbor():
     X = np.random.default_rng(0).standard_normal((300, 3))
     distance = squareform(pdist(X))
-    assert estimate_sigma(X) == pytest.approx(np.sort(distance, axis=1)[:, 10].mean())  # column 0 is the point itself
+    assert estimate_sigma(X) == pytest.approx(
+        np.sort(distance, axis=1)[:, 10].mean()
+    )  # column 0 is the point itself
     assert estimate_sigma(X, 3) == pytest.approx(np.sort(distance, axis=1)[:, 3].mean())
 
 
@@ -274,7 +319,9 @@ def test_outliers_do_not_set_sigma(far):
     X = np.random.default_rng(0).standard_normal((1000, 2))
     distances = np.sort(squareform(pdist(X)), axis=1)[:, 10]
     outliers = far * np.array([[1.0, 2.0], [-3.0, 1.0], [1.0, -2.0]])
-    counted = np.concatenate([distances, [10 * np.median(distances)] * 3])  # ten times the median each, however far
+    counted = np.concatenate(
+        [distances, [10 * np.median(distances)] * 3]
+    )  # ten times the median each, however far
     assert distances.max() < counted.max()
     assert estimate_sigma(np.concatenate([X, outliers])) == pytest.approx(counted.mean(), rel=0.002)
 
@@ -294,8 +341,11 @@ def test_sigma_of_many_points_is_sampled_and_repeatable():
     [
         ([[5.0, 5.0]], 1.0),  # a single point
         (np.full((50, 2), 3.0), 1.0),  # a single place
-        ([[0.0], [4.0]], 4.0),  # fewer points than neighbours
-        (np.repeat([[0.0], [4.0], [8.0]], 30, axis=0), (8 + 4 + 8) / 3),  # each place counts once, k = 2
+        ([[0.0], [4.0]], 4.0),  # fewer points than neighbors
+        (
+            np.repeat([[0.0], [4.0], [8.0]], 30, axis=0),
+            (8 + 4 + 8) / 3,
+        ),  # each place counts once, k = 2
         (np.concatenate([np.zeros((30, 1)), [[3.0]]]), 3.0),  # a crowd says nothing
         ([[0.0], [1e308]], 1e308),
         ([[-1.7e308], [1.7e308]], np.finfo(float).max),  # the distance itself overflows
@@ -313,7 +363,12 @@ def test_sigma_scales_with_the_data():
 
 @pytest.mark.parametrize(
     ("arguments", "error"),
-    [({"n_neighbors": 0}, ValueError), ({"n_neighbors": "3"}, TypeError), ({"seed": -1}, ValueError), ({"seed": 0.5}, TypeError)],
+    [
+        ({"n_neighbors": 0}, ValueError),
+        ({"n_neighbors": "3"}, TypeError),
+        ({"seed": -1}, ValueError),
+        ({"seed": 0.5}, TypeError),
+    ],
 )
 def test_sigma_refuses(arguments, error):
     with pytest.raises(error, match=next(iter(arguments))):
@@ -322,7 +377,10 @@ def test_sigma_refuses(arguments, error):
 
 @pytest.mark.parametrize(
     ("call", "stage"),
-    [(lambda X, p: full_graph(X, sigma=0.1, progress=p), "full graph"), (lambda X, p: knn_graph(X, progress=p), "nearest neighbours")],
+    [
+        (lambda X, p: full_graph(X, sigma=0.1, progress=p), "full graph"),
+        (lambda X, p: knn_graph(X, progress=p), "nearest neighbors"),
+    ],
 )
 def test_progress_reaches_the_end_and_can_cancel(call, stage):
     X = np.random.default_rng(0).random((5000, 2))

@@ -1,13 +1,16 @@
-"""Conductance against a naive sum, spectral clustering on graphs with known parts, and the rules for what is not connected."""
+"""Conductance against a naive sum, spectral clustering on graphs with known parts, and the rules
+for what is not connected.
+"""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from graphs import complete
-from kdegraph.clustering import conductance, spectral_clustering
+from kdegraph.clustering.conductance import conductance
+from kdegraph.clustering.partition import spectral_clustering
 from kdegraph.graph import similarity_graph
-from kdegraph.parallel import Cancelled, set_num_threads
-from kdegraph.spectra import spectrum
+from kdegraph.runtime.parallel import Cancelled, set_num_threads
+from kdegraph.spectral.spectrum import spectrum
 from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
@@ -98,14 +101,18 @@ def test_moons_are_found(moons, embedding, assign_labels):
     assert found.labels.dtype == np.int32
     assert found.labels.shape == y.shape
     assert found.n_clusters == 2
-    assert np.allclose(found.conductances, naive_conductance(graph.adjacency, found.labels), rtol=1e-9, atol=1e-12)
+    assert np.allclose(
+        found.conductances, naive_conductance(graph.adjacency, found.labels), rtol=1e-9, atol=1e-12
+    )
     assert found.spectrum.n_components == 2
 
 
 @pytest.mark.parametrize("assign_labels", ["kmeans", "cluster_qr"])
 @pytest.mark.parametrize("embedding", ["degree", "row", "plain"])
 def test_touching_blobs_are_found(embedding, assign_labels):
-    X, y = make_blobs(800, centers=[[0, 0], [4, 0], [0, 4], [4, 4]], cluster_std=0.8, random_state=0)
+    X, y = make_blobs(
+        800, centers=[[0, 0], [4, 0], [0, 4], [4, 4]], cluster_std=0.8, random_state=0
+    )
     graph = similarity_graph(X, sigma=1.0, n_rounds=30, seed=0)
     found = spectral_clustering(graph, 4, embedding=embedding, assign_labels=assign_labels)
     assert found.spectrum.n_connected_components - len(found.isolated) < 4  # so k-means has decided
@@ -115,7 +122,12 @@ def test_touching_blobs_are_found(embedding, assign_labels):
 
 def test_circles_are_found():
     X, y = make_circles(1000, factor=0.5, noise=0.03, random_state=0)
-    assert adjusted_rand_score(y, spectral_clustering(similarity_graph(X, sigma=0.1, seed=0), 2).labels) == 1.0
+    assert (
+        adjusted_rand_score(
+            y, spectral_clustering(similarity_graph(X, sigma=0.1, seed=0), 2).labels
+        )
+        == 1.0
+    )
 
 
 def test_labels_are_numbered_by_first_member(moons):
@@ -188,7 +200,7 @@ def test_progress_and_cancelling(moons):
 def test_many_vertices_are_clustered_from_a_sample(moons, monkeypatch):
     graph, _ = moons
     exact = spectral_clustering(graph, 5)
-    monkeypatch.setattr("kdegraph._embedding.SAMPLE", 200)
+    monkeypatch.setattr("kdegraph.clustering.embedding.SAMPLE", 200)
     sampled = spectral_clustering(graph, 5)
     assert adjusted_rand_score(exact.labels, sampled.labels) > 0.8
     assert sampled.conductances.max() < 0.1
@@ -197,7 +209,10 @@ def test_many_vertices_are_clustered_from_a_sample(moons, monkeypatch):
 def test_default_finds_a_cluster_of_a_thousandth_of_many_points():
     rng, n = np.random.default_rng(0), 40_000
     y = np.r_[np.arange(n - 40) % 2, np.full(40, 2)]
-    X = rng.normal(size=(n, 2)) * np.array([1.0, 1.0, 0.3])[y, None] + np.array([[0.0, 0.0], [7.0, 0.0], [3.5, 5.0]])[y]
+    X = (
+        rng.normal(size=(n, 2)) * np.array([1.0, 1.0, 0.3])[y, None]
+        + np.array([[0.0, 0.0], [7.0, 0.0], [3.5, 5.0]])[y]
+    )
     labels = spectral_clustering(similarity_graph(X, sigma=0.6, seed=0), 3, seed=0).labels
     assert adjusted_rand_score(y, labels) > 0.99
     found = labels == np.bincount(labels[y == 2]).argmax()
@@ -205,15 +220,18 @@ def test_default_finds_a_cluster_of_a_thousandth_of_many_points():
 
 
 def test_small_part_is_not_lost_in_the_sample(monkeypatch):
-    monkeypatch.setattr("kdegraph._embedding.SAMPLE", 50)
+    monkeypatch.setattr("kdegraph.clustering.embedding.SAMPLE", 50)
     A = sp.csr_array(sp.block_diag([random_graph(4000, 0.01), complete(2)]))
     for seed in range(5):
-        labels = spectral_clustering(A, 3, seed=seed, embedding="degree", smallest_component=2).labels
+        labels = spectral_clustering(
+            A, 3, seed=seed, embedding="degree", smallest_component=2
+        ).labels
         assert labels[4000] == labels[4001]
         assert labels[4000] not in labels[:4000]
 
 
-# ---------------------------------------------------------------- components, isolated vertices, degenerate graphs
+# ---------------------------------------------------------------- components, isolated vertices,
+# degenerate graphs
 
 
 def test_components_are_the_clusters_if_there_are_as_many():
@@ -228,13 +246,16 @@ def test_small_components_join_the_nearest_or_the_largest():
     points = np.r_[np.full(5, 0.0), np.full(4, 10.0), [6.0, 4.9], np.full(3, -2.0)][:, None]
     assert spectral_clustering(A, 2).labels.tolist() == [0] * 5 + [1] * 4 + [0] * 5
     by_distance = spectral_clustering(A, 2, points=points).labels
-    # the pair joins as a whole: its member at 6.0 is 4 away from the second cluster, nearer than that at 4.9 to any
+    # the pair joins as a whole: its member at 6.0 is 4 away from the second cluster, nearer than
+    # that at 4.9 to any
     assert by_distance.tolist() == [0] * 5 + [1] * 4 + [1] * 2 + [0] * 3
     assert spectral_clustering(A, 2, points=points).conductances.tolist() == [0, 0]
 
 
 def test_fewer_components_than_clusters_are_split():
-    A = sp.csr_array(sp.block_diag([sp.kron(np.eye(2), complete(10)).toarray() + 0.01, complete(6)]))
+    A = sp.csr_array(
+        sp.block_diag([sp.kron(np.eye(2), complete(10)).toarray() + 0.01, complete(6)])
+    )
     A.setdiag(0)
     A.eliminate_zeros()
     found = spectral_clustering(A, 3)
@@ -243,7 +264,13 @@ def test_fewer_components_than_clusters_are_split():
 
 def test_isolated_points_take_the_label_of_the_nearest_point_with_an_edge():
     rng = np.random.default_rng(0)
-    X = np.r_[rng.normal(0, 0.1, (40, 2)), rng.normal(3, 0.1, (40, 2)), [[50.0, 50.0]], [[-30.0, 0.0]], [[-30.5, 0.0]]]
+    X = np.r_[
+        rng.normal(0, 0.1, (40, 2)),
+        rng.normal(3, 0.1, (40, 2)),
+        [[50.0, 50.0]],
+        [[-30.0, 0.0]],
+        [[-30.5, 0.0]],
+    ]
     graph = similarity_graph(X, sigma=0.4, n_rounds=20, seed=0)
     graph_with_two = spectral_clustering(graph, 2)
     assert 80 in graph_with_two.isolated
@@ -264,7 +291,9 @@ def test_nearest_is_in_the_metric_of_the_kernel():
     X += np.random.default_rng(0).normal(0, 1e-3, X.shape)
     # 1-norm: 13.9 and 16.1; 2-norm: 13.9 and 11.4
     for kernel, expected in (("laplacian", 0), ("gaussian", 1)):
-        found = spectral_clustering(similarity_graph(X, sigma=0.01, kernel=kernel, n_rounds=30, seed=0), 2)
+        found = spectral_clustering(
+            similarity_graph(X, sigma=0.01, kernel=kernel, n_rounds=30, seed=0), 2
+        )
         assert found.isolated.tolist() == [60]
         assert found.labels.tolist() == [0] * 30 + [1] * 30 + [expected]
 
@@ -294,23 +323,36 @@ def test_pairs_of_outliers_are_no_clusters(n_clusters):
     assert adjusted_rand_score(y, found.labels[:1000]) > 0.98
     outliers = found.labels[1000:].reshape(5, 2)
     assert (outliers[:, 0] == outliers[:, 1]).all()
-    assert (outliers[[0, 2]] == found.labels[[X[:, 0].argmax(), X[:, 0].argmin()]][:, None]).all()  # on the right, on the left
+    assert (
+        outliers[[0, 2]] == found.labels[[X[:, 0].argmax(), X[:, 0].argmin()]][:, None]
+    ).all()  # on the right, on the left
     assert np.allclose(found.conductances, naive_conductance(graph.adjacency, found.labels))
     assert len(found.isolated) == 0
 
 
 def test_a_small_component_is_a_cluster_if_asked_for():
     A = blocks(400, 300, 8)
-    assert spectral_clustering(A, 3, smallest_component=8).labels.tolist() == [0] * 400 + [1] * 300 + [2] * 8
-    assert spectral_clustering(A, 2, smallest_component=9).labels.tolist() == [0] * 400 + [1] * 300 + [0] * 8  # the largest, without points
+    assert (
+        spectral_clustering(A, 3, smallest_component=8).labels.tolist()
+        == [0] * 400 + [1] * 300 + [2] * 8
+    )
+    assert (
+        spectral_clustering(A, 2, smallest_component=9).labels.tolist()
+        == [0] * 400 + [1] * 300 + [0] * 8
+    )  # the largest, without points
     assert spectral_clustering(A, "auto", smallest_component=2).n_clusters == 3
     assert spectral_clustering(A, "auto").n_clusters == 2
     given = spectrum(A, 4, smallest_component=9)
     found = spectral_clustering(A, 2, spectrum=given, smallest_component=2)
     assert found.spectrum is given
     assert found.labels.tolist() == [0] * 400 + [1] * 300 + [0] * 8
-    assert spectral_clustering(A, "auto", spectrum=spectrum(A, 4)).n_clusters == 2  # not reused: it counts the small one
-    with pytest.raises(ValueError, match=r"at most the number of vertices in connected components of at least 9, 700 of 708, got 701"):
+    assert (
+        spectral_clustering(A, "auto", spectrum=spectrum(A, 4)).n_clusters == 2
+    )  # not reused: it counts the small one
+    with pytest.raises(
+        ValueError,
+        match=r"at most the number of vertices in connected components of at least 9, 700 of 708, got 701",
+    ):
         spectral_clustering(A, 701, smallest_component=9)
     assert spectral_clustering(A, 701).n_clusters == 701  # "auto" gives way
 
@@ -324,7 +366,9 @@ def test_no_edges_at_all():
     X = np.arange(6.0)[:, None]
     graph = similarity_graph(X, sigma=1e-300, seed=0)
     assert spectral_clustering(graph, 1).labels.tolist() == [0] * 6
-    with pytest.raises(ValueError, match=r"n_clusters must be 1 for a graph without edges, got 2.*all 6"):
+    with pytest.raises(
+        ValueError, match=r"n_clusters must be 1 for a graph without edges, got 2.*all 6"
+    ):
         spectral_clustering(graph, 2)
 
 
@@ -347,7 +391,9 @@ def test_graphs_of_equal_points(k):
 
 
 def test_outliers_of_tiny_degree_do_not_capture_clusters():
-    """Weakly attached vertices belong to the cluster that they are attached to, however small their degrees."""
+    """Weakly attached vertices belong to the cluster that they are attached to, however small their
+    degrees.
+    """
     X, y = make_blobs(1500, centers=[[0, 0], [4, 0], [0, 4]], cluster_std=0.8, random_state=0)
     A = similarity_graph(X, sigma=1.0, n_rounds=30, seed=0).adjacency
     rng = np.random.default_rng(0)
@@ -374,7 +420,11 @@ def test_outliers_of_tiny_degree_do_not_capture_clusters():
         ({"assign_labels": "none"}, ValueError, "assign_labels"),
         ({"n_init": 0}, ValueError, "n_init"),
         ({"seed": "x"}, TypeError, "seed"),
-        ({"points": np.zeros((5, 2))}, ValueError, "points must have one row for each of the 6 vertices"),
+        (
+            {"points": np.zeros((5, 2))},
+            ValueError,
+            "points must have one row for each of the 6 vertices",
+        ),
         ({"points": np.full((6, 2), np.nan)}, ValueError, "points must be finite"),
     ],
 )

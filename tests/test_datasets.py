@@ -11,10 +11,16 @@ from files import NOISY, npy_bytes, npz_bytes, parquet_bytes, picture_bytes
 from kdegraph import datasets
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int16, np.uint8, bool, ">f8"])
+@pytest.mark.parametrize(
+    "dtype", [np.float64, np.float32, np.float16, np.int16, np.uint8, bool, ">f8"]
+)
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_npy(dtype, order):
-    array = np.asarray(np.arange(12).reshape(4, 3) % 2 if dtype is bool else np.arange(12).reshape(4, 3), dtype=dtype, order=order)
+    array = np.asarray(
+        np.arange(12).reshape(4, 3) % 2 if dtype is bool else np.arange(12).reshape(4, 3),
+        dtype=dtype,
+        order=order,
+    )
     data = datasets.load(npy_bytes(array), filename="t.npy")
     np.testing.assert_array_equal(data.X, array.astype(float))
     assert data.feature_names == ("x1", "x2", "x3")
@@ -22,7 +28,9 @@ def test_npy(dtype, order):
 
 
 def test_npy_of_one_and_of_three_dimensions():
-    np.testing.assert_array_equal(datasets.load(npy_bytes(np.arange(3.0)), filename="t.npy").X, [[0], [1], [2]])
+    np.testing.assert_array_equal(
+        datasets.load(npy_bytes(np.arange(3.0)), filename="t.npy").X, [[0], [1], [2]]
+    )
     picture = np.random.default_rng(0).integers(0, 256, (5, 7, 3), dtype=np.uint8)
     data = datasets.load(npy_bytes(picture), filename="t.npy", blur=0)
     assert data.shape == (5, 7)
@@ -134,8 +142,12 @@ def test_paths_open_files_and_bytes(tmp_path):
         np.testing.assert_array_equal(datasets.load(stream).X, expected)
     with path.open() as stream:
         np.testing.assert_array_equal(datasets.load(stream).X, expected)
-    np.testing.assert_array_equal(datasets.load(path.read_bytes()).X, expected)  # text without a name is CSV
-    np.testing.assert_array_equal(datasets.load(io.BytesIO(npy_bytes(np.array(expected)))).X, expected)
+    np.testing.assert_array_equal(
+        datasets.load(path.read_bytes()).X, expected
+    )  # text without a name is CSV
+    np.testing.assert_array_equal(
+        datasets.load(io.BytesIO(npy_bytes(np.array(expected)))).X, expected
+    )
     assert datasets.read(picture_bytes(np.zeros((4, 4, 3), np.uint8))).kind == "image"
 
 
@@ -169,7 +181,16 @@ def test_the_size_is_checked_before_reading(tmp_path):
 
 
 def test_accepted_extensions():
-    assert set(datasets.accepted()) >= {".csv", ".tsv", ".parquet", ".npy", ".npz", ".png", ".jpg", ".jpeg"}
+    assert set(datasets.accepted()) >= {
+        ".csv",
+        ".tsv",
+        ".parquet",
+        ".npy",
+        ".npz",
+        ".png",
+        ".jpg",
+        ".jpeg",
+    }
     assert datasets.file_type("A.JPG") == "jpeg"
 
 
@@ -191,7 +212,9 @@ def test_damaged_files_are_refused_or_read_but_never_crash():
             for position in rng.integers(len(data), size=3):
                 damaged[position : position + rng.integers(3)] = rng.bytes(rng.integers(4))
             try:
-                assert np.isfinite(datasets.load(bytes(damaged), filename=name, max_bytes=2**24).X).all()
+                assert np.isfinite(
+                    datasets.load(bytes(damaged), filename=name, max_bytes=2**24).X
+                ).all()
             except ValueError:
                 refused += 1
     assert refused > 100

@@ -7,8 +7,16 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse
-from kdegraph import Cancelled, estimate_sigma, full_graph, gauss_transform, kernel_sum, knn_graph, similarity_graph
-from kdegraph._validation import check_points
+from kdegraph import (
+    Cancelled,
+    estimate_sigma,
+    full_graph,
+    gauss_transform,
+    kernel_sum,
+    knn_graph,
+    similarity_graph,
+)
+from kdegraph.validation import check_points
 
 WAYS = {
     "rejection": {"sampler": "rejection"},
@@ -83,7 +91,9 @@ def test_tiny_bandwidth_isolates_all(way, kernel, sigma):
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
 @pytest.mark.parametrize("scale", [1e-5, 1.0, 1e10])
 def test_tiny_bandwidth_on_larger_sets(way, kernel, scale):
-    Y = np.concatenate([RNG.normal(size=(1500, 2)) * scale, np.zeros((2, 2))])  # one pair of duplicates
+    Y = np.concatenate(
+        [RNG.normal(size=(1500, 2)) * scale, np.zeros((2, 2))]
+    )  # one pair of duplicates
     graph = similarity_graph(Y, sigma=1e-300, kernel=kernel, n_rounds=4, seed=0, **way)
     assert graph.n_edges == 1
     assert (graph.neighbors[:-2] == -1).all()
@@ -125,7 +135,10 @@ def test_scales_do_not_matter(way, exponent):
     """Coordinates of about 1e-300 and 1e300: a power of two changes no digit."""
     Y = np.random.default_rng(4).normal(size=(400, 2))
     scaled = np.ldexp(Y, exponent)
-    graph, expected = (similarity_graph(Z, sigma=s, n_rounds=9, seed=0, **way) for Z, s in ((scaled, math.ldexp(0.5, exponent)), (Y, 0.5)))
+    graph, expected = (
+        similarity_graph(Z, sigma=s, n_rounds=9, seed=0, **way)
+        for Z, s in ((scaled, math.ldexp(0.5, exponent)), (Y, 0.5))
+    )
     assert np.array_equal(graph.neighbors, expected.neighbors)
     assert np.array_equal(graph.adjacency.data, expected.adjacency.data)
 
@@ -137,8 +150,14 @@ def test_scales_do_not_matter_to_sums_and_other_graphs(exponent):
     for kernel in oracle.KERNELS:
         expected = kernel_sum(Y, kernel=kernel, sigma=0.5, method="direct")
         for method in ("direct", "tree", "fgt") if kernel == "gaussian" else ("direct", "tree"):
-            np.testing.assert_allclose(kernel_sum(scaled, kernel=kernel, sigma=sigma, method=method), expected, rtol=2e-6)
-        np.testing.assert_allclose(full_graph(scaled, sigma=sigma, kernel=kernel), full_graph(Y, sigma=0.5, kernel=kernel), rtol=1e-13)
+            np.testing.assert_allclose(
+                kernel_sum(scaled, kernel=kernel, sigma=sigma, method=method), expected, rtol=2e-6
+            )
+        np.testing.assert_allclose(
+            full_graph(scaled, sigma=sigma, kernel=kernel),
+            full_graph(Y, sigma=0.5, kernel=kernel),
+            rtol=1e-13,
+        )
     assert (knn_graph(scaled, 5) != knn_graph(Y, 5)).nnz == 0
     assert estimate_sigma(scaled, seed=0) == math.ldexp(estimate_sigma(Y, seed=0), exponent)
 
@@ -156,13 +175,24 @@ def test_a_crowd_in_one_place(sigma):
     others = np.random.default_rng(5).normal(size=(500, 2))
     Y = np.concatenate([np.tile([[0.3, 0.1]], (100_000, 1)), others])
     graph = similarity_graph(Y, sigma=sigma, n_rounds=10, seed=0)
-    K = oracle.kernel_matrix(others, np.concatenate([others, [[0.3, 0.1]]]), "gaussian", sigma).astype(float)
+    K = oracle.kernel_matrix(
+        others, np.concatenate([others, [[0.3, 0.1]]]), "gaussian", sigma
+    ).astype(float)
     np.fill_diagonal(K, 0)
-    np.testing.assert_allclose(graph.kernel_degrees[:100_000], 99_999 + K[:, -1].sum(), rtol=graph.eps)
-    np.testing.assert_allclose(graph.kernel_degrees[100_000:], K[:, :-1].sum(axis=1) + 100_000 * K[:, -1], rtol=graph.eps, atol=1e-300)
+    np.testing.assert_allclose(
+        graph.kernel_degrees[:100_000], 99_999 + K[:, -1].sum(), rtol=graph.eps
+    )
+    np.testing.assert_allclose(
+        graph.kernel_degrees[100_000:],
+        K[:, :-1].sum(axis=1) + 100_000 * K[:, -1],
+        rtol=graph.eps,
+        atol=1e-300,
+    )
     assert (graph.neighbors[:100_000] >= 0).all()
     assert (graph.neighbors != np.arange(len(Y))[:, None]).all()
-    counts = np.bincount(graph.neighbors[:100_000].ravel() // 1000, minlength=101)[:100]  # nobody in the crowd is preferred
+    counts = np.bincount(graph.neighbors[:100_000].ravel() // 1000, minlength=101)[
+        :100
+    ]  # nobody in the crowd is preferred
     assert oracle.chi_square_p(counts, np.full(100, 0.01)) > 1e-5
     assert knn_graph(Y, 5).nnz > 0
 
@@ -196,7 +226,9 @@ def test_kinds_of_input(way):
         np.asfortranarray(ints.astype(float)), read_only, wide[::2, ::2], ints.astype(object), ints.astype(">f4"),
         np.ma.array(ints, mask=False),
     ]  # fmt: skip
-    graphs = [similarity_graph(Y, sigma=np.float32(6), n_rounds=np.int64(7), seed=0, **way) for Y in kinds]
+    graphs = [
+        similarity_graph(Y, sigma=np.float32(6), n_rounds=np.int64(7), seed=0, **way) for Y in kinds
+    ]
     for graph in graphs:
         assert np.array_equal(graph.neighbors, graphs[0].neighbors)
         assert np.array_equal(graph.adjacency.data, graphs[0].adjacency.data)
@@ -314,7 +346,9 @@ BAD_ARGUMENTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "value", "kind", "message"), BAD_ARGUMENTS, ids=lambda value: repr(value)[:30])
+@pytest.mark.parametrize(
+    ("name", "value", "kind", "message"), BAD_ARGUMENTS, ids=lambda value: repr(value)[:30]
+)
 def test_bad_arguments(name, value, kind, message):
     with pytest.raises(kind, match=message):
         similarity_graph(X, **({"sigma": 1.0} | {name: value}))
@@ -337,11 +371,18 @@ BAD_SUM_ARGUMENTS = [
     ("weights", np.full(30, np.inf), ValueError, r"weights must be finite"),
     ("weights", ["a"] * 30, TypeError, "weights must hold real numbers"),
     ("weights", [1j] * 30, TypeError, "weights must hold real numbers"),
-    ("targets", np.zeros((4, 3)), ValueError, "targets must have 2 columns like the sources, got 3"),
+    (
+        "targets",
+        np.zeros((4, 3)),
+        ValueError,
+        "targets must have 2 columns like the sources, got 3",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "kind", "message"), BAD_SUM_ARGUMENTS, ids=lambda value: repr(value)[:30])
+@pytest.mark.parametrize(
+    ("name", "value", "kind", "message"), BAD_SUM_ARGUMENTS, ids=lambda value: repr(value)[:30]
+)
 def test_bad_arguments_of_sums(name, value, kind, message):
     with pytest.raises(kind, match=message):
         kernel_sum(X, **({"sigma": 1.0} | {name: value}))
@@ -356,6 +397,14 @@ def test_errors_come_before_any_work():
     def progress(stage, fraction):
         raise Cancelled
 
-    for bad in ({"n_rounds": 0}, {"seed": -1}, {"kernel": "x"}, {"sigma": -1.0}, {"weighting": "x"}, {"kde": 3}, {"eps": 2.0}):
+    for bad in (
+        {"n_rounds": 0},
+        {"seed": -1},
+        {"kernel": "x"},
+        {"sigma": -1.0},
+        {"weighting": "x"},
+        {"kde": 3},
+        {"eps": 2.0},
+    ):
         with pytest.raises((ValueError, TypeError)):
             similarity_graph(X, progress=progress, **bad)

@@ -1,12 +1,14 @@
-"""The scikit-learn estimators: scikit-learn's own checks, pipelines, results on data with a known answer."""
+"""The scikit-learn estimators: scikit-learn's own checks, pipelines, results on data with a known
+answer.
+"""
 
 import kdegraph
 import numpy as np
 import pytest
 import scipy.sparse
-from kdegraph.clustering import spectral_clustering
+from kdegraph.clustering.partition import spectral_clustering
 from kdegraph.estimators import KDESpectralClustering, SimilarityGraphTransformer
-from kdegraph.kernels import Kernel
+from kdegraph.geometry.kernels import Kernel
 from sklearn.base import clone
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import make_blobs, make_moons
@@ -50,7 +52,9 @@ def test_auto_finds_the_number_of_blobs():
     assert adjusted_rand_score(y, model.labels_) == 1.0
 
 
-@pytest.mark.parametrize("name", ["moons", "circles", "anisotropic", "blobs", "spirals", "rings", "blobs3d", "blobs20d"])
+@pytest.mark.parametrize(
+    "name", ["moons", "circles", "anisotropic", "blobs", "spirals", "rings", "blobs3d", "blobs20d"]
+)
 def test_new_points_get_the_cluster_that_fitting_anew_gives_them(name):
     data = kdegraph.datasets.make(name, n=1600, seed=0)
     shuffled = np.random.default_rng(0).permutation(1600)
@@ -69,12 +73,16 @@ def test_prediction_is_the_largest_sum_over_a_cluster():
     for kernel in ("gaussian", "laplacian", "exponential"):
         model = KDESpectralClustering(4, sigma=0.5, kernel=kernel, random_state=0).fit(X)
         values = Kernel(kernel, 0.5).pairwise(queries, X)
-        sums = np.array([values[:, model.labels_ == c].sum(axis=1) for c in range(model.n_clusters_)])
+        sums = np.array(
+            [values[:, model.labels_ == c].sum(axis=1) for c in range(model.n_clusters_)]
+        )
         assert np.array_equal(model.predict(queries), sums.argmax(axis=0))
 
 
 def test_points_out_of_reach_get_the_cluster_of_the_nearest_point():
-    X = np.r_[np.zeros((20, 2)), np.full((20, 2), 10.0)] + np.random.default_rng(0).normal(0, 0.1, (40, 2))
+    X = np.r_[np.zeros((20, 2)), np.full((20, 2), 10.0)] + np.random.default_rng(0).normal(
+        0, 0.1, (40, 2)
+    )
     for kernel in ("gaussian", "laplacian"):
         model = KDESpectralClustering(2, sigma=0.3, kernel=kernel, random_state=0).fit(X)
         assert model.predict([[-1e6, 0.0], [1e6, 1e6], [9.0, 9.0]]).tolist() == [0, 1, 1]
@@ -97,18 +105,26 @@ def test_kernel_reaches_the_graph(moons, kernel):
 
 def test_random_state_decides_the_result(moons):
     X, _ = moons
-    fits = [SimilarityGraphTransformer(sigma=0.1, random_state=s).fit(X).graph_.neighbors for s in (0, 0, 1)]
+    fits = [
+        SimilarityGraphTransformer(sigma=0.1, random_state=s).fit(X).graph_.neighbors
+        for s in (0, 0, 1)
+    ]
     assert np.array_equal(fits[0], fits[1])
     assert not np.array_equal(fits[0], fits[2])
     generator = np.random.RandomState(3)
-    fits = [SimilarityGraphTransformer(sigma=0.1, random_state=generator).fit(X).graph_.neighbors for _ in range(2)]
+    fits = [
+        SimilarityGraphTransformer(sigma=0.1, random_state=generator).fit(X).graph_.neighbors
+        for _ in range(2)
+    ]
     assert not np.array_equal(*fits)
 
 
 def test_clustering_in_a_pipeline(moons):
     X, y = moons
     scaled = X * [1.0, 1000.0] + [0.0, 50.0]
-    labels = make_pipeline(StandardScaler(), KDESpectralClustering(2, sigma=0.15, random_state=0)).fit_predict(scaled)
+    labels = make_pipeline(
+        StandardScaler(), KDESpectralClustering(2, sigma=0.15, random_state=0)
+    ).fit_predict(scaled)
     assert adjusted_rand_score(y, labels) > 0.98
 
 
@@ -138,7 +154,9 @@ def test_transform_of_all_points_tells_duplicates_apart():
     X = np.zeros((30, 1))
     model = SimilarityGraphTransformer(sigma=1.0, n_rounds=2, random_state=0).fit(X)
     assert abs(model.transform(X) - model.graph_.adjacency).max() == 0
-    assert abs(model.transform(-X[:2])[[1]] - model.graph_.adjacency[[0]]).max() == 0  # -0.0 is the same point
+    assert (
+        abs(model.transform(-X[:2])[[1]] - model.graph_.adjacency[[0]]).max() == 0
+    )  # -0.0 is the same point
 
 
 def test_changing_the_result_or_the_data_does_not_change_the_model():
@@ -164,7 +182,9 @@ def test_transform_of_new_points_estimates_their_kernel_values():
         assert np.diff(row.indptr).max() <= 4
         rows.append(row.toarray())
     error = np.mean(rows, axis=0) - exact
-    variance = exact * exact.sum(axis=1, keepdims=True) / 4  # of independent draws: stratified ones have less
+    variance = (
+        exact * exact.sum(axis=1, keepdims=True) / 4
+    )  # of independent draws: stratified ones have less
     assert np.abs(error / np.sqrt(variance / len(rows))).max() < 4.5
     assert np.allclose(np.sum(rows, axis=2), exact.sum(axis=1))
 

@@ -8,7 +8,12 @@ import pytest
 from kdegraph import datasets
 from kdegraph_explorer.algorithm.halving import halvings, sample_of
 from kdegraph_explorer.algorithm.neighborhood import neighborhood
-from kdegraph_explorer.algorithm.rounds import adjacency_after, convergence, estimated_eigenvalues, rounds_to_compare
+from kdegraph_explorer.algorithm.rounds import (
+    adjacency_after,
+    convergence,
+    estimated_eigenvalues,
+    rounds_to_compare,
+)
 from kdegraph_explorer.algorithm.scaling import Series, measure
 from kdegraph_explorer.algorithm.trees import TreeKeeper
 
@@ -16,14 +21,18 @@ from kdegraph_explorer.algorithm.trees import TreeKeeper
 @pytest.fixture(scope="module")
 def graph():
     X = datasets.make("moons", n=300, seed=0).X
-    return kdegraph.similarity_graph(X, sigma=0.3, n_rounds=7, seed=5, sampler="recursive", kde="direct")
+    return kdegraph.similarity_graph(
+        X, sigma=0.3, n_rounds=7, seed=5, sampler="recursive", kde="direct"
+    )
 
 
-def test_halving_ends_at_the_neighbour_that_algorithm_1_has_drawn(graph):
+def test_halving_ends_at_the_neighbor_that_algorithm_1_has_drawn(graph):
     tree = TreeKeeper()(graph.points)
     for point in range(0, 300, 7):
         for draw in range(7):
-            assert sample_of(halvings(graph, tree, point, draw), tree) == graph.neighbors[point, draw]
+            assert (
+                sample_of(halvings(graph, tree, point, draw), tree) == graph.neighbors[point, draw]
+            )
 
 
 def test_halving_halves(graph):
@@ -36,8 +45,12 @@ def test_halving_halves(graph):
         assert (after.start, after.stop) == step.chosen
     for step in steps:
         assert step.middle == (step.start + step.stop) // 2
-        np.testing.assert_allclose(step.left, row[tree.order[step.start : step.middle]].sum(), rtol=1e-12)
-        np.testing.assert_allclose(step.right, row[tree.order[step.middle : step.stop]].sum(), rtol=1e-12)
+        np.testing.assert_allclose(
+            step.left, row[tree.order[step.start : step.middle]].sum(), rtol=1e-12
+        )
+        np.testing.assert_allclose(
+            step.right, row[tree.order[step.middle : step.stop]].sum(), rtol=1e-12
+        )
         assert 0 <= step.uniform < 1
     assert steps[-1].chosen[1] - steps[-1].chosen[0] == 1
 
@@ -52,15 +65,23 @@ def test_isolated_point_has_no_halving():
     assert found.chance(0) == 0.0
 
 
-def test_neighbourhood_is_that_of_the_graph(graph):
+def test_neighborhood_is_that_of_the_graph(graph):
     found = neighborhood(graph, 20, 6)
     drawn, times = np.unique(graph.neighbors[20], return_counts=True)
-    assert dict(zip(found.sampled.tolist(), found.times.tolist(), strict=True)) == dict(zip(drawn.tolist(), times.tolist(), strict=True))
-    np.testing.assert_array_equal(found.weight, graph.adjacency[20, :].toarray().ravel()[found.sampled])
+    assert dict(zip(found.sampled.tolist(), found.times.tolist(), strict=True)) == dict(
+        zip(drawn.tolist(), times.tolist(), strict=True)
+    )
+    np.testing.assert_array_equal(
+        found.weight, graph.adjacency[20, :].toarray().ravel()[found.sampled]
+    )
     distances = np.linalg.norm(graph.points - graph.points[20], axis=1)
     assert found.nearest.tolist() == np.argsort(distances)[1:7].tolist()
     chances = [found.chance(j) for j in range(300)]
-    np.testing.assert_allclose(chances, np.where(distances > 0, np.exp(-(distances**2) / 0.09), 0) / graph.kernel_degrees[20], rtol=1e-9)
+    np.testing.assert_allclose(
+        chances,
+        np.where(distances > 0, np.exp(-(distances**2) / 0.09), 0) / graph.kernel_degrees[20],
+        rtol=1e-9,
+    )
     np.testing.assert_allclose(sum(chances), 1, rtol=1e-2)
     assert [found.times_drawn(j) for j in drawn] == times.tolist()
 
@@ -109,9 +130,13 @@ def test_convergence_is_followed_round_by_round(graph):
     found = convergence(graph, tree, 4, lambda stage, fraction: None, parts.append)
     assert found.rounds.tolist() == [1, 2, 3, 4, 5, 6, 7]
     assert [len(part.rounds) for part in parts] == found.rounds.tolist()
-    np.testing.assert_allclose(found.eigenvalues[-1], kdegraph.spectrum(graph, 4).eigenvalues, atol=1e-5)
+    np.testing.assert_allclose(
+        found.eigenvalues[-1], kdegraph.spectrum(graph, 4).eigenvalues, atol=1e-5
+    )
     degrees = graph.adjacency.sum(axis=1)
-    np.testing.assert_allclose(found.degree_errors[-1], np.sqrt(np.mean((degrees / graph.kernel_degrees - 1) ** 2)))
+    np.testing.assert_allclose(
+        found.degree_errors[-1], np.sqrt(np.mean((degrees / graph.kernel_degrees - 1) ** 2))
+    )
     assert found.degree_errors[-1] < 0.5 * found.degree_errors[0]
 
 
@@ -165,7 +190,9 @@ def series(**options):
 def test_every_method_is_timed_at_every_size():
     parts, reports = [], []
     timings = measure(series(), lambda stage, fraction: reports.append(fraction), parts.append)
-    assert [(timing.n, timing.method) for timing in timings] == [(n, method) for n in (100, 200) for method in ("kde", "knn", "full")]
+    assert [(timing.n, timing.method) for timing in timings] == [
+        (n, method) for n in (100, 200) for method in ("kde", "knn", "full")
+    ]
     assert [len(part) for part in parts] == [1, 2, 3, 4, 5, 6]
     assert all(set(timing.seconds) == {"graph", "eigenvalues", "clusters"} for timing in timings)
     assert all(timing.total == sum(timing.seconds.values()) > 0 for timing in timings)

@@ -16,7 +16,9 @@ def served(tmp_path):
 
     def start(*arguments):
         code = "import ast, sys; from kdegraph_explorer.app import serve; serve(*map(ast.literal_eval, sys.argv[1:]))"
-        process = subprocess.Popen([sys.executable, "-c", code, *map(repr, arguments)], stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, *map(repr, arguments)], stdout=subprocess.PIPE, text=True
+        )
         running.append(process)
         return re.search(r"http://\S+", process.stdout.readline()).group()
 

@@ -1,4 +1,6 @@
-"""Stale work of the explorer stops wherever it is, and what was stopped leaves no trace in the next result."""
+"""Stale work of the explorer stops wherever it is, and what was stopped leaves no trace in the next
+result.
+"""
 
 from collections import Counter
 
@@ -35,7 +37,9 @@ def few_are_many(monkeypatch):
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 5, 8, 11, 14, 18, 22])
 def test_stopped_anywhere_the_next_result_is_that_of_a_fresh_start(few_are_many, number):
     dataset = datasets.make("moons", n=1500, seed=0)
-    first, second = (Request(dataset, sigma=sigma, n_rounds=20, reproducible=True) for sigma in (0.1, 0.12))
+    first, second = (
+        Request(dataset, sigma=sigma, n_rounds=20, reproducible=True) for sigma in (0.1, 0.12)
+    )
     pipe, published = Pipeline(), []
     with pytest.raises(Cancelled):
         pipe.run(first, stop_at(number), lambda result, enough=False: published.append(result))
@@ -51,12 +55,27 @@ def test_stopped_anywhere_the_next_result_is_that_of_a_fresh_start(few_are_many,
 
 @pytest.mark.slow
 def test_all_stages_of_many_points_ask_whether_they_are_wanted():
-    request, checks = Request(datasets.make("moons", n=100_000, seed=0), sigma=0.1, n_rounds=20), Counter()
+    request, checks = (
+        Request(datasets.make("moons", n=100_000, seed=0), sigma=0.1, n_rounds=20),
+        Counter(),
+    )
     Pipeline().run(request, lambda stage, fraction: checks.update([stage]), ignore)
-    rows = {name: stages for name, stages in ROWS.items() if name in ("First look", "KDE graph", "k-NN graph")}
+    rows = {
+        name: stages
+        for name, stages in ROWS.items()
+        if name in ("First look", "KDE graph", "k-NN graph")
+    }
     bars = {(row, bar) for row, stages in rows.items() for bar in stages.values()}
     asked = {(row, ROWS[row][name]) for row, name in (stage.split(": ") for stage in checks)}
     assert asked == bars
     # Those that go over all points ask while they work, too.
-    long = "tree", "kernel degrees", "samples", "graph", "components", "eigenvectors", "nearest neighbours"
+    long = (
+        "tree",
+        "kernel degrees",
+        "samples",
+        "graph",
+        "components",
+        "eigenvectors",
+        "nearest neighbors",
+    )
     assert all(checks[stage] > 2 for stage in checks if stage.endswith(long))

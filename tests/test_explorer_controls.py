@@ -22,7 +22,7 @@ def test_sliders_set_the_state(explore):
     assert state.n_rounds == 9
     widget(explorer, "Clusters k").value = 3
     assert (state.n_clusters, state.clusters_auto) == (3, False)
-    widget(explorer, "k-NN neighbours").value = 4
+    widget(explorer, "k-NN neighbors").value = 4
     widget(explorer, "Seed").value = 8
     settle(explorer)
     assert state.error == ""
@@ -42,7 +42,7 @@ def test_sliders_follow_the_state_without_choosing(explore):
     assert slider.start <= slider.value == pytest.approx(-8)
 
 
-def test_slider_of_sigma_is_centred_on_what_was_given(explore):
+def test_slider_of_sigma_is_centered_on_what_was_given(explore):
     slider = widget(explore(TWO_PAIRS, sigma=0.01), "Kernel width σ")
     assert slider.value == pytest.approx(-2)
     assert slider.end - slider.value == pytest.approx(slider.value - slider.start)
@@ -65,7 +65,11 @@ def test_what_is_no_sigma_is_an_error_and_changes_nothing(explore, text):
 
 def test_what_is_shown_of_sigma_is_no_choice_when_it_comes_back(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0)
-    slider, typed, sigma = widget(explorer, "Kernel width σ"), widget(explorer, "σ typed"), 0.123456789
+    slider, typed, sigma = (
+        widget(explorer, "Kernel width σ"),
+        widget(explorer, "σ typed"),
+        0.123456789,
+    )
     explorer.session.state.choose(sigma=sigma)
     place = slider.value
     typed.param.trigger("value")
@@ -97,7 +101,13 @@ def send(button, content, parts, after=lambda part: None):
     size = -(-len(content) // parts)
     for part in range(parts):
         data = content[part * size : (part + 1) * size]
-        message = {"status": "upload_event", "name": "zoo.csv", "chunk": part + 1, "total_chunks": parts, "mime_type": "text/csv"}
+        message = {
+            "status": "upload_event",
+            "name": "zoo.csv",
+            "chunk": part + 1,
+            "total_chunks": parts,
+            "mime_type": "text/csv",
+        }
         button._handle_msg({**message, "data": data})
         after(part + 1)
     button._handle_msg({"status": "finished"})
@@ -121,7 +131,9 @@ def test_a_file_over_the_limit_is_turned_away_by_the_server_too():
 def held(button):
     """The parts of files that the server keeps."""
     parts = [file["value"] for file in button._buffer]
-    return parts + [part for file in button._file_buffer.values() for part in file["chunks"].values()]
+    return parts + [
+        part for file in button._file_buffer.values() for part in file["chunks"].values()
+    ]
 
 
 def test_what_is_left_of_an_upload_goes_when_the_next_begins():
@@ -149,7 +161,9 @@ def test_upload_shows_how_much_has_arrived_and_can_be_cancelled(explore):
         send(button, TABLE, 4, after=note)
         session.wait(PATIENCE)
         assert seen[:2] == [("File: arriving", 0.25), ("File: arriving", 0.5)]
-        assert seen[2:] == ([(None, 1.0), (None, 1.0)] if cancel else [("File: arriving", 0.75), (None, 1.0)])
+        assert seen[2:] == (
+            [(None, 1.0), (None, 1.0)] if cancel else [("File: arriving", 0.75), (None, 1.0)]
+        )
         assert state.dataset.n_points == (4 if cancel else 40)
         assert state.stage is None
     assert state.dataset.name == "zoo.csv"

@@ -39,7 +39,11 @@ def test_every_plot_can_be_saved_and_read(explorer, key):
     shown = view(explorer, key)
     if shown.area == "top":
         show(explorer, key)
-    plots = [caption for caption in captions(shown).values() if caption.title not in ("Table", "Numbers", "Labelled differently")]
+    plots = [
+        caption
+        for caption in captions(shown).values()
+        if caption.title not in ("Table", "Numbers", "Labeled differently")
+    ]
     assert plots
     assert len({caption.figure for caption in plots}) == len(plots)
     for caption in plots:
@@ -52,9 +56,13 @@ def test_every_plot_can_be_saved_and_read(explorer, key):
 
 def test_a_table_takes_the_place_of_its_plot_and_stays_current(explorer):
     shown = show(explorer, "point")
-    caption = captions(shown)["Neighbours"]
+    caption = captions(shown)["Neighbors"]
     caption.table = True
-    paper = next(place for place in shown.__panel__().select(lambda part: hasattr(part, "objects")) if caption in list(place.objects))
+    paper = next(
+        place
+        for place in shown.__panel__().select(lambda part: hasattr(part, "objects"))
+        if caption in list(place.objects)
+    )
     plot, table = list(paper.objects)[1:]
     assert plot.styles == {"visibility": "hidden"}
     assert table.visible
@@ -68,10 +76,10 @@ def test_a_table_takes_the_place_of_its_plot_and_stays_current(explorer):
     assert not table.visible
 
 
-def test_neighbours_in_words(explorer):
+def test_neighbors_in_words(explorer):
     shown = show(explorer, "point")
     graph = explorer.graph
-    told = shown._describe_neighbours(True)
+    told = shown._describe_neighbors(True)
     rows = {row[0]: dict(zip(told.columns, row, strict=True)) for row in told.rows}
     drawn, times = np.unique(graph.neighbors[0], return_counts=True)
     for j, count in zip(drawn.tolist(), times.tolist(), strict=True):
@@ -80,8 +88,14 @@ def test_neighbours_in_words(explorer):
         assert row["Drawn"] == count
         assert float(row["Distance"]) == pytest.approx(distance, rel=5e-3)
         assert row["Weight"] == pytest.approx(graph.adjacency[0, j])
-        assert float(row["Chance"]) == pytest.approx(np.exp(-((distance / graph.sigma) ** 2)) / graph.kernel_degrees[0], rel=5e-2)
-    nearest = [row["Point"] for row in sorted(rows.values(), key=lambda row: row["Nearest"] or 99) if row["Nearest"]]
+        assert float(row["Chance"]) == pytest.approx(
+            np.exp(-((distance / graph.sigma) ** 2)) / graph.kernel_degrees[0], rel=5e-2
+        )
+    nearest = [
+        row["Point"]
+        for row in sorted(rows.values(), key=lambda row: row["Nearest"] or 99)
+        if row["Nearest"]
+    ]
     distances = np.linalg.norm(explorer.X - explorer.X[0], axis=1)
     assert nearest == [str(j) for j in np.argsort(distances)[1:11]]
 
@@ -89,7 +103,9 @@ def test_neighbours_in_words(explorer):
 def test_halving_in_words(explorer):
     shown = show(explorer, "point")
     told = shown._describe_halving(True)
-    assert told.summary.startswith(f"Draw {shown._draw.value} of point 0: {len(told.rows)} halvings of 90 points lead to point ")
+    assert told.summary.startswith(
+        f"Draw {shown._draw.value} of point 0: {len(told.rows)} halvings of 90 points lead to point "
+    )
     assert told.rows[0][1] == 90
     for row in told.rows:
         left, right, share, uniform = map(float, row[2:6])
@@ -101,7 +117,9 @@ def test_rounds_in_words(explorer):
     shown = show(explorer, "rounds")
     told = describe.convergence(shown._found, shown._limit, shown._limit_of, True)
     assert [row[0] for row in told.rows] == [1, 2, 3, 4, 5, 6, "full graph, exact"]
-    assert [float(value) for value in told.rows[5][1:]] == pytest.approx(explorer.spectrum.eigenvalues[:6], rel=5e-3, abs=1e-3)
+    assert [float(value) for value in told.rows[5][1:]] == pytest.approx(
+        explorer.spectrum.eigenvalues[:6], rel=5e-3, abs=1e-3
+    )
     edges = dict(shown._describe_graph(True).rows)["Edges"]
     assert edges == explorer.graph.adjacency.nnz // 2
     relative = explorer.graph.adjacency.sum(axis=1) / explorer.graph.kernel_degrees - 1
@@ -115,11 +133,15 @@ def test_embedding_degrees_and_conductances_in_words(explorer):
     outcome = explorer.session.state.outcome("kde")
     places = shown._embedding.positions
     told = describe.embedding(explorer.session.state, places, shown._names(), True)
-    first = places[outcome.colours == 0]
+    first = places[outcome.colors == 0]
     assert told.rows[0][:2] == ("Cluster 1", len(first))
-    assert told.rows[0][2:] == pytest.approx((first[:, 0].mean(), first[:, 0].std(), first[:, 1].mean(), first[:, 1].std()))
+    assert told.rows[0][2:] == pytest.approx(
+        (first[:, 0].mean(), first[:, 0].std(), first[:, 1].mean(), first[:, 1].std())
+    )
     row = describe.degrees(explorer.session.state, True).rows[0]
-    assert float(row[2]) == pytest.approx(explorer.graph.kernel_degrees[outcome.colours == 0].mean(), rel=1e-3)
+    assert float(row[2]) == pytest.approx(
+        explorer.graph.kernel_degrees[outcome.colors == 0].mean(), rel=1e-3
+    )
     rows = describe.conductances(explorer.session.state, {"kde": "KDE graph"}, True).rows
     assert [float(row[1]) for row in rows] == pytest.approx(outcome.conductances, rel=5e-3)
 
@@ -135,7 +157,9 @@ def test_spectra_side_by_side_in_words(explorer):
 
 def test_timings_in_words():
     seconds = {"graph": 0.25, "eigenvalues": 0.5, "clusters": 0.25}
-    told = describe.timings([Timing("kde", 500, seconds, 9), Timing("kde", 1000, {**seconds, "graph": 1.25}, 9)], True)
+    told = describe.timings(
+        [Timing("kde", 500, seconds, 9), Timing("kde", 1000, {**seconds, "graph": 1.25}, 9)], True
+    )
     assert told.summary == "KDE graph: 2 s for 1,000 points."
     assert told.rows == [("KDE graph", 500, "1"), ("KDE graph", 1000, "2")]
     assert describe.timings([], True).rows == ()
@@ -143,7 +167,11 @@ def test_timings_in_words():
 
 def test_eigenvalues_that_have_not_converged_are_told_for_estimates(explorer, monkeypatch):
     solve = pipeline.find_spectrum
-    monkeypatch.setattr(pipeline, "find_spectrum", lambda *args, **options: replace(solve(*args, **options), converged=False))
+    monkeypatch.setattr(
+        pipeline,
+        "find_spectrum",
+        lambda *args, **options: replace(solve(*args, **options), converged=False),
+    )
     shown = view(explorer, "spectrum")
     assert not any("estimates" in note.text for note in shown._notes.values())
     explorer.session.state.choose(n_neighbors=7)

@@ -9,7 +9,7 @@ from kdegraph import datasets
 from kdegraph_explorer.drawing.edges import chosen_edges, edge_list, edges_of, strongest_edges
 from kdegraph_explorer.drawing.figures import Frame, extent_of
 from kdegraph_explorer.drawing.painter import Painter, Scene, point_radius
-from kdegraph_explorer.drawing.palette import CLUSTERS, cluster_colours, packed, rgb
+from kdegraph_explorer.drawing.palette import CLUSTERS, cluster_colors, packed, rgb
 from kdegraph_explorer.drawing.raster import draw
 from kdegraph_explorer.projection import positions, principal_components
 from kdegraph_explorer.selection import indices_within
@@ -36,7 +36,9 @@ def test_principal_components_match_a_singular_value_decomposition():
 
 
 def test_principal_components_of_huge_and_of_equal_points():
-    assert np.isfinite(principal_components(np.random.default_rng(0).normal(size=(20, 3)) * 1e300)).all()
+    assert np.isfinite(
+        principal_components(np.random.default_rng(0).normal(size=(20, 3)) * 1e300)
+    ).all()
     assert not principal_components(np.ones((4, 3))).any()
 
 
@@ -47,7 +49,9 @@ def test_points_on_a_line_are_spread():
     assert len(np.unique(placed[:, 1])) == 10
 
 
-@pytest.mark.parametrize("points", [[[0, 0]], [[1e9, 1e9], [1e9, 1e9]], [[0, 0], [1, 0]], [[-1e300, 0], [1e300, 1]]])
+@pytest.mark.parametrize(
+    "points", [[[0, 0]], [[1e9, 1e9], [1e9, 1e9]], [[0, 0], [1, 0]], [[-1e300, 0], [1e300, 1]]]
+)
 def test_extent_is_never_empty(points):
     x0, x1, y0, y1 = extent_of(np.array(points, dtype=float))
     assert x0 < x1
@@ -68,9 +72,16 @@ def test_frame_has_one_scale_on_both_axes():
 
 
 def test_edge_is_drawn_where_it_lies():
-    positions_, palette = np.array([[1.0, 1.0], [9.0, 1.0]]), np.array([[255, 0, 0], [0, 0, 0]], dtype=np.uint8)
+    positions_, palette = (
+        np.array([[1.0, 1.0], [9.0, 1.0]]),
+        np.array([[255, 0, 0], [0, 0, 0]], dtype=np.uint8),
+    )
     edge = (np.array([0], dtype=np.int32), np.array([1], dtype=np.int32))
-    image = draw((0, 10, 0, 10, 100, 100), positions_, np.zeros(2, dtype=np.int64), palette, edges=edge).view(np.uint8).reshape(100, 100, 4)
+    image = (
+        draw((0, 10, 0, 10, 100, 100), positions_, np.zeros(2, dtype=np.int64), palette, edges=edge)
+        .view(np.uint8)
+        .reshape(100, 100, 4)
+    )
     rows, columns = np.nonzero(image[:, :, 3])
     assert set(rows) <= {9, 10}
     assert (columns.min(), columns.max()) == (10, 89)
@@ -78,13 +89,22 @@ def test_edge_is_drawn_where_it_lies():
     assert (image[rows, columns, 1] < 5).all()
 
 
-@pytest.mark.parametrize("ends", [((-50, 5), (50, 5)), ((5, -50), (5, 50)), ((-40, -40), (60, 60)), ((30, 30), (40, 40))])
+@pytest.mark.parametrize(
+    "ends", [((-50, 5), (50, 5)), ((5, -50), (5, 50)), ((-40, -40), (60, 60)), ((30, 30), (40, 40))]
+)
 def test_edges_are_clipped(ends):
     palette = np.zeros((2, 3), dtype=np.uint8)
     edge = (np.array([0], dtype=np.int32), np.array([1], dtype=np.int32))
-    image = draw((0, 10, 0, 10, 40, 40), np.array(ends, dtype=float), np.zeros(2, dtype=np.int64), palette, edges=edge)
+    image = draw(
+        (0, 10, 0, 10, 40, 40),
+        np.array(ends, dtype=float),
+        np.zeros(2, dtype=np.int64),
+        palette,
+        edges=edge,
+    )
     inside = any(
-        0 <= (ends[0][0] + t * (ends[1][0] - ends[0][0])) <= 10 and 0 <= (ends[0][1] + t * (ends[1][1] - ends[0][1])) <= 10
+        0 <= (ends[0][0] + t * (ends[1][0] - ends[0][0])) <= 10
+        and 0 <= (ends[0][1] + t * (ends[1][1] - ends[0][1])) <= 10
         for t in np.linspace(0, 1, 101)
     )
     assert image.any() == inside
@@ -106,7 +126,14 @@ def test_edges_lie_above_the_points_when_asked_to():
 
     def middle(**options):
         """Red, green and blue on the left point, where the edge begins."""
-        image = draw((0, 10, 0, 10, 101, 101), places, np.zeros(2, dtype=np.int64), palette, radius=4.0, **options)
+        image = draw(
+            (0, 10, 0, 10, 101, 101),
+            places,
+            np.zeros(2, dtype=np.int64),
+            palette,
+            radius=4.0,
+            **options,
+        )
         return image.view(np.uint8).reshape(101, 101, 4)[50, 21, :3]
 
     np.testing.assert_allclose(middle(), [0, 0, 255], atol=1)
@@ -145,7 +172,9 @@ def test_strongest_edges_are_the_heaviest_and_each_is_listed_once(vertices):
     found = {frozenset(edge) for edge in zip(rows.tolist(), columns.tolist(), strict=True)}
     dense = np.triu(graph.toarray(), 1)
     if vertices:
-        dense[np.setdiff1d(np.arange(300), vertices)[:, None], np.setdiff1d(np.arange(300), vertices)] = 0
+        dense[
+            np.setdiff1d(np.arange(300), vertices)[:, None], np.setdiff1d(np.arange(300), vertices)
+        ] = 0
     heaviest = np.argsort(dense, axis=None)[-50:]
     assert found == {frozenset(np.unravel_index(i, dense.shape)) for i in heaviest.tolist()}
 
@@ -191,26 +220,26 @@ def test_only_the_edges_of_the_selection_are_drawn(explore):
 
 
 def test_painter_paints_what_has_changed():
-    places, colours = np.random.default_rng(0).random((50, 2)), np.zeros(50, dtype=np.int64)
+    places, colors = np.random.default_rng(0).random((50, 2)), np.zeros(50, dtype=np.int64)
     graph, painter, window = kdegraph.knn_graph(places, 4), Painter(), (0, 1, 0, 1, 50, 50)
 
     def paint(*scene):
         glyphs = painter.glyphs(Scene(*scene))
-        return painter.image(Scene(*scene)).image, glyphs.positions, glyphs.colours
+        return painter.image(Scene(*scene)).image, glyphs.positions, glyphs.colors
 
-    assert all(layer is not None for layer in paint(places, window, graph, colours))
-    assert all(layer is None for layer in paint(places, window, graph, colours))
-    image, *glyphs = paint(places, (0, 0.5, 0, 0.5, 50, 50), graph, colours)
+    assert all(layer is not None for layer in paint(places, window, graph, colors))
+    assert all(layer is None for layer in paint(places, window, graph, colors))
+    image, *glyphs = paint(places, (0, 0.5, 0, 0.5, 50, 50), graph, colors)
     assert image is not None
     assert glyphs == [None, None]
-    _, positions, recoloured = paint(places, (0, 0.5, 0, 0.5, 50, 50), graph, np.arange(50) % 2)
+    _, positions, recolored = paint(places, (0, 0.5, 0, 0.5, 50, 50), graph, np.arange(50) % 2)
     assert positions is None
-    assert len(set(recoloured.tolist())) == 2
+    assert len(set(recolored.tolist())) == 2
 
 
-def test_colours_are_distinct_and_end_with_the_neutral_one():
+def test_colors_are_distinct_and_end_with_the_neutral_one():
     for n in (1, 2, len(CLUSTERS), 40):
-        rows = cluster_colours(n)
+        rows = cluster_colors(n)
         assert rows.shape == (n + 1, 3)
         assert len(np.unique(rows, axis=0)) == n + 1
     assert packed(np.array([rgb("#102030")])).tolist() == [0x102030FF]
@@ -222,4 +251,6 @@ def test_points_are_smaller_where_they_are_many_and_larger_in_large_plots():
     assert radii == sorted(radii, reverse=True)
     assert 0.5 < radii[-1] < radii[0] < 4
     assert point_radius(1000, (0, 1, 0, 1, 1200, 300)) == point_radius(1000, small)
-    assert 1.5 * point_radius(1000, small) < point_radius(1000, large) < 3 * point_radius(1000, small)
+    assert (
+        1.5 * point_radius(1000, small) < point_radius(1000, large) < 3 * point_radius(1000, small)
+    )

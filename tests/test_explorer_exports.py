@@ -31,8 +31,12 @@ def test_labels_as_csv_and_parquet(sessions):
     table = csv.read_csv(pa.BufferReader(export(session, "labels-csv")))
     assert table.column_names == ["row", "kde_cluster", "knn_cluster", "reference", "selected"]
     assert table["row"].to_pylist() == list(range(200))
-    np.testing.assert_array_equal(table["kde_cluster"].to_numpy(), session.state.outcome("kde").labels)
-    np.testing.assert_array_equal(table["knn_cluster"].to_numpy(), session.state.outcome("knn").labels)
+    np.testing.assert_array_equal(
+        table["kde_cluster"].to_numpy(), session.state.outcome("kde").labels
+    )
+    np.testing.assert_array_equal(
+        table["knn_cluster"].to_numpy(), session.state.outcome("knn").labels
+    )
     assert np.flatnonzero(table["selected"].to_numpy(zero_copy_only=False)).tolist() == [4, 6]
     again = parquet.read_table(pa.BufferReader(export(session, "labels-parquet")))
     assert again.column_names == table.column_names
@@ -70,11 +74,15 @@ def test_every_export_has_a_name_and_a_sentence(sessions):
     assert len({export.key for export in EXPORTS}) == len(EXPORTS)
     assert len({export.filename(session) for export in EXPORTS}) == len(EXPORTS)
     assert all(export.sentence for export in EXPORTS)
-    assert next(export for export in EXPORTS if export.key == "script").filename(session) == "moons.py"
+    assert (
+        next(export for export in EXPORTS if export.key == "script").filename(session) == "moons.py"
+    )
 
 
 def run_script(session, folder, monkeypatch):
-    """Export the script, run it where the files are that it asks for, and compare what it finds with the session."""
+    """Export the script, run it where the files are that it asks for, and compare what it finds
+    with the session.
+    """
     reproduce(session)
     (folder / "again.py").write_bytes(export(session, "script"))
     monkeypatch.chdir(folder)
@@ -89,9 +97,13 @@ def run_script(session, folder, monkeypatch):
     np.testing.assert_array_equal(found["knn_spectrum"].eigenvectors, knn.spectrum.eigenvectors)
 
 
-def test_script_finds_the_same_neighbours_and_labels_after_many_moves(sessions, tmp_path, monkeypatch):
+def test_script_finds_the_same_neighbors_and_labels_after_many_moves(
+    sessions, tmp_path, monkeypatch
+):
     session = sessions()
-    session.sources["generators"].param.update(shape="uniform", n=1000, noise=0.7, seed=2)  # no clusters: every rounding error shows
+    session.sources["generators"].param.update(
+        shape="uniform", n=1000, noise=0.7, seed=2
+    )  # no clusters: every rounding error shows
     session.wait(PATIENCE)
     for sigma in (0.05, 0.07, 0.11, 0.1):
         choose(session, sigma=sigma, n_clusters=7)
@@ -127,7 +139,9 @@ def test_script_of_an_uploaded_table(sessions, tmp_path, monkeypatch):
 
 
 def test_script_of_given_points_reads_the_exported_ones(sessions, tmp_path, monkeypatch):
-    session = sessions(given=datasets.Dataset(np.random.default_rng(0).normal(size=(150, 4)), name="given points"))
+    session = sessions(
+        given=datasets.Dataset(np.random.default_rng(0).normal(size=(150, 4)), name="given points")
+    )
     (tmp_path / "points.parquet").write_bytes(export(session, "points"))
     run_script(session, tmp_path, monkeypatch)
 

@@ -22,7 +22,14 @@ def example(name):
     import param
     from kdegraph.datasets import Dataset
 
-    known = {**vars(view_base), **vars(markup), **vars(source_base), "np": np, "param": param, "Dataset": Dataset}
+    known = {
+        **vars(view_base),
+        **vars(markup),
+        **vars(source_base),
+        "np": np,
+        "param": param,
+        "Dataset": Dataset,
+    }
     exec(next(text for text in EXAMPLES if f"class {name}(" in text), known)
     return known[name]
 

@@ -19,7 +19,9 @@ N_SESSIONS = 2
 
 @pytest.fixture
 def server(monkeypatch):
-    """The explorer on a server in a thread, which forgets sessions quickly; its address, and weak references to all explorers made."""
+    """The explorer on a server in a thread, which forgets sessions quickly; its address, and weak
+    references to all explorers made.
+    """
     made = []
     create = module.Explorer.__init__
 
@@ -57,7 +59,9 @@ def workers():
 
 
 def test_a_session_that_begins_only_when_the_browser_connects_needs_no_network(server):
-    session = pull_session(url=server[0])  # as when loading the page took so long that its own session has ended
+    session = pull_session(
+        url=server[0]
+    )  # as when loading the page took so long that its own session has ended
     links = [sheet.url for sheet in session.document.select({"type": ImportedStyleSheet})]
     session.close()
     assert links

@@ -16,7 +16,10 @@ def test_many_draws_are_shown_coarsely_first(sessions, monkeypatch):
     monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
     session = sessions(MOONS, sigma=0.15, n_rounds=20, n_clusters=2)
     seen = []
-    session.state.param.watch(lambda event: seen.append((event.new.coarse, event.new.outcomes["kde"].graph.n_rounds)), "result")
+    session.state.param.watch(
+        lambda event: seen.append((event.new.coarse, event.new.outcomes["kde"].graph.n_rounds)),
+        "result",
+    )
     session.state.choose(sigma=0.2)
     session.wait(PATIENCE)
     assert seen[0] == (True, pipeline.FEW_ROUNDS)
@@ -55,13 +58,17 @@ def test_a_newer_request_stops_the_rest_of_a_coarse_one(sessions, monkeypatch):
     assert not session.state.result.coarse
 
 
-def test_the_rest_waits_for_the_drawing_of_the_first_look_unless_it_is_stopped(sessions, monkeypatch):
+def test_the_rest_waits_for_the_drawing_of_the_first_look_unless_it_is_stopped(
+    sessions, monkeypatch
+):
     monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
     monkeypatch.setattr(module, "PATIENCE", 10 * PATIENCE)
     monkeypatch.setattr(module, "BREATH", 0.0)
     session = sessions(MOONS, sigma=0.15, n_rounds=20, n_clusters=2)
     drawn, rounds = threading.Event(), []
-    drawing = session.latest(lambda request, progress, publish: drawn.wait(PATIENCE), deliver=lambda *result: None)
+    drawing = session.latest(
+        lambda request, progress, publish: drawn.wait(PATIENCE), deliver=lambda *result: None
+    )
 
     def seen(event):
         rounds.append(event.new.outcomes["kde"].graph.n_rounds)
@@ -95,12 +102,19 @@ def until(session, holds):
         time.sleep(0.001)
 
 
-def test_edges_of_many_draws_are_shown_before_their_clusters_and_not_drawn_twice(explore, monkeypatch):
+def test_edges_of_many_draws_are_shown_before_their_clusters_and_not_drawn_twice(
+    explore, monkeypatch
+):
     monkeypatch.setattr(pipeline, "SLOW_DRAWS", 1000)
     explorer = explore(datasets.make("moons", n=300, seed=0).X, sigma=0.15, n_clusters=2)
     plot, state = view(explorer, "points")._plots["kde"], explorer.session.state
     drawn, compute, go_on = [], pipeline.find_spectrum, threading.Event()
-    plot._image.on_change("data", lambda attr, old, new: drawn.append((state.early, state.outcome("kde").graph)) or go_on.set())
+    plot._image.on_change(
+        "data",
+        lambda attr, old, new: (
+            drawn.append((state.early, state.outcome("kde").graph)) or go_on.set()
+        ),
+    )
 
     def held(*args, **options):
         assert go_on.wait(PATIENCE)

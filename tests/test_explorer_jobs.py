@@ -1,4 +1,6 @@
-"""Jobs of the explorer: the newest request wins, stale work is stopped or dropped, nothing is delivered off the session's thread."""
+"""Jobs of the explorer: the newest request wins, stale work is stopped or dropped, nothing is
+delivered off the session's thread.
+"""
 
 import asyncio
 import threading

@@ -1,4 +1,6 @@
-"""Keys, the buttons in the bar, and plots in words: what can be done and read without a mouse and without eyes."""
+"""Keys, the buttons in the bar, and plots in words: what can be done and read without a mouse and
+without eyes.
+"""
 
 import numpy as np
 import pytest
@@ -52,12 +54,12 @@ def test_undo_and_redo_by_key(explorer):
 
 
 def test_clusters_and_points_are_selected_by_key(explorer):
-    state, colours = explorer.session.state, explorer.session.state.outcome("kde").colours
+    state, colors = explorer.session.state, explorer.session.state.outcome("kde").colors
     seen = []
     for _ in range(4):
         press(explorer, "c")
-        (cluster,) = np.unique(colours[state.selection])
-        assert len(state.selection) == np.count_nonzero(colours == cluster)
+        (cluster,) = np.unique(colors[state.selection])
+        assert len(state.selection) == np.count_nonzero(colors == cluster)
         seen.append(cluster)
     assert seen == [0, 1, 2, 0]
     press(explorer, "Escape")
@@ -95,7 +97,9 @@ def test_keys_show_tables_edges_and_views(explorer):
 
 def test_files_are_handed_to_the_browser(explorer, monkeypatch):
     saved = {}
-    monkeypatch.setattr(explorer.toolbar.browser, "save", lambda name, content: saved.update({name: content}))
+    monkeypatch.setattr(
+        explorer.toolbar.browser, "save", lambda name, content: saved.update({name: content})
+    )
     for item in explorer.toolbar._menu.items[: len(EXPORTS)]:
         explorer.toolbar._choose(item)
         settle(explorer)
@@ -120,11 +124,14 @@ def test_clusters_in_words_and_numbers(explorer):
     state.selection = np.array([0])
     outcome = state.outcome("kde")
     told = describe.clusters(state, "kde", True)
-    assert told.summary == f"KDE graph: 90 points, {outcome.adjacency.nnz // 2:,} edges, 3 clusters of 30, 30 and 30 points. 1 selected."
+    assert (
+        told.summary
+        == f"KDE graph: 90 points, {outcome.adjacency.nnz // 2:,} edges, 3 clusters of 30, 30 and 30 points. 1 selected."
+    )
     assert sum(row[1] for row in told.rows) == 90
     assert sum(row[2] for row in told.rows) == 1
     assert sum(row[3] + row[4] for row in told.rows) == outcome.adjacency.nnz
-    members = outcome.colours == 0
+    members = outcome.colors == 0
     assert told.rows[0][5:] == pytest.approx(tuple(state.shown.X[members].mean(axis=0)))
 
 

@@ -39,7 +39,9 @@ def test_sessions_that_end_together_give_their_memory_back_once_and_in_a_thread(
 def test_freed_pages_are_given_back():
     if memory.malloc_trim()(0) not in (0, 1):
         pytest.skip("no malloc_trim")
-    blocks = [ctypes.create_string_buffer(b"x", 60_000) for _ in range(2000)]  # each too small for a mapping of its own
+    blocks = [
+        ctypes.create_string_buffer(b"x", 60_000) for _ in range(2000)
+    ]  # each too small for a mapping of its own
     for block in blocks:
         ctypes.memset(block, 1, 60_000)
     keep = blocks[-1]  # what lies above them keeps the heap from shrinking by itself

@@ -63,7 +63,9 @@ def test_results_that_do_not_exist_are_not_read_back(explore):
 
 def test_page_and_notebook_show_the_same_parts(explore, monkeypatch):
     mailboxes, create = [], Mailbox.__init__
-    monkeypatch.setattr(Mailbox, "__init__", lambda box, **options: mailboxes.append(box) or create(box, **options))
+    monkeypatch.setattr(
+        Mailbox, "__init__", lambda box, **options: mailboxes.append(box) or create(box, **options)
+    )
     explorer = explore(TWO_PAIRS, sigma=1.0)
     place = explorer.__panel__()
     assert place.select(pn.pane.Bokeh) == []
@@ -74,14 +76,21 @@ def test_page_and_notebook_show_the_same_parts(explore, monkeypatch):
     first = figure_names(page)
     assert figure_names(place) == first
     for place_of in (page, place):  # a view is built when it is first shown
-        tabs = next(found for found in place_of.select(pmui.RadioButtonGroup) if "Graphs" in found.options)
+        tabs = next(
+            found for found in place_of.select(pmui.RadioButtonGroup) if "Graphs" in found.options
+        )
         for key in tabs.options.values():
             tabs.value = key
     assert figure_names(page) == figure_names(place) == first
-    assert sum(text.content == "Opening the view …" for text in page.select(Text)) == len(tabs.options) - 1
+    assert (
+        sum(text.content == "Opening the view …" for text in page.select(Text))
+        == len(tabs.options) - 1
+    )
     for mailbox in mailboxes:
         mailbox.drain()
-    every = {figure.name for shown in explorer.views if shown.applies() for figure in shown.figures()}
+    every = {
+        figure.name for shown in explorer.views if shown.applies() for figure in shown.figures()
+    }
     assert first < every
     assert figure_names(page) == figure_names(place) == every
 
@@ -92,9 +101,15 @@ def test_explorer_that_is_shown_again_moves(explore):
     for place in places:
         place.select(Beacon)[0].beats = 1
         explorer.session.wait(PATIENCE)
-    visible = [shown for shown in explorer.views if shown.area == "bottom" or shown.key == explorer.session.state.view]
+    visible = [
+        shown
+        for shown in explorer.views
+        if shown.area == "bottom" or shown.key == explorer.session.state.view
+    ]
     assert figure_names(places[0]) == set()
-    assert figure_names(places[1]) == {figure.name for shown in visible for figure in shown.figures()}
+    assert figure_names(places[1]) == {
+        figure.name for shown in visible for figure in shown.figures()
+    }
 
 
 def test_app_begins_with_a_file(tmp_path, explore):

@@ -10,7 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kdegraph_explorer.address import query, read
 from kdegraph_explorer.snapshot import take
-from kdegraph_explorer.sources.painted import CANVAS, GRID, MAX_POINTS, N_CLASSES, Painted, along, coordinates, near, pack, unpack
+from kdegraph_explorer.sources.painted import (
+    CANVAS,
+    GRID,
+    MAX_POINTS,
+    N_CLASSES,
+    Painted,
+    along,
+    coordinates,
+    near,
+    pack,
+    unpack,
+)
 
 
 @pytest.fixture
@@ -25,13 +36,20 @@ def canvas(explorer):
     return next(view for view in explorer.views if view.key == "paint")
 
 
-@given(st.lists(st.tuples(st.integers(0, GRID), st.integers(0, GRID), st.integers(0, N_CLASSES - 1)), max_size=30))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, GRID), st.integers(0, GRID), st.integers(0, N_CLASSES - 1)),
+        max_size=30,
+    )
+)
 def test_painted_points_as_text(points):
     points = np.array(points, dtype=np.int64).reshape(-1, 3)
     np.testing.assert_array_equal(unpack(pack(points)), points)
 
 
-@pytest.mark.parametrize("text", ["?", "AAAA", "////____", "AAAAAA==AAAA", "x" * 400_000, "AAAA/w=="])
+@pytest.mark.parametrize(
+    "text", ["?", "AAAA", "////____", "AAAAAA==AAAA", "x" * 400_000, "AAAA/w=="]
+)
 def test_text_that_holds_no_points(text):
     with pytest.raises(ValueError, match="does not hold"):
         unpack(text)
@@ -59,8 +77,12 @@ def test_points_stay_on_the_canvas():
 def test_near_a_stroke_is_near_the_nearest_place_of_a_fine_stroke():
     points = np.random.default_rng(0).integers(0, GRID, (300, 3))
     path = np.array([[0.3, 0.1], [0.9, 0.5], [0.4, 0.9]])
-    fine = np.concatenate([a + np.linspace(0, 1, 2000)[:, None] * (b - a) for a, b in pairwise(path)])
-    distance = np.min(np.hypot(*(coordinates(points)[:, None] - fine[None]).transpose(2, 0, 1)), axis=1)
+    fine = np.concatenate(
+        [a + np.linspace(0, 1, 2000)[:, None] * (b - a) for a, b in pairwise(path)]
+    )
+    distance = np.min(
+        np.hypot(*(coordinates(points)[:, None] - fine[None]).transpose(2, 0, 1)), axis=1
+    )
     clear = np.abs(distance - 0.1) > 1e-3
     np.testing.assert_array_equal(near(points, path, 0.1)[clear], (distance <= 0.1)[clear])
 
@@ -139,7 +161,9 @@ def test_address_holds_a_painting(explorer):
     settle(explorer)
     text = query(session, take(session))
     assert read(session, text).only_data == take(session).only_data
-    session.sources["painted"].points = pack(np.random.default_rng(0).integers(0, GRID, (3000, 3)) * [1, 1, 0])
+    session.sources["painted"].points = pack(
+        np.random.default_rng(0).integers(0, GRID, (3000, 3)) * [1, 1, 0]
+    )
     settle(explorer)
     with pytest.raises(ValueError, match="open a session file"):
         read(session, query(session, take(session)))

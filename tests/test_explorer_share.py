@@ -110,7 +110,9 @@ def test_address_brings_back_the_choices(sessions):
     session.sources["generators"].param.update(shape="rings", noise=0.5, seed=3)
     session.wait(PATIENCE)
     choose(session, sigma=0.25, n_rounds=9, n_clusters=4, n_neighbors=6, seed=5)
-    session.state.param.update(vertical="z", show_edges=False, edges="strongest", selection=np.array([2, 7]))
+    session.state.param.update(
+        vertical="z", show_edges=False, edges="strongest", selection=np.array([2, 7])
+    )
     query = address.query(session, take(session))
     assert "data.shape=rings" in query
     assert "sigma=0.25" in query
@@ -137,7 +139,10 @@ def test_address_is_that_of_what_it_asks_for(sessions):
         session.wait(PATIENCE)
         assert not session.history.can_undo
         assert address.read(session, address.query(session, snapshot)) == snapshot
-        assert address.read(session, address.query(session, take(session))).only_data == snapshot.only_data
+        assert (
+            address.read(session, address.query(session, take(session))).only_data
+            == snapshot.only_data
+        )
 
 
 @pytest.mark.parametrize(
@@ -152,7 +157,7 @@ def test_address_is_that_of_what_it_asks_for(sessions):
         ("seed=1e400", "seed cannot be inf"),
         ("n_rounds=many", "n_rounds cannot be 'many'"),
         ("result=1", "nothing called 'result'"),
-        ("colour=red", "nothing called 'colour'"),
+        ("color=red", "nothing called 'color'"),
         ("selection=[-1]", "selection must be"),
         ("selection=x", "selection must be"),
         ("source=upload&data.file=zoo.csv", "'zoo.csv' cannot be part of an address"),
@@ -183,7 +188,9 @@ def test_session_file_refers_to_generated_data(sessions):
     choose(session, sigma=0.2, n_clusters=3, selection=np.array([1]))
     other = reopened(session, sessions)
     assert take(other) == take(session)
-    np.testing.assert_array_equal(other.state.outcome("kde").labels, session.state.outcome("kde").labels)
+    np.testing.assert_array_equal(
+        other.state.outcome("kde").labels, session.state.outcome("kde").labels
+    )
 
 
 def test_session_file_holds_an_uploaded_table_and_the_choice_of_columns(sessions):
@@ -235,7 +242,14 @@ def test_large_file_is_referred_to_by_its_checksum(sessions, monkeypatch):
         (lambda values: {**values, "choices": 3}, "damaged: choices is 3"),
         (lambda values: {**values, "source": "web"}, "source 'web'"),
         (lambda values: {**values, "source": "upload", "data": {"file": "x"}}, "damaged"),
-        (lambda values: {**values, "source": "upload", "data": {"file": {"name": "x.csv", "content": "?"}}}, "cannot be read"),
+        (
+            lambda values: {
+                **values,
+                "source": "upload",
+                "data": {"file": {"name": "x.csv", "content": "?"}},
+            },
+            "cannot be read",
+        ),
         (lambda values: {**values, "data": {"shape": "__class__"}}, "shape cannot be"),
         (lambda values: {**values, "choices": {"sigma": [1]}}, "sigma cannot be"),
         (lambda values: {**values, "selection": [0.5]}, "selection must be"),
@@ -246,5 +260,7 @@ def test_bad_session_file_says_why(sessions, change, message):
     before = take(session)
     changed = change(json.loads(session_file.write(session)))
     with pytest.raises(ValueError, match=message):
-        session_file.read(session, changed if isinstance(changed, bytes) else json.dumps(changed).encode())
+        session_file.read(
+            session, changed if isinstance(changed, bytes) else json.dumps(changed).encode()
+        )
     assert take(session) == before

@@ -48,7 +48,9 @@ def bomb():
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("X.npy", npy(np.zeros((2000, 2))))
-    return stream.getvalue().replace(struct.pack("<I", 32_128), struct.pack("<I", datasets.MAX_BYTES + 1))
+    return stream.getvalue().replace(
+        struct.pack("<I", 32_128), struct.pack("<I", datasets.MAX_BYTES + 1)
+    )
 
 
 def png(pixels):
@@ -196,7 +198,11 @@ def test_next_file_offers_its_own_columns(session):
 
 def clustered(dataset, **choices):
     """The outcomes of both graphs, by the pipeline of the explorer."""
-    return Pipeline().run(Request(dataset, **choices), lambda stage, fraction: None, lambda result: None).outcomes
+    return (
+        Pipeline()
+        .run(Request(dataset, **choices), lambda stage, fraction: None, lambda result: None)
+        .outcomes
+    )
 
 
 def agreement(outcome, dataset):
@@ -216,7 +222,7 @@ def test_null_case_shows_no_clusters():
     assert outcomes["kde"].n_clusters == 1
 
 
-def test_nearest_neighbours_fail_on_clumps():
+def test_nearest_neighbors_fail_on_clumps():
     dataset = datasets.make("clumps", n=2000, seed=0)
     outcomes = clustered(dataset, n_clusters=2)
     assert agreement(outcomes["kde"], dataset) > 0.98
@@ -225,6 +231,11 @@ def test_nearest_neighbours_fail_on_clumps():
 
 def test_gaussian_graph_fails_on_two_scales():
     dataset = datasets.make("scales", n=2000, seed=0)
-    found = {factor: agreement(clustered(dataset, sigma=dataset.sigma * factor, n_clusters=4)["kde"], dataset) for factor in SIGMA_FACTORS}
+    found = {
+        factor: agreement(
+            clustered(dataset, sigma=dataset.sigma * factor, n_clusters=4)["kde"], dataset
+        )
+        for factor in SIGMA_FACTORS
+    }
     assert max(found.values()) < 0.8, found
     assert agreement(clustered(dataset, n_clusters=4)["knn"], dataset) > 0.95

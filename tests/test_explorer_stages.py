@@ -19,11 +19,18 @@ def bars(stages, row):
 def test_stages_before_the_present_one_are_done_and_those_after_it_are_not():
     stages = Stages()
     stages.note("KDE graph: samples", 0.25)
-    assert bars(stages, "KDE graph") == {"tree": 1, "degrees": 1, "samples": 0.25, "graph": 0, "spectrum": 0, "clusters": 0}
+    assert bars(stages, "KDE graph") == {
+        "tree": 1,
+        "degrees": 1,
+        "samples": 0.25,
+        "graph": 0,
+        "spectrum": 0,
+        "clusters": 0,
+    }
     assert set(bars(stages, "k-NN graph").values()) == {0.0}
-    stages.note("k-NN graph: nearest neighbours", 0.5)
+    stages.note("k-NN graph: nearest neighbors", 0.5)
     assert set(bars(stages, "KDE graph").values()) == {1.0}
-    assert bars(stages, "k-NN graph") == {"neighbours": 0.5, "spectrum": 0, "clusters": 0}
+    assert bars(stages, "k-NN graph") == {"neighbors": 0.5, "spectrum": 0, "clusters": 0}
 
 
 def test_bars_never_shrink():
@@ -50,8 +57,12 @@ def test_rows_are_those_that_come_and_those_that_were_reported():
 def test_all_that_computations_report_has_its_bar(monkeypatch):
     monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
     reported = set()
-    request = Request(datasets.make("moons", n=1500, seed=0), sigma=0.1, n_rounds=20, with_full=True)
-    Pipeline().run(request, lambda stage, fraction: reported.add(stage), lambda *args, **options: None)
+    request = Request(
+        datasets.make("moons", n=1500, seed=0), sigma=0.1, n_rounds=20, with_full=True
+    )
+    Pipeline().run(
+        request, lambda stage, fraction: reported.add(stage), lambda *args, **options: None
+    )
     rows = {f"{row}: {stage}" for row, stages in ROWS.items() for stage in stages}
     assert reported <= rows
     assert {stage.split(": ")[0] for stage in reported} == set(ROWS) - {"File", "Data"}
@@ -83,7 +94,13 @@ def test_first_graph_of_slow_work_is_shown_before_its_clusters(held):
 
     def look(*events):
         bar = view.__panel__()
-        seen.append((session.state.early is not None, session.state.outcome("kde") is not None, bar.visible and bar.content))
+        seen.append(
+            (
+                session.state.early is not None,
+                session.state.outcome("kde") is not None,
+                bar.visible and bar.content,
+            )
+        )
         if session.state.early is not None and built in bar.content:
             go_on.set()
 

@@ -38,7 +38,9 @@ def counts(monkeypatch):
 @pytest.fixture
 def open_session(sessions):
     """Opens a session with data and waits for its first result."""
-    return lambda data=None, **choices: sessions(datasets.make("moons", n=300, seed=1) if data is None else data, **choices)
+    return lambda data=None, **choices: sessions(
+        datasets.make("moons", n=300, seed=1) if data is None else data, **choices
+    )
 
 
 def reset(counts):
@@ -52,7 +54,9 @@ def test_result_is_what_the_library_computes(open_session):
     graph = kdegraph.similarity_graph(X, sigma=0.15, n_rounds=12, seed=0)
     assert (kde.adjacency != graph.adjacency).nnz == 0
     assert (knn.adjacency != kdegraph.knn_graph(X, 10)).nnz == 0
-    np.testing.assert_allclose(kde.spectrum.eigenvalues, kdegraph.spectrum(graph, 10).eigenvalues, atol=1e-4)
+    np.testing.assert_allclose(
+        kde.spectrum.eigenvalues, kdegraph.spectrum(graph, 10).eigenvalues, atol=1e-4
+    )
     assert adjusted_rand_score(kde.labels, session.state.dataset.y) == 1.0
     assert kde.scores["Edges"] == graph.n_edges
     assert kde.scores["Adjusted Rand index"] == 1.0
@@ -73,7 +77,9 @@ def test_result_is_what_the_library_computes(open_session):
     ],
     ids=lambda value: next(iter(value), "nothing"),
 )
-def test_a_choice_computes_what_depends_on_it_and_nothing_else(open_session, counts, choice, computed):
+def test_a_choice_computes_what_depends_on_it_and_nothing_else(
+    open_session, counts, choice, computed
+):
     session = open_session(sigma=0.15, n_clusters=2)
     reset(counts)
     session.state.choose(**choice)
@@ -134,7 +140,9 @@ def test_automatic_rounds_are_those_of_the_library(open_session):
 
 
 def test_an_error_keeps_the_last_result_and_the_next_result_ends_it(open_session):
-    session = open_session(datasets.Dataset(np.random.default_rng(0).normal(size=(9, 2))), sigma=1.0, n_clusters=2)
+    session = open_session(
+        datasets.Dataset(np.random.default_rng(0).normal(size=(9, 2))), sigma=1.0, n_clusters=2
+    )
     state, before = session.state, session.state.result
     state.choose(n_clusters=10)
     session.wait(PATIENCE)
@@ -173,7 +181,15 @@ def test_other_data_replace_the_results(open_session):
     assert session.state.result.request.dataset is session.state.dataset
     assert len(session.state.outcome("knn").labels) == session.state.dataset.n_points
     assert len(session.state.selection) == 0
-    assert session.state.param.horizontal.objects == ["PC 1", "PC 2", "red", "green", "blue", "row", "column"]
+    assert session.state.param.horizontal.objects == [
+        "PC 1",
+        "PC 2",
+        "red",
+        "green",
+        "blue",
+        "row",
+        "column",
+    ]
 
 
 def test_quick_moves_end_with_the_last(open_session):
@@ -212,7 +228,9 @@ def test_cancel_stops_the_work_and_keeps_the_last_result(open_session, monkeypat
     assert session.state.outcome("kde").graph.sigma == 0.25
 
 
-def test_an_unexpected_fault_is_named_keeps_the_last_result_and_can_be_tried_again(open_session, monkeypatch):
+def test_an_unexpected_fault_is_named_keeps_the_last_result_and_can_be_tried_again(
+    open_session, monkeypatch
+):
     session = open_session(sigma=0.15)
     before = session.state.result
 
@@ -248,7 +266,9 @@ def test_first_method_is_published_before_the_second():
     assert [list(part.outcomes) for part in published] == [["kde"]]
     assert list(result.outcomes) == ["kde", "knn"]
     published.clear()
-    pipe.run(Request(dataset, sigma=0.2, n_rounds=9), lambda stage, fraction: None, published.append)
+    pipe.run(
+        Request(dataset, sigma=0.2, n_rounds=9), lambda stage, fraction: None, published.append
+    )
     assert published == []  # the k-NN graph is known: there is nothing to wait for
 
 
@@ -265,22 +285,22 @@ def test_stages_that_were_finished_before_a_cancel_are_kept(counts):
     assert counts["similarity_graph"] == 1
 
 
-def test_colours_follow_the_reference():
+def test_colors_follow_the_reference():
     labels, reference = np.array([0, 0, 1, 1, 2, 2]), np.array([2, 2, 0, 0, 1, 0])
     assert align(labels, reference).tolist() == [2, 2, 0, 0, 1, 1]
     assert align(labels, None).tolist() == labels.tolist()
     assert align(np.array([0, 1, 2, 3]), np.array([0, 0, 0, 0])).max() <= 3
 
 
-def test_colours_agree_between_the_methods_and_from_one_result_to_the_next(open_session):
+def test_colors_agree_between_the_methods_and_from_one_result_to_the_next(open_session):
     session = open_session(sigma=0.15, n_clusters=2)
     kde, knn = session.state.outcome("kde"), session.state.outcome("knn")
-    np.testing.assert_array_equal(kde.colours, session.state.dataset.y)
-    np.testing.assert_array_equal(knn.colours, kde.colours)
+    np.testing.assert_array_equal(kde.colors, session.state.dataset.y)
+    np.testing.assert_array_equal(knn.colors, kde.colors)
     session.state.choose(sigma=0.2)
     session.wait(PATIENCE)
-    np.testing.assert_array_equal(session.state.outcome("kde").colours, kde.colours)
-    assert session.state.outcome("knn").colours is knn.colours
+    np.testing.assert_array_equal(session.state.outcome("kde").colors, kde.colors)
+    assert session.state.outcome("knn").colors is knn.colors
 
 
 def test_points_of_slow_work_are_shown_before_its_result(open_session, monkeypatch):
@@ -296,7 +316,9 @@ def test_points_of_slow_work_are_shown_before_its_result(open_session, monkeypat
 
     monkeypatch.setattr(pipeline, "similarity_graph", slow)
     shown = []
-    state.param.watch(lambda event: shown.append((event.new.name, state.outcome("kde"))) or go_on.set(), "shown")
+    state.param.watch(
+        lambda event: shown.append((event.new.name, state.outcome("kde"))) or go_on.set(), "shown"
+    )
     state.source = "generators"
     session.wait(PATIENCE)
     assert shown == [("moons", None)]
@@ -308,7 +330,9 @@ def test_quick_change_of_data_shows_points_and_clusters_together(open_session, m
     session = open_session(n_clusters=2)
     monkeypatch.setattr("kdegraph_explorer.jobs.Latest.REPORT_AFTER", 1e9)
     seen = []
-    session.state.param.watch(lambda *events: seen.append(session.state.outcome("kde") is not None), ["shown", "result"])
+    session.state.param.watch(
+        lambda *events: seen.append(session.state.outcome("kde") is not None), ["shown", "result"]
+    )
     session.state.source = "generators"
     session.wait(PATIENCE)
     assert seen
@@ -321,11 +345,17 @@ def test_full_graph_is_computed_when_it_is_wanted_and_fits(open_session, monkeyp
     session.state.with_full = True
     session.wait(PATIENCE)
     full, X = session.state.outcome("full"), session.state.dataset.X
-    np.testing.assert_allclose(full.adjacency.toarray(), kdegraph.full_graph(X, sigma=0.15), atol=1e-9)
-    np.testing.assert_array_equal(full.colours, session.state.outcome("kde").colours)
+    np.testing.assert_allclose(
+        full.adjacency.toarray(), kdegraph.full_graph(X, sigma=0.15), atol=1e-9
+    )
+    np.testing.assert_array_equal(full.colors, session.state.outcome("kde").colors)
     session.state.choose(sigma=0.2)
     session.wait(PATIENCE)
-    np.testing.assert_allclose(session.state.outcome("full").adjacency.toarray(), kdegraph.full_graph(X, sigma=0.2), atol=1e-9)
+    np.testing.assert_allclose(
+        session.state.outcome("full").adjacency.toarray(),
+        kdegraph.full_graph(X, sigma=0.2),
+        atol=1e-9,
+    )
     session.state.with_full = False
     session.state.choose(sigma=0.15)
     session.wait(PATIENCE)
@@ -339,7 +369,9 @@ def test_full_graph_is_computed_when_it_is_wanted_and_fits(open_session, monkeyp
 def test_quick_moves_leave_nothing_behind(open_session):
     session = open_session(n_clusters=2)
     graphs = []
-    session.state.param.watch(lambda event: graphs.append(weakref.ref(event.new.outcomes["kde"].graph)), "result")
+    session.state.param.watch(
+        lambda event: graphs.append(weakref.ref(event.new.outcomes["kde"].graph)), "result"
+    )
     for sigma in np.linspace(0.05, 0.4, 40):
         session.state.choose(sigma=float(sigma))
         session.wait(PATIENCE)

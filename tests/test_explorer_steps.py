@@ -1,4 +1,6 @@
-"""Views of the algorithm: one point, the rounds, the spectral embedding, the comparison, the scaling."""
+"""Views of the algorithm: one point, the rounds, the spectral embedding, the comparison, the
+scaling.
+"""
 
 import kdegraph
 import numpy as np
@@ -16,7 +18,9 @@ def test_the_selected_point_is_looked_at(explore):
     settle(explorer)
     assert "Point 17: kernel degree" in one._table.content
     drawn = np.unique(explorer.graph.neighbors[17])
-    assert sorted(zip(one._drawn.data["x"], one._drawn.data["y"], strict=True)) == sorted(map(tuple, explorer.X[drawn]))
+    assert sorted(zip(one._drawn.data["x"], one._drawn.data["y"], strict=True)) == sorted(
+        map(tuple, explorer.X[drawn])
+    )
     assert len(one._nearest.data["x"]) == 10
     assert len(one._field.data["image"]) == 1
     assert one.point == 17
@@ -66,7 +70,9 @@ def test_rounds_are_played(explore):
     rounds._player.value = 1
     settle(explorer)
     assert rounds._adjacency.nnz < explorer.graph.adjacency.nnz / 3
-    assert np.count_nonzero(rounds._plots["rounds"]._image.data["image"][0]) < np.count_nonzero(before)
+    assert np.count_nonzero(rounds._plots["rounds"]._image.data["image"][0]) < np.count_nonzero(
+        before
+    )
     explorer.session.state.choose(n_rounds=4)
     settle(explorer)
     assert rounds._player.end == 4
@@ -92,7 +98,9 @@ def test_points_in_the_space_of_the_eigenvectors(explore):
     settle(explorer)
     outcome = explorer.session.state.outcome("kde")
     placed = spectral._embedding.positions
-    expected = outcome.spectrum.eigenvectors[:, 1:3] / np.sqrt(outcome.adjacency.sum(axis=1))[:, None]
+    expected = (
+        outcome.spectrum.eigenvectors[:, 1:3] / np.sqrt(outcome.adjacency.sum(axis=1))[:, None]
+    )
     np.testing.assert_allclose(placed, expected / np.abs(expected).max(axis=0))
     np.testing.assert_array_equal(spectral._degrees.positions[:, 0], explorer.graph.kernel_degrees)
     explorer.session.state.selection = np.array([3, 4])
@@ -107,9 +115,14 @@ def test_points_in_the_space_of_the_eigenvectors(explore):
 def test_conductances_are_those_of_the_clusters(explore):
     explorer = explore(datasets.make("blobs", n=150, seed=0).X, sigma=2.0, n_clusters=3)
     outcome = explorer.session.state.outcome("kde")
-    for colour, value in enumerate(outcome.conductances):
-        np.testing.assert_allclose(value, kdegraph.conductance(outcome.adjacency, np.where(outcome.colours == colour, 0, 1))[0])
-    drawn, window = draw_conductances({"kde": outcome.conductances, "knn": np.array([0.5, np.nan, 0.0])})
+    for color, value in enumerate(outcome.conductances):
+        np.testing.assert_allclose(
+            value,
+            kdegraph.conductance(outcome.adjacency, np.where(outcome.colors == color, 0, 1))[0],
+        )
+    drawn, window = draw_conductances(
+        {"kde": outcome.conductances, "knn": np.array([0.5, np.nan, 0.0])}
+    )
     assert len(drawn.Rectangles.I) == 5
     assert window[3] > 0.5
 
@@ -122,13 +135,15 @@ def test_three_graphs_are_compared(explore):
     rows = {name: values for name, *values in compare.rows()}
     assert rows["Edges"][2] == 200 * 199 // 2
     assert all(value is not None for value in rows["Megabytes"])
-    different = np.flatnonzero(state.outcome("kde").colours != state.outcome("knn").colours)
+    different = np.flatnonzero(state.outcome("kde").colors != state.outcome("knn").colors)
     assert len(different) > 0  # such a wide kernel cuts across the moons
     np.testing.assert_array_equal(compare.differences("knn"), different)
     compare._buttons["knn"].param.trigger("clicks")
     np.testing.assert_array_equal(state.selection, different)
     settle(explorer)
-    assert [compare._plots[method]._points.selected.indices for method in ("kde", "knn", "full")] == [different.tolist()] * 3
+    assert [
+        compare._plots[method]._points.selected.indices for method in ("kde", "knn", "full")
+    ] == [different.tolist()] * 3
 
 
 def test_no_full_graph_of_many_points_is_compared(explore, monkeypatch):
@@ -150,7 +165,12 @@ def test_scaling_is_measured_when_asked(explore):
     scaling._methods.value = ["knn", "kde"]
     scaling.start()
     settle(explorer)
-    assert [(timing.n, timing.method) for timing in scaling.timings] == [(500, "kde"), (500, "knn"), (1000, "kde"), (1000, "knn")]
+    assert [(timing.n, timing.method) for timing in scaling.timings] == [
+        (500, "kde"),
+        (500, "knn"),
+        (1000, "kde"),
+        (1000, "knn"),
+    ]
     assert scaling._table.content.count("<tr") == 5
     assert not scaling._run.disabled
     assert scaling._stop.disabled

@@ -153,7 +153,9 @@ MAKES_HTML = (
 
 
 def test_no_module_makes_html_of_text_by_other_means():
-    texts = {path.relative_to(PACKAGE).as_posix(): path.read_text() for path in PACKAGE.rglob("*.py")}
+    texts = {
+        path.relative_to(PACKAGE).as_posix(): path.read_text() for path in PACKAGE.rglob("*.py")
+    }
     found = {name for name, text in texts.items() if re.search("|".join(MAKES_HTML), text)}
     assert found == {"views/markup.py"}
 
@@ -235,8 +237,14 @@ def test_values_are_checked_and_messages_stay_short(sessions, query, message):
 
 
 TOO_MUCH = {
-    "parts": (lambda: b"[" + b"[]," * 200_000 + b"[]]", "200,002 lists and objects, the limit is 100,000"),
-    "values": (lambda: b"[" + b"1," * 7_000_000 + b"1]", "7,000,000 values, the limit is 6,000,000"),
+    "parts": (
+        lambda: b"[" + b"[]," * 200_000 + b"[]]",
+        "200,002 lists and objects, the limit is 100,000",
+    ),
+    "values": (
+        lambda: b"[" + b"1," * 7_000_000 + b"1]",
+        "7,000,000 values, the limit is 6,000,000",
+    ),
     "bytes": (lambda: bytes(2**28 + 1), "too large: 268,435,457 bytes, the limit is 268,435,456"),
 }
 

@@ -7,7 +7,7 @@ from bokeh.models import LassoSelectTool, PanTool
 from explorer_objects import TWO_PAIRS, settle, view, widget
 from kdegraph import datasets
 from kdegraph_explorer.drawing.painter import MAX_GLYPHS
-from kdegraph_explorer.drawing.palette import cluster_colours
+from kdegraph_explorer.drawing.palette import cluster_colors
 from kdegraph_explorer.views import VIEWS
 from kdegraph_explorer.views.picture import segments
 
@@ -17,11 +17,11 @@ def test_every_view_has_a_key_and_a_place():
     assert {view.area for view in VIEWS} == {"top", "bottom"}
 
 
-def test_points_are_coloured_by_cluster(explore):
+def test_points_are_colored_by_cluster(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=2)
     plot = view(explorer, "points")._plots["kde"]
-    colours = plot._points.data["colour"]
-    assert colours[0] == colours[1] != colours[2] == colours[3]
+    colors = plot._points.data["color"]
+    assert colors[0] == colors[1] != colors[2] == colors[3]
     assert len(plot._image.data["image"]) == 1
 
 
@@ -35,7 +35,10 @@ def test_many_points_are_drawn_into_the_image(explore):
 def test_moving_sigma_leaves_the_knn_plot_alone(explore):
     explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_clusters=2)
     plots = view(explorer, "points")._plots
-    before = {method: plot._image.data["image"][0] for method, plot in ((m, plots[m]) for m in ("kde", "knn"))}
+    before = {
+        method: plot._image.data["image"][0]
+        for method, plot in ((m, plots[m]) for m in ("kde", "knn"))
+    }
     explorer.session.state.choose(sigma=0.25)
     settle(explorer)
     assert plots["kde"]._image.data["image"][0] is not before["kde"]
@@ -84,7 +87,12 @@ def test_scores_have_a_column_for_each_graph(explore):
     rows = {name: values for name, *values in view(explorer, "scores").rows()}
     assert rows["Edges"] == [2, explorer.session.state.outcome("knn").adjacency.nnz // 2]
     assert rows["Adjusted Rand index"][0] == 1.0
-    assert {"Seconds: graph", "Seconds: eigenvalues", "Seconds: clusters", "Largest conductance"} <= set(rows)
+    assert {
+        "Seconds: graph",
+        "Seconds: eigenvalues",
+        "Seconds: clusters",
+        "Largest conductance",
+    } <= set(rows)
 
 
 def test_segmentation_lies_over_the_picture(explore):
@@ -97,14 +105,16 @@ def test_segmentation_lies_over_the_picture(explore):
     assert picture.applies()
     overlay = picture._overlays["kde"].data["image"][0]
     assert overlay.shape == state.dataset.shape
-    colours = packed_bytes(cluster_colours(int(state.outcome("kde").colours.max()) + 1)[state.outcome("kde").colours])
-    np.testing.assert_array_equal(overlay[::-1].ravel(), colours)
+    colors = packed_bytes(
+        cluster_colors(int(state.outcome("kde").colors.max()) + 1)[state.outcome("kde").colors]
+    )
+    np.testing.assert_array_equal(overlay[::-1].ravel(), colors)
     assert picture._pictures["kde"].data["image"][0].shape == state.dataset.image.shape[:2]
     state.overlay = 0.25
     assert picture._glyphs["knn"].global_alpha == 0.25
 
 
-def test_segments_in_mean_colours_and_as_boundaries():
+def test_segments_in_mean_colors_and_as_boundaries():
     labels = np.array([[0, 0, 1], [0, 0, 1]])
     picture = np.zeros((4, 6, 3), dtype=np.uint8)
     picture[:, :4], picture[:, 4:] = (10, 20, 30), (200, 100, 0)
@@ -117,7 +127,7 @@ def test_segments_in_mean_colours_and_as_boundaries():
 
 
 def packed_bytes(rows):
-    """Colours as a canvas keeps them: red in the lowest byte."""
+    """Colors as a canvas keeps them: red in the lowest byte."""
     rows = np.asarray(rows, dtype=np.uint32)
     return rows[:, 0] | rows[:, 1] << 8 | rows[:, 2] << 16 | 255 << 24
 
@@ -145,7 +155,9 @@ def test_selection_with_the_mouse(explore):
     assert explorer.selection.tolist() == []
     figure._trigger_event(SelectionGeometry(figure, geometry=box, final=True))
     assert explorer.selection.tolist() == [2, 3]
-    assert [plot._points.selected.indices for plot in (points._plots["kde"], points._plots["knn"])] == [[2, 3], [2, 3]]
+    assert [
+        plot._points.selected.indices for plot in (points._plots["kde"], points._plots["knn"])
+    ] == [[2, 3], [2, 3]]
 
 
 def test_forty_quick_moves_never_blank_a_view_and_never_show_a_wrong_state(explore):
@@ -153,9 +165,14 @@ def test_forty_quick_moves_never_blank_a_view_and_never_show_a_wrong_state(explo
     state, plot = explorer.session.state, view(explorer, "points")._plots["kde"]
     images, spectra, asked = [], [], {0.2}
     plot._image.on_change("data", lambda attr, old, new: images.append(new["image"]))
-    view(explorer, "spectrum")._values["kde"].on_change("data", lambda attr, old, new: spectra.append(new["value"]))
+    view(explorer, "spectrum")._values["kde"].on_change(
+        "data", lambda attr, old, new: spectra.append(new["value"])
+    )
     states = []
-    state.param.watch(lambda event: states.append((event.new.sigma, event.new.outcomes["kde"].graph.sigma)), "result")
+    state.param.watch(
+        lambda event: states.append((event.new.sigma, event.new.outcomes["kde"].graph.sigma)),
+        "result",
+    )
     for sigma in np.linspace(0.1, 0.6, 40):
         asked.add(float(sigma))
         state.choose(sigma=float(sigma))
@@ -168,7 +185,10 @@ def test_forty_quick_moves_never_blank_a_view_and_never_show_a_wrong_state(explo
     np.testing.assert_array_equal(spectra[-1], explorer.spectrum.eigenvalues)
 
 
-@pytest.mark.parametrize(("keys", "expected"), [((), [2, 3]), (("shift",), [0, 2, 3]), (("ctrl", "shift"), [0]), (("ctrl",), [])])
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [((), [2, 3]), (("shift",), [0, 2, 3]), (("ctrl", "shift"), [0]), (("ctrl",), [])],
+)
 def test_keys_held_down_add_and_take_away(explore, keys, expected):
     explorer = explore(TWO_PAIRS, sigma=1.0)
     figure = view(explorer, "points").figures()[0]
@@ -180,12 +200,19 @@ def test_keys_held_down_add_and_take_away(explore, keys, expected):
     assert explorer.selection.tolist() == expected
     explorer.session.state.selection = np.array([0])
     figure._trigger_event(Tap(figure, x=5.1, y=5.0, modifiers=held))
-    assert explorer.selection.tolist() == {"shift": [0, 3], "ctrl": [], "ctrl shift": [0], "": [3]}[" ".join(keys)]
+    assert (
+        explorer.selection.tolist()
+        == {"shift": [0, 3], "ctrl": [], "ctrl shift": [0], "": [3]}[" ".join(keys)]
+    )
 
 
 def test_dragging_does_what_was_chosen_in_all_plots(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0)
-    figures = [figure for key in ("points", "compare", "spectral") for figure in view(explorer, key).figures()]
+    figures = [
+        figure
+        for key in ("points", "compare", "spectral")
+        for figure in view(explorer, key).figures()
+    ]
     assert all(isinstance(figure.toolbar.active_drag, PanTool) for figure in figures)
     widget(explorer, "Drag").value = "lasso"
     assert all(isinstance(figure.toolbar.active_drag, LassoSelectTool) for figure in figures)

@@ -1,4 +1,6 @@
-"""Compiled code: made when it is first called, kept from run to run, made anew when a kernel changes, and announced to whoever waits."""
+"""Compiled code: made when it is first called, kept from run to run, made anew when a kernel
+changes, and announced to whoever waits.
+"""
 
 import io
 import os
@@ -10,11 +12,16 @@ from pathlib import Path
 
 import kdegraph
 import pytest
-from kdegraph import _code_cache, _notice
 from kdegraph.cli._progress import ProgressLine
+from kdegraph.runtime import cache as _code_cache
+from kdegraph.runtime import notices as _notice
 
 PACKAGE = Path(kdegraph.__file__).parent
-KERNELS = [path.relative_to(PACKAGE).as_posix() for path in sorted(PACKAGE.rglob("*.py")) if "_jit import" in path.read_text()]
+KERNELS = [
+    path.relative_to(PACKAGE).as_posix()
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if "_jit import" in path.read_text()
+]
 
 # A kernel with callees in another file, which compiles in about a second.
 SUM = "import kdegraph; print(kdegraph.kernel_sum([[0.0], [1.0]], [[0.0]], sigma=1.0, method='direct')[0])"
@@ -35,12 +42,16 @@ numba.core.event.register("numba:compile", Listener())
 
 @pytest.fixture
 def run(tmp_path):
-    """Run Python code in a process of its own, with a cache folder that is empty at first; gives (stdout, stderr)."""
+    """Run Python code in a process of its own, with a cache folder that is empty at first; gives
+    (stdout, stderr).
+    """
 
     def run(code, *arguments, **environment):
         command = [sys.executable, "-W", "error", *(["-c", code] if code else []), *arguments]
         environment = os.environ | {"KDEGRAPH_CACHE_DIR": str(tmp_path / "cache")} | environment
-        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=560)
+        done = subprocess.run(
+            command, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=560
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout, done.stderr
 
@@ -177,7 +188,9 @@ def test_after_a_warm_up_nothing_is_compiled(run, tmp_path):
     assert int(n_kernels) > 50
     assert left_out == "[]\n"  # so that it is no matter of chance which ones a call needs
     out, err = run(None, "-m", "kdegraph", "warmup")
-    assert err == ""  # not a terminal: no progress, and no notice either, since compiling is what was asked for
+    assert (
+        err == ""
+    )  # not a terminal: no progress, and no notice either, since compiling is what was asked for
     seconds, cache = out.splitlines()
     assert re.fullmatch(r"seconds +\d+\.\d", seconds)
     assert str(tmp_path / "cache") in cache

@@ -1,4 +1,6 @@
-"""Algorithm 2: an unbiased estimate of the kernel graph, its weights and its pattern, reproducible, cancelled."""
+"""Algorithm 2: an unbiased estimate of the kernel graph, its weights and its pattern, reproducible,
+cancelled.
+"""
 
 import os
 import subprocess
@@ -10,11 +12,12 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse
-from kdegraph import Cancelled, SimilarityGraph, similarity_graph, weights
-from kdegraph.kernels import Kernel
-from kdegraph.rounds import suggest_n_rounds
+from kdegraph import Cancelled, SimilarityGraph, similarity_graph
+from kdegraph.adjacency import MINIMUM, weighted_adjacency
+from kdegraph.geometry.kernels import Kernel
+from kdegraph.geometry.tree import build_tree
 from kdegraph.sampling.recursive import LEAF
-from kdegraph.tree import build_tree
+from kdegraph.sampling.rounds import suggest_n_rounds
 from sampled import WAYS, cloud, digest, ways
 
 
@@ -30,7 +33,9 @@ def test_expected_adjacency_is_the_kernel_matrix(kernel, name):
     X, base = oracle.replicas(np.random.default_rng(1).normal(size=(n_base, 2)), copies)
     samples = []
     for seed in range(5):
-        graph = similarity_graph(X, kernel=kernel, sigma=1.0, n_rounds=n_rounds, eps=1e-9, seed=seed, **WAYS[name])
+        graph = similarity_graph(
+            X, kernel=kernel, sigma=1.0, n_rounds=n_rounds, eps=1e-9, seed=seed, **WAYS[name]
+        )
         A = graph.adjacency.tocoo()
         assert (A.row // n_base == A.col // n_base).all()
         block = np.zeros((copies, n_base, n_base))
@@ -49,12 +54,16 @@ def test_expected_adjacency_is_the_kernel_matrix(kernel, name):
     z = (mean[rich] - k[rich]) / (k[rich] * np.sqrt((1 - q[rich]) / q[rich] / trials))
     assert rich.sum() > 150
     assert abs(z.mean()) < 4 / np.sqrt(rich.sum())
-    assert 0.6 < (z**2).mean() < 1.4  # four standard deviations: edges of the same vertex depend on each other
+    assert (
+        0.6 < (z**2).mean() < 1.4
+    )  # four standard deviations: edges of the same vertex depend on each other
     assert (np.abs(z) > 3).mean() < 0.02
     # The rare edges, together.
     rare = ~certain & ~rich
     if rare.any():
-        z = (mean[rare] - k[rare]).sum() / np.sqrt((k[rare] ** 2 * (1 - q[rare]) / q[rare]).sum() / trials)
+        z = (mean[rare] - k[rare]).sum() / np.sqrt(
+            (k[rare] ** 2 * (1 - q[rare]) / q[rare]).sum() / trials
+        )
         assert abs(z) < 4
     degrees = samples.sum(axis=2)
     z = (degrees.mean(axis=0) - K.sum(axis=1)) / (degrees.std(axis=0) / np.sqrt(trials))
@@ -72,8 +81,21 @@ def test_weights_entry_by_entry(n_rounds, kernel, name):
     degrees = K.sum(axis=1)
     P = K / np.where(degrees > 0, degrees, 1)[:, None]
     for weighting in ("inclusion", "paper"):
-        graph = similarity_graph(X, kernel=kernel, sigma=0.6, n_rounds=n_rounds, eps=1e-12, seed=5, weighting=weighting, **WAYS[name])
-        p = np.minimum(n_rounds * P, 1.0) if weighting == "paper" else oracle.inclusion(n_rounds, P, law(name))
+        graph = similarity_graph(
+            X,
+            kernel=kernel,
+            sigma=0.6,
+            n_rounds=n_rounds,
+            eps=1e-12,
+            seed=5,
+            weighting=weighting,
+            **WAYS[name],
+        )
+        p = (
+            np.minimum(n_rounds * P, 1.0)
+            if weighting == "paper"
+            else oracle.inclusion(n_rounds, P, law(name))
+        )
         expected = oracle.weights_from_pairs(graph.neighbors, K, p)
         got = graph.adjacency.toarray()
         assert np.array_equal(got > 0, expected > 0)
@@ -83,7 +105,9 @@ def test_weights_entry_by_entry(n_rounds, kernel, name):
 
 @pytest.mark.parametrize("n_rounds", [1, 3, 12])
 def test_vertices_that_very_many_draw(n_rounds):
-    """Rows of all lengths beside each other, as the sampler seldom makes them: hubs, and vertices without draws."""
+    """Rows of all lengths beside each other, as the sampler seldom makes them: hubs, and vertices
+    without draws.
+    """
     n, rng = 1500, np.random.default_rng(n_rounds)
     kernel, tree = Kernel("gaussian", 0.3), build_tree(rng.random((n, 2)))
     K = oracle.full_graph(tree.points, "gaussian", 0.3)
@@ -93,8 +117,10 @@ def test_vertices_that_very_many_draw(n_rounds):
     neighbors[rng.integers(8, n, 100)] = -1
     neighbors[:8] = -1
     degrees = K.sum(axis=1)
-    A = weights.adjacency(kernel, tree, degrees, neighbors, weights.MINIMUM)
-    expected = oracle.weights_from_pairs(neighbors, K, np.minimum(n_rounds * K / degrees[:, None], 1.0))
+    A = weighted_adjacency(kernel, tree, degrees, neighbors, MINIMUM)
+    expected = oracle.weights_from_pairs(
+        neighbors, K, np.minimum(n_rounds * K / degrees[:, None], 1.0)
+    )
     got = A.toarray()[np.ix_(tree.order, tree.order)]
     assert np.array_equal(got > 0, expected > 0)
     np.testing.assert_allclose(got, expected, rtol=1e-9, atol=0)
@@ -119,7 +145,12 @@ def check_structure(graph, n, n_rounds):
     assert np.array_equal(dense, dense.T)
     assert graph.n_edges == np.count_nonzero(np.triu(dense))
     assert graph.n_edges <= n * n_rounds
-    pairs = {(min(i, j), max(i, j)) for i, row in enumerate(graph.neighbors.tolist()) for j in row if j >= 0}
+    pairs = {
+        (min(i, j), max(i, j))
+        for i, row in enumerate(graph.neighbors.tolist())
+        for j in row
+        if j >= 0
+    }
     assert pairs == set(zip(*(x.tolist() for x in np.nonzero(np.triu(dense))), strict=True))
 
 
@@ -137,12 +168,16 @@ def test_structure_of_a_larger_graph(name):
     graph = similarity_graph(X, sigma=0.5, seed=0, **WAYS[name])
     assert graph.n_rounds == suggest_n_rounds(Kernel("gaussian", 0.5), build_tree(X))
     check_structure(graph, 700, graph.n_rounds)
-    # Nothing more to canonicalise.
-    again = scipy.sparse.csr_array((graph.adjacency.data, graph.adjacency.indices, graph.adjacency.indptr), shape=(700, 700))
+    # Nothing more to canonicalize.
+    again = scipy.sparse.csr_array(
+        (graph.adjacency.data, graph.adjacency.indices, graph.adjacency.indptr), shape=(700, 700)
+    )
     assert again.has_sorted_indices
     assert again.has_canonical_format
     assert np.array_equal(graph.points, X)
-    assert np.array_equal(graph.order, build_tree(X, LEAF if graph.sampler == "recursive" else 8).order)
+    assert np.array_equal(
+        graph.order, build_tree(X, LEAF if graph.sampler == "recursive" else 8).order
+    )
 
 
 @ways
@@ -162,7 +197,11 @@ def test_same_bits_for_any_number_of_threads_and_in_another_process(name, tmp_pa
         "import kdegraph, numpy as np, sys\n"
         f"kdegraph.similarity_graph(np.load(sys.argv[1] + '/X.npy'), **{options!r}).save(sys.argv[1] + '/graph.npz')"
     )
-    subprocess.run([sys.executable, "-W", "error", "-c", code, str(tmp_path)], check=True, env=os.environ | {"KDEGRAPH_NUM_THREADS": "1"})
+    subprocess.run(
+        [sys.executable, "-W", "error", "-c", code, str(tmp_path)],
+        check=True,
+        env=os.environ | {"KDEGRAPH_NUM_THREADS": "1"},
+    )
     assert digest(SimilarityGraph.load(tmp_path / "graph.npz")) == digests[0]
 
 
@@ -211,7 +250,14 @@ def test_sigma_auto_is_the_estimate():
 
 
 def test_attributes_say_what_ran():
-    expected = {"sigma": 0.7, "kernel": "laplacian", "n_rounds": 9, "seed": 11, "draws": "independent", "weighting": "paper"}
+    expected = {
+        "sigma": 0.7,
+        "kernel": "laplacian",
+        "n_rounds": 9,
+        "seed": 11,
+        "draws": "independent",
+        "weighting": "paper",
+    }
     graph = similarity_graph(cloud(50), kde="fgt", **expected)
     assert {name: getattr(graph, name) for name in expected} == expected
     assert graph.sampler == "recursive"
@@ -228,7 +274,9 @@ def test_laplacian(name):
     before = graph.adjacency.copy()
     L = graph.laplacian()
     assert isinstance(L, scipy.sparse.csr_array)
-    np.testing.assert_allclose(L.toarray(), oracle.normalized_laplacian(graph.adjacency.toarray()), atol=1e-14)
+    np.testing.assert_allclose(
+        L.toarray(), oracle.normalized_laplacian(graph.adjacency.toarray()), atol=1e-14
+    )
     assert (L.toarray()[-1] == 0).all()
     assert np.array_equal(graph.adjacency.toarray(), before.toarray())
 

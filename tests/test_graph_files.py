@@ -14,7 +14,9 @@ from sampled import WAYS, cloud, digest, ways
 
 @ways
 def test_round_trip(name, tmp_path):
-    graph = similarity_graph(np.concatenate([cloud(60), [[1e7, 0.0]]]), sigma=0.5, seed=2**64 - 1, **WAYS[name])
+    graph = similarity_graph(
+        np.concatenate([cloud(60), [[1e7, 0.0]]]), sigma=0.5, seed=2**64 - 1, **WAYS[name]
+    )
     for path in (tmp_path / "a.npz", str(tmp_path / "no suffix")):
         graph.save(path)
         assert os.path.exists(path)
@@ -24,7 +26,18 @@ def test_round_trip(name, tmp_path):
         assert loaded.neighbors.dtype == np.int32
         assert np.array_equal(loaded.points, graph.points)
         assert np.array_equal(loaded.kernel_degrees, graph.kernel_degrees)
-        for attribute in ("sigma", "kernel", "n_rounds", "seed", "sampler", "draws", "weighting", "eps", "timings", "n_edges"):
+        for attribute in (
+            "sigma",
+            "kernel",
+            "n_rounds",
+            "seed",
+            "sampler",
+            "draws",
+            "weighting",
+            "eps",
+            "timings",
+            "n_edges",
+        ):
             assert getattr(loaded, attribute) == getattr(graph, attribute), attribute
         assert np.array_equal(loaded.laplacian().toarray(), graph.laplacian().toarray())
 
@@ -76,7 +89,9 @@ def garbage(kind, stored):
         del parameters["sigma"]
         arrays["parameters"] = np.array(json.dumps(parameters))
     if kind == "unknown parameter":
-        arrays["parameters"] = np.array(json.dumps(json.loads(str(arrays["parameters"])) | {"import os": 1}))
+        arrays["parameters"] = np.array(
+            json.dumps(json.loads(str(arrays["parameters"])) | {"import os": 1})
+        )
     if kind == "indices out of range":
         arrays["indices"] = arrays["indices"] + 1000
     if kind == "negative indices":

@@ -4,11 +4,13 @@ import numpy as np
 import oracle
 import pytest
 from kdegraph import Kernel
-from kdegraph.kde import chebyshev
-from kdegraph.kde.grid import TURN, choose_grid, grid_sums
+from kdegraph.kde.grid import chebyshev
+from kdegraph.kde.grid.transform import TURN, choose_grid, grid_sums
 from numpy.polynomial.chebyshev import chebgrid2d
 
-FINE = np.cos(np.linspace(0, np.pi, 701))  # none of the angles on which the bounds are computed but the ends
+FINE = np.cos(
+    np.linspace(0, np.pi, 701)
+)  # none of the angles on which the bounds are computed but the ends
 
 
 @pytest.mark.parametrize("apart", [0, 1, -1, 3, -4])
@@ -29,7 +31,8 @@ def test_majorants_lie_above_the_gaussian(width, apart):
     exact = np.exp(-((apart * width + (FINE - FINE[:, None]) * (width / 2)) ** 2))
     above = chebgrid2d(FINE, FINE, chebyshev.tables(width, 6).majorants[apart + 6])
     assert (above >= exact).all()
-    # Touching somewhere, but for the allowance for what lies between the places that were looked at.
+    # Touching somewhere, but for the allowance for what lies between the places that were looked
+    # at.
     assert (above - exact).min() <= (width / 64) ** 2
 
 
@@ -40,7 +43,9 @@ def test_a_thin_cloud_across_the_axes_gets_a_grid_along_it(d, far):
     turn = np.linalg.qr(rng.normal(size=(d, d)))[0]
     X = (rng.normal(size=(20_000, d)) * np.array([3.0, *[0.2 / d] * (d - 1)])) @ turn + far
     kernel, low, high = Kernel("gaussian", 0.3), X.min(axis=0), X.max(axis=0)
-    plain, turned = (choose_grid(kernel, X, low, high, len(X), 1e-3, turn=turn) for turn in (False, True))
+    plain, turned = (
+        choose_grid(kernel, X, low, high, len(X), 1e-3, turn=turn) for turn in (False, True)
+    )
     assert plain is None or (plain.axes is None and turned.cost < plain.cost and plain.cost > TURN)
     np.testing.assert_allclose(turned.axes.T @ turned.axes, np.eye(d), atol=1e-12)
     got, left = grid_sums(turned, X, None, np.ones(len(X)), 1e-3)
@@ -52,6 +57,12 @@ def test_a_thin_cloud_across_the_axes_gets_a_grid_along_it(d, far):
 
 def test_axes_are_not_turned_for_errors_near_rounding():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(20_000, 3)) * np.array([3.0, 0.1, 0.1]) @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    grid = choose_grid(Kernel("gaussian", 0.3), X, X.min(axis=0), X.max(axis=0), len(X), 1e-11, turn=True)
+    X = (
+        rng.normal(size=(20_000, 3))
+        * np.array([3.0, 0.1, 0.1])
+        @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    )
+    grid = choose_grid(
+        Kernel("gaussian", 0.3), X, X.min(axis=0), X.max(axis=0), len(X), 1e-11, turn=True
+    )
     assert grid is None or grid.axes is None

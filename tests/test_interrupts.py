@@ -53,7 +53,13 @@ print(interrupts > 0, listener.n_compiled > 10, sums[0])
 def test_interrupts_while_kernels_are_compiled(tmp_path):
     """Each comes in the end, after a kernel is ready, and none leaves anything that is half done."""
     environment = os.environ | {"KDEGRAPH_CACHE_DIR": str(tmp_path)}
-    run = subprocess.run([sys.executable, "-W", "error", "-c", COMPILING], capture_output=True, text=True, timeout=250, env=environment)
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", COMPILING],
+        capture_output=True,
+        text=True,
+        timeout=250,
+        env=environment,
+    )
     assert run.returncode == 0, run.stderr
     assert run.stdout == "True True 1.3678794411714423\n"
     assert run.stderr.count("\n") == 1, run.stderr  # that it compiles, and no traceback

@@ -1,19 +1,24 @@
-"""The kernel sums keep their promise, |error| <= eps sum |w| k + 1e-14 sum |w|, whatever the method; degrees keep a purely relative one."""
+"""The kernel sums keep their promise, |error| <= eps sum |w| k + 1e-14 sum |w|, whatever the
+method; degrees keep a purely relative one.
+"""
 
 import kdegraph
 import numpy as np
 import oracle
 import pytest
 from kdegraph import Kernel, gauss_transform, kernel_sum
-from kdegraph.kde import METHODS, chebyshev
-from kdegraph.kde.fast import degrees_at, kernel_degrees
-from kdegraph.kde.grid import choose_grid, grid_sums
-from kdegraph.kde.plan import choose_plan
-from kdegraph.kde.treesum import tree_sums
-from kdegraph.tree import build_tree
+from kdegraph.geometry.tree import build_tree
+from kdegraph.kde import METHODS
+from kdegraph.kde.dispatch import degrees_at, kernel_degrees
+from kdegraph.kde.grid import chebyshev
+from kdegraph.kde.grid.transform import choose_grid, grid_sums
+from kdegraph.kde.tree.plan import choose_plan
+from kdegraph.kde.tree.sums import tree_sums
 
 EPS = (1e-1, 1e-3, 1e-6, 1e-9, 1e-12)
-SOLVERS = [("gaussian", m) for m in METHODS] + [(k, m) for k in ("laplacian", "exponential") for m in METHODS if m != "fgt"]
+SOLVERS = [("gaussian", m) for m in METHODS] + [
+    (k, m) for k in ("laplacian", "exponential") for m in METHODS if m != "fgt"
+]
 
 
 def degrees(X, kernel, sigma, eps):
@@ -42,10 +47,17 @@ def test_guarantee(d, ratio):
         exact, mass = oracle.sums_and_masses(X, Y, kernel, sigma, weights)
         for method in (m for k, m in SOLVERS if k == kernel):
             for eps in EPS:
-                got = kernel_sum(X, Y, kernel=kernel, sigma=sigma, weights=weights, eps=eps, method=method)
+                got = kernel_sum(
+                    X, Y, kernel=kernel, sigma=sigma, weights=weights, eps=eps, method=method
+                )
                 allowed = eps * mass + 1e-14 * np.abs(weights).sum()
                 assert got.shape == (len(Y),)
-                assert (np.abs(got - exact) <= allowed).all(), (kernel, method, eps, float((np.abs(got - exact) / allowed).max()))
+                assert (np.abs(got - exact) <= allowed).all(), (
+                    kernel,
+                    method,
+                    eps,
+                    float((np.abs(got - exact) / allowed).max()),
+                )
 
 
 @pytest.mark.parametrize(("kernel", "method"), SOLVERS)
@@ -61,12 +73,22 @@ def test_guarantee_with_targets_the_sources(kernel, method):
 
 def clusters(d, n, rng):
     centers = rng.uniform(0, 10, size=(5, d))
-    return centers[rng.integers(0, 5, n)] + rng.normal(size=(n, d)) * 10.0 ** rng.uniform(-1.5, 0, size=(n, 1))
+    return centers[rng.integers(0, 5, n)] + rng.normal(size=(n, d)) * 10.0 ** rng.uniform(
+        -1.5, 0, size=(n, 1)
+    )
 
 
 @pytest.mark.parametrize("signed", [False, True], ids=["ones", "signed"])
 @pytest.mark.parametrize(
-    ("d", "n", "sigma"), [(1, 5000, 0.5), (2, 6000, 0.5), (2, 6000, 3.0), (3, 6000, 3.0), (3, 6000, 8.0), (5, 5000, 8.0)]
+    ("d", "n", "sigma"),
+    [
+        (1, 5000, 0.5),
+        (2, 6000, 0.5),
+        (2, 6000, 3.0),
+        (3, 6000, 3.0),
+        (3, 6000, 8.0),
+        (5, 5000, 8.0),
+    ],
 )
 def test_guarantee_of_expansions(d, n, sigma, signed):
     rng = np.random.default_rng([d, n])
@@ -80,7 +102,9 @@ def test_guarantee_of_expansions(d, n, sigma, signed):
     expanded = 0
     for eps in (0.3, 1e-2, 1e-5, 1e-10):
         expanded += choose_plan(kernel, tree, eps, n).order > 1
-        got = tree_sums(kernel, tree, None, np.ones(n) if weights is None else weights, eps, floor=1e-14)[pick]
+        got = tree_sums(
+            kernel, tree, None, np.ones(n) if weights is None else weights, eps, floor=1e-14
+        )[pick]
         worst = float((np.abs(got - exact) / (eps * mass + 1e-14 * total)).max())
         assert worst <= 1, (eps, worst)
     assert expanded >= 2  # else this tests no expansions
@@ -90,7 +114,7 @@ def test_guarantee_of_expansions(d, n, sigma, signed):
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
 def test_guarantee_of_expansions_of_every_radius(d, radius, monkeypatch):
     """Whatever radius the estimate of costs prefers: each is forced in turn."""
-    from kdegraph.kde import plan
+    from kdegraph.kde.tree import plan
 
     monkeypatch.setattr(plan, "RADII", (radius,))
     rng = np.random.default_rng(d)
@@ -104,19 +128,41 @@ def test_guarantee_of_expansions_of_every_radius(d, radius, monkeypatch):
 
 
 @pytest.mark.parametrize("weighting", ["ones", "positive", "signed"])
-@pytest.mark.parametrize(("d", "width"), [(d, w) for d in (1, 2, 3) for w in (0.25, 0.7, 2.0)] + [(4, 0.7), (5, 1.0), (5, 1.4)])
+@pytest.mark.parametrize(
+    ("d", "width"),
+    [(d, w) for d in (1, 2, 3) for w in (0.25, 0.7, 2.0)] + [(4, 0.7), (5, 1.0), (5, 1.4)],
+)
 def test_guarantee_of_grids(d, width, weighting, monkeypatch):
-    """Whatever width the estimate of costs prefers: each is forced in turn. What is not handed back is right, which is nearly all."""
+    """Whatever width the estimate of costs prefers: each is forced in turn. What is not handed back
+    is right, which is nearly all.
+    """
     monkeypatch.setattr(chebyshev, "WIDTHS", (width,))
     rng = np.random.default_rng(d)
     side = {1: 40.0, 2: 8.0, 3: 4.0, 4: 2.0, 5: 1.5}[d] * min(1.0, 2 * width)
-    X = np.concatenate([rng.uniform(0, side, size=(1500, d)), side / 3 + rng.normal(size=(300, d)) * 0.05, np.full((30, d), 0.1)])
+    X = np.concatenate(
+        [
+            rng.uniform(0, side, size=(1500, d)),
+            side / 3 + rng.normal(size=(300, d)) * 0.05,
+            np.full((30, d), 0.1),
+        ]
+    )
     Y = np.concatenate([rng.uniform(-0.5, side + 0.5, size=(50, d)), X[:50]])
-    weights = {"ones": np.ones(len(X)), "positive": 10.0 ** rng.uniform(-3, 3, len(X)), "signed": rng.normal(size=len(X))}[weighting]
+    weights = {
+        "ones": np.ones(len(X)),
+        "positive": 10.0 ** rng.uniform(-3, 3, len(X)),
+        "signed": rng.normal(size=len(X)),
+    }[weighting]
     exact, mass = oracle.sums_and_masses(X, Y, "gaussian", 1.0, weights)
     used = 0
     for eps in (0.1, 1e-2, 1e-4, 1e-8, 1e-12):
-        grid = choose_grid(Kernel("gaussian", 1.0), X, np.minimum(X.min(0), Y.min(0)), np.maximum(X.max(0), Y.max(0)), len(Y), eps)
+        grid = choose_grid(
+            Kernel("gaussian", 1.0),
+            X,
+            np.minimum(X.min(0), Y.min(0)),
+            np.maximum(X.max(0), Y.max(0)),
+            len(Y),
+            eps,
+        )
         if grid is None:
             continue
         got, left = grid_sums(grid, X, Y, weights, eps)
@@ -125,7 +171,10 @@ def test_guarantee_of_grids(d, width, weighting, monkeypatch):
         assert left.size <= len(Y) / 2, eps
         allowed = eps * mass
         allowed[left] = np.inf
-        assert (np.abs(got - exact) <= allowed).all(), (eps, float((np.abs(got - exact) / allowed).max()))
+        assert (np.abs(got - exact) <= allowed).all(), (
+            eps,
+            float((np.abs(got - exact) / allowed).max()),
+        )
         used += 1
     assert used >= (4 if d <= 2 else 2 if d <= 4 else 1)
 
@@ -134,7 +183,9 @@ def test_guarantee_of_grids(d, width, weighting, monkeypatch):
 def test_degrees_by_grids(d):
     """Without the point itself, far from all others too."""
     rng = np.random.default_rng(d)
-    X = np.concatenate([[np.full(d, 4.0), np.full(d, 4.0), np.full(d, -4.0)], rng.normal(size=(4000, d))])
+    X = np.concatenate(
+        [[np.full(d, 4.0), np.full(d, 4.0), np.full(d, -4.0)], rng.normal(size=(4000, d))]
+    )
     K = oracle.kernel_matrix(X[:100], X, "gaussian", 2.0)
     np.fill_diagonal(K, 0.0)
     exact = K.sum(axis=1)
@@ -172,14 +223,20 @@ def test_additive_over_a_split_of_the_sources(kernel, method):
 def test_all_methods_agree(kernel):
     rng = np.random.default_rng(4)
     X, Y = cloud(3, 1200, rng), cloud(3, 900, rng)
-    results = [kernel_sum(X, Y, kernel=kernel, sigma=1.0, eps=1e-8, method=m) for k, m in SOLVERS if k == kernel]
+    results = [
+        kernel_sum(X, Y, kernel=kernel, sigma=1.0, eps=1e-8, method=m)
+        for k, m in SOLVERS
+        if k == kernel
+    ]
     for other in results[1:]:
         np.testing.assert_allclose(other, results[0], rtol=3e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_random_problems(seed):
-    """What nobody thought of: dimension, spread, bandwidth, eps, weights at random, with targets and for degrees."""
+    """What nobody thought of: dimension, spread, bandwidth, eps, weights at random, with targets
+    and for degrees.
+    """
     rng = np.random.default_rng(seed)
     for _ in range(4):
         d, n = int(rng.integers(1, 6)), int(rng.integers(200, 3000))
@@ -189,14 +246,24 @@ def test_random_problems(seed):
         X = rng.normal(size=(n, d)) * spread
         weights = rng.normal(size=n) if rng.random() < 0.5 else None
         Y = np.concatenate([X[rng.choice(n, 40)], rng.normal(size=(40, d)) * 2])
-        got = kernel_sum(X, Y, kernel=kernel, sigma=sigma, eps=eps, weights=weights, method="fgt" if kernel == "gaussian" else "tree")
+        got = kernel_sum(
+            X,
+            Y,
+            kernel=kernel,
+            sigma=sigma,
+            eps=eps,
+            weights=weights,
+            method="fgt" if kernel == "gaussian" else "tree",
+        )
         setting = d, n, kernel, sigma, eps
         assert oracle.excess(got, X, Y, kernel, sigma, eps, weights) <= 1, setting
         pick = rng.choice(n, 40, replace=False)
         K = oracle.kernel_matrix(X[pick], X, kernel, sigma)
         K[np.arange(40), pick] = 0
         exact = K.sum(axis=1)
-        assert (np.abs(degrees(X, kernel, sigma, eps)[pick] - exact) <= (eps + 1e-12) * exact).all(), setting
+        assert (
+            np.abs(degrees(X, kernel, sigma, eps)[pick] - exact) <= (eps + 1e-12) * exact
+        ).all(), setting
 
 
 @pytest.mark.parametrize("exponent", [-1074, -1040, 959, 1000])
@@ -204,7 +271,8 @@ def test_random_problems(seed):
 def test_the_unit_of_the_weights_does_not_matter(kernel, method, exponent):
     """From the smallest doubles to sums near the largest: a power of two changes no digit.
 
-    The point far away leaves too few points in most boxes of a grid: the Gaussian is expanded on the tree, to a high order.
+    The point far away leaves too few points in most boxes of a grid: the Gaussian is expanded on
+    the tree, to a high order.
     """
     rng = np.random.default_rng(11)
     X, weights = rng.normal(size=(6000, 1)), rng.integers(-2, 5, 6000).astype(float)
@@ -237,26 +305,40 @@ def test_guarantee_for_extreme_weights(d, kind):
         for kernel, method in SOLVERS:
             sigma, eps = 10.0 ** rng.uniform(-1, 3), 10.0 ** rng.uniform(-13, -0.5)
             targets = None if n > 800 else X[pick]
-            got = kernel_sum(X, targets, kernel=kernel, sigma=sigma, weights=weights, eps=eps, method=method)
+            got = kernel_sum(
+                X, targets, kernel=kernel, sigma=sigma, weights=weights, eps=eps, method=method
+            )
             got = got[pick] if targets is None else got
-            assert oracle.excess(got, X, X[pick], kernel, sigma, eps, weights) <= 1, (n, kernel, method, sigma, eps)
+            assert oracle.excess(got, X, X[pick], kernel, sigma, eps, weights) <= 1, (
+                n,
+                kernel,
+                method,
+                sigma,
+                eps,
+            )
 
 
 @pytest.mark.parametrize(("kernel", "method"), SOLVERS)
 def test_sums_beyond_the_largest_double_are_infinite(kernel, method):
     X = np.repeat([[0.0], [1e3], [2e3]], 2000, axis=0)
     weights = np.repeat([1e308, -1e308, 8e304], 2000)
-    got = kernel_sum(X, [[0.0], [1e3], [2e3], [5e2]], kernel=kernel, sigma=1.0, weights=weights, method=method)
+    got = kernel_sum(
+        X, [[0.0], [1e3], [2e3], [5e2]], kernel=kernel, sigma=1.0, weights=weights, method=method
+    )
     assert got[:2].tolist() == [np.inf, -np.inf]
     np.testing.assert_allclose(got[2] / 1.6e308, 1.0, rtol=1e-6)
     assert abs(got[3]) < 1e302
     weights[::2] *= -1
-    assert np.isfinite(kernel_sum(X, kernel=kernel, sigma=1.0, weights=weights, method=method)).all()
+    assert np.isfinite(
+        kernel_sum(X, kernel=kernel, sigma=1.0, weights=weights, method=method)
+    ).all()
 
 
 @pytest.mark.parametrize("d", [3, 5])
 def test_sums_of_coordinates_that_overflow(d):
-    """So far from the origin that the mean of the points is infinite, if it is computed from their sum."""
+    """So far from the origin that the mean of the points is infinite, if it is computed from their
+    sum.
+    """
     X = 1e307 * (1 + 1e-3 * clusters(d, 3000, np.random.default_rng(d)))
     pick = np.arange(20)
     for kernel, method in SOLVERS:
@@ -280,9 +362,17 @@ def test_translation_and_scale():
     X = np.round(rng.normal(size=(1500, 2)) * 1024) / 1024
     expected = gauss_transform(X, sigma=0.5, method="direct")
     for scale in (2.0**-300, 2.0**300):
-        np.testing.assert_allclose(gauss_transform(X * scale, sigma=0.5 * scale, method="direct"), expected, rtol=1e-12)
-        np.testing.assert_allclose(gauss_transform(X * scale, sigma=0.5 * scale, eps=1e-9, method="fgt"), expected, rtol=1.1e-9)
-    np.testing.assert_allclose(gauss_transform(X + 2.0**30, sigma=0.5, eps=1e-9, method="fgt"), expected, rtol=1.1e-9)
+        np.testing.assert_allclose(
+            gauss_transform(X * scale, sigma=0.5 * scale, method="direct"), expected, rtol=1e-12
+        )
+        np.testing.assert_allclose(
+            gauss_transform(X * scale, sigma=0.5 * scale, eps=1e-9, method="fgt"),
+            expected,
+            rtol=1.1e-9,
+        )
+    np.testing.assert_allclose(
+        gauss_transform(X + 2.0**30, sigma=0.5, eps=1e-9, method="fgt"), expected, rtol=1.1e-9
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -305,8 +395,13 @@ def test_small_problems(kernel, method):
     options = {"kernel": kernel, "method": method}
     assert kernel_sum([[3.0]], sigma=1.0, **options).tolist() == [1.0]
     assert kernel_sum([[3.0]], sigma=1.0, weights=[-2.5], **options).tolist() == [-2.5]
-    np.testing.assert_allclose(kernel_sum(np.ones((40, 2)), sigma=1e-3, **options), np.full(40, 40.0), rtol=1e-6)
-    assert kernel_sum(np.arange(40.0)[:, None], sigma=1e-3, weights=np.zeros(40), **options).tolist() == [0.0] * 40
+    np.testing.assert_allclose(
+        kernel_sum(np.ones((40, 2)), sigma=1e-3, **options), np.full(40, 40.0), rtol=1e-6
+    )
+    assert (
+        kernel_sum(np.arange(40.0)[:, None], sigma=1e-3, weights=np.zeros(40), **options).tolist()
+        == [0.0] * 40
+    )
     rng = np.random.default_rng(9)
     X, Y = rng.normal(size=(60, 2)), rng.normal(size=(20, 2))
     got = kernel_sum(X, Y, sigma=0.5, eps=1e-7, **options)
@@ -337,14 +432,19 @@ def test_kinds_of_input(method):
     }
     for name, X in kinds.items():
         assert np.array_equal(gauss_transform(X, sigma=9.0, method=method), expected), name
-        assert np.array_equal(gauss_transform(X, X, sigma=9.0, method=method, weights=np.ones(300, np.float32)[::-1]), expected), name
+        assert np.array_equal(
+            gauss_transform(X, X, sigma=9.0, method=method, weights=np.ones(300, np.float32)[::-1]),
+            expected,
+        ), name
 
 
 @pytest.mark.parametrize(("kernel", "method"), SOLVERS)
 def test_distances_that_overflow(kernel, method):
     Y = [[1e200, -1e200], [1.7e308, 1.7e308], [0.0, 0.0]]
     for sigma in (1.0, 1e-300):
-        assert kernel_sum([[0.0, 0.0], [-1.7e308, 0.0]], Y, kernel=kernel, sigma=sigma, method=method).tolist() == [0.0, 0.0, 1.0]
+        assert kernel_sum(
+            [[0.0, 0.0], [-1.7e308, 0.0]], Y, kernel=kernel, sigma=sigma, method=method
+        ).tolist() == [0.0, 0.0, 1.0]
 
 
 def test_gauss_transform_is_the_gaussian_kernel_sum():
@@ -391,7 +491,9 @@ def test_degrees_at_some_positions(kernel, count):
     X = np.random.default_rng(6).uniform(0, 100, size=(6000, 2))
     tree = build_tree(X)
     positions = np.random.default_rng(7).permutation(6000)[:count]
-    exact = oracle.kernel_matrix(tree.points[positions[:100]], tree.points, kernel, 1.0).sum(axis=1) - 1
+    exact = (
+        oracle.kernel_matrix(tree.points[positions[:100]], tree.points, kernel, 1.0).sum(axis=1) - 1
+    )
     got = degrees_at(Kernel(kernel, 1.0), tree, positions, 1e-3)
     assert got.shape == (count,)
     np.testing.assert_allclose(got[:100], exact, rtol=1e-3)
@@ -422,11 +524,21 @@ def test_degrees_of_expanded_groups(kernel):
 @pytest.mark.nojit
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
 def test_degrees_are_zero_where_all_values_underflow_and_only_there(kernel):
-    at = {"gaussian": [26.6, 26.7], "laplacian": [707.0, 709.0], "exponential": [707.0, 709.0]}[kernel]
+    at = {"gaussian": [26.6, 26.7], "laplacian": [707.0, 709.0], "exponential": [707.0, 709.0]}[
+        kernel
+    ]
     for distance, reached in zip(at, (True, False), strict=True):
-        X = np.concatenate([np.zeros((1, 2)), [[distance, 0.0]], 1e6 + np.arange(40.0)[:, None] * 1e5 + np.zeros(2)])
+        X = np.concatenate(
+            [
+                np.zeros((1, 2)),
+                [[distance, 0.0]],
+                1e6 + np.arange(40.0)[:, None] * 1e5 + np.zeros(2),
+            ]
+        )
         got = degrees(X, kernel, 1.0, 0.1)
         assert (got[:2] > 0).all() == reached
         assert (got[2:] == 0).all()
         if reached:
-            np.testing.assert_allclose(got[:2], oracle.full_graph(X, kernel, 1.0).sum(axis=1)[:2], rtol=0.1)
+            np.testing.assert_allclose(
+                got[:2], oracle.full_graph(X, kernel, 1.0).sum(axis=1)[:2], rtol=0.1
+            )

@@ -7,7 +7,7 @@ import numpy as np
 import oracle
 import pytest
 from kdegraph import Kernel
-from kdegraph.kernels import UNDERFLOW, exp_neg, exponent, exponents
+from kdegraph.geometry.kernels import UNDERFLOW, exp_neg, exponent, exponents
 
 pytestmark = pytest.mark.nojit
 
@@ -15,7 +15,13 @@ NAMES = oracle.KERNELS
 
 
 def test_exp_is_right_to_the_last_place():
-    t = np.concatenate([[0.0, 1e-300, 1e-17, 0.5 * math.log(2), 707.999999], np.linspace(0, 708, 3001)[:-1], np.geomspace(1e-12, 700, 500)])
+    t = np.concatenate(
+        [
+            [0.0, 1e-300, 1e-17, 0.5 * math.log(2), 707.999999],
+            np.linspace(0, 708, 3001)[:-1],
+            np.geomspace(1e-12, 700, 500),
+        ]
+    )
     exact = np.exp(-t.astype(np.longdouble))
     got = np.array([exp_neg(x) for x in t])
     assert np.abs(got / exact - 1).max() < 3e-16
@@ -60,13 +66,19 @@ def test_compiled_exponents_agree(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("sigma", "apart"), [(5e-324, 0.0), (1e-300, 0.0), (1e300, 1.0), (1.7e308, 1.0)])
+@pytest.mark.parametrize(
+    ("sigma", "apart"), [(5e-324, 0.0), (1e-300, 0.0), (1e300, 1.0), (1.7e308, 1.0)]
+)
 def test_extreme_bandwidths(name, sigma, apart):
     X = np.array([[0.0, 0.0], [1.0, 2.0], [1.0, 2.0]])
     kernel = Kernel(name, sigma)
     assert math.isfinite(kernel.inverse_sigma)
     assert kernel.inverse_sigma > 0
-    assert kernel.pairwise(X, X).tolist() == [[1.0, apart, apart], [apart, 1.0, 1.0], [apart, 1.0, 1.0]]
+    assert kernel.pairwise(X, X).tolist() == [
+        [1.0, apart, apart],
+        [apart, 1.0, 1.0],
+        [apart, 1.0, 1.0],
+    ]
 
 
 @pytest.mark.parametrize("name", ["gauss", "", "Gaussian"])
@@ -76,7 +88,16 @@ def test_unknown_kernel(name):
 
 
 @pytest.mark.parametrize(
-    "sigma", [0, -1.0, math.nan, math.inf, -math.inf, pytest.param(10**400, id="huge"), pytest.param(Fraction(1, 10**400), id="tiny")]
+    "sigma",
+    [
+        0,
+        -1.0,
+        math.nan,
+        math.inf,
+        -math.inf,
+        pytest.param(10**400, id="huge"),
+        pytest.param(Fraction(1, 10**400), id="tiny"),
+    ],
 )
 def test_sigma_must_be_positive_and_finite(sigma):
     with pytest.raises(ValueError, match="sigma must be positive"):

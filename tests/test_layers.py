@@ -32,7 +32,9 @@ def imported(tree):
             yield node.module.partition(".")[0]
 
 
-@pytest.mark.parametrize("path", sorted(CORE.rglob("*.py")), ids=lambda path: path.relative_to(CORE).as_posix())
+@pytest.mark.parametrize(
+    "path", sorted(CORE.rglob("*.py")), ids=lambda path: path.relative_to(CORE).as_posix()
+)
 def test_core_module_imports_no_interface(path):
     # The command line starts the explorer, inside the one command that does so.
     allowed = {"kdegraph_explorer"} if path == CORE / "cli" / "explore.py" else set()
@@ -41,4 +43,9 @@ def test_core_module_imports_no_interface(path):
 
 def test_import_loads_no_interface():
     code = f"import kdegraph, sys; print(sorted({INTERFACE!r} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
+    )

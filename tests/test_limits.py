@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from files import npy_bytes, npz_bytes, parquet_bytes, picture_bytes
 from kdegraph import datasets
-from kdegraph.datasets._limits import MAX_COLUMNS, MAX_LINE
+from kdegraph.io.limits import MAX_COLUMNS, MAX_LINE
 
 SPARE = 48 * 2**20  # bytes beside twice the size of the file, which reading a small one may take
 MEASURE = """
@@ -205,7 +205,9 @@ def test_a_parquet_file_that_says_it_has_few_rows_is_not_believed():
     content = parquet_bytes({"x": np.zeros(123_457)})
     size = int.from_bytes(content[-8:-4], "little")
     data, footer = content[: -8 - size], content[-8 - size :]
-    few = footer.replace(number(123_457, 3), number(5, 3), 1)  # its own; those of its row groups stay
+    few = footer.replace(
+        number(123_457, 3), number(5, 3), 1
+    )  # its own; those of its row groups stay
     assert pa.parquet.ParquetFile(pa.BufferReader(data + few)).metadata.num_rows == 5
     with pytest.raises(ValueError, match=r"unpacks to 964\.5 KiB, the limit is 97\.7 KiB"):
         datasets.load(data + few, filename="t.parquet", max_bytes=100_000)

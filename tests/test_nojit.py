@@ -1,4 +1,6 @@
-"""The small tests of the engine once more with NUMBA_DISABLE_JIT=1: kernels as plain Python, with bounds and overflow checked."""
+"""The small tests of the engine once more with NUMBA_DISABLE_JIT=1: kernels as plain Python, with
+bounds and overflow checked.
+"""
 
 import os
 import subprocess
@@ -11,6 +13,25 @@ import pytest
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="this is that run already")
 def test_engine_without_compiler():
     root = Path(__file__).parents[1]
-    command = [sys.executable, "-m", "pytest", "-q", "-m", "nojit", "-p", "no:cacheprovider", "-p", "no:xdist", "tests"]
-    run = subprocess.run(command, cwd=root, capture_output=True, text=True, env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, timeout=280)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-m",
+        "nojit",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "tests",
+    ]
+    run = subprocess.run(
+        command,
+        cwd=root,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        timeout=280,
+    )
     assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]

@@ -24,8 +24,12 @@ print(kdegraph.__file__)
 
 def run(*command, cwd, **environment):
     """What a command prints; its errors are the message when it fails."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "COV_"))}
-    done = subprocess.run(command, cwd=cwd, env={**clean, **environment}, capture_output=True, text=True, timeout=600)
+    clean = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "COV_"))
+    }
+    done = subprocess.run(
+        command, cwd=cwd, env={**clean, **environment}, capture_output=True, text=True, timeout=600
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -59,7 +63,15 @@ def test_sdist_holds_what_a_build_and_the_tests_need(built):
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"pyproject.toml", "README.md", "LICENSE", "Makefile", "constraints.txt", "apps/explorer.py", "tests/conftest.py"} <= names
+    assert {
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "Makefile",
+        "constraints.txt",
+        "apps/explorer.py",
+        "tests/conftest.py",
+    } <= names
     assert not any(".venv" in name or "__pycache__" in name for name in names)
 
 
@@ -70,16 +82,42 @@ def test_wheel_works_in_an_empty_environment(built, tmp_path):
     venv.create(tmp_path / "venv", with_pip=True)
     bin_folder = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin")
     python = bin_folder / "python"
-    run(python, "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", f"{wheel}[explorer]", cwd=tmp_path)
-    # An installed package may belong to root: nothing is written beside it, the cache has a place of its own.
-    package = Path(run(python, "-c", "import kdegraph; print(kdegraph.__file__)", cwd=tmp_path, PYTHONDONTWRITEBYTECODE="1").strip()).parent
+    run(
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "-c",
+        ROOT / "constraints.txt",
+        f"{wheel}[explorer]",
+        cwd=tmp_path,
+    )
+    # An installed package may belong to root: nothing is written beside it, the cache has a place
+    # of its own.
+    package = Path(
+        run(
+            python,
+            "-c",
+            "import kdegraph; print(kdegraph.__file__)",
+            cwd=tmp_path,
+            PYTHONDONTWRITEBYTECODE="1",
+        ).strip()
+    ).parent
     folders = (package, package.parent / "kdegraph_explorer")
     for folder in folders:
         for path in (folder, *folder.rglob("*")):
             path.chmod(path.stat().st_mode & ~0o222)
     before = {path for folder in folders for path in folder.rglob("*")}
     used = Path(
-        run(python, "-c", SMOKE, cwd=tmp_path, KDEGRAPH_CACHE_DIR=str(tmp_path / "cache"), PYTHONDONTWRITEBYTECODE="1")
+        run(
+            python,
+            "-c",
+            SMOKE,
+            cwd=tmp_path,
+            KDEGRAPH_CACHE_DIR=str(tmp_path / "cache"),
+            PYTHONDONTWRITEBYTECODE="1",
+        )
         .strip()
         .splitlines()[-1]
     )

@@ -1,4 +1,6 @@
-"""Threads, progress and cancelling: every item once, errors and exceptions out, several callers at once, after a fork."""
+"""Threads, progress and cancelling: every item once, errors and exceptions out, several callers at
+once, after a fork.
+"""
 
 import os
 import subprocess
@@ -9,7 +11,7 @@ import time
 import kdegraph
 import numpy as np
 import pytest
-from kdegraph import parallel
+from kdegraph.runtime import parallel
 from threadpoolctl import threadpool_info, threadpool_limits
 
 
@@ -94,14 +96,23 @@ def test_progress_increases_to_one():
 
 def test_progress_is_called_in_the_calling_thread():
     callers = set()
-    parallel.run(lambda start, stop: None, 64, chunk=1, progress=lambda fraction: callers.add(threading.get_ident()))
+    parallel.run(
+        lambda start, stop: None,
+        64,
+        chunk=1,
+        progress=lambda fraction: callers.add(threading.get_ident()),
+    )
     assert callers == {threading.get_ident()}
 
 
 @pytest.mark.nojit
-@pytest.mark.parametrize("costs", [[1e-9] * 4, [1e-6] * 4, [1e-3] * 4, [1.0] * 4, [1e-7, 1e-5, 1e-3, 1e-6]])
+@pytest.mark.parametrize(
+    "costs", [[1e-9] * 4, [1e-6] * 4, [1e-3] * 4, [1.0] * 4, [1e-7, 1e-5, 1e-3, 1e-6]]
+)
 def test_ranges_take_as_long_as_they_should(costs, threads):
-    """Items of known cost: few calls where they are cheap, short ones where they are dear, none left out."""
+    """Items of known cost: few calls where they are cheap, short ones where they are dear, none
+    left out.
+    """
     ranges = parallel._Ranges(20_000, None, threads)
     ranges.share()
     expected, calls = 0, []
@@ -113,14 +124,20 @@ def test_ranges_take_as_long_as_they_should(costs, threads):
         calls.append((stop - start, seconds, costs[start * 4 // 20_000]))
         ranges.finish(start, stop, seconds)
     assert expected == ranges.done == 20_000
-    assert sum(seconds > max(1.5 * parallel.GRAIN, cost) for _, seconds, cost in calls) <= 2 * len(set(costs))
-    assert len(calls) <= 60 + 2 * sum(costs) * 5000 / parallel.GRAIN or min(costs) > parallel.GRAIN / 2
+    assert sum(seconds > max(1.5 * parallel.GRAIN, cost) for _, seconds, cost in calls) <= 2 * len(
+        set(costs)
+    )
+    assert (
+        len(calls) <= 60 + 2 * sum(costs) * 5000 / parallel.GRAIN or min(costs) > parallel.GRAIN / 2
+    )
 
 
 @pytest.mark.parametrize("progress", [None, lambda fraction: None], ids=["silent", "progress"])
 def test_what_is_soon_done_wakes_no_thread(progress, monkeypatch):
     monkeypatch.setattr(parallel, "SOON", 1000.0)
-    monkeypatch.setattr(parallel, "SOON_AWAKE", 1000.0)  # so that 200 short calls are soon done, however busy the machine is
+    monkeypatch.setattr(
+        parallel, "SOON_AWAKE", 1000.0
+    )  # so that 200 short calls are soon done, however busy the machine is
     callers = set()
     parallel.run(lambda start, stop: callers.add(threading.get_ident()), 200, progress=progress)
     assert callers == {threading.get_ident()}
@@ -138,7 +155,9 @@ def answer(question, *, fail=False, progress=None):
     return question, np.geterr()["over"]
 
 
-@pytest.mark.parametrize("progress", [None, lambda stage, fraction: None], ids=["silent", "progress"])
+@pytest.mark.parametrize(
+    "progress", [None, lambda stage, fraction: None], ids=["silent", "progress"]
+)
 def test_responsive_functions_return_and_raise(progress):
     with np.errstate(over="raise"):
         assert answer("what", progress=progress) == ("what", "raise")
@@ -151,11 +170,18 @@ def test_responsive_functions_report_everything_in_the_calling_thread():
     calls = []
     answer("what", progress=lambda *call: calls.append((threading.get_ident(), *call)))
     me = threading.get_ident()
-    assert calls == [(me, "thinking", 0.0), (me, "thinking", 1.0), (me, "writing", 0.0), (me, "writing", 1.0)]
+    assert calls == [
+        (me, "thinking", 0.0),
+        (me, "thinking", 1.0),
+        (me, "writing", 0.0),
+        (me, "writing", 1.0),
+    ]
 
 
 def test_cancelling_waits_for_nothing():
-    """However long a piece of work takes that cannot be interrupted: here, until the cancelled caller has left."""
+    """However long a piece of work takes that cannot be interrupted: here, until the cancelled
+    caller has left.
+    """
     left, ended = threading.Event(), threading.Event()
     asked, reported = [], []
 
@@ -190,7 +216,13 @@ def test_many_callers_at_once():
         try:
             counts = np.zeros(500, int)
             for _ in range(20):
-                parallel.run(add_one, 500, counts, chunk=13, progress=(lambda fraction: None) if k % 2 else None)
+                parallel.run(
+                    add_one,
+                    500,
+                    counts,
+                    chunk=13,
+                    progress=(lambda fraction: None) if k % 2 else None,
+                )
             results[k] = counts
         except BaseException as error:
             errors.append(error)
@@ -241,7 +273,9 @@ def test_progress_may_compute():
 
 def test_one_blas_thread_for_small_matrices_and_then_as_before():
     def blas():
-        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+        return [
+            library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"
+        ]
 
     with threadpool_limits(3, user_api="blas"):
         before = blas()
@@ -271,7 +305,10 @@ def test_stages():
     assert parallel.Stages().fraction is None
 
 
-@pytest.mark.parametrize(("value", "kind"), [(0, ValueError), (-1, ValueError), (1.5, ValueError), ("2", TypeError), (True, TypeError)])
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [(0, ValueError), (-1, ValueError), (1.5, ValueError), ("2", TypeError), (True, TypeError)],
+)
 def test_bad_numbers_of_threads(value, kind, threads):
     with pytest.raises(kind, match="n must be a whole number >= 1"):
         kdegraph.set_num_threads(value)
@@ -281,12 +318,16 @@ def test_bad_numbers_of_threads(value, kind, threads):
 def test_default_number_of_threads(monkeypatch):
     kdegraph.set_num_threads(None)
     monkeypatch.delenv("KDEGRAPH_NUM_THREADS", raising=False)
-    assert kdegraph.get_num_threads() == (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
+    assert kdegraph.get_num_threads() == (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    )
     monkeypatch.setenv("KDEGRAPH_NUM_THREADS", "3")
     assert kdegraph.get_num_threads() == 3
     for bad in ("0", "many", "1.5"):
         monkeypatch.setenv("KDEGRAPH_NUM_THREADS", bad)
-        with pytest.raises((ValueError, TypeError), match=r"KDEGRAPH_NUM_THREADS must be a whole number >= 1, got"):
+        with pytest.raises(
+            (ValueError, TypeError), match=r"KDEGRAPH_NUM_THREADS must be a whole number >= 1, got"
+        ):
             kdegraph.get_num_threads()
 
 
@@ -309,7 +350,8 @@ if __name__ == "__main__":
             work(9)
     thread = threading.Thread(target=busy)  # the fork finds the pool at work
     thread.start()
-    warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of forks beside threads: that is the point
+    # Python 3.12 warns of forks beside threads: that is the point.
+    warnings.simplefilter("ignore", DeprecationWarning)
     with multiprocessing.get_context("fork").Pool(2) as pool:
         got = pool.map_async(work, range(4)).get(timeout=100)
     stop.set()
@@ -325,6 +367,11 @@ def test_after_a_fork(threads, tmp_path):
         pytest.skip("no fork here, or enough said")
     script = tmp_path / "fork.py"
     script.write_text(FORK)
-    run = subprocess.run([sys.executable, "-W", "error", str(script), str(threads)], capture_output=True, text=True, timeout=200)
+    run = subprocess.run(
+        [sys.executable, "-W", "error", str(script), str(threads)],
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip() == "right"

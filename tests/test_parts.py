@@ -1,11 +1,13 @@
-"""Parts of a graph computed alone: the same neighbours in any pieces and any order, and a stated error for what is out of reach."""
+"""Parts of a graph computed alone: the same neighbors in any pieces and any order, and a stated
+error for what is out of reach.
+"""
 
 import numpy as np
 import oracle
 import pytest
 from kdegraph import parts
-from kdegraph.kernels import Kernel
-from kdegraph.tree import build_tree
+from kdegraph.geometry.kernels import Kernel
+from kdegraph.geometry.tree import build_tree
 
 EPS = 0.01
 
@@ -16,20 +18,26 @@ def small_cells(monkeypatch):
 
 
 def cloud(n, d=2, seed=0):
-    """Points far wider than the kernels below, so that most are out of reach of each other, and one that is far from all."""
+    """Points far wider than the kernels below, so that most are out of reach of each other, and one
+    that is far from all.
+    """
     X = np.random.default_rng(seed).uniform(0, 40, size=(n, d))
     X[0] = 500.0
     return X
 
 
 def collect(X, kernel, error, pieces, seed=5, n_rounds=6):
-    """Degrees and neighbours of all points, from pieces of targets that are computed one after the other."""
+    """Degrees and neighbors of all points, from pieces of targets that are computed one after the
+    other.
+    """
     tree = build_tree(X)
     degrees, neighbors = np.full(len(X), np.nan), np.full((len(X), n_rounds), -2)
     for targets in pieces:
         for part in parts.parts(tree, kernel, error, targets):
             mine = np.isin(part.targets, targets)
-            assert not np.isin(part.targets[mine], np.flatnonzero(~np.isnan(degrees))).any()  # each once
+            assert not np.isin(
+                part.targets[mine], np.flatnonzero(~np.isnan(degrees))
+            ).any()  # each once
             found, drawn = part.draw_neighbors(kernel, n_rounds, seed, EPS)
             degrees[part.targets[mine]], neighbors[part.targets[mine]] = found[mine], drawn[mine]
     assert not np.isnan(degrees).any()
@@ -81,18 +89,25 @@ def test_reach():
     assert parts.reach(Kernel("gaussian", 2.0), 1000, 0.0) == pytest.approx(2 * np.sqrt(708))
     for name in oracle.KERNELS:
         kernel = Kernel(name, 0.3)
-        assert kernel.pairwise([[0.0]], [[parts.reach(kernel, 1000, 1e-6)]])[0, 0] * 1000 == pytest.approx(1e-6)
+        assert kernel.pairwise([[0.0]], [[parts.reach(kernel, 1000, 1e-6)]])[
+            0, 0
+        ] * 1000 == pytest.approx(1e-6)
         assert parts.reach(kernel, 1000, 5000.0) == 0
 
 
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
 def test_neighbors_follow_the_kernel(kernel):
-    """Every vertex many times: the law of the neighbours is that of the whole graph, over the borders of cells too."""
+    """Every vertex many times: the law of the neighbors is that of the whole graph, over the
+    borders of cells too.
+    """
     X, rounds = np.random.default_rng(3).normal(size=(250, 2)), 4000
     kernel = Kernel(kernel, 0.7)
     _, neighbors = collect(X, kernel, 0.0, [np.arange(250)], n_rounds=rounds)
     K = oracle.full_graph(X, kernel.name, kernel.sigma)
-    p = [oracle.chi_square_p(np.bincount(neighbors[i], minlength=250), K[i] / K[i].sum()) for i in range(250)]
+    p = [
+        oracle.chi_square_p(np.bincount(neighbors[i], minlength=250), K[i] / K[i].sum())
+        for i in range(250)
+    ]
     assert min(p) > 1e-5
     assert np.mean(np.array(p) < 0.5) == pytest.approx(0.5, abs=0.15)
 

@@ -13,10 +13,14 @@ from scipy.ndimage import gaussian_filter
 def test_pixels_follow_the_papers_protocol():
     image = np.random.default_rng(0).integers(0, 256, (20, 30, 3), dtype=np.uint8)
     data = datasets.image_points(image)
-    blurred = np.stack([gaussian_filter(image[:, :, c] / 255, 1.0, mode="nearest") for c in range(3)], axis=2)
+    blurred = np.stack(
+        [gaussian_filter(image[:, :, c] / 255, 1.0, mode="nearest") for c in range(3)], axis=2
+    )
     assert data.X.shape == (600, 5)
     np.testing.assert_allclose(data.X[:, :3], blurred.reshape(-1, 3))
-    np.testing.assert_allclose(data.X[:, 3].reshape(20, 30)[:, 7], np.arange(20) / 255)  # max(20, 30, 255)
+    np.testing.assert_allclose(
+        data.X[:, 3].reshape(20, 30)[:, 7], np.arange(20) / 255
+    )  # max(20, 30, 255)
     np.testing.assert_allclose(data.X[:, 4].reshape(20, 30)[3], np.arange(30) / 255)
     assert data.shape == (20, 30)
     np.testing.assert_array_equal(data.image, image)
@@ -30,10 +34,14 @@ def test_positions_of_a_large_picture_are_divided_by_its_longer_side():
     assert data.X[:, 4].max() == pytest.approx(399 / 400)
 
 
-@pytest.mark.parametrize("shape", [(100, 200), (1, 5000), (5000, 1), (7, 900), (321, 481), (30, 30)])
+@pytest.mark.parametrize(
+    "shape", [(100, 200), (1, 5000), (5000, 1), (7, 900), (321, 481), (30, 30)]
+)
 @pytest.mark.parametrize("max_pixels", [1, 10, 1000, 20_000])
 def test_scaling_down_keeps_within_the_limit_and_labels_scale_back(shape, max_pixels):
-    data = datasets.image_points(np.random.default_rng(0).random(shape), max_pixels=max_pixels, blur=0)
+    data = datasets.image_points(
+        np.random.default_rng(0).random(shape), max_pixels=max_pixels, blur=0
+    )
     assert 1 <= data.n_points <= max_pixels or data.n_points == np.prod(shape) <= max_pixels
     assert data.n_points == np.prod(data.shape)
     labels = data.label_image(np.arange(data.n_points))
@@ -48,7 +56,9 @@ def test_scaling_down_averages():
     data = datasets.image_points(image, max_pixels=8, blur=0)
     assert data.shape == (2, 4)
     np.testing.assert_allclose(data.X[:, 0], np.arange(8) / 8, atol=1e-6)
-    np.testing.assert_array_equal(data.label_image(np.arange(8)), np.kron(np.arange(8).reshape(2, 4), np.ones((10, 10))))
+    np.testing.assert_array_equal(
+        data.label_image(np.arange(8)), np.kron(np.arange(8).reshape(2, 4), np.ones((10, 10)))
+    )
 
 
 def test_kinds_of_pictures_give_the_same_points():
@@ -80,7 +90,7 @@ def test_transparent_parts_are_white():
         (np.zeros(5), r"shape .*got \(5,\)"),
         (np.zeros((4, 4, 5)), r"got \(4, 4, 5\)"),
         (np.zeros((0, 4, 3)), "no pixels"),
-        (np.full((4, 4), np.nan), "floating-point colours"),
+        (np.full((4, 4), np.nan), "floating-point colors"),
         (np.full((4, 4), 200.0), "divide by 255"),
         (np.full((4, 4), -1), "whole numbers must lie"),
         (np.full((4, 4), "a"), "dtype"),
@@ -94,7 +104,12 @@ def test_pictures_that_are_none(image, message):
 
 @pytest.mark.parametrize(
     ("options", "error"),
-    [({"blur": -1}, ValueError), ({"blur": float("nan")}, ValueError), ({"blur": "x"}, TypeError), ({"max_pixels": 0}, ValueError)],
+    [
+        ({"blur": -1}, ValueError),
+        ({"blur": float("nan")}, ValueError),
+        ({"blur": "x"}, TypeError),
+        ({"max_pixels": 0}, ValueError),
+    ],
 )
 def test_image_points_refuses(options, error):
     with pytest.raises(error, match=next(iter(options))):
@@ -124,12 +139,16 @@ def test_photographs(name):
 def test_png_of_every_mode(mode):
     array = np.zeros((6, 8, 3), np.uint8)
     array[:, 4:] = 255
-    data = picture_bytes(array[:, :, 0].astype(np.uint16) * 257) if mode == "I;16" else picture_bytes(array, mode=mode)
+    data = (
+        picture_bytes(array[:, :, 0].astype(np.uint16) * 257)
+        if mode == "I;16"
+        else picture_bytes(array, mode=mode)
+    )
     points = datasets.load(data, filename="a.PNG", blur=0)
     np.testing.assert_allclose(points.X[:, :3], array.reshape(-1, 3) / 255)
 
 
-def test_palette_with_a_transparent_colour():
+def test_palette_with_a_transparent_color():
     image = Image.fromarray(np.zeros((4, 4), np.uint8), mode=None).convert("P")
     stream = io.BytesIO()
     image.save(stream, "PNG", transparency=0)
@@ -167,7 +186,11 @@ def test_photographs_are_turned_upright():
         (b"\x89PNG\r\n\x1a\n", "a.png", "not a readable PNG"),
         (b"\x89PNG\r\n\x1a\n" + b"junk" * 100, "a.png", "not a readable PNG"),
         (b"\xff\xd8\xff" + b"junk" * 100, "a.jpg", "not a readable JPEG"),
-        (b"GIF89a" + b"\0" * 100, "a.png", "does not hold what its name says: by its content it is a GIF"),
+        (
+            b"GIF89a" + b"\0" * 100,
+            "a.png",
+            "does not hold what its name says: by its content it is a GIF",
+        ),
         (picture_bytes(np.zeros((4, 4, 3), np.uint8)), "a.jpg", "a PNG picture"),
         (b"some words", "a.png", "text or something unknown"),
     ],

@@ -1,4 +1,6 @@
-"""The threads that help: they join a job while it is open, end when they are told to, and nobody waits for those that never came."""
+"""The threads that help: they join a job while it is open, end when they are told to, and nobody
+waits for those that never came.
+"""
 
 import subprocess
 import sys
@@ -7,7 +9,7 @@ import time
 
 import numpy as np
 import pytest
-from kdegraph import _pool
+from kdegraph.runtime import pool as _pool
 
 pytestmark = pytest.mark.nojit
 
@@ -108,7 +110,9 @@ def test_closing_ends_the_threads():
 
 
 def test_a_thread_that_watches_sees_the_next_job(pool):
-    """As long as jobs follow each other, at most one of many finds all threads asleep; where nothing is compiled they never watch."""
+    """As long as jobs follow each other, at most one of many finds all threads asleep; where
+    nothing is compiled they never watch.
+    """
     counter, ran = np.zeros(1, np.int64), []
     _pool.watch(counter, 1)  # returns at once
     _pool.watch(counter, 0)  # and after a while
@@ -145,7 +149,9 @@ print("right")
 
 
 def test_a_process_ends_while_threads_are_at_work():
-    run = subprocess.run([sys.executable, "-W", "error", "-c", EXIT], capture_output=True, text=True, timeout=200)
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", EXIT], capture_output=True, text=True, timeout=200
+    )
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip() == "right"
     assert "Traceback" not in run.stderr

@@ -26,11 +26,17 @@ class Exact:
 
     def sums(self, targets):
         self.queries += len(targets)
-        return oracle.kernel_matrix(targets, self.sources, self.kernel.name, self.kernel.sigma).sum(axis=1).astype(float)
+        return (
+            oracle.kernel_matrix(targets, self.sources, self.kernel.name, self.kernel.sigma)
+            .sum(axis=1)
+            .astype(float)
+        )
 
 
 class Noisy(Exact):
-    """Every answer is wrong by the largest error that the lemma allows; the sign is a fixed function of the question."""
+    """Every answer is wrong by the largest error that the lemma allows; the sign is a fixed
+    function of the question.
+    """
 
     def __init__(self, eps, mode):
         super().__init__()
@@ -41,13 +47,17 @@ class Noisy(Exact):
         if self.mode == "random":
             key = np.abs(np.sin(1e4 * (targets.sum(axis=1) + self.sources.sum()))) * 1e6
             sign = np.where(key.astype(int) % 2, 1.0, -1.0)
-        else:  # sources to the right are overestimated, those to the left underestimated: errors add up along a descent
+        # Sources to the right are overestimated, those to the left underestimated: errors add up
+        # along a descent.
+        else:
             sign = np.where(self.sources[:, 0].mean() > targets[:, 0], 1.0, -1.0)
         return exact * (1 + self.eps * sign)
 
 
 def frequencies(X, kernel, sigma, solver, n_rounds=6000):
-    """P[i draws j] to within 1 / n_rounds: a grid of uniforms measures the intervals that points own."""
+    """P[i draws j] to within 1 / n_rounds: a grid of uniforms measures the intervals that points
+    own.
+    """
     graph = similarity_graph(X, kernel=kernel, sigma=sigma, n_rounds=n_rounds, kde=solver, seed=0)
     assert graph.sampler == "recursive"
     return np.array([np.bincount(row, minlength=len(X)) for row in graph.neighbors]) / n_rounds
@@ -107,9 +117,12 @@ def test_solver_is_called_and_rounds_share_one_descent():
         assert set(solver.sizes) >= {200, 100, 50, 25}  # halves of halves
         assert max(solver.sizes) == 200
         assert "samples" in graph.timings
-    nodes = 2 * 2 + 2 * 4 + 2 * 8 + 2 * 16 + 2 * 32  # twice the halves of all levels: once for siblings, once in the descent
+    nodes = (
+        2 * 2 + 2 * 4 + 2 * 8 + 2 * 16 + 2 * 32
+    )  # twice the halves of all levels: once for siblings, once in the descent
     assert 0 < fits[1] <= fits[20] <= fits[2000] <= nodes
-    # A vertex is asked about once in each half it reaches, with all its uniforms: not once per round.
+    # A vertex is asked about once in each half it reaches, with all its uniforms: not once per
+    # round.
     assert queries[2000] <= nodes / 2 * 400 + 5 * 400
 
 
@@ -156,15 +169,21 @@ def test_solver_may_return_itself_anew_lists_or_single_precision():
             return super().sums(targets).astype(np.float32)
 
     expected = similarity_graph(X, sigma=1.0, kde=Exact(), seed=0)
-    assert np.array_equal(similarity_graph(X, sigma=1.0, kde=Lists(), seed=0).neighbors, expected.neighbors)
-    assert (similarity_graph(X, sigma=1.0, kde=Single(), seed=0).neighbors != expected.neighbors).mean() < 1e-3
+    assert np.array_equal(
+        similarity_graph(X, sigma=1.0, kde=Lists(), seed=0).neighbors, expected.neighbors
+    )
+    assert (
+        similarity_graph(X, sigma=1.0, kde=Single(), seed=0).neighbors != expected.neighbors
+    ).mean() < 1e-3
     with pytest.raises(TypeError, match="sums"):
         similarity_graph(X, sigma=1.0, kde=Factory(), seed=0)  # the protocol asks for both methods
 
 
 @pytest.mark.parametrize("blind", [0.0, -1e-9])
 def test_an_estimator_that_sees_nothing_far_away(blind):
-    """Estimates of zero (or slightly negative ones, noise) where the truth is small and positive: no crash, no self-loop."""
+    """Estimates of zero (or slightly negative ones, noise) where the truth is small and positive:
+    no crash, no self-loop.
+    """
 
     class Blind(Exact):
         def sums(self, targets):
@@ -195,16 +214,22 @@ L = 6
 
 @pytest.fixture(scope="module", params=["stratified", "independent"])
 def inclusions(request):
-    """How often j was among the L draws of i, over many copies of the same points (each with streams of its own)."""
+    """How often j was among the L draws of i, over many copies of the same points (each with
+    streams of its own).
+    """
     base = np.random.default_rng(9).normal(size=(24, 2))
     X, base = oracle.replicas(base, 250)
     hits, edges, n_graphs = np.zeros((24, 24)), [], 6
     for seed in range(n_graphs):
-        graph = similarity_graph(X, sigma=1.0, n_rounds=L, kde="direct", draws=request.param, seed=seed)
+        graph = similarity_graph(
+            X, sigma=1.0, n_rounds=L, kde="direct", draws=request.param, seed=seed
+        )
         assert graph.n_edges <= len(X) * L
         edges.append(graph.n_edges / 250)
         vertex, own = np.divmod(np.arange(len(X)), 24)
-        drawn = np.unique(np.stack([np.repeat(np.arange(len(X)), L), graph.neighbors.ravel()]), axis=1)
+        drawn = np.unique(
+            np.stack([np.repeat(np.arange(len(X)), L), graph.neighbors.ravel()]), axis=1
+        )
         assert (drawn[1] // 24 == vertex[drawn[0]]).all()
         np.add.at(hits, (own[drawn[0]], drawn[1] % 24), 1)
     K = oracle.full_graph(base, "gaussian", 1.0)
@@ -219,14 +244,23 @@ def test_inclusion_probabilities(inclusions):
     assert certain.any() == (draws == "stratified")
     assert (hits[expected == 0] == 0).all()
     test = (~certain) & (expected > 0)
-    p_values = np.array([scipy.stats.binomtest(int(h), trials, p).pvalue for h, p in zip(hits[test], expected[test], strict=True)])
+    p_values = np.array(
+        [
+            scipy.stats.binomtest(int(h), trials, p).pvalue
+            for h, p in zip(hits[test], expected[test], strict=True)
+        ]
+    )
     assert p_values.min() > 0.01 / test.sum()
     rich = test & (trials * expected * (1 - expected) > 9)
-    z = (hits[rich] - trials * expected[rich]) / np.sqrt(trials * expected[rich] * (1 - expected[rich]))
+    z = (hits[rich] - trials * expected[rich]) / np.sqrt(
+        trials * expected[rich] * (1 - expected[rich])
+    )
     assert abs(z.mean()) < 0.25
     assert 0.75 < (z**2).mean() < 1.25
     # The other law is refuted by the same test: it can fail.
-    other = oracle.inclusion(L, P, "independent" if draws == "stratified" else "stratified")[rich].clip(0.001, 0.999)
+    other = oracle.inclusion(L, P, "independent" if draws == "stratified" else "stratified")[
+        rich
+    ].clip(0.001, 0.999)
     assert (((hits[rich] - trials * other) / np.sqrt(trials * other * (1 - other))) ** 2).mean() > 2
 
 

@@ -1,12 +1,14 @@
-"""The automatic number of rounds: estimated eigenvalues against the full graph's, and what the rule promises."""
+"""The automatic number of rounds: estimated eigenvalues against the full graph's, and what the rule
+promises.
+"""
 
 import kdegraph
 import numpy as np
 import pytest
 import scipy.linalg
-from kdegraph.kernels import Kernel
-from kdegraph.rounds import MAX_ROUNDS, MIN_ROUNDS, coarse_eigenvalues, suggest_n_rounds
-from kdegraph.tree import build_tree
+from kdegraph.geometry.kernels import Kernel
+from kdegraph.geometry.tree import build_tree
+from kdegraph.sampling.rounds import MAX_ROUNDS, MIN_ROUNDS, coarse_eigenvalues, suggest_n_rounds
 
 
 def exact_eigenvalues(X, sigma, count):
@@ -36,21 +38,34 @@ def test_eigenvalues_are_within_the_tolerance(name):
     data = kdegraph.datasets.make(name, n=1500, seed=0)
     k = data.n_clusters or 4
     exact = exact_eigenvalues(data.X, data.sigma, k + 1)
-    found = [kdegraph.spectrum(kdegraph.similarity_graph(data.X, sigma=data.sigma, seed=s), k + 1).eigenvalues for s in range(5)]
+    found = [
+        kdegraph.spectrum(
+            kdegraph.similarity_graph(data.X, sigma=data.sigma, seed=s), k + 1
+        ).eigenvalues
+        for s in range(5)
+    ]
     above = exact > 1e-3
     assert np.abs(np.median(found, axis=0)[above] / exact[above] - 1).max() < 0.2
 
 
 def test_more_rounds_where_the_eigenvalues_are_large():
     X = np.random.default_rng(0).normal(size=(1000, 5))
-    rounds = [suggest_n_rounds(Kernel("gaussian", sigma), build_tree(X)) for sigma in (0.5, 3.0, 30.0)]
+    rounds = [
+        suggest_n_rounds(Kernel("gaussian", sigma), build_tree(X)) for sigma in (0.5, 3.0, 30.0)
+    ]
     assert rounds == sorted(rounds)
     assert rounds[0] < rounds[-1] <= MAX_ROUNDS
 
 
 @pytest.mark.parametrize(
     ("X", "sigma"),
-    [([[0.0]], 1.0), ([[0.0], [1.0]], 1.0), (np.arange(5.0)[:, None], 1e-300), (np.zeros((2000, 2)), 1.0), (np.zeros((3, 1)), 1e-300)],
+    [
+        ([[0.0]], 1.0),
+        ([[0.0], [1.0]], 1.0),
+        (np.arange(5.0)[:, None], 1e-300),
+        (np.zeros((2000, 2)), 1.0),
+        (np.zeros((3, 1)), 1e-300),
+    ],
 )
 def test_degenerate_data(X, sigma):
     X = np.asarray(X)
@@ -58,7 +73,9 @@ def test_degenerate_data(X, sigma):
     assert kdegraph.similarity_graph(X, sigma=sigma, seed=0).n_rounds >= MIN_ROUNDS
 
 
-@pytest.mark.parametrize(("name", "sigma"), [("blobs", 0.03630595537077167), ("spirals", 0.0060175352006797585)])
+@pytest.mark.parametrize(
+    ("name", "sigma"), [("blobs", 0.03630595537077167), ("spirals", 0.0060175352006797585)]
+)
 def test_many_equal_eigenvalues(name, sigma):
     """Nodes that hardly see each other: LAPACK's default method fails on these two."""
     tree = build_tree(kdegraph.datasets.make(name, n=3000, seed=0).X, 8)

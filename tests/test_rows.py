@@ -4,8 +4,8 @@ import numpy as np
 import oracle
 import pytest
 from kdegraph import Kernel
+from kdegraph.geometry.tree import build_tree
 from kdegraph.sampling import rows
-from kdegraph.tree import build_tree
 from scipy import stats
 
 
@@ -26,14 +26,18 @@ def test_law_and_degrees(name, n, d):
         observed = np.append(counts[large], counts[~large].sum())
         law = np.append(expected[large], expected[~large].sum())
         keep = law > 0
-        p_values.append(stats.chisquare(observed[keep], law[keep] * observed.sum() / law[keep].sum()).pvalue)
+        p_values.append(
+            stats.chisquare(observed[keep], law[keep] * observed.sum() / law[keep].sum()).pvalue
+        )
     assert stats.kstest(p_values, "uniform").pvalue > 1e-3
 
 
 def test_tiny_values_keep_their_law():
     """All kernel values are near 1e-280: their ratios still decide."""
     X = np.array([[0.0], [25.4], [-25.41]])
-    neighbors, degrees = rows.draw_neighbors(Kernel("gaussian", 1.0), build_tree(X), 20_000, 3, 1e-3)
+    neighbors, degrees = rows.draw_neighbors(
+        Kernel("gaussian", 1.0), build_tree(X), 20_000, 3, 1e-3
+    )
     tree = build_tree(X)
     i = int(np.flatnonzero(tree.order == 0)[0])
     values = np.exp([-(25.4**2), -(25.41**2)])
@@ -53,9 +57,13 @@ def test_isolated_vertices():
 
 
 def crowds_in_corners(d, rng):
-    """Points that are near each other and far from the middle: the inner products of their coordinates cancel."""
+    """Points that are near each other and far from the middle: the inner products of their
+    coordinates cancel.
+    """
     corners = np.array([np.ones(d), -np.ones(d), rng.choice([-1.0, 1.0], d)])
-    return corners[rng.integers(0, 3, 600)] + 10.0 ** rng.uniform(-12, -3, size=(600, 1)) * rng.normal(size=(600, d))
+    return corners[rng.integers(0, 3, 600)] + 10.0 ** rng.uniform(
+        -12, -3, size=(600, 1)
+    ) * rng.normal(size=(600, d))
 
 
 def worst_error(degrees, X, kernel, sigma):
@@ -72,7 +80,9 @@ def test_products_are_taken_where_they_are_precise_enough(kernel, d, sigma):
     """Just before and just behind the edge the degrees keep the promise."""
     X = crowds_in_corners(d, np.random.default_rng(d))
     kernel, tree = Kernel(kernel, sigma), build_tree(X)
-    at_edge = next(eps for eps in np.geomspace(1e-30, 0.9, 5000) if rows._by_products(kernel, tree, eps))
+    at_edge = next(
+        eps for eps in np.geomspace(1e-30, 0.9, 5000) if rows._by_products(kernel, tree, eps)
+    )
     for eps, products in ((at_edge, True), (0.9 * at_edge, False), (1e-13, at_edge <= 1e-13)):
         assert rows._by_products(kernel, tree, eps) == products
         _, degrees = rows.draw_neighbors(kernel, tree, 1, 0, eps)
@@ -81,7 +91,9 @@ def test_products_are_taken_where_they_are_precise_enough(kernel, d, sigma):
 
 @pytest.mark.parametrize("kernel", ["gaussian", "exponential"])
 def test_products_are_taken_with_usual_errors(kernel):
-    """With the default eps for 15,000 points, in up to 784 dimensions, within 100 sigma of their middle."""
+    """With the default eps for 15,000 points, in up to 784 dimensions, within 100 sigma of their
+    middle.
+    """
     for d in (8, 784):
         X = np.zeros((4, d))
         X[:2, 0] = 99.0, -99.0

@@ -1,4 +1,6 @@
-"""Both samplers draw from k(x_i, .) / deg(i): chi-square tests with fixed seeds against exact probabilities."""
+"""Both samplers draw from k(x_i, .) / deg(i): chi-square tests with fixed seeds against exact
+probabilities.
+"""
 
 import numpy as np
 import oracle
@@ -16,7 +18,9 @@ SAMPLERS = {
 
 def cloud(d, rng, n=70):
     """Two groups, a few duplicates and an outlier (the last point)."""
-    X = np.concatenate([rng.normal(size=(n // 2, d)), 3 + 0.3 * rng.normal(size=(n - n // 2 - 6, d))])
+    X = np.concatenate(
+        [rng.normal(size=(n // 2, d)), 3 + 0.3 * rng.normal(size=(n - n // 2 - 6, d))]
+    )
     return np.concatenate([X, X[:3], X[:2], np.full((1, d), 9.0)])
 
 
@@ -27,7 +31,9 @@ def counts_of(neighbors, n):
 def check_law(X, kernel, sigma, n_rounds, options, seed):
     """All vertices at once: each one's chi-square, and their p-values together."""
     n = len(X)
-    graph = similarity_graph(X, kernel=kernel, sigma=sigma, n_rounds=n_rounds, seed=seed, eps=0.3, **options)
+    graph = similarity_graph(
+        X, kernel=kernel, sigma=sigma, n_rounds=n_rounds, seed=seed, eps=0.3, **options
+    )
     K = oracle.full_graph(X, kernel, sigma)
     degrees = K.sum(axis=1)
     isolated = degrees == 0
@@ -39,7 +45,8 @@ def check_law(X, kernel, sigma, n_rounds, options, seed):
     alive = np.flatnonzero(~isolated)
     counts, P = counts_of(graph.neighbors[alive], n), K[alive] / degrees[alive, None]
     if options.get("draws") == "stratified":
-        # Every point owns an interval of [0, 1) of length p: a grid of L uniforms hits it L p times, rounded down or up.
+        # Every point owns an interval of [0, 1) of length p: a grid of L uniforms hits it L p
+        # times, rounded down or up.
         assert np.abs(counts - n_rounds * P).max() < 1 + 1e-6
         return
     p_values = np.array([oracle.chi_square_p(c, p) for c, p in zip(counts, P, strict=True)])
@@ -62,9 +69,13 @@ def test_law(d, kernel, options):
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
 @pytest.mark.parametrize("d", [1, 3, 12, 50])
 def test_degrees_have_the_relative_error_that_was_asked_for(d, kernel, options):
-    """From points that do not see each other to points that are all alike: 1e-13 and rounding, too, duplicates and outliers, too."""
+    """From points that do not see each other to points that are all alike: 1e-13 and rounding, too,
+    duplicates and outliers, too.
+    """
     rng = np.random.default_rng(d)
-    X = np.concatenate([cloud(d, rng, 150), rng.normal(size=(150, d)) * 10.0 ** rng.uniform(-9, 1, size=(150, 1))])
+    X = np.concatenate(
+        [cloud(d, rng, 150), rng.normal(size=(150, d)) * 10.0 ** rng.uniform(-9, 1, size=(150, 1))]
+    )
     for sigma in (0.05, 1.0, 30.0, 4e5):
         exponents = oracle.exponents(X, X, kernel, sigma)
         K = oracle.kernel_matrix(X, X, kernel, sigma)
@@ -72,8 +83,12 @@ def test_degrees_have_the_relative_error_that_was_asked_for(d, kernel, options):
         exact = K.sum(axis=1)
         mean = (K * np.where(K > 0, exponents, 0)).sum(axis=1) / np.maximum(exact, 1e-320)
         for eps in (0.3, 1e-4, 2e-12, 1e-13):
-            degrees = similarity_graph(X, kernel=kernel, sigma=sigma, n_rounds=1, eps=eps, seed=0, **options).kernel_degrees
-            assert (np.abs(degrees - exact) <= (eps + 1e-16 * (d + 8) * (1 + mean)) * exact).all(), (sigma, eps)
+            degrees = similarity_graph(
+                X, kernel=kernel, sigma=sigma, n_rounds=1, eps=eps, seed=0, **options
+            ).kernel_degrees
+            assert (
+                np.abs(degrees - exact) <= (eps + 1e-16 * (d + 8) * (1 + mean)) * exact
+            ).all(), (sigma, eps)
 
 
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
@@ -97,7 +112,9 @@ def test_law_of_the_outlier(kernel):
 @pytest.mark.parametrize("n_rounds", [1, 3, 20])
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
 def test_law_of_many_vertices_with_few_draws(kernel, n_rounds):
-    """Small L takes wide groups of targets in the rejection sampler: copies of one cluster give the counts."""
+    """Small L takes wide groups of targets in the rejection sampler: copies of one cluster give the
+    counts.
+    """
     base = np.random.default_rng(n_rounds).normal(size=(40, 2))
     copies = 600 // n_rounds + 60
     X, base = oracle.replicas(base, copies)
@@ -149,15 +166,23 @@ def test_law_on_a_few_points(kernel, options):
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
 @pytest.mark.parametrize("d", [1, 3, 5])
 def test_edge_of_underflow(d, kernel, sampler):
-    """Two points at an exponent of 708 up to rounding: reached or not, but the same everywhere, and never for ever."""
+    """Two points at an exponent of 708 up to rounding: reached or not, but the same everywhere, and
+    never for ever.
+    """
     rng = np.random.default_rng(d)
     outcomes = set()
     for _ in range(12):
         X = rng.normal(size=(2, d))
         delta = np.abs(X[0] - X[1])
-        edge = {"gaussian": np.sqrt((delta**2).sum() / 708), "laplacian": delta.sum() / 708, "exponential": np.sqrt((delta**2).sum()) / 708}
+        edge = {
+            "gaussian": np.sqrt((delta**2).sum() / 708),
+            "laplacian": delta.sum() / 708,
+            "exponential": np.sqrt((delta**2).sum()) / 708,
+        }
         for step in range(-3, 4):
-            graph = similarity_graph(X, sigma=edge[kernel] * (1 + step * 2.3e-16), kernel=kernel, sampler=sampler, seed=1)
+            graph = similarity_graph(
+                X, sigma=edge[kernel] * (1 + step * 2.3e-16), kernel=kernel, sampler=sampler, seed=1
+            )
             reached = bool((graph.neighbors >= 0).any())
             outcomes.add(reached)
             assert (graph.neighbors >= 0).all() == reached
@@ -169,10 +194,17 @@ def test_edge_of_underflow(d, kernel, sampler):
 
 
 def test_rejection_needs_few_proposals_in_hard_places():
-    """No hang where the law is far from any list: remote pairs, lines of outliers, huge groups beside tiny ones."""
+    """No hang where the law is far from any list: remote pairs, lines of outliers, huge groups
+    beside tiny ones.
+    """
     rng = np.random.default_rng(3)
     X = np.concatenate(
-        [np.zeros((3000, 2)), rng.normal(size=(500, 2)) * 1e-3, np.linspace(1, 26, 300)[:, None] * [1.0, 0.0], [[30.0, 30.0]]]
+        [
+            np.zeros((3000, 2)),
+            rng.normal(size=(500, 2)) * 1e-3,
+            np.linspace(1, 26, 300)[:, None] * [1.0, 0.0],
+            [[30.0, 30.0]],
+        ]
     )
     for n_rounds in (1, 30):
         graph = similarity_graph(X, sigma=1.0, n_rounds=n_rounds, seed=0)

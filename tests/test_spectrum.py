@@ -1,4 +1,6 @@
-"""The spectrum against LAPACK and closed forms: numbers of eigenvalues, multiplicity, components, isolated vertices, kinds of input."""
+"""The spectrum against LAPACK and closed forms: numbers of eigenvalues, multiplicity, components,
+isolated vertices, kinds of input.
+"""
 
 import math
 
@@ -12,11 +14,12 @@ import scipy.sparse.linalg
 from graphs import check_spectrum, complete, cycle, cycle_values, hypercube, separated_blobs
 from kdegraph.baselines import full_graph
 from kdegraph.graph import similarity_graph
-from kdegraph.spectra import spectrum
+from kdegraph.spectral.spectrum import spectrum
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
-# ---------------------------------------------------------------- small graphs, every number of eigenvalues
+# ---------------------------------------------------------------- small graphs, every number of
+# eigenvalues
 
 
 @pytest.mark.parametrize("n", [*range(1, 13), 30])
@@ -29,8 +32,10 @@ def test_every_number_of_eigenvalues_of_small_graphs(n):
 
 
 def test_every_number_of_eigenvalues_around_the_change_to_lapack(monkeypatch):
-    monkeypatch.setattr("kdegraph.spectra.DENSE_UP_TO", 0)
-    monkeypatch.setattr("kdegraph.spectra.LAPACK_TIME", math.inf)  # the time that it takes
+    monkeypatch.setattr("kdegraph.spectral.spectrum.DENSE_UP_TO", 0)
+    monkeypatch.setattr(
+        "kdegraph.spectral.spectrum.LAPACK_TIME", math.inf
+    )  # the time that it takes
     A, _ = separated_blobs(120, 3)
     exact = scipy.linalg.eigh(oracle.normalized_laplacian(A), eigvals_only=True)
     products = []
@@ -51,13 +56,21 @@ def random_graph(n, degree):
 
 @pytest.mark.parametrize(("n", "degree", "k"), [(906, 55, 10), (2000, 20, 10), (6000, 30, 3)])
 def test_graphs_without_clusters(n, degree, k, monkeypatch):
-    """The eigenvectors of eigenvalue 0, whose rounding errors grow most, do not take the place of all others."""
-    monkeypatch.setattr("kdegraph.spectra.LAPACK_TIME", math.inf)
+    """The eigenvectors of eigenvalue 0, whose rounding errors grow most, do not take the place of
+    all others.
+    """
+    monkeypatch.setattr("kdegraph.spectral.spectrum.LAPACK_TIME", math.inf)
     A = random_graph(n, degree)
     found = spectrum(A, k, tol=5e-7)
     assert found.converged
     assert 0 < found.n_products < 500
-    largest = scipy.sparse.linalg.eigsh(sp.eye_array(n) * 2 - oracle_laplacian(A), k, which="LA", tol=1e-10, return_eigenvectors=False)
+    largest = scipy.sparse.linalg.eigsh(
+        sp.eye_array(n) * 2 - oracle_laplacian(A),
+        k,
+        which="LA",
+        tol=1e-10,
+        return_eigenvectors=False,
+    )
     assert np.abs(found.eigenvalues - np.sort(2 - largest)).max() < 1e-9
 
 
@@ -84,11 +97,13 @@ def random_weights(n, rng):
 @pytest.mark.parametrize("make", [nearly_equal_weights, points_in_many_dimensions, random_weights])
 def test_never_takes_much_longer_than_lapack(make, k, monkeypatch):
     """The iteration hands over once it has taken as long, whatever the number of vertices."""
-    monkeypatch.setattr("kdegraph.spectra.DENSE_AT_LAST", 0)
+    monkeypatch.setattr("kdegraph.spectral.spectrum.DENSE_AT_LAST", 0)
     n = 1500
     A = make(n, np.random.default_rng(k))
     found = spectrum(A, k, tol=1e-9)
-    exact = scipy.linalg.eigh(oracle.normalized_laplacian(A), eigvals_only=True, subset_by_index=[0, k - 1])
+    exact = scipy.linalg.eigh(
+        oracle.normalized_laplacian(A), eigvals_only=True, subset_by_index=[0, k - 1]
+    )
     assert found.converged
     assert np.abs(found.eigenvalues - exact).max() < 1e-12
     assert found.residuals.max() < 1e-12  # it was LAPACK
@@ -96,14 +111,18 @@ def test_never_takes_much_longer_than_lapack(make, k, monkeypatch):
 
 
 def test_iterates_on_where_lapack_has_no_room(monkeypatch):
-    """Large dense matrices: without n x n numbers more, the eigenvalues still come, or it is said that they did not converge."""
-    monkeypatch.setattr("kdegraph.spectra._fits", lambda needed: needed < 10 * 1000**2)
+    """Large dense matrices: without n x n numbers more, the eigenvalues still come, or it is said
+    that they did not converge.
+    """
+    monkeypatch.setattr("kdegraph.spectral.spectrum._fits", lambda needed: needed < 10 * 1000**2)
     A = random_weights(1000, np.random.default_rng(0))
     found = spectrum(A, 3, tol=1e-6)
-    exact = scipy.linalg.eigh(oracle.normalized_laplacian(A), eigvals_only=True, subset_by_index=[0, 2])
+    exact = scipy.linalg.eigh(
+        oracle.normalized_laplacian(A), eigvals_only=True, subset_by_index=[0, 2]
+    )
     assert found.n_products > 0
     assert np.abs(found.eigenvalues - exact).max() < 1e-9
-    monkeypatch.setattr("kdegraph.spectra.DENSE_AT_LAST", 500)
+    monkeypatch.setattr("kdegraph.spectral.spectrum.DENSE_AT_LAST", 500)
     with pytest.warns(ConvergenceWarning, match="did not converge"):
         assert not spectrum(A, 3, tol=1e-6, max_products=60).converged
 
@@ -122,14 +141,17 @@ def test_graph_without_edges():
     assert found.n_connected_components == 7
 
 
-# ---------------------------------------------------------------- multiplicity, by closed forms and LAPACK
+# ---------------------------------------------------------------- multiplicity, by closed forms and
+# LAPACK
 
 
 @pytest.mark.parametrize("n", [3, 6, 300, 500, 2000])
 def test_cycles_have_double_eigenvalues(n):
     k = min(n, 9)
     found = check_spectrum(cycle(n), k, eigenvalues=cycle_values(n))
-    gap = cycle_values(n)[1] / 20 if n > 3 else 1e-9  # far tighter than the tolerance: each copy is where it belongs
+    gap = (
+        cycle_values(n)[1] / 20 if n > 3 else 1e-9
+    )  # far tighter than the tolerance: each copy is where it belongs
     assert np.abs(found.eigenvalues - np.sort(cycle_values(n))[:k]).max() < gap
 
 
@@ -184,7 +206,9 @@ def test_thousands_of_components(k):
 def test_equal_components_have_equal_eigenvalues():
     part, _ = separated_blobs(200, 1)
     A = sp.csr_array(sp.block_diag([part] * 4))
-    values = np.sort(np.tile(scipy.linalg.eigh(oracle.normalized_laplacian(part), eigvals_only=True), 4))
+    values = np.sort(
+        np.tile(scipy.linalg.eigh(oracle.normalized_laplacian(part), eigvals_only=True), 4)
+    )
     check_spectrum(A, 14, eigenvalues=values)
 
 
@@ -234,7 +258,9 @@ def test_isolated_vertices_are_components_of_their_own():
     assert found.isolated.tolist() == [100, 101, 102, 503, 504]
     assert found.n_connected_components == 7
     assert np.sum(found.eigenvalues == 0) == 7
-    assert np.array_equal(np.flatnonzero(found.eigenvectors[:, 2]), [100])  # after the larger components
+    assert np.array_equal(
+        np.flatnonzero(found.eigenvectors[:, 2]), [100]
+    )  # after the larger components
     without = spectrum(B, 7, omit_isolated=True)
     assert without.omit_isolated
     assert np.abs(without.eigenvalues - found.eigenvalues[5:]).max() < 1e-7
@@ -272,7 +298,10 @@ def test_small_components_can_be_left_out(least):
     ],
 )
 def test_what_is_small_by_itself(sizes, least):
-    ring = [sp.csr_array(cycle(size)) if size > 2 else sp.csr_array(np.eye(size)[::-1] * (size > 1)) for size in sizes]
+    ring = [
+        sp.csr_array(cycle(size)) if size > 2 else sp.csr_array(np.eye(size)[::-1] * (size > 1))
+        for size in sizes
+    ]
     A = sp.csr_array(sp.block_diag(ring))
     if max(sizes) == 1:
         with pytest.raises(ValueError, match="no edges"):
@@ -283,9 +312,16 @@ def test_what_is_small_by_itself(sizes, least):
 
 
 def test_larger_components_than_there_are():
-    with pytest.raises(ValueError, match=r"only small components: all 5 vertices are in components of fewer than 6"):
+    with pytest.raises(
+        ValueError, match=r"only small components: all 5 vertices are in components of fewer than 6"
+    ):
         spectrum(complete(5), 1, smallest_component=6)
-    for bad, error in ((0, ValueError), ("small", ValueError), (None, TypeError), (2.5, ValueError)):
+    for bad, error in (
+        (0, ValueError),
+        ("small", ValueError),
+        (None, TypeError),
+        (2.5, ValueError),
+    ):
         with pytest.raises(error, match="smallest_component"):
             spectrum(complete(5), 1, smallest_component=bad)
 
@@ -302,7 +338,16 @@ def test_self_loops_count_in_the_degree():
 
 
 @pytest.mark.parametrize(
-    "convert", [sp.csr_matrix, sp.csc_array, sp.coo_matrix, sp.lil_array, sp.dok_array, lambda A: A.toarray(), sp.bsr_array]
+    "convert",
+    [
+        sp.csr_matrix,
+        sp.csc_array,
+        sp.coo_matrix,
+        sp.lil_array,
+        sp.dok_array,
+        lambda A: A.toarray(),
+        sp.bsr_array,
+    ],
 )
 def test_formats(convert):
     A, _ = separated_blobs(420, 2)
@@ -330,7 +375,10 @@ def test_explicit_zeros_and_duplicates_are_no_edges_and_the_argument_is_not_chan
     found = spectrum(given, 5)
     assert found.n_connected_components == 2
     assert np.abs(found.eigenvalues - spectrum(A, 5).eigenvalues).max() < 1e-10
-    assert all(np.array_equal(*pair) for pair in zip(kept, (given.data, given.indices, given.indptr), strict=True))
+    assert all(
+        np.array_equal(*pair)
+        for pair in zip(kept, (given.data, given.indices, given.indptr), strict=True)
+    )
 
 
 def test_similarity_graph_is_accepted():

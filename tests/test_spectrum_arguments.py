@@ -1,11 +1,14 @@
-"""Arguments of `spectrum` that are refused, each by its name; numbers of clusters suggested from eigenvalues."""
+"""Arguments of `spectrum` that are refused, each by its name; numbers of clusters suggested from
+eigenvalues.
+"""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from graphs import complete, cycle, separated_blobs
+from kdegraph.eigengap import suggest_n_clusters
 from kdegraph.graph import similarity_graph
-from kdegraph.spectra import Spectrum, spectrum, suggest_n_clusters
+from kdegraph.spectral.spectrum import Spectrum, spectrum
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
@@ -20,7 +23,10 @@ from sklearn.exceptions import ConvergenceWarning
         ([(1, 2, -0.5), (2, 1, -0.5)], r"adjacency\[1, 2\] is -0.5"),
         ([(0, 1, 1.0)], r"symmetric, but adjacency\[0, 1\] is 1.0 and adjacency\[1, 0\] is 0.0"),
         ([(1, 0, 1.0)], r"symmetric, but adjacency\[1, 0\] is 1.0 and adjacency\[0, 1\] is 0.0"),
-        ([(0, 1, 1.0), (1, 0, 1.1)], r"symmetric, but adjacency\[0, 1\] is 1.0 and adjacency\[1, 0\] is 1.1"),
+        (
+            [(0, 1, 1.0), (1, 0, 1.1)],
+            r"symmetric, but adjacency\[0, 1\] is 1.0 and adjacency\[1, 0\] is 1.1",
+        ),
         ([(0, 1, 1.0), (1, 2, 1.0), (2, 0, 1.0)], "symmetric"),
         ([(0, 1, 1.0), (1, 0, 1.0), (2, 1, 1.0)], r"symmetric, but adjacency\[2, 1\] is 1.0"),
         ([(0, 1, 1.0), (1, 0, 1.0), (1, 3, 1.0)], r"symmetric, but adjacency\[1, 3\] is 1.0"),
@@ -85,7 +91,11 @@ def test_what_is_no_adjacency_matrix_is_refused(A, error, message):
         ({"tol": "small"}, TypeError, "tol"),
         ({"seed": -1}, ValueError, "seed"),
         ({"seed": "x"}, TypeError, "seed"),
-        ({"v0": np.ones((5, 2))}, ValueError, r"v0 must have one row for each of the 6 vertices.*\(5, 2\)"),
+        (
+            {"v0": np.ones((5, 2))},
+            ValueError,
+            r"v0 must have one row for each of the 6 vertices.*\(5, 2\)",
+        ),
         ({"v0": np.ones(6)}, ValueError, "v0"),
         ({"v0": np.full((6, 2), np.nan)}, ValueError, "v0 must be finite"),
         ({"v0": np.full((6, 2), "a")}, TypeError, "v0"),
@@ -108,11 +118,15 @@ def test_omitting_isolated_vertices_limits_the_number():
 @pytest.mark.parametrize("k", [10, 300])
 def test_what_cannot_fit_is_refused(monkeypatch, k):
     A, _ = separated_blobs(600, 2)
-    monkeypatch.setattr("kdegraph.spectra.SMALL", 0)
-    monkeypatch.setattr("kdegraph.spectra.available_memory", lambda: 8 * 600 * k)
-    with pytest.raises(MemoryError, match=f"{k} eigenvectors of a graph of 600 vertices need .* fewer n_components"):
+    monkeypatch.setattr("kdegraph.spectral.spectrum.SMALL", 0)
+    monkeypatch.setattr("kdegraph.spectral.spectrum.available_memory", lambda: 8 * 600 * k)
+    with pytest.raises(
+        MemoryError, match=f"{k} eigenvectors of a graph of 600 vertices need .* fewer n_components"
+    ):
         spectrum(A, k)
-    monkeypatch.setattr("kdegraph.spectra.available_memory", lambda: 3 * 8 * 600 * 600 - 1)  # the dense matrix does not
+    monkeypatch.setattr(
+        "kdegraph.spectral.spectrum.available_memory", lambda: 3 * 8 * 600 * 600 - 1
+    )  # the dense matrix does not
     if k == 300:
         with pytest.raises(MemoryError, match="fewer n_components"):
             spectrum(A, k)
@@ -159,13 +173,19 @@ def test_suggestion_for_points():
     X, _ = make_blobs(600, centers=5, cluster_std=0.3, random_state=4)
     assert suggest_n_clusters(spectrum(similarity_graph(X, sigma=1.0, seed=0), 20).eigenvalues) == 5
     null = np.random.default_rng(0).random((600, 2))
-    assert suggest_n_clusters(spectrum(similarity_graph(null, sigma=0.2, seed=0), 20).eigenvalues) == 1
+    assert (
+        suggest_n_clusters(spectrum(similarity_graph(null, sigma=0.2, seed=0), 20).eigenvalues) == 1
+    )
 
 
 @pytest.mark.parametrize(
     ("eigenvalues", "error", "message"),
     [
-        ([0, 0.3, 0.2], ValueError, r"ascending, but eigenvalues\[1\] = 0.3 > eigenvalues\[2\] = 0.2"),
+        (
+            [0, 0.3, 0.2],
+            ValueError,
+            r"ascending, but eigenvalues\[1\] = 0.3 > eigenvalues\[2\] = 0.2",
+        ),
         ([], ValueError, "at least one"),
         ([[0, 1]], ValueError, "shape"),
         ([0, np.nan], ValueError, "lie in"),

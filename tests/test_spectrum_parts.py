@@ -1,4 +1,6 @@
-"""Parts of the eigensolver by themselves: products with small and large blocks, and how far a missing vector stands out."""
+"""Parts of the eigensolver by themselves: products with small and large blocks, and how far a
+missing vector stands out.
+"""
 
 import math
 
@@ -9,10 +11,10 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 from graphs import complete, cycle
-from kdegraph._eigen import _standing_out
-from kdegraph._filter import Chebyshev
-from kdegraph._laplacian import NormalizedAdjacency, check_adjacency
-from kdegraph._products import LARGE, LINE, zeros_in_lines
+from kdegraph.spectral.laplacian import NormalizedAdjacency, check_adjacency
+from kdegraph.spectral.products import LARGE, LINE, zeros_in_lines
+from kdegraph.spectral.solver.chebyshev_filter import Chebyshev
+from kdegraph.spectral.solver.iteration import _standing_out
 
 
 @pytest.mark.parametrize("n", [50, LARGE // 16 + 5000])
@@ -46,7 +48,9 @@ def test_blocks_begin_with_a_cache_line(dtype):
 
 
 def stand_out(spread, n_given, n_random, n, rng):
-    """The largest share of a vector that is missing among the given ones, in combinations of probes damped by these factors."""
+    """The largest share of a vector that is missing among the given ones, in combinations of probes
+    damped by these factors.
+    """
     block = rng.normal(size=(n, n_given + n_random))
     block[:, n_given:] = rng.random((n, n_random)) - 0.5
     stray = np.zeros(n)
@@ -54,18 +58,33 @@ def stand_out(spread, n_given, n_random, n, rng):
     coefficients = block[0, n_given:].copy()
     block[0] = 0
     block[:, n_given:] *= spread
-    block[:, n_given:] += block[:, :n_given] @ rng.normal(size=(n_given, n_random))  # of what is given nothing counts
+    block[:, n_given:] += block[:, :n_given] @ rng.normal(
+        size=(n_given, n_random)
+    )  # of what is given nothing counts
     gram = block.T @ block
     expected = math.exp(_standing_out(gram, n_random))
-    rest = block[:, n_given:] - block[:, :n_given] @ np.linalg.lstsq(block[:, :n_given], block[:, n_given:], rcond=None)[0]
+    rest = (
+        block[:, n_given:]
+        - block[:, :n_given]
+        @ np.linalg.lstsq(block[:, :n_given], block[:, n_given:], rcond=None)[0]
+    )
     return math.sqrt(coefficients @ np.linalg.solve(rest.T @ rest, coefficients)) / expected
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: cycle(500), lambda: complete(60), lambda: sampled(10), lambda: sampled(30), lambda: with_pairs(sampled(10))]
+    "make",
+    [
+        lambda: cycle(500),
+        lambda: complete(60),
+        lambda: sampled(10),
+        lambda: sampled(30),
+        lambda: with_pairs(sampled(10)),
+    ],
 )
 def test_radius_of_what_random_edges_make(make):
-    """No eigenvalue lies far below; it says more than -1 does where there are many edges, and none that is far heavier than all others."""
+    """No eigenvalue lies far below; it says more than -1 does where there are many edges, and none
+    that is far heavier than all others.
+    """
     A = make()
     graph = check_adjacency(A)
     radius = NormalizedAdjacency.of_graph(graph, np.arange(A.shape[0], dtype=np.int32)).radius()
@@ -75,7 +94,9 @@ def test_radius_of_what_random_edges_make(make):
 
 
 def sampled(n_rounds):
-    return kdegraph.similarity_graph(kdegraph.datasets.make("moons", n=1500, seed=0).X, sigma=0.1, n_rounds=n_rounds, seed=0).adjacency
+    return kdegraph.similarity_graph(
+        kdegraph.datasets.make("moons", n=1500, seed=0).X, sigma=0.1, n_rounds=n_rounds, seed=0
+    ).adjacency
 
 
 def with_pairs(A):
@@ -97,7 +118,17 @@ def test_missing_vectors_hardly_ever_stand_out_much_less_than_said(spread):
 def test_first_filter_raises_missing_vectors_above_the_rest(n):
     values = 1 - 0.01 * np.arange(1, 17)
     proof = math.log(10)
-    filters = [Chebyshev.revealing(values, 8, values[6], level, n, 0.5) for level in (proof, proof + 2)]
+    filters = [
+        Chebyshev.revealing(values, 8, values[6], level, n, 0.5) for level in (proof, proof + 2)
+    ]
     assert filters[0].degree < filters[1].degree
-    rest = [0.5 + (8 - j) / n * math.exp(2 * filters[0].growth(value)) for j, value in enumerate(values[8:])]
-    assert math.exp(filters[0].growth(values[6])) * math.sqrt(8 / n) / math.exp(np.log(rest).mean() / 2) >= 10
+    rest = [
+        0.5 + (8 - j) / n * math.exp(2 * filters[0].growth(value))
+        for j, value in enumerate(values[8:])
+    ]
+    assert (
+        math.exp(filters[0].growth(values[6]))
+        * math.sqrt(8 / n)
+        / math.exp(np.log(rest).mean() / 2)
+        >= 10
+    )

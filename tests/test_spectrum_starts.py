@@ -1,4 +1,6 @@
-"""Where the solver starts: groups of points, earlier spectra, bad starts; what no start shows is found. Seeds, threads, cancelling."""
+"""Where the solver starts: groups of points, earlier spectra, bad starts; what no start shows is
+found. Seeds, threads, cancelling.
+"""
 
 import itertools
 from concurrent.futures import ThreadPoolExecutor
@@ -11,10 +13,10 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 from graphs import check_spectrum, complete, cycle
+from kdegraph.geometry.tree import build_tree
 from kdegraph.graph import similarity_graph
-from kdegraph.parallel import Cancelled, set_num_threads
-from kdegraph.spectra import spectrum
-from kdegraph.tree import build_tree
+from kdegraph.runtime.parallel import Cancelled, set_num_threads
+from kdegraph.spectral.spectrum import spectrum
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
@@ -24,13 +26,16 @@ from sklearn.exceptions import ConvergenceWarning
 @pytest.fixture
 def grouped(monkeypatch):
     """Small graphs start from groups of points as large ones do."""
-    monkeypatch.setattr("kdegraph._laplacian.IN_CACHE", 0)
-    monkeypatch.setattr("kdegraph._coarse.MIN_VERTICES", 100)
-    monkeypatch.setattr("kdegraph._coarse.NODE_SIZE", 2)
-    monkeypatch.setattr("kdegraph.spectra.DENSE_UP_TO", 100)
+    monkeypatch.setattr("kdegraph.spectral.laplacian.IN_CACHE", 0)
+    monkeypatch.setattr("kdegraph.spectral.solver.coarse.MIN_VERTICES", 100)
+    monkeypatch.setattr("kdegraph.spectral.solver.coarse.NODE_SIZE", 2)
+    monkeypatch.setattr("kdegraph.spectral.spectrum.DENSE_UP_TO", 100)
     starts = []
-    start = kdegraph._coarse.coarse_start
-    monkeypatch.setattr("kdegraph.spectra.coarse_start", lambda *args: starts.append(start(*args)) or starts[-1])
+    start = kdegraph.spectral.solver.coarse.coarse_start
+    monkeypatch.setattr(
+        "kdegraph.spectral.spectrum.coarse_start",
+        lambda *args: starts.append(start(*args)) or starts[-1],
+    )
     return starts
 
 
@@ -51,11 +56,15 @@ def test_groups_of_points_give_the_right_spectrum(grouped, name, k):
 @pytest.mark.parametrize("weight", [1e-9, 1e-3, 0.02])
 @pytest.mark.parametrize("seed", range(4))
 def test_what_groups_of_points_cannot_show_is_found(grouped, weight, seed):
-    """Tiny clusters within the groups: pairs and triples of vertices that hang together, weakly attached to one of their neighbours."""
+    """Tiny clusters within the groups: pairs and triples of vertices that hang together, weakly
+    attached to one of their neighbors.
+    """
     X, _ = make_moons(1500, noise=0.05, random_state=0)
     A = similarity_graph(X, sigma=0.2, n_rounds=20, seed=0).adjacency.toarray()
     rng = np.random.default_rng(seed)
-    parts = np.split(rng.choice(1500, 14, replace=False), [2, 4, 6, 8, 11])  # four pairs and two triples
+    parts = np.split(
+        rng.choice(1500, 14, replace=False), [2, 4, 6, 8, 11]
+    )  # four pairs and two triples
     for part in parts:
         host = np.flatnonzero(A[part[0]])[0]
         A[part] = 0
@@ -86,7 +95,9 @@ def test_groups_of_points_across_components(grouped):
 
 
 def test_bipartite_graph_whose_lowest_eigenvalues_mirror_the_highest(grouped):
-    """The first filter expects no more below than random edges make. It raises as much there as above here; all is found nevertheless."""
+    """The first filter expects no more below than random edges make. It raises as much there as
+    above here; all is found nevertheless.
+    """
     X, _ = make_moons(3000, noise=0.05, random_state=0)
     graph = similarity_graph(X, sigma=0.1, n_rounds=20, seed=0)
     side = np.random.default_rng(0).integers(0, 2, len(X))
@@ -99,17 +110,23 @@ def test_bipartite_graph_whose_lowest_eigenvalues_mirror_the_highest(grouped):
     for k in (4, 8, 12):
         cold = spectrum(bipartite, k)
         warm = spectrum(bipartite, k, v0=spectrum(graph, k))
-        assert all(found.converged and np.abs(found.eigenvalues - exact[:k]).max() < 5e-6 for found in (cold, warm))
+        assert all(
+            found.converged and np.abs(found.eigenvalues - exact[:k]).max() < 5e-6
+            for found in (cold, warm)
+        )
     assert len(grouped) >= 3
 
 
-# ---------------------------------------------------------------- warm starts, seeds, threads, cancelling
+# ---------------------------------------------------------------- warm starts, seeds, threads,
+# cancelling
 
 
 def before_and_after(seed):
     """The graphs before and after a small move of sigma."""
     X, _ = make_moons(3000, noise=0.05, random_state=seed)
-    return tuple(similarity_graph(X, sigma=s, n_rounds=30, seed=seed).adjacency for s in (0.15, 0.16))
+    return tuple(
+        similarity_graph(X, sigma=s, n_rounds=30, seed=seed).adjacency for s in (0.15, 0.16)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -118,13 +135,19 @@ def two_graphs():
 
 
 def test_warm_starts_save_work():
-    """In the long run: which eigenvalues are near each other, and so how far a filter has to go, is a matter of chance."""
+    """In the long run: which eigenvalues are near each other, and so how far a filter has to go, is
+    a matter of chance.
+    """
     n_products = np.zeros(3)
     for seed in range(6):
         before, after = before_and_after(seed)
         previous = spectrum(before, 10)
         cold = spectrum(after, 10)
-        found = [cold, spectrum(after, 10, v0=previous), spectrum(after, 10, v0=previous.eigenvectors)]
+        found = [
+            cold,
+            spectrum(after, 10, v0=previous),
+            spectrum(after, 10, v0=previous.eigenvectors),
+        ]
         assert all(np.abs(warm.eigenvalues - cold.eigenvalues).max() < 1e-6 for warm in found)
         n_products += [one.n_products for one in found]
     assert (n_products[1:] < 0.95 * n_products[0]).all()
@@ -134,7 +157,9 @@ def test_warm_starts_save_work():
 @pytest.mark.parametrize("ratio", [1.0, 1.05, 1.5, 3.0, 0.5])
 def test_warm_starts_from_any_sigma_are_right_and_take_no_longer(name, ratio):
     data = kdegraph.datasets.make(name, n=6000, seed=0)
-    graph, before = (similarity_graph(data.X, sigma=data.sigma / r, n_rounds=10, seed=0) for r in (1.0, ratio))
+    graph, before = (
+        similarity_graph(data.X, sigma=data.sigma / r, n_rounds=10, seed=0) for r in (1.0, ratio)
+    )
     cold = spectrum(graph, 8, tol=1e-3)
     warm = spectrum(graph, 8, tol=1e-3, v0=spectrum(before, 8, tol=1e-3))
     assert np.abs(warm.eigenvalues - cold.eigenvalues).max() < 1e-5
@@ -143,7 +168,9 @@ def test_warm_starts_from_any_sigma_are_right_and_take_no_longer(name, ratio):
 
 @pytest.mark.parametrize("size", [2, 5, 20, 100])
 def test_cluster_that_is_new_since_the_warm_start_is_found(size):
-    """Vertices from anywhere that now hang together, and to the rest by little: nothing in the earlier spectrum shows them."""
+    """Vertices from anywhere that now hang together, and to the rest by little: nothing in the
+    earlier spectrum shows them.
+    """
     n = 6000
     data = kdegraph.datasets.make("moons", n=n, seed=0)
     graph = similarity_graph(data.X, sigma=data.sigma, n_rounds=10, seed=0)
@@ -152,14 +179,18 @@ def test_cluster_that_is_new_since_the_warm_start_is_found(size):
     place = sp.csr_array((np.ones(size), (members, np.arange(size))), shape=(n, size))
     A = sp.csr_array(keep @ graph.adjacency @ keep + place @ complete(size) @ place.T)
     changed = SimpleNamespace(adjacency=A, points=graph.points, order=graph.order)
-    cold, warm = (spectrum(changed, 8, tol=1e-3, v0=v0) for v0 in (None, spectrum(graph, 8, tol=1e-3)))
+    cold, warm = (
+        spectrum(changed, 8, tol=1e-3, v0=v0) for v0 in (None, spectrum(graph, 8, tol=1e-3))
+    )
     assert np.abs(warm.eigenvalues - cold.eigenvalues).max() < 1e-5
     assert np.sum(warm.eigenvalues < 1e-3) == 3  # two moons and the new cluster
 
 
 @pytest.mark.parametrize("link", [1e-9, 1e-4, 1.0])
 def test_components_that_have_joined_since_the_warm_start(link):
-    """Of the vectors that were exact before, one combination is again, and the others show what has become of the parts."""
+    """Of the vectors that were exact before, one combination is again, and the others show what has
+    become of the parts.
+    """
     X, y = make_moons(6000, noise=0.05, random_state=0)
     X[:, 0] += 3 * y
     apart = similarity_graph(X, sigma=0.1, n_rounds=10, seed=0)
@@ -256,8 +287,8 @@ def test_progress_rises_and_cancels(two_graphs):
 
 
 def test_what_does_not_converge_is_said(monkeypatch):
-    monkeypatch.setattr("kdegraph._eigen.MAX_PRODUCTS", 20)
-    monkeypatch.setattr("kdegraph._eigen.MAX_WORK", 0)
+    monkeypatch.setattr("kdegraph.spectral.solver.iteration.MAX_PRODUCTS", 20)
+    monkeypatch.setattr("kdegraph.spectral.solver.iteration.MAX_WORK", 0)
     with pytest.warns(ConvergenceWarning, match="did not converge: residual"):
         found = spectrum(cycle(20_000), 8)
     assert not found.converged
@@ -265,8 +296,12 @@ def test_what_does_not_converge_is_said(monkeypatch):
 
 
 def test_search_for_missing_vectors_that_is_cut_short_is_said():
-    """A perfect start has small residuals at once, but that nothing is missing in it takes products to see."""
-    A = similarity_graph(make_moons(6000, noise=0.05, random_state=0)[0], sigma=0.1, n_rounds=10, seed=0).adjacency
+    """A perfect start has small residuals at once, but that nothing is missing in it takes products
+    to see.
+    """
+    A = similarity_graph(
+        make_moons(6000, noise=0.05, random_state=0)[0], sigma=0.1, n_rounds=10, seed=0
+    ).adjacency
     known = spectrum(A, 5, tol=1e-4)
     with pytest.warns(ConvergenceWarning, match="one may be missing"):
         found = spectrum(A, 5, v0=known, tol=1e-3, max_products=4)

@@ -1,7 +1,9 @@
-"""The spectrum against LAPACK on graphs with everything at once, from 1 to 3,000 vertices and from 1 to n eigenvalues.
+"""The spectrum against LAPACK on graphs with everything at once, from 1 to 3,000 vertices and from
+1 to n eigenvalues.
 
-Each graph has up to 20 components of many shapes, some of them twice (repeated eigenvalues), clusters that hang together by a hair
-(clustered eigenvalues), isolated vertices, and weights over twelve orders of magnitude, its vertices in random order.
+Each graph has up to 20 components of many shapes, some of them twice (repeated eigenvalues),
+clusters that hang together by a hair (clustered eigenvalues), isolated vertices, and weights over
+twelve orders of magnitude, its vertices in random order.
 """
 
 import numpy as np
@@ -14,7 +16,15 @@ from threadpoolctl import threadpool_limits
 
 SMALL = [(n, c) for n in (*range(1, 11), 13, 20, 40) for c in (1, 2, 5, 20) if c <= n]
 LARGE = [(n, c, seed) for n, c in [(100, 1), (100, 20), (300, 3)] for seed in range(4)]
-LARGE += [(450, 8, 0), (450, 8, 1), (700, 1, 2), (700, 1, 3), (700, 20, 0), (1500, 5, 1), (3000, 2, 3)]
+LARGE += [
+    (450, 8, 0),
+    (450, 8, 1),
+    (700, 1, 2),
+    (700, 1, 3),
+    (700, 20, 0),
+    (1500, 5, 1),
+    (3000, 2, 3),
+]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -44,14 +54,18 @@ SHAPES = (lambda n, rng: cycle(n), lambda n, rng: complete(n), scattered, cluste
 
 
 def assorted(n, c, seed):
-    """Adjacency matrix of `n` vertices in `c` components, of which about one in four is an isolated vertex."""
+    """Adjacency matrix of `n` vertices in `c` components, of which about one in four is an isolated
+    vertex.
+    """
     rng = np.random.default_rng([n, c, seed])
     n_single = min(c // 4, n)
     c_rest = max(c - n_single, 1)
     bounds = np.linspace(0, n - n_single, c_rest + 1).astype(int)
     parts = [sp.csr_array((n_single, n_single))] if n_single else []
     for i, size in enumerate(np.diff(bounds)):
-        shape = SHAPES[(i // 2 + seed) % 4]  # each shape twice: of the same size, the deterministic ones have the same eigenvalues
+        shape = SHAPES[
+            (i // 2 + seed) % 4
+        ]  # each shape twice: of the same size, the deterministic ones have the same eigenvalues
         parts.append(shape(size, rng) if size > 2 else complete(size))
     A = sp.csr_array(sp.block_diag(parts))
     A = A * 10.0 ** rng.uniform(-3, 3)

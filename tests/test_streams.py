@@ -1,4 +1,6 @@
-"""The counter-based random numbers: a known algorithm, uniform, without correlations between draws, vertices and seeds."""
+"""The counter-based random numbers: a known algorithm, uniform, without correlations between draws,
+vertices and seeds.
+"""
 
 import os
 import subprocess
@@ -9,7 +11,7 @@ import numba
 import numpy as np
 import pytest
 import scipy.stats
-from kdegraph.sampling.streams import stream, uniform
+from kdegraph.runtime.random import stream, uniform
 
 MASK = 2**64 - 1
 GOLDEN, SECOND = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03
@@ -33,7 +35,12 @@ def number(seed, vertex, draw, counter):
 
 
 def numbers(seed, vertices, draws, counters):
-    return np.array([[[number(seed, v, l, c) for c in range(counters)] for l in range(draws)] for v in range(vertices)])
+    return np.array(
+        [
+            [[number(seed, v, l, c) for c in range(counters)] for l in range(draws)]
+            for v in range(vertices)
+        ]
+    )
 
 
 @pytest.mark.nojit
@@ -63,7 +70,9 @@ def test_uniform(block):
 
 
 def test_every_bit_is_fair(block):
-    bits = (block.ravel()[:, None] * 2.0**53).astype(np.uint64) >> np.arange(53, dtype=np.uint64) & np.uint64(1)
+    bits = (block.ravel()[:, None] * 2.0**53).astype(np.uint64) >> np.arange(
+        53, dtype=np.uint64
+    ) & np.uint64(1)
     z = (bits.mean(axis=0) - 0.5) * 2 * np.sqrt(len(bits))
     assert np.abs(z).max() < 4.5
 
@@ -78,7 +87,7 @@ def test_no_serial_correlation(block, axis, lag):
     assert scipy.stats.chisquare(counts).pvalue > 1e-4
 
 
-def test_neighbouring_seeds_are_independent(block):
+def test_neighboring_seeds_are_independent(block):
     other = numbers(43, 40, 40, 40)
     assert abs(np.corrcoef(block.ravel(), other.ravel())[0, 1]) * np.sqrt(block.size) < 4.5
     assert not np.isin(other.ravel(), block.ravel()).any()
@@ -123,18 +132,34 @@ def test_battery(order, seed):
 
 
 def test_battery_p_values_are_uniform():
-    """What the battery finds in the streams is what it finds in perfect numbers, flaws too small for one test included."""
-    found = [p for seed in range(10, 20) for _, p in battery.p_values(ordered("counters of draws of vertices", seed))]
+    """What the battery finds in the streams is what it finds in perfect numbers, flaws too small
+    for one test included.
+    """
+    found = [
+        p
+        for seed in range(10, 20)
+        for _, p in battery.p_values(ordered("counters of draws of vertices", seed))
+    ]
     assert scipy.stats.kstest(found, "uniform").pvalue > 1e-4
 
 
 FLAWED = {
     "weyl": lambda k: k * np.uint64(GOLDEN),
-    "mixed once, low bits short": lambda k: (k ^ k >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9),
-    "congruential": lambda k: np.cumsum(np.full(k.size, 6364136223846793005, np.uint64)) * np.uint64(1442695040888963407),
-    "repeated": lambda k: np.tile(np.random.default_rng(0).integers(0, 2**64, k.size // 2, dtype=np.uint64), 2),
-    "lowest bit stuck": lambda k: np.random.default_rng(0).integers(0, 2**64, k.size, dtype=np.uint64) | np.uint64(1 << 11),
-    "alternating": lambda k: np.sort(np.random.default_rng(0).integers(0, 2**64, k.size, dtype=np.uint64).reshape(-1, 2), axis=1).ravel(),
+    "mixed once, low bits short": lambda k: (
+        (k ^ k >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    ),
+    "congruential": lambda k: (
+        np.cumsum(np.full(k.size, 6364136223846793005, np.uint64)) * np.uint64(1442695040888963407)
+    ),
+    "repeated": lambda k: np.tile(
+        np.random.default_rng(0).integers(0, 2**64, k.size // 2, dtype=np.uint64), 2
+    ),
+    "lowest bit stuck": lambda k: (
+        np.random.default_rng(0).integers(0, 2**64, k.size, dtype=np.uint64) | np.uint64(1 << 11)
+    ),
+    "alternating": lambda k: np.sort(
+        np.random.default_rng(0).integers(0, 2**64, k.size, dtype=np.uint64).reshape(-1, 2), axis=1
+    ).ravel(),
 }
 
 
@@ -146,10 +171,18 @@ def test_battery_finds_flaws(flaw):
 
 def test_same_without_compiler():
     code = (
-        "from kdegraph.sampling.streams import stream, uniform; import numpy as np\n"
+        "from kdegraph.runtime.random import stream, uniform; import numpy as np\n"
         "print([uniform(np.uint64(stream(np.uint64(s), v, 3)), c).hex() for s in (0, 2**64 - 1) for v in (0, 99999) for c in (0, 5)])"
     )
     command = [sys.executable, "-W", "error", "-c", code]
-    run = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | {"NUMBA_DISABLE_JIT": "1"})
-    values = [expected(s, v, 3, c).hex() for s in (0, 2**64 - 1) for v in (0, 99999) for c in (0, 5)]
+    run = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+    )
+    values = [
+        expected(s, v, 3, c).hex() for s in (0, 2**64 - 1) for v in (0, 99999) for c in (0, 5)
+    ]
     assert run.stdout.strip() == str(values)

@@ -188,7 +188,12 @@ def test_formulas_stay_text():
         (b"%PDF-1.4 ...", "a PDF document"),
         (picture_bytes(np.zeros((4, 4, 3), np.uint8)), "a PNG picture"),
         (
-            (",".join(f"c{i}" for i in range(10_000)) + "\n" + ",".join("1" for _ in range(10_000)) + "\n").encode(),
+            (
+                ",".join(f"c{i}" for i in range(10_000))
+                + "\n"
+                + ",".join("1" for _ in range(10_000))
+                + "\n"
+            ).encode(),
             "10,000 columns, the limit is 4,096",
         ),
         (b"a,b\nNaN,NaN\nNaN,1\n", "row 1"),

@@ -1,7 +1,9 @@
-"""The theorem of Macgregor and Sun, measured: clusters and spectrum of the sampled graph against those of the full kernel graph.
+"""The theorem of Macgregor and Sun, measured: clusters and spectrum of the sampled graph against
+those of the full kernel graph.
 
-The theorem bounds rho_G(k) by O(k rho_K(k)) and lambda_{k+1}(N_G) from below by a constant times lambda_{k+1}(N_K), with few edges.
-Here the constants are stated: 0.75 to 1.25 for lambda_{k+1}, 1.5 for conductances.
+The theorem bounds rho_G(k) by O(k rho_K(k)) and lambda_{k+1}(N_G) from below by a constant times
+lambda_{k+1}(N_K), with few edges. Here the constants are stated: 0.75 to 1.25 for lambda_{k+1}, 1.5
+for conductances.
 """
 
 import numpy as np
@@ -40,7 +42,12 @@ def case(request):
         X, y, sigma, k = photograph(), None, 0.2, 4
     else:
         data = datasets.make(request.param, n=1500, seed=0)
-        X, y, sigma, k = data.X, data.y, {"blobs": 1.0}.get(request.param, 0.1), {"blobs": 3}.get(request.param, 2)
+        X, y, sigma, k = (
+            data.X,
+            data.y,
+            {"blobs": 1.0}.get(request.param, 0.1),
+            {"blobs": 3}.get(request.param, 2),
+        )
     K = oracle.full_graph(X, "gaussian", sigma)
     values, vectors = oracle.eigenvalues(K, k + 1)
     return X, y, sigma, k, K, values, clusters(vectors, k)

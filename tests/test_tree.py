@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from kdegraph import get_num_threads, set_num_threads
-from kdegraph.kernels import CODES
-from kdegraph.tree import box_distances, build_tree
+from kdegraph.geometry.kernels import CODES
+from kdegraph.geometry.tree import box_distances, build_tree
 
 pytestmark = pytest.mark.nojit
 
@@ -12,7 +12,9 @@ RNG = np.random.default_rng(0)
 
 
 def lattice(n, d):
-    return np.stack(np.unravel_index(np.arange(n), (n,) * d if d > 1 else (n,)), axis=1).astype(float)
+    return np.stack(np.unravel_index(np.arange(n), (n,) * d if d > 1 else (n,)), axis=1).astype(
+        float
+    )
 
 
 CASES = {
@@ -22,7 +24,9 @@ CASES = {
     "cloud": RNG.normal(size=(500, 5)),
     "duplicates": np.full((300, 2), 7.5),
     "few values": RNG.integers(0, 3, size=(400, 2)).astype(float),
-    "constant column": np.column_stack([np.full(200, 3.0), RNG.normal(size=200), np.full(200, -1e9)]),
+    "constant column": np.column_stack(
+        [np.full(200, 3.0), RNG.normal(size=200), np.full(200, -1e9)]
+    ),
     "sorted": np.arange(333.0)[:, None],
     "reversed": np.arange(333.0)[::-1, None].copy(),
     "organ pipe": np.concatenate([np.arange(200.0), np.arange(200.0)[::-1]])[:, None],
@@ -57,7 +61,10 @@ def check(X, tree, leaf_size):
             assert abs(size[left] - size[right]) <= 1
             width = tree.high[node] / 2 - tree.low[node] / 2
             axis = int(np.argmax(width))
-            a, b = tree.points[tree.start[left] : tree.stop[left], axis], tree.points[tree.start[right] : tree.stop[right], axis]
+            a, b = (
+                tree.points[tree.start[left] : tree.stop[left], axis],
+                tree.points[tree.start[right] : tree.stop[right], axis],
+            )
             assert a.max() <= b.min()
     leaves = size[tree.first_leaf :]
     assert leaves.size == 2 ** (tree.n_levels - 1)
@@ -121,10 +128,15 @@ def test_box_distances_enclose_all_exponents(kernel):
     left, right = build_tree(A), build_tree(B)
     for a in range(0, left.start.size, 3):
         for b in range(right.start.size):
-            x, y = left.points[left.start[a] : left.stop[a]], right.points[right.start[b] : right.stop[b]]
+            x, y = (
+                left.points[left.start[a] : left.stop[a]],
+                right.points[right.start[b] : right.stop[b]],
+            )
             delta = np.abs(x[:, None] - y[None]) * 2.0
             t = delta.sum(axis=2) if kernel == "laplacian" else (delta**2).sum(axis=2)
             t = np.sqrt(t) if kernel == "exponential" else t
-            least, most = box_distances(CODES[kernel], 2.0, left.low, left.high, a, right.low, right.high, b)
+            least, most = box_distances(
+                CODES[kernel], 2.0, left.low, left.high, a, right.low, right.high, b
+            )
             assert 0 <= least <= t.min() * (1 + 1e-14)
             assert most >= t.max() * (1 - 1e-14)

@@ -5,14 +5,17 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _HOMES = {
-    "baselines": ("estimate_sigma", "full_graph", "knn_graph"),
-    "clustering": ("Clustering", "conductance", "spectral_clustering"),
+    "bandwidth": ("estimate_sigma",),
+    "baselines": ("full_graph", "knn_graph"),
+    "clustering.conductance": ("conductance",),
+    "clustering.partition": ("Clustering", "spectral_clustering"),
+    "eigengap": ("suggest_n_clusters",),
     "estimators": ("KDESpectralClustering", "SimilarityGraphTransformer"),
     "graph": ("SimilarityGraph", "similarity_graph"),
     "kde": ("gauss_transform", "kernel_sum"),
-    "kernels": ("Kernel",),
-    "parallel": ("Cancelled", "get_num_threads", "set_num_threads"),
-    "spectra": ("Spectrum", "spectrum", "suggest_n_clusters"),
+    "geometry.kernels": ("Kernel",),
+    "runtime.parallel": ("Cancelled", "get_num_threads", "set_num_threads"),
+    "spectral.spectrum": ("Spectrum", "spectrum"),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -20,7 +23,9 @@ __all__ = sorted([*_MODULE_OF, "datasets"])
 
 
 def __getattr__(name):
-    """Import public names when they are first asked for: the command line answers before numba and scikit-learn are loaded."""
+    """Import public names when they are first asked for: the command line answers before numba and
+    scikit-learn are loaded.
+    """
     if name == "datasets":
         return import_module(".datasets", __name__)
     if name not in _MODULE_OF:

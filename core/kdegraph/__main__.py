@@ -1,6 +1,6 @@
 """``python -m kdegraph`` is the command line."""
 
-from .cli import main
+from kdegraph.cli import main
 
 if __name__ == "__main__":
     main(prog_name="kdegraph")

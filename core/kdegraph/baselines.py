@@ -1,22 +1,25 @@
-"""What the KDE similarity graph is compared with: the full kernel graph, k-NN graphs, and the usual guess of the bandwidth."""
+"""What the KDE similarity graph is compared with: the full kernel graph, k-NN graphs, and the usual
+guess of the bandwidth.
+"""
 
 import math
 
 import numpy as np
 import scipy.sparse
 
-from . import parallel
-from ._jit import jit
-from ._memory import available_memory, format_bytes
-from ._neighbors import duplicate_groups, nearest, unit_scale
-from ._validation import check_choice, check_count, check_points, check_positive, check_seed
-from .kernels import UNDERFLOW, Kernel, exp_neg, exponent, fill_values
+from kdegraph.bandwidth import estimate_sigma
+from kdegraph.geometry.kernels import UNDERFLOW, Kernel, exp_neg, exponent, fill_values
+from kdegraph.geometry.neighbors import duplicate_groups, nearest, unit_scale
+from kdegraph.runtime import parallel
+from kdegraph.runtime.jit import jit
+from kdegraph.runtime.memory import available_memory, format_bytes
+from kdegraph.validation import check_choice, check_count, check_points, check_positive
 
-SIGMA_QUERIES = 5000  # of n points: the mean of their distances is then within about 1% of that over all points
-FARTHEST = 10  # medians: a distance counts for no more, or a single outlier could make sigma as large as it is far
 SPARSE_DENSITY = 0.25  # below this share of nonzero values full_graph returns a sparse matrix
 _DENSITY_ROWS, _DENSITY_COLUMNS = 128, 4096
-_PAIR_BYTES = 96  # at the peak, per edge, in both directions: keys, rows, columns and weights while the matrix is put together
+# At the peak, per edge, in both directions: keys, rows, columns and weights while the matrix is put
+# together.
+_PAIR_BYTES = 96
 
 
 @jit
@@ -26,9 +29,11 @@ def _pair_values(start, stop, code, inverse_sigma, X, rows, columns, values):
 
 
 def _symmetric(X, rows, columns, kernel=None, progress=None):
-    """The symmetric matrix of undirected edges (given in either direction, repeated or not): sorted, without explicit zeros.
+    """The symmetric matrix of undirected edges (given in either direction, repeated or not):
+    sorted, without explicit zeros.
 
-    The weights are the kernel's values, or 1 without a kernel. `progress` is called between the steps, with 1.0: so that it can stop them.
+    The weights are the kernel's values, or 1 without a kernel. `progress` is called between the
+    steps, with 1.0: so that it can stop them.
     """
     n, between = len(X), progress or (lambda fraction: None)
     keys = np.sort(np.concatenate([rows * np.int64(n) + columns, columns * np.int64(n) + rows]))
@@ -41,7 +46,9 @@ def _symmetric(X, rows, columns, kernel=None, progress=None):
         weights = np.ones(len(keys))
     else:
         weights = np.empty(len(keys))
-        parallel.run(_pair_values, len(keys), kernel.code, kernel.inverse_sigma, X, rows, columns, weights)
+        parallel.run(
+            _pair_values, len(keys), kernel.code, kernel.inverse_sigma, X, rows, columns, weights
+        )
         between(1.0)
         kept = weights > 0
         if not kept.all():
@@ -61,7 +68,8 @@ def _refuse(n, needed, limit, what):
 
 @parallel.responsive
 def full_graph(X, *, sigma, kernel="gaussian", max_bytes=None, progress=None):
-    """The fully connected similarity graph K: ``K[i, j] = k(x_i, x_j)`` for ``i != j``, without self-loops.
+    """The fully connected similarity graph K: ``K[i, j] = k(x_i, x_j)`` for ``i != j``, without
+    self-loops.
 
     Parameters
     ----------
@@ -70,7 +78,8 @@ def full_graph(X, *, sigma, kernel="gaussian", max_bytes=None, progress=None):
     sigma : float
         Bandwidth, in the units of the points.
     kernel : {"gaussian", "laplacian", "exponential"}
-        ``exp(-||x - y||_2^2 / sigma^2)``, ``exp(-||x - y||_1 / sigma)`` or ``exp(-||x - y||_2 / sigma)``.
+        ``exp(-||x - y||_2^2 / sigma^2)``, ``exp(-||x - y||_1 / sigma)`` or ``exp(-||x - y||_2 /
+        sigma)``.
     max_bytes : int, optional
         Most memory that the work may take; by default half of the memory that is available.
     progress : callable, optional
@@ -79,8 +88,8 @@ def full_graph(X, *, sigma, kernel="gaussian", max_bytes=None, progress=None):
     Returns
     -------
     (n, n) float64 ndarray or scipy.sparse.csr_array
-        Symmetric with a zero diagonal. Sparse (sorted, no stored zeros) where most values are zero because they underflow, which is
-        decided on a sample of the pairs; dense otherwise.
+        Symmetric with a zero diagonal. Sparse (sorted, no stored zeros) where most values are zero
+        because they underflow, which is decided on a sample of the pairs; dense otherwise.
 
     Raises
     ------
@@ -90,8 +99,8 @@ def full_graph(X, *, sigma, kernel="gaussian", max_bytes=None, progress=None):
         For points, a sigma, a kernel or a limit that cannot be used.
 
     Notes
-    -----
-    O(n^2 d) time and 8 n^2 bytes when dense; about the number of pairs within 27 sigma (Gaussian) or 708 sigma when sparse.
+    ----- O(n^2 d) time and 8 n^2 bytes when dense; about the number of pairs within 27 sigma
+    (Gaussian) or 708 sigma when sparse.
     """
     X = check_points(X)
     kernel = Kernel(kernel, sigma)
@@ -104,16 +113,25 @@ def full_graph(X, *, sigma, kernel="gaussian", max_bytes=None, progress=None):
     values = np.empty((n, n))
     report = parallel.stage(progress, "full graph")
     columns = np.ascontiguousarray(X.T)
-    parallel.run(fill_values, n, kernel.code, kernel.inverse_sigma, X, columns, values, progress=report)
+    parallel.run(
+        fill_values, n, kernel.code, kernel.inverse_sigma, X, columns, values, progress=report
+    )
     np.fill_diagonal(values, 0.0)
     return values
 
 
 def _density(X, kernel):
-    """The share of pairs of different points with a positive kernel value, on evenly spread points; 1.0 for a single point."""
-    rows, columns = (np.unique(np.linspace(0, len(X) - 1, min(len(X), most)).astype(np.intp)) for most in (_DENSITY_ROWS, _DENSITY_COLUMNS))
+    """The share of pairs of different points with a positive kernel value, on evenly spread points;
+    1.0 for a single point.
+    """
+    rows, columns = (
+        np.unique(np.linspace(0, len(X) - 1, min(len(X), most)).astype(np.intp))
+        for most in (_DENSITY_ROWS, _DENSITY_COLUMNS)
+    )
     different = rows[:, None] != columns
-    return float((kernel.pairwise(X[rows], X[columns])[different] > 0).mean()) if len(X) > 1 else 1.0
+    return (
+        float((kernel.pairwise(X[rows], X[columns])[different] > 0).mean()) if len(X) > 1 else 1.0
+    )
 
 
 def _sparse_graph(X, kernel, limit, progress):
@@ -130,7 +148,12 @@ def _sparse_graph(X, kernel, limit, progress):
         progress("full graph", 0.0)
     edges = (int(tree.count_neighbors(tree, radius, p=norm)) - len(X)) // 2
     if edges * _PAIR_BYTES > limit:
-        _refuse(len(X), edges * _PAIR_BYTES, limit, f"{edges:,} edges that do not underflow, {_PAIR_BYTES} bytes each to build them")
+        _refuse(
+            len(X),
+            edges * _PAIR_BYTES,
+            limit,
+            f"{edges:,} edges that do not underflow, {_PAIR_BYTES} bytes each to build them",
+        )
     if progress is not None:
         progress("full graph", 0.2)
     pairs = tree.query_pairs(radius, p=norm, output_type="ndarray")
@@ -141,27 +164,33 @@ def _sparse_graph(X, kernel, limit, progress):
 
 
 @parallel.responsive
-def knn_graph(X, n_neighbors=10, *, mode="connectivity", sigma=None, kernel="gaussian", progress=None):
-    """The symmetrised k-nearest-neighbour graph: i and j are joined when either is among the `n_neighbors` nearest points of the other.
+def knn_graph(
+    X, n_neighbors=10, *, mode="connectivity", sigma=None, kernel="gaussian", progress=None
+):
+    """The symmetrized k-nearest-neighbor graph: i and j are joined when either is among the
+    `n_neighbors` nearest points of the other.
 
-    A point is never its own neighbour, and duplicates of a point are neighbours at distance 0 like any other point. A point with more
-    duplicates than `n_neighbors` is joined to those that follow it in the order of the rows (round the end), so that ties are broken
-    evenly and the cost stays low when thousands of points coincide.
+    A point is never its own neighbor, and duplicates of a point are neighbors at distance 0 like
+    any other point. A point with more duplicates than `n_neighbors` is joined to those that follow
+    it in the order of the rows (round the end), so that ties are broken evenly and the cost stays
+    low when thousands of points coincide.
 
     Parameters
     ----------
     X : (n, d) array-like
         Points.
     n_neighbors : int
-        k, from 1 to n - 1. (A single point has no neighbour: for n = 1 any `n_neighbors` gives the graph without edges.)
+        k, from 1 to n - 1. (A single point has no neighbor: for n = 1 any `n_neighbors` gives the
+        graph without edges.)
     mode : {"connectivity", "kernel"}
         Weights 1, or the kernel's values. Edges whose kernel value underflows to zero are left out.
     sigma : float, optional
-        Bandwidth for ``mode="kernel"``; by default ``estimate_sigma(X, n_neighbors, seed=0)``. Not used for "connectivity".
+        Bandwidth for ``mode="kernel"``; by default ``estimate_sigma(X, n_neighbors, seed=0)``. Not
+        used for "connectivity".
     kernel : {"gaussian", "laplacian", "exponential"}
-        The kernel for ``mode="kernel"``; neighbours are always nearest in the Euclidean distance.
+        The kernel for ``mode="kernel"``; neighbors are always nearest in the Euclidean distance.
     progress : callable, optional
-        Called as ``progress("nearest neighbours", fraction)``; what it raises stops the work.
+        Called as ``progress("nearest neighbors", fraction)``; what it raises stops the work.
 
     Returns
     -------
@@ -174,15 +203,15 @@ def knn_graph(X, n_neighbors=10, *, mode="connectivity", sigma=None, kernel="gau
         Among others for ``n_neighbors >= n``.
 
     Notes
-    -----
-    A k-d tree up to 9 dimensions, about O(n log n); distances by matrix products above, O(n^2 d). Exact in both cases.
+    ----- A k-d tree up to 9 dimensions, about O(n log n); distances by matrix products above, O(n^2
+    d). Exact in both cases.
     """
     if progress is not None:
-        progress("nearest neighbours", 0.0)
+        progress("nearest neighbors", 0.0)
     X = check_points(X)
     check_choice(mode, "mode", ("connectivity", "kernel"))
     n = len(X)
-    reason = f"with n = {n} points, since a point is not its own neighbour: take fewer neighbours or more points"
+    reason = f"with n = {n} points, since a point is not its own neighbor: take fewer neighbors or more points"
     k = check_count(n_neighbors, "n_neighbors", maximum=n - 1 if n > 1 else None, reason=reason)
     if sigma is not None:
         sigma = check_positive(sigma, "sigma")
@@ -191,9 +220,15 @@ def knn_graph(X, n_neighbors=10, *, mode="connectivity", sigma=None, kernel="gau
     shape = Kernel(kernel, 1.0 if sigma is None else sigma)
     if n == 1:
         return scipy.sparse.csr_array((1, 1))
-    report = parallel.stage(progress, "nearest neighbours")
+    report = parallel.stage(progress, "nearest neighbors")
     neighbors = _other_neighbors(X, k, report)
-    return _symmetric(X, np.repeat(np.arange(n), k), neighbors.ravel(), shape if mode == "kernel" else None, report)
+    return _symmetric(
+        X,
+        np.repeat(np.arange(n), k),
+        neighbors.ravel(),
+        shape if mode == "kernel" else None,
+        report,
+    )
 
 
 def _other_neighbors(X, k, progress=None):
@@ -205,7 +240,8 @@ def _other_neighbors(X, k, progress=None):
     for start, size in zip(starts[crowded], sizes[crowded], strict=True):
         group = order[start : start + size]
         neighbors[group] = group[(np.arange(size)[:, None] + np.arange(1, k + 1)) % size]
-    # Of a crowded place k + 1 points are enough as neighbours for all others, and keep the tree's leaves small.
+    # Of a crowded place k + 1 points are enough as neighbors for all others, and keep the tree's
+    # leaves small.
     rank = np.arange(len(X)) - np.repeat(starts, sizes)
     kept = np.sort(order[rank <= k])
     queries = np.searchsorted(kept, np.sort(order[np.repeat(~crowded, sizes)]))
@@ -216,83 +252,9 @@ def _other_neighbors(X, k, progress=None):
 
 
 def _without_self(found, queries):
-    """Drop each query from its row of neighbours, or the last entry where ties pushed it out: (m, k + 1) becomes (m, k)."""
+    """Drop each query from its row of neighbors, or the last entry where ties pushed it out: (m, k
+    + 1) becomes (m, k).
+    """
     own = found == queries[:, None]
     own[~own.any(axis=1), -1] = True
     return found[~own].reshape(len(found), -1)
-
-
-def estimate_sigma(X, n_neighbors=10, seed=None):
-    """Guess a bandwidth: the mean distance of a point to its `n_neighbors`-th nearest other point.
-
-    Parameters
-    ----------
-    X : (n, d) array-like
-        Points.
-    n_neighbors : int
-        k, at least 1; n - 1 is used where it is larger than that.
-    seed : None, int or numpy Generator
-        Chooses the 5,000 points over which the mean is taken where n is larger. (All points serve as neighbours.)
-
-    Returns
-    -------
-    float
-        Positive and finite, in the units of the points. A distance above ten times the median counts as that, so that outliers do not
-        set the scale. Points that coincide with `n_neighbors` others say nothing about it and are left out of the mean; where that leaves
-        nothing, each place counts as one point. 1.0 for a single point, or a single place.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For points, a number or a seed that cannot be used.
-
-    Notes
-    -----
-    O(n log n) up to 9 dimensions (a k-d tree), O(n d) with a factor of up to 5,000 above.
-
-    Better than guessing (benchmarks/sigma.py, 15 sets of points with classes, two sizes, two samples each): the mean adjusted Rand index is
-    0.85, and on 14 sets it is within 0.02 of the best of nine multiples from 0.5 to 8. Of the guesses Silverman's and Scott's rules reach
-    0.76 (10 and 11 sets), scikit-learn's default ``gamma=1`` 0.64 (8, or 6 on standardised points), the median distance of two points and
-    ``gamma=1 / d`` on standardised points 0.58 (4 and 6), and a sigma at random within two orders of magnitude 0.72 (4); sigmas chosen by
-    hand for each set 0.90 (13). On 4 sets without classes the eigengap says so for 94 % of the samples.
-
-    The graph connects what is nearer than about this distance, so it is a small sigma for clustering. It fails where the density differs
-    by orders of magnitude within one set. Of 29 rules (multiples, other neighbours and quantiles, the largest eigengap in a range of
-    sigmas) the best reaches 0.86; but the rule that is best on all other sets has a mean of 0.84 on the one left out, no better than this
-    one.
-
-    References
-    ----------
-    U. von Luxburg, "A tutorial on spectral clustering", Statistics and Computing 17 (2007), section 8.
-    """
-    X = check_points(X)
-    k = check_count(n_neighbors, "n_neighbors")
-    rng = np.random.default_rng(check_seed(seed))
-    order, starts = duplicate_groups(X)
-    sigma = _mean_distance(X, order, starts, k, rng)
-    if sigma == 0:
-        places = X[np.sort(order[starts])]
-        sigma = _mean_distance(places, np.arange(len(places)), np.arange(len(places)), k, rng)
-    return sigma if sigma > 0 else 1.0
-
-
-def _mean_distance(X, order, starts, k, rng):
-    """Mean of the positive distances from (a sample of) the points to their k-th nearest other point, bounded; 0.0 if there is none."""
-    k = min(k, len(X) - 1)
-    if k == 0:
-        return 0.0
-    sizes = np.diff(starts, append=len(X))
-    kept = np.sort(order[np.arange(len(X)) - np.repeat(starts, sizes) <= k])
-    queries = np.searchsorted(kept, np.sort(order[np.repeat(sizes <= k, sizes)]))
-    if len(queries) > SIGMA_QUERIES:
-        queries = np.sort(rng.choice(queries, SIGMA_QUERIES, replace=False))
-    if len(queries) == 0:
-        return 0.0
-    distances, _ = nearest(X[kept] if len(kept) < len(X) else X, queries, k + 1)
-    positive = distances[distances[:, -1] > 0, -1]
-    if len(positive) == 0:
-        return 0.0
-    median = np.quantile(positive, 0.5, method="higher")
-    positive = np.minimum(positive, FARTHEST * min(median, np.finfo(float).max / FARTHEST))
-    # Divide first: the sum of distances of 1e308 would overflow.
-    return float(min(np.sum(positive / len(positive)), np.finfo(float).max))

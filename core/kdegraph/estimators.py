@@ -2,21 +2,30 @@
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._out_of_sample import assign
-from ._validation import check_count
-from .clustering import spectral_clustering
-from .graph import similarity_graph
-from .kernels import Kernel
+from kdegraph.clustering.out_of_sample import assign
+from kdegraph.clustering.partition import spectral_clustering
+from kdegraph.geometry.kernels import Kernel
+from kdegraph.graph import similarity_graph
+from kdegraph.validation import check_count
 
 
 class _GraphEstimator(BaseEstimator):
-    """What both estimators share: the parameters of `similarity_graph`, checked when `fit` is called."""
+    """What both estimators share: the parameters of `similarity_graph`, checked when `fit` is
+    called.
+    """
 
-    def __init__(self, *, sigma, kernel, n_rounds, sampler, draws, kde, weighting, eps, random_state):
+    def __init__(
+        self, *, sigma, kernel, n_rounds, sampler, draws, kde, weighting, eps, random_state
+    ):
         self.sigma = sigma
         self.kernel = kernel
         self.n_rounds = n_rounds
@@ -57,7 +66,7 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         Bandwidth of the kernel, in the units of the data; "auto" is `estimate_sigma`.
     kernel : {"gaussian", "laplacian", "exponential"}, default="gaussian"
     n_rounds : int or "auto", default="auto"
-        Neighbours that are sampled for every point: the paper's L.
+        Neighbors that are sampled for every point: the paper's L.
     sampler, draws, kde, weighting, eps
         How they are sampled and weighted: see `similarity_graph`.
     embedding : {"degree", "row", "plain"}, default="row"
@@ -66,7 +75,8 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
     n_init : int, default=3
         Starts of k-means.
     smallest_component : int or "auto", default="auto"
-        Connected components of the graph with fewer points are no clusters, but outliers: see `spectral_clustering`.
+        Connected components of the graph with fewer points are no clusters, but outliers: see
+        `spectral_clustering`.
     random_state : int, RandomState or None, default=None
         An int gives the same result in every call.
 
@@ -82,7 +92,7 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
     conductances_ : (k,) float64 array
         Conductance of every cluster.
     isolated_ : (m,) int64 array
-        Points without an edge, labelled by their nearest points.
+        Points without an edge, labeled by their nearest points.
     sigma_ : float
         Bandwidth that was used.
     n_clusters_ : int
@@ -90,8 +100,8 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
     n_features_in_ : int
 
     See Also
-    --------
-    spectral_clustering : What is done after the graph is made, and its notes on outliers and components.
+    -------- spectral_clustering : What is done after the graph is made, and its notes on outliers
+    and components.
 
     Examples
     --------
@@ -153,11 +163,17 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         Raises
         ------
         ValueError, TypeError
-            For bad data or parameters, and for more clusters than points (or than points with an edge).
+            For bad data or parameters, and for more clusters than points (or than points with an
+            edge).
         """
         X = validate_data(self, X, dtype=np.float64, order="C")
         if not isinstance(self.n_clusters, str):  # before the graph is made
-            check_count(self.n_clusters, "n_clusters", maximum=len(X), reason=f"(the number of points), here {len(X)}")
+            check_count(
+                self.n_clusters,
+                "n_clusters",
+                maximum=len(X),
+                reason=f"(the number of points), here {len(X)}",
+            )
         seed = self._fit_graph(X)
         found = spectral_clustering(
             self.graph_,
@@ -188,8 +204,9 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         Returns
         -------
         (m,) int32 array
-            For each point the cluster with the largest kernel sum ``sum_{j in C} k(x, x_j)`` over its members: the Nystroem extension of
-            the clusters' indicators. Out of reach of all fitted points, the cluster of the nearest.
+            For each point the cluster with the largest kernel sum ``sum_{j in C} k(x, x_j)`` over
+            its members: the Nystroem extension of the clusters' indicators. Out of reach of all
+            fitted points, the cluster of the nearest.
 
         Raises
         ------
@@ -197,18 +214,21 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
             For bad data.
 
         Notes
-        -----
-        Costs one kernel sum a cluster. Of a fitted point the answer may differ from `labels_` where clusters touch.
+        ----- Costs one kernel sum a cluster. Of a fitted point the answer may differ from `labels_`
+        where clusters touch.
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         return assign(Kernel(self.graph_.kernel, self.sigma_), self._points, self.labels_, X)
 
 
-class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _GraphEstimator):
+class SimilarityGraphTransformer(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, _GraphEstimator
+):
     """Turn points into the adjacency matrix of their sampled similarity graph.
 
-    For estimators that take ``affinity="precomputed"``, such as `sklearn.cluster.SpectralClustering`.
+    For estimators that take ``affinity="precomputed"``, such as
+    `sklearn.cluster.SpectralClustering`.
 
     Parameters
     ----------
@@ -216,7 +236,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Bandwidth of the kernel, in the units of the data; "auto" is `estimate_sigma`.
     kernel : {"gaussian", "laplacian", "exponential"}, default="gaussian"
     n_rounds : int or "auto", default="auto"
-        Neighbours that are sampled for every point: the paper's L.
+        Neighbors that are sampled for every point: the paper's L.
     sampler, draws, kde, weighting, eps
         How they are sampled and weighted: see `similarity_graph`.
     random_state : int, RandomState or None, default=None
@@ -231,10 +251,10 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
     n_features_in_ : int
 
     Notes
-    -----
-    Whether two points are joined is drawn at random once, for the points given to `fit`. Of these, `transform` returns the rows of the
-    graph. Other points are no vertices of it: they get sampled neighbours among the fitted ones, which suits estimators that take
-    similarities to the fitted points, and changes nothing in the graph.
+    ----- Whether two points are joined is drawn at random once, for the points given to `fit`. Of
+    these, `transform` returns the rows of the graph. Other points are no vertices of it: they get
+    sampled neighbors among the fitted ones, which suits estimators that take similarities to the
+    fitted points, and changes nothing in the graph.
     """
 
     def __init__(
@@ -303,9 +323,10 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Parameters
         ----------
         X : (m, d) array_like
-            All fitted points in the same order give the whole adjacency matrix; a fitted point gives its row of it (the first such
-            point's, if there are several). A new point draws `n_rounds` neighbours among the fitted points with probability
-            ``k(x, x_j) / g(x)``, each with weight ``g(x) / n_rounds``, so that the expected row is the kernel's. The draws
+            All fitted points in the same order give the whole adjacency matrix; a fitted point
+            gives its row of it (the first such point's, if there are several). A new point draws
+            `n_rounds` neighbors among the fitted points with probability ``k(x, x_j) / g(x)``, each
+            with weight ``g(x) / n_rounds``, so that the expected row is the kernel's. The draws
             depend on nothing but the point and the seed of the graph.
 
         Returns
@@ -331,15 +352,23 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         places = np.array([first.get(row.tobytes(), -1) for row in X])
         rows = scipy.sparse.csr_array((len(X), self.n_samples_fit_))
         known, new = np.flatnonzero(places >= 0), np.flatnonzero(places < 0)
-        for chosen, part in ((known, self.graph_.adjacency[places[known]]), (new, _sample_rows(self.graph_, points, X[new]))):
-            place = scipy.sparse.csr_array((np.ones(len(chosen)), (chosen, np.arange(len(chosen)))), shape=(len(X), len(chosen)))
+        for chosen, part in (
+            (known, self.graph_.adjacency[places[known]]),
+            (new, _sample_rows(self.graph_, points, X[new])),
+        ):
+            place = scipy.sparse.csr_array(
+                (np.ones(len(chosen)), (chosen, np.arange(len(chosen)))),
+                shape=(len(X), len(chosen)),
+            )
             rows = rows + place @ part
         rows.sort_indices()
         return rows
 
 
 def _sample_rows(graph, points, queries):
-    """Stratified sample of the kernel rows of new points, (m, n) csr_array with the kernel values as expectation."""
+    """Stratified sample of the kernel rows of new points, (m, n) csr_array with the kernel values
+    as expectation.
+    """
     kernel, n_rounds = Kernel(graph.kernel, graph.sigma), graph.n_rounds
     rows, columns, weights = [], [], []
     for i, query in enumerate(queries):
@@ -347,7 +376,9 @@ def _sample_rows(graph, points, queries):
         total = cumulated[-1]
         if total > 0:
             shift = np.random.default_rng([graph.seed, *query.view(np.uint64).tolist()]).random()
-            drawn = np.searchsorted(cumulated, (shift + np.arange(n_rounds)) / n_rounds * total, side="right")
+            drawn = np.searchsorted(
+                cumulated, (shift + np.arange(n_rounds)) / n_rounds * total, side="right"
+            )
             rows.append(np.full(n_rounds, i))
             columns.append(np.minimum(drawn, np.searchsorted(cumulated, total)))
             weights.append(np.full(n_rounds, total / n_rounds))

@@ -7,28 +7,22 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse
 
-from . import weights
-from ._memory import reuse_freed_memory
-from ._validation import check_choice, check_count, check_eps, check_points, check_seed
-from .baselines import estimate_sigma
-from .kde.fast import Direct, choose_for_degrees, kernel_degrees
-from .kde.solvers import make_solver
-from .kernels import CODES, Kernel
-from .parallel import Stages, responsive
-from .rounds import suggest_n_rounds
-from .sampling import recursive, rejection, rows
-from .tree import box_distances, build_tree
+from kdegraph.bandwidth import estimate_sigma
+from kdegraph.geometry.kernels import CODES, Kernel
+from kdegraph.geometry.tree import build_tree
+from kdegraph.kde.dispatch import kernel_degrees
+from kdegraph.kde.solvers import make_solver
+from kdegraph.runtime.memory import reuse_freed_memory
+from kdegraph.runtime.parallel import Stages, responsive
+from kdegraph.sampling import recursive, rows
+from kdegraph.sampling.choice import choose_sampler
+from kdegraph.sampling.rejection import sampler as rejection
+from kdegraph.sampling.rounds import suggest_n_rounds
+from kdegraph.validation import check_choice, check_count, check_eps, check_points, check_seed
 
 SAMPLERS = ("auto", "recursive", "rejection", "rows")
 DRAWS = (recursive.STRATIFIED, recursive.INDEPENDENT)
 WEIGHTINGS = ("inclusion", "paper")
-
-# Costs in ns. Rows up to TRIFLE are taken at once; up to AT_ONCE, as estimating the alternative would take as long, the extent of points
-# decides: the alternative is taken if the exponent between the farthest ones, to the power d + 1/2, is at most NEAR, and d at most FEW.
-TRIFLE, AT_ONCE, NEAR, FEW = 1.5e6, 4.2e6, 5e9, 14
-# Part of the cost of rows that the alternative may take where these cost less ns, or its degrees all pairs in more dimensions: its own cost
-# is not certain then.
-CLEARLY, CERTAIN = 0.8, 3e7
 
 
 @dataclass(frozen=True)
@@ -42,7 +36,7 @@ class SimilarityGraph:
     kernel_degrees : (n,) float64
         ``g(x_i) - 1``, the degrees in the fully connected graph, to the relative error `eps`.
     neighbors : (n, L) int32
-        The sampled neighbours of every vertex, with repetitions; -1 for an isolated vertex.
+        The sampled neighbors of every vertex, with repetitions; -1 for an isolated vertex.
     sigma : float
         Bandwidth that was used.
     kernel : str
@@ -53,7 +47,7 @@ class SimilarityGraph:
     sampler : {"recursive", "rejection", "rows"}
         The one that ran.
     draws : {"stratified", "independent"}
-        How the L neighbours of a vertex were drawn ("rejection" and "rows" draw independently).
+        How the L neighbors of a vertex were drawn ("rejection" and "rows" draw independently).
     weighting : {"inclusion", "paper"}
     eps : float
         Relative error of the kernel sums.
@@ -62,7 +56,8 @@ class SimilarityGraph:
     points : (n, d) float64 or None
         The points, not copied.
     order : (n,) int32 or None
-        The points in the order of the tree, neighbours near each other: `spectrum` is faster with it.
+        The points in the order of the tree, neighbors near each other: `spectrum` is faster with
+        it.
     """
 
     adjacency: scipy.sparse.csr_array
@@ -86,17 +81,31 @@ class SimilarityGraph:
         return self.adjacency.nnz // 2
 
     def laplacian(self):
-        """The normalised Laplacian ``I - D^{-1/2} A D^{-1/2}``, a csr_array; rows of isolated vertices are zero."""
+        """The normalized Laplacian ``I - D^{-1/2} A D^{-1/2}``, a csr_array; rows of isolated
+        vertices are zero.
+        """
         degrees = self.adjacency.sum(axis=1)
         with np.errstate(divide="ignore"):
             scale = np.where(degrees > 0, 1.0 / np.sqrt(degrees), 0.0)
         scaled = self.adjacency.copy()
         scaled.data *= scale[scaled.indices] * np.repeat(scale, np.diff(scaled.indptr))
-        return scipy.sparse.csr_array(scipy.sparse.diags_array((degrees > 0).astype(float)) - scaled)
+        return scipy.sparse.csr_array(
+            scipy.sparse.diags_array((degrees > 0).astype(float)) - scaled
+        )
 
     def save(self, path):
         """Write the graph to `path`, an .npz file without pickled objects."""
-        names = ("sigma", "kernel", "n_rounds", "seed", "sampler", "draws", "weighting", "eps", "timings")
+        names = (
+            "sigma",
+            "kernel",
+            "n_rounds",
+            "seed",
+            "sampler",
+            "draws",
+            "weighting",
+            "eps",
+            "timings",
+        )
         arrays = {
             "data": self.adjacency.data,
             "indices": self.adjacency.indices,
@@ -105,7 +114,11 @@ class SimilarityGraph:
             "neighbors": self.neighbors,
             "parameters": np.array(json.dumps({name: getattr(self, name) for name in names})),
         }
-        arrays |= {name: getattr(self, name) for name in ("points", "order") if getattr(self, name) is not None}
+        arrays |= {
+            name: getattr(self, name)
+            for name in ("points", "order")
+            if getattr(self, name) is not None
+        }
         with open(path, "wb") as file:
             np.savez_compressed(file, **arrays)
 
@@ -126,16 +139,24 @@ class SimilarityGraph:
             except MemoryError:
                 raise
             except Exception as error:  # a damaged file surfaces as almost any error
-                raise ValueError(f"path: {str(path)!r} is not a graph written by SimilarityGraph.save ({error})") from None
+                raise ValueError(
+                    f"path: {str(path)!r} is not a graph written by SimilarityGraph.save ({error})"
+                ) from None
 
 
 def _from_arrays(arrays):
     """The graph in the arrays of a file; an exception of any kind where they do not fit together."""
     parameters = json.loads(str(arrays["parameters"]))
     n = arrays["indptr"].size - 1
-    adjacency = scipy.sparse.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=(n, n))
+    adjacency = scipy.sparse.csr_array(
+        (arrays["data"], arrays["indices"], arrays["indptr"]), shape=(n, n)
+    )
     adjacency.check_format(full_check=True)
-    expected = {"data": (adjacency.nnz,), "kernel_degrees": (n,), "neighbors": (n, parameters["n_rounds"])}
+    expected = {
+        "data": (adjacency.nnz,),
+        "kernel_degrees": (n,),
+        "neighbors": (n, parameters["n_rounds"]),
+    }
     if "points" in arrays:
         expected["points"] = (n, arrays["points"].shape[-1])
     if "order" in arrays:
@@ -143,11 +164,20 @@ def _from_arrays(arrays):
     for name, shape in expected.items():
         kind = "i" if name in ("neighbors", "order") else "f"
         if arrays[name].shape != shape or arrays[name].dtype.kind != kind:
-            raise ValueError(f"{name} has shape {arrays[name].shape} and dtype {arrays[name].dtype}")
+            raise ValueError(
+                f"{name} has shape {arrays[name].shape} and dtype {arrays[name].dtype}"
+            )
     order = arrays.get("order")
     if order is not None and not np.array_equal(np.sort(order), np.arange(n)):
         raise ValueError("order is not a permutation of the points")
-    return SimilarityGraph(adjacency, arrays["kernel_degrees"], arrays["neighbors"], points=arrays.get("points"), order=order, **parameters)
+    return SimilarityGraph(
+        adjacency,
+        arrays["kernel_degrees"],
+        arrays["neighbors"],
+        points=arrays.get("points"),
+        order=order,
+        **parameters,
+    )
 
 
 @responsive
@@ -167,8 +197,9 @@ def similarity_graph(
 ):
     """Sample a sparse graph with the cluster structure of the fully connected kernel graph.
 
-    Every vertex draws `n_rounds` neighbours with probability ``k(x_i, x_j) / deg(i)``; the edges drawn get weights that make the
-    adjacency matrix an estimate of the kernel matrix (Macgregor and Sun, 2023, Algorithm 2).
+    Every vertex draws `n_rounds` neighbors with probability ``k(x_i, x_j) / deg(i)``; the edges
+    drawn get weights that make the adjacency matrix an estimate of the kernel matrix (Macgregor and
+    Sun, 2023, Algorithm 2).
 
     Parameters
     ----------
@@ -179,32 +210,40 @@ def similarity_graph(
     kernel : {"gaussian", "laplacian", "exponential"}
         See `Kernel`.
     n_rounds : int or "auto"
-        The paper's L, at least 1; "auto" is `suggest_n_rounds`: 10 to 100, for eigenvalues within about 10% of the full graph's.
+        The paper's L, at least 1; "auto" is `suggest_n_rounds`: 10 to 100, for eigenvalues within
+        about 10% of the full graph's.
     sampler : {"auto", "recursive", "rejection", "rows"}
-        "recursive" is Algorithm 1 through `kde`; "rejection" draws from the exact law by proposals from a tree, "rows" from full rows of
-        the kernel matrix, O(n^2 d). "auto" takes "recursive" if a `kde` is given, else what is estimated to be faster of the other two.
+        "recursive" is Algorithm 1 through `kde`; "rejection" draws from the exact law by proposals
+        from a tree, "rows" from full rows of the kernel matrix, O(n^2 d). "auto" takes "recursive"
+        if a `kde` is given, else what is estimated to be faster of the other two.
     draws : {"stratified", "independent"}
-        For the recursive sampler: one uniform per vertex shifted by multiples of 1/L (less variance, exactly unbiased with ``min(L p,
-        1)``), or L independent ones.
+        For the recursive sampler: one uniform per vertex shifted by multiples of 1/L (less
+        variance, exactly unbiased with ``min(L p, 1)``), or L independent ones.
     kde : {"auto", "direct", "fgt"} or object
-        For the recursive sampler: the KDE solver, or any object with ``fit(sources, kernel) -> self`` and ``sums(targets) -> (m,)``.
+        For the recursive sampler: the KDE solver, or any object with ``fit(sources, kernel) ->
+        self`` and ``sums(targets) -> (m,)``.
     weighting : {"inclusion", "paper"}
-        Weight of an edge, ``k / (p_i + p_j - p_i p_j)``, with ``p_i`` the probability that i has drawn j (unbiased: ``E[A] = K`` up to
-        `eps`), or with Algorithm 2's ``p_i = min(L k / g, 1)`` for any draws, ``g`` being the sum over the other points, as there are no
-        self-loops. Both are the same for stratified draws.
+        Weight of an edge, ``k / (p_i + p_j - p_i p_j)``, with ``p_i`` the probability that i has
+        drawn j (unbiased: ``E[A] = K`` up to `eps`), or with Algorithm 2's ``p_i = min(L k / g,
+        1)`` for any draws, ``g`` being the sum over the other points, as there are no self-loops.
+        Both are the same for stratified draws.
     eps : float, optional
-        Relative error of the kernel degrees, in (0, 1), by every sampler (with a `kde` of your own it is what that has); by default
-        ``1 / (6 log2 n)``, which the paper's theorem asks for. Rounding comes on top: about ``1e-16 (d + 8) (1 + t)`` for a point whose
-        nearest others have kernel values of ``exp(-t)``.
+        Relative error of the kernel degrees, in (0, 1), by every sampler (with a `kde` of your own
+        it is what that has); by default ``1 / (6 log2 n)``, which the paper's theorem asks for.
+        Rounding comes on top: about ``1e-16 (d + 8) (1 + t)`` for a point whose nearest others have
+        kernel values of ``exp(-t)``.
     seed : int or numpy Generator, optional
-        A seed gives identical neighbours for any number of threads; fresh entropy when None (the graph's `seed` tells which).
+        A seed gives identical neighbors for any number of threads; fresh entropy when None (the
+        graph's `seed` tells which).
     progress : callable, optional
-        Called as ``progress(stage, fraction)`` in the calling thread; what it raises (`Cancelled`, say) stops the work.
+        Called as ``progress(stage, fraction)`` in the calling thread; what it raises (`Cancelled`,
+        say) stops the work.
 
     Returns
     -------
     SimilarityGraph
-        With at most ``n * n_rounds`` edges. A point that no other can reach (every kernel value below 1e-307) is an isolated vertex.
+        With at most ``n * n_rounds`` edges. A point that no other can reach (every kernel value
+        below 1e-307) is an isolated vertex.
 
     Raises
     ------
@@ -212,8 +251,8 @@ def similarity_graph(
         For bad points or parameters; the message names the argument.
 
     Notes
-    -----
-    Cost: O(n log n) for the tree and, for data that are dense at the scale of sigma, O(n) kernel sums and O(n L) samples.
+    ----- Cost: O(n log n) for the tree and, for data that are dense at the scale of sigma, O(n)
+    kernel sums and O(n L) samples.
     """
     X = check_points(X)
     sigma, n_rounds = _check_automatic(sigma, "sigma"), _check_automatic(n_rounds, "n_rounds")
@@ -242,7 +281,9 @@ def similarity_graph(
         n_rounds = suggest_n_rounds(kernel, tree)
     if sampler == "recursive":
         stages.enter("samples")
-        neighbors, degrees = recursive.draw_neighbors(kernel, tree, solver, n_rounds, seed, draws, progress=stages.fraction)
+        neighbors, degrees = recursive.draw_neighbors(
+            kernel, tree, solver, n_rounds, seed, draws, progress=stages.fraction
+        )
     else:
         draws = recursive.INDEPENDENT
         sampler, method, groups = choose_sampler(kernel, tree, eps, n_rounds, sampler)
@@ -250,39 +291,34 @@ def similarity_graph(
             stages.enter("kernel degrees")
             degrees = kernel_degrees(kernel, tree, eps, method=method, progress=stages.fraction)
             stages.enter("samples")
-            neighbors = rejection.draw_neighbors(kernel, tree, degrees, n_rounds, seed, groups=groups, progress=stages.fraction)
+            neighbors = rejection.draw_neighbors(
+                kernel, tree, degrees, n_rounds, seed, groups=groups, progress=stages.fraction
+            )
         else:
             stages.enter("samples")
-            neighbors, degrees = rows.draw_neighbors(kernel, tree, n_rounds, seed, eps, progress=stages.fraction)
+            neighbors, degrees = rows.draw_neighbors(
+                kernel, tree, n_rounds, seed, eps, progress=stages.fraction
+            )
     stages.enter("graph")
-    inclusion = weights.COMPLEMENT if weighting == "inclusion" and draws == recursive.INDEPENDENT else weights.MINIMUM
-    adjacency = weights.adjacency(kernel, tree, degrees, neighbors, inclusion, progress=stages.fraction)
+    inclusion = (
+        COMPLEMENT if weighting == "inclusion" and draws == recursive.INDEPENDENT else MINIMUM
+    )
+    adjacency = weighted_adjacency(
+        kernel, tree, degrees, neighbors, inclusion, progress=stages.fraction
+    )
     by_vertex = np.empty(n)
     by_vertex[tree.order] = degrees
     stages.leave()
     parameters = (kernel.sigma, kernel.name, n_rounds, seed, sampler, draws, weighting, eps)
-    return SimilarityGraph(adjacency, by_vertex, tree.original(neighbors), *parameters, stages.timings, X, tree.order.astype(np.int32))
-
-
-def choose_sampler(kernel, tree, eps, n_rounds, sampler):
-    """The exact sampler to take, "rejection" or "rows", and what the first needs: the method for kernel degrees, groups of targets.
-
-    `sampler` is the one asked for, or "auto" for the one that is estimated to cost less.
-    """
-    rows_cost = rows.estimate_cost(kernel, tree, n_rounds, eps)
-    if sampler == "auto" and rows_cost < AT_ONCE:
-        _, widest = box_distances(kernel.code, kernel.inverse_sigma, tree.low, tree.high, 0, tree.low, tree.high, 0)
-        d = tree.points.shape[1]
-        sampler = "rejection" if rows_cost > TRIFLE and widest <= NEAR ** (1 / (d + 0.5)) and d <= FEW else "rows"
-    if sampler == "rows":
-        return "rows", None, None
-    method, groups = choose_for_degrees(kernel, tree, eps), rejection.Groups.of(kernel, tree, n_rounds)
-    certain = rows_cost > CERTAIN and not (isinstance(method, Direct) and tree.points.shape[1] > FEW)
-    limit = rows_cost if certain else CLEARLY * rows_cost
-    left = limit - method.cost
-    if sampler == "auto" and rejection.estimate_cost(kernel, tree, groups, n_rounds, limit=left) > left:
-        return "rows", None, None
-    return "rejection", method, groups
+    return SimilarityGraph(
+        adjacency,
+        by_vertex,
+        tree.original(neighbors),
+        *parameters,
+        stages.timings,
+        X,
+        tree.order.astype(np.int32),
+    )
 
 
 def _check_automatic(value, name):

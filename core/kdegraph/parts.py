@@ -1,8 +1,10 @@
-"""Parts of a sampled graph that can be computed alone, by another process or machine: some targets, and all points within their reach.
+"""Parts of a sampled graph that can be computed alone, by another process or machine: some targets,
+and all points within their reach.
 
-The tree's points are cut into *cells*, nodes of at most `CELL` points, whatever is asked for. Kernel degrees and samples of a cell depend
-on its points, on the leaves within reach of its box, and on the numbers that these points have among all: random streams are keyed on
-them. So it does not matter which targets are computed together, in which order, or where.
+The tree's points are cut into *cells*, nodes of at most `CELL` points, whatever is asked for.
+Kernel degrees and samples of a cell depend on its points, on the leaves within reach of its box,
+and on the numbers that these points have among all: random streams are keyed on them. So it does
+not matter which targets are computed together, in which order, or where.
 """
 
 import math
@@ -10,10 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .kde.fast import degrees_at
-from .kernels import EXPONENTIAL, GAUSSIAN, LAPLACIAN, UNDERFLOW
-from .sampling import rejection
-from .tree import build_tree
+from kdegraph.geometry.kernels import EXPONENTIAL, GAUSSIAN, LAPLACIAN, UNDERFLOW
+from kdegraph.geometry.tree import build_tree
+from kdegraph.kde.dispatch import degrees_at
+from kdegraph.sampling.rejection import sampler as rejection
 
 CELL = 2048
 
@@ -26,7 +28,8 @@ def reach(kernel, n, error):
     kernel : Kernel
     n : int
     error : float
-        Absolute, >= 0. With 0 the kernel's values are zero in floating-point numbers from there on, and nothing at all is lost.
+        Absolute, >= 0. With 0 the kernel's values are zero in floating-point numbers from there on,
+        and nothing at all is lost.
 
     Returns
     -------
@@ -64,7 +67,7 @@ class Part:
         return self.vertices[: self.n_targets]
 
     def draw_neighbors(self, kernel, n_rounds, seed, eps):
-        """Kernel degrees and neighbours of the targets.
+        """Kernel degrees and neighbors of the targets.
 
         Parameters
         ----------
@@ -79,7 +82,8 @@ class Part:
         degrees : (n_targets,) float64
             ``sum_{j != i} k(x_i, x_j)`` over the points of the part.
         neighbors : (n_targets, n_rounds) int64
-            Numbers among all points, drawn with probabilities proportional to the kernel; -1 for a target without any in reach.
+            Numbers among all points, drawn with probabilities proportional to the kernel; -1 for a
+            target without any in reach.
         """
         tree = build_tree(self.points)
         positions = np.empty(len(self.points), np.int64)
@@ -88,7 +92,9 @@ class Part:
         degrees = np.zeros(len(self.points))  # for points that are no targets nothing is drawn
         degrees[own] = degrees_at(kernel, tree, own, eps)
         vertices = self.vertices[tree.order]
-        drawn = rejection.draw_neighbors(kernel, replace(tree, order=vertices), degrees, n_rounds, seed)[own]
+        drawn = rejection.draw_neighbors(
+            kernel, replace(tree, order=vertices), degrees, n_rounds, seed
+        )[own]
         return degrees[own], np.where(drawn >= 0, vertices[drawn], -1)
 
 
@@ -141,7 +147,13 @@ def parts(tree, kernel, error, targets=None):
 def _exponents(kernel, tree, cell, nodes):
     """The smallest exponent of the kernel between the box of `cell` and those of `nodes`."""
     with np.errstate(over="ignore"):
-        gaps = np.maximum(np.maximum(tree.low[nodes] - tree.high[cell], tree.low[cell] - tree.high[nodes]), 0.0) * kernel.inverse_sigma
+        gaps = (
+            np.maximum(
+                np.maximum(tree.low[nodes] - tree.high[cell], tree.low[cell] - tree.high[nodes]),
+                0.0,
+            )
+            * kernel.inverse_sigma
+        )
         if kernel.code == LAPLACIAN:
             return gaps.sum(axis=1)
         squares = (gaps * gaps).sum(axis=1)

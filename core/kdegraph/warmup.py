@@ -1,16 +1,21 @@
-"""Compile every kernel that the public functions use, or load it from the cache: `kdegraph warmup`, and the explorer when it starts."""
+"""Compile every kernel that the public functions use, or load it from the cache: `kdegraph warmup`,
+and the explorer when it starts.
+"""
 
 import time
 
 import numpy as np
 
-from .baselines import estimate_sigma, full_graph, knn_graph
-from .clustering import spectral_clustering
-from .graph import similarity_graph
-from .kde import kernel_sum
-from .spectra import spectrum
+from kdegraph.bandwidth import estimate_sigma
+from kdegraph.baselines import full_graph, knn_graph
+from kdegraph.clustering.partition import spectral_clustering
+from kdegraph.graph import similarity_graph
+from kdegraph.kde import kernel_sum
+from kdegraph.spectral.spectrum import spectrum
 
-N_POINTS = 1200  # enough for eigenvalues by iteration, for leaves and inner nodes, and for expansions
+N_POINTS = (
+    1200  # enough for eigenvalues by iteration, for leaves and inner nodes, and for expansions
+)
 DIMENSIONS = (2, 5)  # expansions of either kind
 
 
@@ -28,7 +33,9 @@ def _recursive_graphs(X):
 def _kernel_sums(X):
     for method in ("direct", "tree", "fgt"):
         kernel_sum(X, sigma=0.3, eps=1e-3, method=method)
-        kernel_sum(X, X[::2], weights=np.linspace(-1, 1, len(X)), sigma=0.3, eps=1e-3, method=method)
+        kernel_sum(
+            X, X[::2], weights=np.linspace(-1, 1, len(X)), sigma=0.3, eps=1e-3, method=method
+        )
     kernel_sum(_fixed(X), sigma=0.3, method="direct")
 
 
@@ -40,7 +47,9 @@ def _other_graphs(X):
 
 
 def _fixed(X):
-    """A read-only copy, as memory maps and tables of pandas are: a type of its own for the compiler."""
+    """A read-only copy, as memory maps and tables of pandas are: a type of its own for the
+    compiler.
+    """
     fixed = X.copy()
     fixed.flags.writeable = False
     return fixed
@@ -49,14 +58,14 @@ def _fixed(X):
 def _clusters(X):
     for points in (X, np.tile(X, (5, 1))):  # many vertices start from a coarse graph
         spectral_clustering(similarity_graph(points, sigma=0.3, n_rounds=10, seed=0), 3, seed=0)
-    neighbours = knn_graph(X, 5)
-    found = spectrum(neighbours, 3, tol=1e-8)  # in double precision throughout
-    spectrum(neighbours, 3, v0=found)
+    neighbors = knn_graph(X, 5)
+    found = spectrum(neighbors, 3, tol=1e-8)  # in double precision throughout
+    spectrum(neighbors, 3, v0=found)
     apart = np.concatenate([X + 2 * shift for shift in range(5)])
-    neighbours = knn_graph(apart, 5)  # many vertices without an order, in several components
-    spectral_clustering(neighbours, 3, seed=0)
-    neighbours.data[::2] *= 1 + 1e-12  # rounded, so that it is not quite symmetric
-    spectrum(1e292 * neighbours, 3)  # weights that are scaled, as their sums could overflow
+    neighbors = knn_graph(apart, 5)  # many vertices without an order, in several components
+    spectral_clustering(neighbors, 3, seed=0)
+    neighbors.data[::2] *= 1 + 1e-12  # rounded, so that it is not quite symmetric
+    spectrum(1e292 * neighbors, 3)  # weights that are scaled, as their sums could overflow
 
 
 STEPS = {
@@ -76,7 +85,8 @@ def warm_up(steps=tuple(STEPS), *, progress=None):
     steps : sequence of str, optional
         Some of `STEPS`; all by default.
     progress : callable, optional
-        Called as ``progress("compiling: <step>", fraction)`` before each part; what it raises ends the work.
+        Called as ``progress("compiling: <step>", fraction)`` before each part; what it raises ends
+        the work.
 
     Returns
     -------

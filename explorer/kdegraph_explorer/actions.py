@@ -24,13 +24,20 @@ class Actions:
         """Every action by its name."""
         state = self._state
         named = {
-            f"focus {name}": lambda name=name: self._focus(name) for name in ("source", "sigma", "n_rounds", "n_neighbors", "n_clusters")
+            f"focus {name}": lambda name=name: self._focus(name)
+            for name in ("source", "sigma", "n_rounds", "n_neighbors", "n_clusters")
         }
         moved = {"left": (-STEP, 0), "right": (STEP, 0), "up": (0, STEP), "down": (0, -STEP)}
         return {
             **named,
-            **{f"move {where}": lambda way=way: self._frame("move", *way) for where, way in moved.items()},
-            **{f"drag {what}": lambda what=what: state.param.update(drag=what) for what in state.param.drag.objects},
+            **{
+                f"move {where}": lambda way=way: self._frame("move", *way)
+                for where, way in moved.items()
+            },
+            **{
+                f"drag {what}": lambda what=what: state.param.update(drag=what)
+                for what in state.param.drag.objects
+            },
             "zoom in": lambda: self._frame("zoom", 1 / ZOOM),
             "zoom out": lambda: self._frame("zoom", ZOOM),
             "zoom reset": lambda: self._frame("fit_all"),
@@ -59,9 +66,11 @@ class Actions:
         outcome, selection = self._state.outcome("kde"), self._state.selection
         if outcome is None:
             return
-        present = np.unique(outcome.colours)
-        at = int(np.searchsorted(present, outcome.colours[selection[0]])) + 1 if len(selection) else 0
-        self._select(np.flatnonzero(outcome.colours == present[at % len(present)]))
+        present = np.unique(outcome.colors)
+        at = (
+            int(np.searchsorted(present, outcome.colors[selection[0]])) + 1 if len(selection) else 0
+        )
+        self._select(np.flatnonzero(outcome.colors == present[at % len(present)]))
 
     def _next_point(self, way):
         if self._state.shown is not None:

@@ -16,22 +16,41 @@ def query(session, snapshot):
     pairs = [] if snapshot.source == next(iter(session.sources)) else [("source", snapshot.source)]
     defaults = source.defaults()
     pairs += [
-        (DATA + name, value) for name, value in source.addressed(snapshot.data).items() if value is not None and value != defaults.get(name)
+        (DATA + name, value)
+        for name, value in source.addressed(snapshot.data).items()
+        if value is not None and value != defaults.get(name)
     ]
     fresh = _fresh()
-    pairs += [(name, value) for name, value in snapshot.choices.items() if name in fresh and value != fresh[name]]
-    pairs += [(name, snapshot.choices[name]) for name in ("horizontal", "vertical") if _unusual(session, snapshot, name)]
+    pairs += [
+        (name, value)
+        for name, value in snapshot.choices.items()
+        if name in fresh and value != fresh[name]
+    ]
+    pairs += [
+        (name, snapshot.choices[name])
+        for name in ("horizontal", "vertical")
+        if _unusual(session, snapshot, name)
+    ]
     if 0 < len(snapshot.selection) <= MAX_SELECTED:
         pairs.append(("selection", snapshot.selection.tolist()))
     if snapshot.view not in ("", session.state.param.view.objects[0]):
         pairs.append(("view", snapshot.view))
-    return urlencode([(name, value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))) for name, value in pairs])
+    return urlencode(
+        [
+            (name, value if isinstance(value, str) else json.dumps(value, separators=(",", ":")))
+            for name, value in pairs
+        ]
+    )
 
 
 def _unusual(session, snapshot, name):
     """Whether an axis is not the one that data are first shown along."""
     names = session.state.param[name].objects
-    return name in snapshot.choices and snapshot.choices[name] != names[min(("horizontal", "vertical").index(name), len(names) - 1)]
+    return (
+        name in snapshot.choices
+        and snapshot.choices[name]
+        != names[min(("horizontal", "vertical").index(name), len(names) - 1)]
+    )
 
 
 def read(session, text):
@@ -42,20 +61,40 @@ def read(session, text):
     ValueError
         For a name that does not exist or a value that cannot be.
     """
-    values = {name: _value(value) for name, value in parse_qsl(text.removeprefix("?"), keep_blank_values=True)}
+    values = {
+        name: _value(value)
+        for name, value in parse_qsl(text.removeprefix("?"), keep_blank_values=True)
+    }
     if not values:
         return None
     source = values.pop("source", next(iter(session.sources)))
     selection, view = values.pop("selection", []), values.pop("view", "")
-    data = {name.removeprefix(DATA): values.pop(name) for name in list(values) if name.startswith(DATA)}
-    choices = {**_fresh(), **{flag: False for name, flag in AUTOMATIC.items() if name in values}, **values}
+    data = {
+        name.removeprefix(DATA): values.pop(name) for name in list(values) if name.startswith(DATA)
+    }
+    choices = {
+        **_fresh(),
+        **{flag: False for name, flag in AUTOMATIC.items() if name in values},
+        **values,
+    }
     left_out = {name for name, flag in AUTOMATIC.items() if choices[flag] is True}
-    return checked(session, source, data, {name: choices[name] for name in choices if name not in left_out}, selection, view)
+    return checked(
+        session,
+        source,
+        data,
+        {name: choices[name] for name in choices if name not in left_out},
+        selection,
+        view,
+    )
 
 
 def _fresh():
     """The choices of a fresh session, without the axes, which follow from the data."""
-    return {name: State.param[name].default for name in State.KEPT if name not in ("horizontal", "vertical")}
+    return {
+        name: State.param[name].default
+        for name in State.KEPT
+        if name not in ("horizontal", "vertical")
+    }
 
 
 def _value(text):

@@ -28,9 +28,11 @@ def create_app(file=None):
         Call ``.servable()`` on it in a script for `panel serve`.
     """
     if (document := pn.state.curdoc) is not None:
-        # Panel does this when it sends the page. One that took so long to load that its session has ended begins another when it connects:
-        # that would have style sheets come from the network.
-        document.template_variables["dist_url"] = f"{pn.state.rel_path}/{LOCAL_DIST}" if pn.state.rel_path else LOCAL_DIST
+        # Panel does this when it sends the page. One that took so long to load that its session has
+        # ended begins another when it connects: that would have style sheets come from the network.
+        document.template_variables["dist_url"] = (
+            f"{pn.state.rel_path}/{LOCAL_DIST}" if pn.state.rel_path else LOCAL_DIST
+        )
     explorer = Explorer()
     if file is not None:
         explorer.open(file)
@@ -48,7 +50,11 @@ def create_app(file=None):
         sx=STYLE,
         meta_description="Similarity graphs sampled in nearly linear time, beside k-NN graphs",
     )
-    with edit_readonly(page):  # its own indicator of work would keep the page for ever: Panel's state, which outlives it, refers to it
+    with edit_readonly(
+        page
+        # Its own indicator of work would keep the page for ever: Panel's state, which outlives it,
+        # refers to it.
+    ):
         page.busy = pn.rx(False)
     browser = explorer.toolbar.browser
 
@@ -63,7 +69,9 @@ def create_app(file=None):
 
 
 def _forget(page):
-    """Take the page of a session that has ended out of Panel's table of views, where it would stay with all its data."""
+    """Take the page of a session that has ended out of Panel's table of views, where it would stay
+    with all its data.
+    """
     views = pn.state._views
     for reference in [reference for reference, (view, *_) in views.items() if view is page]:
         del views[reference]
@@ -90,7 +98,9 @@ def serve(file=None, host="127.0.0.1", port=5006, show=False):
     if everywhere:
         origins = ["*"]
     elif port:
-        origins = [f"{origin}:{port}" for origin in ({"localhost", "127.0.0.1"} if local else {host})]
+        origins = [
+            f"{origin}:{port}" for origin in ({"localhost", "127.0.0.1"} if local else {host})
+        ]
     server = pn.serve(
         {"/": lambda: create_app(file)},
         address=host,
@@ -116,12 +126,12 @@ THEME = {
     for mode, primary in (("light", "#2F6690"), ("dark", "#7FB2D6"))
 }
 BAR_HEIGHT = "48px"
-STYLE = {  # a low, quiet bar in the page's own colours
+STYLE = {  # a low, quiet bar in the page's own colors
     "& .MuiToolbar-root": {"minHeight": f"{BAR_HEIGHT} !important", "height": BAR_HEIGHT},
     ".MuiAppBar-root": {
         "bgcolor": "primary.contrastText",
         "color": "primary.main",
-    },  # tells the page that widgets in the bar keep their colours
+    },  # tells the page that widgets in the bar keep their colors
     "& header.MuiAppBar-root": {
         "backgroundColor": "background.paper",
         "backgroundImage": "none",
@@ -131,7 +141,15 @@ STYLE = {  # a low, quiet bar in the page's own colours
         "borderColor": "divider",
     },
     "& .MuiAppBar-root .MuiIconButton-root": {"color": "text.secondary"},
-    "& .title": {"color": "text.primary", "fontSize": "17px", "fontWeight": 600, "letterSpacing": "0.01em"},
-    "@media (max-width: 599px)": {"& .title": {"display": "none"}, "& .MuiIconButton-edgeStart": {"marginRight": "0 !important"}},
+    "& .title": {
+        "color": "text.primary",
+        "fontSize": "17px",
+        "fontWeight": 600,
+        "letterSpacing": "0.01em",
+    },
+    "@media (max-width: 599px)": {
+        "& .title": {"display": "none"},
+        "& .MuiIconButton-edgeStart": {"marginRight": "0 !important"},
+    },
     "& .MuiDrawer-paper": {"borderRight": "1px solid", "borderColor": "divider"},
 }

@@ -7,8 +7,8 @@ from weakref import WeakMethod
 import numpy as np
 import panel as pn
 import panel_material_ui as pmui
-from kdegraph._validation import check_count, check_points, check_positive
 from kdegraph.datasets import Dataset
+from kdegraph.validation import check_count, check_points, check_positive
 from panel.viewable import Viewer
 from panel_material_ui.base import MaterialComponent
 
@@ -34,21 +34,27 @@ TABS_STYLE = {
         "fontSize": "13px",
     }
 }
-SCROLL_SIDEWAYS = "@media (max-width: 599px) { :host { max-width: calc(100vw - 8px); overflow-x: auto; } }"
+SCROLL_SIDEWAYS = (
+    "@media (max-width: 599px) { :host { max-width: calc(100vw - 8px); overflow-x: auto; } }"
+)
 # By itself, Panel would add up the sizes of the hidden views, too.
 MAIN_STYLE = ":host { min-height: 460px !important; min-width: 0 !important; }"
 OPENING = ":host { display: grid; place-content: center; font-size: 13px; opacity: 0.65; }"
 SIDEBAR_WIDTH = 320
-SCROLLS_WHERE_NARROW = f"@media (max-width: 599px) {{ :host {{ overflow-y: auto; }} :host > * {{ {FREE} }} }}"
+SCROLLS_WHERE_NARROW = (
+    f"@media (max-width: 599px) {{ :host {{ overflow-y: auto; }} :host > * {{ {FREE} }} }}"
+)
 LOW = 226  # pixels of the row at the bottom
 HEIGHT = 672  # in a notebook; on a page it fills the window
 
 
 class Explorer(Viewer):
-    """Explore points by hand: their KDE similarity graph beside a k-NN graph, with eigenvalues, clusters and scores, live.
+    """Explore points by hand: their KDE similarity graph beside a k-NN graph, with eigenvalues,
+    clusters and scores, live.
 
-    As the last line of a notebook cell it shows itself (importing `kdegraph_explorer` has set Panel up for that, offline), ``.servable()``
-    puts it on a page, and the properties read the present result back.
+    As the last line of a notebook cell it shows itself (importing `kdegraph_explorer` has set Panel
+    up for that, offline), ``.servable()`` puts it on a page, and the properties read the present
+    result back.
 
     Parameters
     ----------
@@ -57,9 +63,9 @@ class Explorer(Viewer):
     y : (n,) array-like, optional
         True labels, to compare the clusters with.
     sigma : float, optional
-        Width of the Gaussian kernel; by default from the distances to the nearest neighbours.
+        Width of the Gaussian kernel; by default from the distances to the nearest neighbors.
     n_rounds : int, optional
-        Neighbours that are drawn per point, the paper's L (default 20).
+        Neighbors that are drawn per point, the paper's L (default 20).
     n_clusters : int, optional
         Number of clusters; by default from the eigengap.
 
@@ -87,7 +93,9 @@ class Explorer(Viewer):
             choices["n_rounds"] = check_count(n_rounds, "n_rounds")
         if n_clusters is not None:
             maximum = None if dataset is None else dataset.n_points
-            choices["n_clusters"] = check_count(n_clusters, "n_clusters", maximum=maximum, reason="(the number of points)")
+            choices["n_clusters"] = check_count(
+                n_clusters, "n_clusters", maximum=maximum, reason="(the number of points)"
+            )
         super().__init__(**params)
         self._place = None
         served = pn.state.curdoc is not None and bool(pn.state.curdoc.session_context)
@@ -96,9 +104,18 @@ class Explorer(Viewer):
         self.session.history.forget()
         self.views = [view(self.session) for view in VIEWS]
         self.status = Status(self.session)
-        self.controls = [DataControls(self.session), ParameterControls(self.session), DisplayControls(self.session)]
-        # Each gets its view when that is first shown: a browser takes long to build what nobody may look at.
-        self._top = {view.key: pn.Column(sizing_mode="stretch_both", margin=0) for view in self.views if view.area == "top"}
+        self.controls = [
+            DataControls(self.session),
+            ParameterControls(self.session),
+            DisplayControls(self.session),
+        ]
+        # Each gets its view when that is first shown: a browser takes long to build what nobody may
+        # look at.
+        self._top = {
+            view.key: pn.Column(sizing_mode="stretch_both", margin=0)
+            for view in self.views
+            if view.area == "top"
+        }
         self._tabs = pmui.RadioButtonGroup(
             options={view.label: view.key for view in self.views if view.area == "top"},
             size="small",
@@ -109,8 +126,14 @@ class Explorer(Viewer):
             stylesheets=[SCROLL_SIDEWAYS],
             css_classes=["kg-tabs"],
         )
-        self._sidebar = pn.Column(*self.controls, sizing_mode="stretch_width", margin=0, css_classes=["kg-sidebar"])
-        self.toolbar = Toolbar(self.session, Actions(self.session.state, self.views, self._focus).by_name(), own_address=served)
+        self._sidebar = pn.Column(
+            *self.controls, sizing_mode="stretch_width", margin=0, css_classes=["kg-sidebar"]
+        )
+        self.toolbar = Toolbar(
+            self.session,
+            Actions(self.session.state, self.views, self._focus).by_name(),
+            own_address=served,
+        )
         self._header = pn.Row(
             self.status,
             self.toolbar,
@@ -125,19 +148,29 @@ class Explorer(Viewer):
         self._arrange()
         if served:
             pn.state.on_session_destroyed(lambda context: self._end())
-            begin = WeakMethod(self._begin)  # Panel keeps what waits for a page, also for one that never appears
-            pn.state.onload(lambda: begin()())  # what is sent before the browser has built the page would be lost
+            begin = WeakMethod(
+                self._begin
+            )  # Panel keeps what waits for a page, also for one that never appears
+            pn.state.onload(
+                lambda: begin()()
+            )  # what is sent before the browser has built the page would be lost
         else:
             self.session.start()
 
     def __panel__(self):
         beacon = Beacon("Starting …", height=HEIGHT, sizing_mode="stretch_width")
-        place = pn.Column(beacon, sizing_mode="stretch_width", margin=0, css_classes=["kg-explorer"])
-        beacon.param.watch(lambda event: self.session.mailbox.post(lambda: self._appear(place, beacon)), "beats")
+        place = pn.Column(
+            beacon, sizing_mode="stretch_width", margin=0, css_classes=["kg-explorer"]
+        )
+        beacon.param.watch(
+            lambda event: self.session.mailbox.post(lambda: self._appear(place, beacon)), "beats"
+        )
         return place
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        """What a notebook shows: a Jupyter widget, whose messages arrive at once and which needs no network."""
+        """What a notebook shows: a Jupyter widget, whose messages arrive at once and which needs no
+        network.
+        """
         try:
             widget = widget_of(self.__panel__())
         except ImportError:
@@ -145,7 +178,9 @@ class Explorer(Viewer):
         return widget._repr_mimebundle_(include=include, exclude=exclude)
 
     def _appear(self, place, beacon):
-        """Move to `place`, whose browser is listening; what was sent before would be lost in a notebook."""
+        """Move to `place`, whose browser is listening; what was sent before would be lost in a
+        notebook.
+        """
         if beacon.heard:
             return
         beacon.param.update(heard=True, visible=False)
@@ -167,10 +202,14 @@ class Explorer(Viewer):
         session = self.session
         self.toolbar.browser.built = True
         try:
-            snapshot = address.read(session, pn.state.location.search or "") if pn.state.location else None
+            snapshot = (
+                address.read(session, pn.state.location.search or "") if pn.state.location else None
+            )
         except ValueError as error:
             snapshot = None
-            session.state.notice = f"The address of the page asks for something that cannot be: {error}"
+            session.state.notice = (
+                f"The address of the page asks for something that cannot be: {error}"
+            )
         if snapshot is None:
             session.start()
         else:
@@ -239,23 +278,39 @@ class Explorer(Viewer):
         self.session.close()
 
     def sections(self):
-        """The parts of a page: the controls, the line with the status and the choice of views, and the views."""
+        """The parts of a page: the controls, the line with the status and the choice of views, and
+        the views.
+        """
         return self._sidebar, self._header, self._main
 
     def _settled(self):
         self.session.wait()
         state = self.session.state
         if state.outcome("kde") is None:
-            raise RuntimeError(f"there is no result: {state.error or 'the computation was cancelled'}")
+            raise RuntimeError(
+                f"there is no result: {state.error or 'the computation was cancelled'}"
+            )
         return state
 
     def _document(self):
-        return next((fig.document for view in self.views for fig in view.figures() if fig.document is not None), None)
+        return next(
+            (
+                fig.document
+                for view in self.views
+                for fig in view.figures()
+                if fig.document is not None
+            ),
+            None,
+        )
 
     def _lay_out(self):
         bottom = [view for view in self.views if view.area == "bottom"]
         self._bottom = beside(
-            *bottom, widths=[view.width for view in bottom], sizing_mode="stretch_width", height=LOW, stylesheets=[lower(LOW)]
+            *bottom,
+            widths=[view.width for view in bottom],
+            sizing_mode="stretch_width",
+            height=LOW,
+            stylesheets=[lower(LOW)],
         )
         return pn.Column(
             Problem(self.session),
@@ -270,8 +325,12 @@ class Explorer(Viewer):
         )
 
     def _arrange(self):
-        """Offer the large views that apply to the data, and show the first of them when the choice is another."""
-        applicable = {view.label: view.key for view in self.views if view.area == "top" and view.applies()}
+        """Offer the large views that apply to the data, and show the first of them when the choice
+        is another.
+        """
+        applicable = {
+            view.label: view.key for view in self.views if view.area == "top" and view.applies()
+        }
         state = self.session.state
         state.param.view.objects = list(applicable.values())
         if applicable != self._tabs.options or state.view not in applicable.values():
@@ -288,13 +347,18 @@ class Explorer(Viewer):
             self._fill(place, shown)
         else:
             with growing(self._main):
-                place.append(Text("Opening the view …", stylesheets=[OPENING], sizing_mode="stretch_both"))
-            self.session.mailbox.post(lambda: self._fill(place, shown))  # that takes a second; meanwhile the browser shows the sentence
+                place.append(
+                    Text("Opening the view …", stylesheets=[OPENING], sizing_mode="stretch_both")
+                )
+            self.session.mailbox.post(
+                lambda: self._fill(place, shown)
+            )  # that takes a second; meanwhile the browser shows the sentence
         self.session.state.with_full = shown.with_full
 
     def _fill(self, place, view):
         if view is self._shown_view():
-            view.appear()  # first, so that the windows of its plots fit when the browser builds them
+            # First, so that the windows of its plots fit when the browser builds them.
+            view.appear()
         if list(place) != [view]:
             for part in view.__panel__().select(MaterialComponent):
                 part.dark_theme = pn.config.theme == "dark"  # else it would be light at first
@@ -312,6 +376,10 @@ def _dataset(X, y):
         return Dataset(points, name="given points")
     labels = np.asarray(y)
     if labels.shape != (len(points),):
-        raise ValueError(f"y must have shape ({len(points)},), one label per point, got {labels.shape}")
+        raise ValueError(
+            f"y must have shape ({len(points)},), one label per point, got {labels.shape}"
+        )
     names, numbers = np.unique(labels, return_inverse=True)
-    return Dataset(points, numbers.astype(np.int64), name="given points", label_names=tuple(map(str, names)))
+    return Dataset(
+        points, numbers.astype(np.int64), name="given points", label_names=tuple(map(str, names))
+    )

@@ -29,7 +29,8 @@ class Export:
     make : callable
         ``make(session) -> bytes``
     reproducible : bool
-        Whether it holds results, which then are those that depend on the choices alone; see `Session.reproduce`.
+        Whether it holds results, which then are those that depend on the choices alone; see
+        `Session.reproduce`.
     """
 
     key: str
@@ -41,12 +42,19 @@ class Export:
 
     def filename(self, session):
         """A name for the file, of the data and the ending."""
-        name = "".join(c if c.isalnum() else "-" for c in Path(session.state.dataset.name).stem).strip("-") or "points"
+        name = (
+            "".join(c if c.isalnum() else "-" for c in Path(session.state.dataset.name).stem).strip(
+                "-"
+            )
+            or "points"
+        )
         return f"{name}{self.ending}"
 
 
 def label_table(session):
-    """One row per point: its number or row in the file, its clusters, its true label where known, and whether it is selected."""
+    """One row per point: its number or row in the file, its clusters, its true label where known,
+    and whether it is selected.
+    """
     import pyarrow as pa
 
     state = session.state
@@ -57,7 +65,9 @@ def label_table(session):
         if outcome is not None:
             columns[f"{method}_cluster"] = outcome.labels.astype(np.int64)
     if dataset.y is not None:
-        columns["reference"] = np.asarray(dataset.label_names)[dataset.y] if dataset.label_names else dataset.y
+        columns["reference"] = (
+            np.asarray(dataset.label_names)[dataset.y] if dataset.label_names else dataset.y
+        )
     selected = np.zeros(dataset.n_points, dtype=bool)
     selected[state.selection] = True
     return pa.table({**columns, "selected": selected})
@@ -90,7 +100,9 @@ def points_parquet(session):
     import pyarrow as pa
 
     dataset = session.state.shown
-    return _parquet(pa.table({str(name): dataset.X[:, i] for i, name in enumerate(dataset.feature_names)}))
+    return _parquet(
+        pa.table({str(name): dataset.X[:, i] for i, name in enumerate(dataset.feature_names)})
+    )
 
 
 def graph_npz(session):
@@ -106,15 +118,45 @@ def edges_parquet(session):
     import pyarrow as pa
 
     upper = scipy.sparse.triu(session.state.outcome("kde").adjacency, k=1).tocoo()
-    return _parquet(pa.table({"source": upper.coords[0], "target": upper.coords[1], "weight": upper.data}))
+    return _parquet(
+        pa.table({"source": upper.coords[0], "target": upper.coords[1], "weight": upper.data})
+    )
 
 
 EXPORTS = (
-    Export("session", "Session file", "All choices, with the data where they are yours", "-session.json", session_file.write, False),
-    Export("script", "Python script", "A program that computes this result again", ".py", script.write),
+    Export(
+        "session",
+        "Session file",
+        "All choices, with the data where they are yours",
+        "-session.json",
+        session_file.write,
+        False,
+    ),
+    Export(
+        "script", "Python script", "A program that computes this result again", ".py", script.write
+    ),
     Export("labels-csv", "Labels, CSV", "The clusters of every point", "-labels.csv", labels_csv),
-    Export("labels-parquet", "Labels, Parquet", "The clusters of every point", "-labels.parquet", labels_parquet),
+    Export(
+        "labels-parquet",
+        "Labels, Parquet",
+        "The clusters of every point",
+        "-labels.parquet",
+        labels_parquet,
+    ),
     Export("graph", "Graph, NPZ", "For kdegraph.SimilarityGraph.load", "-graph.npz", graph_npz),
-    Export("edges", "Edges, Parquet", "Every edge of the KDE graph with its weight", "-edges.parquet", edges_parquet),
-    Export("points", "Points, Parquet", "The coordinates of the points", "-points.parquet", points_parquet, False),
+    Export(
+        "edges",
+        "Edges, Parquet",
+        "Every edge of the KDE graph with its weight",
+        "-edges.parquet",
+        edges_parquet,
+    ),
+    Export(
+        "points",
+        "Points, Parquet",
+        "The coordinates of the points",
+        "-points.parquet",
+        points_parquet,
+        False,
+    ),
 )

@@ -15,8 +15,9 @@ LIMIT = 200  # snapshots; they refer to data, they do not copy them
 class History(param.Parameterized):
     """Remembers the choices of a session, and goes back and forth between them.
 
-    What is dragged counts as one step: changes of one kind that follow each other within `pause` seconds are undone together. What the
-    session changes by itself, such as the axes for other data, belongs to the step before.
+    What is dragged counts as one step: changes of one kind that follow each other within `pause`
+    seconds are undone together. What the session changes by itself, such as the axes for other
+    data, belongs to the step before.
 
     Parameters
     ----------
@@ -60,9 +61,14 @@ class History(param.Parameterized):
         now = take(self._session)
         if now == self._steps[self._at]:
             return
-        kind, moment = {(type(event.obj), FLAGS.get(event.name, event.name)) for event in events}, time.monotonic()
+        kind, moment = (
+            {(type(event.obj), FLAGS.get(event.name, event.name)) for event in events},
+            time.monotonic(),
+        )
         by_itself = self._session.settling or (State, "shown") in kind
-        if by_itself or (kind == self._last[0] and moment - self._last[1] < self._pause and self._at > 0):
+        if by_itself or (
+            kind == self._last[0] and moment - self._last[1] < self._pause and self._at > 0
+        ):
             self._steps[self._at] = now
         else:
             self._steps[self._at + 1 :] = [now]
@@ -73,10 +79,16 @@ class History(param.Parameterized):
         self._tell()
 
     def _tell(self):
-        self.param.update(can_undo=self._at > 0, can_redo=self._at < len(self._steps) - 1, current=self._steps[self._at])
+        self.param.update(
+            can_undo=self._at > 0,
+            can_redo=self._at < len(self._steps) - 1,
+            current=self._steps[self._at],
+        )
 
     def arrive(self):
-        """Take the present choices for those that were brought back: what these left open is decided now."""
+        """Take the present choices for those that were brought back: what these left open is
+        decided now.
+        """
         self._steps[self._at] = take(self._session)
         self._tell()
 

@@ -1,7 +1,8 @@
 """Work in threads, results on the session's own event loop.
 
-`Mailbox` carries callbacks from worker threads to the thread that owns the session: Panel, Bokeh and param objects are only touched there.
-`Latest` runs one piece of work at a time and always ends with the newest request.
+`Mailbox` carries callbacks from worker threads to the thread that owns the session: Panel, Bokeh
+and param objects are only touched there. `Latest` runs one piece of work at a time and always ends
+with the newest request.
 """
 
 import asyncio
@@ -22,12 +23,13 @@ class Mailbox:
     document : callable
         Returns the Bokeh document that shows the session, or None while it is not shown.
     push : callable
-        Called after callbacks have run, unless on a server: sends what they have changed to a notebook.
+        Called after callbacks have run, unless on a server: sends what they have changed to a
+        notebook.
 
     Notes
-    -----
-    On a server the callbacks run as next-tick callbacks of the document (under its lock), in a notebook on the kernel's event loop, and
-    in a plain script whenever somebody calls `drain`, as `Latest.wait` does.
+    ----- On a server the callbacks run as next-tick callbacks of the document (under its lock), in
+    a notebook on the kernel's event loop, and in a plain script whenever somebody calls `drain`, as
+    `Latest.wait` does.
     """
 
     def __init__(self, document=lambda: None, push=lambda: None):
@@ -52,7 +54,9 @@ class Mailbox:
         if not self._queue:
             return
         document = self._served()
-        with pn.io.hold(document) if document else nullcontext():  # one message to the browser for all of it
+        with (
+            pn.io.hold(document) if document else nullcontext()
+        ):  # one message to the browser for all of it
             while self._queue:
                 self._queue.popleft()()
         if document is None:
@@ -67,24 +71,28 @@ class Mailbox:
 class Latest:
     """Runs `work` on the newest request, in a thread of its own.
 
-    A request that arrives while another is under way takes its place in the queue, so at most one waits. The one under way may go on for
-    `grace` seconds after its start: quick work always finishes, and so follows a slider that moves faster than it, while slow work that has
-    become stale is stopped at its next sign of progress.
+    A request that arrives while another is under way takes its place in the queue, so at most one
+    waits. The one under way may go on for `grace` seconds after its start: quick work always
+    finishes, and so follows a slider that moves faster than it, while slow work that has become
+    stale is stopped at its next sign of progress.
 
     Parameters
     ----------
     work : callable
-        ``work(request, progress, publish) -> result``, run in the worker thread. It must call ``progress(stage, fraction)`` often: that is
-        where it gets stopped, by `kdegraph.Cancelled`. It may call ``publish(partial_result)``, and with ``enough=True`` for one that
-        serves the request so well that the rest may be stopped for a newer request without `grace`.
+        ``work(request, progress, publish) -> result``, run in the worker thread. It must call
+        ``progress(stage, fraction)`` often: that is where it gets stopped, by `kdegraph.Cancelled`.
+        It may call ``publish(partial_result)``, and with ``enough=True`` for one that serves the
+        request so well that the rest may be stopped for a newer request without `grace`.
     mailbox : Mailbox
     deliver : callable
-        ``deliver(request, result)``, run on the session's thread for every result that is still wanted.
+        ``deliver(request, result)``, run on the session's thread for every result that is still
+        wanted.
     fail : callable, optional
         ``fail(request, error)``, run on the session's thread when the work raised.
     report : callable, optional
-        ``report(stage, fraction)``, run on the session's thread at most ten times a second, for work that takes longer than a moment;
-        ``report(None, 1.0)`` says that nothing is running any more.
+        ``report(stage, fraction)``, run on the session's thread at most ten times a second, for
+        work that takes longer than a moment; ``report(None, 1.0)`` says that nothing is running any
+        more.
     grace : float
         Seconds.
     notify : callable, optional
@@ -94,18 +102,28 @@ class Latest:
     REPORT_AFTER = 0.25  # seconds
     REPORT_EVERY = 0.1
 
-    def __init__(self, work, *, mailbox, deliver, fail=None, report=None, grace=0.8, notify=lambda: None):
+    def __init__(
+        self, work, *, mailbox, deliver, fail=None, report=None, grace=0.8, notify=lambda: None
+    ):
         self._work, self._mailbox, self._grace, self._notify = work, mailbox, grace, notify
-        self._deliver, self._fail, self._report = deliver, fail or _raise, report or (lambda stage, fraction: None)
+        self._deliver, self._fail, self._report = (
+            deliver,
+            fail or _raise,
+            report or (lambda stage, fraction: None),
+        )
         self._lock = threading.Lock()
         self._pending = None
         self._thread = None
         self._generation = 0  # of the newest request
-        self._barrier = 0  # work of an older generation is stopped at once and its results are dropped
+        self._barrier = (
+            0  # work of an older generation is stopped at once and its results are dropped
+        )
         self._closed = False
 
     def request(self, request, *, replace=False):
-        """Ask for `work` on `request`; with `replace`, what is under way is stopped at once and nothing of it is delivered."""
+        """Ask for `work` on `request`; with `replace`, what is under way is stopped at once and
+        nothing of it is delivered.
+        """
         with self._lock:
             if self._closed:
                 return
@@ -114,7 +132,9 @@ class Latest:
                 self._barrier = self._generation
             self._pending = (self._generation, request)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._loop, name="kdegraph-explorer", daemon=True)
+                self._thread = threading.Thread(
+                    target=self._loop, name="kdegraph-explorer", daemon=True
+                )
                 self._thread.start()
         self._notify()
 
@@ -139,7 +159,8 @@ class Latest:
             return self._thread is not None
 
     def wait(self, timeout=None):
-        """Block until nothing is under way and all results are delivered; call it on the session's thread.
+        """Block until nothing is under way and all results are delivered; call it on the session's
+        thread.
 
         Parameters
         ----------
@@ -184,7 +205,9 @@ class Latest:
         def progress(stage, fraction):
             nonlocal reported
             now = time.monotonic()
-            if generation < self._barrier or (generation < self._generation and now - start > grace):
+            if generation < self._barrier or (
+                generation < self._generation and now - start > grace
+            ):
                 raise Cancelled
             if now - reported > self.REPORT_EVERY:
                 reported = now
@@ -199,7 +222,9 @@ class Latest:
             result = self._work(request, progress, publish)
         except Cancelled:
             return
-        except Exception as error:  # whatever a computation raises is shown to the user, and the session lives on
+        except (
+            Exception
+        ) as error:  # whatever a computation raises is shown to the user, and the session lives on
             self._post(generation, self._fail, request, error)
         else:
             self._post(generation, self._deliver, request, result)

@@ -1,14 +1,16 @@
 """Memory of ended sessions, given back to the system.
 
-glibc serves threads from arenas of their own. What a session has freed there is no use to the others, and stays with the process until
-somebody asks for it to be given back.
+glibc serves threads from arenas of their own. What a session has freed there is no use to the
+others, and stays with the process until somebody asks for it to be given back.
 """
 
 import ctypes
 import gc
 import threading
 
-DELAY = 3.0  # seconds: the server lets go of a session some time after it has said that it ends, and of many at a time
+# Seconds: the server lets go of a session some time after it has said that it ends, and of many at
+# a time.
+DELAY = 3.0
 _lock = threading.Lock()
 _timer = None
 
@@ -30,7 +32,9 @@ def give_back():
 
 
 def malloc_trim():
-    """The function of that name of the C library, or one that does nothing where there is none, as only glibc has it."""
+    """The function of that name of the C library, or one that does nothing where there is none, as
+    only glibc has it.
+    """
     try:
         return ctypes.CDLL(None).malloc_trim
     except (AttributeError, OSError, TypeError):

@@ -10,7 +10,8 @@ from panel.io.notebook import patch_inline_stylesheets
 def widget_of(viewable):
     """A Jupyter widget that shows a Panel object.
 
-    Panel's own way into a notebook waits seconds between two messages of a page in JupyterLab; those of a widget arrive at once.
+    Panel's own way into a notebook waits seconds between two messages of a page in JupyterLab;
+    those of a widget arrive at once.
 
     Raises
     ------
@@ -26,9 +27,13 @@ def widget_of(viewable):
 
 @contextmanager
 def growing(viewable):
-    """Within this context the layout `viewable` may get new parts: they are sent at its end, in a notebook with their styles."""
+    """Within this context the layout `viewable` may get new parts: they are sent at its end, in a
+    notebook with their styles.
+    """
     documents = {model.document for model, _ in viewable._models.values()}
-    held = [document for document in documents if document.callbacks.hold_value is None]  # the others send when whoever holds them is done
+    held = [
+        document for document in documents if document.callbacks.hold_value is None
+    ]  # the others send when whoever holds them is done
     for document in held:
         document.hold("collect")
     try:
@@ -43,7 +48,9 @@ def growing(viewable):
 
 
 def _inline_styles(root):
-    """Replace links to style sheets on the network by the style sheets, which are part of the packages."""
+    """Replace links to style sheets on the network by the style sheets, which are part of the
+    packages.
+    """
     for model in root.references():
         if isinstance(model, UIElement):
             patch_inline_stylesheets(model)

@@ -1,9 +1,11 @@
-"""From data and parameters to graphs, spectra, clusters and scores, one cached stage after the other.
+"""From data and parameters to graphs, spectra, clusters and scores, one cached stage after the
+other.
 
     points -> sigma -> graph -> spectrum -> clusters -> scores
 
-Each stage of each method keeps its last value and the parameters that it came from, so a change recomputes what depends on it and nothing
-else: k costs neither graph nor spectrum, and the k-NN graph does not know of sigma and L.
+Each stage of each method keeps its last value and the parameters that it came from, so a change
+recomputes what depends on it and nothing else: k costs neither graph nor spectrum, and the k-NN
+graph does not know of sigma and L.
 """
 
 import time
@@ -12,10 +14,10 @@ from functools import partial
 
 import numpy as np
 from kdegraph import estimate_sigma, knn_graph, similarity_graph
-from kdegraph.clustering import spectral_clustering, vertices_in_clusters
+from kdegraph.clustering.partition import spectral_clustering, vertices_in_clusters
 from kdegraph.datasets import Dataset
-from kdegraph.spectra import spectrum as find_spectrum
-from kdegraph.spectra import suggest_n_clusters
+from kdegraph.eigengap import suggest_n_clusters
+from kdegraph.spectral.spectrum import spectrum as find_spectrum
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score
 
@@ -31,16 +33,23 @@ MANY_DRAWS = 1_000_000  # with more draws in all, a graph of few rounds is shown
 FEW_ROUNDS = 6
 SLOW_DRAWS = 100_000  # with more draws in all, the edges are drawn while the spectrum is computed
 
-TOLERANCE = 1e-3  # of the eigenvectors: where a graph has clusters it makes no difference, where it has none it saves most of the time
-MAX_WORK, FEWEST_PRODUCTS = 1e9, 80  # entries of the matrix in all products, some ten seconds: beyond that eigenvalues remain estimates
+# Of the eigenvectors: where a graph has clusters it makes no difference, where it has none it saves
+# most of the time.
+TOLERANCE = 1e-3
+MAX_WORK, FEWEST_PRODUCTS = (
+    1e9,
+    80,
+    # Entries of the matrix in all products, some ten seconds: beyond that eigenvalues remain estimates.
+)
 
 
 @dataclass(frozen=True)
 class Request:
-    """What to compute; the parameters are those of `kdegraph.similarity_graph`, `knn_graph` and `spectral_clustering`.
+    """What to compute; the parameters are those of `kdegraph.similarity_graph`, `knn_graph` and
+    `spectral_clustering`.
 
-    With `reproducible`, the eigenvectors do not start from those of an earlier result: the outcome depends on the request alone to the
-    last bit, and not only within the tolerance.
+    With `reproducible`, the eigenvectors do not start from those of an earlier result: the outcome
+    depends on the request alone to the last bit, and not only within the tolerance.
     """
 
     dataset: Dataset
@@ -49,13 +58,16 @@ class Request:
     n_clusters: int | str = "auto"
     n_neighbors: int = 10
     seed: int = 0
-    with_full: bool = False  # whether the full graph is wanted, too; there is none of more than `FULL_UP_TO` points
+    # Whether the full graph is wanted, too; there is none of more than `FULL_UP_TO` points.
+    with_full: bool = False
     reproducible: bool = False
 
     @property
     def methods(self):
         """The keys of `ALL_METHODS` that are computed, in order."""
-        return tuple(ALL_METHODS if self.with_full and self.dataset.n_points <= FULL_UP_TO else METHODS)
+        return tuple(
+            ALL_METHODS if self.with_full and self.dataset.n_points <= FULL_UP_TO else METHODS
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +83,11 @@ class Outcome:
     n_clusters : int
     labels : (n,) int array
         Exactly what `kdegraph.spectral_clustering` returns.
-    colours : (n,) int array
-        The same clusters, numbered so that they keep their colours from one result to the next and between the methods.
+    colors : (n,) int array
+        The same clusters, numbered so that they keep their colors from one result to the next and
+        between the methods.
     conductances : (k,) float64 array
-        Of the clusters, by the numbers in `colours`; NaN for a number that is not used.
+        Of the clusters, by the numbers in `colors`; NaN for a number that is not used.
     scores : dict
         Name of a score to its value.
     seconds : dict
@@ -86,7 +99,7 @@ class Outcome:
     spectrum: object
     n_clusters: int
     labels: np.ndarray
-    colours: np.ndarray
+    colors: np.ndarray
     conductances: np.ndarray
     scores: dict
     seconds: dict
@@ -101,7 +114,8 @@ class Outcome:
 class Result:
     """Outcomes by method; a method that is still under way is missing.
 
-    Where `coarse` is set, the KDE graph is one of `FEW_ROUNDS` rounds, which is shown until the real one is there.
+    Where `coarse` is set, the KDE graph is one of `FEW_ROUNDS` rounds, which is shown until the
+    real one is there.
     """
 
     request: Request
@@ -134,10 +148,12 @@ class Pipeline:
         ----------
         request : Request
         progress : callable
-            Called as ``progress(stage, fraction)``; may raise `kdegraph.Cancelled`. Stages that were finished by then stay cached.
+            Called as ``progress(stage, fraction)``; may raise `kdegraph.Cancelled`. Stages that
+            were finished by then stay cached.
         publish : callable
-            Called with a `Result` of the methods that are done before work on another begins, as ``publish(result, enough=True)``
-            with one that is coarse, and with an `Early` where there is much to draw.
+            Called with a `Result` of the methods that are done before work on another begins, as
+            ``publish(result, enough=True)`` with one that is coarse, and with an `Early` where
+            there is much to draw.
 
         Returns
         -------
@@ -148,26 +164,40 @@ class Pipeline:
         points = request.dataset.X
         n_clusters = request.n_clusters
         if n_clusters != "auto" and n_clusters > len(points):
-            raise ValueError(f"n_clusters must be at most {len(points)}, the number of points, got {n_clusters}")
+            raise ValueError(
+                f"n_clusters must be at most {len(points)}, the number of points, got {n_clusters}"
+            )
         sigma = request.sigma
         if sigma == "auto":
             progress("kernel width", 0.0)
             sigma = request.dataset.sigma  # what is known to suit the data, where anything is
         if sigma is None:
-            sigma, _ = self._stage("sigma", (request.dataset,), lambda: estimate_sigma(points, seed=0))
-        outcomes = {method: outcome for method, outcome in self._same_data(request).items() if method in request.methods}
+            sigma, _ = self._stage(
+                "sigma", (request.dataset,), lambda: estimate_sigma(points, seed=0)
+            )
+        outcomes = {
+            method: outcome
+            for method, outcome in self._same_data(request).items()
+            if method in request.methods
+        }
         if (coarse := self._coarse(request, sigma)) is not None:
-            outcomes["kde"] = self._outcome("kde", coarse, sigma, None, progress, publish, memory="coarse")
+            outcomes["kde"] = self._outcome(
+                "kde", coarse, sigma, None, progress, publish, memory="coarse"
+            )
             self._result = Result(request, sigma, dict(outcomes), coarse=True)
             publish(self._result, enough=True)
         for method in request.methods:
-            outcomes[method] = self._outcome(method, request, sigma, outcomes.get("kde"), progress, publish)
+            outcomes[method] = self._outcome(
+                method, request, sigma, outcomes.get("kde"), progress, publish
+            )
             self._result = Result(request, sigma, dict(outcomes))
             self._ready = partial(publish, self._result)
         return self._result
 
     def _coarse(self, request, sigma):
-        """The request for a graph that is quickly there, or None where the real one is quick, or there already."""
+        """The request for a graph that is quickly there, or None where the real one is quick, or
+        there already.
+        """
         if request.reproducible or request.n_rounds == "auto" or request.n_rounds <= FEW_ROUNDS:
             return None
         known = self._known(("kde", "graph"), self._kde(request, sigma, None)[0])
@@ -175,8 +205,14 @@ class Pipeline:
         return None if known or few_draws else replace(request, n_rounds=FEW_ROUNDS)
 
     def _same_data(self, request):
-        """The earlier outcomes: they stand until the new ones are there, unless they are of other data."""
-        return self._result.outcomes if self._result is not None and self._result.request.dataset is request.dataset else {}
+        """The earlier outcomes: they stand until the new ones are there, unless they are of other
+        data.
+        """
+        return (
+            self._result.outcomes
+            if self._result is not None and self._result.request.dataset is request.dataset
+            else {}
+        )
 
     def _outcome(self, method, request, sigma, reference, progress, publish, memory=None):
         memory = memory or method
@@ -185,7 +221,9 @@ class Pipeline:
         def announce(stage, fraction):
             progress(f"{name}: {stage}", fraction)
 
-        graph_key, build = {"kde": self._kde, "knn": self._knn, "full": self._full}[method](request, sigma, announce)
+        graph_key, build = {"kde": self._kde, "knn": self._knn, "full": self._full}[method](
+            request, sigma, announce
+        )
         known = self._known((memory, "graph"), graph_key)
         graph, graph_seconds = self._stage((memory, "graph"), graph_key, build)
         adjacency = getattr(graph, "adjacency", graph)
@@ -202,28 +240,59 @@ class Pipeline:
             n_clusters = suggest_n_clusters(spectrum.eigenvalues) if adjacency.nnz else 1
 
         def cluster():
-            return spectral_clustering(graph, n_clusters, seed=request.seed, spectrum=spectrum, points=request.dataset.X, progress=announce)
+            return spectral_clustering(
+                graph,
+                n_clusters,
+                seed=request.seed,
+                spectrum=spectrum,
+                points=request.dataset.X,
+                progress=announce,
+            )
 
         clusters_key = (spectrum_key, n_clusters)
         clustering, clusters_seconds = self._stage((memory, "clusters"), clusters_key, cluster)
 
         announce("scores", 0.0)
         n_counted = self._n_counted(memory, graph_key, adjacency)
-        scores, _ = self._stage((memory, "scores"), clusters_key, lambda: _scores(request.dataset, adjacency, n_counted, clustering))
-        colours = align(clustering.labels, self._colour_reference(method, request.dataset, reference))
+        scores, _ = self._stage(
+            (memory, "scores"),
+            clusters_key,
+            lambda: _scores(request.dataset, adjacency, n_counted, clustering),
+        )
+        colors = align(clustering.labels, self._color_reference(method, request.dataset, reference))
         last = self._same_data(request).get(method)
-        if last is not None and np.array_equal(colours, last.colours):
-            colours = last.colours  # the same object, so that views see that nothing has changed
-        conductances = np.full(int(colours.max()) + 1, np.nan)
+        if last is not None and np.array_equal(colors, last.colors):
+            colors = last.colors  # the same object, so that views see that nothing has changed
+        conductances = np.full(int(colors.max()) + 1, np.nan)
         labels, first = np.unique(clustering.labels, return_index=True)
-        conductances[colours[first[labels >= 0]]] = clustering.conductances
-        seconds = {"graph": graph_seconds, "eigenvalues": spectrum_seconds, "clusters": clusters_seconds}
-        return Outcome(method, graph, spectrum, n_clusters, clustering.labels, colours, conductances, scores, seconds)
+        conductances[colors[first[labels >= 0]]] = clustering.conductances
+        seconds = {
+            "graph": graph_seconds,
+            "eigenvalues": spectrum_seconds,
+            "clusters": clusters_seconds,
+        }
+        return Outcome(
+            method,
+            graph,
+            spectrum,
+            n_clusters,
+            clustering.labels,
+            colors,
+            conductances,
+            scores,
+            seconds,
+        )
 
     def _kde(self, request, sigma, progress):
         def build():
             progress("tree", 0.0)
-            return similarity_graph(request.dataset.X, sigma=sigma, n_rounds=request.n_rounds, seed=request.seed, progress=progress)
+            return similarity_graph(
+                request.dataset.X,
+                sigma=sigma,
+                n_rounds=request.n_rounds,
+                seed=request.seed,
+                progress=progress,
+            )
 
         return (request.dataset, sigma, request.n_rounds, request.seed), build
 
@@ -231,7 +300,7 @@ class Pipeline:
         n_neighbors = max(1, min(request.n_neighbors, len(request.dataset.X) - 1))
 
         def build():
-            progress("nearest neighbours", 0.0)
+            progress("nearest neighbors", 0.0)
             return knn_graph(request.dataset.X, n_neighbors, progress=progress)
 
         return (request.dataset, n_neighbors), build
@@ -244,7 +313,11 @@ class Pipeline:
         return (request.dataset, sigma), build
 
     def _spectrum(self, method, request, graph_key, adjacency, progress):
-        wanted = N_EIGENVALUES if request.n_clusters == "auto" else max(N_EIGENVALUES, request.n_clusters + 2)
+        wanted = (
+            N_EIGENVALUES
+            if request.n_clusters == "auto"
+            else max(N_EIGENVALUES, request.n_clusters + 2)
+        )
         if request.reproducible and method in self._warm:
             for stage in ("spectrum", "clusters", "scores"):
                 self._memory.pop((method, stage), None)
@@ -254,7 +327,11 @@ class Pipeline:
         n_counted = self._n_counted(method, graph_key, adjacency)
         wanted = min(wanted, n_counted or adjacency.shape[0])
         # After a small move of a slider the last eigenvectors are nearly right.
-        start = known if known is not None and known_key[0][0] is request.dataset and not request.reproducible else None
+        start = (
+            known
+            if known is not None and known_key[0][0] is request.dataset and not request.reproducible
+            else None
+        )
 
         def solve():
             progress("eigenvalues", 0.0)
@@ -275,10 +352,14 @@ class Pipeline:
 
     def _n_counted(self, method, graph_key, adjacency):
         """How many vertices are in components that are large enough to be clusters."""
-        return self._stage((method, "counted"), graph_key, lambda: len(vertices_in_clusters(adjacency)))[0]
+        return self._stage(
+            (method, "counted"), graph_key, lambda: len(vertices_in_clusters(adjacency))
+        )[0]
 
     def _stage(self, name, key, compute):
-        """The value of a stage and the seconds that it took, from memory when `key` is what it was computed from."""
+        """The value of a stage and the seconds that it took, from memory when `key` is what it was
+        computed from.
+        """
         if not self._known(name, key):
             if self._ready is not None:
                 self._ready()
@@ -292,17 +373,21 @@ class Pipeline:
         """Whether the value of a stage is in memory."""
         return name in self._memory and self._memory[name][0] == key
 
-    def _colour_reference(self, method, dataset, kde):
-        """Labels whose numbers the colours follow: those of the last result, the true ones, or for k-NN those of the KDE graph."""
+    def _color_reference(self, method, dataset, kde):
+        """Labels whose numbers the colors follow: those of the last result, the true ones, or for
+        k-NN those of the KDE graph.
+        """
         if method != "kde":
-            return kde.colours
+            return kde.colors
         if self._result is not None and self._result.request.dataset is dataset:
-            return self._result.outcomes["kde"].colours
+            return self._result.outcomes["kde"].colors
         return dataset.y
 
 
 def max_products(adjacency):
-    """The products after which the explorer shows the eigenvalues as they are: None leaves it to the library, where a graph is small."""
+    """The products after which the explorer shows the eigenvalues as they are: None leaves it to
+    the library, where a graph is small.
+    """
     found = max(FEWEST_PRODUCTS, int(MAX_WORK / max(adjacency.nnz, 1)))
     return found if found < 1000 else None
 
@@ -311,7 +396,8 @@ def _scores(dataset, adjacency, n_counted, clustering):
     scores = {
         "Edges": adjacency.nnz // 2,
         "Mean degree": adjacency.nnz / dataset.n_points,
-        "Megabytes": (adjacency.data.nbytes + adjacency.indices.nbytes + adjacency.indptr.nbytes) / 1e6,
+        "Megabytes": (adjacency.data.nbytes + adjacency.indices.nbytes + adjacency.indptr.nbytes)
+        / 1e6,
         "Largest conductance": float(np.max(clustering.conductances)),
     }
     if isolated := int(np.count_nonzero(np.diff(adjacency.indptr) == 0)):
@@ -324,7 +410,8 @@ def _scores(dataset, adjacency, n_counted, clustering):
 
 
 def align(labels, reference):
-    """Renumber `labels` so that as many points as possible have the number they have in `reference`.
+    """Renumber `labels` so that as many points as possible have the number they have in
+    `reference`.
 
     Parameters
     ----------

@@ -6,8 +6,14 @@ COMPONENTS = ("PC 1", "PC 2")
 
 
 def axes(dataset):
-    """Names of the axes that points can be drawn along: their features, and for d > 2 two principal components first."""
-    return (*COMPONENTS, *dataset.feature_names) if len(dataset.feature_names) > 2 else dataset.feature_names
+    """Names of the axes that points can be drawn along: their features, and for d > 2 two principal
+    components first.
+    """
+    return (
+        (*COMPONENTS, *dataset.feature_names)
+        if len(dataset.feature_names) > 2
+        else dataset.feature_names
+    )
 
 
 def positions(dataset, horizontal, vertical):
@@ -16,7 +22,8 @@ def positions(dataset, horizontal, vertical):
     Returns
     -------
     (n, 2) float64 array
-        With a single feature, the second coordinate is a random height, so that the points can be told apart.
+        With a single feature, the second coordinate is a random height, so that the points can be
+        told apart.
     """
     X = dataset.X
     if X.shape[1] == 1:
@@ -44,9 +51,9 @@ def principal_components(X):
     (n, 2) float64 array
         In units of X. The sign, which is arbitrary, is such that the largest weight is positive.
     """
-    centred = X - X.mean(axis=0)
-    scale = max(float(np.abs(centred).max()), 1e-300)
-    centred /= scale  # so that the squares neither overflow nor vanish
-    vectors = np.linalg.eigh(centred.T @ centred)[1][:, :-3:-1]
+    centered = X - X.mean(axis=0)
+    scale = max(float(np.abs(centered).max()), 1e-300)
+    centered /= scale  # so that the squares neither overflow nor vanish
+    vectors = np.linalg.eigh(centered.T @ centered)[1][:, :-3:-1]
     vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), (0, 1)])
-    return centred @ vectors * scale
+    return centered @ vectors * scale

@@ -6,7 +6,8 @@ from .pipeline import TOLERANCE, max_products
 def write(session):
     """The program, as UTF-8.
 
-    It uses the library alone, and finds the same neighbours and the same labels to the last bit (with the same versions of the libraries).
+    It uses the library alone, and finds the same neighbors and the same labels to the last bit
+    (with the same versions of the libraries).
     """
     state = session.state
     kde, knn = state.outcome("kde"), state.outcome("knn")
@@ -39,7 +40,11 @@ def _clusters(graph, spectrum, labels, outcome, request):
     smallest = "auto" if outcome.adjacency.nnz else 1
     n_components = len(outcome.spectrum.eigenvalues)
     effort = max_products(outcome.adjacency)
-    options = f"tol={TOLERANCE!r}, " + f"max_products={effort}, " * (effort is not None) + f"smallest_component={smallest!r}"
+    options = (
+        f"tol={TOLERANCE!r}, "
+        + f"max_products={effort}, " * (effort is not None)
+        + f"smallest_component={smallest!r}"
+    )
     return [
         f"{spectrum} = kdegraph.spectrum({graph}, {n_components}, seed={request.seed}, {options})",
         f"{labels} = kdegraph.spectral_clustering(",

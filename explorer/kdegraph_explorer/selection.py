@@ -9,7 +9,8 @@ def indices_within(geometry, positions, reach=0.0):
     Parameters
     ----------
     geometry : dict
-        ``{"type": "rect", "x0", "x1", "y0", "y1"}``, ``{"type": "poly", "x", "y"}`` or ``{"type": "point", "x", "y"}``.
+        ``{"type": "rect", "x0", "x1", "y0", "y1"}``, ``{"type": "poly", "x", "y"}`` or ``{"type":
+        "point", "x", "y"}``.
     positions : (n, 2) float array
     reach : float
         For a single point, how far away the nearest one may be.
@@ -25,7 +26,9 @@ def indices_within(geometry, positions, reach=0.0):
         y0, y1 = sorted((geometry["y0"], geometry["y1"]))
         inside = (x0 <= x) & (x <= x1) & (y0 <= y) & (y <= y1)
     elif geometry["type"] == "poly":
-        inside = _inside_polygon(x, y, np.asarray(geometry["x"], dtype=float), np.asarray(geometry["y"], dtype=float))
+        inside = _inside_polygon(
+            x, y, np.asarray(geometry["x"], dtype=float), np.asarray(geometry["y"], dtype=float)
+        )
     else:
         distances = np.hypot(x - geometry["x"], y - geometry["y"])
         nearest = int(np.argmin(distances))
@@ -41,24 +44,38 @@ def combined(before, found, keys):
     before, found : int arrays
         In ascending order.
     keys : dict
-        Whether "shift" and "ctrl" are held down: Shift adds, Ctrl keeps what is in both, Ctrl+Shift takes away.
+        Whether "shift" and "ctrl" are held down: Shift adds, Ctrl keeps what is in both, Ctrl+Shift
+        takes away.
 
     Returns
     -------
     int array
     """
-    operations = {(True, False): np.union1d, (False, True): np.intersect1d, (True, True): np.setdiff1d}
+    operations = {
+        (True, False): np.union1d,
+        (False, True): np.intersect1d,
+        (True, True): np.setdiff1d,
+    }
     operation = operations.get((bool(keys.get("shift")), bool(keys.get("ctrl"))))
     return found if operation is None else operation(before, found)
 
 
 def _inside_polygon(x, y, corners_x, corners_y):
-    """Even-odd rule: a point is inside when a ray from it crosses the outline an odd number of times."""
+    """Even-odd rule: a point is inside when a ray from it crosses the outline an odd number of
+    times.
+    """
     inside = np.zeros(len(x), dtype=bool)
-    candidates = np.flatnonzero((x >= corners_x.min()) & (x <= corners_x.max()) & (y >= corners_y.min()) & (y <= corners_y.max()))
+    candidates = np.flatnonzero(
+        (x >= corners_x.min())
+        & (x <= corners_x.max())
+        & (y >= corners_y.min())
+        & (y <= corners_y.max())
+    )
     px, py = x[candidates], y[candidates]
     crossings = np.zeros(len(candidates), dtype=bool)
-    for ax, ay, bx, by in zip(corners_x, corners_y, np.roll(corners_x, -1), np.roll(corners_y, -1), strict=True):
+    for ax, ay, bx, by in zip(
+        corners_x, corners_y, np.roll(corners_x, -1), np.roll(corners_y, -1), strict=True
+    ):
         if ay != by:
             crossings ^= ((ay > py) != (by > py)) & (px < (bx - ax) * (py - ay) / (by - ay) + ax)
     inside[candidates] = crossings

@@ -16,7 +16,10 @@ from .sources.given import Given
 from .stages import LOADING, UPLOADING, Stages
 from .state import State
 
-PATIENCE, BREATH = 0.5, 0.1  # seconds: at most, until a first look is drawn here; then, for the browser to paint it
+PATIENCE, BREATH = (
+    0.5,
+    0.1,
+)  # seconds: at most, until a first look is drawn here; then, for the browser to paint it
 
 
 class Session:
@@ -58,21 +61,31 @@ class Session:
         self._jobs = []
         self._own_thread = threading.get_ident()
         self._news = threading.Condition()  # notified when a job has begun or ended, or is to stop
-        self._compute = self.latest(self._run, deliver=self._accept, fail=self._fail, report=self._report)
-        self._load = self.latest(self._make, deliver=self._use, fail=self._refuse, report=self._report)
+        self._compute = self.latest(
+            self._run, deliver=self._accept, fail=self._fail, report=self._report
+        )
+        self._load = self.latest(
+            self._make, deliver=self._use, fail=self._refuse, report=self._report
+        )
         self.origin = None
         self._requested = None
         self._stages = Stages()
         self._waiting = []  # callbacks for a reproducible result
-        self._restored = None  # the snapshot that is being brought back, until its data are on the screen
+        self._restored = (
+            None  # the snapshot that is being brought back, until its data are on the screen
+        )
         self._cancelled = False  # since the beginning of the last upload
         self.settling = False
         self.state.param.watch(lambda *events: self._request(), [*State.CHOICES, "with_full"])
         self.state.param.watch(lambda event: self.start(), "source")
         for source in sources:
             if source.controls:
-                source.param.watch(lambda *events, key=source.key: self._changed(key), list(source.controls))
-        self.state.param.watch(lambda event: self._look(), "shown", precedence=1)  # after the views have taken notice
+                source.param.watch(
+                    lambda *events, key=source.key: self._changed(key), list(source.controls)
+                )
+        self.state.param.watch(
+            lambda event: self._look(), "shown", precedence=1
+        )  # after the views have taken notice
         self.history = History(self)
 
     def latest(self, work, **callbacks):
@@ -82,7 +95,9 @@ class Session:
         return job
 
     def start(self):
-        """Load the data of the chosen source, in a thread. When that fails, the earlier data stay and the error is shown."""
+        """Load the data of the chosen source, in a thread. When that fails, the earlier data stay
+        and the error is shown.
+        """
         if not self.settling:
             self._restored = None
             self._load_from(self.sources[self.state.source])
@@ -99,12 +114,19 @@ class Session:
 
     @property
     def restoring(self):
-        """Whether choices are being brought back; until that is done, what changes is nobody's choice."""
+        """Whether choices are being brought back; until that is done, what changes is nobody's
+        choice.
+        """
         return self._restored is not None
 
     def restore(self, snapshot):
-        """Bring back the choices of a `Snapshot`. Where they need other data, these are loaded first."""
-        source, other_data = self.sources[snapshot.source], take(self).only_data != snapshot.only_data
+        """Bring back the choices of a `Snapshot`. Where they need other data, these are loaded
+        first.
+        """
+        source, other_data = (
+            self.sources[snapshot.source],
+            take(self).only_data != snapshot.only_data,
+        )
         self._restored = snapshot
         with self._settle():
             self.state.source = snapshot.source
@@ -117,7 +139,11 @@ class Session:
 
     @staticmethod
     def _without_axes(snapshot):
-        return {name: value for name, value in snapshot.choices.items() if name not in ("horizontal", "vertical")}
+        return {
+            name: value
+            for name, value in snapshot.choices.items()
+            if name not in ("horizontal", "vertical")
+        }
 
     def _look(self):
         """Bring back axes and selection, once the points are on the screen that they are meant for."""
@@ -125,7 +151,11 @@ class Session:
         if snapshot is None or state.shown is None or state.shown is not state.dataset:
             return
         names = axes(state.shown)
-        values = {name: snapshot.choices[name] for name in ("horizontal", "vertical") if snapshot.choices.get(name) in names}
+        values = {
+            name: snapshot.choices[name]
+            for name in ("horizontal", "vertical")
+            if snapshot.choices.get(name) in names
+        }
         if not len(snapshot.selection) or snapshot.selection[-1] < state.shown.n_points:
             values["selection"] = snapshot.selection
         if snapshot.view in state.param.view.objects:
@@ -140,10 +170,11 @@ class Session:
         self._request()
 
     def reproduce(self, callback):
-        """Call ``callback()`` on the session's thread once the result is one that depends on the present choices alone.
+        """Call ``callback()`` on the session's thread once the result is one that depends on the
+        present choices alone.
 
-        What is shown while sliders move starts from the eigenvectors before, and may differ from that within the tolerance. When the work
-        fails or is cancelled, the callback is forgotten.
+        What is shown while sliders move starts from the eigenvectors before, and may differ from
+        that within the tolerance. When the work fails or is cancelled, the callback is forgotten.
         """
         request = self._reproducible_request()
         if request is not None:
@@ -160,7 +191,9 @@ class Session:
             return
         if self.state.error:
             self._waiting.clear()
-        elif self.state.result.request != self._reproducible_request():  # the choices have changed meanwhile
+        elif (
+            self.state.result.request != self._reproducible_request()
+        ):  # the choices have changed meanwhile
             self._compute.request(self._reproducible_request())
         else:
             waiting, self._waiting = self._waiting, []
@@ -225,7 +258,11 @@ class Session:
         with self._settle():
             source.settle()
         self.origin = (source, source.recall())
-        choices = self._without_axes(snapshot) if snapshot is not None and snapshot is self._restored else {}
+        choices = (
+            self._without_axes(snapshot)
+            if snapshot is not None and snapshot is self._restored
+            else {}
+        )
         self.state.param.update(dataset=dataset, **choices)
 
     def _refuse(self, request, error):
@@ -254,7 +291,9 @@ class Session:
         return self._pipeline.run(request, progress, show)
 
     def _let_draw(self, progress):
-        """Wait, in the worker, until a first look is on the screen: what comes next would take the processor from those who draw it."""
+        """Wait, in the worker, until a first look is on the screen: what comes next would take the
+        processor from those who draw it.
+        """
         drawing = [job for job in self._jobs if job not in (self._load, self._compute)]
         taken = threading.Event()
 
@@ -298,14 +337,20 @@ class Session:
             self.state.show()  # this takes a while: the points need not wait for their clusters
         if stage is not None:
             self._stages.note(stage, fraction)
-        self.state.param.update(stage=stage, fraction=fraction, stages=self._stages.rows() if stage is not None else ())
+        self.state.param.update(
+            stage=stage, fraction=fraction, stages=self._stages.rows() if stage is not None else ()
+        )
         if stage is None:
-            self.state.early = None  # where the work was stopped or has failed, the last result stands
+            self.state.early = (
+                None  # where the work was stopped or has failed, the last result stands
+            )
             self._reproduced()
 
 
 def explain(error):
-    """The sentence that the user reads for an exception: its own, when it is one about what was passed in."""
+    """The sentence that the user reads for an exception: its own, when it is one about what was
+    passed in.
+    """
     if isinstance(error, (ValueError, TypeError, MemoryError)) and str(error):
         return str(error)
     return f"{type(error).__name__}: {error}"

@@ -42,8 +42,13 @@ def read(session, content) -> Snapshot:
         With what is wrong with the file.
     """
     if len(content) > MAX_BYTES:
-        raise ValueError(f"the session file is too large: {len(content):,} bytes, the limit is {MAX_BYTES:,}")
-    for signs, limit, what in ((b"[{", MAX_PARTS, "lists and objects"), (b",", MAX_VALUES, "values")):
+        raise ValueError(
+            f"the session file is too large: {len(content):,} bytes, the limit is {MAX_BYTES:,}"
+        )
+    for signs, limit, what in (
+        (b"[{", MAX_PARTS, "lists and objects"),
+        (b",", MAX_VALUES, "values"),
+    ):
         if (found := sum(map(content.count, signs))) > limit:
             limited = f"{found:,} {what}, the limit is {limit:,}"
             raise ValueError(f"the file is no session: it has {limited}; {ADVICE}")
@@ -55,7 +60,9 @@ def read(session, content) -> Snapshot:
         raise ValueError(f"the file is no session of the explorer; {ADVICE}")
     if values.get("version") != VERSION:
         found = quoted(values.get("version"))
-        raise ValueError(f"the session file is of version {found}; this explorer reads version {VERSION}")
+        raise ValueError(
+            f"the session file is of version {found}; this explorer reads version {VERSION}"
+        )
     for name, kind in (("source", str), ("data", dict), ("choices", dict), ("selection", list)):
         if not isinstance(values.get(name), kind):
             raise ValueError(f"the session file is damaged: {name} is {quoted(values.get(name))}")
@@ -63,4 +70,11 @@ def read(session, content) -> Snapshot:
         found, known = quoted(values["source"]), ", ".join(session.sources)
         raise ValueError(f"the session file names the source {found}, which is not one of {known}")
     data = session.sources[values["source"]].unpack(values["data"])
-    return checked(session, values["source"], data, values["choices"], values["selection"], values.get("view", ""))
+    return checked(
+        session,
+        values["source"],
+        data,
+        values["choices"],
+        values["selection"],
+        values.get("view", ""),
+    )

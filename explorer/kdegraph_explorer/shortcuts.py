@@ -9,7 +9,8 @@ class Shortcut(NamedTuple):
     Attributes
     ----------
     keys : tuple of str
-        As the browser names them, with "ctrl+" and "shift+" before them; on a Mac, the command key counts as control.
+        As the browser names them, with "ctrl+" and "shift+" before them; on a Mac, the command key
+        counts as control.
     shown : str
         As the help writes them.
     action : str
@@ -31,12 +32,17 @@ SHORTCUTS = (
     Shortcut(("d",), "D", "focus source", "Go to the data."),
     Shortcut(("s",), "S", "focus sigma", "Go to the kernel width σ; then the arrow keys move it."),
     Shortcut(("l",), "L", "focus n_rounds", "Go to the rounds L."),
-    Shortcut(("n",), "N", "focus n_neighbors", "Go to the neighbours of the k-NN graph."),
+    Shortcut(("n",), "N", "focus n_neighbors", "Go to the neighbors of the k-NN graph."),
     Shortcut(("k",), "K", "focus n_clusters", "Go to the number of clusters k."),
     Shortcut(("v",), "V", "next view", "Show the next of the large views."),
     Shortcut(("e",), "E", "edges", "Show or hide the edges."),
     Shortcut(("m",), "M", "drag move", "Let dragging in a plot move the window."),
-    Shortcut(("b",), "B", "drag box", "Let dragging select the points in a box. Shift adds, Ctrl+Shift takes away."),
+    Shortcut(
+        ("b",),
+        "B",
+        "drag box",
+        "Let dragging select the points in a box. Shift adds, Ctrl+Shift takes away.",
+    ),
     Shortcut(("o",), "O", "drag lasso", "Let dragging select the points in a lasso."),
     Shortcut(("t",), "T", "tables", "Show tables in place of the plots, or the plots again."),
     Shortcut(("c",), "C", "next cluster", "Select the next cluster."),
@@ -46,7 +52,12 @@ SHORTCUTS = (
     Shortcut(("+", "="), "+", "zoom in", "Look closer."),
     Shortcut(("-",), "−", "zoom out", "Look from further away."),
     Shortcut(("0",), "0", "zoom reset", "Show everything."),
-    Shortcut(("shift+ArrowLeft",), "Shift+←", "move left", "Move the window to the left; so too with the other arrows."),
+    Shortcut(
+        ("shift+ArrowLeft",),
+        "Shift+←",
+        "move left",
+        "Move the window to the left; so too with the other arrows.",
+    ),
     Shortcut(("shift+ArrowRight",), "", "move right", ""),
     Shortcut(("shift+ArrowUp",), "", "move up", ""),
     Shortcut(("shift+ArrowDown",), "", "move down", ""),

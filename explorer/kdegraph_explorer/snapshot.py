@@ -1,4 +1,6 @@
-"""The choices of a session as plain values: what undo, the address of the page and a session file bring back."""
+"""The choices of a session as plain values: what undo, the address of the page and a session file
+bring back.
+"""
 
 from dataclasses import dataclass, field
 
@@ -10,7 +12,8 @@ from .state import AUTOMATIC, State
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The choices of a session at one moment. What was chosen automatically is left out: it follows from the rest.
+    """The choices of a session at one moment. What was chosen automatically is left out: it follows
+    from the rest.
 
     Attributes
     ----------
@@ -22,7 +25,8 @@ class Snapshot:
         Parameters of the state by name, those in `State.KEPT`.
     selection : int array
     view : str
-        The large view that is shown; empty when that does not matter. It is no choice that can be taken back.
+        The large view that is shown; empty when that does not matter. It is no choice that can be
+        taken back.
     """
 
     source: str
@@ -46,7 +50,9 @@ def take(session):
     state = session.state
     left_out = {name for name, flag in AUTOMATIC.items() if getattr(state, flag)}
     choices = {name: getattr(state, name) for name in State.KEPT if name not in left_out}
-    return Snapshot(state.source, session.sources[state.source].recall(), choices, state.selection, state.view)
+    return Snapshot(
+        state.source, session.sources[state.source].recall(), choices, state.selection, state.view
+    )
 
 
 def checked(session, source, data, choices, selection=(), view=""):

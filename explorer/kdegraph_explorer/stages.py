@@ -1,17 +1,26 @@
-"""How far each stage of the present work is: a row for each graph, in it a bar for each stage. No widgets here."""
+"""How far each stage of the present work is: a row for each graph, in it a bar for each stage. No
+widgets here.
+"""
 
 from .pipeline import ALL_METHODS, FIRST_LOOK, METHODS
 
 UPLOADING, LOADING = "File: arriving", "Data: loading"
 SPECTRUM = {"eigenvalues": "spectrum", "components": "spectrum", "eigenvectors": "spectrum"}
 CLUSTERS = {"clusters": "clusters", "k-means": "clusters", "scores": "clusters"}
-SAMPLED = {"tree": "tree", "kernel degrees": "degrees", "samples": "samples", "graph": "graph", **SPECTRUM, **CLUSTERS}
+SAMPLED = {
+    "tree": "tree",
+    "kernel degrees": "degrees",
+    "samples": "samples",
+    "graph": "graph",
+    **SPECTRUM,
+    **CLUSTERS,
+}
 ROWS = {  # a row to its stages, as the computations report them, and the bar of each
     "File": {"arriving": "file"},
     "Data": {"loading": "data"},
     FIRST_LOOK: SAMPLED,
     ALL_METHODS["kde"]: SAMPLED,
-    ALL_METHODS["knn"]: {"nearest neighbours": "neighbours", **SPECTRUM, **CLUSTERS},
+    ALL_METHODS["knn"]: {"nearest neighbors": "neighbors", **SPECTRUM, **CLUSTERS},
     ALL_METHODS["full"]: {"full graph": "graph", **SPECTRUM, **CLUSTERS},
 }
 
@@ -26,15 +35,23 @@ class Stages:
     """
 
     def __init__(self, *first):
-        self._shown = {*METHODS.values(), *first}  # what comes for certain; the others when they are reported
+        self._shown = {
+            *METHODS.values(),
+            *first,
+        }  # what comes for certain; the others when they are reported
         self._at = (0, 0, 0.0)  # the last report: its row, its bar, and how far that is
 
     def note(self, stage, fraction):
-        """Take in a report, "row: stage"; one that says that less is done than was known is not taken."""
+        """Take in a report, "row: stage"; one that says that less is done than was known is not
+        taken.
+        """
         row, _, name = stage.partition(": ")
         if name in ROWS.get(row, ()):
             bars = list(dict.fromkeys(ROWS[row].values()))
-            self._at = max(self._at, (list(ROWS).index(row), bars.index(ROWS[row][name]), min(max(fraction, 0.0), 1.0)))
+            self._at = max(
+                self._at,
+                (list(ROWS).index(row), bars.index(ROWS[row][name]), min(max(fraction, 0.0), 1.0)),
+            )
             self._shown.add(row)
 
     def rows(self):
@@ -46,7 +63,13 @@ class Stages:
         """
         row_at, bar_at, fraction = self._at
         return tuple(
-            (name, tuple((bar, _done((row, i), (row_at, bar_at), fraction)) for i, bar in enumerate(dict.fromkeys(ROWS[name].values()))))
+            (
+                name,
+                tuple(
+                    (bar, _done((row, i), (row_at, bar_at), fraction))
+                    for i, bar in enumerate(dict.fromkeys(ROWS[name].values()))
+                ),
+            )
             for row, name in enumerate(ROWS)
             if name in self._shown
         )

@@ -7,14 +7,18 @@ from kdegraph.datasets import Dataset
 from .pipeline import Early, Request, Result
 from .projection import axes
 
-AUTOMATIC = {"sigma": "sigma_auto", "n_rounds": "rounds_auto", "n_clusters": "clusters_auto"}  # a parameter, and the box that sets it
+AUTOMATIC = {
+    "sigma": "sigma_auto",
+    "n_rounds": "rounds_auto",
+    "n_clusters": "clusters_auto",
+}  # a parameter, and the box that sets it
 
 
 class State(param.Parameterized):
     """The choices and the results of one session.
 
-    Widgets are built from these parameters and views watch them; neither is known here. The `doc` of a parameter is the sentence that the
-    user reads beside its control.
+    Widgets are built from these parameters and views watch them; neither is known here. The `doc`
+    of a parameter is the sentence that the user reads beside its control.
     """
 
     source = param.Selector(objects=[""], label="Source", doc="Where the points come from.")
@@ -30,16 +34,18 @@ class State(param.Parameterized):
     sigma_auto = param.Boolean(
         default=True,
         label="auto σ",
-        doc="The value known to suit the data or, without one, the mean distance of a point to its 10th nearest neighbour.",
+        doc="The value known to suit the data or, without one, the mean distance of a point to its 10th nearest neighbor.",
     )
     n_rounds = param.Integer(
         default=20,
         bounds=(1, 1000),
         softbounds=(1, 60),
         label="Rounds L",
-        doc="Neighbours drawn per point. More rounds: a denser graph that is closer to the full one.",
+        doc="Neighbors drawn per point. More rounds: a denser graph that is closer to the full one.",
     )
-    rounds_auto = param.Boolean(default=False, label="auto L", doc="L grows with the logarithm of the number of points.")
+    rounds_auto = param.Boolean(
+        default=False, label="auto L", doc="L grows with the logarithm of the number of points."
+    )
     n_clusters = param.Integer(
         default=2,
         bounds=(1, 100),
@@ -47,13 +53,17 @@ class State(param.Parameterized):
         label="Clusters k",
         doc="Number of groups. The graph and its spectrum are kept when k changes.",
     )
-    clusters_auto = param.Boolean(default=True, label="auto k", doc="k is where the eigenvalues of the KDE graph show their largest gap.")
+    clusters_auto = param.Boolean(
+        default=True,
+        label="auto k",
+        doc="k is where the eigenvalues of the KDE graph show their largest gap.",
+    )
     n_neighbors = param.Integer(
         default=10,
         bounds=(1, 200),
         softbounds=(1, 50),
-        label="k-NN neighbours",
-        doc="Nearest neighbours per point in the k-NN graph, the usual alternative.",
+        label="k-NN neighbors",
+        doc="Nearest neighbors per point in the k-NN graph, the usual alternative.",
     )
     seed = param.Integer(
         default=0,
@@ -62,14 +72,28 @@ class State(param.Parameterized):
         doc="Start of all random draws of the graph and the clustering. The same seed gives the same result.",
     )
 
-    horizontal = param.Selector(objects=[""], label="Horizontal axis", doc="Column, or principal component, along which the points lie.")
-    vertical = param.Selector(objects=[""], label="Vertical axis", doc="Column, or principal component, along which the points lie.")
+    horizontal = param.Selector(
+        objects=[""],
+        label="Horizontal axis",
+        doc="Column, or principal component, along which the points lie.",
+    )
+    vertical = param.Selector(
+        objects=[""],
+        label="Vertical axis",
+        doc="Column, or principal component, along which the points lie.",
+    )
     show_edges = param.Boolean(
-        default=True, label="Edges", doc="Draw the edges: in a cluster's colour inside it, grey between two clusters."
+        default=True,
+        label="Edges",
+        doc="Draw the edges: in a cluster's color inside it, gray between two clusters.",
     )
     edges = param.Selector(
         default="all",
-        objects={"All, as density": "all", "The strongest": "strongest", "Of the selection": "selection"},
+        objects={
+            "All, as density": "all",
+            "The strongest": "strongest",
+            "Of the selection": "selection",
+        },
         label="Which edges",
         doc="All of them, the 3,000 of greatest weight as lines, or none but those at selected points. With a selection, only its edges.",
     )
@@ -80,31 +104,67 @@ class State(param.Parameterized):
         doc="What dragging in a plot does: move the window, or select the points in a box or a lasso. Shift adds, Ctrl+Shift takes away.",
     )
     segments = param.Selector(
-        default="colours",
-        objects={"Cluster colours": "colours", "Mean colours": "means", "Boundaries": "boundaries"},
+        default="colors",
+        objects={"Cluster colors": "colors", "Mean colors": "means", "Boundaries": "boundaries"},
         label="Segments",
-        doc="Each segment of the photograph in the colour of its cluster, in its own mean colour, or only its outline.",
+        doc="Each segment of the photograph in the color of its cluster, in its own mean color, or only its outline.",
     )
-    overlay = param.Number(default=0.55, bounds=(0, 1), label="Overlay", doc="How strongly the segments cover the photograph.")
+    overlay = param.Number(
+        default=0.55,
+        bounds=(0, 1),
+        label="Overlay",
+        doc="How strongly the segments cover the photograph.",
+    )
 
-    view = param.Selector(objects=[""], label="View", doc="Which of the large views is on the screen.")
-    with_full = param.Boolean(default=False, doc="Whether the full graph is wanted, too, where the points are few enough.")
+    view = param.Selector(
+        objects=[""], label="View", doc="Which of the large views is on the screen."
+    )
+    with_full = param.Boolean(
+        default=False, doc="Whether the full graph is wanted, too, where the points are few enough."
+    )
     tables = param.Boolean(default=False, label="Tables", doc="Show tables in place of the plots.")
 
     shown = param.ClassSelector(
-        class_=Dataset, doc="The points that are drawn: as `dataset`, or those before while the first result is near."
+        class_=Dataset,
+        doc="The points that are drawn: as `dataset`, or those before while the first result is near.",
     )
-    selection = param.Array(default=np.empty(0, dtype=np.intp), doc="Indices of the points that were selected in a plot.")
-    result = param.ClassSelector(class_=Result, doc="The newest result; parts that are still under way are missing.")
-    early = param.Parameter(doc="The newest KDE graph, while its clusters are under way; else None.")
-    error = param.String(default="", doc="What went wrong with the newest request; empty when nothing did.")
-    notice = param.String(default="", doc="What was wrong with how the session began; it stays until something is chosen.")
+    selection = param.Array(
+        default=np.empty(0, dtype=np.intp),
+        doc="Indices of the points that were selected in a plot.",
+    )
+    result = param.ClassSelector(
+        class_=Result, doc="The newest result; parts that are still under way are missing."
+    )
+    early = param.Parameter(
+        doc="The newest KDE graph, while its clusters are under way; else None."
+    )
+    error = param.String(
+        default="", doc="What went wrong with the newest request; empty when nothing did."
+    )
+    notice = param.String(
+        default="",
+        doc="What was wrong with how the session began; it stays until something is chosen.",
+    )
     busy = param.Boolean(default=False, doc="Whether anything is computed or drawn at the moment.")
-    stage = param.String(default=None, allow_None=True, doc="What is being computed; None when nothing is.")
+    stage = param.String(
+        default=None, allow_None=True, doc="What is being computed; None when nothing is."
+    )
     fraction = param.Number(default=1.0, doc="How much of the stage is done, from 0 to 1.")
-    stages = param.Parameter(default=(), doc="All stages of the work and how much of each is done, as `Stages.rows`.")
+    stages = param.Parameter(
+        default=(), doc="All stages of the work and how much of each is done, as `Stages.rows`."
+    )
 
-    CHOICES = ("dataset", "sigma", "sigma_auto", "n_rounds", "rounds_auto", "n_clusters", "clusters_auto", "n_neighbors", "seed")
+    CHOICES = (
+        "dataset",
+        "sigma",
+        "sigma_auto",
+        "n_rounds",
+        "rounds_auto",
+        "n_clusters",
+        "clusters_auto",
+        "n_neighbors",
+        "seed",
+    )
     KEPT = (
         *CHOICES[1:],
         "horizontal",
@@ -131,7 +191,9 @@ class State(param.Parameterized):
 
     def choose(self, **values):
         """Set parameters by hand: what is set is no longer automatic."""
-        self.param.update(**values, **{flag: False for name, flag in AUTOMATIC.items() if name in values})
+        self.param.update(
+            **values, **{flag: False for name, flag in AUTOMATIC.items() if name in values}
+        )
 
     def show(self):
         """Draw the present data from now on: selection and axes start anew, the other choices stay."""
@@ -143,11 +205,17 @@ class State(param.Parameterized):
             self.param.vertical.objects = names
             nothing = np.empty(0, dtype=np.intp)
             self.param.update(
-                shown=self.dataset, horizontal=names[0], vertical=names[min(1, len(names) - 1)], selection=nothing, early=None
+                shown=self.dataset,
+                horizontal=names[0],
+                vertical=names[min(1, len(names) - 1)],
+                selection=nothing,
+                early=None,
             )
 
     def accept(self, result):
-        """Take in a `Result` of the present data, with the values that were chosen automatically for it, or an `Early` graph."""
+        """Take in a `Result` of the present data, with the values that were chosen automatically
+        for it, or an `Early` graph.
+        """
         if isinstance(result, Early):
             with param.parameterized.batch_call_watchers(self):
                 self.show()

@@ -1,6 +1,8 @@
-"""The first call of a compiled kernel takes seconds: it is made in the background, once per process, with a message.
+"""The first call of a compiled kernel takes seconds: it is made in the background, once per
+process, with a message.
 
-The kernels of datashader are compiled anew in every process, as they are not kept on the disk: computations do not wait for them.
+The kernels of datashader are compiled anew in every process, as they are not kept on the disk:
+computations do not wait for them.
 """
 
 import threading
@@ -17,7 +19,9 @@ _computable = threading.Event()
 
 
 def start():
-    """Begin to compile the kernels that the explorer needs, or to load them from the cache, unless that was begun before."""
+    """Begin to compile the kernels that the explorer needs, or to load them from the cache, unless
+    that was begun before.
+    """
     global _thread
     with _lock:
         if _thread is None:
@@ -31,7 +35,8 @@ def wait(progress):
     Parameters
     ----------
     progress : callable
-        Called as ``progress(stage, fraction)`` ten times a second meanwhile; may raise `kdegraph.Cancelled` to give up waiting.
+        Called as ``progress(stage, fraction)`` ten times a second meanwhile; may raise
+        `kdegraph.Cancelled` to give up waiting.
     """
     start()
     while not _computable.wait(0.1) and _thread.is_alive():

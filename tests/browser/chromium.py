@@ -1,4 +1,6 @@
-"""Which Chromium the browser tests drive; run as a program, the exit status says whether there is one."""
+"""Which Chromium the browser tests drive; run as a program, the exit status says whether there is
+one.
+"""
 
 import os
 import shutil
@@ -9,7 +11,9 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 
 def find():
-    """Path of a Chromium that starts: the variable CHROMIUM, one on PATH, or the one Playwright installed; else None."""
+    """Path of a Chromium that starts: the variable CHROMIUM, one on PATH, or the one Playwright
+    installed; else None.
+    """
     if chosen := os.environ.get("CHROMIUM"):
         return shutil.which(chosen)
     for path in filter(None, map(shutil.which, NAMES)):

@@ -1,4 +1,6 @@
-"""A real Chromium, the served explorer, and the rules that every browser test keeps: no error, no request that leaves the machine."""
+"""A real Chromium, the served explorer, and the rules that every browser test keeps: no error, no
+request that leaves the machine.
+"""
 
 import os
 import re
@@ -52,7 +54,9 @@ def chromium():
     """A Chromium; the package's own, so that tests outside it may run event loops."""
     path = find()
     if path is None:
-        pytest.fail("no Chromium: run `make test`, or install chromium or google-chrome, or set CHROMIUM=/path/to/it")
+        pytest.fail(
+            "no Chromium: run `make test`, or install chromium or google-chrome, or set CHROMIUM=/path/to/it"
+        )
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield browser
@@ -61,7 +65,9 @@ def chromium():
 
 @pytest.fixture(scope="package")
 def serve(tmp_path_factory):
-    """Starts a program that serves HTTP, waits for it, and returns its address and the path of its log."""
+    """Starts a program that serves HTTP, waits for it, and returns its address and the path of its
+    log.
+    """
     running = []
 
     def start(command, path="/", **environment):
@@ -91,7 +97,10 @@ def serve(tmp_path_factory):
 @pytest.fixture(scope="package")
 def explorer_server(serve):
     """(address, log) of the explorer, served as the README says."""
-    return serve([sys.executable, "-m", "panel", "serve", "apps/explorer.py", "--port", "{port}"], path="/explorer")
+    return serve(
+        [sys.executable, "-m", "panel", "serve", "apps/explorer.py", "--port", "{port}"],
+        path="/explorer",
+    )
 
 
 @pytest.hookimpl(wrapper=True)
@@ -103,7 +112,9 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture
 def new_page(chromium, request):
-    """Makes pages, with options for the browser context; at the end, fails the test if one had a problem."""
+    """Makes pages, with options for the browser context; at the end, fails the test if one had a
+    problem.
+    """
     pages = Pages(chromium)
     yield pages.open
     if getattr(request.node, "failed", False):
@@ -126,7 +137,9 @@ def clean_log(explorer_server):
 @pytest.fixture
 def explorer(clean_log, new_page, explorer_server):
     """Opens the explorer in a page of its own."""
-    return lambda query="", **options: ExplorerPage(new_page(**options)).open(explorer_server[0] + query)
+    return lambda query="", **options: ExplorerPage(new_page(**options)).open(
+        explorer_server[0] + query
+    )
 
 
 @pytest.fixture(scope="package")
@@ -137,7 +150,9 @@ def first_views():
 
 @pytest.fixture
 def first_view(clean_log, first_views, chromium, explorer_server, request):
-    """The explorer as it opens, for tests that leave it as they found it: they share one page, as opening one takes long."""
+    """The explorer as it opens, for tests that leave it as they found it: they share one page, as
+    opening one takes long.
+    """
     if first_views:
         pages, explorer = first_views.pop()
     else:
@@ -163,14 +178,27 @@ def report(request):
 
 @pytest.fixture
 def screenshot(report):
-    """``screenshot(page, name, hide=[locators])`` fails unless the page looks like the baseline `name`."""
-    fonts = subprocess.run(["fc-match", "Helvetica"], capture_output=True, text=True).stdout if shutil.which("fc-match") else ""
+    """``screenshot(page, name, hide=[locators])`` fails unless the page looks like the baseline
+    `name`.
+    """
+    fonts = (
+        subprocess.run(["fc-match", "Helvetica"], capture_output=True, text=True).stdout
+        if shutil.which("fc-match")
+        else ""
+    )
     if "Liberation" not in fonts:
-        pytest.skip("the baselines are drawn with the Liberation fonts, which are not installed here")
+        pytest.skip(
+            "the baselines are drawn with the Liberation fonts, which are not installed here"
+        )
 
     def check(page, name, hide=()):
         page.mouse.move(0, 0)
-        report.check(name, page.screenshot(animations="disabled", caret="hide", mask=list(hide), mask_color="#888888"))
+        report.check(
+            name,
+            page.screenshot(
+                animations="disabled", caret="hide", mask=list(hide), mask_color="#888888"
+            ),
+        )
 
     return check
 

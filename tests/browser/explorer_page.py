@@ -10,7 +10,7 @@ LOOK = Path(__file__).with_name("look.js").read_text()
 
 VIEWS = {  # the large views of every data set, and what is the last to appear in each
     "Graphs": ".kg-knn-points",
-    "One point": ".kg-neighbours tbody tr",
+    "One point": ".kg-neighbors tbody tr",
     "Rounds": ".kg-rounds-degrees canvas",
     "Embedding": ".kg-conductances canvas",
     "Compare": ".kg-compare-spectra canvas",
@@ -36,7 +36,10 @@ class ExplorerPage:
     def open(self, url):
         """Load the page and wait for its first result."""
         self.page.goto(url)
-        result, error = self.page.locator(".kg-status").filter(has_text="points in"), self._message()
+        result, error = (
+            self.page.locator(".kg-status").filter(has_text="points in"),
+            self._message(),
+        )
         result.or_(error).first.wait_for()
         assert not error.is_visible(), error.inner_text()
         return self.settle()
@@ -69,17 +72,19 @@ class ExplorerPage:
         """The eigenvalues that the spectrum shows."""
         return self.column(f"{graph}: eigenvalues", "value")
 
-    def colours(self, graph="KDE graph"):
-        """The colours of the points: the clusters."""
-        return self.column(f"{graph}: points and edges", "colour")
+    def colors(self, graph="KDE graph"):
+        """The colors of the points: the clusters."""
+        return self.column(f"{graph}: points and edges", "color")
 
     def segments(self, graph="KDE graph"):
-        """The colours of the segments that lie over a photograph, flat, the lowest row first."""
+        """The colors of the segments that lie over a photograph, flat, the lowest row first."""
         return self.column(f"{graph}: segmentation", "image")[0]
 
     def lasting_scores(self):
         """The scores without the seconds, which differ from run to run."""
-        return {name: values for name, values in self.scores().items() if not name.startswith("Seconds")}
+        return {
+            name: values for name, values in self.scores().items() if not name.startswith("Seconds")
+        }
 
     def seen(self):
         """All that a parameter of the computation can change, as one string."""

@@ -4,7 +4,13 @@ from browser.watcher import Watcher
 
 PATIENCE = 120_000  # milliseconds; a first compilation on a busy machine takes its time
 SIZE = {"width": 1280, "height": 720}
-OPTIONS = {"viewport": SIZE, "device_scale_factor": 1, "reduced_motion": "reduce", "locale": "en-GB", "timezone_id": "UTC"}
+OPTIONS = {
+    "viewport": SIZE,
+    "device_scale_factor": 1,
+    "reduced_motion": "reduce",
+    "locale": "en-GB",
+    "timezone_id": "UTC",
+}
 
 
 class Pages:
@@ -20,7 +26,9 @@ class Pages:
         self._contexts, self._watchers = [], []
 
     def open(self, ignore=None, **options):
-        """A new page; `options` are those of a browser context, `ignore` is a part of console errors that are not ours."""
+        """A new page; `options` are those of a browser context, `ignore` is a part of console
+        errors that are not ours.
+        """
         context = self._browser.new_context(**{**OPTIONS, **options})
         context.set_default_timeout(PATIENCE)
         self._contexts.append(context)

@@ -9,14 +9,17 @@ from PIL import Image
 from pixelmatch.contrib.PIL import pixelmatch
 
 BASELINES = Path(__file__).parent / "baselines"
-# Another build of Chromium smooths edges and letters a little differently: colours may differ by this much (0 to 1, as the eye sees it) ...
-COLOUR_TOLERANCE = 0.15
-# ... and this share of the pixels by more. A moved line of text, a missing plot or another colour of a cluster is far above it.
+# Another build of Chromium smooths edges and letters a little differently: colors may differ by
+# this much (0 to 1, as the eye sees it) ...
+COLOR_TOLERANCE = 0.15
+# ... and this share of the pixels by more. A moved line of text, a missing plot or another color of
+# a cluster is far above it.
 MAX_DIFFERENT = 0.001
 
 
 class Report:
-    """Compares screenshots with the baselines and writes expected, actual and difference side by side as a page.
+    """Compares screenshots with the baselines and writes expected, actual and difference side by
+    side as a page.
 
     Parameters
     ----------
@@ -39,7 +42,9 @@ class Report:
             BASELINES.mkdir(exist_ok=True)
             shutil.copy(actual, baseline)
         if not baseline.exists():
-            raise AssertionError(f"there is no baseline {baseline.name}: run `make screenshots`, look at the picture, commit it")
+            raise AssertionError(
+                f"there is no baseline {baseline.name}: run `make screenshots`, look at the picture, commit it"
+            )
         problem, difference = compare(baseline, actual)
         shutil.copy(baseline, self.folder / f"{name}-expected.png")
         if difference is not None:
@@ -59,11 +64,14 @@ class Report:
             for name, problem, different in self._rows
         )
         style = "body{font:15px sans-serif} div{display:flex;gap:8px} figure{margin:0;flex:1} img{width:100%;border:1px solid #999}"
-        (self.folder / "index.html").write_text(f"<!doctype html><title>Screenshots</title><style>{style}</style>{cells}")
+        (self.folder / "index.html").write_text(
+            f"<!doctype html><title>Screenshots</title><style>{style}</style>{cells}"
+        )
 
 
 def compare(expected, actual):
-    """What is wrong with a picture ("" when nothing is), and a picture of the difference (None when there is none).
+    """What is wrong with a picture ("" when nothing is), and a picture of the difference (None when
+    there is none).
 
     Parameters
     ----------
@@ -71,9 +79,18 @@ def compare(expected, actual):
     """
     expected, actual = (Image.open(path).convert("RGBA") for path in (expected, actual))
     if expected.size != actual.size:
-        return f"{actual.size[0]} x {actual.size[1]} pixels, expected {expected.size[0]} x {expected.size[1]}", None
+        return (
+            f"{actual.size[0]} x {actual.size[1]} pixels, expected {expected.size[0]} x {expected.size[1]}",
+            None,
+        )
     if np.array_equal(expected, actual):
         return "", None
     difference = Image.new("RGBA", expected.size)
-    share = pixelmatch(expected, actual, difference, threshold=COLOUR_TOLERANCE) / (expected.size[0] * expected.size[1])
-    return (f"{share:.2%} of the pixels differ, allowed are {MAX_DIFFERENT:.2%}" if share > MAX_DIFFERENT else ""), difference
+    share = pixelmatch(expected, actual, difference, threshold=COLOR_TOLERANCE) / (
+        expected.size[0] * expected.size[1]
+    )
+    return (
+        f"{share:.2%} of the pixels differ, allowed are {MAX_DIFFERENT:.2%}"
+        if share > MAX_DIFFERENT
+        else ""
+    ), difference

@@ -15,7 +15,9 @@ OVERFLOWS = "() => [document.documentElement.scrollWidth > innerWidth, document.
 
 
 def serious(part, only=None, tries=5):
-    """What axe-core finds in a part of the page that is serious or worse, and goes on finding: what has just appeared is mended soon."""
+    """What axe-core finds in a part of the page that is serious or worse, and goes on finding: what
+    has just appeared is mended soon.
+    """
     for _ in range(tries):
         if not (found := serious_now(part, only)):
             break
@@ -26,8 +28,15 @@ def serious(part, only=None, tries=5):
 def serious_now(part, only=None):
     """What axe-core finds in a part of the page at this moment, of all rules or of one."""
     named = {"label-content-name-mismatch": {"enabled": True}}  # axe-core leaves it out by default
-    options = {"resultTypes": ["violations"], "preload": False, "rules": named, **({"runOnly": [only]} if only else {})}
-    found = part.evaluate("(part, options) => axe.run(part, options).then(found => found.violations)", options)
+    options = {
+        "resultTypes": ["violations"],
+        "preload": False,
+        "rules": named,
+        **({"runOnly": [only]} if only else {}),
+    }
+    found = part.evaluate(
+        "(part, options) => axe.run(part, options).then(found => found.violations)", options
+    )
     return [
         f"{violation['id']}: {violation['help']}: {node['html'][:200]}"
         for violation in found
@@ -40,11 +49,18 @@ def test_axe_finds_nothing_serious(explorer):
     explorer = explorer()
     page = explorer.page
     page.evaluate(f"() => {{ {Axe().axe_script} }}")
-    everything, main, sidebar = page.locator("html"), page.locator(".kg-main"), page.locator(".kg-sidebar")
+    everything, main, sidebar = (
+        page.locator("html"),
+        page.locator(".kg-main"),
+        page.locator(".kg-sidebar"),
+    )
     assert serious(everything) == []
     tabs = page.locator(".kg-tabs button")
     assert tabs.all_text_contents() == list(VIEWS)
-    for scheme, only in (("light", None), ("dark", "color-contrast")):  # nothing but colours changes
+    for scheme, only in (
+        ("light", None),
+        ("dark", "color-contrast"),
+    ):  # nothing but colors changes
         page.emulate_media(color_scheme=scheme)
         wait_for_ground(page, dark=scheme == "dark")
         for name in VIEWS:
@@ -84,7 +100,12 @@ def test_page_follows_the_dark_mode_of_the_system(explorer):
 
 def test_keys_lead_to_the_controls(explorer):
     page = explorer()
-    for key, label in (("s", "Kernel width σ"), ("l", "Rounds L"), ("n", "k-NN neighbours"), ("k", "Clusters k")):
+    for key, label in (
+        ("s", "Kernel width σ"),
+        ("l", "Rounds L"),
+        ("n", "k-NN neighbors"),
+        ("k", "Clusters k"),
+    ):
         page.page.keyboard.press(key)
         page.page.wait_for_function(f"label => ({FOCUSED})() === label", arg=label)
     page.change(lambda: page.page.keyboard.press("ArrowRight"))
@@ -106,24 +127,33 @@ def test_every_control_is_reached_by_tab(first_view):
         "Noise",
         "Kernel width σ",
         "Rounds L",
-        "k-NN neighbours",
+        "k-NN neighbors",
         "Clusters k",
         "Export",
         "KDE graph: table and pictures",
     ):
-        assert label in reached or any(label in name for name in reached), f"{label} is not among {sorted(reached)}"
+        assert label in reached or any(label in name for name in reached), (
+            f"{label} is not among {sorted(reached)}"
+        )
 
 
 def test_plots_are_read_as_tables(first_view):
     page = first_view
     page.page.get_by_role("button", name="Eigenvalues, KDE graph: table and pictures").click()
-    page.page.get_by_role("button", name="Show as a table").and_(page.page.locator(":visible")).click()
+    page.page.get_by_role("button", name="Show as a table").and_(
+        page.page.locator(":visible")
+    ).click()
     rows = page.page.locator(".kg-table:visible tbody tr")
     rows.first.wait_for()
     assert rows.count() == len(page.eigenvalues())
-    assert any("2 clusters of" in text for text in page.page.locator(".kg-caption .summary").all_text_contents())
+    assert any(
+        "2 clusters of" in text
+        for text in page.page.locator(".kg-caption .summary").all_text_contents()
+    )
     page.page.get_by_role("button", name="Eigenvalues, KDE graph: table and pictures").click()
-    page.page.get_by_role("button", name="Show the plot").and_(page.page.locator(":visible")).click()
+    page.page.get_by_role("button", name="Show the plot").and_(
+        page.page.locator(":visible")
+    ).click()
     rows.first.wait_for(state="hidden")
 
 
@@ -133,7 +163,14 @@ def test_everything_fits(first_view, size):
     page.page.set_viewport_size({"width": size[0], "height": size[1]})
     page.settle()
     assert page.page.evaluate(OVERFLOWS) == [False, False]
-    for name in (".kg-kde-points", ".kg-knn-points", ".kg-kde-spectrum", ".kg-scores", ".kg-help", ".kg-export"):
+    for name in (
+        ".kg-kde-points",
+        ".kg-knn-points",
+        ".kg-kde-spectrum",
+        ".kg-scores",
+        ".kg-help",
+        ".kg-export",
+    ):
         box = page.page.locator(name).first.bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= size[0]
@@ -152,8 +189,14 @@ def test_telephone(explorer):
         assert page.page.evaluate(OVERFLOWS)[0] is False, name
         cards = page.page.locator(".kg-main .MuiPaper-outlined").evaluate_all(CARDS)
         assert len(cards) >= 2, name
-        assert all(card["left"] >= 0 and card["right"] <= 390 and card["bottom"] - card["top"] > 150 for card in cards), (name, cards)
-        assert all(above["bottom"] <= below["top"] for above, below in pairwise(cards)), (name, cards)
+        assert all(
+            card["left"] >= 0 and card["right"] <= 390 and card["bottom"] - card["top"] > 150
+            for card in cards
+        ), (name, cards)
+        assert all(above["bottom"] <= below["top"] for above, below in pairwise(cards)), (
+            name,
+            cards,
+        )
     for name in (".kg-kde-points", ".kg-knn-points", ".kg-kde-spectrum", ".kg-scores"):
         place = page.page.locator(name).first
         place.scroll_into_view_if_needed()

@@ -22,7 +22,9 @@ def csv_file(path):
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["width", "height", "class"])
-        writer.writerows([f"{x:.4f}", f"{y:.4f}", label] for (x, y), label in zip(X, labels, strict=True))
+        writer.writerows(
+            [f"{x:.4f}", f"{y:.4f}", label] for (x, y), label in zip(X, labels, strict=True)
+        )
     return path
 
 
@@ -42,23 +44,32 @@ def test_loads_and_shows_both_graphs(first_view):
     for graph in ("KDE graph", "k-NN graph"):
         assert abs(page.eigenvalues(graph)[0]) < 1e-6
         # In a new process, what draws the clusters is compiled first.
-        page.until(lambda graph=graph: len(set(page.colours(graph))) == 2, f"the {graph} has two colours")
+        page.until(
+            lambda graph=graph: len(set(page.colors(graph))) == 2, f"the {graph} has two colors"
+        )
 
 
 def test_sigma_changes_edges_spectrum_and_clusters(explorer):
     page = explorer()
-    before, spectrum, colours, spectrum_knn = page.scores(), page.eigenvalues(), page.colours(), page.eigenvalues("k-NN graph")
+    before, spectrum, colors, spectrum_knn = (
+        page.scores(),
+        page.eigenvalues(),
+        page.colors(),
+        page.eigenvalues("k-NN graph"),
+    )
     page.change(lambda: page.set_slider("Kernel width σ", 100))
     sigma = float(page.page.get_by_label("σ typed").input_value())
     label = page.page.get_by_text("Kernel width σ").first.locator("xpath=..")
-    page.until(lambda: label.inner_text().split()[-1] == f"{sigma:.3g}", "the label is that of the handle")
-    assert float(page.page.get_by_role("slider", name="Kernel width σ").get_attribute("aria-valuenow")) == pytest.approx(
-        np.log10(sigma), abs=1e-4
+    page.until(
+        lambda: label.inner_text().split()[-1] == f"{sigma:.3g}", "the label is that of the handle"
     )
+    assert float(
+        page.page.get_by_role("slider", name="Kernel width σ").get_attribute("aria-valuenow")
+    ) == pytest.approx(np.log10(sigma), abs=1e-4)
     after = page.scores()
     assert after["Edges"][0] != before["Edges"][0]
     assert page.eigenvalues() != spectrum
-    assert page.colours() != colours
+    assert page.colors() != colors
     # The k-NN graph does not know sigma.
     assert after["Edges"][1] == before["Edges"][1]
     assert page.eigenvalues("k-NN graph") == spectrum_knn
@@ -72,7 +83,7 @@ def test_rounds_change_the_edges_and_clusters_do_not(explorer):
     assert int(many[0].replace(",", "")) > int(few[0].replace(",", ""))
     page.change(lambda: page.set_slider("Clusters k", 3))
     assert page.scores()["Edges"] == many
-    assert len(set(page.colours())) == 5
+    assert len(set(page.colors())) == 5
 
 
 def test_uploaded_csv_is_clustered(explorer, tmp_path):
@@ -82,9 +93,9 @@ def test_uploaded_csv_is_clustered(explorer, tmp_path):
     assert "animals" in page.status()
     assert "90 points in 2 dimensions, 3 clusters" in page.status()
     assert page.scores()["Adjusted Rand index"] == ["1.000", "1.000"]
-    colours = np.reshape(page.colours(), (3, 30))
-    assert all(len(set(group)) == 1 for group in colours)
-    assert len(set(colours[:, 0])) == 3
+    colors = np.reshape(page.colors(), (3, 30))
+    assert all(len(set(group)) == 1 for group in colors)
+    assert len(set(colors[:, 0])) == 3
 
 
 def test_uploaded_pictures_are_segmented(explorer, tmp_path):
@@ -110,7 +121,9 @@ def test_uploaded_pictures_are_segmented(explorer, tmp_path):
 
 
 def test_upload_of_a_large_file_shows_its_progress(explorer, tmp_path):
-    (tmp_path / "large.npy").write_bytes(bytes(64 * 2**20))  # no array: when it has arrived, nothing is computed
+    (tmp_path / "large.npy").write_bytes(
+        bytes(64 * 2**20)
+    )  # no array: when it has arrived, nothing is computed
     page = explorer()
     page.choose_source("File")
     page.page.evaluate(WATCH_STATUS)
@@ -148,7 +161,7 @@ BAD_FILES = {
     "notes.docx": b"PK\x03\x04 whatever",
     "words.npy": b"these are words, not an array",
     "empty.csv": b"\n",
-    "words.csv": b"name,colour\nant,red\nbee,yellow\n",
+    "words.csv": b"name,color\nant,red\nbee,yellow\n",
     "broken.png": truncated_png(),
     "hole.csv": b"x,y\n1,2\nnan,4\n5,6\n",
 }
@@ -198,7 +211,10 @@ def drag(page, tool, places):
 
 
 def expect_selection(page, expected):
-    page.until(lambda: sorted(page.page.evaluate(SELECTED, PLOT)) == list(expected), f"{len(expected)} points are selected")
+    page.until(
+        lambda: sorted(page.page.evaluate(SELECTED, PLOT)) == list(expected),
+        f"{len(expected)} points are selected",
+    )
 
 
 def test_dragging_selects_and_moves(explorer, tmp_path):
@@ -219,7 +235,9 @@ def test_dragging_selects_and_moves(explorer, tmp_path):
     keyboard.press("m")
     before = page.page.evaluate(PLACES, [PLOT, [(4, 4)]])
     drag(page, "PanTool", [(4, 4), (5, 5)])
-    page.until(lambda: page.page.evaluate(PLACES, [PLOT, [(4, 4)]]) != before, "the window has moved")
+    page.until(
+        lambda: page.page.evaluate(PLACES, [PLOT, [(4, 4)]]) != before, "the window has moved"
+    )
     expect_selection(page, [])
 
 
@@ -231,4 +249,6 @@ def test_points_with_another_cluster_are_selected(explorer):
     n = int(re.search("graph: ([0-9,]+) of", words.inner_text()).group(1).replace(",", ""))
     assert n > 0
     page.get_by_role("button", name="Select those of the k-NN graph", exact=True).click()
-    page.wait_for_function(f"([name, n]) => ({SELECTED})(name).length === n", arg=["Compare: KDE graph", n])
+    page.wait_for_function(
+        f"([name, n]) => ({SELECTED})(name).length === n", arg=["Compare: KDE graph", n]
+    )

@@ -24,7 +24,10 @@ def lab(serve, tmp_path_factory, pytestconfig):
         path = folder / "settings" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
-    places = {name: str(folder / name.lower()) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")}
+    places = {
+        name: str(folder / name.lower())
+        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    }
     command = [
         sys.executable,
         "-m",
@@ -35,7 +38,12 @@ def lab(serve, tmp_path_factory, pytestconfig):
         "--ServerApp.port={port}",
         "--ServerApp.port_retries=0",
     ]
-    options = ["--IdentityProvider.token=", f"--ServerApp.root_dir={folder}", "--LabApp.news_url=None", "--LabApp.collaborative=False"]
+    options = [
+        "--IdentityProvider.token=",
+        f"--ServerApp.root_dir={folder}",
+        "--LabApp.news_url=None",
+        "--LabApp.collaborative=False",
+    ]
     address, _ = serve(
         [*command, *options],
         path=f"/lab/tree/{NOTEBOOK}",
@@ -48,7 +56,9 @@ def lab(serve, tmp_path_factory, pytestconfig):
 
 def test_explorer_in_jupyterlab(lab, new_page):
     # JupyterLab's debugger says so whenever it restarts a kernel.
-    page = new_page(ignore="Could not restore the debugger state", viewport={"width": 1600, "height": 1400})
+    page = new_page(
+        ignore="Could not restore the debugger state", viewport={"width": 1600, "height": 1400}
+    )
     page.goto(lab)
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
     page.get_by_role("menuitem", name="Run", exact=True).click()
@@ -56,7 +66,8 @@ def test_explorer_in_jupyterlab(lab, new_page):
     page.get_by_role("button", name="Confirm Kernel Restart").click()
     expect_output(page, 4, "points per cluster")
     page.locator(".kg-status").wait_for()
-    # The explorer shows itself and is live: moving sigma changes what it shows, and what Python reads back.
+    # The explorer shows itself and is live: moving sigma changes what it shows, and what Python
+    # reads back.
     explorer = ExplorerPage(page, notebook=True).settle()
     assert "3,000 points in 2 dimensions, 2 clusters" in explorer.status()
     assert set(output_of(page, 4).splitlines()) == {"sigma 0.1", "points per cluster [1500, 1500]"}
@@ -69,7 +80,10 @@ def test_explorer_in_jupyterlab(lab, new_page):
     sizes = re.search(r"\[(.*)\]", output_of(page, 4)).group(1).split(", ")
     assert len(sizes) == 4
     expected = sorted(map(int, sizes))  # a notebook does not say when it has drawn
-    explorer.until(lambda: sorted(Counter(explorer.colours()).values()) == expected, f"the clusters have {expected} points")
+    explorer.until(
+        lambda: sorted(Counter(explorer.colors()).values()) == expected,
+        f"the clusters have {expected} points",
+    )
 
 
 def code_cell(page, number):

@@ -1,4 +1,6 @@
-"""Quick moves of a slider in a real browser: nothing blank, nothing wrong at the end, nothing left behind."""
+"""Quick moves of a slider in a real browser: nothing blank, nothing wrong at the end, nothing left
+behind.
+"""
 
 import json
 
@@ -36,7 +38,9 @@ def drag(page, moves=MOVES):
 
 
 def holdings(page):
-    """What a page holds: parts of the document, nodes and listeners, after the garbage was collected."""
+    """What a page holds: parts of the document, nodes and listeners, after the garbage was
+    collected.
+    """
     session = page.page.context.new_cdp_session(page.page)
     session.send("HeapProfiler.collectGarbage")
     counters = session.send("Memory.getDOMCounters")
@@ -47,7 +51,7 @@ def holdings(page):
 
 def test_quick_moves_blank_nothing_and_end_where_they_should(explorer):
     page = explorer(query="?sigma=0.1&sigma_auto=false")
-    before = page.lasting_scores(), page.colours()
+    before = page.lasting_scores(), page.colors()
     page.page.evaluate(WATCH)
     drag(page)
     frames, blank, pictures, spectra = page.page.evaluate(SEEN)
@@ -55,14 +59,14 @@ def test_quick_moves_blank_nothing_and_end_where_they_should(explorer):
     assert blank == []
     assert pictures > 2
     assert spectra > 2
-    assert (page.lasting_scores(), page.colours()) == before  # the slider is where it was
+    assert (page.lasting_scores(), page.colors()) == before  # the slider is where it was
     page.page.get_by_role("slider", name="Kernel width σ").focus()
     for _ in range(7):
         page.page.keyboard.press("ArrowRight")
     page.settle()
     fresh = explorer(query=f"?sigma={10 ** (-1 + 0.07)}&sigma_auto=false")
     assert page.lasting_scores() == fresh.lasting_scores()
-    assert page.colours() == fresh.colours()
+    assert page.colors() == fresh.colors()
 
 
 def test_quick_moves_leave_nothing_behind_in_the_browser(explorer):

@@ -8,18 +8,40 @@ EDGES = """names => names.every(name => Bokeh.documents.map(doc => doc.get_model
   ?.renderers.some(renderer => renderer.data_source.data["image"]?.[0]?.some?.(Boolean)))"""
 # The views: the name of the tab, and what is there once nothing more comes.
 VIEWS = {
-    "moons": ("Graphs", lambda page: page.wait_for_function(EDGES, arg=["KDE graph: points and edges", "k-NN graph: points and edges"])),
-    "point": ("One point", lambda page: page.locator(".kg-neighbours tbody tr").first.wait_for()),
-    "rounds": ("Rounds", lambda page: page.wait_for_function(ALL_ROUNDS, arg=["Rounds: degrees", 20])),
-    "embedding": ("Embedding", lambda page: page.locator(".kg-conductances canvas").first.wait_for()),
-    "compare": ("Compare", lambda page: page.locator(".kg-compare tr", has_text="Edges").filter(has_not_text="–").wait_for()),
+    "moons": (
+        "Graphs",
+        lambda page: page.wait_for_function(
+            EDGES, arg=["KDE graph: points and edges", "k-NN graph: points and edges"]
+        ),
+    ),
+    "point": ("One point", lambda page: page.locator(".kg-neighbors tbody tr").first.wait_for()),
+    "rounds": (
+        "Rounds",
+        lambda page: page.wait_for_function(ALL_ROUNDS, arg=["Rounds: degrees", 20]),
+    ),
+    "embedding": (
+        "Embedding",
+        lambda page: page.locator(".kg-conductances canvas").first.wait_for(),
+    ),
+    "compare": (
+        "Compare",
+        lambda page: (
+            page.locator(".kg-compare tr", has_text="Edges").filter(has_not_text="–").wait_for()
+        ),
+    ),
 }
-README = {("moons", "light"): "explorer", ("rounds", "dark"): "rounds"}  # pictures for README.md, with the numbers in them
+README = {
+    ("moons", "light"): "explorer",
+    ("rounds", "dark"): "rounds",
+}  # pictures for README.md, with the numbers in them
 
 
 def hidden(page):
     """What differs from run to run."""
-    return [page.locator(f"{table} tr", has_text="Seconds").locator("td:visible") for table in (".kg-scores", ".kg-compare")]
+    return [
+        page.locator(f"{table} tr", has_text="Seconds").locator("td:visible")
+        for table in (".kg-scores", ".kg-compare")
+    ]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -34,4 +56,8 @@ def test_screenshots_of_views(explorer, screenshot, theme, pytestconfig, subtest
             explorer.settle()
             screenshot(page, f"{view}-{theme}", hide=hidden(page))
             if (view, theme) in README and pytestconfig.getoption("--update-screenshots"):
-                page.screenshot(path=pytestconfig.rootpath / "docs" / f"{README[view, theme]}.png", animations="disabled", caret="hide")
+                page.screenshot(
+                    path=pytestconfig.rootpath / "docs" / f"{README[view, theme]}.png",
+                    animations="disabled",
+                    caret="hide",
+                )

@@ -25,7 +25,9 @@ MENU = ": table and pictures"
 def menu_item(page, title, item):
     """Open the menu of a plot, and return one of its items."""
     page.page.get_by_role("button", name=title + MENU, exact=True).click()
-    return page.page.get_by_role("button", name=item, exact=True).and_(page.page.locator(":visible"))
+    return page.page.get_by_role("button", name=item, exact=True).and_(
+        page.page.locator(":visible")
+    )
 
 
 def picture_of(page, title, item):
@@ -37,10 +39,17 @@ def picture_of(page, title, item):
 
 
 def seen(page):
-    """What a page shows, without what depends on where the sliders have been: last digits, and which cluster has which colour."""
-    colours = page.colours()
-    numbers = {colour: number for number, colour in enumerate(dict.fromkeys(colours))}
-    return page.status(), page.lasting_scores(), [numbers[c] for c in colours], np.round(page.eigenvalues(), 4).tolist()
+    """What a page shows, without what depends on where the sliders have been: last digits, and
+    which cluster has which color.
+    """
+    colors = page.colors()
+    numbers = {color: number for number, color in enumerate(dict.fromkeys(colors))}
+    return (
+        page.status(),
+        page.lasting_scores(),
+        [numbers[c] for c in colors],
+        np.round(page.eigenvalues(), 4).tolist(),
+    )
 
 
 def wait_for_address(page, part):
@@ -82,9 +91,9 @@ def test_undo_and_redo_with_keys(explorer):
 def test_files_hold_what_is_shown(first_view, tmp_path):
     page = first_view
     table = csv.read_csv(pa.OSFile(str(save(page, "Labels, CSV").path())))
-    colours = page.colours()
+    colors = page.colors()
     labels = table["kde_cluster"].to_pylist()
-    assert len({*zip(labels, colours, strict=True)}) == len(set(labels)) == 2
+    assert len({*zip(labels, colors, strict=True)}) == len(set(labels)) == 2
     save(page, "Graph, NPZ").save_as(tmp_path / "graph.npz")
     assert f"{SimilarityGraph.load(tmp_path / 'graph.npz').n_edges:,}" == page.scores()["Edges"][0]
     script = save(page, "Python script")
@@ -102,7 +111,9 @@ def test_session_file_is_opened_in_another_browser(explorer, tmp_path):
     def open_file():
         other.page.locator(".kg-export button").click()
         other.page.get_by_role("menuitem", name="Open a session file").click()
-        other.page.get_by_role("dialog").locator("input[type=file]").set_input_files(tmp_path / "session.json")
+        other.page.get_by_role("dialog").locator("input[type=file]").set_input_files(
+            tmp_path / "session.json"
+        )
 
     other.change(open_file)
     assert seen(other) == seen(page)
@@ -112,7 +123,9 @@ def test_every_plot_of_every_view_is_saved_as_a_picture_and_read_as_a_table(firs
     page, done = first_view, set()
     for view in [*VIEWS, "Graphs"]:
         page.open_view(view)
-        menus = page.page.locator(".kg-main button.more:visible").evaluate_all("menus => menus.map(menu => menu.ariaLabel)")
+        menus = page.page.locator(".kg-main button.more:visible").evaluate_all(
+            "menus => menus.map(menu => menu.ariaLabel)"
+        )
         for title in [menu.removesuffix(MENU) for menu in menus]:
             if (view, title) not in done and not (
                 title.startswith("Eigenvalues, ") and view != "Graphs"
@@ -138,7 +151,10 @@ def check_table(page, title):
     table = page.page.locator(".kg-table:visible")
     menu_item(page, title, "Show as a table").click()
     table.locator("p").first.wait_for()
-    assert table.locator("tbody tr").count() > 0 or "Nothing has been measured yet." in table.locator("p").inner_text(), title
+    assert (
+        table.locator("tbody tr").count() > 0
+        or "Nothing has been measured yet." in table.locator("p").inner_text()
+    ), title
     menu_item(page, title, "Show the plot").click()
     table.wait_for(state="hidden")
 

@@ -18,7 +18,16 @@ def test_cluster_writes_one_label_per_row(run, moons):
     assert result.stderr == ""  # not a terminal: no progress
     labels = column(moons.with_name("labels.csv"))
     assert same_partition(labels, column(moons))
-    for title in ("data", "graph", "clusters", "conductance", "eigenvalues", "agreement", "seconds", "written"):
+    for title in (
+        "data",
+        "graph",
+        "clusters",
+        "conductance",
+        "eigenvalues",
+        "agreement",
+        "seconds",
+        "written",
+    ):
         assert any(line.startswith(title) for line in result.stdout.splitlines()), title
     assert "300 points, 2 columns" in result.stdout
     assert "sigma 0.2 (given)" in result.stdout
@@ -27,7 +36,12 @@ def test_cluster_writes_one_label_per_row(run, moons):
 
 @pytest.mark.parametrize(
     "options",
-    [[], ["--method", "knn"], ["--method", "knn", "--sigma", "auto", "--neighbors", 12], ["--kernel", "laplacian", "--sigma", 0.05]],
+    [
+        [],
+        ["--method", "knn"],
+        ["--method", "knn", "--sigma", "auto", "--neighbors", 12],
+        ["--kernel", "laplacian", "--sigma", 0.05],
+    ],
 )
 def test_methods_find_the_moons(run, moons, options):
     result = run("cluster", moons, "-k", 2, "-o", "labels.csv", *options)
@@ -78,13 +92,20 @@ def test_columns_and_label_are_chosen(run, tmp_path):
     rng = np.random.default_rng(0)
     group = np.repeat([0, 1], 50)
     rows = [f"{rng.normal()},{10 * g + rng.normal()},{'ab'[g]},{g},u" for g in group]
-    (tmp_path / "t.csv").write_text("noise,x,kind,other,z,\n".replace(",\n", "\n") + "\n".join(rows))
+    (tmp_path / "t.csv").write_text(
+        "noise,x,kind,other,z,\n".replace(",\n", "\n") + "\n".join(rows)
+    )
     result = run("cluster", "t.csv", "-k", 2, "--columns", "x", "--label", "kind", "-o", "l.csv")
     assert result.exit_code == 0, result.output
     assert "100 points, 1 columns" in result.stdout
     assert "1.000 (adjusted Rand index with column 'kind')" in result.stdout
     assert same_partition(column(tmp_path / "l.csv"), group)
-    assert "agreement" not in run("cluster", "t.csv", "-k", 2, "--columns", "x,1", "--columns", "noise", "--label", "none").stdout
+    assert (
+        "agreement"
+        not in run(
+            "cluster", "t.csv", "-k", 2, "--columns", "x,1", "--columns", "noise", "--label", "none"
+        ).stdout
+    )
 
 
 def test_rows_that_are_left_out_have_the_label_minus_one(run, tmp_path):
@@ -104,13 +125,17 @@ def test_a_picture_is_segmented(run, picture):
     result = run("cluster", picture, "-k", 2, "--blur", 0, "-o", "segments.png")
     assert result.exit_code == 0, result.output
     assert "sigma 0.2 (the usual one for pictures)" in result.stdout
-    np.testing.assert_array_equal(np.asarray(Image.open(picture.with_name("segments.png"))), np.asarray(Image.open(picture)))
+    np.testing.assert_array_equal(
+        np.asarray(Image.open(picture.with_name("segments.png"))), np.asarray(Image.open(picture))
+    )
     assert run("cluster", picture, "-k", 2, "--max-pixels", 150, "-o", "l.npy", "-q").exit_code == 0
     labels = np.load(picture.with_name("l.npy"))
     assert labels.shape == (20, 30)
     assert len(set(labels[:, 20])) == 1
     assert labels[0, 0] != labels[0, 29]
-    assert run("cluster", picture, "-k", 2, "--max-pixels", "all", "-o", "l.csv", "-q").exit_code == 0
+    assert (
+        run("cluster", picture, "-k", 2, "--max-pixels", "all", "-o", "l.csv", "-q").exit_code == 0
+    )
     lines = picture.with_name("l.csv").read_text().splitlines()
     assert lines[0] == "row,column,label"
     assert len(lines) == 601
@@ -135,7 +160,10 @@ def test_graph_as_npz(run, moons):
 
 @pytest.mark.parametrize("extension", ["csv", "parquet"])
 def test_graph_as_edges(run, moons, extension):
-    assert run("graph", moons, "--method", "knn", "--sigma", 0.1, "-o", f"e.{extension}").exit_code == 0
+    assert (
+        run("graph", moons, "--method", "knn", "--sigma", 0.1, "-o", f"e.{extension}").exit_code
+        == 0
+    )
     path = moons.with_name(f"e.{extension}")
     if extension == "csv":
         source, target, weight = np.loadtxt(path, delimiter=",", skiprows=1).T

@@ -16,11 +16,19 @@ from kdegraph.cli._output import replacing
     ("error", "code", "line"),
     [
         (KeyboardInterrupt(), 130, "Interrupted."),
-        (RuntimeError("two\nlines"), 1, "Error: RuntimeError: two lines (unexpected; set KDEGRAPH_TRACEBACK=1 to see where it comes from)"),
+        (
+            RuntimeError("two\nlines"),
+            1,
+            "Error: RuntimeError: two lines (unexpected; set KDEGRAPH_TRACEBACK=1 to see where it comes from)",
+        ),
         (TypeError("bug"), 1, "Error: TypeError: bug (unexpected"),
         (MemoryError("1 TiB"), 2, "Error: not enough memory: 1 TiB"),
         (ValueError("X is odd"), 2, "Error: X is odd"),
-        (OSError(28, "No space left on device"), 1, "Error: OSError: [Errno 28] No space left on device"),
+        (
+            OSError(28, "No space left on device"),
+            1,
+            "Error: OSError: [Errno 28] No space left on device",
+        ),
         (PermissionError(13, "Permission denied", "g.npz"), 2, "Error: g.npz: Permission denied"),
     ],
 )
@@ -34,7 +42,9 @@ def test_a_failure_while_writing_leaves_nothing_behind(run, moons, monkeypatch, 
     monkeypatch.setattr(kdegraph.SimilarityGraph, "save", half)
     result = run("graph", moons, "-o", "g.npz")
     assert result.exit_code == code
-    shown = result.stderr.removeprefix("\n")  # after an interrupt a line of its own, because the terminal has shown ^C
+    shown = result.stderr.removeprefix(
+        "\n"
+    )  # after an interrupt a line of its own, because the terminal has shown ^C
     assert shown.startswith(line)
     assert shown.count("\n") == 1
     assert sorted(path.name for path in moons.parent.iterdir()) == ["g.npz", "moons.csv"]
@@ -84,11 +94,19 @@ def test_replacing_keeps_the_mode_of_the_file_and_follows_links(run, moons, tmp_
 
 
 def start(*command, **options):
-    return subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+    return subprocess.Popen(
+        [sys.executable, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
 
 
 def test_python_m_and_a_file_from_end_to_end(moons):
-    process = start("-m", "kdegraph", "cluster", str(moons), "-k", "2", "-o", str(moons.with_name("l.parquet")))
+    process = start(
+        "-m", "kdegraph", "cluster", str(moons), "-k", "2", "-o", str(moons.with_name("l.parquet"))
+    )
     out, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (0, "")
     assert "agreement    1.000" in out
@@ -114,7 +132,9 @@ datasets.read = read
 main(["graph", sys.argv[1], "-o", sys.argv[1] + ".npz"])
 """
     # What runs in the background of a shell ignores the signal, and so would this process.
-    process = start("-c", script, str(moons), preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    process = start(
+        "-c", script, str(moons), preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
+    )
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=120)
@@ -125,7 +145,15 @@ main(["graph", sys.argv[1], "-o", sys.argv[1] + ".npz"])
 def test_progress_is_shown_on_a_terminal_only(moons):
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "kdegraph", "graph", str(moons), "-o", str(moons.with_name("g.npz"))]
+    command = [
+        sys.executable,
+        "-m",
+        "kdegraph",
+        "graph",
+        str(moons),
+        "-o",
+        str(moons.with_name("g.npz")),
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True)
     out, _ = process.communicate(timeout=120)
     os.close(theirs)

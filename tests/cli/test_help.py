@@ -29,7 +29,9 @@ def test_examples_in_the_help_are_valid_commands(run, tmp_path):
         for line in command.help.splitlines():
             if line.strip().startswith(f"kdegraph {name}"):
                 words = line.strip().split("   ")[0].split()[2:]
-                files = [word for word in words if "." in word and not word.replace(".", "").isdigit()]
+                files = [
+                    word for word in words if "." in word and not word.replace(".", "").isdigit()
+                ]
                 for file in files:
                     (tmp_path / file).touch()
                 command.make_context(name, words).close()
@@ -96,7 +98,10 @@ def test_explore_hands_over(run, moons, monkeypatch):
         raise OSError(98, "Address already in use")
 
     app.serve = taken
-    assert_refused(run("explore"), "cannot listen at 127.0.0.1, port 5006: Address already in use; try --port 0")
+    assert_refused(
+        run("explore"),
+        "cannot listen at 127.0.0.1, port 5006: Address already in use; try --port 0",
+    )
 
 
 def test_explore_without_its_packages_says_what_to_install(run, monkeypatch):

@@ -1,38 +1,49 @@
 """The command line: `kdegraph explore`, `cluster`, `graph`, `sample` and `warmup`.
 
-Modules of this package import only click and the standard library at the top, so that `--help` does not wait for compilers.
+Modules of this package import only click and the standard library at the top, so that `--help` does
+not wait for compilers.
 """
 
 import click
 
-from ._errors import Program
-from .cluster import cluster
-from .explore import explore
-from .graph import graph
-from .sample import sample
-from .warmup import warmup
+from kdegraph.cli._errors import Program
+from kdegraph.cli.cluster import cluster
+from kdegraph.cli.explore import explore
+from kdegraph.cli.graph import graph
+from kdegraph.cli.sample import sample
+from kdegraph.cli.warmup import warmup
 
 __all__ = ["main"]
 
 
 def _show_version(context, parameter, value):
     if value and not context.resilient_parsing:
-        from .. import __version__
+        from kdegraph import __version__
 
         click.echo(f"kdegraph {__version__}")
         context.exit()
 
 
 @click.group(
-    "kdegraph", cls=Program, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+    "kdegraph",
+    cls=Program,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version and leave.")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and leave.",
+)
 @click.pass_context
 def main(context):
     """Cluster points by the similarity graph of a kernel, built in nearly linear time.
 
-    Every point is joined to a few others, drawn with a probability proportional to the kernel. The sampled graph has the clusters and the
-    spectrum of the graph of all n^2 kernel values.
+    Every point is joined to a few others, drawn with a probability proportional to the kernel. The
+    sampled graph has the clusters and the spectrum of the graph of all n^2 kernel values.
 
     \b
     Examples:
@@ -43,7 +54,8 @@ def main(context):
       kdegraph cluster photo.jpg -k 4 -o segments.png
       kdegraph graph points.npy --sigma 0.1 -o graph.npz
 
-    FILE is a table with one point per row (.csv, .tsv, .parquet, .npy, .npz) or a picture whose pixels are the points (.png, .jpg).
+    FILE is a table with one point per row (.csv, .tsv, .parquet, .npy, .npz) or a picture whose
+    pixels are the points (.png, .jpg).
 
     Exit status: 0 done, 2 wrong usage or bad input, 1 any other failure, 130 interrupted.
     """

@@ -60,34 +60,50 @@ def build(data, *, method, sigma, kernel, rounds, neighbors, seed, progress):
     -------
     Built
     """
-    from ..graph import similarity_graph
+    from kdegraph.graph import similarity_graph
 
     if method == "knn":
-        return _build_knn(data, sigma, kernel, DEFAULT_NEIGHBORS if neighbors is None else neighbors, seed, progress)
+        return _build_knn(
+            data,
+            sigma,
+            kernel,
+            DEFAULT_NEIGHBORS if neighbors is None else neighbors,
+            seed,
+            progress,
+        )
     how = "estimated" if sigma == "auto" else "given"
     if sigma is None:
-        sigma, how = (data.sigma, "the usual one for pictures") if data.image is not None else ("auto", "estimated")
-    graph = similarity_graph(data.X, sigma=sigma, kernel=kernel, n_rounds=rounds or "auto", seed=seed, progress=progress)
+        sigma, how = (
+            (data.sigma, "the usual one for pictures")
+            if data.image is not None
+            else ("auto", "estimated")
+        )
+    graph = similarity_graph(
+        data.X, sigma=sigma, kernel=kernel, n_rounds=rounds or "auto", seed=seed, progress=progress
+    )
     counted = "automatic" if rounds in (None, "auto") else "given"
     words = f"{kernel} kernel, sigma {graph.sigma:.4g} ({how}), {graph.n_rounds} rounds ({counted})"
     return Built(graph, graph.adjacency, words, dict(graph.timings))
 
 
 def _build_knn(data, sigma, kernel, neighbors, seed, progress):
-    from ..baselines import estimate_sigma, knn_graph
-    from ..parallel import Stages
+    from kdegraph.bandwidth import estimate_sigma
+    from kdegraph.baselines import knn_graph
+    from kdegraph.runtime.parallel import Stages
 
     stages = Stages(progress)
-    words = f"{neighbors} nearest neighbours, weights 1"
+    words = f"{neighbors} nearest neighbors, weights 1"
     if sigma is not None:
         how = "given"
         if sigma == "auto":
             stages.enter("sigma")
             sigma, how = estimate_sigma(data.X, seed=seed), "estimated"
-        words = f"{neighbors} nearest neighbours, {kernel} kernel, sigma {sigma:.4g} ({how})"
-    stages.enter("nearest neighbours")
+        words = f"{neighbors} nearest neighbors, {kernel} kernel, sigma {sigma:.4g} ({how})"
+    stages.enter("nearest neighbors")
     mode = "connectivity" if sigma is None else "kernel"
-    adjacency = knn_graph(data.X, neighbors, mode=mode, sigma=sigma, kernel=kernel, progress=progress)
+    adjacency = knn_graph(
+        data.X, neighbors, mode=mode, sigma=sigma, kernel=kernel, progress=progress
+    )
     stages.leave()
     return Built(adjacency, adjacency, words, stages.timings)
 

@@ -9,7 +9,16 @@ import click
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 TRACEBACK_VARIABLE = "KDEGRAPH_TRACEBACK"
-_USER_ERRNO = (errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.EROFS, errno.EADDRINUSE, errno.EADDRNOTAVAIL)
+_USER_ERRNO = (
+    errno.ENOENT,
+    errno.EACCES,
+    errno.EPERM,
+    errno.EISDIR,
+    errno.ENOTDIR,
+    errno.EROFS,
+    errno.EADDRINUSE,
+    errno.EADDRNOTAVAIL,
+)
 
 
 class Failure(click.ClickException):
@@ -34,8 +43,14 @@ def describe(error):
     if isinstance(error, MemoryError):
         return BAD_INPUT, f"Error: not enough memory: {error or 'take fewer points'}"
     if isinstance(error, OSError) and error.errno in _USER_ERRNO:
-        return BAD_INPUT, f"Error: {error.filename or ''}{': ' if error.filename else ''}{error.strerror}"
-    return FAILED, f"Error: {type(error).__name__}: {error} (unexpected; set {TRACEBACK_VARIABLE}=1 to see where it comes from)"
+        return (
+            BAD_INPUT,
+            f"Error: {error.filename or ''}{': ' if error.filename else ''}{error.strerror}",
+        )
+    return (
+        FAILED,
+        f"Error: {type(error).__name__}: {error} (unexpected; set {TRACEBACK_VARIABLE}=1 to see where it comes from)",
+    )
 
 
 def _warn(message, category, filename, lineno, file=None, line=None):
@@ -43,7 +58,9 @@ def _warn(message, category, filename, lineno, file=None, line=None):
 
 
 class Program(click.Group):
-    """A group of commands that ends as documented: 0 done, 2 wrong usage or bad input, 1 any other failure, 130 interrupted."""
+    """A group of commands that ends as documented: 0 done, 2 wrong usage or bad input, 1 any other
+    failure, 130 interrupted.
+    """
 
     def main(self, args=None, prog_name=None, complete_var=None, standalone_mode=True, **extra):
         """Run a command and leave the process (unless not `standalone_mode`)."""

@@ -46,7 +46,11 @@ class Pixels(click.ParamType):
 
     def convert(self, value, parameter, context):
         """See `click.ParamType.convert`."""
-        return None if value in (None, "all") else click.IntRange(min=1).convert(value, parameter, context)
+        return (
+            None
+            if value in (None, "all")
+            else click.IntRange(min=1).convert(value, parameter, context)
+        )
 
 
 FILE = click.Path(exists=True, dir_okay=False)
@@ -63,9 +67,15 @@ _READING = (
         metavar="NAME",
         help="Column of known labels, to compare with; 'none' for none. [default: one called label, class, target, ...]",
     ),
-    click.option("--dropna", is_flag=True, help="Leave out rows with missing cells (their label is -1)."),
     click.option(
-        "--max-pixels", type=Pixels(), default="20000", show_default=True, help="A larger picture is scaled down to this many pixels."
+        "--dropna", is_flag=True, help="Leave out rows with missing cells (their label is -1)."
+    ),
+    click.option(
+        "--max-pixels",
+        type=Pixels(),
+        default="20000",
+        show_default=True,
+        help="A larger picture is scaled down to this many pixels.",
     ),
     click.option(
         "--blur",
@@ -81,24 +91,33 @@ _GRAPH = (
         type=click.Choice(["kde", "knn"]),
         default="kde",
         show_default=True,
-        help="Sampled kernel graph, or k-nearest-neighbour graph.",
+        help="Sampled kernel graph, or k-nearest-neighbor graph.",
     ),
     click.option(
-        "--sigma", type=Auto(Positive(), "number"), default=None, help="Bandwidth. [default: auto, from the distances to near neighbours]"
+        "--sigma",
+        type=Auto(Positive(), "number"),
+        default=None,
+        help="Bandwidth. [default: auto, from the distances to near neighbors]",
     ),
-    click.option("--kernel", type=click.Choice(KERNELS), default="gaussian", show_default=True, help="Kernel of the graph."),
+    click.option(
+        "--kernel",
+        type=click.Choice(KERNELS),
+        default="gaussian",
+        show_default=True,
+        help="Kernel of the graph.",
+    ),
     click.option(
         "--rounds",
         type=Auto(click.IntRange(min=1), "number"),
         default=None,
-        help="Neighbours drawn per point (the paper's L). [default: auto]",
+        help="Neighbors drawn per point (the paper's L). [default: auto]",
     ),
     click.option(
         "--neighbors",
         type=click.IntRange(min=1),
         default=None,
         metavar="NUMBER",
-        help="Neighbours per point of --method knn. [default: 10]",
+        help="Neighbors per point of --method knn. [default: 10]",
     ),
     click.option(
         "--seed",
@@ -157,18 +176,30 @@ def read_input(file, columns=(), label=None, dropna=False, max_pixels=None, blur
     ValueError
         See `kdegraph.datasets.load`.
     """
-    from .. import datasets
-    from .._memory import available_memory
+    from kdegraph import datasets
+    from kdegraph.runtime.memory import available_memory
 
     contents = datasets.read(file, max_bytes=max(available_memory() // 3, 1))
     if contents.kind == "image":
         if columns or label not in (None, "none"):
-            raise ValueError(f"{file} is a picture: its points are its pixels, there are no columns or labels to choose")
+            raise ValueError(
+                f"{file} is a picture: its points are its pixels, there are no columns or labels to choose"
+            )
         data = contents.to_dataset(blur=blur, max_pixels=max_pixels)
         return Input(data, None, data.n_points)
     names = {column.name for column in contents.columns}
-    chosen = [name for given in columns for name in ([given] if given in names else [part.strip() for part in given.split(",")])]
+    chosen = [
+        name
+        for given in columns
+        for name in ([given] if given in names else [part.strip() for part in given.split(",")])
+    ]
     label = "auto" if label is None else None if label == "none" and "none" not in names else label
     data = contents.to_dataset(chosen or None, label, dropna=dropna)
-    target = None if data.y is None else contents.suggested_label if label == "auto" else contents.column(label, "label").name
+    target = (
+        None
+        if data.y is None
+        else contents.suggested_label
+        if label == "auto"
+        else contents.column(label, "label").name
+    )
     return Input(data, target, contents.n_rows)

@@ -31,20 +31,27 @@ def check_output(path, extensions):
         return None
     path = Path(path)
     if path.suffix.lower() not in extensions:
-        raise click.BadParameter(f"{path.name!r} must end in {', '.join(extensions)}.", param_hint="'--output'")
+        raise click.BadParameter(
+            f"{path.name!r} must end in {', '.join(extensions)}.", param_hint="'--output'"
+        )
     path = path.resolve()
     if path.is_dir():
         raise click.BadParameter(f"{str(path)!r} is a folder.", param_hint="'--output'")
     if not path.parent.is_dir():
-        raise click.BadParameter(f"the folder {str(path.parent)!r} does not exist.", param_hint="'--output'")
+        raise click.BadParameter(
+            f"the folder {str(path.parent)!r} does not exist.", param_hint="'--output'"
+        )
     if not os.access(path.parent, os.W_OK):
-        raise click.BadParameter(f"the folder {str(path.parent)!r} cannot be written to.", param_hint="'--output'")
+        raise click.BadParameter(
+            f"the folder {str(path.parent)!r} cannot be written to.", param_hint="'--output'"
+        )
     return path
 
 
 @contextmanager
 def replacing(path):
-    """Write to a temporary file beside `path` and move it there at the end; whatever goes wrong, `path` is as it was.
+    """Write to a temporary file beside `path` and move it there at the end; whatever goes wrong,
+    `path` is as it was.
 
     Parameters
     ----------
@@ -87,7 +94,9 @@ def write_table(path, columns):
             from pyarrow import csv
 
             with temporary.open("wb") as stream:
-                stream.write((",".join(columns) + "\n").encode())  # Arrow would put the names into quotes
+                stream.write(
+                    (",".join(columns) + "\n").encode()
+                )  # Arrow would put the names into quotes
                 csv.write_csv(table, stream, csv.WriteOptions(include_header=False))
         else:
             from pyarrow import parquet

@@ -5,7 +5,7 @@ import sys
 import time
 from contextlib import contextmanager
 
-from .. import _notice
+from kdegraph.runtime import notices as _notice
 
 _INTERVAL = 0.1  # seconds between two drawings
 _BAR = 24
@@ -31,7 +31,9 @@ class ProgressLine:
             return
         self._next = now + _INTERVAL
         done = round(min(max(fraction, 0.0), 1.0) * _BAR)
-        line = f"{stage:<20.20} [{'#' * done}{' ' * (_BAR - done)}] {fraction:4.0%}"[: shutil.get_terminal_size().columns - 1]
+        line = f"{stage:<20.20} [{'#' * done}{' ' * (_BAR - done)}] {fraction:4.0%}"[
+            : shutil.get_terminal_size().columns - 1
+        ]
         self.stream.write("\r" + line.ljust(self._drawn))
         self.stream.flush()
         self._drawn = len(line)
@@ -54,7 +56,9 @@ class ProgressLine:
 
 @contextmanager
 def progress_line(quiet):
-    """Gives a `progress` callback: a line where standard error is a terminal; None, and no notices either, elsewhere or when `quiet`."""
+    """Gives a `progress` callback: a line where standard error is a terminal; None, and no notices
+    either, elsewhere or when `quiet`.
+    """
     if quiet or not sys.stderr.isatty():
         with _notice.shown_by(lambda text: None):
             yield None

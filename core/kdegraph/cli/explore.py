@@ -2,8 +2,8 @@
 
 import click
 
-from ._errors import Failure
-from ._options import FILE
+from kdegraph.cli._errors import Failure
+from kdegraph.cli._options import FILE
 
 DEFAULT_PORT = 5006
 
@@ -11,16 +11,26 @@ DEFAULT_PORT = 5006
 @click.command()
 @click.argument("file", type=FILE, required=False)
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen at; 0.0.0.0 lets other machines in."
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="ADDRESS",
+    help="Address to listen at; 0.0.0.0 lets other machines in.",
 )
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True, help="Port to listen at; 0 takes any that is free."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=DEFAULT_PORT,
+    show_default=True,
+    help="Port to listen at; 0 takes any that is free.",
 )
 @click.option("--browser/--no-browser", default=True, show_default=True, help="Open a browser.")
 def explore(file, host, port, browser):
-    """Explore data in the browser: move sigma, the number of neighbours and of clusters, and watch edges, spectrum and clusters follow.
+    """Explore data in the browser: move sigma, the number of neighbors and of clusters, and watch
+    edges, spectrum and clusters follow.
 
-    Without FILE it starts with built-in data; files can be opened in the browser too. Prints the address; Ctrl+C stops it.
+    Without FILE it starts with built-in data; files can be opened in the browser too. Prints the
+    address; Ctrl+C stops it.
 
     \b
     Examples:
@@ -29,7 +39,7 @@ def explore(file, host, port, browser):
       kdegraph explore photo.jpg --port 8080 --no-browser
     """
     if file is not None:
-        from ..datasets import file_type
+        from kdegraph.datasets import file_type
 
         file_type(file)
     try:
@@ -44,5 +54,6 @@ def explore(file, host, port, browser):
         click.echo("Stopped.", err=True)  # the usual end of a server, not a failure
     except OSError as error:
         raise click.BadParameter(
-            f"cannot listen at {host}, port {port}: {error.strerror or error}; try --port 0.", param_hint="'--port'"
+            f"cannot listen at {host}, port {port}: {error.strerror or error}; try --port 0.",
+            param_hint="'--port'",
         ) from None

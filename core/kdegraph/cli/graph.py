@@ -2,10 +2,10 @@
 
 import click
 
-from ._build import build, check_options, print_report, seconds
-from ._options import FILE, data_and_graph_options, read_input
-from ._output import check_output, replacing, write_table
-from ._progress import progress_line
+from kdegraph.cli._build import build, check_options, print_report, seconds
+from kdegraph.cli._options import FILE, data_and_graph_options, read_input
+from kdegraph.cli._output import check_output, replacing, write_table
+from kdegraph.cli._progress import progress_line
 
 EXTENSIONS = (".npz", ".csv", ".parquet")
 
@@ -13,17 +13,37 @@ EXTENSIONS = (".npz", ".csv", ".parquet")
 @click.command()
 @click.argument("file", type=FILE)
 @click.option(
-    "--output", "-o", required=True, metavar="PATH", help="Where to write the graph: .npz, or a list of edges as .csv or .parquet."
+    "--output",
+    "-o",
+    required=True,
+    metavar="PATH",
+    help="Where to write the graph: .npz, or a list of edges as .csv or .parquet.",
 )
 @data_and_graph_options
-def graph(file, output, columns, label, dropna, max_pixels, blur, method, sigma, kernel, rounds, neighbors, seed, quiet):
+def graph(
+    file,
+    output,
+    columns,
+    label,
+    dropna,
+    max_pixels,
+    blur,
+    method,
+    sigma,
+    kernel,
+    rounds,
+    neighbors,
+    seed,
+    quiet,
+):
     """Build a similarity graph and write it to a file.
 
     \b
     The file, by its extension:
       .npz             the whole graph: in Python, kdegraph.SimilarityGraph.load(path) reads it back
                        (of --method knn: scipy.sparse.load_npz(path))
-      .csv, .parquet   one row per edge: source, target (numbers of points from 0, source < target), weight
+      .csv, .parquet   one row per edge: source, target (numbers of points from 0, source < target),
+      weight
 
     \b
     Examples:
@@ -37,15 +57,28 @@ def graph(file, output, columns, label, dropna, max_pixels, blur, method, sigma,
     with progress_line(quiet) as progress:
         found = read_input(file, columns, label, dropna, max_pixels, blur)
         built = build(
-            found.data, method=method, sigma=sigma, kernel=kernel, rounds=rounds, neighbors=neighbors, seed=seed, progress=progress
+            found.data,
+            method=method,
+            sigma=sigma,
+            kernel=kernel,
+            rounds=rounds,
+            neighbors=neighbors,
+            seed=seed,
+            progress=progress,
         )
         _write(path, built, found.data.rows)
     if not quiet:
         n_edges = built.adjacency.nnz // 2
         print_report(
             [
-                ("data", f"{file}: {found.data.n_points:,} points, {found.data.X.shape[1]} columns"),
-                ("graph", f"{built.words}: {n_edges:,} edges, {2 * n_edges / found.data.n_points:.1f} per point"),
+                (
+                    "data",
+                    f"{file}: {found.data.n_points:,} points, {found.data.X.shape[1]} columns",
+                ),
+                (
+                    "graph",
+                    f"{built.words}: {n_edges:,} edges, {2 * n_edges / found.data.n_points:.1f} per point",
+                ),
                 ("seconds", seconds(built.timings)),
                 ("written", output),
             ]
@@ -66,4 +99,6 @@ def _write(path, built, rows):
     upper = scipy.sparse.triu(built.adjacency, k=1, format="coo")
     source, target = (upper.row, upper.col) if rows is None else (rows[upper.row], rows[upper.col])
     order = np.lexsort([target, source])
-    write_table(path, {"source": source[order], "target": target[order], "weight": upper.data[order]})
+    write_table(
+        path, {"source": source[order], "target": target[order], "weight": upper.data[order]}
+    )

@@ -2,7 +2,7 @@
 
 import click
 
-from ._output import check_output, write_table
+from kdegraph.cli._output import check_output, write_table
 
 EXTENSIONS = (".csv", ".parquet")
 
@@ -14,7 +14,7 @@ class Names(click.ParamType):
 
     def convert(self, value, parameter, context):
         """See `click.ParamType.convert`."""
-        from ..datasets import names
+        from kdegraph.datasets import names
 
         if value not in names():
             self.fail(f"{value!r} is not one of {', '.join(names())}.", parameter, context)
@@ -23,11 +23,32 @@ class Names(click.ParamType):
 
 @click.command()
 @click.argument("name", type=Names(), required=False)
-@click.option("-n", "--points", "n", type=click.IntRange(min=1), default=2000, show_default=True, help="Number of points.")
-@click.option("--noise", type=click.FloatRange(min=0), help="Standard deviation of the noise. [default: what makes the data interesting]")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same points.")
 @click.option(
-    "--output", "-o", metavar="PATH", help="Where to write the points: .csv or .parquet, with a column of labels where there are clusters."
+    "-n",
+    "--points",
+    "n",
+    type=click.IntRange(min=1),
+    default=2000,
+    show_default=True,
+    help="Number of points.",
+)
+@click.option(
+    "--noise",
+    type=click.FloatRange(min=0),
+    help="Standard deviation of the noise. [default: what makes the data interesting]",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="The same seed gives the same points.",
+)
+@click.option(
+    "--output",
+    "-o",
+    metavar="PATH",
+    help="Where to write the points: .csv or .parquet, with a column of labels where there are clusters.",
 )
 def sample(name, n, noise, seed, output):
     """Make data to try things on; without a NAME, list what there is.
@@ -38,7 +59,7 @@ def sample(name, n, noise, seed, output):
       kdegraph sample moons -n 15000 -o moons.csv
       kdegraph sample spirals --noise 0.02 --seed 7 -o spirals.parquet
     """
-    from .. import datasets
+    from kdegraph import datasets
 
     if name is None:
         for known in datasets.names():

@@ -2,9 +2,9 @@
 
 import click
 
-from ._build import print_report
-from ._errors import Failure
-from ._progress import progress_line
+from kdegraph.cli._build import print_report
+from kdegraph.cli._errors import Failure
+from kdegraph.cli._progress import progress_line
 
 
 @click.command()
@@ -12,8 +12,9 @@ from ._progress import progress_line
 def warmup(quiet):
     """Compile everything now, so that the first graph does not wait for it.
 
-    The machine code is kept in the user's cache folder (or in KDEGRAPH_CACHE_DIR) and read from there by every later run. Useful after an
-    installation, and when the image of a container is built.
+    The machine code is kept in the user's cache folder (or in KDEGRAPH_CACHE_DIR) and read from
+    there by every later run. Useful after an installation, and when the image of a container is
+    built.
 
     \b
     Examples:
@@ -21,12 +22,16 @@ def warmup(quiet):
       KDEGRAPH_CACHE_DIR=/opt/kdegraph-cache kdegraph warmup --quiet
     """
     with progress_line(quiet) as progress:
-        from .._code_cache import CACHE_DIR
-        from ..warmup import warm_up
+        from kdegraph.runtime.cache import CACHE_DIR
+        from kdegraph.warmup import warm_up
 
         taken = warm_up(progress=progress)
     files = [path.stat().st_size for path in CACHE_DIR.rglob("*") if path.is_file()]
     if not files:
-        raise Failure(f"nothing could be written to {CACHE_DIR}; set KDEGRAPH_CACHE_DIR to a folder that can be written")
+        raise Failure(
+            f"nothing could be written to {CACHE_DIR}; set KDEGRAPH_CACHE_DIR to a folder that can be written"
+        )
     if not quiet:
-        print_report([("seconds", f"{taken:.1f}"), ("cache", f"{CACHE_DIR} ({sum(files) / 1e6:.1f} MB)")])
+        print_report(
+            [("seconds", f"{taken:.1f}"), ("cache", f"{CACHE_DIR} ({sum(files) / 1e6:.1f} MB)")]
+        )

@@ -1,10 +1,12 @@
-"""Data: generators (`make`), built-in photographs (`photo`), files (`load`, `read`) and pictures (`image_points`)."""
+"""Data: generators (`make`), built-in photographs (`photo`), files (`load`, `read`) and pictures
+(`image_points`).
+"""
 
-from ._dataset import Dataset, expand_labels
-from ._files import MAX_BYTES, accepted, file_type, load, read
-from ._generators import describe, make, names
-from ._images import MAX_PIXELS, image_points, photo, photo_names
-from ._table import Column, Picture, Table
+from kdegraph.datasets.generators import describe, make, names
+from kdegraph.io.dataset import Dataset, expand_labels
+from kdegraph.io.files import MAX_BYTES, accepted, file_type, load, read
+from kdegraph.io.pictures import MAX_PIXELS, image_points, photo, photo_names
+from kdegraph.io.tables import Column, Picture, Table
 
 __all__ = [
     "MAX_BYTES",

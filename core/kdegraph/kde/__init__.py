@@ -1,6 +1,6 @@
 """Kernel density estimation without the 1/n: sums of kernels, by several solvers."""
 
-from .api import METHODS, gauss_transform, kernel_sum
-from .solvers import DirectKDE, FastKDE, make_solver
+from kdegraph.kde.api import METHODS, gauss_transform, kernel_sum
+from kdegraph.kde.solvers import DirectKDE, FastKDE, make_solver
 
 __all__ = ["METHODS", "DirectKDE", "FastKDE", "gauss_transform", "kernel_sum", "make_solver"]

@@ -1,19 +1,23 @@
-"""The direct kernel sum: every pair is evaluated. The yardstick of the benchmarks and the solver of choice for small sets."""
+"""The direct kernel sum: every pair is evaluated. The yardstick of the benchmarks and the solver of
+choice for small sets.
+"""
 
 import numpy as np
 
-from .. import parallel
-from .._jit import jit
-from ..kernels import exp_neg, exponents
+from kdegraph.geometry.kernels import exp_neg, exponents
+from kdegraph.runtime import parallel
+from kdegraph.runtime.jit import jit
 
 BLOCK = 512  # sources that stay in the first-level cache while many targets pass by
 AT_ONCE = 100_000  # pairs that one thread evaluates sooner than it wakes another
 
 
 def direct_sums(kernel, sources, targets, weights, *, columns=None, skip=None, progress=None):
-    """Exact sums ``sum_j weights[j] k(targets[i], sources[j])``, (m,); all arrays are checked already; O(m n d).
+    """Exact sums ``sum_j weights[j] k(targets[i], sources[j])``, (m,); all arrays are checked
+    already; O(m n d).
 
-    Target i leaves out source ``skip[i]``. `columns` are the `sources` transposed, if they are known.
+    Target i leaves out source ``skip[i]``. `columns` are the `sources` transposed, if they are
+    known.
     """
     sums = np.zeros(len(targets))
     skip = np.full(len(targets), -1) if skip is None else skip
@@ -33,14 +37,20 @@ def _direct_range(begin, end, code, inverse_sigma, columns, targets, weights, sk
         for i in range(begin, end):
             first = start
             if start <= skip[i] < stop:
-                sums[i] += block_sum(code, inverse_sigma, targets[i], columns, weights, start, skip[i], buffer)
+                sums[i] += block_sum(
+                    code, inverse_sigma, targets[i], columns, weights, start, skip[i], buffer
+                )
                 first = skip[i] + 1
-            sums[i] += block_sum(code, inverse_sigma, targets[i], columns, weights, first, stop, buffer)
+            sums[i] += block_sum(
+                code, inverse_sigma, targets[i], columns, weights, first, stop, buffer
+            )
 
 
 @jit(reassociate=True)
 def block_sum(code, inverse_sigma, y, columns, weights, start, stop, buffer):
-    """The sum over the sources start..stop-1 for the point `y`; `buffer` has room for their exponents."""
+    """The sum over the sources start..stop-1 for the point `y`; `buffer` has room for their
+    exponents.
+    """
     exponents(code, inverse_sigma, y, columns, start, stop, buffer)
     w = weights[start:stop]
     total = 0.0

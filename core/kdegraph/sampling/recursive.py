@@ -1,17 +1,19 @@
-"""Algorithm 1 (Macgregor and Sun, 2023): neighbours by recursive halving, with a KDE solver as a black box.
+"""Algorithm 1 (Macgregor and Sun, 2023): neighbors by recursive halving, with a KDE solver as a
+black box.
 
-Where the paper carries one sample through the halving, here every vertex is carried once with all its uniforms, sorted, so that all L
-rounds share one descent. A vertex is not its own neighbour: the sum over its own half without itself is added up from the siblings along
-its path, which do not contain it, so that nothing is subtracted and small sums keep their relative error.
+Where the paper carries one sample through the halving, here every vertex is carried once with all
+its uniforms, sorted, so that all L rounds share one descent. A vertex is not its own neighbor: the
+sum over its own half without itself is added up from the siblings along its path, which do not
+contain it, so that nothing is subtracted and small sums keep their relative error.
 """
 
 import numpy as np
 
-from .. import parallel
-from .._jit import jit
-from ..kde.solvers import checked_sums
-from ..kernels import UNDERFLOW, exp_neg, exponent
-from .streams import stream, uniform
+from kdegraph.geometry.kernels import UNDERFLOW, exp_neg, exponent
+from kdegraph.kde.solvers import checked_sums
+from kdegraph.runtime import parallel
+from kdegraph.runtime.jit import jit
+from kdegraph.runtime.random import stream, uniform
 
 LEAF = 16  # halves of at most so many points are sampled from exact kernel values
 
@@ -19,7 +21,7 @@ STRATIFIED, INDEPENDENT = "stratified", "independent"
 
 
 def draw_neighbors(kernel, tree, solver, n_rounds, seed, draws, *, progress=None):
-    """Draw `n_rounds` neighbours of every vertex.
+    """Draw `n_rounds` neighbors of every vertex.
 
     Parameters
     ----------
@@ -74,20 +76,33 @@ def _sibling_sums(kernel, tree, solver, progress):
     Returns
     -------
     (n_levels, n) float64
-        Row l: over the half of the point's node on level l that does not hold the point; the last row: over the other points of its leaf.
-        The rows from l on add up to the sum over the other points of its node on level l.
+        Row l: over the half of the point's node on level l that does not hold the point; the last
+        row: over the other points of its leaf. The rows from l on add up to the sum over the other
+        points of its node on level l.
     """
     n, levels = tree.order.size, tree.n_levels
     sums = np.zeros((levels, n))
     for level in range(1, levels):
         for node in range(2**level - 1, 2 ** (level + 1) - 1):
             sibling = node + 1 if node % 2 else node - 1
-            own, other = slice(tree.start[node], tree.stop[node]), slice(tree.start[sibling], tree.stop[sibling])
-            sums[level - 1, own] = checked_sums(solver, tree.points[other], kernel, tree.points[own])
+            own, other = (
+                slice(tree.start[node], tree.stop[node]),
+                slice(tree.start[sibling], tree.stop[sibling]),
+            )
+            sums[level - 1, own] = checked_sums(
+                solver, tree.points[other], kernel, tree.points[own]
+            )
         if progress:
             progress(0.5 * level / levels)
     leaves = slice(tree.first_leaf, None)
-    _own_leaf_sums(kernel.code, kernel.inverse_sigma, tree.points, tree.start[leaves], tree.stop[leaves], sums[-1])
+    _own_leaf_sums(
+        kernel.code,
+        kernel.inverse_sigma,
+        tree.points,
+        tree.start[leaves],
+        tree.stop[leaves],
+        sums[-1],
+    )
     return sums
 
 
@@ -113,7 +128,9 @@ class _State:
 
 
 def _descend(kernel, tree, solver, known, uniforms, neighbors, state, progress):
-    """Carry the vertices down the halving, node by node; uniforms are rescaled to [0, 1) within the node they reach."""
+    """Carry the vertices down the halving, node by node; uniforms are rescaled to [0, 1) within the
+    node they reach.
+    """
     stack = [(0, 0, state)]
     done = 0
     while stack:
@@ -130,12 +147,18 @@ def _descend(kernel, tree, solver, known, uniforms, neighbors, state, progress):
                 progress(0.5 + 0.5 * done / tree.order.size)
             continue
         left, right = 2 * node + 1, 2 * node + 2
-        halves = [_half_sums(kernel, tree, solver, known, level, child, state.vertices) for child in (left, right)]
+        halves = [
+            _half_sums(kernel, tree, solver, known, level, child, state.vertices)
+            for child in (left, right)
+        ]
         total = halves[0] + halves[1]
-        # An estimator may call both halves of a reached node empty: then nothing is known, and they are taken by their sizes.
+        # An estimator may call both halves of a reached node empty: then nothing is known, and they
+        # are taken by their sizes.
         blind = total == 0.0
         size = tree.stop[left] - tree.start[left], tree.stop[right] - tree.start[right]
-        share = np.where(blind, size[0] / (size[0] + size[1]), halves[0] / np.where(blind, 1.0, total))
+        share = np.where(
+            blind, size[0] / (size[0] + size[1]), halves[0] / np.where(blind, 1.0, total)
+        )
         middle = np.empty_like(state.first)
         _split_uniforms(state.vertices, state.first, state.last, share, uniforms, middle)
         stack.append((right, level + 1, state.part(middle, state.last)))
@@ -143,7 +166,9 @@ def _descend(kernel, tree, solver, known, uniforms, neighbors, state, progress):
 
 
 def _half_sums(kernel, tree, solver, known, level, child, vertices):
-    """Sums over the points of `child` without the vertex itself: those of its own points and of its sibling's are known already."""
+    """Sums over the points of `child` without the vertex itself: those of its own points and of its
+    sibling's are known already.
+    """
     siblings, remaining = known
     sums = np.empty(vertices.size)
     sibling = child + 1 if child % 2 else child - 1
@@ -153,7 +178,12 @@ def _half_sums(kernel, tree, solver, known, level, child, vertices):
     sums[beside] = siblings[level, vertices[beside]]
     foreign = ~(inside | beside)
     if foreign.any():
-        sums[foreign] = checked_sums(solver, tree.points[tree.start[child] : tree.stop[child]], kernel, tree.points[vertices[foreign]])
+        sums[foreign] = checked_sums(
+            solver,
+            tree.points[tree.start[child] : tree.stop[child]],
+            kernel,
+            tree.points[vertices[foreign]],
+        )
     return sums
 
 
@@ -174,7 +204,9 @@ def _split_uniforms(vertices, first, last, share, uniforms, middle):
 
 @jit
 def _sample_leaf(code, scale, points, start, stop, vertices, first, last, uniforms, neighbors):
-    """Sample from the exact kernel values of the leaf, shifted by their smallest exponent so that none underflows together."""
+    """Sample from the exact kernel values of the leaf, shifted by their smallest exponent so that
+    none underflows together.
+    """
     weights = np.empty(stop - start)
     for k in range(vertices.size):
         i = vertices[k]

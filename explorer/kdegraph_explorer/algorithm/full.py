@@ -1,4 +1,6 @@
-"""The full graph as a sparse matrix, so that its eigenvalues are found like those of the others, and can be interrupted."""
+"""The full graph as a sparse matrix, so that its eigenvalues are found like those of the others,
+and can be interrupted.
+"""
 
 import numpy as np
 import scipy.sparse
@@ -8,6 +10,12 @@ NEGLIGIBLE = 1e-9  # smaller kernel values are left out: they change no digit th
 
 
 def sparse_full_graph(X, sigma, progress=None):
-    """All pairs of points with a kernel value of at least `NEGLIGIBLE`: an (n, n) csr_array. Needs 8 n^2 bytes meanwhile."""
+    """All pairs of points with a kernel value of at least `NEGLIGIBLE`: an (n, n) csr_array. Needs
+    8 n^2 bytes meanwhile.
+    """
     kernel = full_graph(X, sigma=sigma, progress=progress)
-    return kernel if scipy.sparse.issparse(kernel) else scipy.sparse.csr_array(np.where(kernel < NEGLIGIBLE, 0.0, kernel))
+    return (
+        kernel
+        if scipy.sparse.issparse(kernel)
+        else scipy.sparse.csr_array(np.where(kernel < NEGLIGIBLE, 0.0, kernel))
+    )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from kdegraph.sampling.streams import stream, uniform
+from kdegraph.runtime.random import stream, uniform
 
 from .neighborhood import kernel_row
 
@@ -51,7 +51,8 @@ def halvings(graph, tree, point, draw):
     Parameters
     ----------
     graph : SimilarityGraph
-        With its points; its seed and number of rounds give the uniform number, as for stratified draws.
+        With its points; its seed and number of rounds give the uniform number, as for stratified
+        draws.
     tree : Tree
         Of the points, with leaves of at most `kdegraph.sampling.recursive.LEAF`.
     point : int
@@ -71,11 +72,22 @@ def halvings(graph, tree, point, draw):
     start, stop, steps = 0, len(row), []
     while stop - start > 1:
         middle = (start + stop) // 2
-        step = Halving(start, middle, stop, float(row[start:middle].sum()), float(row[middle:stop].sum()), float(u))
+        step = Halving(
+            start,
+            middle,
+            stop,
+            float(row[start:middle].sum()),
+            float(row[middle:stop].sum()),
+            float(u),
+        )
         steps.append(step)
         share = step.share
         below_one = np.nextafter(1.0, 0.0)
-        u = min(u / share, below_one) if step.goes_left else min(max((u - share) / (1.0 - share), 0.0), below_one)
+        u = (
+            min(u / share, below_one)
+            if step.goes_left
+            else min(max((u - share) / (1.0 - share), 0.0), below_one)
+        )
         start, stop = step.chosen
     return steps
 

@@ -1,14 +1,14 @@
-"""One point: its sampled neighbours and its nearest ones."""
+"""One point: its sampled neighbors and its nearest ones."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from kdegraph.kernels import Kernel
+from kdegraph.geometry.kernels import Kernel
 
 
 @dataclass(frozen=True, eq=False)
 class Neighborhood:
-    """A point of a sampled graph with its neighbours.
+    """A point of a sampled graph with its neighbors.
 
     Attributes
     ----------
@@ -66,7 +66,9 @@ def neighborhood(graph, point, n_neighbors):
     kernel = kernel_row(graph, point)
     scale = max(float(np.abs(X).max()), 1e-300)  # squares of huge or tiny coordinates stay finite
     distances = np.linalg.norm(X / scale - X[point] / scale, axis=1) * scale
-    drawn, times = np.unique(graph.neighbors[point][graph.neighbors[point] >= 0], return_counts=True)
+    drawn, times = np.unique(
+        graph.neighbors[point][graph.neighbors[point] >= 0], return_counts=True
+    )
     order = np.argsort(-kernel[drawn], kind="stable")
     drawn, times = drawn[order], times[order]
     row = np.zeros(len(X))
@@ -77,7 +79,9 @@ def neighborhood(graph, point, n_neighbors):
     others[point] = np.inf
     candidates = np.argpartition(others, min(n_neighbors, len(X) - 1))[:n_neighbors]
     nearest = candidates[np.argsort(others[candidates], kind="stable")]
-    return Neighborhood(point, degree, kernel, distances, drawn, times, row[drawn], nearest[nearest != point])
+    return Neighborhood(
+        point, degree, kernel, distances, drawn, times, row[drawn], nearest[nearest != point]
+    )
 
 
 def kernel_row(graph, point):

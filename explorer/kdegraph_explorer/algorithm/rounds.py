@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from kdegraph import similarity_graph, spectrum, weights
-from kdegraph.clustering import vertices_in_clusters
-from kdegraph.kernels import Kernel
+from kdegraph import adjacency as weights
+from kdegraph import similarity_graph, spectrum
+from kdegraph.clustering.partition import vertices_in_clusters
+from kdegraph.geometry.kernels import Kernel
 
 MAX_ROUNDS = 24  # how many graphs are compared
 ESTIMATE = 4  # the full graph is estimated from so many times the rounds ...
@@ -54,7 +55,9 @@ def adjacency_after(graph, tree, n_rounds):
     drawn = np.where(drawn >= 0, position[drawn], -1).astype(np.int32)
     independent = graph.weighting == "inclusion" and graph.draws == "independent"
     inclusion = weights.COMPLEMENT if independent else weights.MINIMUM
-    return weights.adjacency(Kernel(graph.kernel, graph.sigma), tree, graph.kernel_degrees[tree.order], drawn, inclusion)
+    return weights.adjacency(
+        Kernel(graph.kernel, graph.sigma), tree, graph.kernel_degrees[tree.order], drawn, inclusion
+    )
 
 
 def degree_error(adjacency, kernel_degrees):
@@ -62,7 +65,9 @@ def degree_error(adjacency, kernel_degrees):
     linked = kernel_degrees > 0
     if not linked.any():
         return 0.0
-    return float(np.sqrt(np.mean((adjacency.sum(axis=1)[linked] / kernel_degrees[linked] - 1) ** 2)))
+    return float(
+        np.sqrt(np.mean((adjacency.sum(axis=1)[linked] / kernel_degrees[linked] - 1) ** 2))
+    )
 
 
 def rounds_to_compare(n_rounds):
@@ -103,12 +108,16 @@ def convergence(graph, tree, n_eigenvalues, progress, publish):
 
 
 def eigenvalues(adjacency, n_eigenvalues, out, start, progress):
-    """Write the smallest eigenvalues into `out`, and return the spectrum to start the next from (None without edges)."""
+    """Write the smallest eigenvalues into `out`, and return the spectrum to start the next from
+    (None without edges).
+    """
     n_counted = len(vertices_in_clusters(adjacency))
     if not n_counted:
         return None
     k = min(n_eigenvalues, n_counted)
-    found = spectrum(adjacency, k, v0=start, seed=0, tol=TOLERANCE, smallest_component="auto", progress=progress)
+    found = spectrum(
+        adjacency, k, v0=start, seed=0, tol=TOLERANCE, smallest_component="auto", progress=progress
+    )
     out[: found.n_components] = found.eigenvalues
     return found
 
@@ -124,7 +133,12 @@ def estimated_eigenvalues(graph, n_eigenvalues, progress):
     """
     n_rounds = max(graph.n_rounds, min(ESTIMATE * graph.n_rounds, MAX_DRAWS // len(graph.points)))
     better = similarity_graph(
-        graph.points, sigma=graph.sigma, kernel=graph.kernel, n_rounds=n_rounds, seed=graph.seed + 1, progress=progress
+        graph.points,
+        sigma=graph.sigma,
+        kernel=graph.kernel,
+        n_rounds=n_rounds,
+        seed=graph.seed + 1,
+        progress=progress,
     )
     values = np.full(n_eigenvalues, np.nan)
     eigenvalues(better.adjacency, n_eigenvalues, values, None, progress)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from kdegraph import knn_graph, similarity_graph, spectrum
-from kdegraph.clustering import spectral_clustering, vertices_in_clusters
+from kdegraph.clustering.partition import spectral_clustering, vertices_in_clusters
 
 from .full import sparse_full_graph
 
@@ -78,13 +78,26 @@ def measure(series, progress, publish):
     -------
     list of Timing
     """
-    timings, jobs = [], [(n, method) for n in series.sizes for method in series.methods if method != "full" or n <= FULL_UP_TO]
+    timings, jobs = (
+        [],
+        [
+            (n, method)
+            for n in series.sizes
+            for method in series.methods
+            if method != "full" or n <= FULL_UP_TO
+        ],
+    )
     weights = np.cumsum([n if method != "full" else n * n / 1000 for n, method in jobs])
     for i, (n, method) in enumerate(jobs):
-        begin, share = (weights[i - 1] if i else 0.0) / weights[-1], (weights[i] - (weights[i - 1] if i else 0.0)) / weights[-1]
+        begin, share = (
+            (weights[i - 1] if i else 0.0) / weights[-1],
+            (weights[i] - (weights[i - 1] if i else 0.0)) / weights[-1],
+        )
 
         def report(stage, fraction, begin=begin, share=share, n=n, method=method):
-            progress(f"{n:,} points, {method}: {stage}", begin + share * min(max(fraction, 0.0), 1.0))
+            progress(
+                f"{n:,} points, {method}: {stage}", begin + share * min(max(fraction, 0.0), 1.0)
+            )
 
         report("points", 0.0)
         X = series.points(n)
@@ -96,16 +109,27 @@ def measure(series, progress, publish):
 def _measure(method, series, X, progress):
     n_clusters, moments = min(series.n_clusters, len(X)), [time.perf_counter()]
     if method == "kde":
-        graph = similarity_graph(X, sigma=series.sigma, n_rounds=series.n_rounds, seed=series.seed, progress=progress)
+        graph = similarity_graph(
+            X, sigma=series.sigma, n_rounds=series.n_rounds, seed=series.seed, progress=progress
+        )
     elif method == "knn":
         graph = knn_graph(X, min(series.n_neighbors, len(X) - 1), progress=progress)
     else:
         graph = sparse_full_graph(X, series.sigma, progress)
     moments.append(time.perf_counter())
     k = min(max(N_EIGENVALUES, n_clusters), max(1, len(vertices_in_clusters(graph))))
-    found = spectrum(graph, k, seed=series.seed, tol=1e-3, smallest_component="auto", progress=progress)
+    found = spectrum(
+        graph, k, seed=series.seed, tol=1e-3, smallest_component="auto", progress=progress
+    )
     moments.append(time.perf_counter())
-    spectral_clustering(graph, n_clusters, seed=series.seed, spectrum=found, points=X, progress=progress)
+    spectral_clustering(
+        graph, n_clusters, seed=series.seed, spectrum=found, points=X, progress=progress
+    )
     moments.append(time.perf_counter())
     n_edges = getattr(graph, "adjacency", graph).nnz // 2
-    return Timing(method, len(X), dict(zip(("graph", "eigenvalues", "clusters"), np.diff(moments).tolist(), strict=True)), n_edges)
+    return Timing(
+        method,
+        len(X),
+        dict(zip(("graph", "eigenvalues", "clusters"), np.diff(moments).tolist(), strict=True)),
+        n_edges,
+    )

@@ -2,12 +2,14 @@
 
 import threading
 
+from kdegraph.geometry.tree import build_tree
 from kdegraph.sampling.recursive import LEAF
-from kdegraph.tree import build_tree
 
 
 class TreeKeeper:
-    """Builds the tree of Algorithm 1 over the points, and keeps the last one. May be used by several threads."""
+    """Builds the tree of Algorithm 1 over the points, and keeps the last one. May be used by
+    several threads.
+    """
 
     def __init__(self):
         self._lock = threading.Lock()

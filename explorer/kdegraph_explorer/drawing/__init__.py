@@ -1,1 +1,1 @@
-"""Colours, figures and images, shared by the views."""
+"""Colors, figures and images, shared by the views."""

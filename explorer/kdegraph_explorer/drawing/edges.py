@@ -31,7 +31,8 @@ def edge_list(adjacency, limit=MAX_EDGES):
 
 
 def edges_of(adjacency, vertices, limit=MAX_EDGES):
-    """The edges at some vertices, or an evenly spread part of them where there are more than `limit`.
+    """The edges at some vertices, or an evenly spread part of them where there are more than
+    `limit`.
 
     Parameters
     ----------
@@ -46,7 +47,10 @@ def edges_of(adjacency, vertices, limit=MAX_EDGES):
         Each edge once.
     """
     part = adjacency[vertices]
-    rows, columns = np.repeat(vertices, np.diff(part.indptr)).astype(np.int32), part.indices.astype(np.int32)
+    rows, columns = (
+        np.repeat(vertices, np.diff(part.indptr)).astype(np.int32),
+        part.indices.astype(np.int32),
+    )
     chosen = np.zeros(adjacency.shape[0], dtype=bool)
     chosen[vertices] = True
     once = np.flatnonzero(~chosen[columns] | (rows < columns))
@@ -55,7 +59,8 @@ def edges_of(adjacency, vertices, limit=MAX_EDGES):
 
 
 def strongest_edges(adjacency, vertices=(), limit=MAX_STRONGEST):
-    """The edges of greatest weight; of equally heavy ones an evenly spread part, so that no region is preferred.
+    """The edges of greatest weight; of equally heavy ones an evenly spread part, so that no region
+    is preferred.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""Curves and scatter plots with HoloViews, in the explorer's style. To be used on the session's own thread only, as HoloViews must be."""
+"""Curves and scatter plots with HoloViews, in the explorer's style. To be used on the session's own
+thread only, as HoloViews must be.
+"""
 
 import holoviews as hv
 import holoviews.plotting.bokeh
@@ -13,14 +15,16 @@ hv.renderer("bokeh").webgl = False  # without a GPU it is slow
 
 
 class LiveElement:
-    """A HoloViews plot that is drawn anew from data. It is made when it is first shown, as that takes a fifth of a second.
+    """A HoloViews plot that is drawn anew from data. It is made when it is first shown, as that
+    takes a fifth of a second.
 
     Parameters
     ----------
     name : str
         What is seen, for screen readers and tests: becomes the figure's `name`.
     draw : callable
-        Takes the data; returns an element or an overlay of elements, always of the same kinds, and the window (x0, x1, y0, y1) to show.
+        Takes the data; returns an element or an overlay of elements, always of the same kinds, and
+        the window (x0, x1, y0, y1) to show.
     css_class : str
         A hook for tests.
     **options
@@ -38,7 +42,9 @@ class LiveElement:
             return element.opts(**{**COMMON, "hooks": [finish], **options})
 
         def finish(plot, element):
-            """HoloViews would let the window be that of the first data, and sets its own fonts on every update."""
+            """HoloViews would let the window be that of the first data, and sets its own fonts on
+            every update.
+            """
             fig = plot.state
             restyle(fig)
             x0, x1, y0, y1 = window
@@ -46,7 +52,15 @@ class LiveElement:
             fig.y_range.update(start=y0, end=y1)
             if fig.name != name:
                 fig.name = name
-                self._marks.append(Span(dimension="height", line_color=MARK, line_width=1.5, line_alpha=0.6, visible=False))
+                self._marks.append(
+                    Span(
+                        dimension="height",
+                        line_color=MARK,
+                        line_width=1.5,
+                        line_alpha=0.6,
+                        visible=False,
+                    )
+                )
                 fig.add_layout(self._marks[-1])
 
         self._render, self._css_class, self._pipe = render, css_class, None
@@ -59,7 +73,12 @@ class LiveElement:
             return
         self._pipe = hv.streams.Pipe(data=data)
         plot = hv.DynamicMap(self._render, streams=[self._pipe])
-        options = {"sizing_mode": "stretch_both", "margin": 0, "css_classes": ["kg-plot", self._css_class], "linked_axes": False}
+        options = {
+            "sizing_mode": "stretch_both",
+            "margin": 0,
+            "css_classes": ["kg-plot", self._css_class],
+            "linked_axes": False,
+        }
         with growing(self.pane):
             self.pane.append(pn.pane.HoloViews(plot, backend="bokeh", **options))
 
@@ -69,4 +88,11 @@ class LiveElement:
             mark.update(location=x, visible=x is not None)
 
 
-COMMON = {"responsive": True, "toolbar": None, "axiswise": True, "show_legend": False, "show_grid": True, "title": ""}
+COMMON = {
+    "responsive": True,
+    "toolbar": None,
+    "axiswise": True,
+    "show_legend": False,
+    "show_grid": True,
+    "title": "",
+}

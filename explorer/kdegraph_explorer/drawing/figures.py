@@ -1,6 +1,7 @@
 """Bokeh figures in the explorer's style, and the shared window of those that lie side by side.
 
-Colours of axes, grid and background are left to the page, which sets them for its light or dark theme.
+Colors of axes, grid and background are left to the page, which sets them for its light or dark
+theme.
 """
 
 from bokeh.core.property.descriptors import UnsetValueError
@@ -8,7 +9,8 @@ from bokeh.events import RangesUpdate, Reset
 from bokeh.models import HoverTool, Range1d, WheelZoomTool
 from bokeh.plotting import figure
 
-# As the page sets them for its theme: what a figure is given later on, by HoloViews for one, must not differ from that.
+# As the page sets them for its theme: what a figure is given later on, by HoloViews for one, must
+# not differ from that.
 FONT, LABEL_SIZE, NAME_SIZE, STANDOFF = "Roboto, system-ui, sans-serif", "0.925em", "1em", 12
 TEXT = {"text_font": FONT, "text_font_size": "11.5px"}  # of words within a plot
 MAX_RATIO = 8
@@ -27,7 +29,13 @@ def plain_figure(*, tools="", description, **options):
         For `bokeh.plotting.figure`.
     """
     fig = figure(
-        tools=tools, toolbar_location=None, output_backend="canvas", sizing_mode="stretch_both", name=description, min_border=4, **options
+        tools=tools,
+        toolbar_location=None,
+        output_backend="canvas",
+        sizing_mode="stretch_both",
+        name=description,
+        min_border=4,
+        **options,
     )
     restyle(fig)
     wheel = next((tool for tool in fig.tools if isinstance(tool, WheelZoomTool)), None)
@@ -56,7 +64,8 @@ def restyle(fig):
 
 
 class Frame:
-    """The window that several figures show together: linked when panned or zoomed, one unit as long on both axes.
+    """The window that several figures show together: linked when panned or zoomed, one unit as long
+    on both axes.
 
     (Where that would leave a line of one axis, the two are scaled apart.)
 
@@ -70,7 +79,9 @@ class Frame:
         self.x_range, self.y_range = Range1d(0, 1), Range1d(0, 1)
         self.size = (440, 300)
         self._extent = (0.0, 1.0, 0.0, 1.0)
-        self._fitted = True  # whether the whole extent is shown, as against what the user has zoomed to
+        self._fitted = (
+            True  # whether the whole extent is shown, as against what the user has zoomed to
+        )
         self._changed = changed
 
     def add(self, fig):
@@ -83,7 +94,13 @@ class Frame:
     @property
     def viewport(self):
         """(x0, x1, y0, y1, width, height), the last two in pixels."""
-        return (self.x_range.start, self.x_range.end, self.y_range.start, self.y_range.end, *self.size)
+        return (
+            self.x_range.start,
+            self.x_range.end,
+            self.y_range.start,
+            self.y_range.end,
+            *self.size,
+        )
 
     def fit(self, extent):
         """Show all of `extent` = (x0, x1, y0, y1)."""
@@ -93,9 +110,17 @@ class Frame:
         scales = ((x1 - x0) / width, (y1 - y0) / height)  # units per pixel
         if max(scales) <= MAX_RATIO * min(scales):
             scales = (max(scales), max(scales))
-        for axis, low, high, half in ((self.x_range, x0, x1, scales[0] * width / 2), (self.y_range, y0, y1, scales[1] * height / 2)):
+        for axis, low, high, half in (
+            (self.x_range, x0, x1, scales[0] * width / 2),
+            (self.y_range, y0, y1, scales[1] * height / 2),
+        ):
             middle = (low + high) / 2
-            axis.update(start=middle - half, end=middle + half, reset_start=middle - half, reset_end=middle + half)
+            axis.update(
+                start=middle - half,
+                end=middle + half,
+                reset_start=middle - half,
+                reset_end=middle + half,
+            )
         self._changed()
 
     def fit_all(self):
@@ -131,7 +156,10 @@ class Frame:
         if self._fitted:
             self.fit(self._extent)
             return
-        for axis, before, after in ((self.x_range, old[0], size[0]), (self.y_range, old[1], size[1])):
+        for axis, before, after in (
+            (self.x_range, old[0], size[0]),
+            (self.y_range, old[1], size[1]),
+        ):
             middle, half = (axis.start + axis.end) / 2, (axis.end - axis.start) / 2 * after / before
             axis.update(start=middle - half, end=middle + half)
         self._changed()

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from .edges import chosen_edges
-from .palette import cluster_colours, packed
+from .palette import cluster_colors, packed
 from .raster import draw
 
 LARGE = 450  # pixels of the shorter side of a plot; in larger ones, points grow with it
-MAX_GLYPHS = 4000  # up to here the browser draws the points, sharp at every zoom; above, they are part of the image
+# Up to here the browser draws the points, sharp at every zoom; above, they are part of the image.
+MAX_GLYPHS = 4000
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +23,8 @@ class Scene:
     viewport : (x0, x1, y0, y1, width, height)
     adjacency : csr_array or None
         None draws no edges.
-    colours : (n,) int array or None
-        None draws all points in the neutral colour.
+    colors : (n,) int array or None
+        None draws all points in the neutral color.
     selection : int array
         Unless it is empty, all other points fade, and only its edges are drawn.
     edges : str
@@ -33,7 +34,7 @@ class Scene:
     positions: np.ndarray
     viewport: tuple
     adjacency: object = None
-    colours: np.ndarray | None = None
+    colors: np.ndarray | None = None
     selection: np.ndarray = ()
     edges: str = "all"
 
@@ -48,8 +49,10 @@ class Layers:
     """What has changed on the screen; None for what has not."""
 
     image: np.ndarray | None = None  # (height, width) uint32, fills the viewport
-    positions: np.ndarray | None = None  # (m, 2), of the glyphs; m is 0 when the points are in the image
-    colours: np.ndarray | None = None  # (m,) uint32
+    positions: np.ndarray | None = (
+        None  # (m, 2), of the glyphs; m is 0 when the points are in the image
+    )
+    colors: np.ndarray | None = None  # (m,) uint32
 
 
 class Painter:
@@ -60,57 +63,83 @@ class Painter:
 
     def glyphs(self, scene):
         """What the browser draws of `scene` where it differs from what is shown."""
-        colours, palette = _coloured(scene)
-        return Layers(positions=self._glyph_positions(scene), colours=self._glyph_colours(scene, colours, palette))
+        colors, palette = _colored(scene)
+        return Layers(
+            positions=self._glyph_positions(scene),
+            colors=self._glyph_colors(scene, colors, palette),
+        )
 
     def image(self, scene):
         """What is drawn here of `scene` where it differs from what is shown."""
-        return Layers(image=self._image(scene, *_coloured(scene)))
+        return Layers(image=self._image(scene, *_colored(scene)))
 
-    def _image(self, scene, colours, palette):
-        key = (scene.positions, scene.viewport, scene.adjacency, scene.colours, scene.selection, scene.edges)
+    def _image(self, scene, colors, palette):
+        key = (
+            scene.positions,
+            scene.viewport,
+            scene.adjacency,
+            scene.colors,
+            scene.selection,
+            scene.edges,
+        )
         if not self._changed("image", key):
             return None
         radius = None
         if not scene.as_glyphs:
-            radius = point_radius(len(colours), scene.viewport)
+            radius = point_radius(len(colors), scene.viewport)
             if len(scene.selection):
-                faded = np.full(len(colours), len(palette) - 1)
-                faded[scene.selection] = colours[scene.selection]
-                colours = faded
+                faded = np.full(len(colors), len(palette) - 1)
+                faded[scene.selection] = colors[scene.selection]
+                colors = faded
         edges = None
         if scene.adjacency is not None:
             edges = chosen_edges(scene.adjacency, scene.selection, scene.edges)
-        return draw(scene.viewport, scene.positions, colours, palette, edges=edges, radius=radius, above=scene.edges == "strongest")
+        return draw(
+            scene.viewport,
+            scene.positions,
+            colors,
+            palette,
+            edges=edges,
+            radius=radius,
+            above=scene.edges == "strongest",
+        )
 
     def _glyph_positions(self, scene):
         if not self._changed("positions", (scene.positions,)):
             return None
         return scene.positions if scene.as_glyphs else scene.positions[:0]
 
-    def _glyph_colours(self, scene, colours, palette):
-        if not self._changed("colours", (scene.positions, scene.colours)):
+    def _glyph_colors(self, scene, colors, palette):
+        if not self._changed("colors", (scene.positions, scene.colors)):
             return None
-        return packed(palette[colours]) if scene.as_glyphs else np.empty(0, dtype=np.uint32)
+        return packed(palette[colors]) if scene.as_glyphs else np.empty(0, dtype=np.uint32)
 
     def _changed(self, layer, key):
-        """Whether a layer depends on something new; arrays and graphs are the same when they are the same object."""
+        """Whether a layer depends on something new; arrays and graphs are the same when they are
+        the same object.
+        """
         shown = self._shown.get(layer)
-        same = shown is not None and all(a is b or (isinstance(a, tuple) and a == b) for a, b in zip(shown, key, strict=True))
+        same = shown is not None and all(
+            a is b or (isinstance(a, tuple) and a == b) for a, b in zip(shown, key, strict=True)
+        )
         self._shown[layer] = key
         return not same
 
 
-def _coloured(scene):
-    """Colours of the points, as rows of a palette, and the palette."""
-    colours = np.zeros(len(scene.positions), dtype=np.int64) if scene.colours is None else scene.colours
-    palette = cluster_colours(int(colours.max()) + 1)
-    if scene.colours is None:
+def _colored(scene):
+    """Colors of the points, as rows of a palette, and the palette."""
+    colors = (
+        np.zeros(len(scene.positions), dtype=np.int64) if scene.colors is None else scene.colors
+    )
+    palette = cluster_colors(int(colors.max()) + 1)
+    if scene.colors is None:
         palette[0] = palette[-1]
-    return colours, palette
+    return colors, palette
 
 
 def point_radius(n, viewport):
     """Radius in pixels of n points: the more, the smaller; in a large plot, larger."""
     *_, width, height = viewport
-    return float(np.clip(1.5 * (2000 / n) ** 0.3, 0.55, 3.5) * max(1.0, min(width, height) / LARGE) ** 0.5)
+    return float(
+        np.clip(1.5 * (2000 / n) ** 0.3, 0.55, 3.5) * max(1.0, min(width, height) / LARGE) ** 0.5
+    )

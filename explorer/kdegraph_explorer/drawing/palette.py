@@ -1,10 +1,11 @@
-"""Colours: safe for colour-blind people, readable on white and on near-black."""
+"""Colors: safe for color-blind people, readable on white and on near-black."""
 
 import colorsys
 
 import numpy as np
 
-# Okabe and Ito's palette without black and with the yellow last, which is faint on white; then darker and lighter steps of the same hues.
+# Okabe and Ito's palette without black and with the yellow last, which is faint on white; then
+# darker and lighter steps of the same hues.
 CLUSTERS = (
     "#0072B2",
     "#E69F00",
@@ -24,29 +25,39 @@ MARK = "#E0224E"  # what a plot is about
 METHOD = {"kde": "#0072B2", "knn": "#D55E00", "full": "#009E73"}
 
 
-def cluster_colours(n):
-    """Colours of the clusters 0 to n - 1, and last the neutral one.
+def cluster_colors(n):
+    """Colors of the clusters 0 to n - 1, and last the neutral one.
 
     Parameters
     ----------
     n : int
-        Beyond the palette, hues at golden-angle steps; no palette keeps that many apart for everyone.
+        Beyond the palette, hues at golden-angle steps; no palette keeps that many apart for
+        everyone.
 
     Returns
     -------
     (n + 1, 3) uint8 array
     """
-    more = [colorsys.hls_to_rgb((i * 0.381966) % 1.0, (0.42, 0.58)[i % 2], 0.6) for i in range(max(0, n - len(CLUSTERS)))]
-    rows = [rgb(colour) for colour in CLUSTERS[:n]] + [tuple(round(255 * c) for c in colour) for colour in more] + [rgb(BETWEEN)]
+    more = [
+        colorsys.hls_to_rgb((i * 0.381966) % 1.0, (0.42, 0.58)[i % 2], 0.6)
+        for i in range(max(0, n - len(CLUSTERS)))
+    ]
+    rows = (
+        [rgb(color) for color in CLUSTERS[:n]]
+        + [tuple(round(255 * c) for c in color) for color in more]
+        + [rgb(BETWEEN)]
+    )
     return np.array(rows, dtype=np.uint8)
 
 
-def rgb(colour):
-    """The three numbers of a colour written #rrggbb."""
-    return tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5))
+def rgb(color):
+    """The three numbers of a color written #rrggbb."""
+    return tuple(int(color[i : i + 2], 16) for i in (1, 3, 5))
 
 
 def packed(rows, alpha=255):
-    """Colours as Bokeh takes them in one array: (n, 3) uint8 -> (n,) uint32, red in the highest byte."""
+    """Colors as Bokeh takes them in one array: (n, 3) uint8 -> (n,) uint32, red in the highest
+    byte.
+    """
     rows = np.asarray(rows, dtype=np.uint32)
     return (rows[:, 0] << 24) | (rows[:, 1] << 16) | (rows[:, 2] << 8) | np.uint32(alpha)

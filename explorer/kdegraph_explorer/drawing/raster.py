@@ -1,21 +1,26 @@
-"""Points and edges drawn into images, by datashader: drawn here rather than in the browser, 300,000 edges are one image.
+"""Points and edges drawn into images, by datashader: drawn here rather than in the browser, 300,000
+edges are one image.
 
-Datashader compiles in every process anew what it draws with. Its smooth lines, spread points and so on would take seconds each; so there is
-one kind of line and one of point, and what else is wanted is made of these by numpy.
+Datashader compiles in every process anew what it draws with. Its smooth lines, spread points and so
+on would take seconds each; so there is one kind of line and one of point, and what else is wanted
+is made of these by numpy.
 
-Colours are mixed in arrays of shape (height, 4, width): red, green and blue, multiplied by the opacity, and the opacity.
+Colors are mixed in arrays of shape (height, 4, width): red, green and blue, multiplied by the
+opacity, and the opacity.
 """
 
 import datashader
 import numpy as np
 import pandas as pd
 
-SMOOTH_EDGES = 60_000  # up to here lines are smoothed: drawn twice as large; among more, nobody sees the steps
+SMOOTH_EDGES = (
+    60_000  # up to here lines are smoothed: drawn twice as large; among more, nobody sees the steps
+)
 EDGE_OPACITY = 0.8
 CROWD = 0.25  # points that would cover more of the image than this become translucent
 
 
-def draw(viewport, positions, colours, palette, *, edges=None, radius=None, above=False):
+def draw(viewport, positions, colors, palette, *, edges=None, radius=None, above=False):
     """Draw edges and points as an image.
 
     Parameters
@@ -23,17 +28,17 @@ def draw(viewport, positions, colours, palette, *, edges=None, radius=None, abov
     viewport : (x0, x1, y0, y1, width, height)
         The part of the plane, and the size of the image in pixels.
     positions : (n, 2) float array
-    colours : (n,) int array
+    colors : (n,) int array
         Rows of `palette`.
     palette : (k + 1, 3) uint8 array
-        The last row colours the edges between two colours.
+        The last row colors the edges between two colors.
     edges : (rows, columns), optional
         Two int arrays of equal length.
     radius : float, optional
         Of the points, in pixels; None draws no points.
         Where they are crowded they are translucent, so that their density shows.
     above : bool
-        Whether the edges lie above the points, which then have the neutral colour.
+        Whether the edges lie above the points, which then have the neutral color.
 
     Returns
     -------
@@ -47,44 +52,48 @@ def draw(viewport, positions, colours, palette, *, edges=None, radius=None, abov
     inks = np.column_stack([palette / 255, np.ones(len(palette))]).astype(np.float32)
     image = np.zeros((height, 4, width), dtype=np.float32)
     if radius is not None and above:
-        _lay_points(image, x, y, np.full(len(colours), len(palette) - 1), inks, radius)
+        _lay_points(image, x, y, np.full(len(colors), len(palette) - 1), inks, radius)
     if edges is not None and len(edges[0]):
-        ink = _edge_ink((width, height), x, y, colours, inks, *edges)
+        ink = _edge_ink((width, height), x, y, colors, inks, *edges)
         inked = ink[:, 3][ink[:, 3] > 0]
         full = max(1.2, 1.1 * float(inked.mean())) if inked.size else 1.0
         _lay_over(image, ink, EDGE_OPACITY * (1 - np.exp(ink[:, 3] / -full)))
     if radius is not None and not above:
-        _lay_points(image, x, y, colours, inks, radius)
+        _lay_points(image, x, y, colors, inks, radius)
     return _packed(image)
 
 
-def _lay_points(image, x, y, colours, inks, radius):
+def _lay_points(image, x, y, colors, inks, radius):
     height, _, width = image.shape
     seen = np.count_nonzero((x > 0) & (x < 1) & (y > 0) & (y < 1))
     opacity = min(0.9, CROWD * width * height / max(1.0, seen * np.pi * radius**2))
-    ink = _point_ink((width, height), x, y, colours, inks, radius)
+    ink = _point_ink((width, height), x, y, colors, inks, radius)
     _lay_over(image, ink, 1 - np.exp(np.float32(np.log1p(-opacity)) * ink[:, 3]))
 
 
-def _edge_ink(size, x, y, colours, inks, rows, columns):
+def _edge_ink(size, x, y, colors, inks, rows, columns):
     """The sum of the inks of all edges that cross a pixel: (height, 4, width) float32."""
-    codes = _codes(colours, len(inks))
+    codes = _codes(colors, len(inks))
     ends = codes[rows], codes[columns]
     codes = np.where(ends[0] == ends[1], ends[0], codes.dtype.type(len(inks) - 1))
-    table = _table({"x0": x[rows], "y0": y[rows], "x1": x[columns], "y1": y[columns]}, codes, len(inks))
+    table = _table(
+        {"x0": x[rows], "y0": y[rows], "x1": x[columns], "y1": y[columns]}, codes, len(inks)
+    )
     scale = 2 if len(rows) <= SMOOTH_EDGES else 1
     canvas = _canvas(scale * size[0], scale * size[1])
-    counts = canvas.line(table, x=["x0", "x1"], y=["y0", "y1"], axis=1, agg=COUNT, line_width=0).data
+    counts = canvas.line(
+        table, x=["x0", "x1"], y=["y0", "y1"], axis=1, agg=COUNT, line_width=0
+    ).data
     if scale == 2:  # a line crosses two of the four parts of a pixel
         counts = (counts[0::2] + counts[1::2]).reshape(size[1], size[0], -1)
         inks = np.concatenate([inks, inks]) / 2
     return _mixed(counts, inks)
 
 
-def _point_ink(size, x, y, colours, inks, radius):
+def _point_ink(size, x, y, colors, inks, radius):
     """The sum of the inks of all points that cover a pixel: (height, 4, width) float32."""
     width, height = size
-    table = _table({"x": x, "y": y}, _codes(colours, len(inks)), len(inks))
+    table = _table({"x": x, "y": y}, _codes(colors, len(inks)), len(inks))
     ink = _mixed(_canvas(width, height).points(table, "x", "y", agg=COUNT).data, inks)
     reach = int(np.ceil(radius))
     steps = np.arange(-reach, reach + 1)
@@ -102,15 +111,18 @@ def _canvas(width, height):
     return datashader.Canvas(width, height, x_range=(0, 1), y_range=(0, 1))
 
 
-COUNT = datashader.by("colour", datashader.count())
+COUNT = datashader.by("color", datashader.count())
 
 
-def _codes(colours, n_colours):
-    return colours.astype(np.int8 if n_colours < 128 else np.int32)
+def _codes(colors, n_colors):
+    return colors.astype(np.int8 if n_colors < 128 else np.int32)
 
 
-def _table(columns, codes, n_colours):
-    return pd.DataFrame({**columns, "colour": pd.Categorical.from_codes(codes, categories=range(n_colours))}, copy=False)
+def _table(columns, codes, n_colors):
+    return pd.DataFrame(
+        {**columns, "color": pd.Categorical.from_codes(codes, categories=range(n_colors))},
+        copy=False,
+    )
 
 
 def _lay_over(image, ink, opacity):
@@ -120,8 +132,12 @@ def _lay_over(image, ink, opacity):
 
 
 def _packed(image):
-    """To the bytes of a canvas, whose colours are not multiplied by the opacity: (height, width) uint32."""
+    """To the bytes of a canvas, whose colors are not multiplied by the opacity: (height, width)
+    uint32.
+    """
     opacity = image[:, 3]
     scale = 255 / np.maximum(opacity, 1e-6)
     red, green, blue = ((image[:, i] * scale).astype(np.uint8) for i in range(3))
-    return np.stack([red, green, blue, (255 * opacity).astype(np.uint8)], axis=-1).view(np.uint32)[:, :, 0]
+    return np.stack([red, green, blue, (255 * opacity).astype(np.uint8)], axis=-1).view(np.uint32)[
+        :, :, 0
+    ]

@@ -1,4 +1,6 @@
-"""The figure of the halving: a bar per level, split in proportion to the kernel sums, the chosen half widened to the next bar."""
+"""The figure of the halving: a bar per level, split in proportion to the kernel sums, the chosen
+half widened to the next bar.
+"""
 
 from bokeh.models import ColumnDataSource, HoverTool, Range1d
 
@@ -19,14 +21,37 @@ class RecursionPlot:
     """
 
     def __init__(self, name):
-        fig = self.figure = plain_figure(description=name, x_range=Range1d(-0.24, 1.04), y_range=Range1d(10.8, -1))
+        fig = self.figure = plain_figure(
+            description=name, x_range=Range1d(-0.24, 1.04), y_range=Range1d(10.8, -1)
+        )
         fig.axis.visible = False
         fig.grid.visible = False
-        self._bars = ColumnDataSource({name: [] for name in ("left", "right", "bottom", "top", "alpha", "points", "sum", "probability")})
+        self._bars = ColumnDataSource(
+            {
+                name: []
+                for name in (
+                    "left",
+                    "right",
+                    "bottom",
+                    "top",
+                    "alpha",
+                    "points",
+                    "sum",
+                    "probability",
+                )
+            }
+        )
         self._funnels = ColumnDataSource({"xs": [], "ys": []})
         self._needles = ColumnDataSource({"x": [], "y0": [], "y1": []})
-        self._texts = ColumnDataSource({"x": [], "y": [], "text": [], "align": [], "colour": []})
-        fig.patches("xs", "ys", source=self._funnels, fill_color=METHOD["kde"], fill_alpha=0.13, line_color=None)
+        self._texts = ColumnDataSource({"x": [], "y": [], "text": [], "align": [], "color": []})
+        fig.patches(
+            "xs",
+            "ys",
+            source=self._funnels,
+            fill_color=METHOD["kde"],
+            fill_alpha=0.13,
+            line_color=None,
+        )
         bars = fig.quad(
             "left",
             "right",
@@ -46,11 +71,15 @@ class RecursionPlot:
             source=self._texts,
             text_align="align",
             text_baseline="middle",
-            text_color="colour",
+            text_color="color",
             text_font={"value": FONT},
             text_font_size=TEXT["text_font_size"],
         )
-        tips = [("points", "@points{0,0}"), ("kernel sum", "@sum{0.000a}"), ("probability", "@probability{0.0000}")]
+        tips = [
+            ("points", "@points{0,0}"),
+            ("kernel sum", "@sum{0.000a}"),
+            ("probability", "@probability{0.0000}"),
+        ]
         fig.add_tools(HoverTool(renderers=[bars], tooltips=tips))
 
     def show(self, steps, n_levels, sample):
@@ -67,10 +96,10 @@ class RecursionPlot:
         self.figure.y_range.update(start=n_levels + 0.5, end=-1)
         bars = {name: [] for name in self._bars.data}
         funnels, needles = {"xs": [], "ys": []}, {"x": [], "y0": [], "y1": []}
-        texts = {"x": [], "y": [], "text": [], "align": [], "colour": []}
+        texts = {"x": [], "y": [], "text": [], "align": [], "color": []}
 
-        def write(x, y, text, align, colour=BETWEEN):
-            for name, value in zip(texts, (x, y, text, align, colour), strict=True):
+        def write(x, y, text, align, color=BETWEEN):
+            for name, value in zip(texts, (x, y, text, align, color), strict=True):
                 texts[name].append(value)
 
         half = HEIGHT / 2
@@ -83,17 +112,41 @@ class RecursionPlot:
                 (0.0, share, step.middle - step.start, step.left, step.goes_left),
                 (share, 1.0, step.stop - step.middle, step.right, not step.goes_left),
             ):
-                values = (low, high, level + half, level - half, 0.85 if chosen else 0.18, count, total, high - low)
+                values = (
+                    low,
+                    high,
+                    level + half,
+                    level - half,
+                    0.85 if chosen else 0.18,
+                    count,
+                    total,
+                    high - low,
+                )
                 for name, value in zip(bars, values, strict=True):
                     bars[name].append(value)
                 if high - low > NARROW:
-                    write((low + high) / 2, level, f"{total:.3g}", "center", "#FFFFFF" if chosen else BETWEEN)
+                    write(
+                        (low + high) / 2,
+                        level,
+                        f"{total:.3g}",
+                        "center",
+                        "#FFFFFF" if chosen else BETWEEN,
+                    )
             low, high = (0.0, share) if step.goes_left else (share, 1.0)
             if level + 1 < n_levels:
                 funnels["xs"].append([low, high, 1.0, 0.0])
-                funnels["ys"].append([level + half, level + half, level + 1 - half, level + 1 - half])
-            for name, value in zip(needles, (step.uniform, level - half - 0.12, level + half + 0.12), strict=True):
+                funnels["ys"].append(
+                    [level + half, level + half, level + 1 - half, level + 1 - half]
+                )
+            for name, value in zip(
+                needles, (step.uniform, level - half - 0.12, level + half + 0.12), strict=True
+            ):
                 needles[name].append(value)
         if sample:
             write(0.5, n_levels, f"the sample: {sample}", "center")
-        self._bars.data, self._funnels.data, self._needles.data, self._texts.data = bars, funnels, needles, texts
+        self._bars.data, self._funnels.data, self._needles.data, self._texts.data = (
+            bars,
+            funnels,
+            needles,
+            texts,
+        )

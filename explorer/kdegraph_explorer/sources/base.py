@@ -10,18 +10,20 @@ from ..checks import check_values
 class Source(param.Parameterized):
     """A way to get data: parameters, and what makes a dataset of them.
 
-    To add one, write a subclass in a module of this package and put it into `SOURCES`. Its controls are made from its parameters, with the
-    label and the `doc` of each.
+    To add one, write a subclass in a module of this package and put it into `SOURCES`. Its controls
+    are made from its parameters, with the label and the `doc` of each.
 
     Attributes
     ----------
     key, label : str
         Its name in code and for the user.
     controls : tuple of str
-        Names of the parameters that the user sets, in order; a change of one of them loads the data anew.
+        Names of the parameters that the user sets, in order; a change of one of them loads the data
+        anew.
     widgets : dict
-        Name of a parameter to a hint for its widget where the default will not do: "steps" (a slider over the values to choose from),
-        "file" (a file from the user's disk) or "none" (a view of the source sets it).
+        Name of a parameter to a hint for its widget where the default will not do: "steps" (a
+        slider over the values to choose from), "file" (a file from the user's disk) or "none" (a
+        view of the source sets it).
     """
 
     key = ""
@@ -39,8 +41,9 @@ class Source(param.Parameterized):
         Returns
         -------
         callable or None
-            Takes nothing, returns a `kdegraph.datasets.Dataset`, and is called in a worker thread, so it must not read the parameters. It
-            raises ValueError with what is wrong and what to do. None when there is nothing to load yet.
+            Takes nothing, returns a `kdegraph.datasets.Dataset`, and is called in a worker thread,
+            so it must not read the parameters. It raises ValueError with what is wrong and what to
+            do. None when there is nothing to load yet.
         """
         raise NotImplementedError
 
@@ -71,7 +74,9 @@ class Source(param.Parameterized):
         return data
 
     def portable(self, data, dataset):
-        """What `recall` has returned and the dataset made of it, for a session file: the key of a source, and values for JSON."""
+        """What `recall` has returned and the dataset made of it, for a session file: the key of a
+        source, and values for JSON.
+        """
         return self.key, data
 
     def unpack(self, data):
@@ -84,14 +89,20 @@ class Source(param.Parameterized):
         return data
 
     def script(self, data, dataset):
-        """Lines of Python that make `data`, a dataset like the given one, of what `recall` has returned."""
+        """Lines of Python that make `data`, a dataset like the given one, of what `recall` has
+        returned.
+        """
         return [
             "# The points, as Export > Points, Parquet has written them.",
             f'data = kdegraph.datasets.load("points.parquet", columns={list(map(str, dataset.feature_names))!r}, label=None)',
         ]
 
     def sized(self, n):
-        """A loader, as `loader` gives one, for `n` points of the same kind, or None where there is no such thing."""
+        """A loader, as `loader` gives one, for `n` points of the same kind, or None where there is
+        no such thing.
+        """
 
     def settle(self):
-        """Called on the session's thread after each load, successful or not: take over what the loader found out."""
+        """Called on the session's thread after each load, successful or not: take over what the
+        loader found out.
+        """

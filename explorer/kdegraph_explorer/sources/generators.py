@@ -5,11 +5,26 @@ from typing import ClassVar
 
 import param
 from kdegraph import datasets
-from kdegraph.datasets._generators import GENERATORS
+from kdegraph.datasets.generators import GENERATORS
 
 from .base import Source
 
-SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
+SIZES = (
+    100,
+    200,
+    500,
+    1000,
+    2000,
+    5000,
+    10_000,
+    15_000,
+    20_000,
+    50_000,
+    100_000,
+    200_000,
+    500_000,
+    1_000_000,
+)
 
 
 NOTES = {  # what a shape is here for, beside its name
@@ -42,13 +57,25 @@ class Generators(Source):
     )
     n = param.Selector(default=2000, objects=list(SIZES), label="Points n", doc="Number of points.")
     noise = param.Number(
-        1.0, bounds=(0, 4), step=0.05, label="Noise", doc="Spread of the points, as a multiple of what is usual for the shape."
+        1.0,
+        bounds=(0, 4),
+        step=0.05,
+        label="Noise",
+        doc="Spread of the points, as a multiple of what is usual for the shape.",
     )
-    seed = param.Integer(0, bounds=(0, 2**31 - 1), label="Data seed", doc="Start of the random draws of the points.")
+    seed = param.Integer(
+        0, bounds=(0, 2**31 - 1), label="Data seed", doc="Start of the random draws of the points."
+    )
 
     def loader(self):
         """See `Source.loader`."""
-        return partial(datasets.make, self.shape, n=self.n, noise=self.noise * GENERATORS[self.shape].noise, seed=self.seed)
+        return partial(
+            datasets.make,
+            self.shape,
+            n=self.n,
+            noise=self.noise * GENERATORS[self.shape].noise,
+            seed=self.seed,
+        )
 
     def sized(self, n):
         """See `Source.sized`."""
@@ -57,4 +84,6 @@ class Generators(Source):
     def script(self, data, dataset):
         """See `Source.script`."""
         noise = data["noise"] * GENERATORS[data["shape"]].noise
-        return [f"data = kdegraph.datasets.make({data['shape']!r}, n={data['n']!r}, noise={noise!r}, seed={data['seed']!r})"]
+        return [
+            f"data = kdegraph.datasets.make({data['shape']!r}, n={data['n']!r}, noise={noise!r}, seed={data['seed']!r})"
+        ]

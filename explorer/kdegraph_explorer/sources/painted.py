@@ -10,7 +10,9 @@ from kdegraph.datasets import Dataset
 from ..checks import quoted
 from .base import Source
 
-GRID = 4095  # places along a side of the canvas: two coordinates and a class are one number of 32 bits
+GRID = (
+    4095  # places along a side of the canvas: two coordinates and a class are one number of 32 bits
+)
 CANVAS = np.array([1.6, 1.0])  # its width and height
 MAX_POINTS = 20_000
 MAX_TEXT = 4 * ((4 * MAX_POINTS + 2) // 3)  # characters: base64 makes four of three bytes
@@ -121,7 +123,9 @@ class Painted(Source):
     widgets: ClassVar[dict] = {"points": "none"}
 
     points = param.String(
-        default=_first_picture(), label="Painted", doc="Paint in the view Paint: every stroke adds points, or takes some away."
+        default=_first_picture(),
+        label="Painted",
+        doc="Paint in the view Paint: every stroke adds points, or takes some away.",
     )
 
     def loader(self):
@@ -144,7 +148,9 @@ class Painted(Source):
         """See `Source.checked`."""
         data = super().checked(data)
         if data["points"] == "many":
-            raise ValueError(f"an address holds up to {MAX_ADDRESS:,} painted points: open a session file for more")
+            raise ValueError(
+                f"an address holds up to {MAX_ADDRESS:,} painted points: open a session file for more"
+            )
         unpack(data["points"])
         return data
 

@@ -19,9 +19,16 @@ class Photographs(Source):
     controls = ("picture", "pixels")
     widgets: ClassVar[dict] = {"pixels": "steps"}
 
-    picture = param.Selector(objects=list(datasets.photo_names()), label="Picture", doc="Photographs of 640 by 427 pixels.")
+    picture = param.Selector(
+        objects=list(datasets.photo_names()),
+        label="Picture",
+        doc="Photographs of 640 by 427 pixels.",
+    )
     pixels = param.Selector(
-        default=10_000, objects=list(PIXELS), label="Pixels", doc="The picture is scaled down to at most this many pixels."
+        default=10_000,
+        objects=list(PIXELS),
+        label="Pixels",
+        doc="The picture is scaled down to at most this many pixels.",
     )
 
     def loader(self):
@@ -30,4 +37,6 @@ class Photographs(Source):
 
     def script(self, data, dataset):
         """See `Source.script`."""
-        return [f"data = kdegraph.datasets.photo({data['picture']!r}, max_pixels={data['pixels']!r})"]
+        return [
+            f"data = kdegraph.datasets.photo({data['picture']!r}, max_pixels={data['pixels']!r})"
+        ]

@@ -13,7 +13,9 @@ from .base import Source
 from .photographs import PIXELS
 
 NO_LABELS = "none"
-MAX_PACKED = 64 * 2**20  # bytes of a file that is put into a session file; of a larger one, only the name and a checksum
+MAX_PACKED = (
+    64 * 2**20
+)  # bytes of a file that is put into a session file; of a larger one, only the name and a checksum
 
 
 class Upload(Source):
@@ -34,11 +36,20 @@ class Upload(Source):
         doc="CSV, TSV, Parquet, NPY or NPZ with one point per row, or a PNG or JPEG picture.",
         label=f"Choose or drop a file, up to {datasets.MAX_BYTES >> 30} GiB",
     )
-    columns = param.ListSelector(default=[], objects=[], label="Columns", doc="The coordinates of the points.")
-    label_column = param.Selector(objects=[NO_LABELS], label="Label column", doc="True labels, to compare the clusters with.")
-    incomplete = param.Boolean(False, label="Leave out incomplete rows", doc="Leave out rows in which a number is missing.")
+    columns = param.ListSelector(
+        default=[], objects=[], label="Columns", doc="The coordinates of the points."
+    )
+    label_column = param.Selector(
+        objects=[NO_LABELS], label="Label column", doc="True labels, to compare the clusters with."
+    )
+    incomplete = param.Boolean(
+        False, label="Leave out incomplete rows", doc="Leave out rows in which a number is missing."
+    )
     pixels = param.Selector(
-        default=10_000, objects=list(PIXELS), label="Pixels of the picture", doc="The picture is scaled down to at most this many pixels."
+        default=10_000,
+        objects=list(PIXELS),
+        label="Pixels of the picture",
+        doc="The picture is scaled down to at most this many pixels.",
     )
 
     def __init__(self, **params):
@@ -52,7 +63,11 @@ class Upload(Source):
         """See `Source.applicable`."""
         if self.contents is None:
             return ("file",)
-        return ("file", "pixels") if self.contents.kind == "image" else ("file", "columns", "label_column", "incomplete")
+        return (
+            ("file", "pixels")
+            if self.contents.kind == "image"
+            else ("file", "columns", "label_column", "incomplete")
+        )
 
     def loader(self):
         """See `Source.loader`."""
@@ -61,17 +76,29 @@ class Upload(Source):
         file, contents, pixels, wanted = self.file, self.contents, self.pixels, self._wanted
         options = {"dropna": self.incomplete}
         if self._contents_of is file:
-            options |= {"columns": list(self.columns), "label": None if self.label_column == NO_LABELS else self.label_column}
+            options |= {
+                "columns": list(self.columns),
+                "label": None if self.label_column == NO_LABELS else self.label_column,
+            }
         else:
             contents = None
             if wanted:
-                options |= {"columns": wanted["columns"], "label": None if wanted["label_column"] == NO_LABELS else wanted["label_column"]}
+                options |= {
+                    "columns": wanted["columns"],
+                    "label": None
+                    if wanted["label_column"] == NO_LABELS
+                    else wanted["label_column"],
+                }
 
         def load():
             found = read(file) if contents is None else contents
             self._found = (file, found)
             try:
-                return found.to_dataset(max_pixels=pixels) if found.kind == "image" else found.to_dataset(**options)
+                return (
+                    found.to_dataset(max_pixels=pixels)
+                    if found.kind == "image"
+                    else found.to_dataset(**options)
+                )
             except ValueError as error:
                 text = str(error)
                 raise ValueError(text if found.name in text else f"{found.name}: {text}") from None
@@ -88,14 +115,21 @@ class Upload(Source):
         names = [column.name for column in self.contents.columns if column.numeric]
         wanted, self._wanted = self._wanted, {}
         self.param.columns.objects = names
-        self.param.label_column.objects = [NO_LABELS, *(column.name for column in self.contents.columns if column.kind != "other")]
+        self.param.label_column.objects = [
+            NO_LABELS,
+            *(column.name for column in self.contents.columns if column.kind != "other"),
+        ]
         self.param.update(
-            columns=[name for name in wanted["columns"] if name in names] if wanted else list(self.contents.suggested_features),
+            columns=[name for name in wanted["columns"] if name in names]
+            if wanted
+            else list(self.contents.suggested_features),
             label_column=wanted.get("label_column") or self.contents.suggested_label or NO_LABELS,
         )
 
     def restore(self, data):
-        """See `Source.restore`: the columns of another file can be chosen only when it has been read."""
+        """See `Source.restore`: the columns of another file can be chosen only when it has been
+        read.
+        """
         data = dict(data)
         if data["file"] is not self._contents_of and data["columns"]:
             self._wanted = {name: data.pop(name) for name in ("columns", "label_column")}
@@ -109,14 +143,28 @@ class Upload(Source):
         """See `Source.checked`."""
         data = {**self.defaults(), **data}
         columns, label, file = data["columns"], data["label_column"], data["file"]
-        if not (isinstance(columns, list) and all(isinstance(name, str) for name in columns) and isinstance(label, str)):
+        if not (
+            isinstance(columns, list)
+            and all(isinstance(name, str) for name in columns)
+            and isinstance(label, str)
+        ):
             found = f"{quoted(columns)} and {quoted(label)}"
-            raise ValueError(f"columns must be a list of names and label_column a name, got {found}")
+            raise ValueError(
+                f"columns must be a list of names and label_column a name, got {found}"
+            )
         if file is not None and not isinstance(file, tuple):
             advice = "choose it under Data, or open a session file"
             raise ValueError(f"the file {quoted(file)} cannot be part of an address: {advice}")
-        rest = {name: data[name] for name in data if name not in ("file", "columns", "label_column")}
-        return {**self.defaults(), **super().checked(rest), "file": file, "columns": columns, "label_column": label}
+        rest = {
+            name: data[name] for name in data if name not in ("file", "columns", "label_column")
+        }
+        return {
+            **self.defaults(),
+            **super().checked(rest),
+            "file": file,
+            "columns": columns,
+            "label_column": label,
+        }
 
     def addressed(self, data):
         """See `Source.addressed`: of the file, only the name."""
@@ -135,10 +183,19 @@ class Upload(Source):
             raise ValueError(f"the session file is damaged: its data file is {quoted(file)}")
         if "content" in file:
             try:
-                return {**data, "file": (file["name"], base64.b64decode(file["content"], validate=True))}
+                return {
+                    **data,
+                    "file": (file["name"], base64.b64decode(file["content"], validate=True)),
+                }
             except (ValueError, TypeError):
-                raise ValueError(f"the session file is damaged: {file['name']:.80} in it cannot be read") from None
-        if self.file is not None and not isinstance(self.file, ValueError) and checksum(bytes_of(self.file)) == file.get("sha256"):
+                raise ValueError(
+                    f"the session file is damaged: {file['name']:.80} in it cannot be read"
+                ) from None
+        if (
+            self.file is not None
+            and not isinstance(self.file, ValueError)
+            and checksum(bytes_of(self.file)) == file.get("sha256")
+        ):
             return {**data, "file": self.file}
         raise ValueError(
             f"the session is about the file {file['name']:.80}, which is too large to be part of it: open that first, then the session"

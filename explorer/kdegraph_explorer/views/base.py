@@ -67,7 +67,9 @@ class View(Viewer):
         return self.area == "bottom" or self.state.view == self.key
 
     def follow(self, update, *names):
-        """Call `update` when one of these parameters of the state changes, and when the view appears; not while it is hidden."""
+        """Call `update` when one of these parameters of the state changes, and when the view
+        appears; not while it is hidden.
+        """
         self._updates.append(update)
         if names:
             self.state.param.watch(lambda *events: self.visible and update(), list(names))
@@ -78,19 +80,24 @@ class View(Viewer):
             update()
 
     def describe(self):
-        """Describe anew what the cards show; to be called when that has changed and the state has not."""
+        """Describe anew what the cards show; to be called when that has changed and the state has
+        not.
+        """
         for update in self._descriptions:
             update()
 
     def describes(self, update, table):
-        """Call `update` whenever what the view shows may have changed, and `table(on)` when tables are wanted in place of all plots."""
+        """Call `update` whenever what the view shows may have changed, and `table(on)` when tables
+        are wanted in place of all plots.
+        """
         self._descriptions.append(update)
         self.follow(update, "result", "shown", "selection", "horizontal", "vertical")
         self.state.param.watch(lambda event: table(event.new), "tables")
 
 
 def card(title, sentence, *content, figure="", describe=None, view=None, **options):
-    """A frame around a plot or a table, with its title and its sentence of explanation, and a menu to save a plot as a picture.
+    """A frame around a plot or a table, with its title and its sentence of explanation, and a menu
+    to save a plot as a picture.
 
     Parameters
     ----------
@@ -100,7 +107,8 @@ def card(title, sentence, *content, figure="", describe=None, view=None, **optio
     figure : str
         Name of the Bokeh figure to save; by default that of the pane with a figure.
     describe : callable, optional
-        Takes whether the table is wanted, too, and returns a `Description`; the menu then offers the table in place of the plot.
+        Takes whether the table is wanted, too, and returns a `Description`; the menu then offers
+        the table in place of the plot.
     view : View
         With `describe`: the view that the card is a part of.
     **options
@@ -109,7 +117,8 @@ def card(title, sentence, *content, figure="", describe=None, view=None, **optio
     head = Caption(
         title=title,
         sentence=sentence,
-        figure=figure or next((part.object.name for part in content if isinstance(part, pn.pane.Bokeh)), ""),
+        figure=figure
+        or next((part.object.name for part in content if isinstance(part, pn.pane.Bokeh)), ""),
         described=describe is not None,
         css_classes=["kg-caption"],
         stylesheets=[CAPTION_STYLE],
@@ -123,13 +132,24 @@ def card(title, sentence, *content, figure="", describe=None, view=None, **optio
         *content,
         *tables,
         stylesheets=[TALL_WHERE_NARROW],
-        **{"sizing_mode": "stretch_both", "elevation": 0, "variant": "outlined", "margin": 4, **options},
+        **{
+            "sizing_mode": "stretch_both",
+            "elevation": 0,
+            "variant": "outlined",
+            "margin": 4,
+            **options,
+        },
     )
 
 
 def _table(head, content, describe, view):
     """The table that takes the place of the content of a card."""
-    table = Text(stylesheets=[TABLE_STYLE], css_classes=["kg-table", "kg-scroll"], visible=False, styles=OVER_THE_PLOT)
+    table = Text(
+        stylesheets=[TABLE_STYLE],
+        css_classes=["kg-table", "kg-scroll"],
+        visible=False,
+        styles=OVER_THE_PLOT,
+    )
 
     def update():
         description = describe(head.table)
@@ -140,7 +160,9 @@ def _table(head, content, describe, view):
     def swap(event):
         table.visible = head.table
         for part in content:
-            part.styles = {"visibility": "hidden" if head.table else "visible"}  # it keeps its size, and what is linked to it
+            part.styles = {
+                "visibility": "hidden" if head.table else "visible"
+            }  # it keeps its size, and what is linked to it
         if view.visible:
             update()
 
@@ -151,7 +173,13 @@ def _table(head, content, describe, view):
 
 
 TALL_WHERE_NARROW = "@media (max-width: 599px) { :host { min-height: 300px !important; } }"
-OVER_THE_PLOT = {"position": "absolute", "top": "32px", "left": "10px", "width": "calc(100% - 20px)", "height": "calc(100% - 38px)"}
+OVER_THE_PLOT = {
+    "position": "absolute",
+    "top": "32px",
+    "left": "10px",
+    "width": "calc(100% - 20px)",
+    "height": "calc(100% - 38px)",
+}
 
 
 @dataclass(frozen=True)
@@ -209,10 +237,13 @@ def beside(*cards, widths=None, **options):
         for card, width in zip(cards, widths, strict=True)
     )
     sheets = [BELOW_WHERE_NARROW, *options.pop("stylesheets", [])]
-    return pn.Row(*places, stylesheets=sheets, **{"sizing_mode": "stretch_both", "margin": 0, **options})
+    return pn.Row(
+        *places, stylesheets=sheets, **{"sizing_mode": "stretch_both", "margin": 0, **options}
+    )
 
 
-FREE = "height: auto !important; max-height: none !important; min-width: 0 !important; flex: none !important;"  # of Panel's sums of sizes
+# Of Panel's sums of sizes.
+FREE = "height: auto !important; max-height: none !important; min-width: 0 !important; flex: none !important;"
 GROWS_WHERE_NARROW = f"@media (max-width: 599px) {{ :host, :host > * {{ {FREE} }} }}"
 BELOW_WHERE_NARROW = f"""
 @media (max-width: 599px) {{
@@ -220,9 +251,13 @@ BELOW_WHERE_NARROW = f"""
   :host > * {{ width: 100% !important; {FREE} }}
 }}
 """
-WRAPS_WHERE_NARROW = f"@media (max-width: 599px) {{ :host {{ flex-wrap: wrap !important; {FREE} }} }}"
+WRAPS_WHERE_NARROW = (
+    f"@media (max-width: 599px) {{ :host {{ flex-wrap: wrap !important; {FREE} }} }}"
+)
 
 
 def lower(height):
-    """A style sheet for a row below others: of this height, and of a fifth of the whole where there is more room."""
+    """A style sheet for a row below others: of this height, and of a fifth of the whole where there
+    is more room.
+    """
     return f"@media (min-width: 600px) {{ :host {{ flex: 0 0 max({height}px, 20%) !important; height: auto !important; }} }}"

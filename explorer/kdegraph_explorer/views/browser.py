@@ -1,4 +1,6 @@
-"""What only the browser can do: files to save, keys, the address, the system's choice of light or dark."""
+"""What only the browser can do: files to save, keys, the address, the system's choice of light or
+dark.
+"""
 
 import param
 from panel.custom import JSComponent
@@ -14,15 +16,27 @@ class Browser(JSComponent):
     """
 
     view = param.String(doc="Which of the large views is shown.")
-    query = param.String(default="", doc="The query of the page's address; it takes the place of the one before, without a step back.")
-    own_address = param.Boolean(default=False, doc="Whether the address of the page is the explorer's.")
+    query = param.String(
+        default="",
+        doc="The query of the page's address; it takes the place of the one before, without a step back.",
+    )
+    own_address = param.Boolean(
+        default=False, doc="Whether the address of the page is the explorer's."
+    )
     dark = param.Boolean(default=False, doc="Whether the system asks for dark pages.")
     narrow = param.Boolean(default=False, doc="Whether the window is that of a telephone.")
-    built = param.Boolean(default=False, doc="Whether the page is there, so that what is sent arrives.")
+    built = param.Boolean(
+        default=False, doc="Whether the page is there, so that what is sent arrives."
+    )
     keys = param.Dict(default={}, doc="What a key does: 'ctrl+z' to the name of an action.")
     busy = param.Boolean(default=False, doc="Whether anything is computed or drawn at the moment.")
-    asked = param.Integer(default=0, doc="Grows when the page asks whether all that it has sent was dealt with.")
-    answered = param.Integer(default=0, doc="The last number that was asked, once all that came before it was dealt with.")
+    asked = param.Integer(
+        default=0, doc="Grows when the page asks whether all that it has sent was dealt with."
+    )
+    answered = param.Integer(
+        default=0,
+        doc="The last number that was asked, once all that came before it was dealt with.",
+    )
     said = param.String(default="", doc="What a screen reader says when it changes.")
 
     _esm = """

@@ -10,7 +10,9 @@ class Caption(JSComponent):
     title = param.String()
     sentence = param.String(doc="One sentence of explanation.")
     summary = param.String(doc="What is seen, in words, for those who do not see it.")
-    figure = param.String(doc="Name of the Bokeh figure that can be saved as a picture; empty for none.")
+    figure = param.String(
+        doc="Name of the Bokeh figure that can be saved as a picture; empty for none."
+    )
     described = param.Boolean(doc="Whether there is a table.")
     table = param.Boolean(doc="Whether the table is shown in place of the plot.")
 
@@ -32,17 +34,17 @@ class Caption(JSComponent):
     function background_of(element) {
       for (let node = element; node; node = node.parentNode ?? node.host) {
         if (!(node instanceof Element)) continue
-        const colour = getComputedStyle(node).backgroundColor
-        if (colour !== "rgba(0, 0, 0, 0)" && colour !== "transparent") return colour
+        const color = getComputedStyle(node).backgroundColor
+        if (color !== "rgba(0, 0, 0, 0)" && color !== "transparent") return color
       }
       return "white"
     }
 
-    async function on_background(blob, colour) {
+    async function on_background(blob, color) {
       const image = await createImageBitmap(blob)
       const canvas = new OffscreenCanvas(image.width, image.height)
       const context = canvas.getContext("2d")
-      context.fillStyle = colour
+      context.fillStyle = color
       context.fillRect(0, 0, canvas.width, canvas.height)
       context.drawImage(image, 0, 0)
       return canvas.convertToBlob({type: "image/png"})

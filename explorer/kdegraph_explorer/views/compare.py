@@ -16,8 +16,12 @@ from .plots import LinkedPlots
 from .scores import score_rows, score_table
 from .widgets import button
 
-SENTENCE = {"kde": "sampled", "knn": "nearest neighbours", "full": "all pairs with a kernel above 1e-9"}
-DIFFERENT = "Labelled differently"
+SENTENCE = {
+    "kde": "sampled",
+    "knn": "nearest neighbors",
+    "full": "all pairs with a kernel above 1e-9",
+}
+DIFFERENT = "Labeled differently"
 NOT_BUILT = f"Not built: its memory and time grow with the square of the points. Up to {FULL_UP_TO:,} points it is shown here."
 WORDS_STYLE = ":host { font-size: 12.5px; line-height: 1.5; } p { margin: 2px 0; }"
 OVER_THE_MIDDLE = {
@@ -33,16 +37,29 @@ OVER_THE_MIDDLE = {
 
 
 class CompareView(View):
-    """KDE graph, k-NN graph and, where it fits, the full graph: plots with one window and one selection, spectra, numbers, differences."""
+    """KDE graph, k-NN graph and, where it fits, the full graph: plots with one window and one
+    selection, spectra, numbers, differences.
+    """
 
     key, label, area = "compare", "Compare", "top"
     alone = with_full = True
 
     def __init__(self, session, **params):
         super().__init__(session, **params)
-        self._plots = LinkedPlots(session, {method: f"Compare: {name}" for method, name in ALL_METHODS.items()}, self._graph)
-        self._spectra = LiveElement("Compare: eigenvalues", draw_spectra, "kg-compare-spectra", xlabel="", ylabel="")
-        self._table = Text(css_classes=["kg-compare"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8))
+        self._plots = LinkedPlots(
+            session,
+            {method: f"Compare: {name}" for method, name in ALL_METHODS.items()},
+            self._graph,
+        )
+        self._spectra = LiveElement(
+            "Compare: eigenvalues", draw_spectra, "kg-compare-spectra", xlabel="", ylabel=""
+        )
+        self._table = Text(
+            css_classes=["kg-compare"],
+            stylesheets=[TABLE_STYLE],
+            sizing_mode="stretch_both",
+            margin=(0, 8),
+        )
         self._words = Text(sizing_mode="stretch_width", margin=(4, 12), stylesheets=[WORDS_STYLE])
         self._buttons = {
             method: button(
@@ -54,7 +71,9 @@ class CompareView(View):
             )
             for method in ("knn", "full")
         }
-        self._not_built = Text(NOT_BUILT, css_classes=["kg-not-built"], styles=OVER_THE_MIDDLE, visible=False)
+        self._not_built = Text(
+            NOT_BUILT, css_classes=["kg-not-built"], styles=OVER_THE_MIDDLE, visible=False
+        )
         self._body = pn.Column(
             beside(
                 *(
@@ -73,7 +92,7 @@ class CompareView(View):
             beside(
                 card(
                     "Eigenvalues",
-                    "in the colours of the table",
+                    "in the colors of the table",
                     self._spectra.pane,
                     figure=self._spectra.name,
                     describe=partial(spectra, self.state),
@@ -90,16 +109,27 @@ class CompareView(View):
             margin=0,
             stylesheets=[BELOW_WHERE_NARROW],
         )
-        self.follow(self._update, "shown", "result", "selection", "horizontal", "vertical", "show_edges", "edges")
+        self.follow(
+            self._update,
+            "shown",
+            "result",
+            "selection",
+            "horizontal",
+            "vertical",
+            "show_edges",
+            "edges",
+        )
 
     def figures(self):
         """See `View.figures`."""
         return tuple(self._plots.figures.values())
 
     def differences(self, method):
-        """The points that a method puts into another cluster than the KDE graph does: int array, or None without both results."""
+        """The points that a method puts into another cluster than the KDE graph does: int array, or
+        None without both results.
+        """
         one, other = self.state.outcome("kde"), self.state.outcome(method)
-        return None if one is None or other is None else np.flatnonzero(one.colours != other.colours)
+        return None if one is None or other is None else np.flatnonzero(one.colors != other.colors)
 
     def rows(self):
         """The table as a list of (name, a value for every method); None where there is none."""
@@ -109,7 +139,7 @@ class CompareView(View):
         outcome = self.state.outcome(method)
         if outcome is None:
             return None, None
-        return outcome.adjacency if self.state.show_edges else None, outcome.colours
+        return outcome.adjacency if self.state.show_edges else None, outcome.colors
 
     def _select(self, method):
         found = self.differences(method)
@@ -118,8 +148,14 @@ class CompareView(View):
 
     def _update(self):
         self._plots.update()
-        outcomes = {method: found for method in ALL_METHODS if (found := self.state.outcome(method)) is not None}
-        self._spectra.show({method: found.spectrum.eigenvalues for method, found in outcomes.items()})
+        outcomes = {
+            method: found
+            for method in ALL_METHODS
+            if (found := self.state.outcome(method)) is not None
+        }
+        self._spectra.show(
+            {method: found.spectrum.eigenvalues for method, found in outcomes.items()}
+        )
         self._table.content = score_table(ALL_METHODS, self.rows())
         self._not_built.visible = self._too_many
         self._words.content = each(Markup("<p>{}</p>"), map(self._sentence, self._buttons))
@@ -150,6 +186,14 @@ def draw_spectra(spectra):
     for method in ALL_METHODS:
         values = spectra.get(method, np.zeros(0))
         places = np.column_stack([np.arange(1, len(values) + 1), values])
-        curves.append(hv.Curve(places, "number", "eigenvalue").opts(color=METHOD[method], line_width=1.5, line_alpha=0.7))
-        curves.append(hv.Scatter(places, "number", "eigenvalue").opts(color=METHOD[method], size=7, tools=["hover"]))
+        curves.append(
+            hv.Curve(places, "number", "eigenvalue").opts(
+                color=METHOD[method], line_width=1.5, line_alpha=0.7
+            )
+        )
+        curves.append(
+            hv.Scatter(places, "number", "eigenvalue").opts(
+                color=METHOD[method], size=7, tools=["hover"]
+            )
+        )
     return hv.Overlay(curves), (0.5, longest + 0.5, -0.06 * top, 1.1 * top)

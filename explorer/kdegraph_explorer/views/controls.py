@@ -4,7 +4,7 @@ import math
 
 import panel as pn
 import panel_material_ui as pmui
-from kdegraph._validation import check_positive
+from kdegraph.validation import check_positive
 from panel.viewable import Viewer
 
 from ..projection import axes
@@ -45,7 +45,13 @@ def automatic(state, name):
     """A box to tick for the automatic value of the parameter beside it."""
     parameter = state.param[name]
     return pmui.Checkbox.from_param(
-        parameter, label=parameter.label, description=parameter.doc, size="small", width=90, margin=(8, 0, 0, 0), stylesheets=[COMPACT]
+        parameter,
+        label=parameter.label,
+        description=parameter.doc,
+        size="small",
+        width=90,
+        margin=(8, 0, 0, 0),
+        stylesheets=[COMPACT],
     )
 
 
@@ -70,11 +76,19 @@ class DataControls(Viewer):
         lines = []
         for key, source in session.sources.items():
             hints = {name: source.widgets.get(name) for name in source.controls}
-            widgets = {name: control(source, name, hint, session.receive) for name, hint in hints.items() if hint != "none"}
+            widgets = {
+                name: control(source, name, hint, session.receive)
+                for name, hint in hints.items()
+                if hint != "none"
+            }
             self._widgets |= {(key, name): widget for name, widget in widgets.items()}
             lines += paired(widgets.values())
-        self._sentence = Text(stylesheets=[SENTENCE_STYLE], sizing_mode="stretch_width", margin=(2, 10, 0, 10))
-        self._body = pn.Column(heading("Data"), choice, *lines, self._sentence, sizing_mode="stretch_width", margin=0)
+        self._sentence = Text(
+            stylesheets=[SENTENCE_STYLE], sizing_mode="stretch_width", margin=(2, 10, 0, 10)
+        )
+        self._body = pn.Column(
+            heading("Data"), choice, *lines, self._sentence, sizing_mode="stretch_width", margin=0
+        )
         self.state.param.watch(lambda *events: self._update(), ["source", "dataset", "error"])
         self._update()
 
@@ -83,27 +97,48 @@ class DataControls(Viewer):
 
     def _update(self):
         for (key, name), widget in self._widgets.items():
-            widget.visible = key == self.state.source and name in self.session.sources[key].applicable()
-        self._sentence.content = "" if self.state.dataset is None else self.state.dataset.description
+            widget.visible = (
+                key == self.state.source and name in self.session.sources[key].applicable()
+            )
+        self._sentence.content = (
+            "" if self.state.dataset is None else self.state.dataset.description
+        )
 
 
 class ParameterControls(Viewer):
-    """Parameters of the graphs and of the clustering; sigma, L and k have a switch for the automatic value beside them."""
+    """Parameters of the graphs and of the clustering; sigma, L and k have a switch for the
+    automatic value beside them.
+    """
 
     def __init__(self, session, **params):
         super().__init__(**params)
         state = self.state = session.state
-        self._following = False  # whether the sliders are following the state, as against the user's hand
+        self._following = (
+            False  # whether the sliders are following the state, as against the user's hand
+        )
         self._sliders = {
-            "sigma": pmui.FloatSlider(step=0.01, start=-SIGMA_DECADES, end=SIGMA_DECADES, value=0, value_label="", **self._common("sigma")),
+            "sigma": pmui.FloatSlider(
+                step=0.01,
+                start=-SIGMA_DECADES,
+                end=SIGMA_DECADES,
+                value=0,
+                value_label="",
+                **self._common("sigma"),
+            ),
             "n_rounds": self._slider("n_rounds"),
             "n_clusters": self._slider("n_clusters"),
         }
         self._exact = pmui.TextInput(
-            label="σ typed", description="Any positive number.", size="small", sizing_mode="stretch_width", margin=(6, 8, 2, 8)
+            label="σ typed",
+            description="Any positive number.",
+            size="small",
+            sizing_mode="stretch_width",
+            margin=(6, 8, 2, 8),
         )
         self.widgets = {**self._sliders, "n_neighbors": control(state, "n_neighbors")}
-        at_once(self._sliders["sigma"]).param.watch(lambda event: self._choose("sigma", 10.0**event.new), "value")
+        at_once(self._sliders["sigma"]).param.watch(
+            lambda event: self._choose("sigma", 10.0**event.new), "value"
+        )
         self._exact.param.watch(lambda event: self._type(event.new), "value")
         self._body = pn.Column(
             heading("KDE graph"),
@@ -117,8 +152,10 @@ class ParameterControls(Viewer):
             sizing_mode="stretch_width",
             margin=0,
         )
-        self._centred_for = self  # the data for which the slider of sigma was centred; none yet
-        state.param.watch(lambda *events: self._follow(), ["sigma", "n_rounds", "n_clusters", "shown", "result"])
+        self._centered_for = self  # the data for which the slider of sigma was centered; none yet
+        state.param.watch(
+            lambda *events: self._follow(), ["sigma", "n_rounds", "n_clusters", "shown", "result"]
+        )
         self._follow()
 
     def __panel__(self):
@@ -137,7 +174,11 @@ class ParameterControls(Viewer):
 
     def _slider(self, name):
         start, end = self.state.param[name].get_soft_bounds()
-        slider = at_once(pmui.IntSlider(start=start, end=end, value=getattr(self.state, name), **self._common(name)))
+        slider = at_once(
+            pmui.IntSlider(
+                start=start, end=end, value=getattr(self.state, name), **self._common(name)
+            )
+        )
         slider.param.watch(lambda event: self._choose(name, event.new), "value")
         return slider
 
@@ -152,7 +193,9 @@ class ParameterControls(Viewer):
         try:
             self.state.choose(sigma=check_positive(float(text), "sigma"))
         except ValueError:
-            self.state.error = f"sigma must be a positive number, got {text!r}; type one such as 0.1"
+            self.state.error = (
+                f"sigma must be a positive number, got {text!r}; type one such as 0.1"
+            )
 
     def _text(self):
         return f"{self.state.sigma:.5g}"
@@ -162,16 +205,25 @@ class ParameterControls(Viewer):
         state, sliders, self._following = self.state, self._sliders, True
         try:
             exponent = math.log10(state.sigma)
-            if abs(sliders["sigma"].value - exponent) > ROUNDED:  # an echo would pull the handle back while it is dragged
+            if (
+                abs(sliders["sigma"].value - exponent) > ROUNDED
+            ):  # an echo would pull the handle back while it is dragged
                 sliders["sigma"].value = exponent
-            if state.sigma_auto or state.shown is not self._centred_for:
-                self._centred_for = state.shown
-                centre = round(exponent, 2)
-                sliders["sigma"].param.update(start=centre - SIGMA_DECADES, end=centre + SIGMA_DECADES)
+            if state.sigma_auto or state.shown is not self._centered_for:
+                self._centered_for = state.shown
+                center = round(exponent, 2)
+                sliders["sigma"].param.update(
+                    start=center - SIGMA_DECADES, end=center + SIGMA_DECADES
+                )
             else:
-                sliders["sigma"].param.update(start=min(sliders["sigma"].start, exponent), end=max(sliders["sigma"].end, exponent))
+                sliders["sigma"].param.update(
+                    start=min(sliders["sigma"].start, exponent),
+                    end=max(sliders["sigma"].end, exponent),
+                )
             label = f"{state.sigma:.3g}"
-            sliders["sigma"].param.update(value_label=label, format=label)  # the label is drawn anew with the format, not by itself
+            sliders["sigma"].param.update(
+                value_label=label, format=label
+            )  # the label is drawn anew with the format, not by itself
             self._exact.value = self._text()
             for name in ("n_rounds", "n_clusters"):
                 value = getattr(state, name)
@@ -188,7 +240,12 @@ class DisplayControls(Viewer):
         self.state = session.state
         self._choices = {name: self._axis(name) for name in ("horizontal", "vertical")}
         self._axes = pn.Row(*self._choices.values(), sizing_mode="stretch_width", margin=0)
-        self._overlay = pn.Column(control(self.state, "segments"), control(self.state, "overlay"), sizing_mode="stretch_width", margin=0)
+        self._overlay = pn.Column(
+            control(self.state, "segments"),
+            control(self.state, "overlay"),
+            sizing_mode="stretch_width",
+            margin=0,
+        )
         self._which = control(self.state, "edges")
         self.widgets = {}
         self._body = pn.Column(
@@ -200,7 +257,9 @@ class DisplayControls(Viewer):
             sizing_mode="stretch_width",
             margin=0,
         )
-        self.state.param.watch(lambda *events: self._update(), ["shown", "horizontal", "vertical", "show_edges"])
+        self.state.param.watch(
+            lambda *events: self._update(), ["shown", "horizontal", "vertical", "show_edges"]
+        )
         self._update()
 
     def __panel__(self):
@@ -208,13 +267,28 @@ class DisplayControls(Viewer):
 
     def _drag(self):
         parameter = self.state.param.drag
-        common = {"label": parameter.label, "description": parameter.doc, "size": "small", "margin": (2, 8)}
-        return pmui.RadioButtonGroup.from_param(parameter, **common, sx=SMALL_TOGGLE, stylesheets=[COMPACT])
+        common = {
+            "label": parameter.label,
+            "description": parameter.doc,
+            "size": "small",
+            "margin": (2, 8),
+        }
+        return pmui.RadioButtonGroup.from_param(
+            parameter, **common, sx=SMALL_TOGGLE, stylesheets=[COMPACT]
+        )
 
     def _axis(self, name):
         parameter = self.state.param[name]
-        widget = Select(label=parameter.label, description=parameter.doc, size="small", sizing_mode="stretch_width", margin=(6, 8))
-        widget.param.watch(lambda event: event.new and setattr(self.state, name, event.new), "value")
+        widget = Select(
+            label=parameter.label,
+            description=parameter.doc,
+            size="small",
+            sizing_mode="stretch_width",
+            margin=(6, 8),
+        )
+        widget.param.watch(
+            lambda event: event.new and setattr(self.state, name, event.new), "value"
+        )
         return widget
 
     def _update(self):

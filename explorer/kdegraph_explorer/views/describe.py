@@ -16,7 +16,7 @@ def clusters(state, method, full):
     if outcome is None:
         return WAITING
     dataset = state.shown
-    sizes = np.bincount(outcome.colours)
+    sizes = np.bincount(outcome.colors)
     present = np.flatnonzero(sizes)
     adjacency = outcome.adjacency
     summary = (
@@ -27,32 +27,65 @@ def clusters(state, method, full):
         summary += f" {len(state.selection):,} selected."
     if not full:
         return Description(summary)
-    inside, across = _weights(adjacency, outcome.colours, len(sizes))
-    names = [name for name in dict.fromkeys((state.horizontal, state.vertical)) if name in dataset.feature_names]
-    means = {name: _means(dataset.X[:, dataset.feature_names.index(name)], outcome.colours, len(sizes)) for name in names}
-    selected = np.bincount(outcome.colours[state.selection], minlength=len(sizes))
-    rows = [(f"Cluster {c + 1}", sizes[c], selected[c], inside[c], across[c], *(means[name][c] for name in names)) for c in present]
-    return Description(summary, ("Cluster", "Points", "Selected", "Ends inside", "Ends leaving", *(f"Mean {name}" for name in names)), rows)
+    inside, across = _weights(adjacency, outcome.colors, len(sizes))
+    names = [
+        name
+        for name in dict.fromkeys((state.horizontal, state.vertical))
+        if name in dataset.feature_names
+    ]
+    means = {
+        name: _means(dataset.X[:, dataset.feature_names.index(name)], outcome.colors, len(sizes))
+        for name in names
+    }
+    selected = np.bincount(outcome.colors[state.selection], minlength=len(sizes))
+    rows = [
+        (
+            f"Cluster {c + 1}",
+            sizes[c],
+            selected[c],
+            inside[c],
+            across[c],
+            *(means[name][c] for name in names),
+        )
+        for c in present
+    ]
+    return Description(
+        summary,
+        (
+            "Cluster",
+            "Points",
+            "Selected",
+            "Ends inside",
+            "Ends leaving",
+            *(f"Mean {name}" for name in names),
+        ),
+        rows,
+    )
 
 
 def segments(state, method, full):
-    """The segments of a picture: their sizes and mean colours."""
+    """The segments of a picture: their sizes and mean colors."""
     outcome = state.outcome(method)
     if outcome is None or state.shown.image is None:
         return WAITING
-    sizes = np.bincount(outcome.colours)
+    sizes = np.bincount(outcome.colors)
     present = np.flatnonzero(sizes)
     share = sizes / sizes.sum()
     largest = ", ".join(f"{share[c]:.0%}" for c in present[np.argsort(-sizes[present])][:5])
     summary = f"{ALL_METHODS[method]}: {len(present)} segment{'s' * (len(present) != 1)}; the largest cover {largest} of the picture."
     if not full:
         return Description(summary)
-    colours = [_means(state.shown.X[:, i], outcome.colours, len(sizes)) for i in range(3)]
+    colors = [_means(state.shown.X[:, i], outcome.colors, len(sizes)) for i in range(3)]
     rows = [
-        (f"Segment {c + 1}", sizes[c], f"{share[c]:.1%}", "#" + "".join(f"{round(255 * colour[c]):02x}" for colour in colours))
+        (
+            f"Segment {c + 1}",
+            sizes[c],
+            f"{share[c]:.1%}",
+            "#" + "".join(f"{round(255 * color[c]):02x}" for color in colors),
+        )
         for c in present
     ]
-    return Description(summary, ("Segment", "Pixels", "Share", "Mean colour"), rows)
+    return Description(summary, ("Segment", "Pixels", "Share", "Mean color"), rows)
 
 
 def eigenvalues(state, method, full):
@@ -65,29 +98,48 @@ def eigenvalues(state, method, full):
     if k < len(values):
         summary += f" The gap after eigenvalue {k} is {values[k] - values[k - 1]:.3g}."
     if not outcome.spectrum.converged:
-        summary += " They have not converged in the time that is given to them: take them for estimates."
+        summary += (
+            " They have not converged in the time that is given to them: take them for estimates."
+        )
     gaps = [f"{gap:.3g}" for gap in np.diff(values)] + [None]
-    rows = [(i + 1, f"{value:.6f}", gap) for i, (value, gap) in enumerate(zip(values, gaps, strict=True))] if full else ()
+    rows = (
+        [
+            (i + 1, f"{value:.6f}", gap)
+            for i, (value, gap) in enumerate(zip(values, gaps, strict=True))
+        ]
+        if full
+        else ()
+    )
     return Description(summary, ("Number", "Eigenvalue", "Gap to the next"), rows)
 
 
 def spectra(state, full):
     """The smallest eigenvalues of all graphs."""
-    found = {name: outcome.spectrum.eigenvalues for method, name in ALL_METHODS.items() if (outcome := state.outcome(method)) is not None}
+    found = {
+        name: outcome.spectrum.eigenvalues
+        for method, name in ALL_METHODS.items()
+        if (outcome := state.outcome(method)) is not None
+    }
     if not found:
         return WAITING
-    summary = " ".join(f"{name}: {len(values)} eigenvalues from {values[0]:.3g} to {values[-1]:.3g}." for name, values in found.items())
+    summary = " ".join(
+        f"{name}: {len(values)} eigenvalues from {values[0]:.3g} to {values[-1]:.3g}."
+        for name, values in found.items()
+    )
     longest = max(map(len, found.values())) if full else 0
-    rows = [(i + 1, *(f"{values[i]:.6f}" if i < len(values) else None for values in found.values())) for i in range(longest)]
+    rows = [
+        (i + 1, *(f"{values[i]:.6f}" if i < len(values) else None for values in found.values()))
+        for i in range(longest)
+    ]
     return Description(summary, ("Number", *found), rows)
 
 
 def embedding(state, places, names, full):
     """Where the clusters lie in the space of two eigenvectors."""
     outcome = state.outcome("kde")
-    if outcome is None or places is None or len(places) != len(outcome.colours):
+    if outcome is None or places is None or len(places) != len(outcome.colors):
         return WAITING
-    sizes = np.bincount(outcome.colours)
+    sizes = np.bincount(outcome.colors)
     present = np.flatnonzero(sizes)
     summary = (
         f"The points along {' and '.join(names)}, in {len(present)} cluster{'s' * (len(present) != 1)}; each axis is scaled to 1. "
@@ -97,10 +149,19 @@ def embedding(state, places, names, full):
         return Description(summary)
     columns = []
     for values in places.T:
-        means = _means(values, outcome.colours, len(sizes))
-        columns += [means, np.sqrt(_means((values - means[outcome.colours]) ** 2, outcome.colours, len(sizes)))]
-    rows = [(f"Cluster {c + 1}", sizes[c], *(float(column[c]) for column in columns)) for c in present]
-    return Description(summary, ("Cluster", "Points", *(f"{word} {name}" for name in names for word in ("Mean", "Spread"))), rows)
+        means = _means(values, outcome.colors, len(sizes))
+        columns += [
+            means,
+            np.sqrt(_means((values - means[outcome.colors]) ** 2, outcome.colors, len(sizes))),
+        ]
+    rows = [
+        (f"Cluster {c + 1}", sizes[c], *(float(column[c]) for column in columns)) for c in present
+    ]
+    return Description(
+        summary,
+        ("Cluster", "Points", *(f"{word} {name}" for name in names for word in ("Mean", "Spread"))),
+        rows,
+    )
 
 
 def degrees(state, full):
@@ -108,36 +169,56 @@ def degrees(state, full):
     outcome = state.outcome("kde")
     if outcome is None:
         return WAITING
-    graph, sizes = outcome.graph, np.bincount(outcome.colours)
+    graph, sizes = outcome.graph, np.bincount(outcome.colors)
     summary = (
         "Degrees in the sampled graph against kernel degrees: root mean square of the relative error "
         f"{degree_error(graph.adjacency, graph.kernel_degrees):.3g}."
     )
     if not full:
         return Description(summary)
-    exact, sampled = (_means(values, outcome.colours, len(sizes)) for values in (graph.kernel_degrees, graph.adjacency.sum(axis=1)))
-    rows = [(f"Cluster {c + 1}", sizes[c], f"{exact[c]:.4g}", f"{sampled[c]:.4g}") for c in np.flatnonzero(sizes)]
-    return Description(summary, ("Cluster", "Points", "Mean kernel degree", "Mean sampled degree"), rows)
+    exact, sampled = (
+        _means(values, outcome.colors, len(sizes))
+        for values in (graph.kernel_degrees, graph.adjacency.sum(axis=1))
+    )
+    rows = [
+        (f"Cluster {c + 1}", sizes[c], f"{exact[c]:.4g}", f"{sampled[c]:.4g}")
+        for c in np.flatnonzero(sizes)
+    ]
+    return Description(
+        summary, ("Cluster", "Points", "Mean kernel degree", "Mean sampled degree"), rows
+    )
 
 
 def conductances(state, methods, full):
     """The conductance of every cluster."""
-    found = {name: outcome.conductances for method, name in methods.items() if (outcome := state.outcome(method)) is not None}
+    found = {
+        name: outcome.conductances
+        for method, name in methods.items()
+        if (outcome := state.outcome(method)) is not None
+    }
     if not found:
         return WAITING
     summary = " ".join(
-        f"{name}: largest conductance {np.nanmax(values):.3g}." for name, values in found.items() if np.isfinite(values).any()
+        f"{name}: largest conductance {np.nanmax(values):.3g}."
+        for name, values in found.items()
+        if np.isfinite(values).any()
     )
     longest = max(map(len, found.values()))
     rows = [
-        (f"Cluster {c + 1}", *(f"{values[c]:.3g}" if c < len(values) and np.isfinite(values[c]) else None for values in found.values()))
+        (
+            f"Cluster {c + 1}",
+            *(
+                f"{values[c]:.3g}" if c < len(values) and np.isfinite(values[c]) else None
+                for values in found.values()
+            ),
+        )
         for c in range(longest)
     ]
     return Description(summary, ("Cluster", *found), rows)
 
 
-def neighbours(graph, found, full):
-    """One point's neighbours: how many were drawn, and which."""
+def neighbors(graph, found, full):
+    """One point's neighbors: how many were drawn, and which."""
     both = set(found.sampled.tolist()) & set(found.nearest.tolist())
     summary = (
         f"Point {found.point:,}: kernel degree {found.degree:.3g}. {graph.n_rounds} draws found {len(found.sampled)} points, "
@@ -149,19 +230,26 @@ def neighbours(graph, found, full):
     weight = dict(zip(found.sampled.tolist(), found.weight.tolist(), strict=True))
     nearest = {j: place for place, j in enumerate(found.nearest.tolist(), start=1)}
     rows = [
-        (f"{j:,}", f"{found.distances[j]:.3g}", f"{found.chance(j):.2g}", found.times_drawn(j), weight.get(j), nearest.get(j))
+        (
+            f"{j:,}",
+            f"{found.distances[j]:.3g}",
+            f"{found.chance(j):.2g}",
+            found.times_drawn(j),
+            weight.get(j),
+            nearest.get(j),
+        )
         for j in points
     ]
     return Description(summary, ("Point", "Distance", "Chance", "Drawn", "Weight", "Nearest"), rows)
 
 
 def halving(point, draw, steps, tree, full):
-    """How one neighbour was drawn, halving by halving."""
+    """How one neighbor was drawn, halving by halving."""
     if not steps:
-        return Description(f"Point {point:,} has no neighbour to be drawn: the kernel is 0 everywhere.")
-    summary = (
-        f"Draw {draw} of point {point:,}: {len(steps)} halvings of {len(tree.order):,} points lead to point {sample_of(steps, tree):,}."
-    )
+        return Description(
+            f"Point {point:,} has no neighbor to be drawn: the kernel is 0 everywhere."
+        )
+    summary = f"Draw {draw} of point {point:,}: {len(steps)} halvings of {len(tree.order):,} points lead to point {sample_of(steps, tree):,}."
     if not full:
         return Description(summary)
     rows = [
@@ -186,8 +274,18 @@ def edges_so_far(adjacency, n_rounds, of, full):
         return WAITING
     edges, n = adjacency.nnz // 2, max(adjacency.shape[0], 1)
     isolated = int(np.count_nonzero(np.diff(adjacency.indptr) == 0))
-    rows = (("Edges", edges), ("Mean degree", float(2 * edges / n)), ("Points without an edge", isolated)) if full else ()
-    return Description(f"After {n_rounds} of {of} rounds the graph has {edges:,} edges.", ("", "Number"), rows)
+    rows = (
+        (
+            ("Edges", edges),
+            ("Mean degree", float(2 * edges / n)),
+            ("Points without an edge", isolated),
+        )
+        if full
+        else ()
+    )
+    return Description(
+        f"After {n_rounds} of {of} rounds the graph has {edges:,} edges.", ("", "Number"), rows
+    )
 
 
 def convergence(found, limit, limit_of, full):
@@ -199,11 +297,17 @@ def convergence(found, limit, limit_of, full):
         return [f"{value:.4g}" if np.isfinite(value) else None for value in values]
 
     summary = f"Eigenvalues after {found.rounds[-1]} rounds: {', '.join(filter(None, words(found.eigenvalues[-1])))}."
-    rows = [(int(n), *words(values)) for n, values in zip(found.rounds, found.eigenvalues, strict=True)]
+    rows = [
+        (int(n), *words(values)) for n, values in zip(found.rounds, found.eigenvalues, strict=True)
+    ]
     if limit is not None:
         summary += f" {limit_of[0].upper()}{limit_of[1:]}: {', '.join(filter(None, words(limit)))}."
         rows.append((limit_of, *words(limit)))
-    return Description(summary, ("Rounds", *(f"λ{i + 1}" for i in range(found.eigenvalues.shape[1]))), rows if full else ())
+    return Description(
+        summary,
+        ("Rounds", *(f"λ{i + 1}" for i in range(found.eigenvalues.shape[1]))),
+        rows if full else (),
+    )
 
 
 def degree_errors(found, full):
@@ -215,7 +319,14 @@ def degree_errors(found, full):
         f"Root mean square of the relative error of the degrees: {first:.3g} after round {found.rounds[0]}, "
         f"{last:.3g} after round {found.rounds[-1]}."
     )
-    rows = [(int(n), f"{error:.4g}") for n, error in zip(found.rounds, found.degree_errors, strict=True)] if full else ()
+    rows = (
+        [
+            (int(n), f"{error:.4g}")
+            for n, error in zip(found.rounds, found.degree_errors, strict=True)
+        ]
+        if full
+        else ()
+    )
     return Description(summary, ("Rounds", "Error"), rows)
 
 
@@ -228,7 +339,11 @@ def timings(found, full):
         for method, name in ALL_METHODS.items()
         if (last := [timing for timing in found if timing.method == method])
     )
-    rows = [(ALL_METHODS[timing.method], timing.n, f"{timing.total:.3g}") for timing in found] if full else ()
+    rows = (
+        [(ALL_METHODS[timing.method], timing.n, f"{timing.total:.3g}") for timing in found]
+        if full
+        else ()
+    )
     return Description(summary, ("Graph", "Points", "Seconds"), rows)
 
 
@@ -240,13 +355,15 @@ def listed(numbers, limit=8):
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
 
 
-def _weights(adjacency, colours, n_clusters):
+def _weights(adjacency, colors, n_clusters):
     """Ends of edges at the points of each cluster: of edges within it, and of edges that leave it."""
-    rows = np.repeat(np.arange(len(colours)), np.diff(adjacency.indptr))
-    own, other = colours[rows], colours[adjacency.indices]
+    rows = np.repeat(np.arange(len(colors)), np.diff(adjacency.indptr))
+    own, other = colors[rows], colors[adjacency.indices]
     inside = np.bincount(own[own == other], minlength=n_clusters)
     return inside, np.bincount(own, minlength=n_clusters) - inside
 
 
-def _means(values, colours, n_clusters):
-    return np.bincount(colours, weights=values, minlength=n_clusters) / np.maximum(np.bincount(colours, minlength=n_clusters), 1)
+def _means(values, colors, n_clusters):
+    return np.bincount(colors, weights=values, minlength=n_clusters) / np.maximum(
+        np.bincount(colors, minlength=n_clusters), 1
+    )

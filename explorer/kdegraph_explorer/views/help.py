@@ -10,10 +10,13 @@ READING = (
     ),
     (
         "KDE graph",
-        "Every point draws L neighbours, near ones with the larger probability: in proportion to a Gaussian kernel of width σ. "
+        "Every point draws L neighbors, near ones with the larger probability: in proportion to a Gaussian kernel of width σ. "
         "On average it is the graph in which every two points are joined.",
     ),
-    ("k-NN graph", "Every point is joined to its k nearest ones: the usual alternative, for comparison."),
+    (
+        "k-NN graph",
+        "Every point is joined to its k nearest ones: the usual alternative, for comparison.",
+    ),
     (
         "Eigenvalues",
         "As many eigenvalues near 0 as there are clusters, then a gap. No gap: no clusters at this σ. A click on a gap sets k.",

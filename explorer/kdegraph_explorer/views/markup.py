@@ -39,8 +39,13 @@ class Text(JSComponent):
 class Beacon(Text):
     """Tells when it has appeared in the browser: from then on, what is sent arrives."""
 
-    beats = param.Integer(default=0, doc="Grows until it is heard; the first beats of a notebook may be lost.")
-    heard = param.Boolean(default=False, doc="Whether Python has heard it. It must stay in the page even then: beats may be under way.")
+    beats = param.Integer(
+        default=0, doc="Grows until it is heard; the first beats of a notebook may be lost."
+    )
+    heard = param.Boolean(
+        default=False,
+        doc="Whether Python has heard it. It must stay in the page even then: beats may be under way.",
+    )
 
     _esm = """
     export function render({model}) {
@@ -102,7 +107,9 @@ def html_table(columns, rows):
     """
     head = each(Markup('<th scope="col">{}</th>'), columns)
     row, cell = Markup('<tr title="{}"><th scope="row">{}</th>{}</tr>'), Markup("<td>{}</td>")
-    body = Markup().join(row.format(explanation, name, each(cell, values)) for name, values, explanation in rows)
+    body = Markup().join(
+        row.format(explanation, name, each(cell, values)) for name, values, explanation in rows
+    )
     return Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(head, body)
 
 

@@ -1,4 +1,4 @@
-"""One point: its neighbours in both graphs, and how one of them was drawn."""
+"""One point: its neighbors in both graphs, and how one of them was drawn."""
 
 from functools import partial
 
@@ -6,7 +6,7 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
-from kdegraph.kernels import Kernel
+from kdegraph.geometry.kernels import Kernel
 
 from ..algorithm.halving import halvings, sample_of
 from ..algorithm.neighborhood import neighborhood
@@ -25,7 +25,9 @@ REACH = 2.6  # the window shows at least so many sigma around the point
 
 
 class OnePointView(View):
-    """The selected point: the kernel around it, its sampled and nearest neighbours, and the halving that draws one of them."""
+    """The selected point: the kernel around it, its sampled and nearest neighbors, and the halving
+    that draws one of them.
+    """
 
     key, label, area = "point", "One point", "top"
     alone = True
@@ -34,7 +36,9 @@ class OnePointView(View):
         super().__init__(session, **params)
         self._job = session.latest(self._look, deliver=self._show)
         self._requested, self._shown = (None, None), None
-        self._near = LinkedPlots(session, {"near": "One point: neighbours"}, lambda key: (None, None))
+        self._near = LinkedPlots(
+            session, {"near": "One point: neighbors"}, lambda key: (None, None)
+        )
         self._map = LinkedPlots(session, {"map": "One point: all points"}, self._clusters)
         self._recursion = RecursionPlot("One point: halving")
         self._decorate()
@@ -59,14 +63,19 @@ class OnePointView(View):
                 ("All", "Show every halving down to the sample.", 1000),
             )
         ]
-        self._table = Text(css_classes=["kg-neighbours", "kg-scroll"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8))
+        self._table = Text(
+            css_classes=["kg-neighbors", "kg-scroll"],
+            stylesheets=[TABLE_STYLE],
+            sizing_mode="stretch_both",
+            margin=(0, 8),
+        )
         self._body = beside(
             pn.Column(
                 card(
-                    "Neighbours",
+                    "Neighbors",
                     "blue: sampled; rings: nearest",
                     figure_pane(self._near["near"].figure, "point-near"),
-                    describe=self._describe_neighbours,
+                    describe=self._describe_neighbors,
                     view=self,
                 ),
                 card(
@@ -80,14 +89,14 @@ class OnePointView(View):
                 margin=0,
             ),
             card(
-                "Drawing a neighbour",
+                "Drawing a neighbor",
                 "halves drawn by kernel sum",
                 pn.Row(self._draw, *buttons, sizing_mode="stretch_width", height=50, margin=0),
                 figure_pane(self._recursion.figure, "point-halving"),
                 describe=self._describe_halving,
                 view=self,
             ),
-            card("Table", "neighbours in both graphs", self._table),
+            card("Table", "neighbors in both graphs", self._table),
             widths=[7, 7, 6],
             min_height=240,
         )
@@ -106,14 +115,35 @@ class OnePointView(View):
         fig = self._near["near"].figure
         self._field = ColumnDataSource({"image": [], "x": [], "y": [], "dw": [], "dh": []})
         self._edges = ColumnDataSource({"x0": [], "y0": [], "x1": [], "y1": [], "width": []})
-        self._drawn, self._nearest, self._focus = (ColumnDataSource({"x": [], "y": []}) for _ in range(3))
+        self._drawn, self._nearest, self._focus = (
+            ColumnDataSource({"x": [], "y": []}) for _ in range(3)
+        )
         field = fig.image_rgba("image", "x", "y", "dw", "dh", source=self._field)
         field.level = "underlay"
-        fig.segment("x0", "y0", "x1", "y1", line_width="width", line_color=METHOD["kde"], line_alpha=0.7, source=self._edges)
+        fig.segment(
+            "x0",
+            "y0",
+            "x1",
+            "y1",
+            line_width="width",
+            line_color=METHOD["kde"],
+            line_alpha=0.7,
+            source=self._edges,
+        )
         fig.scatter("x", "y", size=7, fill_color=METHOD["kde"], line_color=None, source=self._drawn)
-        fig.scatter("x", "y", size=12, fill_color=None, line_color=METHOD["knn"], line_width=1.8, source=self._nearest)
+        fig.scatter(
+            "x",
+            "y",
+            size=12,
+            fill_color=None,
+            line_color=METHOD["knn"],
+            line_width=1.8,
+            source=self._nearest,
+        )
         overview = self._map["map"].figure
-        self._boxes = ColumnDataSource({"left": [], "right": [], "bottom": [], "top": [], "width": []})
+        self._boxes = ColumnDataSource(
+            {"left": [], "right": [], "bottom": [], "top": [], "width": []}
+        )
         overview.quad(
             "left",
             "right",
@@ -126,11 +156,19 @@ class OnePointView(View):
             source=self._boxes,
         )
         for place in (fig, overview):
-            place.scatter("x", "y", marker="cross", size=16, line_width=2.5, line_color=MARK, source=self._focus)
+            place.scatter(
+                "x",
+                "y",
+                marker="cross",
+                size=16,
+                line_width=2.5,
+                line_color=MARK,
+                source=self._focus,
+            )
 
     def _clusters(self, key):
         outcome = self.state.outcome("kde")
-        return None, None if outcome is None else outcome.colours
+        return None, None if outcome is None else outcome.colors
 
     def _update(self):
         self._near.update()
@@ -138,7 +176,9 @@ class OnePointView(View):
         outcome = self.state.outcome("kde")
         if outcome is None or outcome.graph.points is None:
             return
-        self._draw.param.update(end=max(2, outcome.graph.n_rounds), value=min(self._draw.value, outcome.graph.n_rounds))
+        self._draw.param.update(
+            end=max(2, outcome.graph.n_rounds), value=min(self._draw.value, outcome.graph.n_rounds)
+        )
         k = min(self.state.n_neighbors, len(outcome.labels) - 1)
         choice = (self.point, k, self._draw.value - 1)
         graph, before = self._requested
@@ -171,19 +211,27 @@ class OnePointView(View):
         self._place_boxes()
 
     def _place(self):
-        """Draw the neighbours where they lie along the axes of the moment."""
+        """Draw the neighbors where they lie along the axes of the moment."""
         graph, found, *_ = self._shown
         places = self._near.positions
         here = places[found.point]
         width = 1 + 3 * found.weight / found.weight.max() if len(found.weight) else []
         ends = places[found.sampled]
         start = np.broadcast_to(here, ends.shape)
-        self._edges.data = {"x0": start[:, 0], "y0": start[:, 1], "x1": ends[:, 0], "y1": ends[:, 1], "width": width}
+        self._edges.data = {
+            "x0": start[:, 0],
+            "y0": start[:, 1],
+            "x1": ends[:, 0],
+            "y1": ends[:, 1],
+            "width": width,
+        }
         self._drawn.data = {"x": ends[:, 0], "y": ends[:, 1]}
         self._nearest.data = {"x": places[found.nearest, 0], "y": places[found.nearest, 1]}
         self._focus.data = {"x": here[:1], "y": here[1:]}
         around = np.vstack([here[None], ends, places[found.nearest]])
-        planar = places.shape[1] == graph.points.shape[1] and np.array_equal(here, graph.points[found.point])
+        planar = places.shape[1] == graph.points.shape[1] and np.array_equal(
+            here, graph.points[found.point]
+        )
         if planar:
             around = np.vstack([around, here - REACH * graph.sigma, here + REACH * graph.sigma])
         self._near.frame.fit(extent_of(around))
@@ -198,26 +246,51 @@ class OnePointView(View):
         reach = 1.3 * REACH * graph.sigma
         steps = np.linspace(-reach, reach, FIELD_SIZE)
         grid = here + np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
-        values = Kernel(graph.kernel, graph.sigma).pairwise(grid, here[None])[:, 0].reshape(FIELD_SIZE, FIELD_SIZE)
+        values = (
+            Kernel(graph.kernel, graph.sigma)
+            .pairwise(grid, here[None])[:, 0]
+            .reshape(FIELD_SIZE, FIELD_SIZE)
+        )
         pixels = np.empty((FIELD_SIZE, FIELD_SIZE, 4), dtype=np.uint8)
         pixels[:, :, :3] = rgb(METHOD["kde"])
         pixels[:, :, 3] = 110 * values
         image = pixels.view(np.uint32)[:, :, 0]
         x, y = here - reach
-        self._field.data = {"image": [image], "x": [x], "y": [y], "dw": [2 * reach], "dh": [2 * reach]}
+        self._field.data = {
+            "image": [image],
+            "x": [x],
+            "y": [y],
+            "dw": [2 * reach],
+            "dh": [2 * reach],
+        }
 
     def _place_boxes(self):
         _, _, steps, tree = self._shown
         shown = steps[: self._step]
-        self._recursion.show(shown, len(steps), f"point {sample_of(steps, tree):,}" if shown and len(shown) == len(steps) else "")
+        self._recursion.show(
+            shown,
+            len(steps),
+            f"point {sample_of(steps, tree):,}" if shown and len(shown) == len(steps) else "",
+        )
         places = self._map.positions
-        corners = [(places[part].min(axis=0), places[part].max(axis=0)) for part in (tree.order[slice(*step.chosen)] for step in shown)]
+        corners = [
+            (places[part].min(axis=0), places[part].max(axis=0))
+            for part in (tree.order[slice(*step.chosen)] for step in shown)
+        ]
         low, high = (np.array([pair[side] for pair in corners]).reshape(-1, 2) for side in (0, 1))
         width = np.linspace(1, 2.5, len(shown)) if shown else []
-        self._boxes.data = {"left": low[:, 0], "right": high[:, 0], "bottom": low[:, 1], "top": high[:, 1], "width": width}
+        self._boxes.data = {
+            "left": low[:, 0],
+            "right": high[:, 0],
+            "bottom": low[:, 1],
+            "top": high[:, 1],
+            "width": width,
+        }
 
-    def _describe_neighbours(self, full):
-        return describe.WAITING if self._shown is None else describe.neighbours(*self._shown[:2], full)
+    def _describe_neighbors(self, full):
+        return (
+            describe.WAITING if self._shown is None else describe.neighbors(*self._shown[:2], full)
+        )
 
     def _describe_halving(self, full):
         if self._shown is None:
@@ -240,7 +313,7 @@ class OnePointView(View):
             return html_table((colored(method, title), *columns), rows)
 
         self._table.content = Markup('<p>{}</p>{}{}<p style="color:{}">• in both</p>').format(
-            describe.neighbours(graph, found, False).summary,
+            describe.neighbors(graph, found, False).summary,
             table("kde", "Sampled", found.sampled, found.weight),
             table("knn", "Nearest", found.nearest, np.ones(len(found.nearest))),
             BETWEEN,

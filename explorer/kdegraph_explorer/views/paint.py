@@ -31,10 +31,18 @@ class PaintView(View):
         self._result = LinkedPlots(session, {"clusters": "Painted points: clusters"}, self._graph)
         figure = self._canvas()
         self._tool = pmui.RadioButtonGroup(
-            options={"Brush": "add", "Eraser": "erase"}, value="add", size="small", margin=(4, 6, 0, 8), sx=SMALL_TOGGLE
+            options={"Brush": "add", "Eraser": "erase"},
+            value="add",
+            size="small",
+            margin=(4, 6, 0, 8),
+            sx=SMALL_TOGGLE,
         )
         self._class = pmui.RadioButtonGroup(
-            options=[f"{i + 1}" for i in range(N_CLASSES)], value="1", size="small", margin=(4, 6, 0, 0), sx=SMALL_TOGGLE
+            options=[f"{i + 1}" for i in range(N_CLASSES)],
+            value="1",
+            size="small",
+            margin=(4, 6, 0, 0),
+            sx=SMALL_TOGGLE,
         )
         self._spread = pmui.FloatSlider(
             label="Brush width",
@@ -46,7 +54,13 @@ class PaintView(View):
             **SLIDER,
         )
         self._amount = pmui.IntSlider(
-            label="Points per stroke", description="How many points a stroke adds.", start=5, end=300, step=5, value=60, **SLIDER
+            label="Points per stroke",
+            description="How many points a stroke adds.",
+            start=5,
+            end=300,
+            step=5,
+            value=60,
+            **SLIDER,
         )
         buttons = [
             button(label, sentence, act, margin=(4, 3), width=70, height=31)
@@ -56,7 +70,15 @@ class PaintView(View):
             )
         ]
         tools = pn.Column(
-            pn.Row(self._tool, self._class, *buttons, sizing_mode="stretch_width", height=40, margin=0, stylesheets=[WRAPS_WHERE_NARROW]),
+            pn.Row(
+                self._tool,
+                self._class,
+                *buttons,
+                sizing_mode="stretch_width",
+                height=40,
+                margin=0,
+                stylesheets=[WRAPS_WHERE_NARROW],
+            ),
             pn.Row(self._spread, self._amount, sizing_mode="stretch_width", height=42, margin=0),
             sizing_mode="stretch_width",
             height=84,
@@ -64,7 +86,12 @@ class PaintView(View):
             stylesheets=[GROWS_WHERE_NARROW],
         )
         self._body = beside(
-            card("Canvas", "drag to paint; the number is the reference label", figure_pane(figure, "canvas"), tools),
+            card(
+                "Canvas",
+                "drag to paint; the number is the reference label",
+                figure_pane(figure, "canvas"),
+                tools,
+            ),
             card(
                 "KDE graph",
                 "what it makes of your points",
@@ -74,7 +101,16 @@ class PaintView(View):
             ),
             min_height=240,
         )
-        self.follow(self._result.update, "shown", "result", "show_edges", "edges", "selection", "horizontal", "vertical")
+        self.follow(
+            self._result.update,
+            "shown",
+            "result",
+            "show_edges",
+            "edges",
+            "selection",
+            "horizontal",
+            "vertical",
+        )
         if self._source is not None:
             self._source.param.watch(lambda event: self._draw(), "points")
             self._draw()
@@ -88,13 +124,26 @@ class PaintView(View):
         return (self._figure, self._result["clusters"].figure)
 
     def _canvas(self):
-        self._figure = figure = plain_figure(tools="", description="Canvas", x_range=self._frame.x_range, y_range=self._frame.y_range)
+        self._figure = figure = plain_figure(
+            tools="", description="Canvas", x_range=self._frame.x_range, y_range=self._frame.y_range
+        )
         figure.axis.visible = figure.grid.visible = False
-        figure.quad(0, CANVAS[0], 0, CANVAS[1], fill_alpha=0.05, fill_color=BETWEEN, line_alpha=0.4, line_color=BETWEEN)
-        self._points = ColumnDataSource({"x": [], "y": [], "colour": []})
+        figure.quad(
+            0,
+            CANVAS[0],
+            0,
+            CANVAS[1],
+            fill_alpha=0.05,
+            fill_color=BETWEEN,
+            line_alpha=0.4,
+            line_color=BETWEEN,
+        )
+        self._points = ColumnDataSource({"x": [], "y": [], "color": []})
         self._stroke = ColumnDataSource({"xs": [], "ys": []})
-        figure.scatter("x", "y", size=5, fill_color="colour", line_color=None, source=self._points)
-        lines = figure.multi_line("xs", "ys", line_width=6, line_alpha=0.4, line_color=BETWEEN, source=self._stroke)
+        figure.scatter("x", "y", size=5, fill_color="color", line_color=None, source=self._points)
+        lines = figure.multi_line(
+            "xs", "ys", line_width=6, line_alpha=0.4, line_color=BETWEEN, source=self._stroke
+        )
         draw = FreehandDrawTool(renderers=[lines], num_objects=1)
         figure.add_tools(draw)
         figure.toolbar.active_drag = draw
@@ -108,17 +157,20 @@ class PaintView(View):
         outcome = self.state.outcome("kde")
         if outcome is None:
             return None, None
-        return outcome.adjacency if self.state.show_edges else None, outcome.colours
+        return outcome.adjacency if self.state.show_edges else None, outcome.colors
 
     def _draw(self):
         points = unpack(self._source.points)
         x, y = coordinates(points).T
-        self._points.data = {"x": x, "y": y, "colour": np.array(CLUSTERS)[points[:, 2]]}
+        self._points.data = {"x": x, "y": y, "color": np.array(CLUSTERS)[points[:, 2]]}
 
     def _stroked(self, data):
         """A stroke has ended: it becomes points."""
         if data["xs"]:
-            path = np.stack([np.asarray(data["xs"][-1], dtype=float), np.asarray(data["ys"][-1], dtype=float)], axis=1)
+            path = np.stack(
+                [np.asarray(data["xs"][-1], dtype=float), np.asarray(data["ys"][-1], dtype=float)],
+                axis=1,
+            )
             self._stroke.data = {"xs": [], "ys": []}
             self._paint(path)
 
@@ -130,13 +182,21 @@ class PaintView(View):
             self._source.erase(path, ERASER * self._spread.value)
         else:
             seed = len(unpack(self._source.points))
-            self._source.add(along(path, self._amount.value, self._spread.value, int(self._class.value) - 1, seed))
+            self._source.add(
+                along(
+                    path, self._amount.value, self._spread.value, int(self._class.value) - 1, seed
+                )
+            )
 
     def _blob(self):
         """A blob as far as can be from the points and from the border."""
         points = coordinates(unpack(self._source.points))
-        places = np.stack(np.meshgrid(*(np.linspace(0.1, side - 0.1, 25) for side in CANVAS)), axis=-1).reshape(-1, 2)
-        room = np.hypot(*(places[:, None] - points[None]).transpose(2, 0, 1)).min(axis=1, initial=1.0)
+        places = np.stack(
+            np.meshgrid(*(np.linspace(0.1, side - 0.1, 25) for side in CANVAS)), axis=-1
+        ).reshape(-1, 2)
+        room = np.hypot(*(places[:, None] - points[None]).transpose(2, 0, 1)).min(
+            axis=1, initial=1.0
+        )
         border = np.minimum(places, CANVAS - places).min(axis=1)
         self._tool.value = "add"
         self._paint(places[[np.argmax(np.minimum(room, border + 0.1))]])

@@ -8,13 +8,13 @@ from kdegraph.datasets import expand_labels
 from scipy.ndimage import binary_dilation
 
 from ..drawing.figures import Frame, plain_figure
-from ..drawing.palette import cluster_colours
+from ..drawing.palette import cluster_colors
 from ..pipeline import METHODS
 from .base import View, beside, card, figure_pane
 from .describe import segments as describe_segments
 
 FINE_UP_TO = 1_000_000  # pixels of a photograph on which boundaries are drawn as finely as it is
-SENTENCE = "each colour is one cluster of pixels"
+SENTENCE = "each color is one cluster of pixels"
 
 
 class PictureView(View):
@@ -29,14 +29,25 @@ class PictureView(View):
         self._figures, self._pictures, self._overlays, self._glyphs = {}, {}, {}, {}
         for method, name in METHODS.items():
             fig = plain_figure(
-                tools="pan,wheel_zoom,reset", description=f"{name}: segmentation", x_range=self._frame.x_range, y_range=self._frame.y_range
+                tools="pan,wheel_zoom,reset",
+                description=f"{name}: segmentation",
+                x_range=self._frame.x_range,
+                y_range=self._frame.y_range,
             )
             fig.axis.visible = False
             fig.grid.visible = False
             for store in (self._pictures, self._overlays):
                 store[method] = ColumnDataSource({"image": [], "dw": [], "dh": []})
             fig.image_rgba("image", 0, 0, "dw", "dh", source=self._pictures[method])
-            overlay = fig.image_rgba("image", 0, 0, "dw", "dh", source=self._overlays[method], global_alpha=self.state.overlay)
+            overlay = fig.image_rgba(
+                "image",
+                0,
+                0,
+                "dw",
+                "dh",
+                source=self._overlays[method],
+                global_alpha=self.state.overlay,
+            )
             self._glyphs[method] = overlay.glyph
             self._frame.add(fig)
             self._figures[method] = fig
@@ -54,7 +65,10 @@ class PictureView(View):
             min_height=240,
         )
         self.follow(self._update, "shown", "result", "segments")
-        self.state.param.watch(lambda event: [glyph.update(global_alpha=event.new) for glyph in self._glyphs.values()], "overlay")
+        self.state.param.watch(
+            lambda event: [glyph.update(global_alpha=event.new) for glyph in self._glyphs.values()],
+            "overlay",
+        )
 
     def applies(self):
         """Only images have pictures."""
@@ -83,46 +97,59 @@ class PictureView(View):
             self._frame.fit((0, width, 0, height))
         for method in METHODS:
             outcome = self.state.outcome(method)
-            if outcome is not None and len(outcome.colours) == dataset.n_points:
-                image = segments(outcome.colours.reshape(dataset.shape), self.state.segments, dataset.image)
+            if outcome is not None and len(outcome.colors) == dataset.n_points:
+                image = segments(
+                    outcome.colors.reshape(dataset.shape), self.state.segments, dataset.image
+                )
                 self._overlays[method].data = {"image": [image], "dw": [width], "dh": [height]}
 
 
 def packed_image(picture):
-    """A (height, width, 3) uint8 picture as Bokeh draws it: (height, width) uint32, the first row at the bottom."""
+    """A (height, width, 3) uint8 picture as Bokeh draws it: (height, width) uint32, the first row
+    at the bottom.
+    """
     pixels = np.full((*picture.shape[:2], 4), 255, dtype=np.uint8)
     pixels[:, :, :3] = picture
     return pixels.view(np.uint32)[::-1, :, 0].copy()
 
 
-def segments(labels, style="colours", picture=None):
+def segments(labels, style="colors", picture=None):
     """The clusters of the pixels as an image, the first row at the bottom.
 
     Parameters
     ----------
     labels : (rows, columns) int array
-    style : {"colours", "means", "boundaries"}
-        A colour for every cluster, the mean colour of its pixels, or lines where two clusters meet on an image that is clear elsewhere.
+    style : {"colors", "means", "boundaries"}
+        A color for every cluster, the mean color of its pixels, or lines where two clusters meet on
+        an image that is clear elsewhere.
     picture : (height, width, 3) uint8 array
-        The photograph: for the mean colours, and for boundaries as fine as its pixels.
+        The photograph: for the mean colors, and for boundaries as fine as its pixels.
     """
     if style == "boundaries":
         fine = picture is not None and picture.shape[0] * picture.shape[1] <= FINE_UP_TO
-        return _boundaries(expand_labels(labels, labels.shape, picture.shape[:2]), 1) if fine else _boundaries(labels)
+        return (
+            _boundaries(expand_labels(labels, labels.shape, picture.shape[:2]), 1)
+            if fine
+            else _boundaries(labels)
+        )
     if style == "means":
-        return packed_image(_mean_colours(labels, picture)[labels])
-    return packed_image(cluster_colours(int(labels.max()) + 1)[labels])
+        return packed_image(_mean_colors(labels, picture)[labels])
+    return packed_image(cluster_colors(int(labels.max()) + 1)[labels])
 
 
-def _mean_colours(labels, picture):
+def _mean_colors(labels, picture):
     full = expand_labels(labels, labels.shape, picture.shape[:2]).ravel()
     counts = np.maximum(np.bincount(full, minlength=labels.max() + 1), 1)
-    sums = [np.bincount(full, weights=picture[:, :, c].ravel(), minlength=len(counts)) for c in range(3)]
+    sums = [
+        np.bincount(full, weights=picture[:, :, c].ravel(), minlength=len(counts)) for c in range(3)
+    ]
     return np.round(np.stack(sums, axis=1) / counts[:, None]).astype(np.uint8)
 
 
 def _boundaries(labels, thicken=0):
-    """White lines with dark edges, which are seen on any photograph; `thicken` pixels wider on both sides."""
+    """White lines with dark edges, which are seen on any photograph; `thicken` pixels wider on both
+    sides.
+    """
     meet = np.zeros(labels.shape, dtype=bool)
     across, down = labels[:, 1:] != labels[:, :-1], labels[1:] != labels[:-1]
     meet[:, 1:] |= across
@@ -133,5 +160,7 @@ def _boundaries(labels, thicken=0):
     if thicken:
         meet = binary_dilation(meet, iterations=thicken)
         edges = binary_dilation(meet, iterations=thicken)
-    image = np.where(meet, np.uint32(0xFFFFFFFF), np.where(edges, np.uint32(0xFF202020), np.uint32(0)))
+    image = np.where(
+        meet, np.uint32(0xFFFFFFFF), np.where(edges, np.uint32(0xFF202020), np.uint32(0))
+    )
     return image[::-1].copy()

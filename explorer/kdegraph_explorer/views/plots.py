@@ -10,7 +10,12 @@ from ..selection import combined, indices_within
 
 REACH = 6  # pixels between the mouse and the point that is meant
 TOOLS = "pan,wheel_zoom,box_select,lasso_select,tap,reset"
-ROOM, ROOM_FOR_A_NAME = 42, 26  # pixels beside a plot: were it as wide as the numbers there, these and the window would change each other
+ROOM, ROOM_FOR_A_NAME = (
+    42,
+    26,
+    # Pixels beside a plot: were it as wide as the numbers there, these and the window would change each
+    # other.
+)
 EMPTY = "kg-empty"  # the class of a plot of which nothing has been painted yet
 SAYS_SO = f"""
 :host(.{EMPTY})::after {{ content: "Drawing …"; position: absolute; inset: 0; display: grid; place-content: center; opacity: 0.65;
@@ -28,10 +33,12 @@ class LinkedPlots:
     names : dict
         Key of a plot to what is seen in it.
     graphs : callable
-        Called with the key of a plot; returns its adjacency matrix (or None: no edges) and the colours of the points (or None: neutral).
+        Called with the key of a plot; returns its adjacency matrix (or None: no edges) and the
+        colors of the points (or None: neutral).
     place : callable, optional
-        Returns what the positions depend on (a tuple, compared by identity), the names of the axes, and what computes the (n, 2) positions,
-        or None while there is nothing to show; by default the points lie along the axes that the state names.
+        Returns what the positions depend on (a tuple, compared by identity), the names of the axes,
+        and what computes the (n, 2) positions, or None while there is nothing to show; by default
+        the points lie along the axes that the state names.
     """
 
     def __init__(self, session, names, graphs, place=None):
@@ -80,24 +87,38 @@ class LinkedPlots:
         state = self._state
         if state.shown is None:
             return None
-        key, names = (state.shown, state.horizontal, state.vertical), (state.horizontal, state.vertical)
+        key, names = (
+            (state.shown, state.horizontal, state.vertical),
+            (state.horizontal, state.vertical),
+        )
         return key, names, lambda: positions(*key)
 
     def _is_placed(self, key):
         """Whether the positions are those of `key`, and not of earlier data."""
-        return self._placed is not None and all(a is b for a, b in zip(key, self._placed, strict=True))
+        return self._placed is not None and all(
+            a is b for a, b in zip(key, self._placed, strict=True)
+        )
 
     def _request(self):
         placed = self._place()
         if placed is None or not self._is_placed(placed[0]):
             return  # hidden while the data changed; it is updated when it appears
         viewport, shared = self.frame.viewport, (self._state.selection, self._state.edges)
-        self._job.request({key: Scene(self.positions, viewport, *self._graphs(key), *shared) for key in self._plots})
+        self._job.request(
+            {
+                key: Scene(self.positions, viewport, *self._graphs(key), *shared)
+                for key in self._plots
+            }
+        )
 
     def _paint(self, scenes, progress, publish):
-        """In the worker. It is short and never stopped: what a painter has painted must reach the screen."""
+        """In the worker. It is short and never stopped: what a painter has painted must reach the
+        screen.
+        """
         glyphs = {key: self._plots[key].painter.glyphs(scene) for key, scene in scenes.items()}
-        if any(layers.positions is not None or layers.colours is not None for layers in glyphs.values()):
+        if any(
+            layers.positions is not None or layers.colors is not None for layers in glyphs.values()
+        ):
             publish(glyphs)  # points need not wait for their edges
         return {key: self._plots[key].painter.image(scene) for key, scene in scenes.items()}
 
@@ -119,7 +140,9 @@ class LinkedPlots:
             self._choose(event.geometry, self._keys)
 
     def _tap(self, event):
-        """Find the point that is meant; the event of the selection does not tell which keys are held down."""
+        """Find the point that is meant; the event of the selection does not tell which keys are
+        held down.
+        """
         self._choose({"type": "point", "x": event.x, "y": event.y}, event.modifiers)
 
     def _choose(self, geometry, keys):
@@ -135,7 +158,11 @@ class LinkedPlots:
     def _hover(self, event):
         """Look for the point under the mouse, whoever has drawn it; None: the mouse has left."""
         if self.positions is not None:
-            self._nearest.request(None if event is None or event.x is None else (self.positions, event.x, event.y, self._reach))
+            self._nearest.request(
+                None
+                if event is None or event.x is None
+                else (self.positions, event.x, event.y, self._reach)
+            )
 
     @staticmethod
     def _find(request, progress, publish):
@@ -148,19 +175,26 @@ class LinkedPlots:
     def _tell(self, request, point):
         same = request is not None and request[0] is self.positions
         for plot in self._plots.values():
-            plot.tell(*((self.positions[point], self._words(point)) if same and point is not None else (None, "")))
+            plot.tell(
+                *(
+                    (self.positions[point], self._words(point))
+                    if same and point is not None
+                    else (None, "")
+                )
+            )
 
     def _words(self, point):
         """What is said of a point under the mouse."""
         outcome = self._state.outcome("kde")
         words = f"point {point:,}"
-        if outcome is not None and point < len(outcome.colours):
-            words += f", cluster {outcome.colours[point] + 1}, kernel degree {outcome.graph.kernel_degrees[point]:.3g}"
+        if outcome is not None and point < len(outcome.colors):
+            words += f", cluster {outcome.colors[point] + 1}, kernel degree {outcome.graph.kernel_degrees[point]:.3g}"
         return words
 
 
 class GraphPlot:
-    """One figure: an image of the edges, and of the points where they are many, under the glyphs of few points.
+    """One figure: an image of the edges, and of the points where they are many, under the glyphs of
+    few points.
 
     Parameters
     ----------
@@ -172,16 +206,33 @@ class GraphPlot:
     def __init__(self, name, frame):
         self.painter = Painter()
         self.figure = plain_figure(
-            tools=TOOLS, description=name, x_range=frame.x_range, y_range=frame.y_range, css_classes=[EMPTY], stylesheets=[SAYS_SO]
+            tools=TOOLS,
+            description=name,
+            x_range=frame.x_range,
+            y_range=frame.y_range,
+            css_classes=[EMPTY],
+            stylesheets=[SAYS_SO],
         )
         self._image = ColumnDataSource({column: [] for column in ("image", "x", "y", "dw", "dh")})
-        self._points = ColumnDataSource({"x": [], "y": [], "colour": []})
+        self._points = ColumnDataSource({"x": [], "y": [], "color": []})
         self.figure.image_rgba("image", "x", "y", "dw", "dh", source=self._image)
         self._glyph = self.figure.scatter(
-            "x", "y", fill_color="colour", line_color=None, nonselection_fill_alpha=0.15, source=self._points
+            "x",
+            "y",
+            fill_color="color",
+            line_color=None,
+            nonselection_fill_alpha=0.15,
+            source=self._points,
         ).glyph
-        self._note = Label(x=0, y=0, visible=False, x_offset=8, y_offset=8, padding=4, border_radius=4)
-        self._note.update(**TEXT, text_color="#FFFFFF", background_fill_color="#3C434C", background_fill_alpha=0.92)
+        self._note = Label(
+            x=0, y=0, visible=False, x_offset=8, y_offset=8, padding=4, border_radius=4
+        )
+        self._note.update(
+            **TEXT,
+            text_color="#FFFFFF",
+            background_fill_color="#3C434C",
+            background_fill_alpha=0.92,
+        )
         self.figure.add_layout(self._note)
         frame.add(self.figure)
 
@@ -203,14 +254,22 @@ class GraphPlot:
             self._glyph.size = size
         if layers.image is not None:
             x0, x1, y0, y1, *_ = scene.viewport
-            self._image.data = {"image": [layers.image], "x": [x0], "y": [y0], "dw": [x1 - x0], "dh": [y1 - y0]}
+            self._image.data = {
+                "image": [layers.image],
+                "x": [x0],
+                "y": [y0],
+                "dw": [x1 - x0],
+                "dh": [y1 - y0],
+            }
             if EMPTY in self.figure.css_classes:
-                self.figure.css_classes = [name for name in self.figure.css_classes if name != EMPTY]
+                self.figure.css_classes = [
+                    name for name in self.figure.css_classes if name != EMPTY
+                ]
         if layers.positions is not None:
             x, y = layers.positions.T.copy()
-            self._points.data = {"x": x, "y": y, "colour": layers.colours}
-        elif layers.colours is not None:
-            self._points.data["colour"] = layers.colours
+            self._points.data = {"x": x, "y": y, "color": layers.colors}
+        elif layers.colors is not None:
+            self._points.data["color"] = layers.colors
 
     def tell(self, place, words):
         """Write `words` beside a place; None hides them."""
@@ -220,5 +279,10 @@ class GraphPlot:
         elif not self._note.visible or self._note.text != words:
             left = place[0] > (self.figure.x_range.start + self.figure.x_range.end) / 2
             self._note.update(
-                x=place[0], y=place[1], text=words, visible=True, text_align="right" if left else "left", x_offset=-8 if left else 8
+                x=place[0],
+                y=place[1],
+                text=words,
+                visible=True,
+                text_align="right" if left else "left",
+                x_offset=-8 if left else 8,
             )

@@ -9,18 +9,22 @@ from .plots import LinkedPlots
 
 SENTENCE = {
     "kde": "edges sampled in proportion to the Gaussian kernel",
-    "knn": "edges to the nearest neighbours, for comparison",
+    "knn": "edges to the nearest neighbors, for comparison",
 }
 
 
 class PointsView(View):
-    """Two plots side by side, linked: points and edges of both graphs, coloured by cluster."""
+    """Two plots side by side, linked: points and edges of both graphs, colored by cluster."""
 
     key, label, area = "points", "Graphs", "top"
 
     def __init__(self, session, **params):
         super().__init__(session, **params)
-        self._plots = LinkedPlots(session, {method: f"{name}: points and edges" for method, name in METHODS.items()}, self._graph)
+        self._plots = LinkedPlots(
+            session,
+            {method: f"{name}: points and edges" for method, name in METHODS.items()},
+            self._graph,
+        )
         self._body = beside(
             *(
                 card(
@@ -34,7 +38,17 @@ class PointsView(View):
             ),
             min_height=240,
         )
-        self.follow(self._plots.update, "shown", "horizontal", "vertical", "result", "early", "show_edges", "edges", "selection")
+        self.follow(
+            self._plots.update,
+            "shown",
+            "horizontal",
+            "vertical",
+            "result",
+            "early",
+            "show_edges",
+            "edges",
+            "selection",
+        )
 
     def figures(self):
         """See `View.figures`."""
@@ -48,4 +62,6 @@ class PointsView(View):
     def _graph(self, method):
         outcome = self.state.outcome(method)
         graph = self.state.early if method == "kde" and self.state.early is not None else outcome
-        return getattr(graph, "adjacency", None) if self.state.show_edges else None, getattr(outcome, "colours", None)
+        return getattr(graph, "adjacency", None) if self.state.show_edges else None, getattr(
+            outcome, "colors", None
+        )

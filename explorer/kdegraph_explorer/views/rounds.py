@@ -43,12 +43,16 @@ class RoundsView(View):
         self._build = session.latest(self._build_graph, deliver=self._take_graph)
         self._follow = session.latest(self._follow_rounds, deliver=self._take_rounds, grace=0.0)
         self._estimate = session.latest(self._estimate_limit, deliver=self._take_limit, grace=0.0)
-        self._graph = self._adjacency = self._found = self._limit = self._colours = None
+        self._graph = self._adjacency = self._found = self._limit = self._colors = None
         self._limit_of = "estimated"
-        self._plots = LinkedPlots(session, {"rounds": "Rounds: points and edges"}, lambda key: (self._adjacency, self._colours))
+        self._plots = LinkedPlots(
+            session,
+            {"rounds": "Rounds: points and edges"},
+            lambda key: (self._adjacency, self._colors),
+        )
         self._player = pmui.Player(
             label="Rounds",
-            description="Play the rounds: each adds one neighbour per point.",
+            description="Play the rounds: each adds one neighbor per point.",
             variant="minimal",
             show_value=True,
             start=1,
@@ -60,13 +64,26 @@ class RoundsView(View):
             margin=(0, 12),
         )
         self._player.param.watch(lambda event: self._play(), "value")
-        self._spectra = LiveElement("Rounds: eigenvalues", draw_eigenvalues, "kg-rounds-spectrum", xlabel="round", ylabel="")
-        self._errors = LiveElement("Rounds: degrees", draw_errors, "kg-rounds-degrees", xlabel="round", ylabel="", yformatter="%.3g")
-        self._note = Text(margin=(0, 12), height=18, stylesheets=[":host { font-size: 12px; } div { opacity: 0.9; }"])
+        self._spectra = LiveElement(
+            "Rounds: eigenvalues", draw_eigenvalues, "kg-rounds-spectrum", xlabel="round", ylabel=""
+        )
+        self._errors = LiveElement(
+            "Rounds: degrees",
+            draw_errors,
+            "kg-rounds-degrees",
+            xlabel="round",
+            ylabel="",
+            yformatter="%.3g",
+        )
+        self._note = Text(
+            margin=(0, 12),
+            height=18,
+            stylesheets=[":host { font-size: 12px; } div { opacity: 0.9; }"],
+        )
         self._body = beside(
             card(
                 "Sampled graph",
-                "every round draws one more neighbour for each point",
+                "every round draws one more neighbor for each point",
                 self._player,
                 figure_pane(self._plots["rounds"].figure, "rounds-points"),
                 describe=self._describe_graph,
@@ -79,7 +96,9 @@ class RoundsView(View):
                     self._note,
                     self._spectra.pane,
                     figure=self._spectra.name,
-                    describe=lambda full: describe.convergence(self._found, self._limit, self._limit_of, full),
+                    describe=lambda full: describe.convergence(
+                        self._found, self._limit, self._limit_of, full
+                    ),
                     view=self,
                 ),
                 card(
@@ -96,7 +115,16 @@ class RoundsView(View):
             widths=[6, 5],
             min_height=240,
         )
-        self.follow(self._update, "shown", "result", "selection", "horizontal", "vertical", "show_edges", "edges")
+        self.follow(
+            self._update,
+            "shown",
+            "result",
+            "selection",
+            "horizontal",
+            "vertical",
+            "show_edges",
+            "edges",
+        )
 
     def figures(self):
         """See `View.figures`."""
@@ -105,15 +133,18 @@ class RoundsView(View):
     def _update(self):
         outcome = self.state.outcome("kde")
         if outcome is None or outcome.graph.points is not self.state.shown.X:
-            self._graph = self._adjacency = self._colours = None
+            self._graph = self._adjacency = self._colors = None
             self._plots.update()
             return
-        self._colours = outcome.colours
+        self._colors = outcome.colors
         if outcome.graph is not self._graph:
             self._graph, self._found, self._limit = outcome.graph, None, None
             at_end = self._player.value == self._player.end
             self._player.param.update(
-                end=max(2, self._graph.n_rounds), value=self._graph.n_rounds if at_end else min(self._player.value, self._graph.n_rounds)
+                end=max(2, self._graph.n_rounds),
+                value=self._graph.n_rounds
+                if at_end
+                else min(self._player.value, self._graph.n_rounds),
             )
             self._follow.request(self._graph)
             self._draw()
@@ -122,7 +153,9 @@ class RoundsView(View):
         self._plots.update()
 
     def _know_limit(self):
-        """The full graph's eigenvalues where it is computed, an estimate where the points are too many for it."""
+        """The full graph's eigenvalues where it is computed, an estimate where the points are too
+        many for it.
+        """
         if "full" in self.state.result.request.methods:
             self._estimate.cancel()
             if (full := self.state.outcome("full")) is not None:
@@ -140,7 +173,11 @@ class RoundsView(View):
 
     def _build_graph(self, request, progress, publish):
         graph, n_rounds = request
-        return adjacency_after(graph, self.session.tree_of(graph.points), n_rounds) if n_rounds else None
+        return (
+            adjacency_after(graph, self.session.tree_of(graph.points), n_rounds)
+            if n_rounds
+            else None
+        )
 
     def _take_graph(self, request, adjacency):
         if request[0] is self._graph:
@@ -157,7 +194,9 @@ class RoundsView(View):
                 published = time.monotonic()
                 publish(found)
 
-        return convergence(graph, self.session.tree_of(graph.points), N_EIGENVALUES, progress, publish_sometimes)
+        return convergence(
+            graph, self.session.tree_of(graph.points), N_EIGENVALUES, progress, publish_sometimes
+        )
 
     def _take_rounds(self, graph, found):
         if graph is self._graph:
@@ -172,7 +211,11 @@ class RoundsView(View):
             values, n_rounds = limit
             self._limit = np.full(N_EIGENVALUES, np.nan)
             self._limit[: len(values)] = values[:N_EIGENVALUES]
-            self._limit_of = "full graph, exact" if n_rounds is None else f"full graph, estimated from {n_rounds} rounds"
+            self._limit_of = (
+                "full graph, exact"
+                if n_rounds is None
+                else f"full graph, estimated from {n_rounds} rounds"
+            )
             self._draw()
 
     def _draw(self):
@@ -186,7 +229,12 @@ class RoundsView(View):
     def _describe_graph(self, full):
         if self._graph is None:
             return describe.WAITING
-        return describe.edges_so_far(self._adjacency, min(self._player.value, self._graph.n_rounds), self._graph.n_rounds, full)
+        return describe.edges_so_far(
+            self._adjacency,
+            min(self._player.value, self._graph.n_rounds),
+            self._graph.n_rounds,
+            full,
+        )
 
 
 def draw_eigenvalues(curves):
@@ -194,10 +242,17 @@ def draw_eigenvalues(curves):
     found = curves.found
     level = curves.limit[np.isfinite(curves.limit)]
     dashed = hv.Segments([(1, value, max(curves.n_rounds, 2), value) for value in level])
-    lines = np.vstack([np.column_stack([np.append(found.rounds, np.nan), np.append(column, np.nan)]) for column in found.eigenvalues.T])
+    lines = np.vstack(
+        [
+            np.column_stack([np.append(found.rounds, np.nan), np.append(column, np.nan)])
+            for column in found.eigenvalues.T
+        ]
+    )
     known = np.concatenate([level, found.eigenvalues[np.isfinite(found.eigenvalues)]])
     top = max(known.max(), 1e-12) if len(known) else 1.0
-    drawn = dashed.opts(color=METHOD["full"], line_width=1.5, line_dash="dashed") * _dotted(lines, "eigenvalue")
+    drawn = dashed.opts(color=METHOD["full"], line_width=1.5, line_dash="dashed") * _dotted(
+        lines, "eigenvalue"
+    )
     return drawn, (0.5, curves.n_rounds + 0.5, -0.05 * top, 1.1 * top)
 
 
@@ -205,11 +260,16 @@ def draw_errors(curves):
     """The error of the degrees over the rounds."""
     found = curves.found
     top = max([*found.degree_errors.tolist(), 1e-3]) if len(found.rounds) else 1.0
-    return _dotted(np.column_stack([found.rounds, found.degree_errors]), "error"), (0.5, curves.n_rounds + 0.5, 0, 1.1 * top)
+    return _dotted(np.column_stack([found.rounds, found.degree_errors]), "error"), (
+        0.5,
+        curves.n_rounds + 0.5,
+        0,
+        1.1 * top,
+    )
 
 
 def _dotted(places, name):
     """A curve through dots; NaN interrupts it."""
-    colour = METHOD["kde"]
-    dots = hv.Scatter(places, "round", name).opts(color=colour, size=5, tools=["hover"])
-    return hv.Curve(places, "round", name).opts(color=colour, line_width=1.5, line_alpha=0.6) * dots
+    color = METHOD["kde"]
+    dots = hv.Scatter(places, "round", name).opts(color=color, size=5, tools=["hover"])
+    return hv.Curve(places, "round", name).opts(color=color, line_width=1.5, line_alpha=0.6) * dots

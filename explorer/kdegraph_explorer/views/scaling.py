@@ -17,19 +17,25 @@ from .markup import TABLE_STYLE, Markup, Text, html_table
 from .scores import colored, number
 from .widgets import button
 
-HINT = Markup("<p>Press “Measure”: the present σ, L and k are used, on more and more points like those on the screen.</p>")
+HINT = Markup(
+    "<p>Press “Measure”: the present σ, L and k are used, on more and more points like those on the screen.</p>"
+)
 WORDS_STYLE = ":host { font-size: 12.5px; opacity: 0.7; } div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }"
 
 
 class ScalingView(View):
-    """Runs the chosen methods on more and more points like the present ones, and draws seconds against their number."""
+    """Runs the chosen methods on more and more points like the present ones, and draws seconds
+    against their number.
+    """
 
     key, label, area = "scaling", "Scaling", "top"
     alone = True
 
     def __init__(self, session, **params):
         super().__init__(session, **params)
-        self._job = session.latest(measure, deliver=self._show, fail=self._fail, report=self._report)
+        self._job = session.latest(
+            measure, deliver=self._show, fail=self._fail, report=self._report
+        )
         self.timings = []
         self._methods = pmui.CheckButtonGroup(
             options={name: method for method, name in ALL_METHODS.items()},
@@ -37,7 +43,13 @@ class ScalingView(View):
             size="small",
             width=300,
             margin=(8, 8),
-            sx={"& .MuiToggleButton-root": {"textTransform": "none", "padding": "3px 12px", "whiteSpace": "nowrap"}},
+            sx={
+                "& .MuiToggleButton-root": {
+                    "textTransform": "none",
+                    "padding": "3px 12px",
+                    "whiteSpace": "nowrap",
+                }
+            },
         )
         self._largest = pmui.Select(
             label="Up to",
@@ -49,13 +61,43 @@ class ScalingView(View):
             margin=(8, 8, 0, 8),
         )
         self._run = button(
-            "Measure", "Measure anew, small sizes first.", self.start, variant="contained", color="primary", width=100, margin=(8, 4)
+            "Measure",
+            "Measure anew, small sizes first.",
+            self.start,
+            variant="contained",
+            color="primary",
+            width=100,
+            margin=(8, 4),
         )
-        self._stop = button("Stop", "Stop measuring; what was measured stays.", self.stop, width=80, margin=(8, 4), disabled=True)
-        self._bar = pmui.LinearProgress(value=0, variant="determinate", width=110, margin=(22, 12), visible=False)
-        self._words = Text(sizing_mode="stretch_width", height=20, margin=(16, 4), stylesheets=[WORDS_STYLE])
-        self._plot = LiveElement("Scaling: seconds", draw_timings, "kg-scaling", xlabel="points", ylabel="seconds", logx=True, logy=True)
-        self._table = Text(css_classes=["kg-timings"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8))
+        self._stop = button(
+            "Stop",
+            "Stop measuring; what was measured stays.",
+            self.stop,
+            width=80,
+            margin=(8, 4),
+            disabled=True,
+        )
+        self._bar = pmui.LinearProgress(
+            value=0, variant="determinate", width=110, margin=(22, 12), visible=False
+        )
+        self._words = Text(
+            sizing_mode="stretch_width", height=20, margin=(16, 4), stylesheets=[WORDS_STYLE]
+        )
+        self._plot = LiveElement(
+            "Scaling: seconds",
+            draw_timings,
+            "kg-scaling",
+            xlabel="points",
+            ylabel="seconds",
+            logx=True,
+            logy=True,
+        )
+        self._table = Text(
+            css_classes=["kg-timings"],
+            stylesheets=[TABLE_STYLE],
+            sizing_mode="stretch_both",
+            margin=(0, 8),
+        )
         self._body = pn.Column(
             pn.Row(
                 self._methods,
@@ -78,7 +120,11 @@ class ScalingView(View):
                     describe=lambda full: describe.timings(self.timings, full),
                     view=self,
                 ),
-                card("Table", f"seconds by stage; the full graph stops at {FULL_UP_TO:,} points", self._table),
+                card(
+                    "Table",
+                    f"seconds by stage; the full graph stops at {FULL_UP_TO:,} points",
+                    self._table,
+                ),
                 widths=[5, 4],
                 min_height=240,
             ),
@@ -94,7 +140,12 @@ class ScalingView(View):
         series = self._series()
         if series is None:
             return
-        self._run.disabled, self._stop.disabled, self._bar.visible, self._bar.value = True, False, True, 0
+        self._run.disabled, self._stop.disabled, self._bar.visible, self._bar.value = (
+            True,
+            False,
+            True,
+            0,
+        )
         self._words.content = "starting …"
         self._job.request(series, replace=True)
 
@@ -105,7 +156,10 @@ class ScalingView(View):
 
     def _series(self):
         """What to measure, or None without data or methods."""
-        state, methods = self.state, tuple(method for method in ALL_METHODS if method in self._methods.value)
+        state, methods = (
+            self.state,
+            tuple(method for method in ALL_METHODS if method in self._methods.value),
+        )
         if state.dataset is None or not methods:
             return None
         source, X = self.session.sources[state.source], state.dataset.X
@@ -113,7 +167,16 @@ class ScalingView(View):
         points = partial(generated, source.sized) if like else partial(part_of, X)
         sizes = tuple(n for n in SIZES if n <= self._largest.value and (like or n <= len(X)))
         sizes = sizes or (len(X),)
-        return Series(methods, sizes, points, state.sigma, state.n_rounds, state.n_neighbors, state.n_clusters, state.seed)
+        return Series(
+            methods,
+            sizes,
+            points,
+            state.sigma,
+            state.n_rounds,
+            state.n_neighbors,
+            state.n_clusters,
+            state.seed,
+        )
 
     def _report(self, stage, fraction):
         idle = stage is None
@@ -140,7 +203,9 @@ class ScalingView(View):
             for timing in self.timings
         ]
         hint = Markup() if rows else HINT
-        self._table.content = hint + html_table(("", "points", "edges", "graph", "eigenvalues", "clusters"), rows)
+        self._table.content = hint + html_table(
+            ("", "points", "edges", "graph", "eigenvalues", "clusters"), rows
+        )
 
 
 def generated(sized, n):
@@ -150,17 +215,32 @@ def generated(sized, n):
 
 def part_of(X, n):
     """`n` of the points, at random."""
-    return X if n >= len(X) else X[np.sort(np.random.default_rng(0).choice(len(X), n, replace=False))]
+    return (
+        X if n >= len(X) else X[np.sort(np.random.default_rng(0).choice(len(X), n, replace=False))]
+    )
 
 
 def draw_timings(timings):
     """Seconds against points, a curve for each method."""
     curves = []
     for method in ALL_METHODS:
-        places = np.array([(t.n, max(t.total, 1e-4)) for t in timings if t.method == method]).reshape(-1, 2)
-        curves.append(hv.Curve(places, "points", "seconds").opts(color=METHOD[method], line_width=2))
-        curves.append(hv.Scatter(places, "points", "seconds").opts(color=METHOD[method], size=7, tools=["hover"]))
+        places = np.array(
+            [(t.n, max(t.total, 1e-4)) for t in timings if t.method == method]
+        ).reshape(-1, 2)
+        curves.append(
+            hv.Curve(places, "points", "seconds").opts(color=METHOD[method], line_width=2)
+        )
+        curves.append(
+            hv.Scatter(places, "points", "seconds").opts(
+                color=METHOD[method], size=7, tools=["hover"]
+            )
+        )
     n = [t.n for t in timings] or [500, 20_000]
     seconds = [max(t.total, 1e-4) for t in timings] or [0.01, 10]
     ticks = [(size, f"{size:,}") for size in (500, 2_000, *(10**power for power in range(4, 7)))]
-    return hv.Overlay(curves).opts(xticks=ticks), (0.7 * min(n), 1.4 * max(n), 0.5 * min(seconds), 2 * max(seconds))
+    return hv.Overlay(curves).opts(xticks=ticks), (
+        0.7 * min(n),
+        1.4 * max(n),
+        0.5 * min(seconds),
+        2 * max(seconds),
+    )

@@ -20,13 +20,24 @@ EXPLAIN = {
 
 
 def score_rows(state, methods):
-    """All scores and seconds that are known as a list of (name, a value for each of the methods); None where there is no value yet."""
+    """All scores and seconds that are known as a list of (name, a value for each of the methods);
+    None where there is no value yet.
+    """
     outcomes = [state.outcome(method) for method in methods]
     columns = [
-        {} if found is None else {**found.scores, **{f"Seconds: {stage}": seconds for stage, seconds in found.seconds.items()}}
+        {}
+        if found is None
+        else {
+            **found.scores,
+            **{f"Seconds: {stage}": seconds for stage, seconds in found.seconds.items()},
+        }
         for found in outcomes
     ]
-    return [(name, *(column.get(name) for column in columns)) for name in EXPLAIN if any(name in column for column in columns)]
+    return [
+        (name, *(column.get(name) for column in columns))
+        for name in EXPLAIN
+        if any(name in column for column in columns)
+    ]
 
 
 def score_table(methods, rows):
@@ -49,13 +60,22 @@ class ScoresView(View):
 
     def __init__(self, session, **params):
         super().__init__(session, **params)
-        self._table = Text(css_classes=["kg-scores", "kg-scroll"], stylesheets=[TABLE_STYLE], sizing_mode="stretch_both", margin=(0, 8))
-        self._body = card("Scores", "both graphs in numbers; hover a row for its meaning", self._table)
+        self._table = Text(
+            css_classes=["kg-scores", "kg-scroll"],
+            stylesheets=[TABLE_STYLE],
+            sizing_mode="stretch_both",
+            margin=(0, 8),
+        )
+        self._body = card(
+            "Scores", "both graphs in numbers; hover a row for its meaning", self._table
+        )
         self.state.param.watch(lambda *events: self._update(), ["result", "shown"])
         self._update()
 
     def rows(self):
-        """The table as a list of (name, value of the KDE graph, value of the k-NN graph); None where there is no value yet."""
+        """The table as a list of (name, value of the KDE graph, value of the k-NN graph); None
+        where there is no value yet.
+        """
         return [row for row in score_rows(self.state, METHODS) if row[0] != "Megabytes"]
 
     def _update(self):

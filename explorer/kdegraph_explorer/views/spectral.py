@@ -1,4 +1,6 @@
-"""What the eigenvectors and the degrees say: the spectral embedding, degrees against kernel degrees, conductances."""
+"""What the eigenvectors and the degrees say: the spectral embedding, degrees against kernel
+degrees, conductances.
+"""
 
 from functools import partial
 
@@ -20,24 +22,42 @@ BAR = 0.38  # width of a bar; two of them fill the place of a cluster
 
 
 class SpectralView(View):
-    """Three plots, linked to the selection: the points in the space of the eigenvectors, their degrees, and the clusters' conductances."""
+    """Three plots, linked to the selection: the points in the space of the eigenvectors, their
+    degrees, and the clusters' conductances.
+    """
 
     key, label, area = "spectral", "Embedding", "top"
 
     def __init__(self, session, **params):
         super().__init__(session, **params)
-        self._embedding = LinkedPlots(session, {"embedding": "Spectral embedding"}, self._clusters, self._place_in_eigenvectors)
-        self._degrees = LinkedPlots(session, {"degrees": "Degrees"}, self._clusters, self._place_by_degrees)
-        self._degrees["degrees"].figure.add_layout(Slope(gradient=1, y_intercept=0, line_color=BETWEEN, line_dash="dashed"))
-        self._conductances = LiveElement("Conductances", draw_conductances, "kg-conductances", xlabel="cluster", ylabel="")
-        self._vectors = [self._vector(*choice) for choice in (("Horizontal eigenvector", 2), ("Vertical eigenvector", 3))]
+        self._embedding = LinkedPlots(
+            session,
+            {"embedding": "Spectral embedding"},
+            self._clusters,
+            self._place_in_eigenvectors,
+        )
+        self._degrees = LinkedPlots(
+            session, {"degrees": "Degrees"}, self._clusters, self._place_by_degrees
+        )
+        self._degrees["degrees"].figure.add_layout(
+            Slope(gradient=1, y_intercept=0, line_color=BETWEEN, line_dash="dashed")
+        )
+        self._conductances = LiveElement(
+            "Conductances", draw_conductances, "kg-conductances", xlabel="cluster", ylabel=""
+        )
+        self._vectors = [
+            self._vector(*choice)
+            for choice in (("Horizontal eigenvector", 2), ("Vertical eigenvector", 3))
+        ]
         self._body = beside(
             card(
                 "Spectral embedding",
                 "points by two eigenvectors",
                 pn.Row(*self._vectors, sizing_mode="stretch_width", margin=0, height=44),
                 figure_pane(self._embedding["embedding"].figure, "spectral-embedding"),
-                describe=lambda full: describe.embedding(self.state, self._embedding.positions, self._names(), full),
+                describe=lambda full: describe.embedding(
+                    self.state, self._embedding.positions, self._names(), full
+                ),
                 view=self,
             ),
             card(
@@ -69,7 +89,7 @@ class SpectralView(View):
             label=label,
             options=list(range(1, 11)),
             value=value,
-            description="Which eigenvector of the normalised Laplacian, by its eigenvalue.",
+            description="Which eigenvector of the normalized Laplacian, by its eigenvalue.",
             size="small",
             sizing_mode="stretch_width",
             margin=(8, 8, 0, 8),
@@ -79,7 +99,7 @@ class SpectralView(View):
 
     def _clusters(self, key):
         outcome = self.state.outcome("kde")
-        return None, None if outcome is None else outcome.colours
+        return None, None if outcome is None else outcome.colors
 
     def _update(self):
         outcome = self.state.outcome("kde")
@@ -91,7 +111,9 @@ class SpectralView(View):
                 choice.param.update(options=known, value=min(choice.value, known[-1]))
         self._embedding.update()
         self._degrees.update()
-        outcomes = {method: found for method in METHODS if (found := self.state.outcome(method)) is not None}
+        outcomes = {
+            method: found for method in METHODS if (found := self.state.outcome(method)) is not None
+        }
         self.describe()
         self._conductances.show({method: found.conductances for method, found in outcomes.items()})
 
@@ -111,11 +133,16 @@ class SpectralView(View):
         if outcome is None:
             return None
         graph = outcome.graph
-        return (graph,), ("kernel degree", "sampled degree"), lambda: np.column_stack([graph.kernel_degrees, graph.adjacency.sum(axis=1)])
+        return (
+            (graph,),
+            ("kernel degree", "sampled degree"),
+            lambda: np.column_stack([graph.kernel_degrees, graph.adjacency.sum(axis=1)]),
+        )
 
 
 def in_eigenvectors(outcome, numbers):
-    """The points along two eigenvectors divided by the roots of the degrees: constant on a cluster that no edge leaves.
+    """The points along two eigenvectors divided by the roots of the degrees: constant on a cluster
+    that no edge leaves.
 
     Returns
     -------
@@ -132,14 +159,20 @@ def in_eigenvectors(outcome, numbers):
 def draw_conductances(conductances):
     """A group of bars for each cluster, one bar for each graph."""
     bars = [
-        (cluster + 1 + (i - 0.5) * BAR - BAR / 2, 0.0, cluster + 1 + (i - 0.5) * BAR + BAR / 2, float(value), METHOD[method])
+        (
+            cluster + 1 + (i - 0.5) * BAR - BAR / 2,
+            0.0,
+            cluster + 1 + (i - 0.5) * BAR + BAR / 2,
+            float(value),
+            METHOD[method],
+        )
         for i, (method, values) in enumerate(conductances.items())
         for cluster, value in enumerate(values)
         if np.isfinite(value)
     ]
     n_clusters = max(map(len, conductances.values()), default=1)
-    drawn = hv.Rectangles(bars, vdims=["colour"]).opts(
-        color="colour", line_color=None, xticks=[(i, str(i)) for i in range(1, n_clusters + 1)]
+    drawn = hv.Rectangles(bars, vdims=["color"]).opts(
+        color="color", line_color=None, xticks=[(i, str(i)) for i in range(1, n_clusters + 1)]
     )
     top = max([bar[3] for bar in bars], default=0) or 1.0
     numbers = [((bar[0] + bar[2]) / 2, bar[3] + 0.04 * top, f"{bar[3]:.2g}") for bar in bars]

@@ -16,7 +16,9 @@ SENTENCE = "a click sets k"
 
 
 class SpectrumView(View):
-    """Smallest eigenvalues of the normalised Laplacian, with the gap after the k-th; a click on a gap sets k."""
+    """Smallest eigenvalues of the normalized Laplacian, with the gap after the k-th; a click on a
+    gap sets k.
+    """
 
     key, label, area = "spectrum", "Eigenvalues", "bottom"
     width = 3
@@ -47,21 +49,55 @@ class SpectrumView(View):
         return tuple(self._figures.values())
 
     def _add(self, method, name):
-        fig = plain_figure(tools="", description=f"{name}: eigenvalues", x_range=Range1d(0.4, 10.6), y_range=Range1d(-0.05, 1))
+        fig = plain_figure(
+            tools="",
+            description=f"{name}: eigenvalues",
+            x_range=Range1d(0.4, 10.6),
+            y_range=Range1d(-0.05, 1),
+        )
         fig.xaxis.ticker = list(range(1, 31))
         fig.xgrid.grid_line_color = None
         fig.yaxis.ticker.desired_num_ticks = 4
-        values = ColumnDataSource({"index": [], "value": [], "colour": []})
+        values = ColumnDataSource({"index": [], "value": [], "color": []})
         gap = ColumnDataSource({"left": [], "right": [], "bottom": [], "top": []})
-        fig.quad("left", "right", "bottom", "top", source=gap, fill_color=METHOD[method], fill_alpha=0.16, line_color=None)
-        fig.segment("index", 0, "index", "value", source=values, line_color="colour", line_width=1.5, line_alpha=0.45)
-        dots = fig.scatter("index", "value", source=values, size=8, fill_color="colour", line_color=None)
-        fig.add_tools(HoverTool(renderers=[dots], tooltips=[("eigenvalue", "@index"), ("value", "@value{0.000000}")]))
+        fig.quad(
+            "left",
+            "right",
+            "bottom",
+            "top",
+            source=gap,
+            fill_color=METHOD[method],
+            fill_alpha=0.16,
+            line_color=None,
+        )
+        fig.segment(
+            "index",
+            0,
+            "index",
+            "value",
+            source=values,
+            line_color="color",
+            line_width=1.5,
+            line_alpha=0.45,
+        )
+        dots = fig.scatter(
+            "index", "value", source=values, size=8, fill_color="color", line_color=None
+        )
+        fig.add_tools(
+            HoverTool(
+                renderers=[dots], tooltips=[("eigenvalue", "@index"), ("value", "@value{0.000000}")]
+            )
+        )
         note = Label(x=0.55, y=0, text="", text_color=BETWEEN, **TEXT)
         note.text_baseline = "top"
         fig.add_layout(note)
         fig.on_event(Tap, lambda event: self._choose(event.x))
-        self._figures[method], self._values[method], self._gaps[method], self._notes[method] = fig, values, gap, note
+        self._figures[method], self._values[method], self._gaps[method], self._notes[method] = (
+            fig,
+            values,
+            gap,
+            note,
+        )
 
     def _choose(self, x):
         last = min((len(source.data["value"]) for source in self._values.values()), default=0)
@@ -71,7 +107,10 @@ class SpectrumView(View):
     def _update(self):
         for method in METHODS:
             outcome = self.state.outcome(method)
-            drawn, before = (None, None) if outcome is None else (outcome.spectrum, outcome.n_clusters), self._drawn[method]
+            drawn, before = (
+                (None, None) if outcome is None else (outcome.spectrum, outcome.n_clusters),
+                self._drawn[method],
+            )
             if drawn[0] is before[0] and drawn[1] == before[1]:
                 continue
             self._drawn[method] = drawn
@@ -85,7 +124,11 @@ class SpectrumView(View):
             index = np.arange(1, len(values) + 1)
             top = round_up(max(float(values[-1]), 1e-12))
             fig = self._figures[method]
-            self._values[method].data = {"index": index, "value": values, "colour": np.where(index <= k, METHOD[method], BETWEEN)}
+            self._values[method].data = {
+                "index": index,
+                "value": values,
+                "color": np.where(index <= k, METHOD[method], BETWEEN),
+            }
             has_gap = k < len(values)
             self._gaps[method].data = {
                 "left": [k] if has_gap else [],
@@ -102,6 +145,10 @@ class SpectrumView(View):
 
 
 def round_up(value):
-    """The next of 1, 1.5, 2, 3, 5, 7 and 10 times a power of ten: an axis that ends there rests while a slider moves."""
+    """The next of 1, 1.5, 2, 3, 5, 7 and 10 times a power of ten: an axis that ends there rests
+    while a slider moves.
+    """
     power = 10.0 ** np.floor(np.log10(value))
-    return float(next(step for step in (1, 1.5, 2, 3, 5, 7, 10, 15) if step * power >= value) * power)
+    return float(
+        next(step for step in (1, 1.5, 2, 3, 5, 7, 10, 15) if step * power >= value) * power
+    )

@@ -6,17 +6,23 @@ from panel.viewable import Viewer
 
 from .markup import Markup, Text
 
-PATIENCE = 1.5  # seconds of work before the bars come: what is quicker than that they would only hide
+PATIENCE = (
+    1.5  # seconds of work before the bars come: what is quicker than that they would only hide
+)
 
 
 class StageBars(Viewer):
-    """Lies over a corner of the plots while work takes long: a row for each graph, a bar for each of its stages."""
+    """Lies over a corner of the plots while work takes long: a row for each graph, a bar for each
+    of its stages.
+    """
 
     def __init__(self, session, **params):
         super().__init__(**params)
         self.state = session.state
         self._began = None  # when the present work was first reported
-        self._bars = Text(css_classes=["kg-stages"], stylesheets=[STYLE], visible=False, styles=IN_THE_CORNER)
+        self._bars = Text(
+            css_classes=["kg-stages"], stylesheets=[STYLE], visible=False, styles=IN_THE_CORNER
+        )
         self.state.param.watch(lambda event: self._update(), "stages")
 
     def __panel__(self):
@@ -36,11 +42,15 @@ class StageBars(Viewer):
 
 
 def _row(name, bars):
-    shown = Markup().join(BAR.format(row=name, stage=stage, value=fraction) for stage, fraction in bars)
+    shown = Markup().join(
+        BAR.format(row=name, stage=stage, value=fraction) for stage, fraction in bars
+    )
     return Markup("<b>{}</b><div>{}</div>").format(name, shown)
 
 
-BAR = Markup('<label>{stage}<progress aria-label="{row}: {stage}" value="{value:.2f}"></progress></label>')
+BAR = Markup(
+    '<label>{stage}<progress aria-label="{row}: {stage}" value="{value:.2f}"></progress></label>'
+)
 
 
 IN_THE_CORNER = {"position": "absolute", "top": "76px", "right": "14px", "z-index": "5"}

@@ -9,12 +9,19 @@ from .widgets import button
 
 
 class Status(Viewer):
-    """One line that keeps its height, so that nothing jumps: what is going on, how far it is, and a button to stop it."""
+    """One line that keeps its height, so that nothing jumps: what is going on, how far it is, and a
+    button to stop it.
+    """
 
     def __init__(self, session, **params):
         super().__init__(**params)
         self.state = session.state
-        self._text = Text(css_classes=["kg-status"], stylesheets=[STYLE, UNLESS_NARROW], sizing_mode="stretch_width", margin=(4, 12, 0, 12))
+        self._text = Text(
+            css_classes=["kg-status"],
+            stylesheets=[STYLE, UNLESS_NARROW],
+            sizing_mode="stretch_width",
+            margin=(4, 12, 0, 12),
+        )
         self._bar = pmui.LinearProgress(
             value=0,
             variant="determinate",
@@ -22,7 +29,9 @@ class Status(Viewer):
             margin=(14, 8),
             css_classes=["kg-progress"],
             stylesheets=[UNLESS_NARROW],
-            sx={"& .MuiLinearProgress-bar": {"transition": "none"}},  # else the page is painted sixty times a second while it works
+            sx={
+                "& .MuiLinearProgress-bar": {"transition": "none"}
+            },  # else the page is painted sixty times a second while it works
         )
         cancel = button(
             "Cancel",
@@ -35,9 +44,16 @@ class Status(Viewer):
         )
         self._work = pn.Row(self._bar, cancel, visible=False, margin=(4, 0), height=32)
         self._body = pn.Row(
-            self._text, self._work, sizing_mode="stretch_width", height=32, margin=0, styles={"flex": "1 1 auto", "min-width": "0"}
+            self._text,
+            self._work,
+            sizing_mode="stretch_width",
+            height=32,
+            margin=0,
+            styles={"flex": "1 1 auto", "min-width": "0"},
         )
-        self.state.param.watch(lambda *events: self._update(), ["stage", "fraction", "result", "dataset", "shown"])
+        self.state.param.watch(
+            lambda *events: self._update(), ["stage", "fraction", "result", "dataset", "shown"]
+        )
         self._update()
 
     def __panel__(self):
@@ -51,7 +67,9 @@ class Status(Viewer):
         if state.dataset is None:
             return "Starting …"
         n, d = state.dataset.X.shape
-        words = f"{state.dataset.name}: {n:,} point{'s' * (n != 1)} in {d} dimension{'s' * (d != 1)}"
+        words = (
+            f"{state.dataset.name}: {n:,} point{'s' * (n != 1)} in {d} dimension{'s' * (d != 1)}"
+        )
         if state.shown is state.dataset and (outcome := state.outcome("kde")) is not None:
             words += f", {outcome.n_clusters} cluster{'s' * (outcome.n_clusters != 1)}"
             words += f", so far from {outcome.graph.n_rounds} rounds" * state.result.coarse

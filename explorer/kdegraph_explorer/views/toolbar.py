@@ -43,10 +43,13 @@ class Toolbar(Viewer):
         keys = {key: shortcut.action for shortcut in SHORTCUTS for key in shortcut.keys}
         self.browser = Browser(self._act, keys=keys, own_address=own_address)
         self._undo = _button("undo", "Undo", "Undo the last change (Ctrl+Z)", session.history.undo)
-        self._redo = _button("redo", "Redo", "Redo what was taken back (Ctrl+Shift+Z)", session.history.redo)
+        self._redo = _button(
+            "redo", "Redo", "Redo what was taken back (Ctrl+Shift+Z)", session.history.redo
+        )
         self._menu = pmui.MenuButton(
             label="Export",
-            items=[{"label": export.label, "tooltip": None} for export in EXPORTS] + [{"label": "---"}, {"label": OPEN}],
+            items=[{"label": export.label, "tooltip": None} for export in EXPORTS]
+            + [{"label": "---"}, {"label": OPEN}],
             description="Save labels, the graph, a script or the whole session; pictures are saved from the menu of each plot.",
             size="small",
             variant="text",
@@ -56,7 +59,12 @@ class Toolbar(Viewer):
             theme_config=NAMED_BY_ITS_WORDS,
             on_click=self._choose,
         )
-        button = _button("help_outline", "Help", "Help: keys, and how to read the plots (?)", self._actions["help"])
+        button = _button(
+            "help_outline",
+            "Help",
+            "Help: keys, and how to read the plots (?)",
+            self._actions["help"],
+        )
         self.help = pmui.Dialog(
             Text(help_text(), sizing_mode="stretch_width"),
             title="Help",
@@ -73,7 +81,9 @@ class Toolbar(Viewer):
             variant="outlined",
             sizing_mode="stretch_width",
         )
-        self._file.param.watch(lambda event: event.new is not None and self._open(event.new), "value")
+        self._file.param.watch(
+            lambda event: event.new is not None and self._open(event.new), "value"
+        )
         self._opener = pmui.Dialog(
             Text(SESSION_FILE, sizing_mode="stretch_width"),
             self._file,
@@ -88,7 +98,14 @@ class Toolbar(Viewer):
             self._redo,
             self._menu,
             button,
-            pn.Row(self.browser, self.help, self._opener, margin=0, width=0, styles={"position": "absolute"}),
+            pn.Row(
+                self.browser,
+                self.help,
+                self._opener,
+                margin=0,
+                width=0,
+                styles={"position": "absolute"},
+            ),
             margin=0,
             width=218,
             height=40,
@@ -100,14 +117,19 @@ class Toolbar(Viewer):
         session.history.param.watch(lambda *events: self._enable(), ["can_undo", "can_redo"])
         self.state.param.watch(lambda event: self.browser.param.update(view=event.new), "view")
         self.state.param.watch(lambda event: self.browser.param.update(busy=event.new), "busy")
-        self.state.param.watch(lambda *events: self._say(), ["result", "error", "selection", "stage"])
+        self.state.param.watch(
+            lambda *events: self._say(), ["result", "error", "selection", "stage"]
+        )
         self._enable()
 
     def __panel__(self):
         return self._body
 
     def _enable(self):
-        self._undo.disabled, self._redo.disabled = not self.session.history.can_undo, not self.session.history.can_redo
+        self._undo.disabled, self._redo.disabled = (
+            not self.session.history.can_undo,
+            not self.session.history.can_redo,
+        )
 
     def _say(self):
         """Tell a screen reader what has come out, once nothing is under way."""
@@ -115,7 +137,13 @@ class Toolbar(Viewer):
         if state.stage is not None:
             return
         words = (
-            [state.error] if state.error else [f"{METHODS[m]}: {state.outcome(m).n_clusters} clusters" for m in METHODS if state.outcome(m)]
+            [state.error]
+            if state.error
+            else [
+                f"{METHODS[m]}: {state.outcome(m).n_clusters} clusters"
+                for m in METHODS
+                if state.outcome(m)
+            ]
         )
         if len(state.selection):
             words.append(f"{len(state.selection):,} points selected")

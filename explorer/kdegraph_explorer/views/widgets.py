@@ -3,8 +3,8 @@
 import panel as pn
 import panel_material_ui as pmui
 import param
-from kdegraph._memory import format_bytes
 from kdegraph.datasets import MAX_BYTES
+from kdegraph.runtime.memory import format_bytes
 
 from .markup import AsWritten
 
@@ -25,11 +25,21 @@ def control(parameterized, name, hint=None, report=None):
     """
     parameter = parameterized.param[name]
     value = getattr(parameterized, name)
-    common = {"label": parameter.label, "description": parameter.doc, "sizing_mode": "stretch_width", "size": "small"}
+    common = {
+        "label": parameter.label,
+        "description": parameter.doc,
+        "sizing_mode": "stretch_width",
+        "size": "small",
+    }
     slider = {"margin": (2, 8), "sx": DENSE, **common}
     if hint == "steps":
         options = {f"{option:,}": option for option in parameter.objects}
-        return link(pmui.DiscreteSlider(options=options, value=value, **slider), "value", parameterized, name)
+        return link(
+            pmui.DiscreteSlider(options=options, value=value, **slider),
+            "value",
+            parameterized,
+            name,
+        )
     if hint == "file":
         return file_input(parameterized, name, report, common)
     if isinstance(parameter, param.ListSelector):
@@ -40,7 +50,13 @@ def control(parameterized, name, hint=None, report=None):
     if isinstance(parameter, param.Selector):
         return Select.from_param(parameter, margin=(6, 8), **common)
     if isinstance(parameter, param.Integer) and parameter.bounds[1] > 1000:
-        return pmui.IntInput.from_param(parameter, margin=(6, 8, 0, 0), width=112, sx=CLEAR_ICONS, **{**common, "sizing_mode": None})
+        return pmui.IntInput.from_param(
+            parameter,
+            margin=(6, 8, 0, 0),
+            width=112,
+            sx=CLEAR_ICONS,
+            **{**common, "sizing_mode": None},
+        )
     if isinstance(parameter, param.Integer):
         return at_once(pmui.IntSlider.from_param(parameter, **slider))
     return at_once(pmui.FloatSlider.from_param(parameter, step=parameter.step or 0.01, **slider))
@@ -55,7 +71,9 @@ def link(widget, attribute, parameterized, name):
 
 
 def at_once(widget):
-    """Have what the user does with a widget arrive without Panel's wait of 50 ms for more; `Latest` takes care of what comes too fast."""
+    """Have what the user does with a widget arrive without Panel's wait of 50 ms for more; `Latest`
+    takes care of what comes too fast.
+    """
     widget._debounce = 0
     return widget
 
@@ -79,7 +97,8 @@ class FileButton(pmui.FileInput):
     refuse : callable
         Called with a ValueError that says why the last file was turned away.
     report : callable, optional
-        Called as ``report(fraction)``, with 0 before the first part of a file and then for every part; returns whether it is still wanted.
+        Called as ``report(fraction)``, with 0 before the first part of a file and then for every
+        part; returns whether it is still wanted.
     """
 
     def __init__(self, refuse, report=lambda fraction: True, **params):
@@ -123,20 +142,23 @@ class FileButton(pmui.FileInput):
 def file_input(parameterized, name, report, options):
     """A button, and a place to drop a file on.
 
-    Sets the parameter to the pair of the file's name and its bytes, or to a ValueError. All types are let through: it is Python that knows,
-    and says, what it can read.
+    Sets the parameter to the pair of the file's name and its bytes, or to a ValueError. All types
+    are let through: it is Python that knows, and says, what it can read.
     """
 
     def take(value):
         setattr(parameterized, name, value)
 
     widget = FileButton(take, report, multiple=False, variant="outlined", margin=(6, 8), **options)
-    widget.param.watch(lambda event: event.new is not None and take((widget.filename, event.new)), "value")
+    widget.param.watch(
+        lambda event: event.new is not None and take((widget.filename, event.new)), "value"
+    )
     return widget
 
 
 def button(label, sentence, act, **options):
-    """A button with words on it, which are its name for a screen reader, too; its sentence is the description.
+    """A button with words on it, which are its name for a screen reader, too; its sentence is the
+    description.
 
     Parameters
     ----------
@@ -146,8 +168,15 @@ def button(label, sentence, act, **options):
     **options
         For the button.
     """
-    style = {"size": "small", "variant": "outlined", "sx": SMALL_BUTTON, "theme_config": NAMED_BY_ITS_WORDS}
-    return pmui.Button(label=label, description=sentence, on_click=lambda event: act(), **{**style, **options})
+    style = {
+        "size": "small",
+        "variant": "outlined",
+        "sx": SMALL_BUTTON,
+        "theme_config": NAMED_BY_ITS_WORDS,
+    }
+    return pmui.Button(
+        label=label, description=sentence, on_click=lambda event: act(), **{**style, **options}
+    )
 
 
 def row(*widgets):
@@ -155,21 +184,39 @@ def row(*widgets):
     return pn.Row(*widgets, sizing_mode="stretch_width", margin=0)
 
 
-SMALL_LABEL = {"& .MuiTypography-root, & .MuiFormLabel-root, &.MuiTypography-root": {"fontSize": "13.5px"}}
+SMALL_LABEL = {
+    "& .MuiTypography-root, & .MuiFormLabel-root, &.MuiTypography-root": {"fontSize": "13.5px"}
+}
 DENSE = {
     "& .MuiSlider-root": {"paddingTop": "7px", "paddingBottom": "7px"},
-    "& .MuiSlider-thumb, & .MuiSlider-track": {"transition": "none"},  # ten frames that the views would have to wait for
+    "& .MuiSlider-thumb, & .MuiSlider-track": {
+        "transition": "none"
+    },  # ten frames that the views would have to wait for
     **SMALL_LABEL,
 }
 
-CLEAR_ICONS = {"& .MuiIconButton-root": {"color": "text.secondary"}}  # else they are black in the dark, too
-SMALL_BUTTON = {"textTransform": "none", "minWidth": "0", "padding": "2px 8px !important", "minHeight": "31px"}
+CLEAR_ICONS = {
+    "& .MuiIconButton-root": {"color": "text.secondary"}
+}  # else they are black in the dark, too
+SMALL_BUTTON = {
+    "textTransform": "none",
+    "minWidth": "0",
+    "padding": "2px 8px !important",
+    "minHeight": "31px",
+}
 SMALL_TOGGLE = {
-    "& .MuiButtonBase-root": {"padding": "2px 10px", "textTransform": "none", "fontSize": "13px", "minHeight": "30px"},
+    "& .MuiButtonBase-root": {
+        "padding": "2px 10px",
+        "textTransform": "none",
+        "fontSize": "13px",
+        "minHeight": "30px",
+    },
     **SMALL_LABEL,
 }
 COMPACT = (
     ".MuiFormLabel-root { font-size: 13.5px !important; } "
     ".MuiFormControlLabel-root { margin-right: 0 !important; } .MuiTypography-root { font-size: 13.5px !important; white-space: nowrap; }"
 )
-NAMED_BY_ITS_WORDS = {"components": {"MuiTooltip": {"defaultProps": {"describeChild": True}}}}  # else the tooltip takes their place
+NAMED_BY_ITS_WORDS = {
+    "components": {"MuiTooltip": {"defaultProps": {"describeChild": True}}}
+}  # else the tooltip takes their place

@@ -1,0 +1,1 @@
+"""Clusters from the eigenvectors of a graph, and their conductance."""

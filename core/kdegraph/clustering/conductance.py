@@ -1,0 +1,68 @@
+"""Conductance of clusters."""
+
+import numpy as np
+
+from kdegraph.runtime import parallel
+from kdegraph.runtime.jit import jit
+from kdegraph.spectral.laplacian import check_adjacency
+
+
+def conductance(adjacency, labels):
+    """Conductance ``w(S, V \\ S) / vol(S)`` of every cluster S of a graph.
+
+    Parameters
+    ----------
+    adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
+        Symmetric weights, finite and >= 0.
+    labels : (n,) array of integers
+        Negative labels mean: in no cluster (noise). Edges to such vertices leave their cluster.
+
+    Returns
+    -------
+    (k,) float64 array
+        For the clusters in the order of ``np.unique(labels)`` without the negative ones; in [0, 1].
+        A cluster without any edge (volume 0) has conductance 0: there is nothing to cut.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For a matrix that is not an adjacency matrix (see `spectrum`), or labels of another length
+        or kind.
+
+    Notes
+    -----
+    Cost: O(number of edges).
+    """
+    graph = check_adjacency(adjacency)
+    return conductances_of(graph, _check_labels(labels, graph.n))
+
+
+def _check_labels(labels, n):
+    array = np.asarray(labels)
+    if array.dtype.kind not in "iub":
+        raise TypeError(
+            f"labels must be whole numbers, got dtype {array.dtype}; np.unique(labels, return_inverse=True)[1] turns names into numbers"
+        )
+    if array.shape != (n,):
+        raise ValueError(f"labels must have shape ({n},), one per vertex, got {array.shape}")
+    return array.astype(np.int64)
+
+
+def conductances_of(graph, labels):
+    values, number = np.unique(labels, return_inverse=True)
+    n_noise = int(np.sum(values < 0))
+    number = np.maximum(number - n_noise, -1)  # all noise in one
+    cut = np.zeros(graph.n)
+    parallel.run(_cut_weights, graph.n, graph.indptr, graph.indices, graph.weights, number, cut)
+    member, k = number >= 0, len(values) - n_noise
+    cuts = np.bincount(number[member], weights=cut[member], minlength=k)
+    volumes = np.bincount(number[member], weights=graph.degrees[member], minlength=k)
+    return np.minimum(np.divide(cuts, volumes, out=np.zeros(k), where=volumes > 0), 1.0)
+
+
+@jit
+def _cut_weights(start, stop, indptr, indices, weights, number, cut):
+    for i in range(start, stop):
+        for p in range(indptr[i], indptr[i + 1]):
+            if number[indices[p]] != number[i]:
+                cut[i] += weights[p]

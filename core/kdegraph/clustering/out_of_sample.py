@@ -1,0 +1,47 @@
+"""Clusters of points that were not there when the graph was made."""
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from kdegraph.geometry.kernels import Kernel
+from kdegraph.geometry.neighbors import query_tree
+from kdegraph.kde.api import kernel_sum
+
+
+def assign(kernel: Kernel, points, labels, queries):
+    """The cluster of each query: the one with the largest kernel sum, ``sum_{j in C} k(y, x_j)``.
+
+    These sums, divided by their total, are the Nystroem extension of the clusters' indicators,
+    which the leading eigenvectors of the graph span: the probabilities that a step of the random
+    walk from the query leads into each cluster.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    points : (n, d) float64 array
+    labels : (n,) int array, >= 0
+    queries : (m, d) float64 array
+
+    Returns
+    -------
+    (m,) array like `labels`
+        A query out of reach of all points gets the label of the nearest.
+    """
+    best, largest = np.empty(len(queries), labels.dtype), np.zeros(len(queries))
+    for label in np.unique(labels):
+        sums = kernel_sum(points[labels == label], queries, kernel=kernel.name, sigma=kernel.sigma)
+        better = sums > largest
+        best[better], largest[better] = label, sums[better]
+    far = largest == 0
+    if far.any():
+        best[far] = labels[nearest_points(points, queries[far], kernel.name)[1]]
+    return best
+
+
+def nearest_points(points, queries, kernel_name=None):
+    """Distance from each query to its nearest point in the metric of the kernel, and the number of
+    that point.
+    """
+    p = 1 if kernel_name == "laplacian" else 2
+    distances, indices = query_tree(cKDTree(points, balanced_tree=False), queries, 1, p=p)
+    return distances[:, 0], indices[:, 0]

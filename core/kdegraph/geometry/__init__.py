@@ -1,0 +1,1 @@
+"""Kernel functions, the tree over the points, nearest neighbors."""

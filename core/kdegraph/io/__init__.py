@@ -1,0 +1,1 @@
+"""Tables, arrays and pictures in files."""

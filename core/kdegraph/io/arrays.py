@@ -1,0 +1,237 @@
+"""NPY and NPZ, without pickles. Headers come first: only the arrays that are needed are read."""
+
+import io
+import math
+import zipfile
+from typing import NamedTuple
+
+import numpy as np
+from numpy.lib import format as npy
+
+from kdegraph.io.delimited_text import NULLS
+from kdegraph.io.limits import (
+    MAX_MEMBERS,
+    NUMBER_BYTES,
+    check_columns,
+    check_pixels,
+    check_unpacked,
+)
+from kdegraph.io.tables import LABEL_NAMES, Column, Picture, Table
+from kdegraph.runtime.memory import format_bytes
+
+POINT_NAMES = ("x", "data", "points", "features", "arr_0")
+_DIRECTORY_ENTRY = b"PK\x01\x02"  # what begins the entry of each file of an archive
+
+
+class _Header(NamedTuple):
+    """What an NPY file says of its array.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    fortran : bool
+        Whether the first index varies fastest.
+    dtype : numpy dtype
+    """
+
+    shape: tuple
+    fortran: bool
+    dtype: np.dtype
+
+    @property
+    def ndim(self):
+        return len(self.shape)
+
+    @property
+    def size(self):
+        return math.prod(self.shape)  # Python integers do not overflow
+
+
+def _read_header(stream, size, name):
+    """Read the header of an array from a stream of `size` bytes, and check it against them."""
+    readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+    try:
+        version = npy.read_magic(stream)
+    except ValueError:
+        raise ValueError(f"{name} is not an NPY array: it does not start like one") from None
+    if version not in readers:
+        raise ValueError(
+            f"{name} is an NPY array of version {version}, which holds records; save plain numbers"
+        )
+    try:
+        header = _Header(*readers[version](stream))
+    # The header is evaluated as a Python literal: a damaged one surfaces as many kinds of error.
+    except Exception as error:
+        raise ValueError(f"{name} has a damaged NPY header: {error}") from None
+    if header.dtype.hasobject:
+        raise ValueError(
+            f"{name} holds pickled Python objects, which can run any code when loaded; save numbers: np.save(path, X.astype(float))"
+        )
+    if header.dtype.kind not in "fiubUS":
+        raise ValueError(f"{name} holds values of type {header.dtype}; numbers are needed")
+    needed, left = header.size * header.dtype.itemsize, size - stream.tell()
+    if needed > left:
+        promised = f"its header promises {format_bytes(needed)} of data"
+        raise ValueError(f"{name} is cut off: {promised}, {format_bytes(left)} are there")
+    return header
+
+
+def _read_values(stream, header):
+    """Read the array that follows its header."""
+    data = stream.read(header.size * header.dtype.itemsize)
+    values = np.frombuffer(data, header.dtype, header.size)
+    return values.reshape(header.shape, order="F" if header.fortran else "C")
+
+
+def _numeric(array):
+    return array.dtype.kind in "fiub"
+
+
+def _is_picture(array):
+    return array.ndim == 3 and array.shape[2] in (3, 4) and array.dtype == np.uint8
+
+
+def _column(name, values):
+    if _numeric(values):
+        return Column(name, "number", values.astype(np.float64))
+    found, codes = np.unique(values, return_inverse=True)  # cells with the same text share it
+    if values.dtype.kind == "S":
+        found = [value.decode("utf-8", "replace") for value in found]
+    texts = [None if value in NULLS else str(value) for value in found]
+    return Column(name, "text", np.array(texts, dtype=object)[codes])
+
+
+def _check_points(header, name, max_bytes):
+    """Refuse an array that is no table of points and no picture, or too large for one."""
+    if header.size == 0:
+        raise ValueError(f"{name} is empty: an array of shape {header.shape}")
+    if _is_picture(header):
+        check_pixels(*header.shape[:2], name, max_bytes)
+        return
+    if not _numeric(header):
+        raise ValueError(f"{name} holds text (type {header.dtype}); points must be numbers")
+    if header.ndim not in (1, 2):
+        found = f"an array of shape {header.shape} and type {header.dtype}"
+        table = "(n, d) for points, (n,) for one column"
+        picture = "(height, width, 3 or 4) of uint8 for a picture"
+        raise ValueError(f"{name} is {found}; it must be {table}, {picture}")
+    check_columns(math.prod(header.shape[1:]), name)
+    check_unpacked(NUMBER_BYTES * header.size, name, max_bytes)
+
+
+def _from_array(array, name, extra=()):
+    """A checked array as a picture if it is (height, width, 3 or 4) of uint8, else as a table."""
+    if _is_picture(array):
+        return Picture(array, name)
+    columns = [_column(f"x{i + 1}", column) for i, column in enumerate(np.atleast_2d(array.T))]
+    return Table([*columns, *extra], name)
+
+
+def read_npy(data, name, max_bytes):
+    """An NPY file: (n, d) is points, (n,) one column, (height, width, 3 or 4) of uint8 a picture.
+
+    Parameters
+    ----------
+    data : bytes
+    name : str
+        What messages call the file.
+    max_bytes : int
+        Limit on what its numbers take as float64.
+
+    Returns
+    -------
+    Table or Picture
+
+    Raises
+    ------
+    ValueError
+    """
+    stream = io.BytesIO(data)
+    header = _read_header(stream, len(data), name)
+    _check_points(header, name, max_bytes)
+    return _from_array(_read_values(stream, header), name)
+
+
+def read_npz(data, name, max_bytes):
+    """An NPZ archive: its points are the array called X (or data, points, features), else the only
+    array of two dimensions.
+
+    One-dimensional arrays of the same length become further columns, so that `y` or `labels` can be
+    the label. An archive with nothing but one-dimensional arrays of one length is a table of these
+    columns.
+
+    Parameters
+    ----------
+    data : bytes
+    name : str
+        What messages call the file.
+    max_bytes : int
+        Limit on the unpacked size, which the archive's directory tells beforehand, and on what the
+        points take as float64.
+
+    Returns
+    -------
+    Table or Picture
+
+    Raises
+    ------
+    ValueError
+    """
+    if (n_members := data.count(_DIRECTORY_ENTRY)) > MAX_MEMBERS:
+        found = f"{n_members:,} files, the limit is {MAX_MEMBERS:,}"
+        raise ValueError(f"{name} holds {found}; save the points as an array of their own")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            stored = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+            members = {info.filename.removesuffix(".npy"): info for info in stored}
+            check_unpacked(sum(info.file_size for info in members.values()), name, max_bytes)
+            headers = {}
+            for key, info in members.items():
+                with archive.open(info) as stream:
+                    headers[key] = _read_header(stream, info.file_size, f"{key} in {name}")
+            chosen = _choose(headers, name, max_bytes)
+            arrays = {}
+            for key in chosen:
+                with archive.open(members[key]) as stream:
+                    _read_header(stream, members[key].file_size, f"{key} in {name}")
+                    arrays[key] = _read_values(stream, headers[key])
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError) as error:
+        raise ValueError(f"{name} is a damaged or encrypted NPZ archive: {error}") from None
+    except Exception as error:
+        if isinstance(error, ValueError):
+            raise
+        raise ValueError(
+            f"{name} cannot be unpacked: {error}"
+        ) from None  # zlib.error, lzma.LZMAError
+    points = None if headers[chosen[0]].ndim == 1 else arrays.pop(chosen[0])
+    columns = [_column(key, values) for key, values in arrays.items()]
+    return Table(columns, name) if points is None else _from_array(points, name, columns)
+
+
+def _choose(headers, name, max_bytes):
+    """Which arrays of an archive are read: the points and their labels, or nothing but columns."""
+    found = ", ".join(f"{key} {header.shape}" for key, header in headers.items()) or "no arrays"
+    possible = [key for key, header in headers.items() if header.ndim == 2 or _is_picture(header)]
+    named = [key for wanted in POINT_NAMES for key in possible if key.lower() == wanted]
+    points = named or possible
+    if len(points) > 1 and not named:
+        raise ValueError(
+            f"{name} holds several arrays that could be the points ({found}); call one of them X"
+        )
+    flat = {key: header for key, header in headers.items() if header.ndim == 1}
+    if points:
+        header = headers[points[0]]
+        _check_points(header, name, max_bytes)
+        # Arrays beside the points are features only if nothing marks them as something else;
+        # usually they are labels or weights.
+        labels = [key for key in flat if key.lower() in LABEL_NAMES and header.ndim == 2]
+        return [points[0], *(key for key in labels if flat[key].size == header.shape[0])]
+    lengths = {header.size for header in flat.values()}
+    if len(flat) < len(headers) or len(lengths) != 1 or not any(map(_numeric, flat.values())):
+        needed = "an array X of shape (n, d), or columns of one length"
+        raise ValueError(f"{name} holds no points: {needed}; found {found}")
+    if lengths == {0}:
+        raise ValueError(f"{name} is empty: {found}")
+    check_columns(len(flat), name)
+    check_unpacked(NUMBER_BYTES * sum(header.size for header in flat.values()), name, max_bytes)
+    return list(flat)

@@ -1,0 +1,217 @@
+"""CSV, TSV and Parquet through Arrow."""
+
+import numpy as np
+
+from kdegraph.io.delimited_text import NULLS, NUMBER, check_lines, n_lines, sniff, to_utf8
+from kdegraph.io.limits import (
+    MAX_COLUMNS,
+    MAX_FOOTER,
+    MAX_FOOTER_LIST,
+    NUMBER_BYTES,
+    check_columns,
+    check_unpacked,
+)
+from kdegraph.io.tables import Column, Table
+from kdegraph.runtime.memory import format_bytes
+
+_BAD_CELLS = 20
+
+
+def read_csv(data, name, max_bytes, delimiter=None):
+    """A table of text; see `sniff` for what is found out about it.
+
+    Parameters
+    ----------
+    data : bytes
+    name : str
+        What messages call the file.
+    max_bytes : int
+        Limit on what the cells take as float64.
+    delimiter : str, optional
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    ValueError
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    text = to_utf8(data, name)
+    check_lines(text, name)
+    dialect = sniff(text, name, delimiter)
+    check_unpacked(NUMBER_BYTES * n_lines(text) * len(dialect.names), name, max_bytes)
+    # One block, because the types of the columns are guessed from the first: "1" and, a megabyte
+    # later, "1.5" must become one column.
+    reading = csv.ReadOptions(
+        block_size=len(text) + 1, column_names=dialect.names, skip_rows=int(dialect.has_header)
+    )
+    parsing = csv.ParseOptions(delimiter=dialect.delimiter)
+    converting = csv.ConvertOptions(
+        null_values=list(NULLS), strings_can_be_null=True, decimal_point=dialect.decimal_point
+    )
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(text),
+            read_options=reading,
+            parse_options=parsing,
+            convert_options=converting,
+        )
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{name} cannot be read as a table: {error}") from None
+    if table.num_rows == 0:
+        raise ValueError(f"{name} has no rows, only the names of {len(dialect.names)} column(s)")
+    return Table(
+        [column(label, values) for label, values in zip(dialect.names, table.columns, strict=True)],
+        name,
+    )
+
+
+def read_parquet(data, name, max_bytes):
+    """A Parquet file; its footer tells what it unpacks to before anything is unpacked.
+
+    Parameters
+    ----------
+    data : bytes
+    name : str
+        What messages call the file.
+    max_bytes : int
+        Limit on the unpacked size.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    ValueError
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    _check_footer(data, name)
+    try:
+        source = pa.BufferReader(data)
+        file = parquet.ParquetFile(source, thrift_container_size_limit=MAX_FOOTER_LIST)
+        meta, schema = file.metadata, file.schema_arrow
+    except (pa.ArrowException, ValueError, OSError) as error:
+        if "size limit" in str(error):
+            many = f"it has more than {MAX_FOOTER_LIST:,} columns or row groups"
+            reason = f"{many}; a table may have {MAX_COLUMNS:,} columns"
+        else:
+            reason = str(error).strip()
+        raise ValueError(f"{name} cannot be read as Parquet: {reason}") from None
+    check_columns(meta.num_columns, name)
+    flat = [field for field in schema if not pa.types.is_nested(field.type)]
+    groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
+    n_rows = max(meta.num_rows, sum(group.num_rows for group in groups))  # a damaged file has both
+    stored = sum(group.total_byte_size for group in groups)
+    check_unpacked(max(NUMBER_BYTES * n_rows * max(len(flat), 1), stored), name, max_bytes)
+    if n_rows == 0:
+        raise ValueError(f"{name} has no rows")
+    read = [field.name for field in flat if _kind(field.type) != "other"]
+    text = [field.name for field in flat if _kind(field.type) == "text"]
+    try:
+        # As a dictionary, a text is held once, however many rows have it.
+        table = parquet.ParquetFile(source, metadata=meta, read_dictionary=text).read(columns=read)
+    except (pa.ArrowException, ValueError, OSError) as error:
+        raise ValueError(f"{name} cannot be read as Parquet: {error}") from None
+    # Several columns may have one name.
+    places = {label: iter(table.schema.get_all_field_indices(label)) for label in read}
+    columns = []
+    for field in flat:
+        values = None if _kind(field.type) == "other" else table.column(next(places[field.name]))
+        columns.append(column(field.name, values))
+    return Table(columns, name)
+
+
+def _check_footer(data, name):
+    """Refuse a Parquet file with a footer of more than `MAX_FOOTER`, which is unpacked whole."""
+    size = int.from_bytes(data[-8:-4], "little")
+    if MAX_FOOTER < size < len(data):
+        found = f"a footer of {format_bytes(size)}, the limit is {format_bytes(MAX_FOOTER)}"
+        raise ValueError(f"{name} has {found}; write it with fewer columns or row groups")
+
+
+def _kind(arrow_type):
+    """Of what kind a column of an Arrow type is; see `Column`."""
+    import pyarrow as pa
+
+    is_type = pa.types
+    if is_type.is_dictionary(arrow_type):
+        return _kind(arrow_type.value_type)
+    if is_type.is_string(arrow_type) or is_type.is_large_string(arrow_type):
+        return "text"
+    numbers = (is_type.is_boolean, is_type.is_integer, is_type.is_floating, is_type.is_decimal)
+    return "number" if any(is_number(arrow_type) for is_number in numbers) else "other"
+
+
+def column(name, values):
+    """Turn an Arrow column into a `Column`.
+
+    Text of which more than half are numbers is a column of numbers with bad cells, so that one
+    typing error does not silently remove a feature.
+
+    Parameters
+    ----------
+    name : str
+    values : pyarrow.ChunkedArray or None
+        None for a column that was not read, as it can be neither feature nor label.
+
+    Returns
+    -------
+    Column
+    """
+    import pyarrow as pa
+
+    kind = "other" if values is None else _kind(values.type)
+    if kind == "other":
+        return Column(name, "other", None)
+    if kind == "text":
+        return _text_column(name, values)
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    numbers = _to_float(values.cast(pa.int8()) if pa.types.is_boolean(values.type) else values)
+    return Column(name, "number", numbers, is_index=_counts_rows(name, numbers))
+
+
+def _text_column(name, values):
+    """A column of text, or of numbers with bad cells; cells with the same text share it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_dictionary(values.type):
+        values = values.dictionary_encode()
+    values = values.unify_dictionaries().combine_chunks()
+    words, missing = values.dictionary, len(values.dictionary)
+    codes = pc.fill_null(values.indices.cast(pa.int64()), missing).to_numpy()
+    trimmed = pc.utf8_trim_whitespace(words)
+    matches = pc.fill_null(pc.match_substring_regex(trimmed, f"^{NUMBER}$"), False)
+    numeric = np.append(matches.to_numpy(zero_copy_only=False), False)[codes]
+    texts = np.array([*words.to_pylist(), None], dtype=object)
+    if 2 * np.count_nonzero(numeric) <= np.count_nonzero(codes != missing):
+        return Column(name, "text", texts[codes])
+    numbers = np.append(_to_float(pc.if_else(matches, trimmed, None)), np.nan)
+    bad = np.flatnonzero(~numeric & (codes != missing))[:_BAD_CELLS]
+    return Column(name, "number", numbers[codes], {int(row): texts[codes[row]] for row in bad})
+
+
+def _to_float(values):
+    import pyarrow as pa
+
+    return np.array(values.cast(pa.float64(), safe=False), dtype=np.float64)
+
+
+def _counts_rows(name, numbers):
+    """Whether a column without a proper name is 0, 1, 2, ...: the index of a table that was saved
+    with it.
+    """
+    unnamed = name.startswith(("column ", "Unnamed", "__index_level_"))
+    return (
+        unnamed
+        and len(numbers) > 1
+        and np.array_equal(numbers - numbers[0], np.arange(len(numbers)))
+    )

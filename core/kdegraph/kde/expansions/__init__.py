@@ -1,0 +1,1 @@
+"""Taylor expansions of the Gaussian between groups of points."""

@@ -1,0 +1,1 @@
+"""The Gauss transform on a regular grid of boxes."""

@@ -1,0 +1,1 @@
+"""Kernel sums by a tree over the sources."""

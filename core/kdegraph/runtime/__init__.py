@@ -1,0 +1,1 @@
+"""Compiled code, threads, progress, memory and random numbers: what the package runs on."""

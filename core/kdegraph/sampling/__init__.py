@@ -1,0 +1,1 @@
+"""Sampled neighbors: recursive halving, rejection, full rows."""

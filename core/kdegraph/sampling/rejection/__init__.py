@@ -1,0 +1,1 @@
+"""Exact samples of neighbors by rejection."""

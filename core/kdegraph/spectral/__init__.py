@@ -1,0 +1,1 @@
+"""Eigenvalues and eigenvectors of the normalized Laplacian."""

@@ -1,0 +1,138 @@
+"""The eigenvectors that are known exactly: one for each connected component."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kdegraph.runtime import parallel
+from kdegraph.runtime.jit import jit
+from kdegraph.spectral.solver.blocks import (
+    add_gram,
+    chunk_bounds,
+    chunk_rows,
+    n_chunks,
+    panel_rows,
+    take_panel,
+)
+
+
+@dataclass
+class NullSpace:
+    """The eigenvectors of eigenvalue 1 of M: sqrt(degree) on one connected component each, zero
+    elsewhere.
+
+    Parameters
+    ----------
+    bounds : (c + 1,) int64 array
+        Component ``i`` has the rows ``bounds[i]:bounds[i + 1]``.
+    vector : (n,) float64 array
+        All eigenvectors at once: their supports are disjoint. Each part has norm 1.
+    """
+
+    bounds: np.ndarray
+    vector: np.ndarray
+
+    def __len__(self):
+        return len(self.bounds) - 1
+
+    def dots(self, block, progress=None):
+        """Inner products of the eigenvectors with the columns of the block, (c, m)."""
+        return self._sum(_dots_chunks, block, (), progress)
+
+    def overlaps(self, block, progress=None):
+        """These inner products, and the Gram matrix of the rest of the block, (m, m)."""
+        partial = np.zeros((n_chunks(block), block.shape[1], block.shape[1]))
+        dots = self._sum(_overlap_chunks, block, (partial,), progress)
+        gram = partial.sum(axis=0) - dots.T @ dots
+        return dots, (gram + gram.T) / 2
+
+    def _sum(self, kernel, block, more, progress):
+        # A chunk and a component that share rows have the sum of their numbers to themselves: both
+        # ascend from row to row.
+        partial, dots = (
+            np.zeros((n_chunks(block) + len(self), block.shape[1])),
+            np.zeros((len(self), block.shape[1])),
+        )
+        parallel.run(
+            kernel,
+            n_chunks(block),
+            self.bounds,
+            self.vector,
+            block,
+            partial,
+            *more,
+            progress=progress,
+        )
+        _sum_partial(self.bounds, chunk_rows(block.shape[1]), partial, dots)
+        return dots
+
+    def remove(self, block):
+        """Return the part of the block that is orthogonal to the null space, in its precision."""
+        rest = block.copy()
+        parallel.run(_subtract_rows, len(rest), self.bounds, self.vector, self.dots(block), rest)
+        return rest
+
+    def rotate(self, block, dots, rotation, out, progress=None):
+        """Set `out`, which may be the block, to ``(block - null space @ dots) @ rotation``."""
+        args = self.bounds, self.vector, dots, np.ascontiguousarray(rotation), block, out
+        parallel.run(_rotate_chunks, n_chunks(block), *args, progress=progress)
+        return out
+
+
+@jit(reassociate=True)
+def _dots_chunks(start, stop, bounds, vector, block, partial):
+    component = np.searchsorted(bounds, chunk_bounds(start, block)[0], side="right") - 1
+    for chunk in range(start, stop):
+        first, last = chunk_bounds(chunk, block)
+        for i in range(first, last):
+            while i >= bounds[component + 1]:
+                component += 1
+            total = partial[chunk + component]
+            for c in range(block.shape[1]):
+                total[c] += vector[i] * block[i, c]
+
+
+@jit
+def _overlap_chunks(start, stop, bounds, vector, block, partial, partial_gram):
+    for chunk in range(start, stop):
+        _dots_chunks(chunk, chunk + 1, bounds, vector, block, partial)
+        first, last = chunk_bounds(chunk, block)
+        add_gram(first, last, block, block, block, partial_gram[chunk])
+
+
+@jit
+def _sum_partial(bounds, rows, partial, dots):
+    for component in range(len(bounds) - 1):
+        for chunk in range(bounds[component] // rows, (bounds[component + 1] - 1) // rows + 1):
+            dots[component] += partial[chunk + component]
+
+
+@jit
+def _subtract_rows(start, stop, bounds, vector, dots, block):
+    component = np.searchsorted(bounds, start, side="right") - 1
+    for i in range(start, stop):
+        while i >= bounds[component + 1]:
+            component += 1
+        for a in range(block.shape[1]):
+            block[i, a] -= vector[i] * dots[component, a]
+
+
+@jit
+def _rotate_chunks(start, stop, bounds, vector, dots, rotation, block, out):
+    component = np.searchsorted(bounds, chunk_bounds(start, block)[0], side="right") - 1
+    n_given, m = rotation.shape
+    size = panel_rows(n_given)
+    rows, rotated = np.empty((size, n_given)), np.empty((size, m))
+    for chunk in range(start, stop):
+        first, last = chunk_bounds(chunk, block)
+        for panel in range(first, last, size):
+            count = take_panel(block, panel, last, rows, 0)
+            for i in range(count):
+                while panel + i >= bounds[component + 1]:
+                    component += 1
+                for a in range(n_given):
+                    rows[i, a] -= vector[panel + i] * dots[component, a]
+            np.dot(rows, rotation, rotated)
+            for i in range(count):
+                for b in range(m):
+                    out[panel + i, b] = rotated[i, b]

@@ -1,0 +1,169 @@
+"""Checks of what users pass in: every error names the argument, says what arrived and what to do."""
+
+import math
+import numbers
+import operator
+
+import numpy as np
+import scipy.sparse
+
+
+def check_points(X, name="X", *, n_features=None):
+    """Return `X` as a C-contiguous (n, d) float64 array of finite numbers, without a copy where
+    none is needed.
+    """
+    if scipy.sparse.issparse(X):
+        raise TypeError(
+            f"{name} is a sparse {type(X).__name__}; pass a dense array, e.g. {name}.toarray()"
+        )
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} must be a table of numbers of shape (n, d); its rows differ in length: {error}"
+        ) from None
+    if array.dtype.kind == "c":
+        raise ValueError(
+            f"{name} has complex numbers. Complex data not supported: pass real coordinates, e.g. real and imaginary parts as columns"
+        )
+    if array.ndim != 2:
+        hint = (
+            f"; for one feature use {name}.reshape(-1, 1), for one point {name}.reshape(1, -1)"
+            if array.ndim == 1
+            else ""
+        )
+        raise ValueError(
+            f"{name} must have shape (n, d), got {array.shape}. Expected 2D array{hint}"
+        )
+    if np.ma.is_masked(X):
+        raise ValueError(f"{name} has masked (missing) values; drop such rows or impute them first")
+    if array.dtype.kind not in "fiub":
+        try:
+            if array.dtype.kind != "O":
+                raise ValueError("strings, dates or records")
+            array = array.astype(np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{name} must hold numbers, got dtype {array.dtype}; drop or encode the columns of text"
+            ) from None
+    if array.shape[0] == 0:
+        raise ValueError(
+            f"{name} has no points: found array with 0 sample(s) (shape={array.shape}) while a minimum of 1 is required."
+        )
+    if array.shape[1] == 0:
+        raise ValueError(
+            f"{name} has no columns: 0 feature(s) (shape={array.shape}) while a minimum of 1 is required."
+        )
+    if n_features is not None and array.shape[1] != n_features:
+        raise ValueError(
+            f"{name} must have {n_features} columns like the sources, got {array.shape[1]}"
+        )
+    if array.dtype != np.float64 or not array.flags.c_contiguous:
+        with np.errstate(
+            over="ignore"
+        ):  # numbers beyond doubles become infinite, which the next check reports
+            array = np.ascontiguousarray(array, dtype=np.float64)
+    if not np.isfinite(array).all():
+        row, column = np.argwhere(~np.isfinite(array))[0]
+        raise ValueError(
+            f"{name} must be finite, but {name}[{row}, {column}] is {array[row, column]} (NaN or infinity); "
+            "drop such rows or impute them first"
+        )
+    return array
+
+
+def check_positive(value, name):
+    """Return `value` as a finite float > 0."""
+    if isinstance(value, (str, bytes, bool)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a positive number, got {value!r}")
+    try:
+        number = float(value)
+    except OverflowError:  # an integer of more than 308 digits
+        number = math.inf
+    if not (math.isfinite(number) and number > 0):
+        raise ValueError(
+            f"{name} must be positive and finite, got {value if number != math.inf else number!r}"
+        )
+    return number
+
+
+def check_count(value, name, *, minimum=1, maximum=None, reason=""):
+    """Return `value` as an int in [minimum, maximum]; `reason` explains the maximum."""
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        value = int(value)
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        count = operator.index(value)
+    except TypeError:
+        kind = (
+            ValueError
+            if isinstance(value, numbers.Real) and not isinstance(value, bool)
+            else TypeError
+        )
+        raise kind(f"{name} must be a whole number >= {minimum}, got {value!r}") from None
+    if count < minimum:
+        raise ValueError(f"{name} must be a whole number >= {minimum}, got {value!r}")
+    if maximum is not None and count > maximum:
+        raise ValueError(
+            f"{name} must be at most {maximum}{reason and ' ' + reason}, got {value!r}"
+        )
+    return count
+
+
+def check_choice(value, name, choices):
+    """Return `value`, one of the strings `choices`."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+    if value not in choices:
+        raise ValueError(f"unknown {name} {value!r}; choose one of {', '.join(map(repr, choices))}")
+    return value
+
+
+def check_weights(weights, n):
+    """Return `weights` as an (n,) float64 array of finite numbers (ones when None)."""
+    if weights is None:
+        return np.ones(n)
+    array = np.asarray(weights)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"weights must hold real numbers, got dtype {array.dtype}")
+    if array.shape != (n,):
+        raise ValueError(f"weights must have shape ({n},), one per source, got {array.shape}")
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    if not np.isfinite(array).all():
+        index = np.flatnonzero(~np.isfinite(array))[0]
+        raise ValueError(
+            f"weights must be finite, but weights[{index}] is {array[index]} (NaN or infinity)"
+        )
+    return array
+
+
+def check_eps(eps):
+    """Return the relative error `eps` as a float in (0, 1)."""
+    eps = check_positive(eps, "eps")
+    if eps >= 1:
+        raise ValueError(f"eps is a relative error and must lie in (0, 1), got {eps!r}")
+    return eps
+
+
+def check_seed(seed):
+    """Return a 64-bit unsigned seed: the number given, one drawn from a generator, or fresh entropy
+    for None.
+    """
+    if seed is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(2**63))
+    if isinstance(seed, np.random.RandomState):
+        return int(seed.randint(2**31 - 1))
+    try:
+        if isinstance(seed, (bool, np.bool_)):
+            raise TypeError
+        number = operator.index(seed)
+    except TypeError:
+        raise TypeError(
+            f"seed must be None, a whole number or a numpy Generator, got {seed!r}"
+        ) from None
+    if not 0 <= number < 2**64:
+        raise ValueError(f"seed must lie in [0, 2**64), got {number}")
+    return number
