@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse
 
+from kdegraph.adjacency import COMPLEMENT, MINIMUM, weighted_adjacency
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.geometry.kernels import CODES, Kernel
 from kdegraph.geometry.tree import build_tree

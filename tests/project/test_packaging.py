@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SMOKE = """
 import numpy as np, kdegraph, kdegraph_explorer, kdegraph_explorer.app
 X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [20, 0]], 30, axis=0)

@@ -20,7 +20,7 @@ PACKAGE = Path(kdegraph.__file__).parent
 KERNELS = [
     path.relative_to(PACKAGE).as_posix()
     for path in sorted(PACKAGE.rglob("*.py"))
-    if "_jit import" in path.read_text()
+    if "runtime.jit import" in path.read_text()
 ]
 
 # A kernel with callees in another file, which compiles in about a second.
@@ -109,7 +109,7 @@ def test_damaged_files_are_replaced(run, tmp_path, content):
     assert run(COUNT + SUM + "\nprint(compiled)") == (RESULT + "[]\n", "")
 
 
-@pytest.mark.parametrize("name", [*KERNELS, "_jit.py"])
+@pytest.mark.parametrize("name", [*KERNELS, "runtime/jit.py"])
 def test_the_key_covers_every_kernel(name, tmp_path, monkeypatch):
     for path in PACKAGE.rglob("*.py"):
         copy = tmp_path / path.relative_to(PACKAGE)
@@ -128,7 +128,7 @@ def test_a_changed_callee_in_another_file_counts(run, tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "kdegraph", ignore=shutil.ignore_patterns("__pycache__"))
     path = {"PYTHONPATH": str(tmp_path)}
     assert run(SUM, **path)[0] == RESULT
-    kernels = tmp_path / "kdegraph" / "kernels.py"
+    kernels = tmp_path / "kdegraph" / "geometry" / "kernels.py"
     source = kernels.read_text()
     assert "out[j] = delta * delta" in source
     kernels.write_text(source.replace("out[j] = delta * delta", "out[j] = 2.0 * delta * delta"))

@@ -13,7 +13,7 @@ from kdegraph_explorer.sources import base as source_base
 from kdegraph_explorer.views import VIEWS, markup
 from kdegraph_explorer.views import base as view_base
 
-PAGE = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
+PAGE = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
 
 

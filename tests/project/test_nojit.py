@@ -12,7 +12,7 @@ import pytest
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="this is that run already")
 def test_engine_without_compiler():
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     command = [
         sys.executable,
         "-m",

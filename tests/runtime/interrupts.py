@@ -2,7 +2,7 @@
 
 Run as a program, it prints how many interrupts the process has survived::
 
-    python tests/interrupts.py --count 500
+    python tests/runtime/interrupts.py --count 500
 
 Ctrl+C in a terminal and the stop button of a notebook raise `KeyboardInterrupt` in the main thread,
 between any two of its instructions, also while it deals with the one before.
