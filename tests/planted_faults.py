@@ -1,0 +1,92 @@
+"""Plant faults in a copy of the project, one at a time, and see its tests catch each of them.
+
+    python tests/planted_faults.py [--only WORD] [--list]
+
+A fault is a small change of one line that a tired programmer might make: a weight without its
+correction, a draw that is skipped, an eigenvector that is lost, a result that is stale. The tests
+named beside it must fail. The program ends with the faults that no test has noticed, and fails if
+there are any. `tests/project/test_planted_faults.py` sees to it that each can still be planted.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+ROOT = Path(__file__).parents[1]
+COPIED = ("core", "explorer", "tests", "pyproject.toml", "CONTRIBUTING.md", "examples")
+
+
+class Fault(NamedTuple):
+    """A change of the source that tests must notice.
+
+    `path` is below the root of the project; `text` stands in that file exactly once and becomes
+    `fault`; `tests` are the paths, below `tests/`, of the tests that must fail.
+    """
+
+    name: str
+    path: str
+    text: str
+    fault: str
+    tests: str
+
+
+FAULTS = ()
+
+
+def plant(fault, root):
+    """Change the copy of the project below `root`."""
+    path = root / fault.path
+    source = path.read_text()
+    if source.count(fault.text) != 1:
+        raise ValueError(f"{fault.name}: {fault.path} holds {fault.text!r} {source.count(fault.text)} times")
+    path.write_text(source.replace(fault.text, fault.fault))
+
+
+def is_noticed(fault, folder):
+    """Whether the tests of a fault fail in a copy of the project with that fault."""
+    root = Path(folder) / "project"
+    for name in COPIED:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        copy(ROOT / name, root / name)
+    plant(fault, root)
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(root / "core"), str(root / "explorer")]),
+        "KDEGRAPH_CACHE_DIR": str(Path(folder) / "cache"),
+    }
+    tests = [str(root / "tests" / name) for name in fault.tests.split()]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+    run = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+    if run.returncode not in (0, 1):
+        raise RuntimeError(f"{fault.name}: the tests did not run:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
+    return run.returncode == 1
+
+
+@click.command()
+@click.option("--only", default="", help="Only faults whose name contains this.")
+@click.option("--list", "listed", is_flag=True, help="Name the faults, and plant none.")
+def main(only, listed):
+    """Plant every fault and report what the tests noticed."""
+    missed = []
+    for fault in FAULTS:
+        if only not in fault.name:
+            continue
+        if listed:
+            click.echo(f"{fault.name}: {fault.path}")
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            noticed = is_noticed(fault, folder)
+        click.echo(f"{'noticed' if noticed else 'MISSED '}  {fault.name}")
+        missed += [] if noticed else [fault.name]
+    if missed:
+        raise click.ClickException(f"no test noticed: {', '.join(missed)}")
+
+
+if __name__ == "__main__":
+    main()
