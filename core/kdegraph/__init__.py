@@ -14,7 +14,8 @@ _HOMES = {
     "graph": ("SimilarityGraph", "similarity_graph"),
     "kde": ("gauss_transform", "kernel_sum"),
     "geometry.kernels": ("Kernel",),
-    "runtime.parallel": ("Cancelled", "get_num_threads", "set_num_threads"),
+    "runtime.responsive": ("Cancelled",),
+    "runtime.threads": ("get_num_threads", "set_num_threads"),
     "spectral.spectrum": ("Spectrum", "spectrum"),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
