@@ -4,9 +4,14 @@ import collections
 import contextvars
 import functools
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future, wait
+from typing import Any, TypeVar, cast
 
 from kdegraph.runtime.progress import REPORT_INTERVAL
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Cancelled(Exception):
@@ -36,7 +41,7 @@ class _ThisThread(threading.local):
 _this_thread = _ThisThread()
 
 
-def responsive(function):
+def responsive(function: _Function) -> _Function:
     """Let a function with the keyword `progress` return at once when it is cancelled.
 
     With a `progress`, the function runs in a thread of its own. Meanwhile the calling thread calls
@@ -52,7 +57,7 @@ def responsive(function):
             return function(*args, progress=progress, **options)
         return _Watched(function, args, options).result(progress)
 
-    return call
+    return cast(_Function, call)
 
 
 class _Watched:

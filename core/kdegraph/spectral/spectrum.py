@@ -321,7 +321,7 @@ def _fits(needed):
 
 def _beyond_components(
     graph, vertices, places, null_vector, k, v0, tol, max_products, rng, progress
-) -> Pairs:
+):
     """The `k` eigenpairs of M that follow the exact ones, on the rows `vertices` (components in one
     piece each).
     """
