@@ -1,4 +1,4 @@
-"""What the packages import is what `pyproject.toml` asks for, and `constraints.txt` pins all of it."""
+"""What the packages import is declared in `pyproject.toml` and pinned in `constraints.txt`."""
 
 import ast
 import re
@@ -25,7 +25,7 @@ def names(requirements):
 
 
 def imported(folder):
-    """Canonical names of the distributions that the modules in a folder import, wherever in them."""
+    """Canonical names of the distributions that the modules in a folder import anywhere."""
     modules = set()
     for path in (ROOT / folder).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
