@@ -8,11 +8,13 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import kdegraph
 import numpy as np
 import pytest
 from kdegraph.runtime import parallel
+from kdegraph.runtime import threads as threads_module
 
 pytestmark = pytest.mark.usefixtures("threads")
 
@@ -102,7 +104,7 @@ def test_progress_is_called_in_the_calling_thread():
 @pytest.mark.parametrize("progress", [None, lambda fraction: None], ids=["silent", "progress"])
 def test_what_is_soon_done_wakes_no_thread(progress, monkeypatch):
     # However busy the machine is, 200 short calls are finished in less than 1000 seconds.
-    patient = dataclasses.replace(parallel.SCHEDULE, worth_waking=1000.0, worth_calling=1000.0)
+    patient = dataclasses.replace(parallel.SCHEDULE, worth_waking=1000.0)
     monkeypatch.setattr(parallel, "SCHEDULE", patient)
     callers = set()
     parallel.run(lambda start, stop: callers.add(threading.get_ident()), 200, progress=progress)
@@ -216,3 +218,59 @@ def test_after_a_fork(threads, tmp_path):
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip() == "right"
+
+
+EXIT = """
+import threading
+import numpy as np
+import kdegraph
+
+X = np.random.default_rng(0).normal(size=(500, 2))
+
+def work():
+    return kdegraph.similarity_graph(X, sigma=0.3, n_rounds=10, seed=0)
+
+def forever():
+    while True:
+        work()
+
+kdegraph.set_num_threads(3)
+work()
+for _ in range(2):
+    threading.Thread(target=forever, daemon=True).start()
+work()
+print("right")
+"""
+
+
+def test_a_process_ends_while_threads_are_at_work():
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", EXIT], capture_output=True, text=True, timeout=200
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == "right"
+    assert "Traceback" not in run.stderr
+
+
+def test_the_caller_works_alone_where_the_pool_is_closing(monkeypatch):
+    """As when the interpreter ends, or another thread has just changed the number of threads."""
+    closed = ThreadPoolExecutor(2)
+    closed.shutdown()
+    monkeypatch.setattr(threads_module, "_pool", closed)
+    counts = np.zeros(100, int)
+    parallel.run(add_one, 100, counts, chunk=1, progress=lambda fraction: None)
+    assert (counts == 1).all()
+
+
+def test_helpers_that_are_busy_elsewhere_are_not_waited_for(monkeypatch):
+    pool, leave = ThreadPoolExecutor(1), threading.Event()
+    monkeypatch.setattr(threads_module, "_pool", pool)
+    pool.submit(leave.wait, 60)
+    counts = np.zeros(100, int)
+    try:
+        parallel.run(add_one, 100, counts, chunk=1)  # ends though no helper has come
+        assert not leave.is_set()
+    finally:
+        leave.set()
+        pool.shutdown()
+    assert (counts == 1).all()

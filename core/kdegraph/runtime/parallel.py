@@ -9,12 +9,12 @@ threads at once and after a fork.
 import math
 import time
 from collections.abc import Callable
+from concurrent.futures import wait
 from typing import Any
 
-from kdegraph.runtime.pool import Job
 from kdegraph.runtime.progress import REPORT_INTERVAL
 from kdegraph.runtime.ranges import SCHEDULE, WorkRanges
-from kdegraph.runtime.threads import get_num_threads, helper_is_awake, shared_pool
+from kdegraph.runtime.threads import call_helpers, get_num_threads
 
 # With at most so many ranges for each thread, none is tried alone: it could be a long one.
 _FEW_RANGES = 4
@@ -92,8 +92,6 @@ class _Work:
             passed += seconds
             if seconds > SCHEDULE.trial / 2 or passed > SCHEDULE.trial:
                 seconds_left = seconds * (self.ranges.n_items - stop) / (stop - start)
-                if seconds_left > SCHEDULE.worth_calling and helper_is_awake():
-                    break
                 self.ranges.take_all_next()
         return seconds_left
 
@@ -109,28 +107,28 @@ class _Work:
         n_ranges = -(-ranges.n_items // (ranges.chunk or 1))
         n_worth_calling = 1 + int(min(seconds_left / SCHEDULE.worth_waking, 1e9))
         n_helpers = min(ranges.n_threads - 1, n_ranges - 1, n_worth_calling)
-        job = Job(self.take_part)
         ranges.share()
-        if n_helpers > 0:
-            shared_pool().post(job, n_helpers)
+        helpers = call_helpers(self.take_part, n_helpers)
         try:
-            self._work_and_wait(job, progress)
+            self._take_part_until_the_end(progress)
+            working = _dismiss_idle(helpers)
+            while wait(working, REPORT_INTERVAL if progress else None).not_done:
+                progress(ranges.fraction_done)
         except BaseException:
             ranges.stop()
-            if not job.close():
-                job.wait()
+            wait(_dismiss_idle(helpers))
             raise
-        if job.error:
-            raise job.error
+        for helper in working:
+            helper.result()
 
-    def _work_and_wait(self, job, progress):
-        """Take part until no range is left, then wait for the others; report in between."""
+    def _take_part_until_the_end(self, progress):
+        """Work until no range is left, and report in between."""
         while self.ranges.left:
             self.take_part(REPORT_INTERVAL if progress else math.inf)
             if progress:
                 progress(self.ranges.fraction_done)
-        finished = job.close()
-        while not finished:
-            finished = job.wait(REPORT_INTERVAL if progress else -1)
-            if progress:
-                progress(self.ranges.fraction_done)
+
+
+def _dismiss_idle(helpers):
+    """Cancel the helpers whose threads are still busy with other work; return the others."""
+    return [helper for helper in helpers if not helper.cancel()]

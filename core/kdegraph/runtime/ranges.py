@@ -16,8 +16,6 @@ class Schedule:
     worth_waking : float
         Work shorter than this is finished by the calling thread, because waking a sleeping thread
         takes about 50 microseconds, and its first turn at the GIL as long again.
-    worth_calling : float
-        The same where a thread of the pool is awake and watches for work.
     trial : float
         The calling thread tries ranges of about this duration until it can judge the rest.
     shortest : float
@@ -29,7 +27,6 @@ class Schedule:
     """
 
     worth_waking: float = 150e-6
-    worth_calling: float = 40e-6
     trial: float = 30e-6
     shortest: float = 60e-6
     longest: float = 5e-3

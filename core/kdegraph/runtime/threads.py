@@ -1,14 +1,16 @@
 """The number of threads, and the pool of threads that all computations of the process share."""
 
-import atexit
+import contextlib
 import os
 import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
-from kdegraph.runtime.pool import Pool
 from kdegraph.validation import check_count
 
 _lock = threading.Lock()
-_pool: Pool | None = None
+_pool: ThreadPoolExecutor | None = None
 _n_threads: int | None = None
 
 
@@ -70,21 +72,27 @@ def set_num_threads(n: int | None) -> None:
     with _lock:
         before, _n_threads, _pool = _pool, count, None
     if before:
-        before.close()
+        before.shutdown(wait=False)
 
 
-def shared_pool() -> Pool:
-    """Return the pool of this process. Its threads start when they are first needed."""
+def call_helpers(function: Callable[[], Any], n_helpers: int) -> list[Future]:
+    """Ask `n_helpers` threads of the pool to call `function`.
+
+    Returns
+    -------
+    list of Future
+        Fewer than `n_helpers` where the pool, or the interpreter, is just being shut down.
+    """
     global _pool
-    with _lock:
-        if _pool is None:
-            _pool = Pool(get_num_threads())
-        return _pool
-
-
-def helper_is_awake() -> bool:
-    """Return whether a thread of the pool is watching for work, so that calling it is cheap."""
-    return _pool is not None and _pool.awake
+    helpers: list[Future] = []
+    with contextlib.suppress(RuntimeError):
+        with _lock:
+            if _pool is None:
+                _pool = ThreadPoolExecutor(get_num_threads(), thread_name_prefix="kdegraph")
+            pool = _pool
+        for _ in range(n_helpers):
+            helpers.append(pool.submit(function))
+    return helpers
 
 
 def _forget_pool():
@@ -95,10 +103,3 @@ def _forget_pool():
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_pool)
-
-
-@atexit.register
-def _end_pool():
-    # A thread that returned from compiled code after the interpreter has gone would crash.
-    if _pool:
-        _pool.close(timeout=1.0)

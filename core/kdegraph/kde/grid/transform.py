@@ -292,7 +292,9 @@ def grid_sums(grid, sources, targets, weights, eps, *, floor=0.0, own=0.0, progr
     transform(moments, partial_progress(progress, 0.4, 0.7 if signed else 1.0))
     left = np.flatnonzero(uncertain)
     if signed:
-        transform(into.moments(grid, weights, order, rooms[0]), partial_progress(progress, 0.8, 1.0))
+        transform(
+            into.moments(grid, weights, order, rooms[0]), partial_progress(progress, 0.8, 1.0)
+        )
     return sums, left
 
 
