@@ -34,11 +34,12 @@ test: $(VENV)/.ready-dev ## Run the whole suite, browser included (PYTEST_ARGS="
 	$(BIN)/pytest -n auto -m "not browser" $(PYTEST_ARGS)
 	$(BIN)/pytest -m browser $(PYTEST_ARGS)
 
-lint: $(VENV)/.ready-dev ## Check format and style
+lint: $(VENV)/.ready-dev ## Check format, style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/mypy
 
-format: $(VENV)/.ready-dev ## Format, and mend what can be mended
+format: $(VENV)/.ready-dev ## Format, and correct what can be corrected
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -53,5 +54,5 @@ update-constraints: $(VENV)/.ready-dev ## Resolve the newest versions into const
 	$(BIN)/python scripts/update_constraints.py $(PYTHONS)
 
 clean: ## Remove the environment and all that was built
-	rm -rf $(VENV) dist build test-report .pytest_cache .ruff_cache
+	rm -rf $(VENV) dist build test-report .pytest_cache .ruff_cache .mypy_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -25,7 +25,7 @@ from kdegraph.kde.direct import direct_sums
 from kdegraph.kde.dispatch import Direct, kernel_degrees
 from kdegraph.kde.tree.plan import Plan
 from kdegraph.kde.tree.sums import Targets, prepare, sums_at
-from kdegraph.runtime import parallel
+from kdegraph.runtime.threads import set_num_threads
 from kdegraph.sampling import recursive, rows
 from kdegraph.sampling.choice import choose_sampler
 from kdegraph.sampling.rejection import sampler as rejection
@@ -189,7 +189,7 @@ def measure(n, d, relative, n_rounds):
 @csv_option
 def main(dimensions, sizes, rounds, path):
     """Print the table, one row a case."""
-    parallel.set_num_threads(1)
+    set_num_threads(1)
     table = []
     with threadpoolctl.threadpool_limits(1):
         measure(1_000, 2, 1.0, rounds)  # compiles or loads the kernels

@@ -14,8 +14,9 @@ ROOT = Path(__file__).parents[1]
 OLDEST = "3.11.0"
 HEADER = """\
 # The exact versions that this project is developed and tested with, on Python 3.11, 3.12 and 3.13.
-# Everything that any extra needs is here, directly or not. Use: pip install -c constraints.txt -e
-# '.[explorer]' To move on: `make update-constraints`, then `make test`.
+# Everything that any extra needs is here, directly or not.
+# Use: pip install -c constraints.txt -e '.[explorer]'
+# To move on: `make update-constraints`, then `make test`.
 """
 
 

@@ -1,38 +1,12 @@
-"""Similarity graphs with the cluster structure of the full kernel graph, in nearly linear time."""
+"""Similarity graphs with the cluster structure of the full kernel graph, in nearly linear time.
 
-from importlib import import_module
+Public names are imported when they are first used, so that the command line answers before numba
+and scikit-learn are loaded. The stub ``__init__.pyi`` beside this file says where each name is
+defined, for `lazy_loader` as well as for editors and type checkers (Scientific Python's SPEC 1).
+"""
+
+import lazy_loader
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "bandwidth": ("estimate_sigma",),
-    "baselines": ("full_graph", "knn_graph"),
-    "clustering.conductance": ("conductance",),
-    "clustering.partition": ("Clustering", "spectral_clustering"),
-    "eigengap": ("suggest_n_clusters",),
-    "estimators": ("KDESpectralClustering", "SimilarityGraphTransformer"),
-    "graph": ("SimilarityGraph", "similarity_graph"),
-    "kde": ("gauss_transform", "kernel_sum"),
-    "geometry.kernels": ("Kernel",),
-    "runtime.parallel": ("Cancelled", "get_num_threads", "set_num_threads"),
-    "spectral.spectrum": ("Spectrum", "spectrum"),
-}
-_MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
-
-__all__ = sorted([*_MODULE_OF, "datasets"])
-
-
-def __getattr__(name):
-    """Import public names when they are first asked for: the command line answers before numba and
-    scikit-learn are loaded.
-    """
-    if name == "datasets":
-        return import_module(".datasets", __name__)
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
-    return value
-
-
-def __dir__():
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,6 +6,8 @@ import scipy.sparse
 from kdegraph.geometry.kernels import exp_neg, exponents_to
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
+from kdegraph.runtime.progress import partial_progress
+from kdegraph.runtime.threads import get_num_threads
 
 MINIMUM, COMPLEMENT = 0, 1
 MAX_BLOCKS = 8  # of rows that are transposed at the same time: each needs 8 n bytes
@@ -40,7 +42,7 @@ def weighted_adjacency(kernel, tree, degrees, neighbors, inclusion, *, progress=
         small L that is usual, O(n L log L) always.
     """
     n, n_rounds = neighbors.shape
-    in_start, incoming = _transpose(neighbors, parallel.part(progress, 0.0, 0.1))
+    in_start, incoming = _transpose(neighbors, partial_progress(progress, 0.0, 0.1))
     with np.errstate(divide="ignore"):
         inverse = 1.0 / degrees
     # All in the tree's order, where neighbors are near in memory, with room for all whom a vertex
@@ -55,7 +57,7 @@ def weighted_adjacency(kernel, tree, degrees, neighbors, inclusion, *, progress=
     longest = n_rounds + int(np.diff(in_start).max())
     parallel.run(
         _join_rows, n, kernel.code, kernel.inverse_sigma, tree.points, tree.order, inverse, inclusion, neighbors, in_start, incoming,
-        longest, union, values, begins, count, progress=parallel.part(progress, 0.1, 0.8),
+        longest, union, values, begins, count, progress=partial_progress(progress, 0.1, 0.8),
     )  # fmt: skip
     del incoming
     indptr = np.concatenate([[0], np.cumsum(count)])
@@ -70,7 +72,7 @@ def weighted_adjacency(kernel, tree, degrees, neighbors, inclusion, *, progress=
         indptr,
         indices,
         data,
-        progress=parallel.part(progress, 0.8, 1.0),
+        progress=partial_progress(progress, 0.8, 1.0),
     )
     matrix = scipy.sparse.csr_array((data, indices, indptr.astype(kind)), shape=(n, n))
     matrix.has_sorted_indices = matrix.has_canonical_format = True
@@ -82,7 +84,7 @@ def _transpose(neighbors, progress):
     the repetitions of `neighbors`.
     """
     n = len(neighbors)
-    blocks = max(1, min(parallel.get_num_threads(), MAX_BLOCKS, n // 4096))
+    blocks = max(1, min(get_num_threads(), MAX_BLOCKS, n // 4096))
     place = np.zeros((blocks, n), np.int64)
     rows = -(-n // blocks)
     parallel.run(
@@ -92,7 +94,7 @@ def _transpose(neighbors, progress):
         neighbors,
         place,
         chunk=1,
-        progress=parallel.part(progress, 0.0, 0.3),
+        progress=partial_progress(progress, 0.0, 0.3),
     )
     total = place.sum(axis=0)
     in_start = np.concatenate([[0], np.cumsum(total)])
@@ -109,7 +111,7 @@ def _transpose(neighbors, progress):
         place,
         incoming,
         chunk=1,
-        progress=parallel.part(progress, 0.3, 1.0),
+        progress=partial_progress(progress, 0.3, 1.0),
     )
     return in_start, incoming
 

@@ -13,6 +13,8 @@ from kdegraph.geometry.neighbors import duplicate_groups, nearest, unit_scale
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.memory import available_memory, format_bytes
+from kdegraph.runtime.progress import stage_progress
+from kdegraph.runtime.responsive import responsive
 from kdegraph.validation import check_choice, check_count, check_points, check_positive
 
 SPARSE_DENSITY = 0.25  # below this share of nonzero values full_graph returns a sparse matrix
@@ -66,7 +68,7 @@ def _refuse(n, needed, limit, what):
     )
 
 
-@parallel.responsive
+@responsive
 def full_graph(X, *, sigma, kernel="gaussian", max_bytes=None, progress=None):
     """The fully connected similarity graph K: ``K[i, j] = k(x_i, x_j)`` for ``i != j``, without
     self-loops.
@@ -111,7 +113,7 @@ def full_graph(X, *, sigma, kernel="gaussian", max_bytes=None, progress=None):
     if 8 * n * n > limit:
         _refuse(n, 8 * n * n, limit, "8 bytes for each pair")
     values = np.empty((n, n))
-    report = parallel.stage(progress, "full graph")
+    report = stage_progress(progress, "full graph")
     columns = np.ascontiguousarray(X.T)
     parallel.run(
         fill_values, n, kernel.code, kernel.inverse_sigma, X, columns, values, progress=report
@@ -163,7 +165,7 @@ def _sparse_graph(X, kernel, limit, progress):
     return graph
 
 
-@parallel.responsive
+@responsive
 def knn_graph(
     X, n_neighbors=10, *, mode="connectivity", sigma=None, kernel="gaussian", progress=None
 ):
@@ -220,7 +222,7 @@ def knn_graph(
     shape = Kernel(kernel, 1.0 if sigma is None else sigma)
     if n == 1:
         return scipy.sparse.csr_array((1, 1))
-    report = parallel.stage(progress, "nearest neighbors")
+    report = stage_progress(progress, "nearest neighbors")
     neighbors = _other_neighbors(X, k, report)
     return _symmetric(
         X,

@@ -14,7 +14,8 @@ from kdegraph.geometry.tree import build_tree
 from kdegraph.kde.dispatch import kernel_degrees
 from kdegraph.kde.solvers import make_solver
 from kdegraph.runtime.memory import reuse_freed_memory
-from kdegraph.runtime.parallel import Stages, responsive
+from kdegraph.runtime.progress import StageTimer
+from kdegraph.runtime.responsive import responsive
 from kdegraph.sampling import recursive, rows
 from kdegraph.sampling.choice import choose_sampler
 from kdegraph.sampling.rejection import sampler as rejection
@@ -269,7 +270,7 @@ def similarity_graph(
     if sampler == "auto" and not (isinstance(kde, str) and kde == "auto"):
         sampler = "recursive"
     check_choice(kernel, "kernel", tuple(CODES))
-    stages = Stages(progress)
+    stages = StageTimer(progress)
     reuse_freed_memory()
     if sigma == "auto":
         stages.enter("bandwidth")
@@ -277,35 +278,35 @@ def similarity_graph(
     kernel = Kernel(kernel, sigma)
 
     stages.enter("tree")
-    tree = build_tree(X, recursive.LEAF if sampler == "recursive" else 8, progress=stages.fraction)
+    tree = build_tree(X, recursive.LEAF if sampler == "recursive" else 8, progress=stages.progress)
     if n_rounds == "auto":
         n_rounds = suggest_n_rounds(kernel, tree)
     if sampler == "recursive":
         stages.enter("samples")
         neighbors, degrees = recursive.draw_neighbors(
-            kernel, tree, solver, n_rounds, seed, draws, progress=stages.fraction
+            kernel, tree, solver, n_rounds, seed, draws, progress=stages.progress
         )
     else:
         draws = recursive.INDEPENDENT
         sampler, method, groups = choose_sampler(kernel, tree, eps, n_rounds, sampler)
         if sampler == "rejection":
             stages.enter("kernel degrees")
-            degrees = kernel_degrees(kernel, tree, eps, method=method, progress=stages.fraction)
+            degrees = kernel_degrees(kernel, tree, eps, method=method, progress=stages.progress)
             stages.enter("samples")
             neighbors = rejection.draw_neighbors(
-                kernel, tree, degrees, n_rounds, seed, groups=groups, progress=stages.fraction
+                kernel, tree, degrees, n_rounds, seed, groups=groups, progress=stages.progress
             )
         else:
             stages.enter("samples")
             neighbors, degrees = rows.draw_neighbors(
-                kernel, tree, n_rounds, seed, eps, progress=stages.fraction
+                kernel, tree, n_rounds, seed, eps, progress=stages.progress
             )
     stages.enter("graph")
     inclusion = (
         COMPLEMENT if weighting == "inclusion" and draws == recursive.INDEPENDENT else MINIMUM
     )
     adjacency = weighted_adjacency(
-        kernel, tree, degrees, neighbors, inclusion, progress=stages.fraction
+        kernel, tree, degrees, neighbors, inclusion, progress=stages.progress
     )
     by_vertex = np.empty(n)
     by_vertex[tree.order] = degrees

@@ -245,3 +245,11 @@ def test_parquet():
 def test_bad_parquet_is_refused(data, message):
     with pytest.raises(ValueError, match=message):
         datasets.load(data, filename="t.parquet", max_bytes=2**22)
+
+
+def test_one_column_needs_no_list():
+    table = csv_table("first,second,label\n1,2,u\n3,4,v\n")
+    for key in ("second", 1, "1", ["second"], [1]):
+        data = table.to_dataset(key)
+        np.testing.assert_array_equal(data.X, [[2], [4]])
+        assert data.label_names == ("u", "v")

@@ -88,11 +88,26 @@ def test_every_module_has_a_layer():
     }
 
 
+def loaded_by(code):
+    """The top-level packages that a new process has loaded after some lines of code."""
+    code += "\nprint({name.partition('.')[0] for name in sys.modules})"
+    command = [sys.executable, "-c", f"import sys, contextlib, io\n{code}"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    return ast.literal_eval(run.stdout)
+
+
 def test_import_loads_no_interface():
-    code = f"import kdegraph, sys; print(sorted({INTERFACE!r} & set(sys.modules)))"
-    assert (
-        subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        ).stdout.strip()
-        == "[]"
-    )
+    every_name = "from kdegraph import *"
+    assert not loaded_by(every_name) & INTERFACE
+    assert "numba" in loaded_by(every_name)
+
+
+def test_the_command_line_answers_before_compilers_are_loaded():
+    ask_for_help = """
+from kdegraph.cli import main
+with contextlib.redirect_stdout(io.StringIO()) as said:
+    main(["cluster", "--help"], standalone_mode=False)
+assert "Examples:" in said.getvalue()
+"""
+    slow = {"numpy", "scipy", "numba", "llvmlite", "sklearn", "pyarrow", "PIL"}
+    assert not loaded_by(ask_for_help) & (slow | INTERFACE)

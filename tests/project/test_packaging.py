@@ -22,6 +22,10 @@ print(kdegraph.__file__)
 """
 
 
+# Type checkers and editors look for these, and lazy imports follow the stub.
+TYPED = {"kdegraph/py.typed", "kdegraph/__init__.pyi", "kdegraph_explorer/py.typed"}
+
+
 def run(*command, cwd, **environment):
     """What a command prints; its errors are the message when it fails."""
     clean = {
@@ -57,6 +61,7 @@ def test_wheel_holds_both_packages_and_nothing_else(built):
     (wheel,) = built.glob("*.whl")
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert names == sources()
+    assert names >= TYPED
 
 
 def test_sdist_holds_what_a_build_and_the_tests_need(built):
@@ -72,6 +77,8 @@ def test_sdist_holds_what_a_build_and_the_tests_need(built):
         "apps/explorer.py",
         "tests/conftest.py",
     } <= names
+    assert names >= {f"core/{name}" for name in TYPED if name.startswith("kdegraph/")}
+    assert "explorer/kdegraph_explorer/py.typed" in names
     assert not any(".venv" in name or "__pycache__" in name for name in names)
 
 

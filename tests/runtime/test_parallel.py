@@ -1,26 +1,22 @@
-"""Threads, progress and cancelling: every item once, errors and exceptions out, several callers at
-once, after a fork.
+"""Kernels on all threads: every item once, exceptions reach the caller, several callers at once, and
+after a fork.
 """
 
+import dataclasses
 import os
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import kdegraph
 import numpy as np
 import pytest
 from kdegraph.runtime import parallel
-from threadpoolctl import threadpool_info, threadpool_limits
+from kdegraph.runtime import threads as threads_module
 
-
-@pytest.fixture(params=[1, 2, 4], autouse=True)
-def threads(request):
-    before = parallel._n_threads
-    kdegraph.set_num_threads(request.param)
-    yield request.param
-    kdegraph.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("threads")
 
 
 def add_one(start, stop, counts):
@@ -105,108 +101,14 @@ def test_progress_is_called_in_the_calling_thread():
     assert callers == {threading.get_ident()}
 
 
-@pytest.mark.nojit
-@pytest.mark.parametrize(
-    "costs", [[1e-9] * 4, [1e-6] * 4, [1e-3] * 4, [1.0] * 4, [1e-7, 1e-5, 1e-3, 1e-6]]
-)
-def test_ranges_take_as_long_as_they_should(costs, threads):
-    """Items of known cost: few calls where they are cheap, short ones where they are dear, none
-    left out.
-    """
-    ranges = parallel._Ranges(20_000, None, threads)
-    ranges.share()
-    expected, calls = 0, []
-    while found := ranges.take():
-        start, stop = found
-        assert start == expected < stop
-        expected = stop
-        seconds = sum(costs[item * 4 // 20_000] for item in range(start, stop))
-        calls.append((stop - start, seconds, costs[start * 4 // 20_000]))
-        ranges.finish(start, stop, seconds)
-    assert expected == ranges.done == 20_000
-    assert sum(seconds > max(1.5 * parallel.GRAIN, cost) for _, seconds, cost in calls) <= 2 * len(
-        set(costs)
-    )
-    assert (
-        len(calls) <= 60 + 2 * sum(costs) * 5000 / parallel.GRAIN or min(costs) > parallel.GRAIN / 2
-    )
-
-
 @pytest.mark.parametrize("progress", [None, lambda fraction: None], ids=["silent", "progress"])
 def test_what_is_soon_done_wakes_no_thread(progress, monkeypatch):
-    monkeypatch.setattr(parallel, "SOON", 1000.0)
-    monkeypatch.setattr(
-        parallel, "SOON_AWAKE", 1000.0
-    )  # so that 200 short calls are soon done, however busy the machine is
+    # However busy the machine is, 200 short calls are finished in less than 1000 seconds.
+    patient = dataclasses.replace(parallel.SCHEDULE, worth_waking=1000.0)
+    monkeypatch.setattr(parallel, "SCHEDULE", patient)
     callers = set()
     parallel.run(lambda start, stop: callers.add(threading.get_ident()), 200, progress=progress)
     assert callers == {threading.get_ident()}
-
-
-@parallel.responsive
-def answer(question, *, fail=False, progress=None):
-    """Reports two stages, may fail."""
-    for stage in ("thinking", "writing"):
-        if progress:
-            progress(stage, 0.0)
-            progress(stage, 1.0)
-    if fail:
-        raise ValueError(question)
-    return question, np.geterr()["over"]
-
-
-@pytest.mark.parametrize(
-    "progress", [None, lambda stage, fraction: None], ids=["silent", "progress"]
-)
-def test_responsive_functions_return_and_raise(progress):
-    with np.errstate(over="raise"):
-        assert answer("what", progress=progress) == ("what", "raise")
-    with pytest.raises(ValueError, match="why"):
-        answer("why", fail=True, progress=progress)
-    assert answer.__doc__ == "Reports two stages, may fail."
-
-
-def test_responsive_functions_report_everything_in_the_calling_thread():
-    calls = []
-    answer("what", progress=lambda *call: calls.append((threading.get_ident(), *call)))
-    me = threading.get_ident()
-    assert calls == [
-        (me, "thinking", 0.0),
-        (me, "thinking", 1.0),
-        (me, "writing", 0.0),
-        (me, "writing", 1.0),
-    ]
-
-
-def test_cancelling_waits_for_nothing():
-    """However long a piece of work takes that cannot be interrupted: here, until the cancelled
-    caller has left.
-    """
-    left, ended = threading.Event(), threading.Event()
-    asked, reported = [], []
-
-    @parallel.responsive
-    def work(*, progress):
-        progress("first", 0.5)
-        assert left.wait(60)
-        try:
-            progress("second", 0.0)
-            reported.append("second")
-        finally:
-            ended.set()
-
-    def progress(stage, fraction):
-        asked.append((stage, fraction))
-        if len(asked) == 5:  # the last report is repeated while nothing new comes
-            raise kdegraph.Cancelled("enough")
-
-    with pytest.raises(kdegraph.Cancelled, match="enough"):
-        work(progress=progress)
-    assert asked[-3:] == [("first", 0.5)] * 3
-    left.set()
-    assert ended.wait(60)
-    assert not reported  # the work has ended at its next report
-    assert len(asked) == 5
 
 
 def test_many_callers_at_once():
@@ -271,66 +173,6 @@ def test_progress_may_compute():
     assert all(results)
 
 
-def test_one_blas_thread_for_small_matrices_and_then_as_before():
-    def blas():
-        return [
-            library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"
-        ]
-
-    with threadpool_limits(3, user_api="blas"):
-        before = blas()
-        with parallel.blas_threads(500), parallel.blas_threads(10):
-            assert set(blas()) == {1}
-        with parallel.blas_threads(5000):
-            assert blas() == before
-        assert blas() == before
-
-
-def test_stages():
-    calls = []
-    stages = parallel.Stages(lambda stage, fraction: calls.append((stage, fraction)))
-    stages.enter("a")
-    stages.report(0.5)
-    stages.enter("b")
-    stages.enter("a")
-    stages.leave()
-    stages.leave()
-    assert calls == [("a", 0.0), ("a", 0.5), ("b", 0.0), ("a", 0.0)]
-    assert set(stages.timings) == {"a", "b"}
-    assert stages.fraction is not None
-    stages.enter("c")
-    stages.report(0.7)
-    stages.report(0.2)
-    assert calls[-2:] == [("c", 0.7), ("c", 0.7)]
-    assert parallel.Stages().fraction is None
-
-
-@pytest.mark.parametrize(
-    ("value", "kind"),
-    [(0, ValueError), (-1, ValueError), (1.5, ValueError), ("2", TypeError), (True, TypeError)],
-)
-def test_bad_numbers_of_threads(value, kind, threads):
-    with pytest.raises(kind, match="n must be a whole number >= 1"):
-        kdegraph.set_num_threads(value)
-    assert kdegraph.get_num_threads() == threads
-
-
-def test_default_number_of_threads(monkeypatch):
-    kdegraph.set_num_threads(None)
-    monkeypatch.delenv("KDEGRAPH_NUM_THREADS", raising=False)
-    assert kdegraph.get_num_threads() == (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    )
-    monkeypatch.setenv("KDEGRAPH_NUM_THREADS", "3")
-    assert kdegraph.get_num_threads() == 3
-    for bad in ("0", "many", "1.5"):
-        monkeypatch.setenv("KDEGRAPH_NUM_THREADS", bad)
-        with pytest.raises(
-            (ValueError, TypeError), match=r"KDEGRAPH_NUM_THREADS must be a whole number >= 1, got"
-        ):
-            kdegraph.get_num_threads()
-
-
 FORK = """
 import multiprocessing, sys, threading, warnings
 import numpy as np
@@ -339,7 +181,8 @@ import kdegraph
 X = np.random.default_rng(0).normal(size=(3000, 2))
 
 def work(seed):
-    return kdegraph.similarity_graph(X, sigma=0.3, n_rounds=10, seed=seed, progress=lambda stage, fraction: None).neighbors
+    options = dict(sigma=0.3, n_rounds=10, seed=seed, progress=lambda stage, fraction: None)
+    return kdegraph.similarity_graph(X, **options).neighbors
 
 if __name__ == "__main__":
     kdegraph.set_num_threads(int(sys.argv[1]))
@@ -375,3 +218,59 @@ def test_after_a_fork(threads, tmp_path):
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip() == "right"
+
+
+EXIT = """
+import threading
+import numpy as np
+import kdegraph
+
+X = np.random.default_rng(0).normal(size=(500, 2))
+
+def work():
+    return kdegraph.similarity_graph(X, sigma=0.3, n_rounds=10, seed=0)
+
+def forever():
+    while True:
+        work()
+
+kdegraph.set_num_threads(3)
+work()
+for _ in range(2):
+    threading.Thread(target=forever, daemon=True).start()
+work()
+print("right")
+"""
+
+
+def test_a_process_ends_while_threads_are_at_work():
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", EXIT], capture_output=True, text=True, timeout=200
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == "right"
+    assert "Traceback" not in run.stderr
+
+
+def test_the_caller_works_alone_where_the_pool_is_closing(monkeypatch):
+    """As when the interpreter ends, or another thread has just changed the number of threads."""
+    closed = ThreadPoolExecutor(2)
+    closed.shutdown()
+    monkeypatch.setattr(threads_module, "_pool", closed)
+    counts = np.zeros(100, int)
+    parallel.run(add_one, 100, counts, chunk=1, progress=lambda fraction: None)
+    assert (counts == 1).all()
+
+
+def test_helpers_that_are_busy_elsewhere_are_not_waited_for(monkeypatch):
+    pool, leave = ThreadPoolExecutor(1), threading.Event()
+    monkeypatch.setattr(threads_module, "_pool", pool)
+    pool.submit(leave.wait, 60)
+    counts = np.zeros(100, int)
+    try:
+        parallel.run(add_one, 100, counts, chunk=1)  # ends though no helper has come
+        assert not leave.is_set()
+    finally:
+        leave.set()
+        pool.shutdown()
+    assert (counts == 1).all()

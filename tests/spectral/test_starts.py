@@ -15,7 +15,8 @@ import scipy.sparse as sp
 from graphs import check_spectrum, complete, cycle
 from kdegraph.geometry.tree import build_tree
 from kdegraph.graph import similarity_graph
-from kdegraph.runtime.parallel import Cancelled, set_num_threads
+from kdegraph.runtime.responsive import Cancelled
+from kdegraph.runtime.threads import set_num_threads
 from kdegraph.spectral.spectrum import spectrum
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning

@@ -89,9 +89,9 @@ def build(data, *, method, sigma, kernel, rounds, neighbors, seed, progress):
 def _build_knn(data, sigma, kernel, neighbors, seed, progress):
     from kdegraph.bandwidth import estimate_sigma
     from kdegraph.baselines import knn_graph
-    from kdegraph.runtime.parallel import Stages
+    from kdegraph.runtime.progress import StageTimer
 
-    stages = Stages(progress)
+    stages = StageTimer(progress)
     words = f"{neighbors} nearest neighbors, weights 1"
     if sigma is not None:
         how = "given"

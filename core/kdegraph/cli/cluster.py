@@ -93,9 +93,9 @@ def cluster(
 def _cluster(built, data, clusters, seed, progress):
     """The clustering; its time is added to that of the graph."""
     from kdegraph.clustering.partition import spectral_clustering
-    from kdegraph.runtime.parallel import Stages
+    from kdegraph.runtime.progress import StageTimer
 
-    stages = Stages(progress)
+    stages = StageTimer(progress)
     stages.enter("clusters")
     result = spectral_clustering(built.graph, clusters, seed=seed, points=data.X, progress=progress)
     stages.leave()

@@ -9,7 +9,8 @@ from kdegraph.clustering.embedding import cluster_qr, embed, kmeans
 from kdegraph.clustering.out_of_sample import nearest_points
 from kdegraph.eigengap import suggest_n_clusters
 from kdegraph.geometry.neighbors import unit_scale
-from kdegraph.runtime import parallel
+from kdegraph.runtime.progress import stage_progress
+from kdegraph.runtime.responsive import responsive
 from kdegraph.spectral.laplacian import check_adjacency
 from kdegraph.spectral.spectrum import Spectrum
 from kdegraph.spectral.spectrum import spectrum as compute_spectrum
@@ -76,7 +77,7 @@ def vertices_in_clusters(adjacency, smallest_component="auto"):
     )
 
 
-@parallel.responsive
+@responsive
 def spectral_clustering(
     adjacency,
     n_clusters,
@@ -166,7 +167,7 @@ def spectral_clustering(
     check_choice(embedding, "embedding", EMBEDDINGS)
     check_choice(assign_labels, "assign_labels", ROUNDINGS)
     n_init = check_count(n_init, "n_init")
-    graph = check_adjacency(adjacency, progress=parallel.stage(progress, "components"))
+    graph = check_adjacency(adjacency, progress=stage_progress(progress, "components"))
     automatic = isinstance(n_clusters, str)
     if automatic:
         check_choice(n_clusters, "n_clusters", ("auto",))

@@ -1,5 +1,6 @@
 """Synthetic data: the paper's sets, and cases that show what the graphs can and cannot do."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,23 @@ from kdegraph.validation import check_choice, check_count, check_seed
 
 @dataclass(frozen=True)
 class Generator:
-    """One kind of data: how to draw it, and what suits it."""
+    """One kind of data: how to draw it, and what suits it.
 
-    draw: Any  # draw(n, noise, rng) -> X, y
+    Attributes
+    ----------
+    draw : callable
+        Called as ``draw(n, noise, rng)``; returns the points and their labels, or None for labels.
+    description : str
+        One sentence on what the data show.
+    noise : float
+        The noise that makes the data interesting; see `make`.
+    sigma : float
+        A bandwidth that suits this noise.
+    n_clusters : int or None
+        The number of clusters, if there are any.
+    """
+
+    draw: Callable[..., Any]
     description: str
     noise: float
     sigma: float
@@ -90,9 +105,8 @@ def _scales(n, noise, rng):
     """Two tiny blobs side by side, and two wide ones: no bandwidth suits both pairs."""
     centers = np.array([(-0.06, 0.0), (0.06, 0.0), (2.5, 1.5), (2.5, -1.5)])
     y = _labels(_split(n, 4))
-    return centers[y] + rng.standard_normal((n, 2)) * (noise * np.array([1.0, 1.0, 30.0, 30.0]))[
-        y, None
-    ], y
+    spread = noise * np.array([1.0, 1.0, 30.0, 30.0])
+    return centers[y] + rng.standard_normal((n, 2)) * spread[y, None], y
 
 
 def _bridge(n, noise, rng):
@@ -145,138 +159,198 @@ GENERATORS = {
     "moons": Generator(
         _moons,
         "Two interleaved half circles, from the paper: clusters that are not convex.",
-        0.05,
-        0.1,
-        2,
+        noise=0.05,
+        sigma=0.1,
+        n_clusters=2,
     ),
     "circles": Generator(
-        _circles, "One circle inside another, from the paper: no line parts them.", 0.05, 0.1, 2
+        _circles,
+        "One circle inside another, from the paper: no straight line separates them.",
+        noise=0.05,
+        sigma=0.1,
+        n_clusters=2,
     ),
     "anisotropic": Generator(
         _anisotropic,
         "Three transformed blobs, from the paper: long and thin, so that k-means cuts across them.",
-        1.0,
-        0.5,
-        3,
+        noise=1.0,
+        sigma=0.5,
+        n_clusters=3,
     ),
     "blobs": Generator(
-        _blobs, "Three round blobs far apart: every method should find them.", 1.0, 0.6, 3
+        _blobs,
+        "Three round blobs far apart: every method should find them.",
+        noise=1.0,
+        sigma=0.6,
+        n_clusters=3,
     ),
     "varied": Generator(
         _varied,
-        "Three blobs whose spread differs sixfold: one bandwidth must serve dense and thin clusters.",
-        1.0,
-        1.0,
-        3,
+        "Three blobs whose spread differs sixfold: one bandwidth must serve dense and "
+        "thin clusters.",
+        noise=1.0,
+        sigma=1.0,
+        n_clusters=3,
     ),
     "spirals": Generator(
-        _spirals, "Three arms wound round each other: clusters only along the arms.", 0.01, 0.06, 3
+        _spirals,
+        "Three arms wound round each other: clusters only along the arms.",
+        noise=0.01,
+        sigma=0.06,
+        n_clusters=3,
     ),
     "rings": Generator(
-        _rings, "Two interlocked rings in 3 dimensions: no plane parts them.", 0.05, 0.2, 2
+        _rings,
+        "Two interlocked rings in 3 dimensions: no plane separates them.",
+        noise=0.05,
+        sigma=0.2,
+        n_clusters=2,
     ),
     "blobs3d": Generator(
-        _blobs3d, "Four round blobs at the corners of a tetrahedron, in 3 dimensions.", 1.0, 0.9, 4
+        _blobs3d,
+        "Four round blobs at the corners of a tetrahedron, in 3 dimensions.",
+        noise=1.0,
+        sigma=0.9,
+        n_clusters=4,
     ),
     "blobs20d": Generator(
-        _blobs20d, "Five blobs in 20 dimensions, where all distances look alike.", 0.5, 1.5, 5
+        _blobs20d,
+        "Five blobs in 20 dimensions, where all distances look alike.",
+        noise=0.5,
+        sigma=1.5,
+        n_clusters=5,
     ),
     "swiss_roll": Generator(
         _swiss_roll,
         "A rolled-up sheet in 3 dimensions: one curved surface without clusters.",
-        0.1,
-        1.5,
-        None,
+        noise=0.1,
+        sigma=1.5,
+        n_clusters=None,
     ),
     "s_curve": Generator(
         _s_curve,
         "A sheet bent like an S, in 3 dimensions: one curved surface without clusters.",
-        0.05,
-        0.2,
-        None,
+        noise=0.05,
+        sigma=0.2,
+        n_clusters=None,
     ),
     "uniform": Generator(
         _uniform,
         "Points without any structure: the eigenvalues show no gap, and any clusters are made up.",
-        0.0,
-        0.05,
-        None,
+        noise=0.0,
+        sigma=0.05,
+        n_clusters=None,
     ),
     "clumps": Generator(
         _clumps,
-        "Two moons, each place measured some 25 times: a k-NN graph falls apart into the places, the kernel graph sees moons.",
-        0.002,
-        0.2,
-        2,
+        "Two moons, each place measured some 25 times: a k-NN graph falls apart into the "
+        "places, the kernel graph sees moons.",
+        noise=0.002,
+        sigma=0.2,
+        n_clusters=2,
     ),
     "scales": Generator(
         _scales,
-        "Two tiny blobs side by side and two wide ones: a bandwidth that parts the tiny ones tears the wide ones apart, where k-NN adapts.",
-        0.015,
-        0.1,
-        4,
+        "Two tiny blobs side by side and two wide ones: a bandwidth that separates the tiny "
+        "ones tears the wide ones apart; a k-NN graph adapts.",
+        noise=0.015,
+        sigma=0.1,
+        n_clusters=4,
     ),
     "bridge": Generator(
         _bridge,
-        "Two blobs joined by a thin chain of points: the eigenvalue of the cut tells how weak the chain is.",
-        0.5,
-        0.3,
-        2,
+        "Two blobs joined by a thin chain of points: the eigenvalue of the cut tells how "
+        "weak the chain is.",
+        noise=0.5,
+        sigma=0.3,
+        n_clusters=2,
     ),
 }
 
 
-def names():
-    """The names that `make` knows, the paper's sets first.
+def names() -> tuple[str, ...]:
+    """Return the names of the data that `make` draws.
 
     Returns
     -------
     tuple of str
+        The paper's data come first.
+
+    Examples
+    --------
+    >>> from kdegraph import datasets
+    >>> datasets.names()[:3]
+    ('moons', 'circles', 'anisotropic')
     """
     return tuple(GENERATORS)
 
 
-def describe(name):
-    """One sentence on what the data of this name show.
+def describe(name: str) -> str:
+    """Return one sentence on what the data of a name show.
 
     Parameters
     ----------
     name : str
-        One of `names()`.
+        One of `names`.
 
     Returns
     -------
     str
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there are no data of this name.
+
+    Examples
+    --------
+    >>> from kdegraph import datasets
+    >>> datasets.describe("blobs")
+    'Three round blobs far apart: every method should find them.'
     """
     return GENERATORS[check_choice(name, "name", names())].description
 
 
-def make(name, n=2000, noise=None, seed=None):
+def make(
+    name: str,
+    n: int = 2000,
+    noise: float | None = None,
+    seed: int | np.random.Generator | None = None,
+) -> Dataset:
     """Draw synthetic data.
 
     Parameters
     ----------
     name : str
-        One of `names()`: the paper's "moons", "circles" and "anisotropic" (transformed blobs), and
+        One of `names`: the paper's "moons", "circles" and "anisotropic" (transformed blobs), and
         more; see `describe`.
     n : int
-        Number of points, exactly.
+        Number of points.
     noise : float, optional
-        Standard deviation of the noise, or of a blob, in the units of the data (for "varied" and
-        "scales": its factor); 0 or more. By default what makes the set interesting.
+        Standard deviation of the noise, or of a blob, in the units of the data; 0 or more. For
+        "varied" and "scales" it is a factor of the standard deviations. By default the value that
+        makes the data interesting.
     seed : None, int or numpy Generator
-        The same seed gives the same points.
+        The same seed gives the same points. None draws different points each time.
 
     Returns
     -------
     Dataset
-        With labels where there are clusters, and with the sigma and the number of clusters that
+        With labels where there are clusters, and with the bandwidth and the number of clusters that
         suit the default noise.
 
     Raises
     ------
     ValueError, TypeError
-        For an unknown name, fewer than one point, a noise or a seed that cannot be used.
+        If there are no data of this name, if `n` is less than 1, or if `noise` or `seed` is out of
+        its range.
+
+    Examples
+    --------
+    >>> from kdegraph import datasets
+    >>> data = datasets.make("moons", n=1000, seed=0)
+    >>> data.X.shape, data.y.shape, data.sigma, data.n_clusters
+    ((1000, 2), (1000,), 0.1, 2)
     """
     generator = GENERATORS[check_choice(name, "name", names())]
     n = check_count(n, "n")
@@ -286,17 +360,17 @@ def make(name, n=2000, noise=None, seed=None):
         raise TypeError(f"noise must be a number >= 0, got {noise!r}")
     elif not (np.isfinite(noise) and noise >= 0):
         raise ValueError(f"noise must be a finite number >= 0, got {noise!r}")
-    # A RandomState, because that is what scikit-learn takes; from a bit generator, because a seed
-    # may have 64 bits.
+    # scikit-learn takes a RandomState. Made from a bit generator, it takes a seed of 64 bits.
     rng = np.random.RandomState(np.random.MT19937(check_seed(seed)))
     X, y = generator.draw(n, float(noise), rng)
+    n_labels = 0 if y is None else generator.n_clusters or 0
     return Dataset(
         X=np.ascontiguousarray(X, dtype=np.float64),
         y=None if y is None else y.astype(np.int64),
         name=name,
         description=generator.description,
         feature_names=tuple("xyz"[: X.shape[1]]) if X.shape[1] <= 3 else (),
-        label_names=() if y is None else tuple(str(label) for label in range(generator.n_clusters)),
+        label_names=tuple(str(label) for label in range(n_labels)),
         sigma=generator.sigma,
         n_clusters=generator.n_clusters,
     )

@@ -11,6 +11,7 @@ import numpy as np
 
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
+from kdegraph.runtime.progress import partial_progress
 
 SMALL, LARGE = 4096, 100_000  # points: built by one thread, built by many
 SAMPLE, MARGIN = (
@@ -123,7 +124,7 @@ def build_tree(X, leaf_size=8, progress=None):
             1,
             *arrays,
             chunk=chunk,
-            progress=parallel.part(progress, 0.0, 0.0),
+            progress=partial_progress(progress, 0.0, 0.0),
         )
     parallel.run(
         _split_nodes, 2**top, 2**top - 1, n_levels - top, *arrays, chunk=1, progress=progress

@@ -65,7 +65,8 @@ def _read_header(stream, size, name):
         raise ValueError(f"{name} has a damaged NPY header: {error}") from None
     if header.dtype.hasobject:
         raise ValueError(
-            f"{name} holds pickled Python objects, which can run any code when loaded; save numbers: np.save(path, X.astype(float))"
+            f"{name} holds pickled Python objects, which can run any code when loaded; "
+            "save numbers: np.save(path, X.astype(float))"
         )
     if header.dtype.kind not in "fiubUS":
         raise ValueError(f"{name} holds values of type {header.dtype}; numbers are needed")

@@ -1,11 +1,14 @@
-"""Files of data: which type a file is, and whether it can be read safely."""
+"""Files of data: the type of a file, and whether it can be read safely."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import IO, Any
 
+from kdegraph.io.dataset import Dataset
 from kdegraph.io.limits import MAX_BYTES
 from kdegraph.io.pictures import MAX_PIXELS, open_image
-from kdegraph.io.tables import Picture
+from kdegraph.io.tables import Picture, Table
 from kdegraph.runtime.memory import format_bytes
 from kdegraph.validation import check_count
 
@@ -41,22 +44,34 @@ _WORDS = {
 }
 
 
-def accepted():
-    """The extensions that `load` knows, with the dot.
+# What `read` and `load` take: a path, the bytes of a file, or a file that is open for reading.
+Source = str | os.PathLike[str] | bytes | bytearray | memoryview | IO[Any]
+
+
+def accepted() -> tuple[str, ...]:
+    """Return the extensions of the files that `load` reads.
 
     Returns
     -------
     tuple of str
+        With the dot, in lower case.
+
+    Examples
+    --------
+    >>> from kdegraph import datasets
+    >>> ".csv" in datasets.accepted()
+    True
     """
     return tuple(EXTENSIONS)
 
 
-def file_type(filename):
-    """The type of a file by its name.
+def file_type(filename: str | os.PathLike[str]) -> str:
+    """Return the type of a file by its name.
 
     Parameters
     ----------
     filename : str or path
+        Only its extension matters, in upper or lower case.
 
     Returns
     -------
@@ -65,7 +80,13 @@ def file_type(filename):
     Raises
     ------
     ValueError
-        For any other extension, or none.
+        If the name has another extension, or none.
+
+    Examples
+    --------
+    >>> from kdegraph import datasets
+    >>> datasets.file_type("photo.JPG")
+    'jpeg'
     """
     extension = Path(filename).suffix.lower()
     if extension not in EXTENSIONS:
@@ -77,30 +98,35 @@ def file_type(filename):
 
 
 def _content(data):
-    """What the first bytes say: a type, words for something foreign, or "text"."""
-    return next(
-        (kind for signature, kind in _SIGNATURES.items() if data.startswith(signature)), "text"
-    )
+    """Return what the first bytes say: a type, words for something foreign, or "text"."""
+    for signature, kind in _SIGNATURES.items():
+        if data.startswith(signature):
+            return kind
+    return "text"
+
+
+def _read_path(path, filename, max_bytes):
+    """Return the bytes of a file, after all that can be checked without reading it."""
+    file_type(filename)
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder, not a file")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is not a regular file")
+    size = path.stat().st_size
+    if size > max_bytes:
+        found, limit = format_bytes(size), format_bytes(max_bytes)
+        raise ValueError(f"{filename} is too large: {found}, the limit is {limit}")
+    return path.read_bytes()
 
 
 def _read_bytes(source, filename, max_bytes):
-    """The bytes of a path, of bytes or of an open binary file, and the name to go by."""
+    """Return the content of a source, and the name by which messages call it (or None)."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         data = bytes(source)
     elif isinstance(source, (str, os.PathLike)):
         path = Path(source)
         filename = path.name if filename is None else filename
-        file_type(filename)  # before anything is read
-        if path.is_dir():
-            raise ValueError(f"{path} is a folder, not a file")
-        if path.exists() and not path.is_file():
-            raise ValueError(f"{path} is not a regular file")
-        size = path.stat().st_size
-        if size > max_bytes:
-            raise ValueError(
-                f"{filename} is too large: {format_bytes(size)}, the limit is {format_bytes(max_bytes)}"
-            )
-        data = path.read_bytes()
+        data = _read_path(path, filename, max_bytes)
     elif hasattr(source, "read"):
         name = getattr(source, "name", None)
         filename = name if filename is None and isinstance(name, str) else filename
@@ -121,17 +147,20 @@ def _read_bytes(source, filename, max_bytes):
     return data, name
 
 
-def read(source, *, filename=None, max_bytes=MAX_BYTES):
-    """Read a file without choosing columns yet: what a user interface asks first.
+def read(
+    source: Source, *, filename: str | None = None, max_bytes: int = MAX_BYTES
+) -> Table | Picture:
+    """Read a file without choosing columns yet, so that a user interface can show what there is.
 
     Parameters
     ----------
-    source : path, bytes or binary file
+    source : path, bytes or open file
+        Where the data come from.
     filename : str, optional
-        Tells the type of bytes (its extension) and the name for messages. Without it the content
-        decides, and text is CSV.
+        Its extension tells the type of the content, and messages call the content by this name.
+        Without a name the content decides, and text is CSV.
     max_bytes : int
-        Limit on the size of the file, and on what its numbers take as float64.
+        Limit on the size of the file, and on what its numbers take as float64; by default 1 GiB.
 
     Returns
     -------
@@ -143,86 +172,110 @@ def read(source, *, filename=None, max_bytes=MAX_BYTES):
     Raises
     ------
     ValueError
-        With the reason, before much is loaded: an unknown type, content that is not of that type,
-        an empty, damaged, cut off or too large file, more than 4,096 columns, a line of text of
-        more than 1 MiB, pickles, a table or a picture that would unpack to more than `max_bytes`.
+        If the type is unknown; if the content is not of that type; if the file is empty, damaged,
+        cut off or too large; if it has more than 4,096 columns, a line of text of more than 1 MiB
+        or pickled objects; if it would unpack to more than `max_bytes`. All this is checked before
+        much is loaded.
+    TypeError
+        If `source` is none of these.
     OSError
         If the file cannot be opened.
+
+    Examples
+    --------
+    >>> from kdegraph import datasets
+    >>> table = datasets.read(b"x,y,label\\n0,1,a\\n2,3,b\\n", filename="points.csv")
+    >>> table.kind, table.n_rows, table.suggested_features, table.suggested_label
+    ('table', 2, ('x', 'y'), 'label')
     """
     max_bytes = check_count(max_bytes, "max_bytes")
     data, name = _read_bytes(source, filename, max_bytes)
     content = _content(data)
     kind = file_type(name) if name is not None else ("csv" if content == "text" else content)
     name = name or "the file"
-    if kind not in EXTENSIONS.values() or (
-        content != "text" if kind in ("csv", "tsv") else content != kind
-    ):
+    expected = "text" if kind in ("csv", "tsv") else kind
+    if kind not in EXTENSIONS.values() or content != expected:
         holds = _WORDS.get(content, "text or something unknown" if content == "text" else content)
         raise ValueError(f"{name} does not hold what its name says: by its content it is {holds}")
     return _parse(data, kind, name, max_bytes)
 
 
 def _parse(data, kind, name, max_bytes):
-    from kdegraph.io import arrays as _arrays
-    from kdegraph.io import arrow as _arrow
+    """Return the `Table` or the `Picture` that a file of a known type holds."""
+    from kdegraph.io import arrays, arrow
 
     if kind in ("csv", "tsv"):
-        return _arrow.read_csv(data, name, max_bytes, "\t" if kind == "tsv" else None)
+        return arrow.read_csv(data, name, max_bytes, "\t" if kind == "tsv" else None)
     if kind == "parquet":
-        return _arrow.read_parquet(data, name, max_bytes)
+        return arrow.read_parquet(data, name, max_bytes)
     if kind == "npy":
-        return _arrays.read_npy(data, name, max_bytes)
+        return arrays.read_npy(data, name, max_bytes)
     if kind == "npz":
-        return _arrays.read_npz(data, name, max_bytes)
+        return arrays.read_npz(data, name, max_bytes)
     return Picture(open_image(data, kind, name, max_bytes=max_bytes), name)
 
 
 def load(
-    source,
+    source: Source,
     *,
-    filename=None,
-    columns=None,
-    label="auto",
-    dropna=False,
-    max_bytes=MAX_BYTES,
-    blur=1.0,
-    max_pixels=MAX_PIXELS,
-):
-    """Load points from a CSV, TSV, Parquet, NPY or NPZ file, or the pixels of a PNG or JPEG
-    picture. The order of the rows is kept.
+    filename: str | None = None,
+    columns: Sequence[str | int] | str | int | None = None,
+    label: str | int | None = "auto",
+    dropna: bool = False,
+    max_bytes: int = MAX_BYTES,
+    blur: float = 1.0,
+    max_pixels: int | None = MAX_PIXELS,
+) -> Dataset:
+    """Load points from a table, or the pixels of a picture.
+
+    Tables are CSV, TSV, Parquet, NPY and NPZ files, pictures are PNG and JPEG files. The points
+    have the order of the rows.
 
     Parameters
     ----------
-    source : path, bytes or binary file
+    source : path, bytes or open file
+        Where the data come from.
     filename : str, optional
-        Tells the type of bytes; see `read`.
+        Tells the type of the content if `source` has no name; see `read`.
     columns : sequence of str or int, optional
-        The features of a table, by name or position from 0; by default all columns of numbers but
-        the label and a column that only counts the rows.
+        The features of a table, by name or by position from 0. By default all columns of numbers,
+        without the label and without a column that only counts the rows.
     label : str, int or None
-        The column of known labels, by name or position; "auto" takes one that is called label,
-        class, cluster, target or y and holds classes, None takes none.
+        The column of known labels, by name or by position. "auto" takes a column that is called
+        label, class, cluster, target or y and holds classes; None takes none.
     dropna : bool
-        Leave out rows with missing cells rather than refusing the table.
+        Leave out rows with missing cells. By default a table with missing cells is refused.
     max_bytes : int
-        Limit on the size of the file, and on what its numbers take as float64; 1 GiB by default.
+        Limit on the size of the file, and on what its numbers take as float64; by default 1 GiB.
     blur, max_pixels
         For pictures; see `image_points`.
 
     Returns
     -------
     Dataset
+        The points, with the known labels if there are any.
 
     Raises
     ------
-    ValueError, OSError
-        See `read` and `Table.to_dataset`; `columns` and `label` do not go with a picture.
+    ValueError, TypeError, OSError
+        As `read` and `Table.to_dataset` do, and if `columns` or `label` are given for a picture.
+
+    Examples
+    --------
+    >>> from kdegraph import datasets
+    >>> data = datasets.load(b"x,y,label\\n0,1,a\\n2,3,b\\n", filename="points.csv")
+    >>> data.X
+    array([[0., 1.],
+           [2., 3.]])
+    >>> data.y, data.label_names
+    (array([0, 1]), ('a', 'b'))
     """
     contents = read(source, filename=filename, max_bytes=max_bytes)
     if isinstance(contents, Picture):
         if columns is not None or label not in ("auto", None):
             raise ValueError(
-                f"{contents.name} is a picture: its points are its pixels, there are no columns or labels to choose"
+                f"{contents.name} is a picture: its points are its pixels, there are no columns "
+                "or labels to choose"
             )
         return contents.to_dataset(blur=blur, max_pixels=max_pixels)
     return contents.to_dataset(columns, label, dropna=dropna)

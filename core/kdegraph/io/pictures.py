@@ -3,15 +3,23 @@
 import io
 import math
 import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kdegraph.io.dataset import Dataset
 from kdegraph.io.limits import MAX_BYTES, PIXEL_BYTES, check_pixels
 from kdegraph.validation import check_choice, check_count
 
+if TYPE_CHECKING:
+    from PIL.Image import Image as PillowImage
+
+# Points that a picture becomes by default, so that it is clustered in a few seconds.
 MAX_PIXELS = 20_000
-SIGMA = 0.2  # the paper's
+# The bandwidth that the paper uses for pictures.
+_PICTURE_SIGMA = 0.2
 _FORMATS = {"png": "PNG", "jpeg": "JPEG"}
 _PHOTOS = {
     "china": ("china.jpg", "A temple roof against sky and trees: large regions of even color.", 5),
@@ -69,7 +77,7 @@ def open_image(data, kind, name="the file", *, max_bytes=MAX_BYTES):
 
 
 def _pixels(image):
-    """The pixels of a Pillow image of any mode."""
+    """Return the pixels of a Pillow image of any mode as `image_points` takes them."""
     if image.mode.startswith("I"):  # 16 or 32 bits of gray
         values = np.asarray(image, dtype=np.float64)
         return values / max(65535.0, values.max())
@@ -80,10 +88,11 @@ def _pixels(image):
 
 
 def _largest_value(array):
-    """The value that stands for 1 in an array of pixels, after the array was checked."""
+    """Check an array of pixels, and return the value that stands for full brightness."""
     if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (1, 2, 3, 4)):
         raise ValueError(
-            f"image must have shape (height, width), or (height, width, 1 to 4 channels), got {array.shape}"
+            "image must have shape (height, width), or (height, width, 1 to 4 channels), "
+            f"got {array.shape}"
         )
     if 0 in array.shape:
         raise ValueError(f"image has no pixels: shape {array.shape}")
@@ -94,20 +103,22 @@ def _largest_value(array):
     if array.dtype.kind == "i":
         if array.min() < 0 or array.max() > 255:
             raise ValueError(
-                f"image has integers from {array.min()} to {array.max()}; whole numbers must lie in [0, 255]"
+                f"image has integers from {array.min()} to {array.max()}; "
+                "whole numbers must lie in [0, 255]"
             )
         return 255.0
     if array.dtype.kind == "f":
         if not np.isfinite(array).all() or array.min() < 0 or array.max() > 1:
             raise ValueError(
-                f"image has values from {array.min()} to {array.max()}; floating-point colors must lie in [0, 1] (divide by 255?)"
+                f"image has values from {array.min()} to {array.max()}; "
+                "floating-point colors must lie in [0, 1] (divide by 255?)"
             )
         return 1.0
     raise ValueError(f"image must hold numbers, got dtype {array.dtype}")
 
 
 def _color(array, c, largest):
-    """One of the three colors, (height, width) float64 in [0, 1], transparent parts on white."""
+    """Return color `c` as (height, width) float64 in [0, 1], with transparent parts on white."""
     channels = array[:, :, None] if array.ndim == 2 else array
     gray, transparent = channels.shape[2] < 3, channels.shape[2] in (2, 4)
     values = np.divide(channels[:, :, 0 if gray else c], largest, dtype=np.float64)
@@ -118,7 +129,7 @@ def _color(array, c, largest):
 
 
 def _fit(height, width, max_pixels):
-    """The largest grid of about the shape of the picture with at most `max_pixels` points."""
+    """Return the largest grid with the shape of the picture and at most `max_pixels` points."""
     if max_pixels is None or height * width <= max_pixels:
         return height, width
     scale = math.sqrt(max_pixels / (height * width))
@@ -129,7 +140,7 @@ def _fit(height, width, max_pixels):
 
 
 def _resize(channel, shape):
-    """Average one color over the cells of a grid."""
+    """Average one color over the cells of a grid of the given shape."""
     from PIL import Image
 
     large = Image.fromarray(channel.astype(np.float32))
@@ -137,22 +148,30 @@ def _resize(channel, shape):
     return np.clip(np.asarray(small, dtype=np.float64), 0, 1)
 
 
-def image_points(image, *, blur=1.0, max_pixels=MAX_PIXELS, name="image"):
-    """The pixels of a picture as points, by the paper's protocol for segmentation.
+def image_points(
+    image: "ArrayLike | PillowImage",
+    *,
+    blur: float = 1.0,
+    max_pixels: int | None = MAX_PIXELS,
+    name: str = "image",
+) -> Dataset:
+    """Turn the pixels of a picture into points, by the paper's protocol for segmentation.
 
     Parameters
     ----------
     image : array or PIL.Image.Image
-        (height, width), gray, or (height, width, channels): 1 gray, 2 gray and alpha, 3 RGB, 4
-        RGBA. Unsigned integers span the range of their type, other integers [0, 255],
-        floating-point numbers [0, 1]. Transparent parts are put on white.
+        Of shape (height, width) for a gray picture, or (height, width, channels), where 1 channel
+        is gray, 2 are gray and alpha, 3 are RGB and 4 are RGBA. Unsigned integers span the range
+        of their type, other integers [0, 255], and floating-point numbers [0, 1]. Transparent
+        parts are put on white.
     blur : float
-        Standard deviation of a Gaussian blur, in pixels of the picture as given; 0 for none.
+        Standard deviation of a Gaussian blur, in pixels of the picture as given, from 0 (no blur)
+        to 1000.
     max_pixels : int or None
-        A larger picture is scaled down (averaged, after the blur) to a grid of at most this many
-        points. None keeps every pixel.
+        A larger picture is blurred and then scaled down, by averaging, to a grid of at most this
+        many points; by default 20,000. None keeps every pixel.
     name : str
-        Becomes the name of the data set.
+        The name of the data set.
 
     Returns
     -------
@@ -165,17 +184,25 @@ def image_points(image, *, blur=1.0, max_pixels=MAX_PIXELS, name="image"):
     Raises
     ------
     ValueError, TypeError
-        For a picture, a blur or a number that cannot be used.
+        If the picture has another shape or other values, or if `blur` or `max_pixels` is no number
+        in its range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kdegraph import datasets
+    >>> picture = np.zeros((4, 6, 3), np.uint8)
+    >>> picture[:, 3:] = [255, 0, 0]  # the right half is red
+    >>> data = datasets.image_points(picture, blur=0)
+    >>> data.X.shape, data.shape, data.feature_names
+    ((24, 5), (4, 6), ('red', 'green', 'blue', 'row', 'column'))
     """
     from PIL import Image
     from scipy.ndimage import gaussian_filter
 
     pixels = _pixels(image) if isinstance(image, Image.Image) else np.asarray(image)
     largest = _largest_value(pixels)
-    if isinstance(blur, (str, bytes, bool)) or not np.isreal(blur) or np.ndim(blur):
-        raise TypeError(f"blur must be a number of pixels >= 0, got {blur!r}")
-    if not 0 <= blur < 1000:
-        raise ValueError(f"blur must be a number of pixels from 0 to 1000, got {blur!r}")
+    _check_blur(blur)
     if max_pixels is not None:
         max_pixels = check_count(max_pixels, "max_pixels")
     height, width = pixels.shape[:2]
@@ -192,37 +219,62 @@ def image_points(image, *, blur=1.0, max_pixels=MAX_PIXELS, name="image"):
         name=name,
         description=f"The pixels of a picture of {width} x {height} pixels, by color and place.",
         feature_names=("red", "green", "blue", "row", "column"),
-        sigma=SIGMA,
+        sigma=_PICTURE_SIGMA,
         image=picture,
         shape=shape,
     )
 
 
-def photo_names():
-    """The built-in photographs.
+def _check_blur(blur):
+    if isinstance(blur, (str, bytes, bool)) or not np.isreal(blur) or np.ndim(blur):
+        raise TypeError(f"blur must be a number of pixels >= 0, got {blur!r}")
+    if not 0 <= blur < 1000:
+        raise ValueError(f"blur must be a number of pixels from 0 to 1000, got {blur!r}")
+
+
+def photo_names() -> tuple[str, ...]:
+    """Return the names of the built-in photographs.
 
     Returns
     -------
     tuple of str
+
+    Examples
+    --------
+    >>> from kdegraph import datasets
+    >>> datasets.photo_names()
+    ('china', 'flower')
     """
     return tuple(_PHOTOS)
 
 
-def photo(name, *, blur=1.0, max_pixels=MAX_PIXELS):
-    """A built-in photograph (they come with scikit-learn) as points; see `image_points`.
+def photo(name: str, *, blur: float = 1.0, max_pixels: int | None = MAX_PIXELS) -> Dataset:
+    """Turn a built-in photograph into points. The photographs come with scikit-learn.
 
     Parameters
     ----------
     name : {"china", "flower"}
+        One of `photo_names`.
     blur, max_pixels
         As for `image_points`.
 
     Returns
     -------
     Dataset
-    """
-    from dataclasses import replace
+        See `image_points`; with a number of clusters that suits the photograph.
 
+    Raises
+    ------
+    ValueError, TypeError
+        If there is no photograph of this name; for `blur` and `max_pixels` see `image_points`.
+
+    Examples
+    --------
+    >>> from kdegraph import datasets
+    >>> data = datasets.photo("flower", max_pixels=1000)
+    >>> data.n_points, data.image.shape, data.n_clusters
+    (950, (427, 640, 3), 3)
+    """
     from sklearn.datasets import load_sample_image
 
     file, description, n_clusters = _PHOTOS[check_choice(name, "name", photo_names())]

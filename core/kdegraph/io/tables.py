@@ -1,10 +1,11 @@
-"""A table read from a file: which columns there are, and the data set made of those that were
-chosen.
-"""
+"""A table or a picture that was read from a file, and the data set made from it."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kdegraph.io.dataset import Dataset
 from kdegraph.io.pictures import MAX_PIXELS, image_points
@@ -21,85 +22,102 @@ LABEL_NAMES = (
     "species",
     "y",
 )
-_MAX_SUGGESTED_CLASSES = 100
+# A column with more different values than this is not suggested as the label.
+_MAX_CLASSES = 100
+# The class of rows whose label is missing.
 _MISSING = "(missing)"
+# From here on, whole numbers are no longer exact in a float64 and are shown in short.
+_LARGE_NUMBER = 1e15
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Column:
     """One column of a table.
 
     Parameters
     ----------
     name : str
+        The name in the first line of the table; unique within the table.
     kind : {"number", "text", "other"}
         "other" stands for dates, empty columns and the like, which can be neither feature nor
         label.
     values : (n,) array or None
-        float64 for numbers, with NaN where a cell is missing or holds no number; objects (str or
-        None) for text.
+        For numbers float64, with NaN where a cell is missing or holds no number. For text objects,
+        str or None. None for other columns.
     bad : dict
-        For numbers: cells that hold something else, from row to what they hold (a few of them).
+        For numbers: some of the cells that hold something else, from row to what they hold.
     is_index : bool
-        Whether it only counts the rows, as tables saved with their index have it.
+        Whether the column only counts the rows, as in tables that were saved with their index.
+
+    Examples
+    --------
+    >>> from kdegraph import datasets
+    >>> table = datasets.read(b"x,y,label\\n0,1,a\\n2,3,b\\n", filename="points.csv")
+    >>> column = table.column("label")
+    >>> column.kind, column.numeric
+    ('text', False)
+    >>> column.classes()
+    (('a', 'b'), array([0, 1]))
     """
 
     name: str
     kind: str
-    values: np.ndarray | None = field(repr=False)
-    bad: dict = field(default_factory=dict, repr=False)
+    values: NDArray[Any] | None = field(repr=False)
+    bad: dict[int, str] = field(default_factory=dict, repr=False)
     is_index: bool = False
 
     @property
-    def numeric(self):
+    def numeric(self) -> bool:
         """Whether the column can be a feature."""
         return self.kind == "number"
 
-    def classes(self):
-        """The distinct values in order and the index of each row's value: (names, codes)."""
+    def classes(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+        """Return the distinct values in order, as text, and the index of each row's value."""
+        if self.values is None:
+            raise ValueError(f"column {self.name!r} holds neither text nor numbers")
         if self.numeric:
             present = ~np.isnan(self.values)
             found, inverse = np.unique(self.values[present], return_inverse=True)
-            names = [
-                f"{value:g}"
-                if abs(value) >= 1e15
-                else str(int(value))
-                if value == int(value)
-                else repr(float(value))
-                for value in found
-            ]
+            names = [_number_as_text(value) for value in found]
         else:
             present = np.array([value is not None for value in self.values], dtype=bool)
-            # No array of text, which would give each cell the room of the longest.
+            # An array of text would give each cell as much memory as the longest one needs.
             names = sorted(set(self.values[present]))
             code_of = {name: code for code, name in enumerate(names)}
-            inverse = [code_of[value] for value in self.values[present]]
+            inverse = np.array([code_of[value] for value in self.values[present]], np.int64)
         codes = np.full(len(self.values), len(names), np.int64)
         codes[present] = inverse
         return tuple(names) + (() if present.all() else (_MISSING,)), codes
 
-    def could_be_label(self):
-        """Whether the values look like classes: text or whole numbers, and not too many different
-        ones.
+    def could_be_label(self) -> bool:
+        """Return whether the values look like classes.
+
+        They do if they are text or whole numbers and not too many of them differ.
         """
-        if self.kind == "other" or (
-            self.numeric
-            and not (np.isnan(self.values) | (self.values == np.round(self.values))).all()
-        ):
+        if self.values is None:
             return False
-        values = self.values
-        found = np.unique(values[~np.isnan(values)]) if self.numeric else set(values) - {None}
-        return 1 <= len(found) <= _MAX_SUGGESTED_CLASSES
+        if not self.numeric:
+            return 1 <= len(set(self.values) - {None}) <= _MAX_CLASSES
+        numbers = self.values[~np.isnan(self.values)]
+        whole = bool((numbers == np.round(numbers)).all())
+        return whole and 1 <= len(np.unique(numbers)) <= _MAX_CLASSES
+
+
+def _number_as_text(value):
+    if abs(value) >= _LARGE_NUMBER:
+        return f"{value:g}"
+    return str(int(value)) if value == int(value) else repr(float(value))
 
 
 class Table:
-    """A table of a file.
+    """A table that was read from a file.
 
     Parameters
     ----------
     columns : sequence of Column
+        The columns, in the order of the file. A name that occurs again gets a number.
     name : str
-        Of the data set.
+        The name of the data set.
 
     Attributes
     ----------
@@ -112,72 +130,97 @@ class Table:
         classes.
     suggested_features : tuple of str
         All other columns of numbers, without one that only counts the rows.
+
+    Examples
+    --------
+    >>> from kdegraph import datasets
+    >>> table = datasets.read(b"x,y,label\\n0,1,a\\n2,3,b\\n", filename="points.csv")
+    >>> [column.name for column in table.columns]
+    ['x', 'y', 'label']
+    >>> table.to_dataset(["y"]).X
+    array([[1.],
+           [3.]])
     """
 
     kind = "table"
 
-    def __init__(self, columns, name=""):
+    def __init__(self, columns: Iterable[Column], name: str = "") -> None:
         self.columns = tuple(_rename_duplicates(columns))
         self.name = name
-        self.n_rows = max(
-            (len(column.values) for column in self.columns if column.values is not None), default=0
-        )
+        lengths = [len(column.values) for column in self.columns if column.values is not None]
+        self.n_rows = max(lengths, default=0)
         self.suggested_label = self._suggest_label()
         self.suggested_features = tuple(
-            c.name
-            for c in self.columns
-            if c.numeric and not c.is_index and c.name != self.suggested_label
+            column.name
+            for column in self.columns
+            if column.numeric and not column.is_index and column.name != self.suggested_label
         )
 
-    def _suggest_label(self):
-        lower = [column.name.strip().lower() for column in self.columns]
+    def _suggest_label(self) -> str | None:
+        by_name: dict[str, list[Column]] = {}
+        for column in self.columns:
+            by_name.setdefault(column.name.strip().lower(), []).append(column)
         for wanted in LABEL_NAMES:
-            if wanted == "y" and "x" in lower:  # a coordinate
-                continue
-            for name, column in zip(lower, self.columns, strict=True):
-                if (
-                    name == wanted
-                    and column.could_be_label()
-                    and any(c.numeric and c is not column and not c.is_index for c in self.columns)
-                ):
+            if wanted == "y" and "x" in by_name:
+                continue  # y is a coordinate
+            for column in by_name.get(wanted, ()):
+                if column.could_be_label() and self._has_features_beside(column):
                     return column.name
         return None
 
-    def column(self, key, argument="columns"):
-        """The column of that name or position (from 0; also as a string of digits).
+    def _has_features_beside(self, label: Column) -> bool:
+        return any(c.numeric and c is not label and not c.is_index for c in self.columns)
+
+    def column(self, key: str | int, argument: str = "columns") -> Column:
+        """Return the column of a name or of a position.
+
+        Parameters
+        ----------
+        key : str or int
+            The name, or the position from 0, also as a string of digits. A name comes first.
+        argument : str
+            What the message of an error calls `key`.
+
+        Returns
+        -------
+        Column
 
         Raises
         ------
         ValueError
-            If there is none.
+            If there is no such column.
         """
         names = [column.name for column in self.columns]
         if isinstance(key, str) and key in names:
             return self.columns[names.index(key)]
-        position = int(key) if isinstance(key, str) and key.isascii() and key.isdigit() else key
-        if (
-            isinstance(position, (int, np.integer))
-            and not isinstance(position, bool)
-            and 0 <= position < len(names)
-        ):
-            return self.columns[position]
+        if isinstance(key, str) and key.isascii() and key.isdigit():
+            key = int(key)
+        is_whole = isinstance(key, (int, np.integer)) and not isinstance(key, bool)
+        if is_whole and 0 <= int(key) < len(names):
+            return self.columns[int(key)]
         shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
         raise ValueError(f"{argument}: there is no column {key!r}; the columns are {shown}")
 
-    def to_dataset(self, columns=None, label="auto", *, dropna=False):
-        """The points in the chosen columns.
+    def to_dataset(
+        self,
+        columns: Sequence[str | int] | str | int | None = None,
+        label: str | int | None = "auto",
+        *,
+        dropna: bool = False,
+    ) -> Dataset:
+        """Return the points in the chosen columns.
 
         Parameters
         ----------
         columns : sequence of str or int, optional
-            Names or positions of the features, in the order wanted; by default
+            Names or positions of the features, in the wanted order; by default
             `suggested_features`.
         label : str, int or None
-            Name or position of the column of known labels; "auto" takes `suggested_label`, None
-            none.
+            Name or position of the column of known labels. "auto" takes `suggested_label`, unless
+            that is one of `columns`; None takes none.
         dropna : bool
-            Leave out rows with a cell that is missing or no finite number, rather than refusing the
-            table.
+            Leave out rows with a cell that is missing or is no finite number. By default such a
+            table is refused.
 
         Returns
         -------
@@ -187,35 +230,63 @@ class Table:
         Raises
         ------
         ValueError
-            For a column that does not exist, holds no numbers, or has missing cells (the message
-            tells row and column).
+            If a column does not exist or holds no numbers, or if a cell is missing. The message
+            tells the row and the column.
         """
+        features = None if columns is None else self._columns(columns)
+        target = self._target(label, features or [])
+        if features is None:
+            suggested = [self.column(name) for name in self.suggested_features]
+            features = [column for column in suggested if column is not target]
+        X = self._numbers(features)
+        finite = np.isfinite(X).all(axis=1)
+        if not (finite.all() or dropna):
+            raise ValueError(_describe_bad_cell(features, X, int(np.argmin(finite))))
+        rows = np.flatnonzero(finite)
+        if len(rows) == 0:
+            raise ValueError(
+                f"{self.name or 'the table'} has no row in which all chosen columns are numbers"
+            )
+        size = f"{len(rows):,} rows and {len(features)} columns"
+        data = Dataset(
+            X=X if finite.all() else X[rows],
+            name=self.name,
+            description=f"{size} of {self.name or 'a table'}.",
+            feature_names=tuple(feature.name for feature in features),
+            rows=rows,
+        )
+        if target is None:
+            return data
+        names, codes = target.classes()
+        y = codes[rows]
+        return replace(data, y=y, label_names=names, n_clusters=len(np.unique(y)))
+
+    def _columns(self, keys) -> list[Column]:
+        if isinstance(keys, (str, int)):
+            keys = [keys]
+        return [self.column(key) for key in keys]
+
+    def _target(self, label, features) -> Column | None:
+        """Return the column of known labels, or None."""
         if label == "auto":
-            label = self.suggested_label
-            if (
-                label is not None
-                and columns is not None
-                and any(self.column(key).name == label for key in columns)
-            ):
-                label = None
-        target = None if label is None else self.column(label, "label")
-        if target is not None and target.kind == "other":
+            if self.suggested_label is None:
+                return None
+            target = self.column(self.suggested_label)
+            return None if any(feature is target for feature in features) else target
+        if label is None:
+            return None
+        target = self.column(label, "label")
+        if target.kind == "other":
             raise ValueError(f"label: column {target.name!r} holds neither text nor numbers")
-        if columns is None:
-            features = [
-                self.column(name)
-                for name in self.suggested_features
-                if target is None or name != target.name
-            ]
-        else:
-            features = [
-                self.column(key)
-                for key in ([columns] if isinstance(columns, (str, int)) else columns)
-            ]
+        return target
+
+    def _numbers(self, features) -> NDArray[np.float64]:
+        """Return the values of columns side by side; refuse columns without numbers."""
         if not features:
             found = ", ".join(f"{c.name!r} ({c.kind})" for c in self.columns[:20])
             raise ValueError(
-                f"{self.name or 'the table'} has no column of numbers to use as a feature; found {found or 'no columns'}"
+                f"{self.name or 'the table'} has no column of numbers to use as a feature; "
+                f"found {found or 'no columns'}"
             )
         for feature in features:
             if not feature.numeric:
@@ -223,40 +294,25 @@ class Table:
                 raise ValueError(
                     f"columns: column {feature.name!r} holds {what}, features must be numbers"
                 )
-        X = np.stack([feature.values for feature in features], axis=1)
-        finite = np.isfinite(X).all(axis=1)
-        if not (finite.all() or dropna):
-            raise ValueError(_bad_cell(features, X, int(np.argmin(finite))))
-        rows = np.flatnonzero(finite)
-        if len(rows) == 0:
-            raise ValueError(
-                f"{self.name or 'the table'} has no row in which all chosen columns are numbers"
-            )
-        names, codes = ((), None) if target is None else target.classes()
-        return Dataset(
-            X=X if finite.all() else X[rows],
-            y=None if codes is None else codes[rows],
-            name=self.name,
-            description=f"{len(rows):,} rows and {len(features)} columns of {self.name or 'a table'}.",
-            feature_names=tuple(feature.name for feature in features),
-            label_names=names,
-            n_clusters=len(np.unique(codes[rows])) if codes is not None else None,
-            rows=rows,
-        )
+        return np.stack([feature.values for feature in features], axis=1)
 
 
-def _bad_cell(features, X, row):
+def _describe_bad_cell(features, X, row):
+    """Say what is wrong with the first cell of a row that is no finite number."""
     column = int(np.argmin(np.isfinite(X[row])))
     feature = features[column]
     if row in feature.bad:
         what = f"is not a number: {feature.bad[row]!r}"
     else:
         what = "is missing (empty or NaN)" if np.isnan(X[row, column]) else "is infinite"
-    return f"row {row + 1}, column {feature.name!r} {what}; correct it, choose other columns, or leave such rows out (dropna)"
+    return (
+        f"row {row + 1}, column {feature.name!r} {what}; "
+        "correct it, choose other columns, or leave such rows out (dropna)"
+    )
 
 
 def _rename_duplicates(columns):
-    """Make names unique: the second "x" becomes "x (2)"."""
+    """Make the names of columns unique: the second "x" becomes "x (2)"."""
     seen = set()
     for column in columns:
         name, count = column.name, 1
@@ -264,34 +320,42 @@ def _rename_duplicates(columns):
             count += 1
             name = f"{column.name} ({count})"
         seen.add(name)
-        yield (
-            column
-            if name == column.name
-            else Column(name, column.kind, column.values, column.bad, column.is_index)
-        )
+        yield column if name == column.name else replace(column, name=name)
 
 
 class Picture:
-    """A picture of a file.
+    """A picture that was read from a file.
 
     Parameters
     ----------
     image : array
-        As `image_points` takes it.
+        The pixels as `image_points` takes them.
     name : str
+        The name of the data set.
 
     Attributes
     ----------
     kind : str
         "image".
+
+    Examples
+    --------
+    >>> import io
+    >>> import numpy as np
+    >>> from kdegraph import datasets
+    >>> file = io.BytesIO()
+    >>> np.save(file, np.zeros((4, 6, 3), np.uint8))
+    >>> picture = datasets.read(file.getvalue(), filename="picture.npy")
+    >>> picture.kind, picture.to_dataset().shape
+    ('image', (4, 6))
     """
 
     kind = "image"
 
-    def __init__(self, image, name=""):
+    def __init__(self, image: NDArray[Any], name: str = "") -> None:
         self.image = image
         self.name = name
 
-    def to_dataset(self, *, blur=1.0, max_pixels=MAX_PIXELS):
-        """The pixels as points; see `image_points`."""
+    def to_dataset(self, *, blur: float = 1.0, max_pixels: int | None = MAX_PIXELS) -> Dataset:
+        """Return the pixels as points; see `image_points`."""
         return image_points(self.image, blur=blur, max_pixels=max_pixels, name=self.name)

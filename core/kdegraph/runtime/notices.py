@@ -13,7 +13,7 @@ def _write(text):
 
 
 _show = _write
-_told = set()
+_told: set[str] = set()
 
 
 def tell(text):

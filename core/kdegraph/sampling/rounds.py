@@ -8,7 +8,7 @@ import scipy.linalg
 from kdegraph.eigengap import suggest_n_clusters
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import Tree
-from kdegraph.runtime import parallel
+from kdegraph.runtime.blas import blas_threads
 
 TOLERANCE = 0.1  # relative error of the small eigenvalues
 MIN_ROUNDS, MAX_ROUNDS = 10, 100
@@ -81,7 +81,7 @@ def coarse_eigenvalues(kernel: Kernel, tree: Tree, n_eigenvalues):
     m = len(matrix)
     if m == 0:
         return np.empty(0)
-    with parallel.blas_threads(m):
+    with blas_threads(m):
         values = scipy.linalg.eigh(matrix, eigvals_only=True, driver="ev")[
             -n_eigenvalues:
         ]  # the default may fail where many are equal

@@ -10,6 +10,7 @@ import scipy.sparse
 
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
+from kdegraph.runtime.progress import partial_progress
 from kdegraph.spectral.products import prefetch, step_rows
 from kdegraph.validation import check_choice, check_count
 
@@ -110,7 +111,7 @@ def check_adjacency(adjacency, name="adjacency", *, progress=None):
     partial = np.zeros((-(-n // CHUNK), 2), np.uint64)
     parallel.run(
         _check_rows, n, csr.indptr, csr.indices, csr.data, csr.data.view(np.uint64), degrees, partial,
-        chunk=CHUNK, progress=parallel.part(progress, 0.0, 0.3),
+        chunk=CHUNK, progress=partial_progress(progress, 0.0, 0.3),
     )  # fmt: skip
     if partial[:, 1].any():
         _refuse_weights(csr, name)
@@ -123,14 +124,14 @@ def check_adjacency(adjacency, name="adjacency", *, progress=None):
         weights = weights * 2.0**-200
         parallel.run(_row_sums, n, csr.indptr, weights, degrees)
     component, sizes = connected_components(
-        csr.indptr, csr.indices, progress=parallel.part(progress, 0.3, 0.6)
+        csr.indptr, csr.indices, progress=partial_progress(progress, 0.3, 0.6)
     )
     if order is None or n <= IN_CACHE:
         points = None
         order = (
             np.arange(n, dtype=np.int32)
             if n <= IN_CACHE
-            else _breadth_first_order(csr.indptr, csr.indices, parallel.part(progress, 0.6, 1.0))
+            else _breadth_first_order(csr.indptr, csr.indices, partial_progress(progress, 0.6, 1.0))
         )
     report(1.0)
     return Graph(csr.indptr, csr.indices, weights, degrees, component, sizes, order, points)

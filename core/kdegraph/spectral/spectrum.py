@@ -9,7 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.memory import available_memory, format_bytes, reuse_freed_memory
-from kdegraph.runtime.parallel import part, responsive, stage
+from kdegraph.runtime.progress import partial_progress, stage_progress
+from kdegraph.runtime.responsive import responsive
 from kdegraph.spectral.laplacian import NormalizedAdjacency, check_adjacency
 from kdegraph.spectral.null_space import NullSpace
 from kdegraph.spectral.products import prefetch
@@ -175,7 +176,7 @@ def spectrum(
     using Chebyshev-filtered subspace iteration", J. Comput. Phys. 219 (2006), 172-184.
     """
     reuse_freed_memory()
-    graph = check_adjacency(adjacency, progress=stage(progress, "components"))
+    graph = check_adjacency(adjacency, progress=stage_progress(progress, "components"))
     n = graph.n
     sizes = graph.sizes
     least = max(graph.smallest_component(smallest_component), 2 if omit_isolated else 1)
@@ -320,12 +321,12 @@ def _fits(needed):
 
 def _beyond_components(
     graph, vertices, places, null_vector, k, v0, tol, max_products, rng, progress
-) -> Pairs:
+):
     """The `k` eigenpairs of M that follow the exact ones, on the rows `vertices` (components in one
     piece each).
     """
-    report = stage(progress, "eigenvectors")
-    beginning = part(report, 0.0, 0.0)
+    report = stage_progress(progress, "eigenvectors")
+    beginning = partial_progress(report, 0.0, 0.0)
     operator = NormalizedAdjacency.of_graph(graph, vertices, beginning)
     null = NullSpace(
         np.r_[0, np.flatnonzero(np.diff(graph.component[vertices])) + 1, len(vertices)],

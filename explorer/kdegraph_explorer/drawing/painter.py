@@ -35,7 +35,7 @@ class Scene:
     viewport: tuple
     adjacency: object = None
     colors: np.ndarray | None = None
-    selection: np.ndarray = ()
+    selection: np.ndarray | tuple = ()
     edges: str = "all"
 
     @property

@@ -28,7 +28,7 @@ class Source(param.Parameterized):
 
     key = ""
     label = ""
-    controls = ()
+    controls: tuple[str, ...] = ()
     widgets: ClassVar[dict] = {}
 
     def applicable(self):

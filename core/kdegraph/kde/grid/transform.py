@@ -17,6 +17,7 @@ import numpy as np
 from kdegraph.kde.grid import boxes as loops
 from kdegraph.kde.grid import chebyshev
 from kdegraph.runtime import parallel
+from kdegraph.runtime.progress import partial_progress
 
 MAX_TERMS = 20_000  # of an expansion
 MAX_COEFFICIENTS = 2**25  # of all boxes, and so many more as points can pay for
@@ -255,7 +256,7 @@ def grid_sums(grid, sources, targets, weights, eps, *, floor=0.0, own=0.0, progr
     size = np.abs(weights) if signed else weights
     total = float(size.sum())
     order, rooms = grid.order, stages.rooms(grid.order)
-    moments = into.moments(grid, size, order, rooms[0], parallel.part(progress, 0.0, 0.2))
+    moments = into.moments(grid, size, order, rooms[0], partial_progress(progress, 0.0, 0.2))
     chosen, bounds, n_left = _choose_order(
         grid, stages, into, onto, moments, total, eps, floor, own
     )
@@ -263,7 +264,7 @@ def grid_sums(grid, sources, targets, weights, eps, *, floor=0.0, own=0.0, progr
         return np.empty(m), np.arange(m)
     if chosen > order:
         order, rooms = chosen, stages.rooms(chosen)
-        moments = into.moments(grid, size, order, rooms[0], parallel.part(progress, 0.2, 0.4))
+        moments = into.moments(grid, size, order, rooms[0], partial_progress(progress, 0.2, 0.4))
     bounds[:, 0] += total * grid.tables.beyond
     sums, uncertain = np.empty(m), np.empty(m, bool)
 
@@ -288,10 +289,12 @@ def grid_sums(grid, sources, targets, weights, eps, *, floor=0.0, own=0.0, progr
             progress=progress,
         )
 
-    transform(moments, parallel.part(progress, 0.4, 0.7 if signed else 1.0))
+    transform(moments, partial_progress(progress, 0.4, 0.7 if signed else 1.0))
     left = np.flatnonzero(uncertain)
     if signed:
-        transform(into.moments(grid, weights, order, rooms[0]), parallel.part(progress, 0.8, 1.0))
+        transform(
+            into.moments(grid, weights, order, rooms[0]), partial_progress(progress, 0.8, 1.0)
+        )
     return sums, left
 
 

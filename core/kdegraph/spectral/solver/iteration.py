@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from kdegraph.runtime import parallel
+from kdegraph.runtime.blas import blas_threads
 from kdegraph.spectral.products import zeros_in_lines
 from kdegraph.spectral.solver.blocks import gram_matrices, rotate_to_ritz
 from kdegraph.spectral.solver.chebyshev_filter import Chebyshev
@@ -64,7 +64,7 @@ class Pairs:
 def solve_dense(operator, null, k):
     """The `k` largest eigenpairs beyond the null space by LAPACK; n x n memory, n^3 time."""
     n, values = operator.n, ()
-    with parallel.blas_threads(n):
+    with blas_threads(n):
         if k < SOME * n:
             with contextlib.suppress(np.linalg.LinAlgError):
                 wanted, matrix = [n - k, n - 1], _without_null(operator, null)
@@ -331,5 +331,5 @@ def _orthonormal(null, block, overlaps, out, progress, nearest=False):
 
 def _eigh(*matrices):
     """Eigenvalues, ascending, and eigenvectors of a problem the size of the block."""
-    with parallel.blas_threads(len(matrices[0])):
+    with blas_threads(len(matrices[0])):
         return scipy.linalg.eigh(*matrices, check_finite=False)

@@ -1,0 +1,38 @@
+from . import datasets
+from .bandwidth import estimate_sigma
+from .baselines import full_graph, knn_graph
+from .clustering.conductance import conductance
+from .clustering.partition import Clustering, spectral_clustering
+from .eigengap import suggest_n_clusters
+from .estimators import KDESpectralClustering, SimilarityGraphTransformer
+from .geometry.kernels import Kernel
+from .graph import SimilarityGraph, similarity_graph
+from .kde import gauss_transform, kernel_sum
+from .runtime.responsive import Cancelled
+from .runtime.threads import get_num_threads, set_num_threads
+from .spectral.spectrum import Spectrum, spectrum
+
+__all__ = [
+    "Cancelled",
+    "Clustering",
+    "KDESpectralClustering",
+    "Kernel",
+    "SimilarityGraph",
+    "SimilarityGraphTransformer",
+    "Spectrum",
+    "conductance",
+    "datasets",
+    "estimate_sigma",
+    "full_graph",
+    "gauss_transform",
+    "get_num_threads",
+    "kernel_sum",
+    "knn_graph",
+    "set_num_threads",
+    "similarity_graph",
+    "spectral_clustering",
+    "spectrum",
+    "suggest_n_clusters",
+]
+
+__version__: str

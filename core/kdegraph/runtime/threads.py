@@ -1,0 +1,105 @@
+"""The number of threads, and the pool of threads that all computations of the process share."""
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from kdegraph.validation import check_count
+
+_lock = threading.Lock()
+_pool: ThreadPoolExecutor | None = None
+_n_threads: int | None = None
+
+
+def get_num_threads() -> int:
+    """Return the number of threads that computations use.
+
+    Returns
+    -------
+    int
+        The number given to `set_num_threads`; else the environment variable
+        ``KDEGRAPH_NUM_THREADS``; else the number of cores that this process may use.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If ``KDEGRAPH_NUM_THREADS`` is not a whole number of at least 1.
+
+    Examples
+    --------
+    >>> import kdegraph
+    >>> kdegraph.set_num_threads(3)
+    >>> kdegraph.get_num_threads()
+    3
+    >>> kdegraph.set_num_threads(None)
+    """
+    if _n_threads is not None:
+        return _n_threads
+    if value := os.environ.get("KDEGRAPH_NUM_THREADS"):
+        number = int(value) if value.strip().isdecimal() else value
+        return check_count(number, "KDEGRAPH_NUM_THREADS")
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def set_num_threads(n: int | None) -> None:
+    """Set the number of threads that computations use.
+
+    The results of a computation do not depend on the number of threads.
+
+    Parameters
+    ----------
+    n : int or None
+        Number of threads, at least 1. None restores the default, which `get_num_threads` describes.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `n` is not a whole number of at least 1.
+
+    Examples
+    --------
+    >>> import kdegraph
+    >>> kdegraph.set_num_threads(1)  # use the calling thread alone
+    >>> kdegraph.set_num_threads(None)  # use all cores again
+    """
+    global _n_threads, _pool
+    count = None if n is None else check_count(n, "n")
+    with _lock:
+        before, _n_threads, _pool = _pool, count, None
+    if before:
+        before.shutdown(wait=False)
+
+
+def call_helpers(function: Callable[[], Any], n_helpers: int) -> list[Future]:
+    """Ask `n_helpers` threads of the pool to call `function`.
+
+    Returns
+    -------
+    list of Future
+        Fewer than `n_helpers` where the pool, or the interpreter, is just being shut down.
+    """
+    global _pool
+    helpers: list[Future] = []
+    with contextlib.suppress(RuntimeError):
+        with _lock:
+            if _pool is None:
+                _pool = ThreadPoolExecutor(get_num_threads(), thread_name_prefix="kdegraph")
+            pool = _pool
+        for _ in range(n_helpers):
+            helpers.append(pool.submit(function))
+    return helpers
+
+
+def _forget_pool():
+    """After a fork, the child has none of the threads of its parent."""
+    global _pool, _lock
+    _pool, _lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)

@@ -1,0 +1,192 @@
+"""The documentation of every public function and class: its sections, its types, and that its
+examples are right.
+"""
+
+import doctest
+import importlib
+import inspect
+import re
+import warnings
+from pathlib import Path
+
+import kdegraph
+import pytest
+from kdegraph import datasets
+from numpydoc.docscrape import NumpyDocString
+
+# Public names (and modules) whose documentation still lacks something; the sets become empty.
+WITHOUT_SECTIONS: set[str] = {
+    "KDESpectralClustering",
+    "Kernel",
+    "SimilarityGraphTransformer",
+    "estimate_sigma",
+    "full_graph",
+    "gauss_transform",
+    "knn_graph",
+    "similarity_graph",
+    "spectral_clustering",
+    "spectrum",
+    "suggest_n_clusters",
+}
+WITHOUT_EXAMPLES: set[str] = {
+    "Clustering",
+    "Kernel",
+    "SimilarityGraph",
+    "SimilarityGraphTransformer",
+    "Spectrum",
+    "conductance",
+    "estimate_sigma",
+    "full_graph",
+    "gauss_transform",
+    "kernel_sum",
+    "knn_graph",
+    "similarity_graph",
+    "spectral_clustering",
+    "spectrum",
+    "suggest_n_clusters",
+}
+WITH_WRONG_EXAMPLES: set[str] = {"kdegraph.estimators"}
+WITHOUT_TYPES: set[str] = {
+    "KDESpectralClustering",
+    "SimilarityGraphTransformer",
+    "conductance",
+    "estimate_sigma",
+    "full_graph",
+    "gauss_transform",
+    "kernel_sum",
+    "knn_graph",
+    "similarity_graph",
+    "spectral_clustering",
+    "spectrum",
+    "suggest_n_clusters",
+}
+
+PUBLIC = {
+    f"{prefix}{name}": getattr(module, name)
+    for prefix, module in (("", kdegraph), ("datasets.", datasets))
+    for name in module.__all__
+    if callable(getattr(module, name))
+}
+
+
+def sections(obj):
+    """The sections of a docstring; what numpydoc cannot read is an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return NumpyDocString(inspect.getdoc(obj))
+
+
+def parameters(obj):
+    """The parameters of a function or of a class."""
+    if inspect.isclass(obj) and issubclass(obj, BaseException):
+        return []  # a message, which needs no words
+    return list(inspect.signature(obj).parameters.values())
+
+
+def documented(section):
+    """The names that a section describes; one entry may describe several."""
+    return [name.strip("* ") for entry in section for name in entry.name.split(",")]
+
+
+def faults(obj):
+    """What the sections of a docstring lack, as sentences."""
+    try:
+        found = sections(obj)
+    except (ValueError, UserWarning) as error:
+        return [f"numpydoc cannot read it: {error}"]
+    expected = [parameter.name for parameter in parameters(obj)]
+    described = documented(found["Parameters"])
+    lacking = []
+    if inspect.isclass(obj):
+        if not described:  # what functions return is made by nobody else: attributes are enough
+            attributes = documented(found["Attributes"])
+            described = [name for name in expected if name in attributes]
+    else:
+        if inspect.signature(obj).return_annotation is not None and not found["Returns"]:
+            lacking.append("the section Returns is missing")
+        if expected and not found["Raises"]:
+            lacking.append("the section Raises is missing")
+    if described != expected:
+        lacking.append(f"it describes the parameters {described}, not {expected}")
+    if not "".join(found["Summary"]).endswith("."):
+        lacking.append("the summary is no sentence")
+    if re.search(r"^-{3,} +\S", inspect.getdoc(obj), flags=re.MULTILINE):
+        lacking.append("text follows the underline of a heading")
+    return lacking
+
+
+def lacks_types(obj):
+    """The names of the parameters without a type; "return" stands for the result."""
+    untyped = [p.name for p in parameters(obj) if p.annotation is p.empty]
+    if not inspect.isclass(obj):
+        signature = inspect.signature(obj)
+        untyped += ["return"] * (signature.return_annotation is signature.empty)
+    return untyped
+
+
+def check(fault, name, exceptions):
+    """Fail where something lacks, and also where the name of an exception need not be listed."""
+    if name in exceptions:
+        assert fault, f"{name} lacks nothing any more: take it out of the list of exceptions"
+        pytest.skip(f"{name} still lacks: {fault}")
+    assert not fault, f"{name}: {fault}"
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_sections(name):
+    check("; ".join(faults(PUBLIC[name])), name, WITHOUT_SECTIONS)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_types(name):
+    check(", ".join(lacks_types(PUBLIC[name])), name, WITHOUT_TYPES)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_examples_exist(name):
+    examples = inspect.getdoc(PUBLIC[name]).partition("\nExamples\n--------\n")[2]
+    check("" if ">>> " in examples else "an example", name, WITHOUT_EXAMPLES)
+
+
+CORE = Path(kdegraph.__file__).parent
+MODULES_WITH_EXAMPLES = [
+    ".".join(path.relative_to(CORE.parent).with_suffix("").parts).removesuffix(".__init__")
+    for path in sorted(CORE.rglob("*.py"))
+    if ">>> " in path.read_text()
+]
+
+
+@pytest.fixture
+def own_folder(tmp_path, monkeypatch):
+    """Examples may write files, and may set the number of threads."""
+    monkeypatch.chdir(tmp_path)
+    yield
+    kdegraph.set_num_threads(None)
+
+
+@pytest.mark.parametrize("name", MODULES_WITH_EXAMPLES)
+def test_examples_are_right(name, own_folder):
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    report = doctest.testmod(importlib.import_module(name), optionflags=flags)
+    assert report.attempted > 0
+    check(
+        "right examples" * bool(report.failed), name, WITH_WRONG_EXAMPLES
+    )  # doctest has said more
+
+
+@pytest.mark.parametrize(
+    "docstring",
+    [
+        "Add one.\n\nParameters\n----------\ny : int\n\nReturns\n-------\nint\n",
+        "Add one.\n\nParameters\n----------\nx : int\n",
+        "Add one\n\nParameters\n----------\nx : int\n\nReturns\n-------\nint\n",
+    ],
+    ids=["another parameter", "no result", "no sentence, no errors"],
+)
+def test_faults_are_found(docstring):
+    def function(x):
+        return x + 1
+
+    function.__doc__ = docstring
+    assert list(faults(function))
+    assert lacks_types(function) == ["x", "return"]

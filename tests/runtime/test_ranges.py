@@ -1,0 +1,62 @@
+"""How work is cut into ranges."""
+
+import pytest
+from kdegraph.runtime.ranges import SCHEDULE, WorkRanges
+
+N_ITEMS = 20_000
+pytestmark = pytest.mark.nojit
+
+
+def simulate(costs, n_threads):
+    """Take ranges of items whose seconds are known: the items of each quarter cost the same.
+
+    Returns the items, the seconds and the seconds of the first item of each range.
+    """
+    ranges = WorkRanges(N_ITEMS, None, n_threads)
+    ranges.share()
+    taken, expected_start = [], 0
+    while found := ranges.take():
+        start, stop = found
+        assert start == expected_start < stop
+        expected_start = stop
+        seconds = sum(costs[item * 4 // N_ITEMS] for item in range(start, stop))
+        taken.append((stop - start, seconds, costs[start * 4 // N_ITEMS]))
+        ranges.finish(start, stop, seconds)
+    assert expected_start == ranges.n_done == N_ITEMS
+    return taken
+
+
+COSTS = {
+    "nothing": [1e-9] * 4,
+    "a microsecond": [1e-6] * 4,
+    "a millisecond": [1e-3] * 4,
+    "a second": [1.0] * 4,
+    "unequal": [1e-7, 1e-5, 1e-3, 1e-6],
+}
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 4])
+@pytest.mark.parametrize("costs", COSTS.values(), ids=COSTS)
+def test_ranges_take_as_long_as_they_should(costs, n_threads):
+    taken = simulate(costs, n_threads)
+    too_long = [r for r in taken if r[1] > max(1.5 * SCHEDULE.longest, r[2])]
+    assert len(too_long) <= 2 * len(set(costs))  # until the size has followed a new cost
+    if min(costs) <= SCHEDULE.longest / 2:  # otherwise each item is a range of its own
+        assert len(taken) <= 60 + 2 * sum(costs) * (N_ITEMS / 4) / SCHEDULE.longest
+
+
+def test_no_range_is_taken_after_a_stop():
+    ranges = WorkRanges(10, 3, 2)
+    assert ranges.take() == (0, 3)
+    ranges.stop()
+    assert ranges.take() is None
+
+
+def test_ranges_of_a_given_size():
+    ranges = WorkRanges(10, 4, 2)
+    taken = []
+    while found := ranges.take():
+        taken.append(found)
+        ranges.finish(*found, 1e-6)
+    assert taken == [(0, 4), (4, 8), (8, 10)]
+    assert ranges.fraction_done == 1.0
