@@ -8,7 +8,7 @@ _HOMES = {
     "bandwidth": ("estimate_sigma",),
     "baselines": ("full_graph", "knn_graph"),
     "clustering.conductance": ("conductance",),
-    "clustering.partition": ("Clustering", "spectral_clustering"),
+    "clustering.partition": ("Clustering", "spectral_clustering", "vertices_in_clusters"),
     "eigengap": ("suggest_n_clusters",),
     "estimators": ("KDESpectralClustering", "SimilarityGraphTransformer"),
     "graph": ("SimilarityGraph", "similarity_graph"),
@@ -16,6 +16,7 @@ _HOMES = {
     "geometry.kernels": ("Kernel",),
     "runtime.parallel": ("Cancelled", "get_num_threads", "set_num_threads"),
     "spectral.spectrum": ("Spectrum", "spectrum"),
+    "warmup": ("warm_up",),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
