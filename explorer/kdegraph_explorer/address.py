@@ -7,7 +7,7 @@ from .snapshot import checked
 from .state import AUTOMATIC, State
 
 DATA = "data."  # before the names of the source's own parameters
-MAX_SELECTED = 200  # indices; a longer selection is left out of the address
+MAX_ADDRESSED_SELECTION = 200  # indices; a longer selection is left out of the address
 
 
 def query(session, snapshot):
@@ -31,7 +31,7 @@ def query(session, snapshot):
         for name in ("horizontal", "vertical")
         if _unusual(session, snapshot, name)
     ]
-    if 0 < len(snapshot.selection) <= MAX_SELECTED:
+    if 0 < len(snapshot.selection) <= MAX_ADDRESSED_SELECTION:
         pairs.append(("selection", snapshot.selection.tolist()))
     if snapshot.view not in ("", session.state.param.view.objects[0]):
         pairs.append(("view", snapshot.view))

@@ -8,8 +8,7 @@ computations do not wait for them.
 import threading
 
 import numpy as np
-from kdegraph import knn_graph
-from kdegraph.warmup import warm_up
+from kdegraph import knn_graph, warm_up
 
 from .drawing.painter import MAX_GLYPHS, Painter, Scene
 

@@ -9,7 +9,7 @@ from .snapshot import take
 from .state import AUTOMATIC, State
 
 FLAGS = {flag: name for name, flag in AUTOMATIC.items()}  # moving a slider also unticks its box
-LIMIT = 200  # snapshots; they refer to data, they do not copy them
+MAX_STEPS = 200  # snapshots; they refer to data, they do not copy them
 
 
 class History(param.Parameterized):
@@ -48,10 +48,14 @@ class History(param.Parameterized):
         """Do again what was taken back."""
         self._go(1)
 
+    def end_step(self):
+        """Have the next change begin a step of its own, however soon it comes."""
+        self._last = (None, 0.0)
+
     def _go(self, way):
         if 0 <= self._at + way < len(self._steps):
             self._at += way
-            self._last = (None, 0.0)
+            self.end_step()
             self._session.restore(replace(self._steps[self._at], view=""))
             self._tell()
 
@@ -72,7 +76,7 @@ class History(param.Parameterized):
             self._steps[self._at] = now
         else:
             self._steps[self._at + 1 :] = [now]
-            self._steps = self._steps[-LIMIT:]
+            self._steps = self._steps[-MAX_STEPS:]
         self._at = len(self._steps) - 1
         if not by_itself:
             self._last = (kind, moment)

@@ -31,9 +31,8 @@ def growing(viewable):
     notebook with their styles.
     """
     documents = {model.document for model, _ in viewable._models.values()}
-    held = [
-        document for document in documents if document.callbacks.hold_value is None
-    ]  # the others send when whoever holds them is done
+    # Documents that are held already send their changes when their holder releases them.
+    held = [document for document in documents if document.callbacks.hold_value is None]
     for document in held:
         document.hold("collect")
     try:

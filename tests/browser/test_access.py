@@ -11,7 +11,10 @@ FOCUSED = """() => {
   while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
   return element?.getAttribute("aria-label") ?? element?.textContent ?? ""
 }"""
-OVERFLOWS = "() => [document.documentElement.scrollWidth > innerWidth, document.documentElement.scrollHeight > innerHeight]"
+OVERFLOWS = """() => {
+  const {scrollWidth, scrollHeight} = document.documentElement
+  return [scrollWidth > innerWidth, scrollHeight > innerHeight]
+}"""
 
 
 def serious(part, only=None, tries=5):
@@ -178,7 +181,9 @@ def test_everything_fits(first_view, size):
         assert min(box["width"], box["height"]) > 20
 
 
-CARDS = """cards => cards.filter(card => card.checkVisibility()).map(card => card.getBoundingClientRect())
+CARDS = """cards => cards
+  .filter(card => card.checkVisibility())
+  .map(card => card.getBoundingClientRect())
   .map(({left, right, top, bottom}) => ({left, right, top, bottom}))"""
 
 

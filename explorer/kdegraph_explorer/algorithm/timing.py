@@ -4,14 +4,20 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-from kdegraph import knn_graph, similarity_graph, spectrum
-from kdegraph.clustering.partition import spectral_clustering, vertices_in_clusters
+from kdegraph import (
+    knn_graph,
+    similarity_graph,
+    spectral_clustering,
+    spectrum,
+    vertices_in_clusters,
+)
 
+from ..pipeline import N_EIGENVALUES, TOLERANCE
 from .full import sparse_full_graph
 
-SIZES = (500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
-FULL_UP_TO = 5000  # points; beyond, it needs gigabytes and minutes
-N_EIGENVALUES = 10
+# Numbers of points that are timed, in the order of an experiment.
+TIMED_SIZES = (500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
+FULL_TIMED_UP_TO = 5000  # points; the full graph of more needs gigabytes and minutes
 
 
 @dataclass(frozen=True)
@@ -78,58 +84,62 @@ def measure(series, progress, publish):
     -------
     list of Timing
     """
-    timings, jobs = (
-        [],
-        [
-            (n, method)
-            for n in series.sizes
-            for method in series.methods
-            if method != "full" or n <= FULL_UP_TO
-        ],
-    )
-    weights = np.cumsum([n if method != "full" else n * n / 1000 for n, method in jobs])
-    for i, (n, method) in enumerate(jobs):
-        begin, share = (
-            (weights[i - 1] if i else 0.0) / weights[-1],
-            (weights[i] - (weights[i - 1] if i else 0.0)) / weights[-1],
-        )
+    runs = [
+        (n, method)
+        for n in series.sizes
+        for method in series.methods
+        if method != "full" or n <= FULL_TIMED_UP_TO
+    ]
+    timings, shares = [], _shares(runs)
+    for (n, method), begin, end in zip(runs, shares[:-1], shares[1:], strict=True):
 
-        def report(stage, fraction, begin=begin, share=share, n=n, method=method):
-            progress(
-                f"{n:,} points, {method}: {stage}", begin + share * min(max(fraction, 0.0), 1.0)
-            )
+        def report(stage, fraction, begin=begin, end=end, n=n, method=method):
+            done = begin + (end - begin) * min(max(fraction, 0.0), 1.0)
+            progress(f"{n:,} points, {method}: {stage}", done)
 
         report("points", 0.0)
-        X = series.points(n)
-        timings.append(_measure(method, series, X, report))
+        timings.append(_timed(method, series, series.points(n), report))
         publish(list(timings))
     return timings
 
 
-def _measure(method, series, X, progress):
-    n_clusters, moments = min(series.n_clusters, len(X)), [time.perf_counter()]
-    if method == "kde":
-        graph = similarity_graph(
-            X, sigma=series.sigma, n_rounds=series.n_rounds, seed=series.seed, progress=progress
-        )
-    elif method == "knn":
-        graph = knn_graph(X, min(series.n_neighbors, len(X) - 1), progress=progress)
-    else:
-        graph = sparse_full_graph(X, series.sigma, progress)
-    moments.append(time.perf_counter())
+def _shares(runs):
+    """How much of all the work is done before each run, and 1 at the end.
+
+    The time of the full graph grows with the square of the points; 1,000 of them take about as long
+    as with the other methods.
+    """
+    work = [n * n / 1000 if method == "full" else n for n, method in runs]
+    done = np.concatenate([[0.0], np.cumsum(work)])
+    return done / max(done[-1], 1.0)
+
+
+def _timed(method, series, X, progress):
+    n_clusters = min(series.n_clusters, len(X))
+    begin = time.perf_counter()
+    graph = _graph(method, series, X, progress)
+    built = time.perf_counter()
     k = min(max(N_EIGENVALUES, n_clusters), max(1, len(vertices_in_clusters(graph))))
     found = spectrum(
-        graph, k, seed=series.seed, tol=1e-3, smallest_component="auto", progress=progress
+        graph, k, seed=series.seed, tol=TOLERANCE, smallest_component="auto", progress=progress
     )
-    moments.append(time.perf_counter())
+    solved = time.perf_counter()
     spectral_clustering(
         graph, n_clusters, seed=series.seed, spectrum=found, points=X, progress=progress
     )
-    moments.append(time.perf_counter())
-    n_edges = getattr(graph, "adjacency", graph).nnz // 2
-    return Timing(
-        method,
-        len(X),
-        dict(zip(("graph", "eigenvalues", "clusters"), np.diff(moments).tolist(), strict=True)),
-        n_edges,
-    )
+    seconds = {
+        "graph": built - begin,
+        "eigenvalues": solved - built,
+        "clusters": time.perf_counter() - solved,
+    }
+    return Timing(method, len(X), seconds, getattr(graph, "adjacency", graph).nnz // 2)
+
+
+def _graph(method, series, X, progress):
+    if method == "kde":
+        return similarity_graph(
+            X, sigma=series.sigma, n_rounds=series.n_rounds, seed=series.seed, progress=progress
+        )
+    if method == "knn":
+        return knn_graph(X, min(series.n_neighbors, len(X) - 1), progress=progress)
+    return sparse_full_graph(X, series.sigma, progress)

@@ -8,8 +8,8 @@ from .edges import chosen_edges
 from .palette import cluster_colors, packed
 from .raster import draw
 
-LARGE = 450  # pixels of the shorter side of a plot; in larger ones, points grow with it
-# Up to here the browser draws the points, sharp at every zoom; above, they are part of the image.
+LARGE_PLOT = 450  # pixels of the shorter side of a plot, above which points grow with the plot
+# Up to this number the browser draws the points, sharp at every zoom. More are part of the image.
 MAX_GLYPHS = 4000
 
 
@@ -48,11 +48,12 @@ class Scene:
 class Layers:
     """What has changed on the screen; None for what has not."""
 
-    image: np.ndarray | None = None  # (height, width) uint32, fills the viewport
-    positions: np.ndarray | None = (
-        None  # (m, 2), of the glyphs; m is 0 when the points are in the image
-    )
-    colors: np.ndarray | None = None  # (m,) uint32
+    # (height, width) uint32, fills the viewport
+    image: np.ndarray | None = None
+    # (m, 2), of the glyphs; m is 0 when the points are in the image
+    positions: np.ndarray | None = None
+    # (m,) uint32
+    colors: np.ndarray | None = None
 
 
 class Painter:
@@ -141,5 +142,6 @@ def point_radius(n, viewport):
     """Radius in pixels of n points: the more, the smaller; in a large plot, larger."""
     *_, width, height = viewport
     return float(
-        np.clip(1.5 * (2000 / n) ** 0.3, 0.55, 3.5) * max(1.0, min(width, height) / LARGE) ** 0.5
+        np.clip(1.5 * (2000 / n) ** 0.3, 0.55, 3.5)
+        * max(1.0, min(width, height) / LARGE_PLOT) ** 0.5
     )

@@ -7,8 +7,8 @@ from bokeh.models import ColumnDataSource, HoverTool, Range1d
 from .figures import FONT, TEXT, plain_figure
 from .palette import BETWEEN, MARK, METHOD
 
-HEIGHT = 0.62  # of a bar, as a share of the distance between two
-NARROW = 0.17  # a part of a bar below this share has no room for its number
+BAR_HEIGHT = 0.62  # of a bar, as a share of the distance between two
+WIDE_ENOUGH = 0.17  # share of a bar above which a part of it has space for its number
 
 
 class RecursionPlot:
@@ -62,6 +62,7 @@ class RecursionPlot:
             fill_alpha="alpha",
             line_color=METHOD["kde"],
             line_width=0.5,
+            name="bars",
         )
         fig.segment("x", "y0", "x", "y1", source=self._needles, line_color=MARK, line_width=2.5)
         fig.text(
@@ -102,7 +103,7 @@ class RecursionPlot:
             for name, value in zip(texts, (x, y, text, align, color), strict=True):
                 texts[name].append(value)
 
-        half = HEIGHT / 2
+        half = BAR_HEIGHT / 2
         if steps:
             write(-0.02, -0.75, "points", "right")
         for level, step in enumerate(steps):
@@ -124,7 +125,7 @@ class RecursionPlot:
                 )
                 for name, value in zip(bars, values, strict=True):
                     bars[name].append(value)
-                if high - low > NARROW:
+                if high - low > WIDE_ENOUGH:
                     write(
                         (low + high) / 2,
                         level,

@@ -92,9 +92,10 @@ class Source(param.Parameterized):
         """Lines of Python that make `data`, a dataset like the given one, of what `recall` has
         returned.
         """
+        columns = list(map(str, dataset.feature_names))
         return [
             "# The points, as Export > Points, Parquet has written them.",
-            f'data = kdegraph.datasets.load("points.parquet", columns={list(map(str, dataset.feature_names))!r}, label=None)',
+            f'data = kdegraph.datasets.load("points.parquet", columns={columns!r}, label=None)',
         ]
 
     def sized(self, n):

@@ -13,9 +13,9 @@ from .base import Source
 from .photographs import PIXELS
 
 NO_LABELS = "none"
-MAX_PACKED = (
-    64 * 2**20
-)  # bytes of a file that is put into a session file; of a larger one, only the name and a checksum
+# Bytes of a data file that a session file contains. Of a larger one it has only the name and a
+# checksum.
+MAX_PACKED = 64 * 2**20
 
 
 class Upload(Source):
@@ -198,7 +198,8 @@ class Upload(Source):
         ):
             return {**data, "file": self.file}
         raise ValueError(
-            f"the session is about the file {file['name']:.80}, which is too large to be part of it: open that first, then the session"
+            f"the session needs the file {file['name']:.80}, which is too large to be part of it: "
+            "open that file first, then the session"
         )
 
     def script(self, data, dataset):

@@ -2,11 +2,11 @@
 
 from .base import View
 from .compare import CompareView
+from .convergence import RoundsView
 from .one_point import OnePointView
 from .paint import PaintView
 from .picture import PictureView
 from .points import PointsView
-from .rounds import RoundsView
 from .scaling import ScalingView
 from .scores import ScoresView
 from .spectral import SpectralView
