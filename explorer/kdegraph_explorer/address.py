@@ -1,4 +1,4 @@
-"""Choices in the query of the page's address: what differs from a fresh session, in plain words."""
+"""The choices that differ from a fresh session, in the query of the page's address."""
 
 import json
 from urllib.parse import parse_qsl, urlencode
@@ -11,7 +11,7 @@ MAX_ADDRESSED_SELECTION = 200  # indices; a longer selection is left out of the 
 
 
 def query(session, snapshot):
-    """The query that brings back a snapshot, without its question mark."""
+    """The query that restores a snapshot, without the question mark."""
     source = session.sources[snapshot.source]
     pairs = [] if snapshot.source == next(iter(session.sources)) else [("source", snapshot.source)]
     defaults = source.defaults()
@@ -44,7 +44,7 @@ def query(session, snapshot):
 
 
 def _unusual(session, snapshot, name):
-    """Whether an axis is not the one that data are first shown along."""
+    """Whether an axis differs from the one along which these data are shown first."""
     names = session.state.param[name].objects
     return (
         name in snapshot.choices

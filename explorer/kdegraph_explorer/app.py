@@ -67,8 +67,8 @@ def create_app(file=None):
 
 
 def _forget(page):
-    """Take the page of a session that has ended out of Panel's table of views, where it would stay
-    with all its data.
+    """Remove the page of an ended session from Panel's table of views, which would keep it with all
+    its data.
     """
     views = pn.state._views
     for reference in [reference for reference, (view, *_) in views.items() if view is page]:
@@ -110,7 +110,9 @@ def serve(file=None, host="127.0.0.1", port=5006, show=False):
         verbose=False,
         transforms=[Headers],
     )
-    print(f"kdegraph explorer: http://{name}:{server.port}/  (Ctrl+C stops it)", flush=True)  # noqa: T201 (users wait for the address)
+    # Users wait for the address.
+    words = f"kdegraph explorer: http://{name}:{server.port}/  (Ctrl+C stops it)"
+    print(words, flush=True)  # noqa: T201
     server.start()
     server.io_loop.start()
 
@@ -123,9 +125,9 @@ THEME = {
     }
     for mode, primary in (("light", "#2F6690"), ("dark", "#7FB2D6"))
 }
-BAR_HEIGHT = "48px"
+HEADER_HEIGHT = "48px"
 STYLE = {  # a low, quiet bar in the page's own colors
-    "& .MuiToolbar-root": {"minHeight": f"{BAR_HEIGHT} !important", "height": BAR_HEIGHT},
+    "& .MuiToolbar-root": {"minHeight": f"{HEADER_HEIGHT} !important", "height": HEADER_HEIGHT},
     # Tells the page that widgets in the bar keep their colors.
     ".MuiAppBar-root": {"bgcolor": "primary.contrastText", "color": "primary.main"},
     "& header.MuiAppBar-root": {

@@ -184,7 +184,7 @@ class Explorer(Viewer):
         session.state.param.watch(lambda event: self._write_address(), "view")
 
     def _end(self):
-        """On a server: the page is gone for good."""
+        """On a server: the page has been closed."""
         self.close()
         memory.give_back_soon()
 
@@ -239,13 +239,11 @@ class Explorer(Viewer):
         self.session.state.source = "upload"
 
     def close(self):
-        """Stop all work and take no more."""
+        """Stop all work and accept no more."""
         self.session.close()
 
     def sections(self):
-        """The parts of a page: the controls, the line with the status and the choice of views, and
-        the views.
-        """
+        """The parts of a page: the controls, the header with the status, and the views."""
         return self._sidebar, self._header, self._main
 
     def _settled(self):
@@ -286,8 +284,8 @@ class Explorer(Viewer):
         )
 
     def _arrange(self):
-        """Offer the large views that apply to the data, and show the first of them when the choice
-        is another.
+        """Offer the large views that apply to the data, and show the first one if the present view
+        does not.
         """
         applicable = {
             view.label: view.key for view in self.views if view.area == "top" and view.applies()

@@ -63,7 +63,7 @@ class Mailbox:
             self._push()
 
     def _served(self):
-        """The document, when it is one of a server's session."""
+        """The document, if it belongs to a session of a server."""
         document = self._document() or self._created_in
         return document if document is not None and document.session_context else None
 
@@ -121,8 +121,8 @@ class Latest:
         self._closed = False
 
     def request(self, request, *, replace=False):
-        """Ask for `work` on `request`; with `replace`, what is under way is stopped at once and
-        nothing of it is delivered.
+        """Ask for `work` on `request`. With `replace`, the work under way is stopped at once and
+        none of its results are delivered.
         """
         with self._lock:
             if self._closed:
@@ -139,7 +139,9 @@ class Latest:
         self._notify()
 
     def cancel(self):
-        """Stop what is under way and forget what waits; nothing of it is delivered."""
+        """Stop the work under way and drop the request that waits; no results of them are
+        delivered.
+        """
         with self._lock:
             self._generation += 1
             self._barrier = self._generation

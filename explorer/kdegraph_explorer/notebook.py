@@ -27,8 +27,8 @@ def widget_of(viewable):
 
 @contextmanager
 def growing(viewable):
-    """Within this context the layout `viewable` may get new parts: they are sent at its end, in a
-    notebook with their styles.
+    """Within this context, the layout `viewable` may get new parts. They are sent at its end, in a
+    notebook together with their style sheets.
     """
     documents = {model.document for model, _ in viewable._models.values()}
     # Documents that are held already send their changes when their holder releases them.
@@ -47,7 +47,7 @@ def growing(viewable):
 
 
 def _inline_styles(root):
-    """Replace links to style sheets on the network by the style sheets, which are part of the
+    """Replace links to style sheets on the network by their text, which is part of the installed
     packages.
     """
     for model in root.references():

@@ -76,7 +76,7 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What one method made of the data.
+    """The result of one method.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Early:
-    """A KDE graph that has no clusters yet: its edges can be drawn meanwhile."""
+    """A KDE graph that has no clusters yet, so that its edges can be drawn already."""
 
     request: Request
     graph: object
@@ -199,8 +199,8 @@ class Pipeline:
         return self._result
 
     def _coarse(self, request, sigma):
-        """The request for a graph that is quickly there, or None where the real one is quick, or
-        there already.
+        """The request for a coarse graph, or None if the requested one is quick to build or known
+        already.
         """
         if request.reproducible or request.n_rounds == "auto" or request.n_rounds <= FEW_ROUNDS:
             return None
@@ -209,8 +209,8 @@ class Pipeline:
         return None if known or few_draws else replace(request, n_rounds=FEW_ROUNDS)
 
     def _same_data(self, request):
-        """The earlier outcomes: they stand until the new ones are there, unless they are of other
-        data.
+        """The earlier outcomes, if they are of the same data. They remain valid until there are new
+        ones.
         """
         return (
             self._result.outcomes
@@ -379,7 +379,7 @@ class Pipeline:
         )[0]
 
     def _stage(self, name, key, compute):
-        """The value of a stage and the seconds that it took, from memory when `key` is what it was
+        """The value of a stage and the seconds that it took; from memory if `key` is what it was
         computed from.
         """
         if not self._known(name, key):
@@ -407,8 +407,8 @@ class Pipeline:
 
 
 def max_products(adjacency):
-    """The products after which the explorer shows the eigenvalues as they are: None leaves it to
-    the library, where a graph is small.
+    """The number of products after which the explorer shows the eigenvalues as they are. None
+    leaves it to the library, if the graph is small.
     """
     found = max(MIN_PRODUCTS, int(MAX_ENTRIES / max(adjacency.nnz, 1)))
     return found if found < 1000 else None
@@ -442,7 +442,7 @@ def by_color(clustering, colors):
 
 
 def align(labels, reference):
-    """Renumber `labels` so that as many points as possible have the number they have in
+    """Renumber `labels` so that as many points as possible keep the number they have in
     `reference`.
 
     Parameters

@@ -27,7 +27,7 @@ ROWS = {  # a row to its stages, as the computations report them, and the bar of
 
 
 class ProgressRows:
-    """Makes bars of the reports of one piece of work.
+    """Turns the reports of one piece of work into progress bars.
 
     Parameters
     ----------
@@ -41,9 +41,7 @@ class ProgressRows:
         self._at = (0, 0, 0.0)  # the last report: its row, its bar, and how far that is
 
     def note(self, stage, fraction):
-        """Take in a report, "row: stage"; one that says that less is done than was known is not
-        taken.
-        """
+        """Take in a report, "row: stage"; reports of less progress than is known are ignored."""
         row, _, name = stage.partition(": ")
         if name in ROWS.get(row, ()):
             bars = list(dict.fromkeys(ROWS[row].values()))

@@ -1,4 +1,4 @@
-"""A Python program that computes what a session shows."""
+"""A Python program that reproduces what a session shows."""
 
 from .pipeline import TOLERANCE, max_products
 

@@ -93,8 +93,8 @@ class Session:
         return job
 
     def start(self):
-        """Load the data of the chosen source, in a thread. When that fails, the earlier data stay
-        and the error is shown.
+        """Load the data of the chosen source, in a thread. If that fails, the earlier data stay and
+        the error is shown.
         """
         if not self.settling:
             self._restored = None
@@ -112,13 +112,11 @@ class Session:
 
     @property
     def restoring(self):
-        """Whether choices are being restored; until that is done, no change is one of the user's."""
+        """Whether choices are being restored; meanwhile, no change is made by the user."""
         return self._restored is not None
 
     def restore(self, snapshot):
-        """Bring back the choices of a `Snapshot`. Where they need other data, these are loaded
-        first.
-        """
+        """Restore the choices of a `Snapshot`, after loading other data where they need them."""
         source, other_data = (
             self.sources[snapshot.source],
             take(self).only_data != snapshot.only_data,
@@ -142,7 +140,7 @@ class Session:
         }
 
     def _look(self):
-        """Bring back axes and selection, once the points that they belong to are on the screen."""
+        """Restore axes and selection, once the points that they belong to are on the screen."""
         snapshot, state = self._restored, self.state
         if snapshot is None or state.shown is None or state.shown is not state.dataset:
             return
@@ -166,7 +164,7 @@ class Session:
         self._request()
 
     def reproduce(self, callback):
-        """Call ``callback()`` on the session's thread once the result is one that depends on the
+        """Call ``callback()`` on the session's thread once there is a result that depends on the
         present choices alone.
 
         What is shown while sliders move starts from the eigenvectors before, and may differ from
@@ -182,7 +180,7 @@ class Session:
         return None if request is None else replace(request, reproducible=True)
 
     def _reproduced(self):
-        """Nothing is under way any more: serve those who wait for a reproducible result."""
+        """Nothing is under way any more: call those who wait for a reproducible result."""
         if not self._waiting:
             return
         if self.state.error:
@@ -222,7 +220,7 @@ class Session:
             self.state.stage = "stopping"
 
     def close(self):
-        """Stop all jobs for good."""
+        """Stop all jobs permanently."""
         for job in self.jobs:
             job.close()
 
@@ -342,9 +340,7 @@ class Session:
 
 
 def explain(error):
-    """The sentence that the user reads for an exception: its own, when it is one about what was
-    passed in.
-    """
+    """The message that the user reads for an exception: its own, if it is about the input."""
     if isinstance(error, (ValueError, TypeError, MemoryError)) and str(error):
         return str(error)
     return f"{type(error).__name__}: {error}"

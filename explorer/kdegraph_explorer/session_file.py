@@ -1,4 +1,4 @@
-"""Session files: JSON with all choices, and with the data where nobody else has them."""
+"""Session files: JSON with all choices, and with the data unless they can be generated again."""
 
 import json
 

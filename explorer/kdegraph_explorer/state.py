@@ -1,4 +1,4 @@
-"""What the user has chosen and what came out: plain parameters, no widgets, no threads."""
+"""What the user has chosen and what was computed: plain parameters, no widgets, no threads."""
 
 import numpy as np
 import param

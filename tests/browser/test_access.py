@@ -114,7 +114,7 @@ def test_keys_lead_to_the_controls(explorer):
     page.change(lambda: page.page.keyboard.press("ArrowRight"))
     assert "3 clusters" in page.status()
     page.page.keyboard.press("?")
-    page.page.get_by_role("dialog").get_by_text("Take the last change back.").wait_for()
+    page.page.get_by_role("dialog").get_by_text("Undo the last change.").wait_for()
     page.page.keyboard.press("Escape")
     page.page.get_by_role("dialog").wait_for(state="hidden")
 

@@ -82,8 +82,8 @@ def convergence(graph, tree, n_eigenvalues, progress, publish):
 
 
 def eigenvalues(adjacency, n_eigenvalues, out, start, progress):
-    """Write the smallest eigenvalues into `out`, and return the spectrum to start the next from
-    (None without edges).
+    """Write the smallest eigenvalues into `out`, and return the spectrum from which the next one
+    starts (None without edges).
     """
     n_counted = len(vertices_in_clusters(adjacency))
     if not n_counted:

@@ -49,7 +49,7 @@ def plain_figure(*, tools="", description, **options):
 
 
 def restyle(fig):
-    """Give a Bokeh figure, whoever has made it, the explorer's look."""
+    """Give a Bokeh figure the explorer's look, whoever made it."""
     fig.outline_line_color = None
     fig.background_fill_alpha = 0
     fig.border_fill_alpha = 0

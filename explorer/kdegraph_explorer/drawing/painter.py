@@ -1,4 +1,4 @@
-"""Decides what of a plot of points and edges has to be drawn again, and draws it."""
+"""Decides what part of a plot of points and edges has to be drawn again, and draws it."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ MAX_GLYPHS = 4000
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """All that a plot of one graph depends on.
+    """Everything that a plot of one graph depends on.
 
     Attributes
     ----------
@@ -116,8 +116,8 @@ class Painter:
         return packed(palette[colors]) if scene.as_glyphs else np.empty(0, dtype=np.uint32)
 
     def _changed(self, layer, key):
-        """Whether a layer depends on something new; arrays and graphs are the same when they are
-        the same object.
+        """Whether a layer depends on something new. Arrays and graphs count as unchanged if they
+        are the same object.
         """
         shown = self._shown.get(layer)
         same = shown is not None and all(
@@ -139,7 +139,7 @@ def _colored(scene):
 
 
 def point_radius(n, viewport):
-    """Radius in pixels of n points: the more, the smaller; in a large plot, larger."""
+    """Radius of points in pixels: smaller if they are many, larger in large plots."""
     *_, width, height = viewport
     return float(
         np.clip(1.5 * (2000 / n) ** 0.3, 0.55, 3.5)

@@ -1,5 +1,4 @@
-"""Points and edges drawn into images, by datashader: drawn here rather than in the browser, 300,000
-edges are one image.
+"""Points and edges drawn into images by datashader, on the server: 300,000 edges become one image.
 
 Datashader compiles its kernels anew in every process, which takes seconds for each kind of mark.
 Therefore one kind of line and one kind of point are used, and numpy makes the rest of them: smooth

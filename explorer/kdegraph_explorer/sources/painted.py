@@ -87,7 +87,7 @@ def coordinates(points):
 
 
 def near(points, path, reach):
-    """Which of the painted points lie within `reach` of a stroke.
+    """Which of the painted points lie within `reach` of a stroke, as a bool array.
 
     Parameters
     ----------
@@ -137,11 +137,11 @@ class Painted(Source):
         return lambda: to_dataset(points)
 
     def add(self, points):
-        """Paint more points; beyond `MAX_PAINTED` the first ones go."""
+        """Paint more points; if there are more than `MAX_PAINTED`, the oldest ones are removed."""
         self.points = pack(np.concatenate([unpack(self.points), points])[-MAX_PAINTED:])
 
     def erase(self, path, reach):
-        """Take the points within `reach` of a stroke away."""
+        """Remove the points within `reach` of a stroke."""
         points = unpack(self.points)
         self.points = pack(points[~near(points, path, reach)])
 

@@ -215,14 +215,14 @@ class Upload(Source):
 
 
 def packed(name, content):
-    """A file for a session file: with its content, or with a checksum where it is large."""
+    """A file as part of a session file: with its content, or with a checksum if it is large."""
     if len(content) > MAX_PACKED:
         return {"name": name, "sha256": checksum(content)}
     return {"name": name, "content": base64.b64encode(content).decode()}
 
 
 def checksum(content):
-    """Tells files apart."""
+    """A checksum that tells files apart."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -239,7 +239,7 @@ def bytes_of(file):
 
 
 def read(file):
-    """Read a path, or the pair of a name and bytes; raise what came in place of a file."""
+    """Read a path, or the pair of a name and bytes; raise an error that came in its place."""
     if isinstance(file, ValueError):
         raise file
     if isinstance(file, tuple):

@@ -1,4 +1,4 @@
-"""What is shown. To add a view: a module here, and its class in `VIEWS`."""
+"""What is shown. To add a view, write a module here and add its class to `VIEWS`."""
 
 from .base import View
 from .compare import CompareView

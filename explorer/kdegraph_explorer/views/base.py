@@ -68,20 +68,20 @@ class View(Viewer):
 
     def follow(self, update, *names):
         """Call `update` when one of these parameters of the state changes, and when the view
-        appears; not while it is hidden.
+        appears, but not while it is hidden.
         """
         self._updates.append(update)
         if names:
             self.state.param.watch(lambda *events: self.visible and update(), list(names))
 
     def appear(self):
-        """Make up for what has changed while the view was hidden."""
+        """Catch up with what has changed while the view was hidden."""
         for update in self._updates:
             update()
 
     def describe(self):
-        """Describe anew what the cards show; to be called when that has changed and the state has
-        not.
+        """Update the descriptions of the cards. Call this when what they show has changed and the
+        state has not.
         """
         for update in self._descriptions:
             update()
@@ -96,8 +96,8 @@ class View(Viewer):
 
 
 def card(title, sentence, *content, figure="", describe=None, view=None, **options):
-    """A frame around a plot or a table, with its title and its sentence of explanation, and a menu
-    to save a plot as a picture.
+    """A frame around a plot or a table, with its title, a sentence of explanation, and a menu to
+    save a plot as a picture.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from .plots import LinkedPlots
 from .scores import score_rows, score_table, table_pane
 from .widgets import button
 
-SENTENCES = {
+COMPARED_SENTENCES = {
     "kde": "sampled",
     "knn": "nearest neighbors",
     "full": "all pairs with a kernel above 1e-9",
@@ -37,8 +37,8 @@ OVER_THE_MIDDLE = {
 
 
 class CompareView(View):
-    """KDE graph, k-NN graph and, where it fits, the full graph: plots with one window and one
-    selection, spectra, numbers, differences.
+    """The KDE graph, the k-NN graph and, if the points are few enough, the full graph: plots with
+    one window and one selection, spectra, scores, differences.
     """
 
     key, label, area = "compare", "Compare", "top"
@@ -112,7 +112,7 @@ class CompareView(View):
     def _graph_card(self, method, name):
         return card(
             name,
-            SENTENCES[method],
+            COMPARED_SENTENCES[method],
             figure_pane(self._plots[method].figure, f"compare-{method}"),
             *([self._not_built] if method == "full" else []),
             describe=partial(clusters, self.state, method),
@@ -124,14 +124,14 @@ class CompareView(View):
         return tuple(self._plots.figures.values())
 
     def differences(self, method):
-        """The points that a method puts into another cluster than the KDE graph does: int array, or
-        None without both results.
+        """The points that are in another cluster than in the KDE graph: int array, or None unless
+        there are both results.
         """
         one, other = self.state.outcome("kde"), self.state.outcome(method)
         return None if one is None or other is None else np.flatnonzero(one.colors != other.colors)
 
     def rows(self):
-        """The table as a list of (name, a value for every method); None where there is none."""
+        """The table as a list of (name, one value per method), with None for no value."""
         return score_rows(self.state, ALL_METHODS)
 
     def _graph(self, method):

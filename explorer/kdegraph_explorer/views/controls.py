@@ -27,7 +27,7 @@ def heading(text):
 
 
 def paired(widgets):
-    """Number fields go beside the slider before them: they need little room."""
+    """Put number fields beside the slider before them, as they need little space."""
     lines = []
     for widget in widgets:
         if isinstance(widget, pmui.IntInput) and lines:
@@ -198,7 +198,7 @@ class ParameterControls(Viewer):
         return f"{self.state.sigma:.5g}"
 
     def _follow(self):
-        """Set the sliders to the state's values, without this counting as a choice."""
+        """Set the sliders to the state's values, without this counting as a choice of the user."""
         state, sliders, self._following = self.state, self._sliders, True
         try:
             exponent = math.log10(state.sigma)

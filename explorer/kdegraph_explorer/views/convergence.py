@@ -1,4 +1,4 @@
-"""The L rounds, played: edges accumulate, eigenvalues and degrees converge."""
+"""The L rounds played one after the other: edges accumulate, eigenvalues and degrees converge."""
 
 import time
 from dataclasses import dataclass
@@ -174,8 +174,8 @@ class RoundsView(View):
         self._plots.update()
 
     def _know_limit(self):
-        """The full graph's eigenvalues where it is computed, an estimate where the points are too
-        many for it.
+        """Take the full graph's eigenvalues if it is computed, and estimate them if the points are
+        too many for it.
         """
         if "full" in self.state.result.request.methods:
             self._estimate.cancel()

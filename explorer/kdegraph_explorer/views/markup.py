@@ -1,4 +1,4 @@
-"""How text reaches the page: as text, unless it is a `markupsafe.Markup`, which is taken for HTML.
+"""How text reaches the page: as text, unless it is a `markupsafe.Markup`, which is HTML.
 
 A `Markup` is only ever made of what this package says itself; what else stands in it comes in by
 `Markup.format` or `Markup.join`, which escape it.
@@ -31,7 +31,7 @@ class Text(JSComponent):
 
 
 class Beacon(Text):
-    """Tells when it has appeared in the browser: from then on, what is sent arrives."""
+    """Tells when it has appeared in the browser: from then on, messages arrive."""
 
     beats = param.Integer(
         default=0, doc="Grows until it is heard; the first beats of a notebook may be lost."
@@ -54,12 +54,12 @@ class AsWritten:
 
     @property
     def labels(self):
-        """What is shown of each option."""
+        """The text of each option."""
         return [label.replace(_ICON, f":{_JOINER}{_ICON[1:]}") for label in super().labels]
 
     @property
     def unicode_values(self):
-        """What stands for each option where these are a list."""
+        """The text of each option, if the options are a list."""
         return self.labels
 
 

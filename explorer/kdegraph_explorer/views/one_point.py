@@ -145,7 +145,7 @@ class OnePointView(View):
         self.describe()
 
     def walk(self, by):
-        """Show so many halvings more, or fewer."""
+        """Show more halvings, or fewer if `by` is negative."""
         if self._shown is None:
             return
         steps = self._shown[2]

@@ -84,9 +84,11 @@ class PaintView(View):
             "Blob",
             "Add a round blob in an empty place, without the mouse.",
             self.add_blob,
-            **SMALL,
+            **SMALL_BUTTON_SIZE,
         )
-        clear = button("Clear", "Remove all points; undo brings them back.", self.clear, **SMALL)
+        clear = button(
+            "Clear", "Remove all points; undo brings them back.", self.clear, **SMALL_BUTTON_SIZE
+        )
         choices = pn.Row(
             self.tool,
             self.paint,
@@ -166,7 +168,7 @@ class PaintView(View):
 
 
 SLIDER = {"size": "small", "sizing_mode": "stretch_width", "margin": (0, 12), "sx": DENSE}
-SMALL = {"margin": (4, 3), "width": 70, "height": 31}
+SMALL_BUTTON_SIZE = {"margin": (4, 3), "width": 70, "height": 31}
 
 
 def canvas(frame, points, strokes):

@@ -14,7 +14,6 @@ from .base import View, beside, card, figure_pane
 from .describe import segments as describe_segments
 
 FINE_UP_TO = 1_000_000  # pixels of a photograph up to which boundaries are as fine as they
-SENTENCE = "each color is one cluster of pixels"
 
 
 class PictureView(View):
@@ -56,7 +55,7 @@ class PictureView(View):
             *(
                 card(
                     name,
-                    SENTENCE,
+                    "each color is one cluster of pixels",
                     figure_pane(self._figures[method], f"{method}-picture"),
                     describe=partial(describe_segments, self.state, method),
                     view=self,

@@ -108,8 +108,8 @@ class LinkedPlots:
         )
 
     def _paint(self, scenes, progress, publish):
-        """In the worker. It is short and never stopped: what a painter has painted must reach the
-        screen.
+        """Paint the scenes, in the worker. This is short and never stopped, as the painters
+        remember what they have painted and take it to be on the screen.
         """
         glyphs = {key: self._plots[key].painter.glyphs(scene) for key, scene in scenes.items()}
         if any(
@@ -123,7 +123,7 @@ class LinkedPlots:
             self._plots[key].show(scenes[key], changes)
 
     def _drag(self):
-        """Let dragging do what the state says."""
+        """Set the tool that dragging uses to the one in the state."""
         for figure in self.figures.values():
             figure.toolbar.active_drag = figure.select_one(DRAG[self._state.drag])
 
@@ -131,13 +131,13 @@ class LinkedPlots:
         self._keys = event.modifiers
 
     def _select(self, event):
-        """Find the points within a box or a lasso, whoever has drawn them."""
+        """Find the points within a box or a lasso, whether the browser or the image draws them."""
         if event.final and event.geometry["type"] != "point":
             self._choose(event.geometry, self._keys)
 
     def _tap(self, event):
-        """Find the point that is meant; the event of the selection does not tell which keys are
-        held down.
+        """Find the point that was clicked. (The event of the selection does not tell which keys are
+        held down.)
         """
         self._choose({"type": "point", "x": event.x, "y": event.y}, event.modifiers)
 
@@ -148,13 +148,15 @@ class LinkedPlots:
 
     @property
     def _reach(self):
-        """How far from a point the mouse may be."""
+        """The largest distance between the mouse and a point that it selects."""
         return (
             MOUSE_REACH * (self.frame.x_range.end - self.frame.x_range.start) / self.frame.size[0]
         )
 
     def _hover(self, event):
-        """Look for the point under the mouse, whoever has drawn it; None: the mouse has left."""
+        """Look for the point under the mouse, whether the browser or the image draws it. None means
+        that the mouse has left.
+        """
         if self.positions is not None:
             self._nearest.request(
                 None
@@ -182,7 +184,7 @@ class LinkedPlots:
             )
 
     def _words(self, point):
-        """What is said of a point under the mouse."""
+        """The text shown for the point under the mouse."""
         outcome = self._state.outcome("kde")
         words = f"point {point:,}"
         if outcome is not None and point < len(outcome.colors):
@@ -237,7 +239,7 @@ class GraphPlot:
         frame.add(self.figure)
 
     def name_axes(self, horizontal, vertical):
-        """Write the names of the axes, unless they are "x" and "y", which say nothing."""
+        """Write the names of the axes, unless they are as short as "x" and "y"."""
         for axis, name in ((self.figure.xaxis, horizontal), (self.figure.yaxis, vertical)):
             axis.axis_label = PlainText(text=name if len(name) > 2 else "")  # a str may be TeX
         self.figure.min_border_left = NUMBERS_WIDTH + (NAME_WIDTH if len(vertical) > 2 else 0)

@@ -1,4 +1,4 @@
-"""How long each graph takes, against the number of points: measured on this machine, when asked."""
+"""How long each graph takes, against the number of points: measured on this machine, on demand."""
 
 from functools import partial
 

@@ -23,8 +23,8 @@ EXPLANATIONS = {  # of every row, in order
 
 
 def score_rows(state, methods):
-    """All scores and seconds that are known as a list of (name, a value for each of the methods);
-    None where there is no value yet.
+    """All known scores and seconds as a list of (name, one value per method), with None where there
+    is no value yet.
     """
     outcomes = [state.outcome(method) for method in methods]
     columns = [

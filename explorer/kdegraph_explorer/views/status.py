@@ -1,4 +1,4 @@
-"""What is going on: a line with progress and a way to cancel, and errors where the user looks."""
+"""The status line with progress and a button to cancel, and the alert for errors."""
 
 import panel as pn
 import panel_material_ui as pmui
@@ -10,9 +10,7 @@ from .widgets import button
 
 
 class Status(Viewer):
-    """One line that keeps its height, so that nothing jumps: what is going on, how far it is, and a
-    button to stop it.
-    """
+    """A line of constant height: what is under way, how far it is, and a button to stop it."""
 
     def __init__(self, session, **params):
         super().__init__(**params)

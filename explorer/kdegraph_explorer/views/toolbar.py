@@ -129,7 +129,7 @@ class Toolbar(Viewer):
         self._redo.disabled = not self.session.history.can_redo
 
     def _say(self):
-        """Tell a screen reader what has come out, once nothing is under way."""
+        """Have a screen reader announce the result, once nothing is under way."""
         state = self.state
         if state.stage is not None:
             return

@@ -12,7 +12,7 @@ UPLOAD_PART = 2 * 2**20  # bytes of a file that the browser sends at a time
 
 
 def control(parameterized, name, hint=None, report=None):
-    """A widget for a parameter, with its sentence as the tooltip.
+    """A widget for a parameter, with the parameter's doc as its tooltip.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def file_input(parameterized, name, report, options):
 
 
 def button(label, sentence, act, **options):
-    """A button with words on it, which are its name for a screen reader, too; its sentence is the
+    """A button with words on it, which are also its name for a screen reader, and a sentence as its
     description.
 
     Parameters
