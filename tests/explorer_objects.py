@@ -10,7 +10,7 @@ TABLE = b"width,height,kind,weight\n" + b"".join(
 def settle(explorer):
     """Wait until nothing is computed or painted any more."""
     for _ in range(2):  # a result makes views paint
-        for job in explorer.session._jobs:
+        for job in explorer.session.jobs:
             job.wait(PATIENCE)
 
 
@@ -18,7 +18,7 @@ def choose(session, **values):
     """Set parameters of a session by hand and wait for the result, as a step of its own."""
     session.state.choose(**values)
     session.wait(PATIENCE)
-    session.history._last = (None, 0.0)  # as if a while had passed
+    session.history.end_step()  # as if a while had passed
 
 
 def view(explorer, key):
@@ -35,6 +35,35 @@ def widgets(explorer):
             lambda w: "label" in w.param and "description" in w.param
         )
     ]
+
+
+def part(viewable, label):
+    """The widget of a view or a bar that a user knows by its label."""
+    (found,) = viewable.__panel__().select(lambda w: getattr(w, "label", None) == label)
+    return found
+
+
+def text(viewable, css_class):
+    """What a view or a bar says in one of its places."""
+    (found,) = viewable.__panel__().select(
+        lambda w: "content" in w.param and css_class in w.css_classes
+    )
+    return found.content
+
+
+def source(figure, name):
+    """What a figure draws under a name: a ColumnDataSource."""
+    return figure.select_one({"name": name}).data_source
+
+
+def image(figure):
+    """The image of edges, and of many points, in a plot of a graph."""
+    return source(figure, "image").data["image"][0]
+
+
+def happen(figure, kind, **values):
+    """What the browser tells of a figure, a `bokeh.events.Event`."""
+    figure._trigger_event(kind(figure, **values))
 
 
 def widget(explorer, label):

@@ -2,7 +2,7 @@ from . import datasets
 from .bandwidth import estimate_sigma
 from .baselines import full_graph, knn_graph
 from .clustering.conductance import conductance
-from .clustering.partition import Clustering, spectral_clustering
+from .clustering.partition import Clustering, spectral_clustering, vertices_in_clusters
 from .eigengap import suggest_n_clusters
 from .estimators import KDESpectralClustering, SimilarityGraphTransformer
 from .geometry.kernels import Kernel
@@ -11,6 +11,7 @@ from .kde import gauss_transform, kernel_sum
 from .runtime.responsive import Cancelled
 from .runtime.threads import get_num_threads, set_num_threads
 from .spectral.spectrum import Spectrum, spectrum
+from .warmup import warm_up
 
 __all__ = [
     "Cancelled",
@@ -33,6 +34,8 @@ __all__ = [
     "spectral_clustering",
     "spectrum",
     "suggest_n_clusters",
+    "vertices_in_clusters",
+    "warm_up",
 ]
 
 __version__: str

@@ -1,4 +1,8 @@
-"""Checks of what users pass in: every error names the argument, says what arrived and what to do."""
+"""Checks of what users pass in: every error names the argument, says what arrived and what to do.
+
+The functions in `__all__` are public: programs that build on this package can refuse bad input with
+the same words.
+"""
 
 import math
 import numbers
@@ -6,6 +10,16 @@ import operator
 
 import numpy as np
 import scipy.sparse
+
+__all__ = [
+    "check_choice",
+    "check_count",
+    "check_eps",
+    "check_points",
+    "check_positive",
+    "check_seed",
+    "check_weights",
+]
 
 
 def check_points(X, name="X", *, n_features=None):

@@ -5,6 +5,7 @@ import panel as pn
 # Everything a notebook needs is put into the page itself: nothing is fetched from the network.
 pn.extension(inline=True, notifications=False)
 
-from .explorer import Explorer  # noqa: E402 (widgets register with the extension that is set up above)
+# Widgets register with the extension, which therefore has to be set up before this import.
+from .explorer import Explorer  # noqa: E402
 
 __all__ = ["Explorer"]

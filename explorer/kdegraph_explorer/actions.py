@@ -1,4 +1,4 @@
-"""What keys and buttons do to a session, by the names that `shortcuts.SHORTCUTS` gives them."""
+"""What keys and buttons do to a session, under the names that `shortcuts.SHORTCUTS` gives."""
 
 import numpy as np
 

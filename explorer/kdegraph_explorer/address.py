@@ -1,4 +1,4 @@
-"""Choices in the query of the page's address: what differs from a fresh session, in plain words."""
+"""The choices that differ from a fresh session, in the query of the page's address."""
 
 import json
 from urllib.parse import parse_qsl, urlencode
@@ -7,11 +7,11 @@ from .snapshot import checked
 from .state import AUTOMATIC, State
 
 DATA = "data."  # before the names of the source's own parameters
-MAX_SELECTED = 200  # indices; a longer selection is left out of the address
+MAX_ADDRESSED_SELECTION = 200  # indices; a longer selection is left out of the address
 
 
 def query(session, snapshot):
-    """The query that brings back a snapshot, without its question mark."""
+    """The query that restores a snapshot, without the question mark."""
     source = session.sources[snapshot.source]
     pairs = [] if snapshot.source == next(iter(session.sources)) else [("source", snapshot.source)]
     defaults = source.defaults()
@@ -31,7 +31,7 @@ def query(session, snapshot):
         for name in ("horizontal", "vertical")
         if _unusual(session, snapshot, name)
     ]
-    if 0 < len(snapshot.selection) <= MAX_SELECTED:
+    if 0 < len(snapshot.selection) <= MAX_ADDRESSED_SELECTION:
         pairs.append(("selection", snapshot.selection.tolist()))
     if snapshot.view not in ("", session.state.param.view.objects[0]):
         pairs.append(("view", snapshot.view))
@@ -44,7 +44,7 @@ def query(session, snapshot):
 
 
 def _unusual(session, snapshot, name):
-    """Whether an axis is not the one that data are first shown along."""
+    """Whether an axis differs from the one along which these data are shown first."""
     names = session.state.param[name].objects
     return (
         name in snapshot.choices

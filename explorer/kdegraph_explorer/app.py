@@ -7,7 +7,7 @@ import panel_material_ui as pmui
 from panel.io.resources import LOCAL_DIST
 from panel.util import edit_readonly
 
-from . import warmup
+from . import compiling
 from .explorer import SIDEBAR_WIDTH, Explorer
 from .policy import Headers, page_template
 
@@ -28,8 +28,9 @@ def create_app(file=None):
         Call ``.servable()`` on it in a script for `panel serve`.
     """
     if (document := pn.state.curdoc) is not None:
-        # Panel does this when it sends the page. One that took so long to load that its session has
-        # ended begins another when it connects: that would have style sheets come from the network.
+        # Panel does this when it sends a page. If a page takes so long to load that its session has
+        # ended, it begins another one when it connects, whose style sheets would come from the
+        # network without this.
         document.template_variables["dist_url"] = (
             f"{pn.state.rel_path}/{LOCAL_DIST}" if pn.state.rel_path else LOCAL_DIST
         )
@@ -50,11 +51,8 @@ def create_app(file=None):
         sx=STYLE,
         meta_description="Similarity graphs sampled in nearly linear time, beside k-NN graphs",
     )
-    with edit_readonly(
-        page
-        # Its own indicator of work would keep the page for ever: Panel's state, which outlives it,
-        # refers to it.
-    ):
+    with edit_readonly(page):
+        # By default, Panel's state, which outlives the page, would refer to it and keep it forever.
         page.busy = pn.rx(False)
     browser = explorer.toolbar.browser
 
@@ -69,8 +67,8 @@ def create_app(file=None):
 
 
 def _forget(page):
-    """Take the page of a session that has ended out of Panel's table of views, where it would stay
-    with all its data.
+    """Remove the page of an ended session from Panel's table of views, which would keep it with all
+    its data.
     """
     views = pn.state._views
     for reference in [reference for reference, (view, *_) in views.items() if view is page]:
@@ -90,7 +88,7 @@ def serve(file=None, host="127.0.0.1", port=5006, show=False):
     show : bool
         Open a browser.
     """
-    warmup.start()  # while the browser opens
+    compiling.start()  # while the browser opens
     everywhere = host in ("0.0.0.0", "::")
     local = everywhere or host in ("127.0.0.1", "::1", "localhost")
     name = "localhost" if local else host
@@ -112,7 +110,9 @@ def serve(file=None, host="127.0.0.1", port=5006, show=False):
         verbose=False,
         transforms=[Headers],
     )
-    print(f"kdegraph explorer: http://{name}:{server.port}/  (Ctrl+C stops it)", flush=True)  # noqa: T201 (users wait for the address)
+    # Users wait for the address.
+    words = f"kdegraph explorer: http://{name}:{server.port}/  (Ctrl+C stops it)"
+    print(words, flush=True)  # noqa: T201
     server.start()
     server.io_loop.start()
 
@@ -125,13 +125,11 @@ THEME = {
     }
     for mode, primary in (("light", "#2F6690"), ("dark", "#7FB2D6"))
 }
-BAR_HEIGHT = "48px"
+HEADER_HEIGHT = "48px"
 STYLE = {  # a low, quiet bar in the page's own colors
-    "& .MuiToolbar-root": {"minHeight": f"{BAR_HEIGHT} !important", "height": BAR_HEIGHT},
-    ".MuiAppBar-root": {
-        "bgcolor": "primary.contrastText",
-        "color": "primary.main",
-    },  # tells the page that widgets in the bar keep their colors
+    "& .MuiToolbar-root": {"minHeight": f"{HEADER_HEIGHT} !important", "height": HEADER_HEIGHT},
+    # Tells the page that widgets in the bar keep their colors.
+    ".MuiAppBar-root": {"bgcolor": "primary.contrastText", "color": "primary.main"},
     "& header.MuiAppBar-root": {
         "backgroundColor": "background.paper",
         "backgroundImage": "none",

@@ -9,12 +9,12 @@ _short.maxstring = _short.maxother = 200
 
 
 def quoted(value):
-    """A value from outside, for a message: as Python writes it, a long one without its middle."""
+    """A value from outside for messages: its `repr`, shortened in the middle if it is long."""
     return _short.repr(value)
 
 
 def check_values(kind, values, allowed):
-    """The values of parameters of a class, after they were tried on an object that nobody sees.
+    """Check values of parameters of a class by assigning them to a new object.
 
     Parameters
     ----------

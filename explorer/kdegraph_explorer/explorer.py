@@ -14,38 +14,21 @@ from panel_material_ui.base import MaterialComponent
 
 from . import address, memory
 from .actions import Actions
+from .assets import style_sheet
 from .notebook import growing, widget_of
 from .session import Session
 from .views import VIEWS
-from .views.base import FREE, beside, lower
+from .views.base import low_row
 from .views.controls import DataControls, DisplayControls, ParameterControls
 from .views.markup import Beacon, Text
-from .views.stages import StageBars
+from .views.stage_bars import StageBars
 from .views.status import Problem, Status
 from .views.toolbar import Toolbar
 from .views.widgets import link
 
-TABS_STYLE = {
-    "& .MuiToggleButton-root": {
-        "textTransform": "none",
-        "whiteSpace": "nowrap",
-        "padding": "2px 14px",
-        "lineHeight": 1.6,
-        "fontSize": "13px",
-    }
-}
-SCROLL_SIDEWAYS = (
-    "@media (max-width: 599px) { :host { max-width: calc(100vw - 8px); overflow-x: auto; } }"
-)
-# By itself, Panel would add up the sizes of the hidden views, too.
-MAIN_STYLE = ":host { min-height: 460px !important; min-width: 0 !important; }"
-OPENING = ":host { display: grid; place-content: center; font-size: 13px; opacity: 0.65; }"
-SIDEBAR_WIDTH = 320
-SCROLLS_WHERE_NARROW = (
-    f"@media (max-width: 599px) {{ :host {{ overflow-y: auto; }} :host > * {{ {FREE} }} }}"
-)
-LOW = 226  # pixels of the row at the bottom
-HEIGHT = 672  # in a notebook; on a page it fills the window
+SIDEBAR_WIDTH = 320  # pixels
+BOTTOM_HEIGHT = 226  # pixels of the row at the bottom
+NOTEBOOK_HEIGHT = 672  # pixels in a notebook; on a page, the explorer fills the window
 
 
 class Explorer(Viewer):
@@ -77,25 +60,17 @@ class Explorer(Viewer):
     Examples
     --------
     >>> from kdegraph_explorer import Explorer
-    >>> explorer = Explorer([[0.0, 0.0], [0.1, 0.0], [5.0, 5.0], [5.1, 5.0]], sigma=1.0, n_clusters=2)
+    >>> points = [[0.0, 0.0], [0.1, 0.0], [5.0, 5.0], [5.1, 5.0]]
+    >>> explorer = Explorer(points, sigma=1.0, n_clusters=2)
     >>> explorer.labels.tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
     True
     """
 
     def __init__(self, X=None, *, y=None, sigma=None, n_rounds=None, n_clusters=None, **params):
-        dataset = None if X is None else _dataset(X, y)
         if X is None and y is not None:
             raise ValueError("y was given without X; pass the points that it labels")
-        choices = {}
-        if sigma is not None:
-            choices["sigma"] = check_positive(sigma, "sigma")
-        if n_rounds is not None:
-            choices["n_rounds"] = check_count(n_rounds, "n_rounds")
-        if n_clusters is not None:
-            maximum = None if dataset is None else dataset.n_points
-            choices["n_clusters"] = check_count(
-                n_clusters, "n_clusters", maximum=maximum, reason="(the number of points)"
-            )
+        dataset = None if X is None else _dataset(X, y)
+        choices = _choices(sigma, n_rounds, n_clusters, dataset)
         super().__init__(**params)
         self._place = None
         served = pn.state.curdoc is not None and bool(pn.state.curdoc.session_context)
@@ -109,30 +84,18 @@ class Explorer(Viewer):
             ParameterControls(self.session),
             DisplayControls(self.session),
         ]
-        # Each gets its view when that is first shown: a browser takes long to build what nobody may
-        # look at.
+        actions = Actions(self.session.state, self.views, self._focus).by_name()
+        self.toolbar = Toolbar(self.session, actions, own_address=served)
+        # Each place gets its view when that is first shown: a browser takes long to build what
+        # nobody may look at.
         self._top = {
             view.key: pn.Column(sizing_mode="stretch_both", margin=0)
             for view in self.views
             if view.area == "top"
         }
-        self._tabs = pmui.RadioButtonGroup(
-            options={view.label: view.key for view in self.views if view.area == "top"},
-            size="small",
-            color="primary",
-            height=30,
-            margin=(4, 4, 0, 4),
-            sx=TABS_STYLE,
-            stylesheets=[SCROLL_SIDEWAYS],
-            css_classes=["kg-tabs"],
-        )
+        self.tabs = view_choice(self.views)
         self._sidebar = pn.Column(
             *self.controls, sizing_mode="stretch_width", margin=0, css_classes=["kg-sidebar"]
-        )
-        self.toolbar = Toolbar(
-            self.session,
-            Actions(self.session.state, self.views, self._focus).by_name(),
-            own_address=served,
         )
         self._header = pn.Row(
             self.status,
@@ -142,23 +105,25 @@ class Explorer(Viewer):
             styles={"align-items": "center", "flex": "1 1 auto", "min-width": "0"},
         )
         self._main = self._lay_out()
-        link(self._tabs, "value", self.session.state, "view")
+        link(self.tabs, "value", self.session.state, "view")
         self.session.state.param.watch(lambda event: self._show(), "view")
         self.session.state.param.watch(lambda *events: self._arrange(), ["shown", "source"])
         self._arrange()
         if served:
-            pn.state.on_session_destroyed(lambda context: self._end())
-            begin = WeakMethod(
-                self._begin
-            )  # Panel keeps what waits for a page, also for one that never appears
-            pn.state.onload(
-                lambda: begin()()
-            )  # what is sent before the browser has built the page would be lost
+            self._follow_page()
         else:
             self.session.start()
 
+    def _follow_page(self):
+        """On a server: begin when the browser has built the page, and end with the page."""
+        pn.state.on_session_destroyed(lambda context: self._end())
+        # Panel keeps what waits for a page, also for one that never appears.
+        begin = WeakMethod(self._begin)
+        # What is sent before the browser has built the page would be lost.
+        pn.state.onload(lambda: begin()())
+
     def __panel__(self):
-        beacon = Beacon("Starting …", height=HEIGHT, sizing_mode="stretch_width")
+        beacon = Beacon("Starting …", height=NOTEBOOK_HEIGHT, sizing_mode="stretch_width")
         place = pn.Column(
             beacon, sizing_mode="stretch_width", margin=0, css_classes=["kg-explorer"]
         )
@@ -178,8 +143,8 @@ class Explorer(Viewer):
         return widget._repr_mimebundle_(include=include, exclude=exclude)
 
     def _appear(self, place, beacon):
-        """Move to `place`, whose browser is listening; what was sent before would be lost in a
-        notebook.
+        """Move the explorer to `place`, whose browser listens now. In a notebook, what is sent
+        earlier would be lost.
         """
         if beacon.heard:
             return
@@ -189,10 +154,10 @@ class Explorer(Viewer):
         self._place = place
         sidebar, header, main = self.sections()
         body = pn.Row(
-            pn.Column(sidebar, width=SIDEBAR_WIDTH, height=HEIGHT, scroll="y-auto"),
+            pn.Column(sidebar, width=SIDEBAR_WIDTH, height=NOTEBOOK_HEIGHT, scroll="y-auto"),
             pn.Column(header, main, sizing_mode="stretch_both", margin=0),
             sizing_mode="stretch_width",
-            height=HEIGHT,
+            height=NOTEBOOK_HEIGHT,
         )
         with growing(place):
             place.append(body)
@@ -219,7 +184,7 @@ class Explorer(Viewer):
         session.state.param.watch(lambda event: self._write_address(), "view")
 
     def _end(self):
-        """On a server: the page is gone for good."""
+        """On a server: the page has been closed."""
         self.close()
         memory.give_back_soon()
 
@@ -274,13 +239,11 @@ class Explorer(Viewer):
         self.session.state.source = "upload"
 
     def close(self):
-        """Stop all work and take no more."""
+        """Stop all work and accept no more."""
         self.session.close()
 
     def sections(self):
-        """The parts of a page: the controls, the line with the status and the choice of views, and
-        the views.
-        """
+        """The parts of a page: the controls, the header with the status, and the views."""
         return self._sidebar, self._header, self._main
 
     def _settled(self):
@@ -305,37 +268,33 @@ class Explorer(Viewer):
 
     def _lay_out(self):
         bottom = [view for view in self.views if view.area == "bottom"]
-        self._bottom = beside(
-            *bottom,
-            widths=[view.width for view in bottom],
-            sizing_mode="stretch_width",
-            height=LOW,
-            stylesheets=[lower(LOW)],
+        self._bottom = low_row(
+            *bottom, widths=[view.width for view in bottom], height=BOTTOM_HEIGHT
         )
         return pn.Column(
             Problem(self.session),
-            self._tabs,
+            self.tabs,
             *self._top.values(),
             self._bottom,
             StageBars(self.session),
             sizing_mode="stretch_both",
             margin=0,
             css_classes=["kg-main"],
-            stylesheets=[MAIN_STYLE, SCROLLS_WHERE_NARROW],
+            stylesheets=[style_sheet("main"), style_sheet("scrolls-where-narrow")],
         )
 
     def _arrange(self):
-        """Offer the large views that apply to the data, and show the first of them when the choice
-        is another.
+        """Offer the large views that apply to the data, and show the first one if the present view
+        does not.
         """
         applicable = {
             view.label: view.key for view in self.views if view.area == "top" and view.applies()
         }
         state = self.session.state
         state.param.view.objects = list(applicable.values())
-        if applicable != self._tabs.options or state.view not in applicable.values():
-            self._tabs.param.update(options=applicable, value=next(iter(applicable.values())))
-        self._tabs.visible = len(applicable) > 1
+        if applicable != self.tabs.options or state.view not in applicable.values():
+            self.tabs.param.update(options=applicable, value=next(iter(applicable.values())))
+        self.tabs.visible = len(applicable) > 1
 
     def _show(self):
         shown = self._shown_view()
@@ -348,11 +307,14 @@ class Explorer(Viewer):
         else:
             with growing(self._main):
                 place.append(
-                    Text("Opening the view …", stylesheets=[OPENING], sizing_mode="stretch_both")
+                    Text(
+                        "Opening the view …",
+                        stylesheets=[style_sheet("opening")],
+                        sizing_mode="stretch_both",
+                    )
                 )
-            self.session.mailbox.post(
-                lambda: self._fill(place, shown)
-            )  # that takes a second; meanwhile the browser shows the sentence
+            # This takes a second; meanwhile the browser shows the sentence.
+            self.session.mailbox.post(lambda: self._fill(place, shown))
         self.session.state.with_full = shown.with_full
 
     def _fill(self, place, view):
@@ -368,6 +330,43 @@ class Explorer(Viewer):
     def _shown_view(self):
         """The large view that is on the screen."""
         return next(view for view in self.views if view.key == self.session.state.view)
+
+
+def view_choice(views):
+    """The widget to choose which of the large views is shown."""
+    return pmui.RadioButtonGroup(
+        options={view.label: view.key for view in views if view.area == "top"},
+        size="small",
+        color="primary",
+        height=30,
+        margin=(4, 4, 0, 4),
+        sx={
+            "& .MuiToggleButton-root": {
+                "textTransform": "none",
+                "whiteSpace": "nowrap",
+                "padding": "2px 14px",
+                "lineHeight": 1.6,
+                "fontSize": "13px",
+            }
+        },
+        stylesheets=[style_sheet("scrolls-sideways-where-narrow")],
+        css_classes=["kg-tabs"],
+    )
+
+
+def _choices(sigma, n_rounds, n_clusters, dataset):
+    """The parameters of the state that were given, checked."""
+    choices = {}
+    if sigma is not None:
+        choices["sigma"] = check_positive(sigma, "sigma")
+    if n_rounds is not None:
+        choices["n_rounds"] = check_count(n_rounds, "n_rounds")
+    if n_clusters is not None:
+        maximum = None if dataset is None else dataset.n_points
+        choices["n_clusters"] = check_count(
+            n_clusters, "n_clusters", maximum=maximum, reason="(the number of points)"
+        )
+    return choices
 
 
 def _dataset(X, y):

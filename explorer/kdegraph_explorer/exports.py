@@ -1,4 +1,6 @@
-"""Files that a session can be saved as. To add one: a function here, and a line in `EXPORTS`."""
+"""Files that a session can be saved as. To add one, write a function here and add a line to
+`EXPORTS`.
+"""
 
 import io
 import tempfile

@@ -9,11 +9,11 @@ from .snapshot import take
 from .state import AUTOMATIC, State
 
 FLAGS = {flag: name for name, flag in AUTOMATIC.items()}  # moving a slider also unticks its box
-LIMIT = 200  # snapshots; they refer to data, they do not copy them
+MAX_STEPS = 200  # snapshots; they refer to data, they do not copy them
 
 
 class History(param.Parameterized):
-    """Remembers the choices of a session, and goes back and forth between them.
+    """Remembers the choices of a session, and moves back and forth between them.
 
     What is dragged counts as one step: changes of one kind that follow each other within `pause`
     seconds are undone together. What the session changes by itself, such as the axes for other
@@ -26,8 +26,8 @@ class History(param.Parameterized):
         Seconds.
     """
 
-    can_undo = param.Boolean(default=False, doc="Whether there is something to take back.")
-    can_redo = param.Boolean(default=False, doc="Whether something was taken back.")
+    can_undo = param.Boolean(default=False, doc="Whether there is something to undo.")
+    can_redo = param.Boolean(default=False, doc="Whether there is something to redo.")
     current = param.Parameter(doc="The `Snapshot` of the present choices.")
 
     def __init__(self, session, pause=0.8, **params):
@@ -41,17 +41,21 @@ class History(param.Parameterized):
                 source.param.watch(self._note, list(source.controls))
 
     def undo(self):
-        """Take the last step back."""
+        """Undo the last step."""
         self._go(-1)
 
     def redo(self):
-        """Do again what was taken back."""
+        """Redo the step that was undone last."""
         self._go(1)
+
+    def end_step(self):
+        """Make the next change a step of its own, however soon it comes."""
+        self._last = (None, 0.0)
 
     def _go(self, way):
         if 0 <= self._at + way < len(self._steps):
             self._at += way
-            self._last = (None, 0.0)
+            self.end_step()
             self._session.restore(replace(self._steps[self._at], view=""))
             self._tell()
 
@@ -72,7 +76,7 @@ class History(param.Parameterized):
             self._steps[self._at] = now
         else:
             self._steps[self._at + 1 :] = [now]
-            self._steps = self._steps[-LIMIT:]
+            self._steps = self._steps[-MAX_STEPS:]
         self._at = len(self._steps) - 1
         if not by_itself:
             self._last = (kind, moment)
@@ -86,13 +90,13 @@ class History(param.Parameterized):
         )
 
     def arrive(self):
-        """Take the present choices for those that were brought back: what these left open is
-        decided now.
+        """Replace the present step by the present choices, after a snapshot was restored: it may
+        have left choices open, which are decided now.
         """
         self._steps[self._at] = take(self._session)
         self._tell()
 
     def forget(self, snapshot=None):
-        """Begin anew, with the present choices or with those that are about to be brought back."""
+        """Begin anew, with the present choices or with a snapshot that is about to be restored."""
         self._steps, self._at = [take(self._session) if snapshot is None else snapshot], 0
         self._tell()

@@ -27,8 +27,9 @@ class Mailbox:
         notebook.
 
     Notes
-    ----- On a server the callbacks run as next-tick callbacks of the document (under its lock), in
-    a notebook on the kernel's event loop, and in a plain script whenever somebody calls `drain`, as
+    -----
+    On a server the callbacks run as next-tick callbacks of the document (under its lock), in a
+    notebook on the kernel's event loop, and in a plain script whenever `drain` is called, as
     `Latest.wait` does.
     """
 
@@ -54,16 +55,15 @@ class Mailbox:
         if not self._queue:
             return
         document = self._served()
-        with (
-            pn.io.hold(document) if document else nullcontext()
-        ):  # one message to the browser for all of it
+        # All changes go to the browser in one message.
+        with pn.io.hold(document) if document else nullcontext():
             while self._queue:
                 self._queue.popleft()()
         if document is None:
             self._push()
 
     def _served(self):
-        """The document, when it is one of a server's session."""
+        """The document, if it belongs to a session of a server."""
         document = self._document() or self._created_in
         return document if document is not None and document.session_context else None
 
@@ -71,10 +71,10 @@ class Mailbox:
 class Latest:
     """Runs `work` on the newest request, in a thread of its own.
 
-    A request that arrives while another is under way takes its place in the queue, so at most one
-    waits. The one under way may go on for `grace` seconds after its start: quick work always
-    finishes, and so follows a slider that moves faster than it, while slow work that has become
-    stale is stopped at its next sign of progress.
+    At most one request waits: a newer one replaces it. When a request arrives, the work under way
+    may go on until `grace` seconds after its start. So quick work always finishes, and its results
+    follow a slider that moves faster than the work, while slow work for an outdated request is
+    stopped the next time it reports progress.
 
     Parameters
     ----------
@@ -105,7 +105,8 @@ class Latest:
     def __init__(
         self, work, *, mailbox, deliver, fail=None, report=None, grace=0.8, notify=lambda: None
     ):
-        self._work, self._mailbox, self._grace, self._notify = work, mailbox, grace, notify
+        self._work, self._mailbox, self._notify = work, mailbox, notify
+        self.grace = grace
         self._deliver, self._fail, self._report = (
             deliver,
             fail or _raise,
@@ -115,14 +116,13 @@ class Latest:
         self._pending = None
         self._thread = None
         self._generation = 0  # of the newest request
-        self._barrier = (
-            0  # work of an older generation is stopped at once and its results are dropped
-        )
+        # Work of an older generation is stopped at once, and its results are dropped.
+        self._barrier = 0
         self._closed = False
 
     def request(self, request, *, replace=False):
-        """Ask for `work` on `request`; with `replace`, what is under way is stopped at once and
-        nothing of it is delivered.
+        """Ask for `work` on `request`. With `replace`, the work under way is stopped at once and
+        none of its results are delivered.
         """
         with self._lock:
             if self._closed:
@@ -139,7 +139,9 @@ class Latest:
         self._notify()
 
     def cancel(self):
-        """Stop what is under way and forget what waits; nothing of it is delivered."""
+        """Stop the work under way and drop the request that waits; no results of them are
+        delivered.
+        """
         with self._lock:
             self._generation += 1
             self._barrier = self._generation
@@ -157,6 +159,11 @@ class Latest:
         """Whether work is under way or waits."""
         with self._lock:
             return self._thread is not None
+
+    @property
+    def closed(self):
+        """Whether no more requests are accepted."""
+        return self._closed
 
     def wait(self, timeout=None):
         """Block until nothing is under way and all results are delivered; call it on the session's
@@ -200,7 +207,7 @@ class Latest:
     def _run(self, generation, request):
         start = time.monotonic()
         reported = start + self.REPORT_AFTER - self.REPORT_EVERY
-        grace = self._grace
+        grace = self.grace
 
         def progress(stage, fraction):
             nonlocal reported
@@ -222,9 +229,7 @@ class Latest:
             result = self._work(request, progress, publish)
         except Cancelled:
             return
-        except (
-            Exception
-        ) as error:  # whatever a computation raises is shown to the user, and the session lives on
+        except Exception as error:  # is shown to the user, and the session goes on
             self._post(generation, self._fail, request, error)
         else:
             self._post(generation, self._deliver, request, result)

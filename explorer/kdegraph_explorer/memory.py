@@ -1,4 +1,4 @@
-"""Memory of ended sessions, given back to the system.
+"""Memory of ended sessions is returned to the system.
 
 glibc serves threads from arenas of their own. What a session has freed there is no use to the
 others, and stays with the process until somebody asks for it to be given back.
@@ -16,7 +16,7 @@ _timer = None
 
 
 def give_back_soon():
-    """Call `give_back` in a thread, a little later; once for all calls until then."""
+    """Call `give_back` in a thread, a little later, once for all calls until then."""
     global _timer
     with _lock:
         if _timer is None:
@@ -26,14 +26,14 @@ def give_back_soon():
 
 
 def give_back():
-    """Collect what is garbage, and give free pages back to the system."""
+    """Collect garbage, and return free pages to the system."""
     gc.collect()
     malloc_trim()(0)
 
 
 def malloc_trim():
-    """The function of that name of the C library, or one that does nothing where there is none, as
-    only glibc has it.
+    """The function of this name in the C library, or one that does nothing where there is none
+    (only glibc has it).
     """
     try:
         return ctypes.CDLL(None).malloc_trim

@@ -27,13 +27,12 @@ def widget_of(viewable):
 
 @contextmanager
 def growing(viewable):
-    """Within this context the layout `viewable` may get new parts: they are sent at its end, in a
-    notebook with their styles.
+    """Within this context, the layout `viewable` may get new parts. They are sent at its end, in a
+    notebook together with their style sheets.
     """
     documents = {model.document for model, _ in viewable._models.values()}
-    held = [
-        document for document in documents if document.callbacks.hold_value is None
-    ]  # the others send when whoever holds them is done
+    # Documents that are held already send their changes when their holder releases them.
+    held = [document for document in documents if document.callbacks.hold_value is None]
     for document in held:
         document.hold("collect")
     try:
@@ -48,7 +47,7 @@ def growing(viewable):
 
 
 def _inline_styles(root):
-    """Replace links to style sheets on the network by the style sheets, which are part of the
+    """Replace links to style sheets on the network by their text, which is part of the installed
     packages.
     """
     for model in root.references():

@@ -13,11 +13,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
-from kdegraph import estimate_sigma, knn_graph, similarity_graph
-from kdegraph.clustering.partition import spectral_clustering, vertices_in_clusters
+from kdegraph import (
+    estimate_sigma,
+    knn_graph,
+    similarity_graph,
+    spectral_clustering,
+    suggest_n_clusters,
+    vertices_in_clusters,
+)
+from kdegraph import spectrum as find_spectrum
 from kdegraph.datasets import Dataset
-from kdegraph.eigengap import suggest_n_clusters
-from kdegraph.spectral.spectrum import spectrum as find_spectrum
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score
 
@@ -27,20 +32,19 @@ METHODS = {"kde": "KDE graph", "knn": "k-NN graph"}
 ALL_METHODS = {**METHODS, "full": "Full graph"}
 FIRST_LOOK = "First look"  # what the user calls the KDE graph of `FEW_ROUNDS`
 FULL_UP_TO = 4000  # points of which the full graph is computed beside the others
-N_EIGENVALUES = 10  # enough for the eigengap and for k <= 8 without another eigensolver run
+N_EIGENVALUES = 10  # enough for the eigengap and for k <= 8 without another run of the eigensolver
 
-MANY_DRAWS = 1_000_000  # with more draws in all, a graph of few rounds is shown first
+MANY_DRAWS = 1_000_000  # with more draws in all, a graph of `FEW_ROUNDS` is shown first
 FEW_ROUNDS = 6
-SLOW_DRAWS = 100_000  # with more draws in all, the edges are drawn while the spectrum is computed
+SLOW_DRAWS = 100_000  # with more draws in all, edges are drawn while the spectrum is computed
 
-# Of the eigenvectors: where a graph has clusters it makes no difference, where it has none it saves
-# most of the time.
+# Tolerance of the eigenvectors. Where a graph has clusters it makes no difference; where it has
+# none it saves most of the time.
 TOLERANCE = 1e-3
-MAX_WORK, FEWEST_PRODUCTS = (
-    1e9,
-    80,
-    # Entries of the matrix in all products, some ten seconds: beyond that eigenvalues remain estimates.
-)
+# Beyond so many entries of the matrix in all products, which take some ten seconds, eigenvalues
+# remain estimates. But there are at least so many products.
+MAX_ENTRIES = 1e9
+MIN_PRODUCTS = 80
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What one method made of the data.
+    """The result of one method.
 
     Attributes
     ----------
@@ -126,7 +130,7 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Early:
-    """A KDE graph that has no clusters yet: its edges can be drawn meanwhile."""
+    """A KDE graph that has no clusters yet, so that its edges can be drawn already."""
 
     request: Request
     graph: object
@@ -195,8 +199,8 @@ class Pipeline:
         return self._result
 
     def _coarse(self, request, sigma):
-        """The request for a graph that is quickly there, or None where the real one is quick, or
-        there already.
+        """The request for a coarse graph, or None if the requested one is quick to build or known
+        already.
         """
         if request.reproducible or request.n_rounds == "auto" or request.n_rounds <= FEW_ROUNDS:
             return None
@@ -205,8 +209,8 @@ class Pipeline:
         return None if known or few_draws else replace(request, n_rounds=FEW_ROUNDS)
 
     def _same_data(self, request):
-        """The earlier outcomes: they stand until the new ones are there, unless they are of other
-        data.
+        """The earlier outcomes, if they are of the same data. They remain valid until there are new
+        ones.
         """
         return (
             self._result.outcomes
@@ -215,6 +219,21 @@ class Pipeline:
         )
 
     def _outcome(self, method, request, sigma, reference, progress, publish, memory=None):
+        """Take one method through all stages.
+
+        Parameters
+        ----------
+        method : str
+            A key of `ALL_METHODS`.
+        request : Request
+        sigma : float
+        reference : Outcome or None
+            Of the KDE graph, for the other methods.
+        progress, publish : callable
+            See `run`.
+        memory : str, optional
+            The name under which the stages are kept; by default that of the method.
+        """
         memory = memory or method
         name = ALL_METHODS[method] if memory == method else FIRST_LOOK
 
@@ -233,39 +252,24 @@ class Pipeline:
         spectrum, spectrum_seconds = self._stage((memory, "spectrum"), spectrum_key, solve)
 
         announce("clusters", 0.0)
-        n_clusters = request.n_clusters
-        if n_clusters == "auto" and method != "kde":
-            n_clusters = reference.n_clusters  # one k for both, so that they can be compared
-        elif n_clusters == "auto":
-            n_clusters = suggest_n_clusters(spectrum.eigenvalues) if adjacency.nnz else 1
-
-        def cluster():
-            return spectral_clustering(
-                graph,
-                n_clusters,
-                seed=request.seed,
-                spectrum=spectrum,
-                points=request.dataset.X,
-                progress=announce,
-            )
-
+        n_clusters = self._n_clusters(method, request, reference, spectrum, adjacency)
         clusters_key = (spectrum_key, n_clusters)
+        cluster = partial(
+            spectral_clustering,
+            graph,
+            n_clusters,
+            seed=request.seed,
+            spectrum=spectrum,
+            points=request.dataset.X,
+            progress=announce,
+        )
         clustering, clusters_seconds = self._stage((memory, "clusters"), clusters_key, cluster)
 
         announce("scores", 0.0)
         n_counted = self._n_counted(memory, graph_key, adjacency)
-        scores, _ = self._stage(
-            (memory, "scores"),
-            clusters_key,
-            lambda: _scores(request.dataset, adjacency, n_counted, clustering),
-        )
-        colors = align(clustering.labels, self._color_reference(method, request.dataset, reference))
-        last = self._same_data(request).get(method)
-        if last is not None and np.array_equal(colors, last.colors):
-            colors = last.colors  # the same object, so that views see that nothing has changed
-        conductances = np.full(int(colors.max()) + 1, np.nan)
-        labels, first = np.unique(clustering.labels, return_index=True)
-        conductances[colors[first[labels >= 0]]] = clustering.conductances
+        score = partial(_scores, request.dataset, adjacency, n_counted, clustering)
+        scores, _ = self._stage((memory, "scores"), clusters_key, score)
+        colors = self._colors(method, request, clustering.labels, reference)
         seconds = {
             "graph": graph_seconds,
             "eigenvalues": spectrum_seconds,
@@ -278,10 +282,28 @@ class Pipeline:
             n_clusters,
             clustering.labels,
             colors,
-            conductances,
+            by_color(clustering, colors),
             scores,
             seconds,
         )
+
+    def _n_clusters(self, method, request, reference, spectrum, adjacency):
+        """The number of clusters that was asked for, or that of the eigengap of the KDE graph, so
+        that the methods can be compared.
+        """
+        if request.n_clusters != "auto":
+            return request.n_clusters
+        if method != "kde":
+            return reference.n_clusters
+        return suggest_n_clusters(spectrum.eigenvalues) if adjacency.nnz else 1
+
+    def _colors(self, method, request, labels, reference):
+        """The clusters, numbered so that they keep their colors; the same object as in the last
+        outcome where nothing has changed, so that views see that.
+        """
+        colors = align(labels, self._color_reference(method, request.dataset, reference))
+        last = self._same_data(request).get(method)
+        return last.colors if last is not None and np.array_equal(colors, last.colors) else colors
 
     def _kde(self, request, sigma, progress):
         def build():
@@ -357,7 +379,7 @@ class Pipeline:
         )[0]
 
     def _stage(self, name, key, compute):
-        """The value of a stage and the seconds that it took, from memory when `key` is what it was
+        """The value of a stage and the seconds that it took; from memory if `key` is what it was
         computed from.
         """
         if not self._known(name, key):
@@ -385,10 +407,10 @@ class Pipeline:
 
 
 def max_products(adjacency):
-    """The products after which the explorer shows the eigenvalues as they are: None leaves it to
-    the library, where a graph is small.
+    """The number of products after which the explorer shows the eigenvalues as they are. None
+    leaves it to the library, if the graph is small.
     """
-    found = max(FEWEST_PRODUCTS, int(MAX_WORK / max(adjacency.nnz, 1)))
+    found = max(MIN_PRODUCTS, int(MAX_ENTRIES / max(adjacency.nnz, 1)))
     return found if found < 1000 else None
 
 
@@ -409,8 +431,18 @@ def _scores(dataset, adjacency, n_counted, clustering):
     return scores
 
 
+def by_color(clustering, colors):
+    """The conductances of a `Clustering`, in the order of the numbers in `colors`; NaN for a number
+    that is not used.
+    """
+    conductances = np.full(int(colors.max()) + 1, np.nan)
+    labels, first = np.unique(clustering.labels, return_index=True)
+    conductances[colors[first[labels >= 0]]] = clustering.conductances
+    return conductances
+
+
 def align(labels, reference):
-    """Renumber `labels` so that as many points as possible have the number they have in
+    """Renumber `labels` so that as many points as possible keep the number they have in
     `reference`.
 
     Parameters

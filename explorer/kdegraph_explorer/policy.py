@@ -1,4 +1,4 @@
-"""What the browser lets the served page do: a content security policy.
+"""A content security policy: what the browser allows the served page to do.
 
 The page runs its own scripts and no others, loads nothing from other hosts, and is framed only by
 what runs on the same machine or server. The text of files and addresses never becomes HTML (see
@@ -39,7 +39,7 @@ TEMPLATE = """
 
 
 def page_template():
-    """The template of a page with the policy, to be rendered once.
+    """The template of a page with the policy, for one rendering.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def page_template():
 
 
 class Headers(OutputTransform):
-    """Adds to every answer of a server what a page cannot say of itself."""
+    """Adds headers to every answer of a server, for what a page cannot declare in itself."""
 
     def transform_first_chunk(self, status_code, headers, chunk, finishing):
         """See `tornado.web.OutputTransform`."""

@@ -1,6 +1,14 @@
-"""A Python program that computes what a session shows."""
+"""A Python program that reproduces what a session shows."""
 
 from .pipeline import TOLERANCE, max_products
+
+SUMMARY = (
+    'if __name__ == "__main__":',
+    '    print(f"{len(X):,} points, {graph.n_edges:,} edges")',
+    '    print("eigenvalues:", spectrum.eigenvalues)',
+    "    for cluster in range(labels.max() + 1):",
+    '        print(f"cluster {cluster}: {(labels == cluster).sum():,} points")',
+)
 
 
 def write(session):
@@ -14,6 +22,8 @@ def write(session):
     request = state.result.request
     graph = kde.graph
     source, data = session.origin
+    sampled = f"X, sigma={graph.sigma!r}, n_rounds={graph.n_rounds}, seed={request.seed}"
+    n_neighbors = max(1, min(request.n_neighbors, len(state.shown.X) - 1))
     lines = [
         '"""Computes again what an explorer of similarity graphs has shown."""',
         "",
@@ -22,15 +32,13 @@ def write(session):
         *source.script(data, state.shown),
         "X = data.X",
         "",
-        f"graph = kdegraph.similarity_graph(X, sigma={graph.sigma!r}, n_rounds={graph.n_rounds}, seed={request.seed})",
+        f"graph = kdegraph.similarity_graph({sampled})",
         *_clusters("graph", "spectrum", "labels", kde, request),
         "",
-        f"knn_graph = kdegraph.knn_graph(X, {max(1, min(request.n_neighbors, len(state.shown.X) - 1))})",
+        f"knn_graph = kdegraph.knn_graph(X, {n_neighbors})",
         *_clusters("knn_graph", "knn_spectrum", "knn_labels", knn, request),
         "",
-        'if __name__ == "__main__":',
-        '    print(f"{len(X):,} points, {graph.n_edges:,} edges, eigenvalues {spectrum.eigenvalues}")',
-        '    print("points per cluster:", *(int((labels == cluster).sum()) for cluster in range(labels.max() + 1)))',
+        *SUMMARY,
         "",
     ]
     return "\n".join(lines).encode()

@@ -1,4 +1,4 @@
-"""Which points lie within what was drawn with the mouse."""
+"""Which points lie within a shape drawn with the mouse."""
 
 import numpy as np
 

@@ -1,25 +1,23 @@
-"""One session: the state, the data sources and the jobs that connect them. No widgets here either."""
+"""One session: the state, the data sources and the jobs that connect them, without widgets."""
 
 import threading
 from contextlib import contextmanager
 from dataclasses import replace
 
-from . import warmup
+from . import compiling
 from .algorithm.trees import TreeKeeper
 from .history import History
 from .jobs import Latest, Mailbox
 from .pipeline import FIRST_LOOK, Pipeline
+from .progress_rows import LOADING, UPLOADING, ProgressRows
 from .projection import axes
 from .snapshot import take
 from .sources import SOURCES
 from .sources.given import Given
-from .stages import LOADING, UPLOADING, Stages
 from .state import State
 
-PATIENCE, BREATH = (
-    0.5,
-    0.1,
-)  # seconds: at most, until a first look is drawn here; then, for the browser to paint it
+DRAWING_PATIENCE = 0.5  # seconds that work waits at most until a first look is drawn here
+PAINTING_TIME = 0.1  # seconds that it then leaves to the browser, to paint the first look
 
 
 class Session:
@@ -40,16 +38,18 @@ class Session:
     sources : dict
         One object of every class in `SOURCES`, by its `key`.
     mailbox : Mailbox
+    jobs : list of Latest
+        All jobs of the session and of its views.
     tree_of : TreeKeeper
     history : History
     origin : (Source, dict) or None
         Where the present data are from, and what that source then recalled.
     settling : bool
-        Whether the data source is changing its own parameters, which is no wish to load again.
+        Whether the data source is changing its own parameters, which does not load the data again.
     """
 
     def __init__(self, document=lambda: None, push=lambda: None, given=None):
-        warmup.start()
+        compiling.start()
         self.state = State()
         sources = ([] if given is None else [Given(given)]) + [source() for source in SOURCES]
         self.sources = {source.key: source for source in sources}
@@ -58,7 +58,7 @@ class Session:
         self.mailbox = Mailbox(document=document, push=push)
         self.tree_of = TreeKeeper()
         self._pipeline = Pipeline()
-        self._jobs = []
+        self.jobs = []
         self._own_thread = threading.get_ident()
         self._news = threading.Condition()  # notified when a job has begun or ended, or is to stop
         self._compute = self.latest(
@@ -69,11 +69,10 @@ class Session:
         )
         self.origin = None
         self._requested = None
-        self._stages = Stages()
+        self._stages = ProgressRows()
         self._waiting = []  # callbacks for a reproducible result
-        self._restored = (
-            None  # the snapshot that is being brought back, until its data are on the screen
-        )
+        # The snapshot that is being restored, until its data are on the screen.
+        self._restored = None
         self._cancelled = False  # since the beginning of the last upload
         self.settling = False
         self.state.param.watch(lambda *events: self._request(), [*State.CHOICES, "with_full"])
@@ -83,20 +82,19 @@ class Session:
                 source.param.watch(
                     lambda *events, key=source.key: self._changed(key), list(source.controls)
                 )
-        self.state.param.watch(
-            lambda event: self._look(), "shown", precedence=1
-        )  # after the views have taken notice
+        # With this precedence, after the views.
+        self.state.param.watch(lambda event: self._look(), "shown", precedence=1)
         self.history = History(self)
 
     def latest(self, work, **callbacks):
         """A `Latest` job that ends with the session."""
         job = Latest(work, mailbox=self.mailbox, notify=self._notify, **callbacks)
-        self._jobs.append(job)
+        self.jobs.append(job)
         return job
 
     def start(self):
-        """Load the data of the chosen source, in a thread. When that fails, the earlier data stay
-        and the error is shown.
+        """Load the data of the chosen source, in a thread. If that fails, the earlier data stay and
+        the error is shown.
         """
         if not self.settling:
             self._restored = None
@@ -105,7 +103,7 @@ class Session:
     def _load_from(self, source, snapshot=None):
         loader = source.loader()
         if loader is not None:
-            self._stages = Stages("Data")
+            self._stages = ProgressRows("Data")
             self._load.request((source, loader, snapshot))
 
     def _changed(self, key):
@@ -114,15 +112,11 @@ class Session:
 
     @property
     def restoring(self):
-        """Whether choices are being brought back; until that is done, what changes is nobody's
-        choice.
-        """
+        """Whether choices are being restored; meanwhile, no change is made by the user."""
         return self._restored is not None
 
     def restore(self, snapshot):
-        """Bring back the choices of a `Snapshot`. Where they need other data, these are loaded
-        first.
-        """
+        """Restore the choices of a `Snapshot`, after loading other data where they need them."""
         source, other_data = (
             self.sources[snapshot.source],
             take(self).only_data != snapshot.only_data,
@@ -146,7 +140,7 @@ class Session:
         }
 
     def _look(self):
-        """Bring back axes and selection, once the points are on the screen that they are meant for."""
+        """Restore axes and selection, once the points that they belong to are on the screen."""
         snapshot, state = self._restored, self.state
         if snapshot is None or state.shown is None or state.shown is not state.dataset:
             return
@@ -170,7 +164,7 @@ class Session:
         self._request()
 
     def reproduce(self, callback):
-        """Call ``callback()`` on the session's thread once the result is one that depends on the
+        """Call ``callback()`` on the session's thread once there is a result that depends on the
         present choices alone.
 
         What is shown while sliders move starts from the eigenvectors before, and may differ from
@@ -186,14 +180,13 @@ class Session:
         return None if request is None else replace(request, reproducible=True)
 
     def _reproduced(self):
-        """Nothing is under way any more: serve those who wait for a reproducible result."""
+        """Nothing is under way any more: call those who wait for a reproducible result."""
         if not self._waiting:
             return
         if self.state.error:
             self._waiting.clear()
-        elif (
-            self.state.result.request != self._reproducible_request()
-        ):  # the choices have changed meanwhile
+        elif self.state.result.request != self._reproducible_request():
+            # The choices have changed in the meantime.
             self._compute.request(self._reproducible_request())
         else:
             waiting, self._waiting = self._waiting, []
@@ -209,7 +202,7 @@ class Session:
             Whether the file is still wanted: not after a `cancel` since its beginning.
         """
         if fraction == 0.0:
-            self._stages, self._cancelled = Stages("File", "Data"), False
+            self._stages, self._cancelled = ProgressRows("File", "Data"), False
         elif fraction < 1.0 and not self._cancelled:
             self._report(UPLOADING, fraction)
         else:
@@ -227,12 +220,12 @@ class Session:
             self.state.stage = "stopping"
 
     def close(self):
-        """Stop all jobs for good."""
-        for job in self._jobs:
+        """Stop all jobs permanently."""
+        for job in self.jobs:
             job.close()
 
     def wait(self, timeout=None):
-        """Block until the state's result is that of its choices; call it on the session's thread."""
+        """Block until the result is that of the choices. Call it on the session's thread."""
         self._load.wait(timeout)
         self._compute.wait(timeout)
 
@@ -244,7 +237,7 @@ class Session:
             self.state.notice = ""
         other_data = self._requested is None or request.dataset is not self._requested.dataset
         if not other_data:
-            self._stages = Stages()
+            self._stages = ProgressRows()
         self._requested = request
         self._compute.request(request, replace=other_data)
 
@@ -281,7 +274,7 @@ class Session:
             self.settling = False
 
     def _run(self, request, progress, publish):
-        warmup.wait(progress)
+        compiling.wait(progress)
 
         def show(result, enough=False):
             publish(result, enough)
@@ -291,10 +284,10 @@ class Session:
         return self._pipeline.run(request, progress, show)
 
     def _let_draw(self, progress):
-        """Wait, in the worker, until a first look is on the screen: what comes next would take the
-        processor from those who draw it.
+        """Wait, in the worker, until a first look is on the screen: the next computation would
+        compete with the threads that draw it.
         """
-        drawing = [job for job in self._jobs if job not in (self._load, self._compute)]
+        drawing = [job for job in self.jobs if job not in (self._load, self._compute)]
         taken = threading.Event()
 
         def stop_if_stale():
@@ -307,8 +300,9 @@ class Session:
         self.mailbox.post(taken.set)  # after the result itself
         self.mailbox.post(self._notify)
         with self._news:
-            self._news.wait_for(drawn, PATIENCE)
-            self._news.wait_for(stop_if_stale, BREATH)  # never true: only staleness ends it sooner
+            self._news.wait_for(drawn, DRAWING_PATIENCE)
+            # The predicate is never true; only an outdated request ends the wait sooner.
+            self._news.wait_for(stop_if_stale, PAINTING_TIME)
 
     def _notify(self):
         with self._news:
@@ -319,7 +313,7 @@ class Session:
             self.mailbox.post(self._update_busy)
 
     def _update_busy(self):
-        self.state.busy = any(job.busy for job in self._jobs)
+        self.state.busy = any(job.busy for job in self.jobs)
 
     def _accept(self, request, result):
         if request.dataset is self.state.dataset:
@@ -341,16 +335,12 @@ class Session:
             stage=stage, fraction=fraction, stages=self._stages.rows() if stage is not None else ()
         )
         if stage is None:
-            self.state.early = (
-                None  # where the work was stopped or has failed, the last result stands
-            )
+            self.state.early = None  # if the work was stopped or failed, the last result stands
             self._reproduced()
 
 
 def explain(error):
-    """The sentence that the user reads for an exception: its own, when it is one about what was
-    passed in.
-    """
+    """The message that the user reads for an exception: its own, if it is about the input."""
     if isinstance(error, (ValueError, TypeError, MemoryError)) and str(error):
         return str(error)
     return f"{type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""Session files: JSON with all choices, and with the data where nobody else has them."""
+"""Session files: JSON with all choices, and with the data unless they can be generated again."""
 
 import json
 
@@ -11,10 +11,10 @@ EXTENSION = ".json"
 ADVICE = "choose a file that Export > Session file has written"
 # As Python objects, small values take up to 30 times the memory that they take in a file, so they
 # are counted before.
-MAX_BYTES = 256 * 2**20  # of a file, nearly all of them those of a data file
+MAX_SESSION_BYTES = 256 * 2**20  # of a file, nearly all of them those of a data file
 MAX_PARTS = 100_000  # lists and objects; brackets in names are counted, too
 MAX_VALUES = 6_000_000  # nearly all of them selected points
-MAX_SELECTED = 5_000_000  # points; a longer selection is left out
+MAX_SAVED_SELECTION = 5_000_000  # points; a longer selection is left out
 
 
 def write(session):
@@ -27,7 +27,7 @@ def write(session):
         "source": key,
         "data": portable,
         "choices": now.choices,
-        "selection": now.selection.tolist() if len(now.selection) <= MAX_SELECTED else [],
+        "selection": now.selection.tolist() if len(now.selection) <= MAX_SAVED_SELECTION else [],
         "view": now.view,
     }
     return json.dumps(content, indent=1).encode()
@@ -41,9 +41,10 @@ def read(session, content) -> Snapshot:
     ValueError
         With what is wrong with the file.
     """
-    if len(content) > MAX_BYTES:
+    if len(content) > MAX_SESSION_BYTES:
         raise ValueError(
-            f"the session file is too large: {len(content):,} bytes, the limit is {MAX_BYTES:,}"
+            f"the session file is too large: {len(content):,} bytes, "
+            f"the limit is {MAX_SESSION_BYTES:,}"
         )
     for signs, limit, what in (
         (b"[{", MAX_PARTS, "lists and objects"),

@@ -26,8 +26,8 @@ class Shortcut(NamedTuple):
 
 SHORTCUTS = (
     Shortcut(("?",), "?", "help", "This list."),
-    Shortcut(("ctrl+z",), "Ctrl+Z", "undo", "Take the last change back."),
-    Shortcut(("ctrl+shift+z", "ctrl+y"), "Ctrl+Shift+Z", "redo", "Do again what was taken back."),
+    Shortcut(("ctrl+z",), "Ctrl+Z", "undo", "Undo the last change."),
+    Shortcut(("ctrl+shift+z", "ctrl+y"), "Ctrl+Shift+Z", "redo", "Redo what was undone."),
     Shortcut(("ctrl+s",), "Ctrl+S", "save", "Save a session file."),
     Shortcut(("d",), "D", "focus source", "Go to the data."),
     Shortcut(("s",), "S", "focus sigma", "Go to the kernel width σ; then the arrow keys move it."),
@@ -41,7 +41,8 @@ SHORTCUTS = (
         ("b",),
         "B",
         "drag box",
-        "Let dragging select the points in a box. Shift adds, Ctrl+Shift takes away.",
+        "Let dragging select the points in a box. Shift adds to the selection, "
+        "Ctrl+Shift removes from it.",
     ),
     Shortcut(("o",), "O", "drag lasso", "Let dragging select the points in a lasso."),
     Shortcut(("t",), "T", "tables", "Show tables in place of the plots, or the plots again."),
@@ -49,14 +50,14 @@ SHORTCUTS = (
     Shortcut(("]",), "]", "next point", "Select the next point."),
     Shortcut(("[",), "[", "previous point", "Select the previous point."),
     Shortcut(("Escape",), "Esc", "select nothing", "Select nothing."),
-    Shortcut(("+", "="), "+", "zoom in", "Look closer."),
-    Shortcut(("-",), "−", "zoom out", "Look from further away."),
+    Shortcut(("+", "="), "+", "zoom in", "Zoom in."),
+    Shortcut(("-",), "−", "zoom out", "Zoom out."),
     Shortcut(("0",), "0", "zoom reset", "Show everything."),
     Shortcut(
         ("shift+ArrowLeft",),
         "Shift+←",
         "move left",
-        "Move the window to the left; so too with the other arrows.",
+        "Move the window to the left; the other arrow keys work alike.",
     ),
     Shortcut(("shift+ArrowRight",), "", "move right", ""),
     Shortcut(("shift+ArrowUp",), "", "move up", ""),

@@ -1,5 +1,5 @@
-"""The choices of a session as plain values: what undo, the address of the page and a session file
-bring back.
+"""The choices of a session as plain values, which undo, the address of the page and session files
+restore.
 """
 
 from dataclasses import dataclass, field
@@ -12,8 +12,8 @@ from .state import AUTOMATIC, State
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The choices of a session at one moment. What was chosen automatically is left out: it follows
-    from the rest.
+    """The choices of a session at one moment. What was chosen automatically is left out, as it
+    follows from the rest.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Snapshot:
 
     @property
     def only_data(self):
-        """What decides which points there are."""
+        """The part of the choices that decides which points there are."""
         return (self.source, self.data)
 
 

@@ -1,4 +1,4 @@
-"""What the user has chosen and what came out: plain parameters, no widgets, no threads."""
+"""What the user has chosen and what was computed: plain parameters, no widgets, no threads."""
 
 import numpy as np
 import param
@@ -7,11 +7,12 @@ from kdegraph.datasets import Dataset
 from .pipeline import Early, Request, Result
 from .projection import axes
 
+# A parameter, and the parameter that says whether it is chosen automatically.
 AUTOMATIC = {
     "sigma": "sigma_auto",
     "n_rounds": "rounds_auto",
     "n_clusters": "clusters_auto",
-}  # a parameter, and the box that sets it
+}
 
 
 class State(param.Parameterized):
@@ -29,19 +30,22 @@ class State(param.Parameterized):
         bounds=(0, None),
         inclusive_bounds=(False, True),
         label="Kernel width σ",
-        doc="Two points at distance σ are similar to degree 1/e. Small: many islands; large: everything is connected.",
+        doc="Two points at distance σ have similarity 1/e. "
+        "If σ is small, there are many islands; if it is large, everything is connected.",
     )
     sigma_auto = param.Boolean(
         default=True,
         label="auto σ",
-        doc="The value known to suit the data or, without one, the mean distance of a point to its 10th nearest neighbor.",
+        doc="The value that is known to suit the data or, without one, "
+        "the mean distance of a point to its 10th nearest neighbor.",
     )
     n_rounds = param.Integer(
         default=20,
         bounds=(1, 1000),
         softbounds=(1, 60),
         label="Rounds L",
-        doc="Neighbors drawn per point. More rounds: a denser graph that is closer to the full one.",
+        doc="Neighbors drawn per point. "
+        "More rounds give a denser graph that is closer to the full one.",
     )
     rounds_auto = param.Boolean(
         default=False, label="auto L", doc="L grows with the logarithm of the number of points."
@@ -69,7 +73,8 @@ class State(param.Parameterized):
         default=0,
         bounds=(0, 2**32 - 1),
         label="Seed",
-        doc="Start of all random draws of the graph and the clustering. The same seed gives the same result.",
+        doc="Seed of all random draws of the graph and the clustering. "
+        "The same seed gives the same result.",
     )
 
     horizontal = param.Selector(
@@ -95,19 +100,22 @@ class State(param.Parameterized):
             "Of the selection": "selection",
         },
         label="Which edges",
-        doc="All of them, the 3,000 of greatest weight as lines, or none but those at selected points. With a selection, only its edges.",
+        doc="All of them, the 3,000 with the largest weights as lines, "
+        "or only those at selected points. With a selection, only its edges are drawn.",
     )
     drag = param.Selector(
         default="move",
         objects={"Move": "move", "Box": "box", "Lasso": "lasso"},
         label="Drag",
-        doc="What dragging in a plot does: move the window, or select the points in a box or a lasso. Shift adds, Ctrl+Shift takes away.",
+        doc="What dragging in a plot does: move the window, or select the points in a box "
+        "or a lasso. Shift adds to the selection, Ctrl+Shift removes from it.",
     )
     segments = param.Selector(
         default="colors",
         objects={"Cluster colors": "colors", "Mean colors": "means", "Boundaries": "boundaries"},
         label="Segments",
-        doc="Each segment of the photograph in the color of its cluster, in its own mean color, or only its outline.",
+        doc="Each segment of the photograph in the color of its cluster, "
+        "in its own mean color, or only its outline.",
     )
     overlay = param.Number(
         default=0.55,
@@ -126,7 +134,8 @@ class State(param.Parameterized):
 
     shown = param.ClassSelector(
         class_=Dataset,
-        doc="The points that are drawn: as `dataset`, or those before while the first result is near.",
+        doc="The points that are drawn: those of `dataset`, or the earlier ones until "
+        "there is a first result.",
     )
     selection = param.Array(
         default=np.empty(0, dtype=np.intp),
@@ -151,7 +160,8 @@ class State(param.Parameterized):
     )
     fraction = param.Number(default=1.0, doc="How much of the stage is done, from 0 to 1.")
     stages = param.Parameter(
-        default=(), doc="All stages of the work and how much of each is done, as `Stages.rows`."
+        default=(),
+        doc="All stages of the work and how much of each is done, as `ProgressRows.rows`.",
     )
 
     CHOICES = (
@@ -165,6 +175,7 @@ class State(param.Parameterized):
         "n_neighbors",
         "seed",
     )
+    # What undo, the address and a session file restore.
     KEPT = (
         *CHOICES[1:],
         "horizontal",
@@ -173,7 +184,7 @@ class State(param.Parameterized):
         "edges",
         "segments",
         "overlay",
-    )  # what undo, the address and a session file bring back
+    )
 
     def request(self):
         """The computation that the present choices ask for, or None without data."""
@@ -196,7 +207,7 @@ class State(param.Parameterized):
         )
 
     def show(self):
-        """Draw the present data from now on: selection and axes start anew, the other choices stay."""
+        """Draw the present data from now on: selection and axes start anew, other choices stay."""
         if self.shown is self.dataset:
             return
         names = list(axes(self.dataset))
@@ -235,7 +246,7 @@ class State(param.Parameterized):
             self.param.update(**values)
 
     def outcome(self, method):
-        """The newest outcome of a method ("kde" or "knn") for the points that are shown, or None."""
+        """The newest outcome of a method for the points that are shown, or None."""
         if self.result is None or self.result.request.dataset is not self.shown:
             return None
         return self.result.outcomes.get(method)

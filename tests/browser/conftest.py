@@ -37,7 +37,10 @@ ARGUMENTS = [
 ]
 # What the web server logs when a page is closed while a message is on its way to it.
 LEFT_EARLY = re.compile(
-    r"[^\n]*Task exception was never retrieved\nfuture: [^\n]*WebSocketClosedError\(\)>\n.*?\ntornado\.websocket\.WebSocketClosedError\n",
+    r"[^\n]*Task exception was never retrieved\n"
+    r"future: [^\n]*WebSocketClosedError\(\)>\n"
+    r".*?\n"
+    r"tornado\.websocket\.WebSocketClosedError\n",
     re.DOTALL,
 )
 
@@ -55,7 +58,8 @@ def chromium():
     path = find()
     if path is None:
         pytest.fail(
-            "no Chromium: run `make test`, or install chromium or google-chrome, or set CHROMIUM=/path/to/it"
+            "no Chromium: run `make test`, or install chromium or google-chrome, "
+            "or set CHROMIUM=/path/to/it"
         )
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)

@@ -43,7 +43,8 @@ class Report:
             shutil.copy(actual, baseline)
         if not baseline.exists():
             raise AssertionError(
-                f"there is no baseline {baseline.name}: run `make screenshots`, look at the picture, commit it"
+                f"there is no baseline {baseline.name}: run `make screenshots`, "
+                "look at the picture, commit it"
             )
         problem, difference = compare(baseline, actual)
         shutil.copy(baseline, self.folder / f"{name}-expected.png")
@@ -63,7 +64,10 @@ class Report:
             + "</div>"
             for name, problem, different in self._rows
         )
-        style = "body{font:15px sans-serif} div{display:flex;gap:8px} figure{margin:0;flex:1} img{width:100%;border:1px solid #999}"
+        style = (
+            "body { font: 15px sans-serif } div { display: flex; gap: 8px } "
+            "figure { margin: 0; flex: 1 } img { width: 100%; border: 1px solid #999 }"
+        )
         (self.folder / "index.html").write_text(
             f"<!doctype html><title>Screenshots</title><style>{style}</style>{cells}"
         )
@@ -79,10 +83,8 @@ def compare(expected, actual):
     """
     expected, actual = (Image.open(path).convert("RGBA") for path in (expected, actual))
     if expected.size != actual.size:
-        return (
-            f"{actual.size[0]} x {actual.size[1]} pixels, expected {expected.size[0]} x {expected.size[1]}",
-            None,
-        )
+        sizes = ["{} x {} pixels".format(*picture.size) for picture in (actual, expected)]
+        return f"{sizes[0]}, expected {sizes[1]}", None
     if np.array_equal(expected, actual):
         return "", None
     difference = Image.new("RGBA", expected.size)

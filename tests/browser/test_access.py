@@ -11,7 +11,10 @@ FOCUSED = """() => {
   while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
   return element?.getAttribute("aria-label") ?? element?.textContent ?? ""
 }"""
-OVERFLOWS = "() => [document.documentElement.scrollWidth > innerWidth, document.documentElement.scrollHeight > innerHeight]"
+OVERFLOWS = """() => {
+  const {scrollWidth, scrollHeight} = document.documentElement
+  return [scrollWidth > innerWidth, scrollHeight > innerHeight]
+}"""
 
 
 def serious(part, only=None, tries=5):
@@ -111,7 +114,7 @@ def test_keys_lead_to_the_controls(explorer):
     page.change(lambda: page.page.keyboard.press("ArrowRight"))
     assert "3 clusters" in page.status()
     page.page.keyboard.press("?")
-    page.page.get_by_role("dialog").get_by_text("Take the last change back.").wait_for()
+    page.page.get_by_role("dialog").get_by_text("Undo the last change.").wait_for()
     page.page.keyboard.press("Escape")
     page.page.get_by_role("dialog").wait_for(state="hidden")
 
@@ -178,7 +181,9 @@ def test_everything_fits(first_view, size):
         assert min(box["width"], box["height"]) > 20
 
 
-CARDS = """cards => cards.filter(card => card.checkVisibility()).map(card => card.getBoundingClientRect())
+CARDS = """cards => cards
+  .filter(card => card.checkVisibility())
+  .map(card => card.getBoundingClientRect())
   .map(({left, right, top, bottom}) => ({left, right, top, bottom}))"""
 
 

@@ -138,12 +138,16 @@ def test_upload_of_a_large_file_shows_its_progress(explorer, tmp_path):
 
 # Notes what the line of the status says, and how full its bar is while a file arrives.
 WATCH_STATUS = """() => {
-  const bar = () => Number(look.within(look.part(".kg-progress"), "[role=progressbar]")[0]?.getAttribute("aria-valuenow") ?? -1)
+  const bar = () => {
+    const [progress] = look.within(look.part(".kg-progress"), "[role=progressbar]")
+    return Number(progress?.getAttribute("aria-valuenow") ?? -1)
+  }
   window.said = []; window.fractions = []
   const note = () => {
     const line = look.status()
     if (line !== window.said.at(-1)) window.said.push(line)
-    if (line.startsWith("File: arriving") && bar() < 100) window.fractions.push(bar())  // at 100 it is still that of the work before
+    // A full bar is still that of the work before.
+    if (line.startsWith("File: arriving") && bar() < 100) window.fractions.push(bar())
     requestAnimationFrame(note)
   }
   note()
@@ -188,13 +192,15 @@ def test_bad_files_give_a_message_and_keep_the_last_good_state(explorer, tmp_pat
 
 
 PLACES = """([name, places]) => {
-  const figure = Bokeh.documents.map(doc => doc.get_model_by_name(name)).find(Boolean), view = Bokeh.index.find_one(figure)
+  const view = Bokeh.index.find_one(look.figure(name))
   const {left, top} = view.el.getBoundingClientRect()
-  return places.map(([x, y]) => [left + view.frame.x_scale.compute(x), top + view.frame.y_scale.compute(y)])
+  const {x_scale, y_scale} = view.frame
+  return places.map(([x, y]) => [left + x_scale.compute(x), top + y_scale.compute(y)])
 }"""
-SELECTED = """name => Bokeh.documents.map(doc => doc.get_model_by_name(name)).find(Boolean)
-  .renderers.map(renderer => renderer.data_source.selected.indices).find(indices => indices.length) ?? []"""
-DRAGS = "([name, tool]) => Bokeh.documents.map(doc => doc.get_model_by_name(name)).find(Boolean).toolbar.active_drag.type === tool"
+SELECTED = """name => look.figure(name).renderers
+  .map(renderer => renderer.data_source.selected.indices)
+  .find(indices => indices.length) ?? []"""
+DRAGS = "([name, tool]) => look.figure(name).toolbar.active_drag.type === tool"
 PLOT = "KDE graph: points and edges"
 
 

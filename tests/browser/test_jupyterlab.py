@@ -10,8 +10,8 @@ from browser.explorer_page import ExplorerPage
 
 NOTEBOOK = "explore.ipynb"
 SETTINGS = {
-    "@jupyterlab/apputils-extension/notification.jupyterlab-settings": '{"fetchNews": "false", "checkForUpdates": false}',
-    "@jupyterlab/notebook-extension/tracker.jupyterlab-settings": '{"autoStartDefaultKernel": true}',
+    "apputils-extension/notification": '{"fetchNews": "false", "checkForUpdates": false}',
+    "notebook-extension/tracker": '{"autoStartDefaultKernel": true}',
 }
 
 
@@ -21,7 +21,7 @@ def lab(serve, tmp_path_factory, pytestconfig):
     folder = tmp_path_factory.mktemp("lab")
     shutil.copy(pytestconfig.rootpath / "examples" / NOTEBOOK, folder)
     for name, content in SETTINGS.items():
-        path = folder / "settings" / name
+        path = folder / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
     places = {

@@ -8,24 +8,29 @@ MOVES = 40
 
 # Looks at every frame, until it is told to stop.
 WATCH = """() => {
-  const model = name => Bokeh.documents.map(doc => doc.get_model_by_name(name)).find(Boolean)
-  const column = (name, key) => model(name).renderers.map(renderer => renderer.data_source.data[key]).find(Boolean)
-  const watch = window.watch = {frames: 0, blank: [], pictures: new Set(), spectra: new Set(), stop: false}
+  const watch = {frames: 0, blank: [], pictures: new Set(), spectra: new Set(), stop: false}
+  window.watch = watch
   let last = null
-  const look = () => {
+  const inspect = () => {
     watch.frames += 1
-    const image = column("KDE graph: points and edges", "image")?.[0], values = column("KDE graph: eigenvalues", "value")
-    if (!values?.length || values.some(value => !Number.isFinite(value))) watch.blank.push("eigenvalues")
+    const image = look.columns("KDE graph: points and edges", "image")[0]?.[0]
+    const values = look.columns("KDE graph: eigenvalues", "value")[0]
+    const numbers = values?.length && values.every(value => Number.isFinite(value))
+    if (!numbers) watch.blank.push("eigenvalues")
     if (image === undefined) watch.blank.push("no image")
     else if (image !== last && !image.some(Boolean)) watch.blank.push("empty image")
     if (values) watch.spectra.add(Array.from(values).join())
     watch.pictures.add(image)
     last = image
-    if (!watch.stop) requestAnimationFrame(look)
+    if (!watch.stop) requestAnimationFrame(inspect)
   }
-  look()
+  inspect()
 }"""
-SEEN = "() => { const w = window.watch; w.stop = true; return [w.frames, w.blank, w.pictures.size, w.spectra.size] }"
+SEEN = """() => {
+  const {frames, blank, pictures, spectra} = window.watch
+  window.watch.stop = true
+  return [frames, blank, pictures.size, spectra.size]
+}"""
 
 
 def drag(page, moves=MOVES):

@@ -2,10 +2,10 @@
 
 import pytest
 
-ALL_ROUNDS = """([name, rounds]) => Bokeh.documents.map(doc => doc.get_model_by_name(name)).find(Boolean)
-  ?.renderers.some(renderer => renderer.data_source.data["error"]?.length === rounds)"""
-EDGES = """names => names.every(name => Bokeh.documents.map(doc => doc.get_model_by_name(name)).find(Boolean)
-  ?.renderers.some(renderer => renderer.data_source.data["image"]?.[0]?.some?.(Boolean)))"""
+ALL_ROUNDS = """([name, rounds]) =>
+  look.columns(name, "error").some(errors => errors.length === rounds)"""
+EDGES = """names => names.every(name =>
+  look.columns(name, "image").some(images => images[0]?.some?.(Boolean)))"""
 # The views: the name of the tab, and what is there once nothing more comes.
 VIEWS = {
     "moons": (

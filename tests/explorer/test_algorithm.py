@@ -1,20 +1,16 @@
 """What the explorer shows of the algorithm, against the graph that the library has drawn."""
 
-from itertools import pairwise
-
 import kdegraph
 import numpy as np
 import pytest
 from kdegraph import datasets
-from kdegraph_explorer.algorithm.halving import halvings, sample_of
-from kdegraph_explorer.algorithm.neighborhood import neighborhood
-from kdegraph_explorer.algorithm.rounds import (
-    adjacency_after,
+from kdegraph_explorer.algorithm.convergence import (
     convergence,
     estimated_eigenvalues,
     rounds_to_compare,
 )
-from kdegraph_explorer.algorithm.scaling import Series, measure
+from kdegraph_explorer.algorithm.neighborhood import neighborhood
+from kdegraph_explorer.algorithm.timing import Series, measure
 from kdegraph_explorer.algorithm.trees import TreeKeeper
 
 
@@ -26,39 +22,9 @@ def graph():
     )
 
 
-def test_halving_ends_at_the_neighbor_that_algorithm_1_has_drawn(graph):
-    tree = TreeKeeper()(graph.points)
-    for point in range(0, 300, 7):
-        for draw in range(7):
-            assert (
-                sample_of(halvings(graph, tree, point, draw), tree) == graph.neighbors[point, draw]
-            )
-
-
-def test_halving_halves(graph):
-    tree = TreeKeeper()(graph.points)
-    steps = halvings(graph, tree, 11, 3)
-    row = np.exp(-((graph.points - graph.points[11]) ** 2).sum(axis=1) / graph.sigma**2)
-    row[11] = 0
-    assert (steps[0].start, steps[0].stop) == (0, 300)
-    for step, after in pairwise(steps):
-        assert (after.start, after.stop) == step.chosen
-    for step in steps:
-        assert step.middle == (step.start + step.stop) // 2
-        np.testing.assert_allclose(
-            step.left, row[tree.order[step.start : step.middle]].sum(), rtol=1e-12
-        )
-        np.testing.assert_allclose(
-            step.right, row[tree.order[step.middle : step.stop]].sum(), rtol=1e-12
-        )
-        assert 0 <= step.uniform < 1
-    assert steps[-1].chosen[1] - steps[-1].chosen[0] == 1
-
-
-def test_isolated_point_has_no_halving():
+def test_isolated_point_has_no_neighbors():
     X = np.array([[0.0, 0.0], [0.1, 0.0], [1e6, 0.0]])
     graph = kdegraph.similarity_graph(X, sigma=0.1, n_rounds=4, seed=0)
-    assert halvings(graph, TreeKeeper()(X), 2, 0) == []
     found = neighborhood(graph, 2, 2)
     assert found.sampled.tolist() == []
     assert found.nearest.tolist() == [1, 0]
@@ -86,43 +52,14 @@ def test_neighborhood_is_that_of_the_graph(graph):
     assert [found.times_drawn(j) for j in drawn] == times.tolist()
 
 
-@pytest.mark.parametrize(("n_points", "fewest", "most"), [(1, 0, 0), (2, 1, 1), (3, 1, 2)])
-def test_few_points(n_points, fewest, most):
+@pytest.mark.parametrize("n_points", [1, 2, 3])
+def test_few_points(n_points):
     X = np.arange(2.0 * n_points).reshape(-1, 2)
     graph = kdegraph.similarity_graph(X, sigma=2.0, n_rounds=3, seed=0)
     assert len(neighborhood(graph, 0, n_points - 1).nearest) == n_points - 1
-    assert fewest <= len(halvings(graph, TreeKeeper()(X), 0, 0)) <= most
 
 
 # ---- rounds
-
-
-def test_all_rounds_give_the_graph_and_fewer_give_its_part(graph):
-    tree = TreeKeeper()(graph.points)
-    assert adjacency_after(graph, tree, 7) is graph.adjacency
-    part = adjacency_after(graph, tree, 3)
-    drawn = graph.neighbors[:, :3]
-    expected = np.zeros((300, 300), bool)
-    expected[np.repeat(np.arange(300), 3), drawn.ravel()] = True
-    np.testing.assert_array_equal(part.toarray() > 0, expected | expected.T)
-
-
-@pytest.mark.parametrize("sampler", ["recursive", "rejection", "rows"])
-@pytest.mark.parametrize("weighting", ["inclusion", "paper"])
-def test_rounds_weigh_edges_as_the_library_does(sampler, weighting):
-    X = datasets.make("moons", n=200, seed=0).X
-    options = {"sigma": 0.3, "seed": 3, "sampler": sampler, "weighting": weighting}
-    graph = kdegraph.similarity_graph(X, n_rounds=8, **options)
-    tree, n_rounds = TreeKeeper()(X), 5
-    found = adjacency_after(graph, tree, n_rounds).tocoo()
-    i, j = found.coords
-    kernel = np.exp(-((X[i] - X[j]) ** 2).sum(axis=1) / 0.09)
-    a, b = kernel / graph.kernel_degrees[i], kernel / graph.kernel_degrees[j]
-    if weighting == "inclusion" and graph.draws == "independent":
-        a, b = 1 - (1 - a) ** n_rounds, 1 - (1 - b) ** n_rounds
-    else:
-        a, b = np.minimum(n_rounds * a, 1), np.minimum(n_rounds * b, 1)
-    np.testing.assert_allclose(found.data, kernel / (a + b - a * b), rtol=1e-9)
 
 
 def test_convergence_is_followed_round_by_round(graph):
@@ -202,7 +139,7 @@ def test_every_method_is_timed_at_every_size():
 
 
 def test_full_graph_of_many_points_is_not_timed(monkeypatch):
-    monkeypatch.setattr("kdegraph_explorer.algorithm.scaling.FULL_UP_TO", 150)
+    monkeypatch.setattr("kdegraph_explorer.algorithm.timing.FULL_TIMED_UP_TO", 150)
     timings = measure(series(methods=("full",)), lambda stage, fraction: None, lambda part: None)
     assert [timing.n for timing in timings] == [100]
 

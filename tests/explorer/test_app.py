@@ -15,7 +15,10 @@ def served(tmp_path):
     running = []
 
     def start(*arguments):
-        code = "import ast, sys; from kdegraph_explorer.app import serve; serve(*map(ast.literal_eval, sys.argv[1:]))"
+        code = (
+            "import ast, sys; from kdegraph_explorer.app import serve; "
+            "serve(*map(ast.literal_eval, sys.argv[1:]))"
+        )
         process = subprocess.Popen(
             [sys.executable, "-c", code, *map(repr, arguments)], stdout=subprocess.PIPE, text=True
         )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from kdegraph import Cancelled, datasets
 from kdegraph_explorer.pipeline import Pipeline, Request
-from kdegraph_explorer.stages import ROWS
+from kdegraph_explorer.progress_rows import ROWS
 
 
 def ignore(*args, **options):

@@ -7,9 +7,9 @@ import kdegraph_explorer.pipeline as pipeline
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from explorer_objects import settle, view
+from explorer_objects import settle, source, view
 from kdegraph import datasets
-from kdegraph_explorer.algorithm.scaling import Timing
+from kdegraph_explorer.algorithm.timing import Timing
 from kdegraph_explorer.views import VIEWS, describe
 from kdegraph_explorer.views.caption import Caption
 
@@ -79,7 +79,7 @@ def test_a_table_takes_the_place_of_its_plot_and_stays_current(explorer):
 def test_neighbors_in_words(explorer):
     shown = show(explorer, "point")
     graph = explorer.graph
-    told = shown._describe_neighbors(True)
+    told = shown.describe_neighbors(True)
     rows = {row[0]: dict(zip(told.columns, row, strict=True)) for row in told.rows}
     drawn, times = np.unique(graph.neighbors[0], return_counts=True)
     for j, count in zip(drawn.tolist(), times.tolist(), strict=True):
@@ -102,9 +102,9 @@ def test_neighbors_in_words(explorer):
 
 def test_halving_in_words(explorer):
     shown = show(explorer, "point")
-    told = shown._describe_halving(True)
+    told = shown.describe_halving(True)
     assert told.summary.startswith(
-        f"Draw {shown._draw.value} of point 0: {len(told.rows)} halvings of 90 points lead to point "
+        f"Draw {shown.draw.value} of point 0: {len(told.rows)} halvings of 90 points lead to point "
     )
     assert told.rows[0][1] == 90
     for row in told.rows:
@@ -115,15 +115,15 @@ def test_halving_in_words(explorer):
 
 def test_rounds_in_words(explorer):
     shown = show(explorer, "rounds")
-    told = describe.convergence(shown._found, shown._limit, shown._limit_of, True)
+    told = shown.describe_eigenvalues(True)
     assert [row[0] for row in told.rows] == [1, 2, 3, 4, 5, 6, "full graph, exact"]
     assert [float(value) for value in told.rows[5][1:]] == pytest.approx(
         explorer.spectrum.eigenvalues[:6], rel=5e-3, abs=1e-3
     )
-    edges = dict(shown._describe_graph(True).rows)["Edges"]
+    edges = dict(shown.describe_graph(True).rows)["Edges"]
     assert edges == explorer.graph.adjacency.nnz // 2
     relative = explorer.graph.adjacency.sum(axis=1) / explorer.graph.kernel_degrees - 1
-    errors = describe.degree_errors(shown._found, True)
+    errors = shown.describe_degrees(True)
     assert float(errors.rows[-1][1]) == pytest.approx(np.sqrt(np.mean(relative**2)), rel=1e-3)
     assert f"{np.sqrt(np.mean(relative**2)):.3g} after round 6" in errors.summary
 
@@ -131,8 +131,9 @@ def test_rounds_in_words(explorer):
 def test_embedding_degrees_and_conductances_in_words(explorer):
     shown = show(explorer, "spectral")
     outcome = explorer.session.state.outcome("kde")
-    places = shown._embedding.positions
-    told = describe.embedding(explorer.session.state, places, shown._names(), True)
+    placed = source(shown.figures()[0], "points").data
+    places = np.column_stack([placed["x"], placed["y"]])
+    told = shown.describe_embedding(True)
     first = places[outcome.colors == 0]
     assert told.rows[0][:2] == ("Cluster 1", len(first))
     assert told.rows[0][2:] == pytest.approx(
@@ -173,14 +174,14 @@ def test_eigenvalues_that_have_not_converged_are_told_for_estimates(explorer, mo
         lambda *args, **options: replace(solve(*args, **options), converged=False),
     )
     shown = view(explorer, "spectrum")
-    assert not any("estimates" in note.text for note in shown._notes.values())
+    assert not any("estimates" in plot.note for plot in shown.plots.values())
     explorer.session.state.choose(n_neighbors=7)
     settle(explorer)
-    assert [method for method, note in shown._notes.items() if "estimates" in note.text] == ["knn"]
+    assert [method for method, plot in shown.plots.items() if "estimates" in plot.note] == ["knn"]
     assert "have not converged" in captions(shown)["Eigenvalues, k-NN graph"].summary
 
 
 def test_effort_for_eigenvalues_is_bounded_where_the_graph_is_large():
     assert pipeline.max_products(sp.eye_array(1000, format="csr")) is None
     huge = SimpleNamespace(nnz=20_000_000)
-    assert pipeline.max_products(huge) == pipeline.FEWEST_PRODUCTS
+    assert pipeline.max_products(huge) == pipeline.MIN_PRODUCTS

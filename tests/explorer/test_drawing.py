@@ -4,12 +4,12 @@ import kdegraph
 import numpy as np
 import pytest
 import scipy.sparse
-from explorer_objects import settle, view
+from explorer_objects import image, settle, view
 from kdegraph import datasets
 from kdegraph_explorer.drawing.edges import chosen_edges, edge_list, edges_of, strongest_edges
 from kdegraph_explorer.drawing.figures import Frame, extent_of
 from kdegraph_explorer.drawing.painter import Painter, Scene, point_radius
-from kdegraph_explorer.drawing.palette import CLUSTERS, cluster_colors, packed, rgb
+from kdegraph_explorer.drawing.palette import CLUSTER_COLORS, cluster_colors, packed, rgb
 from kdegraph_explorer.drawing.raster import draw
 from kdegraph_explorer.projection import positions, principal_components
 from kdegraph_explorer.selection import indices_within
@@ -197,26 +197,26 @@ def test_which_edges_are_drawn_is_chosen(explore):
     np.testing.assert_array_equal(chosen_edges(graph, nothing, "all"), edge_list(graph))
     np.testing.assert_array_equal(chosen_edges(graph, nothing, "strongest"), strongest_edges(graph))
     explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_clusters=2)
-    plot = view(explorer, "points")._plots["kde"]
-    before = np.count_nonzero(plot._image.data["image"][0])
+    plot = view(explorer, "points").figures()[0]
+    before = np.count_nonzero(image(plot))
     explorer.session.state.edges = "selection"
     settle(explorer)
-    assert np.count_nonzero(plot._image.data["image"][0]) == 0
+    assert np.count_nonzero(image(plot)) == 0
     explorer.session.state.edges = "strongest"
     settle(explorer)
-    assert 0 < np.count_nonzero(plot._image.data["image"][0]) <= before
+    assert 0 < np.count_nonzero(image(plot)) <= before
 
 
 def test_only_the_edges_of_the_selection_are_drawn(explore):
     explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_clusters=2)
-    plot = view(explorer, "points")._plots["kde"]
-    before = np.count_nonzero(plot._image.data["image"][0])
+    plot = view(explorer, "points").figures()[0]
+    before = np.count_nonzero(image(plot))
     explorer.session.state.selection = np.array([5])
     settle(explorer)
-    assert 0 < np.count_nonzero(plot._image.data["image"][0]) < before / 3
+    assert 0 < np.count_nonzero(image(plot)) < before / 3
     explorer.session.state.selection = np.empty(0, dtype=np.intp)
     settle(explorer)
-    assert np.count_nonzero(plot._image.data["image"][0]) == before
+    assert np.count_nonzero(image(plot)) == before
 
 
 def test_painter_paints_what_has_changed():
@@ -238,7 +238,7 @@ def test_painter_paints_what_has_changed():
 
 
 def test_colors_are_distinct_and_end_with_the_neutral_one():
-    for n in (1, 2, len(CLUSTERS), 40):
+    for n in (1, 2, len(CLUSTER_COLORS), 40):
         rows = cluster_colors(n)
         assert rows.shape == (n + 1, 3)
         assert len(np.unique(rows, axis=0)) == n + 1

@@ -79,13 +79,13 @@ def test_sessions_that_end_free_their_memory_and_threads(server, monkeypatch):
     assert len({id(explorer.session.state) for explorer in explorers}) == N_SESSIONS
     for explorer in explorers:
         explorer.session.start()
-    jobs = [job for explorer in explorers for job in explorer.session._jobs]
+    jobs = [job for explorer in explorers for job in explorer.session.jobs]
     del explorer, explorers
     for session in sessions:
         session.force_roundtrip()
         session.close()
     del sessions, session
-    wait_until(lambda: all(job._closed for job in jobs))
+    wait_until(lambda: all(job.closed for job in jobs))
     wait_until(lambda: not workers())
     jobs.clear()  # they hold on to their session
 

@@ -1,4 +1,4 @@
-"""What slow work shows before its result: a graph of few rounds, edges that have no clusters yet."""
+"""What slow work shows before its result: a graph of few rounds, edges without clusters."""
 
 import threading
 import time
@@ -6,7 +6,7 @@ import time
 import kdegraph
 import kdegraph_explorer.pipeline as pipeline
 import kdegraph_explorer.session as module
-from explorer_objects import PATIENCE, settle, view
+from explorer_objects import PATIENCE, settle, source, view
 from kdegraph import datasets
 
 MOONS = datasets.make("moons", n=300, seed=1)
@@ -48,7 +48,7 @@ def test_a_newer_request_stops_the_rest_of_a_coarse_one(sessions, monkeypatch):
         return compute(X, sigma=sigma, n_rounds=n_rounds, progress=progress, **options)
 
     monkeypatch.setattr(pipeline, "similarity_graph", slow_when_full)
-    session._compute._grace = PATIENCE
+    session.jobs[0].grace = PATIENCE
     session.state.choose(sigma=0.2)
     assert started.wait(PATIENCE)
     session.state.choose(sigma=0.25)
@@ -62,8 +62,8 @@ def test_the_rest_waits_for_the_drawing_of_the_first_look_unless_it_is_stopped(
     sessions, monkeypatch
 ):
     monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
-    monkeypatch.setattr(module, "PATIENCE", 10 * PATIENCE)
-    monkeypatch.setattr(module, "BREATH", 0.0)
+    monkeypatch.setattr(module, "DRAWING_PATIENCE", 10 * PATIENCE)
+    monkeypatch.setattr(module, "PAINTING_TIME", 0.0)
     session = sessions(MOONS, sigma=0.15, n_rounds=20, n_clusters=2)
     drawn, rounds = threading.Event(), []
     drawing = session.latest(
@@ -78,7 +78,7 @@ def test_the_rest_waits_for_the_drawing_of_the_first_look_unless_it_is_stopped(
     session.state.param.watch(seen, "result")
     session.state.choose(sigma=0.2)
     until(session, lambda: drawing.busy)
-    assert session._compute.busy
+    assert session.jobs[0].busy
     assert rounds == [pipeline.FEW_ROUNDS]
     drawn.set()
     session.wait(PATIENCE)
@@ -107,9 +107,9 @@ def test_edges_of_many_draws_are_shown_before_their_clusters_and_not_drawn_twice
 ):
     monkeypatch.setattr(pipeline, "SLOW_DRAWS", 1000)
     explorer = explore(datasets.make("moons", n=300, seed=0).X, sigma=0.15, n_clusters=2)
-    plot, state = view(explorer, "points")._plots["kde"], explorer.session.state
+    plot, state = view(explorer, "points").figures()[0], explorer.session.state
     drawn, compute, go_on = [], pipeline.find_spectrum, threading.Event()
-    plot._image.on_change(
+    source(plot, "image").on_change(
         "data",
         lambda attr, old, new: (
             drawn.append((state.early, state.outcome("kde").graph)) or go_on.set()

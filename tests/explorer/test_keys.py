@@ -4,7 +4,7 @@ without eyes.
 
 import numpy as np
 import pytest
-from explorer_objects import settle
+from explorer_objects import part, settle
 from kdegraph import datasets
 from kdegraph_explorer.exports import EXPORTS
 from kdegraph_explorer.shortcuts import SHORTCUTS
@@ -28,7 +28,7 @@ def press(explorer, key):
 def test_every_key_does_something_and_is_explained(explorer):
     browser = explorer.toolbar.browser
     assert sum(len(shortcut.keys) for shortcut in SHORTCUTS) == len(browser.keys)
-    assert set(browser.keys.values()) <= set(explorer.toolbar._actions)
+    assert set(browser.keys.values()) <= set(explorer.toolbar.actions)
     assert all(shortcut.sentence for shortcut in SHORTCUTS if shortcut.shown)
     assert all(shortcut.shown in help_text() for shortcut in SHORTCUTS)
 
@@ -41,16 +41,16 @@ def test_every_key_can_be_pressed(explorer):
 
 def test_undo_and_redo_by_key(explorer):
     state = explorer.session.state
-    assert explorer.toolbar._undo.disabled
+    assert part(explorer.toolbar, "Undo").disabled
     state.choose(n_clusters=5)
     settle(explorer)
-    assert not explorer.toolbar._undo.disabled
+    assert not part(explorer.toolbar, "Undo").disabled
     press(explorer, "ctrl+z")
     assert state.n_clusters == 3
     assert explorer.labels.max() == 2
     press(explorer, "ctrl+shift+z")
     assert state.n_clusters == 5
-    assert explorer.toolbar._redo.disabled
+    assert part(explorer.toolbar, "Redo").disabled
 
 
 def test_clusters_and_points_are_selected_by_key(explorer):
@@ -100,22 +100,22 @@ def test_files_are_handed_to_the_browser(explorer, monkeypatch):
     monkeypatch.setattr(
         explorer.toolbar.browser, "save", lambda name, content: saved.update({name: content})
     )
-    for item in explorer.toolbar._menu.items[: len(EXPORTS)]:
-        explorer.toolbar._choose(item)
+    for item in explorer.toolbar.menu.items[: len(EXPORTS)]:
+        explorer.toolbar.choose(item)
         settle(explorer)
     assert set(saved) == {export.filename(explorer.session) for export in EXPORTS}
     assert all(saved.values())
     state = explorer.session.state
     state.choose(sigma=2.0)
     settle(explorer)
-    explorer.toolbar._open(saved["given-points-session.json"])
+    explorer.toolbar.open(saved["given-points-session.json"])
     settle(explorer)
     assert state.sigma == 0.8
     assert state.source == "upload"
 
 
 def test_a_file_that_is_no_session_is_an_error(explorer):
-    explorer.toolbar._open(b"words")
+    explorer.toolbar.open(b"words")
     assert "is no session" in explorer.session.state.error
 
 
@@ -124,9 +124,9 @@ def test_clusters_in_words_and_numbers(explorer):
     state.selection = np.array([0])
     outcome = state.outcome("kde")
     told = describe.clusters(state, "kde", True)
-    assert (
-        told.summary
-        == f"KDE graph: 90 points, {outcome.adjacency.nnz // 2:,} edges, 3 clusters of 30, 30 and 30 points. 1 selected."
+    assert told.summary == (
+        f"KDE graph: 90 points, {outcome.adjacency.nnz // 2:,} edges, "
+        "3 clusters of 30, 30 and 30 points. 1 selected."
     )
     assert sum(row[1] for row in told.rows) == 90
     assert sum(row[2] for row in told.rows) == 1

@@ -5,15 +5,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from bokeh.events import Tap
-from explorer_objects import settle
+from explorer_objects import happen, settle, source
 from hypothesis import given
 from hypothesis import strategies as st
 from kdegraph_explorer.address import query, read
 from kdegraph_explorer.snapshot import take
 from kdegraph_explorer.sources.painted import (
     CANVAS,
-    GRID,
-    MAX_POINTS,
+    GRID_STEPS,
+    MAX_PAINTED,
     N_CLASSES,
     Painted,
     along,
@@ -38,7 +38,9 @@ def canvas(explorer):
 
 @given(
     st.lists(
-        st.tuples(st.integers(0, GRID), st.integers(0, GRID), st.integers(0, N_CLASSES - 1)),
+        st.tuples(
+            st.integers(0, GRID_STEPS), st.integers(0, GRID_STEPS), st.integers(0, N_CLASSES - 1)
+        ),
         max_size=30,
     )
 )
@@ -75,7 +77,7 @@ def test_points_stay_on_the_canvas():
 
 
 def test_near_a_stroke_is_near_the_nearest_place_of_a_fine_stroke():
-    points = np.random.default_rng(0).integers(0, GRID, (300, 3))
+    points = np.random.default_rng(0).integers(0, GRID_STEPS, (300, 3))
     path = np.array([[0.3, 0.1], [0.9, 0.5], [0.4, 0.9]])
     fine = np.concatenate(
         [a + np.linspace(0, 1, 2000)[:, None] * (b - a) for a, b in pairwise(path)]
@@ -98,28 +100,28 @@ def test_there_are_points_to_begin_with(explorer):
 
 def test_a_stroke_becomes_points_and_undo_takes_it_back(explorer):
     view, state = canvas(explorer), explorer.session.state
-    view._class.value = "3"
-    view._amount.value = 50
-    view._stroke.data = {"xs": [[1.2, 1.3, 1.4]], "ys": [[0.9, 0.9, 0.9]]}
+    view.paint.value = "3"
+    view.amount.value = 50
+    view.strokes.data = {"xs": [[1.2, 1.3, 1.4]], "ys": [[0.9, 0.9, 0.9]]}
     settle(explorer)
     assert state.dataset.n_points == 350
     assert np.count_nonzero(state.dataset.y == 2) == 50
-    assert view._stroke.data == {"xs": [], "ys": []}
-    assert len(view._points.data["x"]) == 350
+    assert view.strokes.data == {"xs": [], "ys": []}
+    assert len(source(view.figures()[0], "points").data["x"]) == 350
     explorer.session.history.undo()
     settle(explorer)
     assert state.dataset.n_points == 300
-    assert len(view._points.data["x"]) == 300
+    assert len(source(view.figures()[0], "points").data["x"]) == 300
 
 
 def test_a_click_is_a_dab_and_the_eraser_takes_away(explorer):
     view, state = canvas(explorer), explorer.session.state
-    view._figure._trigger_event(Tap(view._figure, x=1.4, y=0.9))
+    happen(view.figures()[0], Tap, x=1.4, y=0.9)
     settle(explorer)
     assert state.dataset.n_points == 360
-    view._tool.value = "erase"
-    view._spread.value = 0.1
-    view._figure._trigger_event(Tap(view._figure, x=1.4, y=0.9))
+    view.tool.value = "erase"
+    view.spread.value = 0.1
+    happen(view.figures()[0], Tap, x=1.4, y=0.9)
     settle(explorer)
     assert state.dataset.n_points == 300
 
@@ -127,7 +129,7 @@ def test_a_click_is_a_dab_and_the_eraser_takes_away(explorer):
 def test_a_blob_is_painted_without_the_mouse_where_there_is_room(explorer):
     state = explorer.session.state
     before = state.dataset.X
-    canvas(explorer)._blob()
+    canvas(explorer).add_blob()
     settle(explorer)
     blob = state.dataset.X[300:]
     assert len(blob) == 60
@@ -137,32 +139,32 @@ def test_a_blob_is_painted_without_the_mouse_where_there_is_room(explorer):
 def test_an_empty_canvas_keeps_the_last_results(explorer):
     state = explorer.session.state
     before = state.result
-    canvas(explorer)._clear()
+    canvas(explorer).clear()
     settle(explorer)
     assert state.result is before
     assert state.error == ""
-    canvas(explorer)._blob()
+    canvas(explorer).add_blob()
     settle(explorer)
     assert state.dataset.n_points == 60
     assert state.dataset.y is None  # one paint alone is no reference
 
 
 def test_the_oldest_of_too_many_points_go():
-    source = Painted(points=pack(np.zeros((MAX_POINTS, 3), dtype=np.int64)))
+    source = Painted(points=pack(np.zeros((MAX_PAINTED, 3), dtype=np.int64)))
     source.add(np.array([[5, 6, 1]]))
     points = unpack(source.points)
-    assert len(points) == MAX_POINTS
+    assert len(points) == MAX_PAINTED
     assert points[-1].tolist() == [5, 6, 1]
 
 
 def test_address_holds_a_painting(explorer):
     session = explorer.session
-    canvas(explorer)._blob()
+    canvas(explorer).add_blob()
     settle(explorer)
     text = query(session, take(session))
     assert read(session, text).only_data == take(session).only_data
     session.sources["painted"].points = pack(
-        np.random.default_rng(0).integers(0, GRID, (3000, 3)) * [1, 1, 0]
+        np.random.default_rng(0).integers(0, GRID_STEPS, (3000, 3)) * [1, 1, 0]
     )
     settle(explorer)
     with pytest.raises(ValueError, match="open a session file"):

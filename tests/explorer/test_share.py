@@ -86,11 +86,11 @@ def test_undo_brings_back_the_columns_of_an_earlier_file(sessions):
     session.wait(PATIENCE)
     upload.columns = ["height", "width"]
     session.wait(PATIENCE)
-    steps = session.history._at
+    before = session.history.current
     upload.file = ("other.csv", b"a,b\n" + b"\n".join(b"%d,%d" % (i, i * i) for i in range(30)))
     session.wait(PATIENCE)
     assert session.state.dataset.feature_names == ("a", "b")
-    while session.history._at > steps:
+    while session.history.current is not before:
         session.history.undo()
     session.wait(PATIENCE)
     assert session.state.dataset.feature_names == ("height", "width")

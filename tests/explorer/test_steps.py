@@ -4,7 +4,7 @@ scaling.
 
 import kdegraph
 import numpy as np
-from explorer_objects import settle, view
+from explorer_objects import image, part, settle, source, text, view
 from kdegraph import datasets
 from kdegraph_explorer.views.spectral import draw_conductances
 
@@ -12,17 +12,19 @@ from kdegraph_explorer.views.spectral import draw_conductances
 def test_the_selected_point_is_looked_at(explore):
     explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_rounds=6)
     state, one = explorer.session.state, view(explorer, "point")
-    assert one._table.content == ""  # nothing is computed for a view that nobody sees
+    assert text(one, "kg-neighbors") == ""  # nothing is computed for a view that nobody sees
     state.view = "point"
     state.selection = np.array([17])
     settle(explorer)
-    assert "Point 17: kernel degree" in one._table.content
+    assert "Point 17: kernel degree" in text(one, "kg-neighbors")
     drawn = np.unique(explorer.graph.neighbors[17])
-    assert sorted(zip(one._drawn.data["x"], one._drawn.data["y"], strict=True)) == sorted(
+    near = one.figures()[0]
+    sampled = source(near, "sampled").data
+    assert sorted(zip(sampled["x"], sampled["y"], strict=True)) == sorted(
         map(tuple, explorer.X[drawn])
     )
-    assert len(one._nearest.data["x"]) == 10
-    assert len(one._field.data["image"]) == 1
+    assert len(source(near, "nearest").data["x"]) == 10
+    assert len(source(near, "kernel").data["image"]) == 1
     assert one.point == 17
 
 
@@ -31,16 +33,17 @@ def test_halving_is_stepped(explore):
     one = view(explorer, "point")
     explorer.session.state.view = "point"
     settle(explorer)
-    bars = one._recursion._bars
+    _, overview, halving = one.figures()
+    bars = source(halving, "bars")
     levels = len(bars.data["left"]) // 2
-    assert levels == len(one._boxes.data["left"]) >= 7
-    one._walk(-1)
+    assert levels == len(source(overview, "boxes").data["left"]) >= 7
+    one.walk(-1)
     assert len(bars.data["left"]) == 2 * (levels - 1)
-    one._walk(-1000)
+    one.walk(-1000)
     assert len(bars.data["left"]) == 0
-    one._walk(1)
+    one.walk(1)
     np.testing.assert_allclose(sum(bars.data["probability"]), 1)
-    one._draw.value = 1
+    one.draw.value = 1
     settle(explorer)
     assert len(bars.data["left"]) >= 14
 
@@ -50,11 +53,11 @@ def test_one_point_of_many_dimensions_and_without_edges(explore):
     one = view(explorer, "point")
     explorer.session.state.view = "point"
     settle(explorer)
-    assert one._field.data["image"] == []  # no plane to draw the kernel on
+    assert source(one.figures()[0], "kernel").data["image"] == []  # no plane to draw the kernel on
     explorer.session.state.choose(sigma=1e-300, n_clusters=1)
     settle(explorer)
-    assert "20 draws found 0 points" in one._table.content
-    assert len(one._boxes.data["left"]) == 0
+    assert "20 draws found 0 points" in text(one, "kg-neighbors")
+    assert len(source(one.figures()[1], "boxes").data["left"]) == 0
 
 
 def test_rounds_are_played(explore):
@@ -62,20 +65,18 @@ def test_rounds_are_played(explore):
     rounds = view(explorer, "rounds")
     explorer.session.state.view = "rounds"
     settle(explorer)
-    assert (rounds._player.value, rounds._player.end) == (6, 6)
-    assert rounds._found.rounds.tolist() == [1, 2, 3, 4, 5, 6]
+    assert (rounds.player.value, rounds.player.end) == (6, 6)
+    assert rounds.found.rounds.tolist() == [1, 2, 3, 4, 5, 6]
     full = explorer.session.state.outcome("full").spectrum.eigenvalues
-    np.testing.assert_array_equal(rounds._limit, full[:6])
-    before = rounds._plots["rounds"]._image.data["image"][0]
-    rounds._player.value = 1
+    np.testing.assert_array_equal(rounds.limit, full[:6])
+    before = image(rounds.figures()[0])
+    rounds.player.value = 1
     settle(explorer)
-    assert rounds._adjacency.nnz < explorer.graph.adjacency.nnz / 3
-    assert np.count_nonzero(rounds._plots["rounds"]._image.data["image"][0]) < np.count_nonzero(
-        before
-    )
+    assert rounds.adjacency.nnz < explorer.graph.adjacency.nnz / 3
+    assert np.count_nonzero(image(rounds.figures()[0])) < np.count_nonzero(before)
     explorer.session.state.choose(n_rounds=4)
     settle(explorer)
-    assert rounds._player.end == 4
+    assert rounds.player.end == 4
 
 
 def test_full_graph_of_many_points_is_estimated_in_the_rounds(explore, monkeypatch):
@@ -85,7 +86,7 @@ def test_full_graph_of_many_points_is_estimated_in_the_rounds(explore, monkeypat
     explorer.session.state.view = "rounds"
     settle(explorer)
     assert explorer.session.state.outcome("full") is None
-    assert rounds._note.content == "dashed: full graph, estimated from 24 rounds"
+    assert rounds.note == "dashed: full graph, estimated from 24 rounds"
     explorer.session.state.view = "points"
     settle(explorer)
     assert not explorer.session.state.with_full
@@ -97,19 +98,19 @@ def test_points_in_the_space_of_the_eigenvectors(explore):
     explorer.session.state.view = "spectral"
     settle(explorer)
     outcome = explorer.session.state.outcome("kde")
-    placed = spectral._embedding.positions
+    embedding, degrees = (source(figure, "points") for figure in spectral.figures())
+    placed = np.column_stack([embedding.data["x"], embedding.data["y"]])
     expected = (
         outcome.spectrum.eigenvectors[:, 1:3] / np.sqrt(outcome.adjacency.sum(axis=1))[:, None]
     )
     np.testing.assert_allclose(placed, expected / np.abs(expected).max(axis=0))
-    np.testing.assert_array_equal(spectral._degrees.positions[:, 0], explorer.graph.kernel_degrees)
+    np.testing.assert_array_equal(degrees.data["x"], explorer.graph.kernel_degrees)
     explorer.session.state.selection = np.array([3, 4])
     settle(explorer)
-    assert spectral._embedding["embedding"]._points.selected.indices == [3, 4]
-    widget_of_vector = spectral._vectors[0]
-    widget_of_vector.value = 4
+    assert embedding.selected.indices == [3, 4]
+    part(spectral, "Horizontal eigenvector").value = 4
     settle(explorer)
-    assert not np.array_equal(spectral._embedding.positions[:, 0], placed[:, 0])
+    assert not np.array_equal(embedding.data["x"], placed[:, 0])
 
 
 def test_conductances_are_those_of_the_clusters(explore):
@@ -138,12 +139,11 @@ def test_three_graphs_are_compared(explore):
     different = np.flatnonzero(state.outcome("kde").colors != state.outcome("knn").colors)
     assert len(different) > 0  # such a wide kernel cuts across the moons
     np.testing.assert_array_equal(compare.differences("knn"), different)
-    compare._buttons["knn"].param.trigger("clicks")
+    part(compare, "Select those of the k-NN graph").param.trigger("clicks")
     np.testing.assert_array_equal(state.selection, different)
     settle(explorer)
-    assert [
-        compare._plots[method]._points.selected.indices for method in ("kde", "knn", "full")
-    ] == [different.tolist()] * 3
+    for figure in compare.figures():
+        assert source(figure, "points").selected.indices == different.tolist()
 
 
 def test_no_full_graph_of_many_points_is_compared(explore, monkeypatch):
@@ -154,15 +154,15 @@ def test_no_full_graph_of_many_points_is_compared(explore, monkeypatch):
     explorer.session.state.view = "compare"
     settle(explorer)
     assert compare.differences("full") is None
-    assert compare._buttons["full"].disabled
-    assert "not built" in compare._words.content
+    assert part(compare, "Select those of the Full graph").disabled
+    assert "not built" in text(compare, "kg-differences")
 
 
 def test_scaling_is_measured_when_asked(explore):
     explorer = explore(datasets.make("moons", n=1200, seed=0).X, sigma=0.2, n_clusters=2)
     scaling = view(explorer, "scaling")
     explorer.session.state.view = "scaling"
-    scaling._methods.value = ["knn", "kde"]
+    scaling.methods.value = ["knn", "kde"]
     scaling.start()
     settle(explorer)
     assert [(timing.n, timing.method) for timing in scaling.timings] == [
@@ -171,17 +171,17 @@ def test_scaling_is_measured_when_asked(explore):
         (1000, "kde"),
         (1000, "knn"),
     ]
-    assert scaling._table.content.count("<tr") == 5
-    assert not scaling._run.disabled
-    assert scaling._stop.disabled
-    scaling._methods.value = []
+    assert text(scaling, "kg-timings").count("<tr") == 5
+    assert not scaling.run.disabled
+    assert scaling.halt.disabled
+    scaling.methods.value = []
     scaling.start()  # nothing to do
-    assert not scaling._run.disabled
+    assert not scaling.run.disabled
 
 
 def test_scaling_of_a_generator_makes_points_of_its_kind(explore):
     explorer = explore()
     scaling = view(explorer, "scaling")
-    series = scaling._series()
+    series = scaling.series()
     assert series.sizes[-1] == 20_000 > explorer.session.state.dataset.n_points
     assert series.points(700).shape == (700, 2)

@@ -262,5 +262,5 @@ def test_longest_selection_is_left_out_of_a_session_file(sessions, monkeypatch):
     session = sessions()
     session.state.selection = np.array([1, 2, 3])
     assert json.loads(session_file.write(session))["selection"] == [1, 2, 3]
-    monkeypatch.setattr(session_file, "MAX_SELECTED", 2)
+    monkeypatch.setattr(session_file, "MAX_SAVED_SELECTION", 2)
     assert json.loads(session_file.write(session))["selection"] == []

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from bokeh.events import MouseMove, PanStart, SelectionGeometry, Tap
 from bokeh.models import LassoSelectTool, PanTool
-from explorer_objects import TWO_PAIRS, settle, view, widget
+from explorer_objects import TWO_PAIRS, happen, image, settle, source, view, widget
 from kdegraph import datasets
 from kdegraph_explorer.drawing.painter import MAX_GLYPHS
 from kdegraph_explorer.drawing.palette import cluster_colors
@@ -19,64 +19,61 @@ def test_every_view_has_a_key_and_a_place():
 
 def test_points_are_colored_by_cluster(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=2)
-    plot = view(explorer, "points")._plots["kde"]
-    colors = plot._points.data["color"]
+    figure = view(explorer, "points").figures()[0]
+    colors = source(figure, "points").data["color"]
     assert colors[0] == colors[1] != colors[2] == colors[3]
-    assert len(plot._image.data["image"]) == 1
+    assert len(source(figure, "image").data["image"]) == 1
 
 
 def test_many_points_are_drawn_into_the_image(explore):
     explorer = explore(datasets.make("moons", n=MAX_GLYPHS + 1, seed=0).X, sigma=0.1, n_clusters=2)
-    plot = view(explorer, "points")._plots["kde"]
-    assert len(plot._points.data["x"]) == 0
-    assert np.count_nonzero(plot._image.data["image"][0]) > 1000
+    figure = view(explorer, "points").figures()[0]
+    assert len(source(figure, "points").data["x"]) == 0
+    assert np.count_nonzero(image(figure)) > 1000
 
 
 def test_moving_sigma_leaves_the_knn_plot_alone(explore):
     explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_clusters=2)
-    plots = view(explorer, "points")._plots
-    before = {
-        method: plot._image.data["image"][0]
-        for method, plot in ((m, plots[m]) for m in ("kde", "knn"))
-    }
+    kde, knn = view(explorer, "points").figures()
+    before = image(kde), image(knn)
     explorer.session.state.choose(sigma=0.25)
     settle(explorer)
-    assert plots["kde"]._image.data["image"][0] is not before["kde"]
-    assert plots["knn"]._image.data["image"][0] is before["knn"]
+    assert image(kde) is not before[0]
+    assert image(knn) is before[1]
 
 
 def test_edges_can_be_hidden(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0)
-    plot = view(explorer, "points")._plots["knn"]
-    assert plot._image.data["image"][0].any()
+    figure = view(explorer, "points").figures()[1]
+    assert image(figure).any()
     widget(explorer, "Edges").value = False
     settle(explorer)
-    assert not plot._image.data["image"][0].any()
+    assert not image(figure).any()
 
 
 def test_spectrum_shows_the_eigenvalues_and_the_gap(explore):
     explorer = explore(datasets.make("blobs", n=150, seed=0).X, sigma=0.6)
-    spectrum = view(explorer, "spectrum")
-    values = spectrum._values["kde"].data["value"]
+    figure = view(explorer, "spectrum").figures()[0]
+    values = source(figure, "eigenvalues").data["value"]
     np.testing.assert_array_equal(values, explorer.spectrum.eigenvalues)
     k = explorer.session.state.n_clusters
-    gap = spectrum._gaps["kde"].data
+    gap = source(figure, "gap").data
     assert (gap["bottom"], gap["top"]) == ([values[k - 1]], [values[k]])
 
 
 def test_spectrum_has_no_gap_when_every_point_is_a_cluster(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=4)
-    spectrum = view(explorer, "spectrum")
+    plot = view(explorer, "spectrum").plots["kde"]
     assert explorer.session.state.error == ""
-    assert len(spectrum._values["kde"].data["index"]) == 4
-    assert len(spectrum._gaps["kde"].data["left"]) == 0
-    assert spectrum._notes["kde"].text == ""
+    assert source(plot.figure, "eigenvalues").data["index"].tolist() == [1, 2, 3, 4]
+    assert len(source(plot.figure, "gap").data["left"]) == 0
+    assert plot.note == ""
 
 
 def test_click_on_a_gap_sets_k(explore):
     explorer = explore(datasets.make("blobs", n=150, seed=0).X, sigma=0.6)
     figure = view(explorer, "spectrum").figures()[0]
-    figure._trigger_event(Tap(figure, x=4.4, y=0.1))
+    happen(figure, Tap, x=4.4, y=0.1)
     settle(explorer)
     assert explorer.session.state.n_clusters == 4
     assert explorer.labels.max() == 3
@@ -103,15 +100,16 @@ def test_segmentation_lies_over_the_picture(explore):
     settle(explorer)
     picture = view(explorer, "picture")
     assert picture.applies()
-    overlay = picture._overlays["kde"].data["image"][0]
+    kde, knn = picture.figures()
+    overlay = source(kde, "segments").data["image"][0]
     assert overlay.shape == state.dataset.shape
     colors = packed_bytes(
         cluster_colors(int(state.outcome("kde").colors.max()) + 1)[state.outcome("kde").colors]
     )
     np.testing.assert_array_equal(overlay[::-1].ravel(), colors)
-    assert picture._pictures["kde"].data["image"][0].shape == state.dataset.image.shape[:2]
+    assert source(kde, "picture").data["image"][0].shape == state.dataset.image.shape[:2]
     state.overlay = 0.25
-    assert picture._glyphs["knn"].global_alpha == 0.25
+    assert knn.select_one({"name": "segments"}).glyph.global_alpha == 0.25
 
 
 def test_segments_in_mean_colors_and_as_boundaries():
@@ -135,7 +133,7 @@ def packed_bytes(rows):
 def test_pictures_are_offered_for_images_only(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0)
     assert not view(explorer, "picture").applies()
-    assert "picture" not in explorer._tabs.options.values()
+    assert "picture" not in explorer.tabs.options.values()
 
 
 def test_status_says_what_goes_on(explore):
@@ -149,23 +147,22 @@ def test_status_says_what_goes_on(explore):
 def test_selection_with_the_mouse(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0)
     points = view(explorer, "points")
-    figure = points.figures()[1]
+    kde, figure = points.figures()
     box = {"type": "rect", "x0": 4, "x1": 6, "y0": 4, "y1": 6}
-    figure._trigger_event(SelectionGeometry(figure, geometry=box, final=False))
+    happen(figure, SelectionGeometry, geometry=box, final=False)
     assert explorer.selection.tolist() == []
-    figure._trigger_event(SelectionGeometry(figure, geometry=box, final=True))
+    happen(figure, SelectionGeometry, geometry=box, final=True)
     assert explorer.selection.tolist() == [2, 3]
-    assert [
-        plot._points.selected.indices for plot in (points._plots["kde"], points._plots["knn"])
-    ] == [[2, 3], [2, 3]]
+    for plot in (kde, figure):
+        assert source(plot, "points").selected.indices == [2, 3]
 
 
 def test_forty_quick_moves_never_blank_a_view_and_never_show_a_wrong_state(explore):
     explorer = explore(datasets.make("moons", n=300, seed=0).X, sigma=0.2, n_clusters=2)
-    state, plot = explorer.session.state, view(explorer, "points")._plots["kde"]
+    state, plot = explorer.session.state, view(explorer, "points").figures()[0]
     images, spectra, asked = [], [], {0.2}
-    plot._image.on_change("data", lambda attr, old, new: images.append(new["image"]))
-    view(explorer, "spectrum")._values["kde"].on_change(
+    source(plot, "image").on_change("data", lambda attr, old, new: images.append(new["image"]))
+    source(view(explorer, "spectrum").figures()[0], "eigenvalues").on_change(
         "data", lambda attr, old, new: spectra.append(new["value"])
     )
     states = []
@@ -195,11 +192,11 @@ def test_keys_held_down_add_and_take_away(explore, keys, expected):
     held = {"shift": "shift" in keys, "ctrl": "ctrl" in keys, "alt": False}
     box = {"type": "rect", "x0": 4, "x1": 6, "y0": 4, "y1": 6}
     explorer.session.state.selection = np.array([0, 2] if keys == ("ctrl", "shift") else [0])
-    figure._trigger_event(PanStart(figure, modifiers=held))
-    figure._trigger_event(SelectionGeometry(figure, geometry=box, final=True))
+    happen(figure, PanStart, modifiers=held)
+    happen(figure, SelectionGeometry, geometry=box, final=True)
     assert explorer.selection.tolist() == expected
     explorer.session.state.selection = np.array([0])
-    figure._trigger_event(Tap(figure, x=5.1, y=5.0, modifiers=held))
+    happen(figure, Tap, x=5.1, y=5.0, modifiers=held)
     assert (
         explorer.selection.tolist()
         == {"shift": [0, 3], "ctrl": [], "ctrl shift": [0], "": [3]}[" ".join(keys)]
@@ -222,14 +219,14 @@ def test_dragging_does_what_was_chosen_in_all_plots(explore):
 def test_the_point_under_the_mouse_is_told(explore, n_points):
     X = np.vstack([TWO_PAIRS, np.random.default_rng(0).normal(size=(n_points - 4, 2)) * 0.1 + 20])
     explorer = explore(X, sigma=1.0, n_clusters=2)
-    plots = view(explorer, "points")._plots
-    figure, note = plots["kde"].figure, plots["knn"]._note
+    figure, other = view(explorer, "points").figures()
+    note = other.select_one({"name": "note"})
     assert not note.visible
-    figure._trigger_event(MouseMove(figure, x=5.0, y=5.0))
+    happen(figure, MouseMove, x=5.0, y=5.0)
     settle(explorer)
     assert note.visible
     assert note.text.startswith(("point 2, cluster", "point 3, cluster"))
     assert (note.x, note.y) in [(5.0, 5.0), (5.1, 5.0)]
-    figure._trigger_event(MouseMove(figure, x=10.0, y=1.0))
+    happen(figure, MouseMove, x=10.0, y=1.0)
     settle(explorer)
     assert not note.visible

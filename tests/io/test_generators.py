@@ -40,6 +40,13 @@ def test_noise_spreads_the_points(name):
     assert loud.X.std() > 1.5 * quiet.X.std()
 
 
+@pytest.mark.parametrize("name", datasets.names())
+def test_default_noise_is_the_noise_without_a_choice(name):
+    usual = datasets.make(name, n=60, seed=1)
+    same = datasets.make(name, n=60, noise=datasets.default_noise(name), seed=1)
+    np.testing.assert_array_equal(usual.X, same.X)
+
+
 def test_the_papers_sets_come_first():
     assert datasets.names()[:3] == ("moons", "circles", "anisotropic")
 

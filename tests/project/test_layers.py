@@ -1,11 +1,15 @@
 """Imports follow the data, and the library knows no user interface."""
 
 import ast
+import importlib
+import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import kdegraph
+import kdegraph_explorer
 import pytest
 
 CORE = Path(kdegraph.__file__).parent
@@ -36,6 +40,7 @@ LAYERS = (
     {"sampling"},
     {"adjacency"},
     {"baselines", "graph"},
+    {"explain"},
     {"spectral"},
     {"clustering"},
     {"estimators"},
@@ -111,3 +116,103 @@ assert "Examples:" in said.getvalue()
 """
     slow = {"numpy", "scipy", "numba", "llvmlite", "sklearn", "pyarrow", "PIL"}
     assert not loaded_by(ask_for_help) & (slow | INTERFACE)
+
+
+# ---- the explorer
+
+EXPLORER = Path(kdegraph_explorer.__file__).parent
+EXPLORER_MODULES = sorted(EXPLORER.rglob("*.py"))
+PUBLIC_MODULES = ("kdegraph", "kdegraph.datasets", "kdegraph.explain", "kdegraph.validation")
+
+
+def names_of_the_core(tree):
+    """Pairs (module, name) for all that a module of the explorer takes from the core: what it
+    imports, and the attributes of modules that it imports.
+    """
+    modules = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names if alias.name.split(".")[0] == "kdegraph"]
+            modules |= {name: name for name in names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            for alias in node.names if node.module.split(".")[0] == "kdegraph" else ():
+                if f"{node.module}.{alias.name}" in PUBLIC_MODULES:
+                    modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+                else:
+                    yield node.module, alias.name
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in modules:
+            yield modules[ast.unparse(node.value)], node.attr
+
+
+@pytest.mark.parametrize(
+    "path", EXPLORER_MODULES, ids=lambda path: path.relative_to(EXPLORER).as_posix()
+)
+def test_explorer_uses_public_names_of_the_core_only(path):
+    for module, name in names_of_the_core(ast.parse(path.read_text())):
+        assert module in PUBLIC_MODULES, f"{module} is no public module"
+        assert name in importlib.import_module(module).__all__, f"{module}.{name} is not public"
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("import kdegraph\nkdegraph.spectral.x", [("kdegraph", "spectral")]),
+        ("import kdegraph.kde\nkdegraph.kde.x", [("kdegraph.kde", "x")]),
+        ("from kdegraph.kde import x as y", [("kdegraph.kde", "x")]),
+        ("from kdegraph import datasets as d\nd.y", [("kdegraph.datasets", "y")]),
+        ("def f():\n    from kdegraph import x", [("kdegraph", "x")]),
+        ("from .kdegraph import x\nimport numpy", []),
+    ],
+)
+def test_imports_of_the_core_are_found(code, found):
+    assert list(names_of_the_core(ast.parse(code))) == found
+
+
+# Every private name of a library that the explorer uses, with what there is no public name for.
+PRIVATE_NAMES = {
+    "_esm": "Panel's documented place for the JavaScript of a component",
+    "_handle_msg": "Panel's documented way to receive messages of a component",
+    "_send_msg": "Panel's documented way to send messages to a component",
+    "_repr_mimebundle_": "the protocol of IPython",
+    "_debounce": "a widget's events wait 50 ms for more; no parameter says that they should not",
+    "_process_chunk": "parts of a file are counted while they arrive, so that too many are refused",
+    "_buffer": "and are forgotten when the file is refused",
+    "_file_buffer": "and are forgotten when the file is refused",
+    "_process_param_change": "text is escaped on its way to the browser, and only there",
+    "_models": "which documents show a layout: what grows later needs its style sheets there",
+    "_views": "Panel keeps the page of a session that has ended, with all its data",
+}
+LIBRARIES = ("panel", "panel_material_ui", "bokeh", "holoviews", "param", "tornado")
+
+
+def private_names(module, tree):
+    """The private names of libraries that a module uses: of other objects, and those that its
+    classes share with their bases.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) not in ("self", "super()"):
+            if re.fullmatch(r"_[a-z]\w*", node.attr):
+                yield node.attr
+        elif isinstance(node, ast.ClassDef):
+            yield from names_in(ast.unparse(node)) & names_of_bases(getattr(module, node.name))
+
+
+def names_in(source):
+    """The private names that the source of a class defines, and those that it uses of `self`."""
+    used = re.findall(r"(?:self|super\(\))\.(_[a-z]\w*)", source)
+    return {*used, *re.findall(r"^    (?:async )?(?:def )?(_[a-z]\w*)(?:\(| = |: )", source, re.M)}
+
+
+def names_of_bases(kind):
+    bases = [base for base in kind.__mro__ if base.__module__.split(".")[0] in LIBRARIES]
+    return set().union(*(names_in(inspect.getsource(base)) for base in bases))
+
+
+def test_private_names_of_libraries_are_few_and_have_a_reason():
+    used = set()
+    for path in EXPLORER_MODULES:
+        name = ".".join(("kdegraph_explorer", *path.relative_to(EXPLORER).with_suffix("").parts))
+        module = importlib.import_module(name.removesuffix(".__init__"))
+        used.update(private_names(module, ast.parse(path.read_text())))
+    assert used == set(PRIVATE_NAMES)

@@ -2,7 +2,7 @@
 (`image_points`).
 """
 
-from kdegraph.datasets.generators import describe, make, names
+from kdegraph.datasets.generators import default_noise, describe, make, names
 from kdegraph.io.dataset import Dataset, expand_labels
 from kdegraph.io.files import MAX_BYTES, accepted, file_type, load, read
 from kdegraph.io.pictures import MAX_PIXELS, image_points, photo, photo_names
@@ -16,6 +16,7 @@ __all__ = [
     "Picture",
     "Table",
     "accepted",
+    "default_noise",
     "describe",
     "expand_labels",
     "file_type",

@@ -311,6 +311,27 @@ def describe(name: str) -> str:
     return GENERATORS[check_choice(name, "name", names())].description
 
 
+def default_noise(name: str) -> float:
+    """The noise that `make` uses by default.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+
+    Returns
+    -------
+    float
+        In the units of the data; see the parameter `noise` of `make`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For an unknown name.
+    """
+    return GENERATORS[check_choice(name, "name", names())].noise
+
+
 def make(
     name: str,
     n: int = 2000,

@@ -1,1 +1,1 @@
-"""What the sampled graph does at one point and from round to round, computed for showing it."""
+"""What is computed only to be shown: one point's neighbors, the rounds, times against sizes."""

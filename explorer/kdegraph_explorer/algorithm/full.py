@@ -1,5 +1,5 @@
-"""The full graph as a sparse matrix, so that its eigenvalues are found like those of the others,
-and can be interrupted.
+"""The full graph as a sparse matrix: its eigenvalues are found like those of the other graphs, and
+the work can be interrupted.
 """
 
 import numpy as np

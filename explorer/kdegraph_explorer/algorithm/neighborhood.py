@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from kdegraph.geometry.kernels import Kernel
+from kdegraph.explain import kernel_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ def neighborhood(graph, point, n_neighbors):
         In O(n d) time.
     """
     X = graph.points
-    kernel = kernel_row(graph, point)
+    kernel = kernel_values(graph, point)
     scale = max(float(np.abs(X).max()), 1e-300)  # squares of huge or tiny coordinates stay finite
     distances = np.linalg.norm(X / scale - X[point] / scale, axis=1) * scale
     drawn, times = np.unique(
@@ -82,11 +82,3 @@ def neighborhood(graph, point, n_neighbors):
     return Neighborhood(
         point, degree, kernel, distances, drawn, times, row[drawn], nearest[nearest != point]
     )
-
-
-def kernel_row(graph, point):
-    """The kernel between a point and all points, 0 for itself: (n,) float64."""
-    X = graph.points
-    row = Kernel(graph.kernel, graph.sigma).pairwise(X[point : point + 1], X)[0]
-    row[point] = 0.0
-    return row

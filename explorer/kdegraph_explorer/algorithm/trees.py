@@ -2,8 +2,7 @@
 
 import threading
 
-from kdegraph.geometry.tree import build_tree
-from kdegraph.sampling.recursive import LEAF
+from kdegraph.explain import sampling_tree
 
 
 class TreeKeeper:
@@ -19,5 +18,5 @@ class TreeKeeper:
         """The tree of the (n, d) array `points`."""
         with self._lock:
             if self._points is not points:
-                self._points, self._tree = points, build_tree(points, LEAF)
+                self._points, self._tree = points, sampling_tree(points)
             return self._tree

@@ -7,7 +7,7 @@ MAX_STRONGEST = 3000  # drawn as lines that can be told apart
 
 
 def edge_list(adjacency, limit=MAX_EDGES):
-    """The edges of a graph, or an evenly spread part of them where there are more than `limit`.
+    """The edges of a graph, or an evenly spread part of them if there are more than `limit`.
 
     Parameters
     ----------
@@ -31,8 +31,7 @@ def edge_list(adjacency, limit=MAX_EDGES):
 
 
 def edges_of(adjacency, vertices, limit=MAX_EDGES):
-    """The edges at some vertices, or an evenly spread part of them where there are more than
-    `limit`.
+    """The edges at some vertices, or an evenly spread part of them if there are more than `limit`.
 
     Parameters
     ----------

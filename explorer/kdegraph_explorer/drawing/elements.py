@@ -1,5 +1,5 @@
-"""Curves and scatter plots with HoloViews, in the explorer's style. To be used on the session's own
-thread only, as HoloViews must be.
+"""Curves and scatter plots with HoloViews, in the explorer's style. HoloViews is not thread-safe:
+use them on the session's own thread only.
 """
 
 import holoviews as hv
@@ -15,8 +15,8 @@ hv.renderer("bokeh").webgl = False  # without a GPU it is slow
 
 
 class LiveElement:
-    """A HoloViews plot that is drawn anew from data. It is made when it is first shown, as that
-    takes a fifth of a second.
+    """A HoloViews plot that can show other data. It is made when it is first shown, as that takes a
+    fifth of a second.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ class LiveElement:
             return element.opts(**{**COMMON, "hooks": [finish], **options})
 
         def finish(plot, element):
-            """HoloViews would let the window be that of the first data, and sets its own fonts on
-            every update.
+            """Set the window and the style again: on every update, HoloViews would keep the window
+            of the first data and set its own fonts.
             """
             fig = plot.state
             restyle(fig)
@@ -83,7 +83,9 @@ class LiveElement:
             self.pane.append(pn.pane.HoloViews(plot, backend="bokeh", **options))
 
     def mark(self, x):
-        """Draw a vertical line at `x`, or none for None. Far quicker than drawing other data."""
+        """Draw a vertical line at `x`, or none for None. This is far quicker than drawing other
+        data.
+        """
         for mark in self._marks:
             mark.update(location=x, visible=x is not None)
 

@@ -9,11 +9,13 @@ from bokeh.events import RangesUpdate, Reset
 from bokeh.models import HoverTool, Range1d, WheelZoomTool
 from bokeh.plotting import figure
 
-# As the page sets them for its theme: what a figure is given later on, by HoloViews for one, must
-# not differ from that.
-FONT, LABEL_SIZE, NAME_SIZE, STANDOFF = "Roboto, system-ui, sans-serif", "0.925em", "1em", 12
+# The page sets the same values for its theme, so that figures look alike whoever made them.
+FONT = "Roboto, system-ui, sans-serif"
+NUMBER_SIZE = "0.925em"  # of the numbers along an axis
+NAME_SIZE = "1em"  # of the name of an axis
+NAME_STANDOFF = 12  # pixels between the numbers and the name
 TEXT = {"text_font": FONT, "text_font_size": "11.5px"}  # of words within a plot
-MAX_RATIO = 8
+MAX_SCALE_RATIO = 8  # of the units on both axes; beyond it, the two are scaled apart
 
 
 def plain_figure(*, tools="", description, **options):
@@ -47,7 +49,7 @@ def plain_figure(*, tools="", description, **options):
 
 
 def restyle(fig):
-    """Give a Bokeh figure, whoever has made it, the explorer's look."""
+    """Give a Bokeh figure the explorer's look, whoever made it."""
     fig.outline_line_color = None
     fig.background_fill_alpha = 0
     fig.border_fill_alpha = 0
@@ -57,17 +59,18 @@ def restyle(fig):
         axis.major_tick_in = 0
         axis.axis_label_text_font_style = "normal"
         axis.axis_label_text_font_size = NAME_SIZE
-        axis.axis_label_standoff = STANDOFF
+        axis.axis_label_standoff = NAME_STANDOFF
         axis.axis_label_text_font = axis.major_label_text_font = FONT
-        axis.major_label_text_font_size = LABEL_SIZE
+        axis.major_label_text_font_size = NUMBER_SIZE
     fig.grid.grid_line_width = 0.5
 
 
 class Frame:
-    """The window that several figures show together: linked when panned or zoomed, one unit as long
-    on both axes.
+    """The window that several figures show together: linked when panned or zoomed, with a unit of
+    the same length on both axes.
 
-    (Where that would leave a line of one axis, the two are scaled apart.)
+    If the points extend much farther along one axis than along the other, the axes have scales of
+    their own.
 
     Parameters
     ----------
@@ -79,13 +82,11 @@ class Frame:
         self.x_range, self.y_range = Range1d(0, 1), Range1d(0, 1)
         self.size = (440, 300)
         self._extent = (0.0, 1.0, 0.0, 1.0)
-        self._fitted = (
-            True  # whether the whole extent is shown, as against what the user has zoomed to
-        )
+        self._fitted = True  # whether the whole extent is shown, and not what the user zoomed to
         self._changed = changed
 
     def add(self, fig):
-        """Have `fig`, which was made with this frame's ranges, tell of changes."""
+        """Follow the window and the size of `fig`, which was made with this frame's ranges."""
         fig.on_event(RangesUpdate, self._moved)
         fig.on_event(Reset, lambda event: self.fit(self._extent))
         fig.on_change("inner_width", lambda attr, old, new: self._resized(fig))
@@ -108,7 +109,7 @@ class Frame:
         x0, x1, y0, y1 = extent
         width, height = self.size
         scales = ((x1 - x0) / width, (y1 - y0) / height)  # units per pixel
-        if max(scales) <= MAX_RATIO * min(scales):
+        if max(scales) <= MAX_SCALE_RATIO * min(scales):
             scales = (max(scales), max(scales))
         for axis, low, high, half in (
             (self.x_range, x0, x1, scales[0] * width / 2),
@@ -148,7 +149,7 @@ class Frame:
     def _resized(self, fig):
         try:
             size = (int(fig.inner_width), int(fig.inner_height))
-        except UnsetValueError:  # the browser tells one after the other
+        except UnsetValueError:  # the browser reports width and height one after the other
             return
         if size == self.size or min(size) < 10:
             return

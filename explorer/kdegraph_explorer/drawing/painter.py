@@ -1,4 +1,4 @@
-"""Decides what of a plot of points and edges has to be drawn again, and draws it."""
+"""Decides what part of a plot of points and edges has to be drawn again, and draws it."""
 
 from dataclasses import dataclass
 
@@ -8,14 +8,14 @@ from .edges import chosen_edges
 from .palette import cluster_colors, packed
 from .raster import draw
 
-LARGE = 450  # pixels of the shorter side of a plot; in larger ones, points grow with it
-# Up to here the browser draws the points, sharp at every zoom; above, they are part of the image.
+LARGE_PLOT = 450  # pixels of the shorter side of a plot, above which points grow with the plot
+# Up to this number the browser draws the points, sharp at every zoom. More are part of the image.
 MAX_GLYPHS = 4000
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """All that a plot of one graph depends on.
+    """Everything that a plot of one graph depends on.
 
     Attributes
     ----------
@@ -48,11 +48,12 @@ class Scene:
 class Layers:
     """What has changed on the screen; None for what has not."""
 
-    image: np.ndarray | None = None  # (height, width) uint32, fills the viewport
-    positions: np.ndarray | None = (
-        None  # (m, 2), of the glyphs; m is 0 when the points are in the image
-    )
-    colors: np.ndarray | None = None  # (m,) uint32
+    # (height, width) uint32, fills the viewport
+    image: np.ndarray | None = None
+    # (m, 2), of the glyphs; m is 0 when the points are in the image
+    positions: np.ndarray | None = None
+    # (m,) uint32
+    colors: np.ndarray | None = None
 
 
 class Painter:
@@ -115,8 +116,8 @@ class Painter:
         return packed(palette[colors]) if scene.as_glyphs else np.empty(0, dtype=np.uint32)
 
     def _changed(self, layer, key):
-        """Whether a layer depends on something new; arrays and graphs are the same when they are
-        the same object.
+        """Whether a layer depends on something new. Arrays and graphs count as unchanged if they
+        are the same object.
         """
         shown = self._shown.get(layer)
         same = shown is not None and all(
@@ -138,8 +139,9 @@ def _colored(scene):
 
 
 def point_radius(n, viewport):
-    """Radius in pixels of n points: the more, the smaller; in a large plot, larger."""
+    """Radius of points in pixels: smaller if they are many, larger in large plots."""
     *_, width, height = viewport
     return float(
-        np.clip(1.5 * (2000 / n) ** 0.3, 0.55, 3.5) * max(1.0, min(width, height) / LARGE) ** 0.5
+        np.clip(1.5 * (2000 / n) ** 0.3, 0.55, 3.5)
+        * max(1.0, min(width, height) / LARGE_PLOT) ** 0.5
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 # Okabe and Ito's palette without black and with the yellow last, which is faint on white; then
 # darker and lighter steps of the same hues.
-CLUSTERS = (
+CLUSTER_COLORS = (
     "#0072B2",
     "#E69F00",
     "#009E73",
@@ -40,10 +40,10 @@ def cluster_colors(n):
     """
     more = [
         colorsys.hls_to_rgb((i * 0.381966) % 1.0, (0.42, 0.58)[i % 2], 0.6)
-        for i in range(max(0, n - len(CLUSTERS)))
+        for i in range(max(0, n - len(CLUSTER_COLORS)))
     ]
     rows = (
-        [rgb(color) for color in CLUSTERS[:n]]
+        [rgb(color) for color in CLUSTER_COLORS[:n]]
         + [tuple(round(255 * c) for c in color) for color in more]
         + [rgb(BETWEEN)]
     )

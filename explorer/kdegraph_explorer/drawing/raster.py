@@ -1,9 +1,8 @@
-"""Points and edges drawn into images, by datashader: drawn here rather than in the browser, 300,000
-edges are one image.
+"""Points and edges drawn into images by datashader, on the server: 300,000 edges become one image.
 
-Datashader compiles in every process anew what it draws with. Its smooth lines, spread points and so
-on would take seconds each; so there is one kind of line and one of point, and what else is wanted
-is made of these by numpy.
+Datashader compiles its kernels anew in every process, which takes seconds for each kind of mark.
+Therefore one kind of line and one kind of point are used, and numpy makes the rest of them: smooth
+lines, larger points, translucent colors.
 
 Colors are mixed in arrays of shape (height, 4, width): red, green and blue, multiplied by the
 opacity, and the opacity.
@@ -13,9 +12,9 @@ import datashader
 import numpy as np
 import pandas as pd
 
-SMOOTH_EDGES = (
-    60_000  # up to here lines are smoothed: drawn twice as large; among more, nobody sees the steps
-)
+# Up to this number of edges, lines are smoothed by drawing them twice as large. Among more edges,
+# the steps cannot be seen.
+SMOOTH_EDGES = 60_000
 EDGE_OPACITY = 0.8
 CROWD = 0.25  # points that would cover more of the image than this become translucent
 
@@ -82,7 +81,7 @@ def _edge_ink(size, x, y, colors, inks, rows, columns):
     scale = 2 if len(rows) <= SMOOTH_EDGES else 1
     canvas = _canvas(scale * size[0], scale * size[1])
     counts = canvas.line(
-        table, x=["x0", "x1"], y=["y0", "y1"], axis=1, agg=COUNT, line_width=0
+        table, x=["x0", "x1"], y=["y0", "y1"], axis=1, agg=POINTS_BY_COLOR, line_width=0
     ).data
     if scale == 2:  # a line crosses two of the four parts of a pixel
         counts = (counts[0::2] + counts[1::2]).reshape(size[1], size[0], -1)
@@ -94,7 +93,7 @@ def _point_ink(size, x, y, colors, inks, radius):
     """The sum of the inks of all points that cover a pixel: (height, 4, width) float32."""
     width, height = size
     table = _table({"x": x, "y": y}, _codes(colors, len(inks)), len(inks))
-    ink = _mixed(_canvas(width, height).points(table, "x", "y", agg=COUNT).data, inks)
+    ink = _mixed(_canvas(width, height).points(table, "x", "y", agg=POINTS_BY_COLOR).data, inks)
     reach = int(np.ceil(radius))
     steps = np.arange(-reach, reach + 1)
     disc = np.clip(radius + 0.7 - np.hypot(steps[:, None], steps), 0, 1).astype(np.float32)
@@ -111,7 +110,7 @@ def _canvas(width, height):
     return datashader.Canvas(width, height, x_range=(0, 1), y_range=(0, 1))
 
 
-COUNT = datashader.by("color", datashader.count())
+POINTS_BY_COLOR = datashader.by("color", datashader.count())
 
 
 def _codes(colors, n_colors):

@@ -1,4 +1,4 @@
-"""Where data come from. To add a source: a module here, and its class in `SOURCES`."""
+"""Where data come from. To add a source, write a module here and add its class to `SOURCES`."""
 
 from .base import Source
 from .generators import Generators

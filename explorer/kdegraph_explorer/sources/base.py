@@ -1,4 +1,4 @@
-"""What a source of data is."""
+"""The base class of all sources of data."""
 
 from typing import ClassVar
 
@@ -32,7 +32,7 @@ class Source(param.Parameterized):
     widgets: ClassVar[dict] = {}
 
     def applicable(self):
-        """The controls that have a meaning at present."""
+        """The controls that are meaningful at present."""
         return self.controls
 
     def loader(self):
@@ -48,11 +48,11 @@ class Source(param.Parameterized):
         raise NotImplementedError
 
     def recall(self):
-        """The present parameters by name, as plain values: what `restore` brings back."""
+        """The present parameters by name, as plain values: what `restore` restores."""
         return {name: getattr(self, name) for name in self.controls}
 
     def restore(self, data):
-        """Set the parameters to what `recall` returned or `checked` let pass."""
+        """Set the parameters to what `recall` has returned or `checked` has accepted."""
         self.param.update(**data)
 
     def defaults(self):
@@ -60,7 +60,7 @@ class Source(param.Parameterized):
         return {name: self.param[name].default for name in self.controls}
 
     def checked(self, data):
-        """Parameters from outside, the missing ones as they are by default.
+        """Check parameters from outside, and add the defaults of those that are missing.
 
         Raises
         ------
@@ -92,17 +92,18 @@ class Source(param.Parameterized):
         """Lines of Python that make `data`, a dataset like the given one, of what `recall` has
         returned.
         """
+        columns = list(map(str, dataset.feature_names))
         return [
             "# The points, as Export > Points, Parquet has written them.",
-            f'data = kdegraph.datasets.load("points.parquet", columns={list(map(str, dataset.feature_names))!r}, label=None)',
+            f'data = kdegraph.datasets.load("points.parquet", columns={columns!r}, label=None)',
         ]
 
     def sized(self, n):
-        """A loader, as `loader` gives one, for `n` points of the same kind, or None where there is
-        no such thing.
+        """A loader, as `loader` returns one, for `n` points of the same kind, or None if that is
+        not possible.
         """
 
     def settle(self):
-        """Called on the session's thread after each load, successful or not: take over what the
+        """Called on the session's thread after each load, successful or not, to take over what the
         loader found out.
         """

@@ -5,11 +5,10 @@ from typing import ClassVar
 
 import param
 from kdegraph import datasets
-from kdegraph.datasets.generators import GENERATORS
 
 from .base import Source
 
-SIZES = (
+POINT_COUNTS = (
     100,
     200,
     500,
@@ -55,7 +54,9 @@ class Generators(Source):
         label="Shape",
         doc="What the points form; the sentence below says what they show.",
     )
-    n = param.Selector(default=2000, objects=list(SIZES), label="Points n", doc="Number of points.")
+    n = param.Selector(
+        default=2000, objects=list(POINT_COUNTS), label="Points n", doc="Number of points."
+    )
     noise = param.Number(
         1.0,
         bounds=(0, 4),
@@ -73,7 +74,7 @@ class Generators(Source):
             datasets.make,
             self.shape,
             n=self.n,
-            noise=self.noise * GENERATORS[self.shape].noise,
+            noise=self.noise * datasets.default_noise(self.shape),
             seed=self.seed,
         )
 
@@ -83,7 +84,6 @@ class Generators(Source):
 
     def script(self, data, dataset):
         """See `Source.script`."""
-        noise = data["noise"] * GENERATORS[data["shape"]].noise
-        return [
-            f"data = kdegraph.datasets.make({data['shape']!r}, n={data['n']!r}, noise={noise!r}, seed={data['seed']!r})"
-        ]
+        noise = data["noise"] * datasets.default_noise(data["shape"])
+        options = f"n={data['n']!r}, noise={noise!r}, seed={data['seed']!r}"
+        return [f"data = kdegraph.datasets.make({data['shape']!r}, {options})"]

@@ -9,7 +9,7 @@ from .upload import packed
 
 
 class Given(Source):
-    """A dataset that exists already. Not in `SOURCES`: a session has it only when it was given one."""
+    """A dataset that exists already: a session has this source only when it was given one."""
 
     key = "given"
     label = "Given points"

@@ -10,12 +10,11 @@ from kdegraph.datasets import Dataset
 from ..checks import quoted
 from .base import Source
 
-GRID = (
-    4095  # places along a side of the canvas: two coordinates and a class are one number of 32 bits
-)
+# Steps along a side of the canvas: two coordinates and a class fit into a number of 32 bits.
+GRID_STEPS = 4095
 CANVAS = np.array([1.6, 1.0])  # its width and height
-MAX_POINTS = 20_000
-MAX_TEXT = 4 * ((4 * MAX_POINTS + 2) // 3)  # characters: base64 makes four of three bytes
+MAX_PAINTED = 20_000
+MAX_TEXT = 4 * ((4 * MAX_PAINTED + 2) // 3)  # characters: base64 makes four of three bytes
 MAX_ADDRESS = 1200  # painted points that an address of the page can hold
 N_CLASSES = 5
 
@@ -39,7 +38,7 @@ def unpack(text):
     ------
     ValueError
     """
-    known = f"at most {MAX_POINTS:,} painted points of {N_CLASSES} classes"
+    known = f"at most {MAX_PAINTED:,} painted points of {N_CLASSES} classes"
     wrong = ValueError(f"{quoted(text)} does not hold {known}")
     if len(text) > MAX_TEXT:
         raise wrong
@@ -48,7 +47,7 @@ def unpack(text):
     except (ValueError, TypeError):
         raise wrong from None
     points = np.stack([codes & 4095, (codes >> 12) & 4095, codes >> 24], axis=1).astype(np.int64)
-    if len(points) > MAX_POINTS or (len(points) and points[:, 2].max() >= N_CLASSES):
+    if len(points) > MAX_PAINTED or (len(points) and points[:, 2].max() >= N_CLASSES):
         raise wrong
     return points
 
@@ -77,16 +76,18 @@ def along(path, amount, spread, label, seed):
     places = rng.uniform(0, lengths[-1], amount)
     middle = np.stack([np.interp(places, lengths, path[:, i]) for i in range(2)], axis=1)
     X = np.clip(middle + rng.normal(scale=spread, size=(amount, 2)), 0, CANVAS)
-    return np.column_stack([np.rint(GRID * X / CANVAS).astype(np.int64), np.full(amount, label)])
+    return np.column_stack(
+        [np.rint(GRID_STEPS * X / CANVAS).astype(np.int64), np.full(amount, label)]
+    )
 
 
 def coordinates(points):
     """The (n, 2) float array of the places of painted points on the canvas."""
-    return points[:, :2] / GRID * CANVAS
+    return points[:, :2] / GRID_STEPS * CANVAS
 
 
 def near(points, path, reach):
-    """Which of the painted points lie within `reach` of a stroke.
+    """Which of the painted points lie within `reach` of a stroke, as a bool array.
 
     Parameters
     ----------
@@ -136,11 +137,11 @@ class Painted(Source):
         return lambda: to_dataset(points)
 
     def add(self, points):
-        """Paint more points; beyond `MAX_POINTS` the first ones go."""
-        self.points = pack(np.concatenate([unpack(self.points), points])[-MAX_POINTS:])
+        """Paint more points; if there are more than `MAX_PAINTED`, the oldest ones are removed."""
+        self.points = pack(np.concatenate([unpack(self.points), points])[-MAX_PAINTED:])
 
     def erase(self, path, reach):
-        """Take the points within `reach` of a stroke away."""
+        """Remove the points within `reach` of a stroke."""
         points = unpack(self.points)
         self.points = pack(points[~near(points, path, reach)])
 
@@ -149,7 +150,8 @@ class Painted(Source):
         data = super().checked(data)
         if data["points"] == "many":
             raise ValueError(
-                f"an address holds up to {MAX_ADDRESS:,} painted points: open a session file for more"
+                f"an address holds up to {MAX_ADDRESS:,} painted points; "
+                "open a session file for more"
             )
         unpack(data["points"])
         return data

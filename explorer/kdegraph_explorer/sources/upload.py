@@ -13,9 +13,9 @@ from .base import Source
 from .photographs import PIXELS
 
 NO_LABELS = "none"
-MAX_PACKED = (
-    64 * 2**20
-)  # bytes of a file that is put into a session file; of a larger one, only the name and a checksum
+# Bytes of a data file that a session file contains. Of a larger one it has only the name and a
+# checksum.
+MAX_PACKED = 64 * 2**20
 
 
 class Upload(Source):
@@ -198,7 +198,8 @@ class Upload(Source):
         ):
             return {**data, "file": self.file}
         raise ValueError(
-            f"the session is about the file {file['name']:.80}, which is too large to be part of it: open that first, then the session"
+            f"the session needs the file {file['name']:.80}, which is too large to be part of it: "
+            "open that file first, then the session"
         )
 
     def script(self, data, dataset):
@@ -214,14 +215,14 @@ class Upload(Source):
 
 
 def packed(name, content):
-    """A file for a session file: with its content, or with a checksum where it is large."""
+    """A file as part of a session file: with its content, or with a checksum if it is large."""
     if len(content) > MAX_PACKED:
         return {"name": name, "sha256": checksum(content)}
     return {"name": name, "content": base64.b64encode(content).decode()}
 
 
 def checksum(content):
-    """Tells files apart."""
+    """A checksum that tells files apart."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -238,7 +239,7 @@ def bytes_of(file):
 
 
 def read(file):
-    """Read a path, or the pair of a name and bytes; raise what came in place of a file."""
+    """Read a path, or the pair of a name and bytes; raise an error that came in its place."""
     if isinstance(file, ValueError):
         raise file
     if isinstance(file, tuple):

@@ -1,12 +1,12 @@
-"""What is shown. To add a view: a module here, and its class in `VIEWS`."""
+"""What is shown. To add a view, write a module here and add its class to `VIEWS`."""
 
 from .base import View
 from .compare import CompareView
+from .convergence import RoundsView
 from .one_point import OnePointView
 from .paint import PaintView
 from .picture import PictureView
 from .points import PointsView
-from .rounds import RoundsView
 from .scaling import ScalingView
 from .scores import ScoresView
 from .spectral import SpectralView

@@ -7,9 +7,9 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
-from .caption import STYLE as CAPTION_STYLE
+from ..assets import style_sheet
 from .caption import Caption
-from .markup import TABLE_STYLE, Markup, Text, html_table
+from .markup import Markup, Text, html_table
 
 
 class View(Viewer):
@@ -68,20 +68,20 @@ class View(Viewer):
 
     def follow(self, update, *names):
         """Call `update` when one of these parameters of the state changes, and when the view
-        appears; not while it is hidden.
+        appears, but not while it is hidden.
         """
         self._updates.append(update)
         if names:
             self.state.param.watch(lambda *events: self.visible and update(), list(names))
 
     def appear(self):
-        """Make up for what has changed while the view was hidden."""
+        """Catch up with what has changed while the view was hidden."""
         for update in self._updates:
             update()
 
     def describe(self):
-        """Describe anew what the cards show; to be called when that has changed and the state has
-        not.
+        """Update the descriptions of the cards. Call this when what they show has changed and the
+        state has not.
         """
         for update in self._descriptions:
             update()
@@ -96,8 +96,8 @@ class View(Viewer):
 
 
 def card(title, sentence, *content, figure="", describe=None, view=None, **options):
-    """A frame around a plot or a table, with its title and its sentence of explanation, and a menu
-    to save a plot as a picture.
+    """A frame around a plot or a table, with its title, a sentence of explanation, and a menu to
+    save a plot as a picture.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def card(title, sentence, *content, figure="", describe=None, view=None, **optio
         or next((part.object.name for part in content if isinstance(part, pn.pane.Bokeh)), ""),
         described=describe is not None,
         css_classes=["kg-caption"],
-        stylesheets=[CAPTION_STYLE],
+        stylesheets=[style_sheet("caption")],
         sizing_mode="stretch_width",
         margin=(6, 6, 0, 10),
         height=20,
@@ -131,7 +131,7 @@ def card(title, sentence, *content, figure="", describe=None, view=None, **optio
         head,
         *content,
         *tables,
-        stylesheets=[TALL_WHERE_NARROW],
+        stylesheets=[style_sheet("tall-where-narrow")],
         **{
             "sizing_mode": "stretch_both",
             "elevation": 0,
@@ -145,7 +145,7 @@ def card(title, sentence, *content, figure="", describe=None, view=None, **optio
 def _table(head, content, describe, view):
     """The table that takes the place of the content of a card."""
     table = Text(
-        stylesheets=[TABLE_STYLE],
+        stylesheets=[style_sheet("table")],
         css_classes=["kg-table", "kg-scroll"],
         visible=False,
         styles=OVER_THE_PLOT,
@@ -154,15 +154,15 @@ def _table(head, content, describe, view):
     def update():
         description = describe(head.table)
         head.summary = description.summary
-        if head.table:  # what nobody sees costs nothing
+        if head.table:  # a table that is not shown is not computed
             table.content = description.html()
 
     def swap(event):
         table.visible = head.table
+        # What is invisible keeps its size, and what is linked to it.
+        visibility = "hidden" if head.table else "visible"
         for part in content:
-            part.styles = {
-                "visibility": "hidden" if head.table else "visible"
-            }  # it keeps its size, and what is linked to it
+            part.styles = {"visibility": visibility}
         if view.visible:
             update()
 
@@ -172,7 +172,6 @@ def _table(head, content, describe, view):
     return table
 
 
-TALL_WHERE_NARROW = "@media (max-width: 599px) { :host { min-height: 300px !important; } }"
 OVER_THE_PLOT = {
     "position": "absolute",
     "top": "32px",
@@ -232,32 +231,25 @@ def beside(*cards, widths=None, **options):
             sizing_mode="stretch_both",
             margin=0,
             styles={"flex": f"{width} 1 {300 * width / sum(widths):.0f}px"},
-            stylesheets=[GROWS_WHERE_NARROW],
+            stylesheets=[style_sheet("grows-where-narrow")],
         )
         for card, width in zip(cards, widths, strict=True)
     )
-    sheets = [BELOW_WHERE_NARROW, *options.pop("stylesheets", [])]
+    sheets = [style_sheet("below-where-narrow"), *options.pop("stylesheets", [])]
     return pn.Row(
         *places, stylesheets=sheets, **{"sizing_mode": "stretch_both", "margin": 0, **options}
     )
 
 
-# Of Panel's sums of sizes.
-FREE = "height: auto !important; max-height: none !important; min-width: 0 !important; flex: none !important;"
-GROWS_WHERE_NARROW = f"@media (max-width: 599px) {{ :host, :host > * {{ {FREE} }} }}"
-BELOW_WHERE_NARROW = f"""
-@media (max-width: 599px) {{
-  :host {{ flex-direction: column !important; {FREE} }}
-  :host > * {{ width: 100% !important; {FREE} }}
-}}
-"""
-WRAPS_WHERE_NARROW = (
-    f"@media (max-width: 599px) {{ :host {{ flex-wrap: wrap !important; {FREE} }} }}"
-)
-
-
-def lower(height):
-    """A style sheet for a row below others: of this height, and of a fifth of the whole where there
-    is more room.
+def low_row(*cards, height, widths):
+    """Cards in a row below others: of this height in pixels, or a fifth of the page if that is
+    more.
     """
-    return f"@media (min-width: 600px) {{ :host {{ flex: 0 0 max({height}px, 20%) !important; height: auto !important; }} }}"
+    return beside(
+        *cards,
+        widths=widths,
+        sizing_mode="stretch_width",
+        height=height,
+        styles={"--kg-row-height": f"{height}px"},
+        stylesheets=[style_sheet("low-row")],
+    )

@@ -2,28 +2,28 @@
 
 from functools import partial
 
-import holoviews as hv
 import numpy as np
 import panel as pn
 
-from ..drawing.elements import LiveElement
-from ..drawing.palette import METHOD
+from ..assets import style_sheet
+from ..drawing.eigenvalue_plot import EigenvaluePlot
 from ..pipeline import ALL_METHODS, FULL_UP_TO
-from .base import BELOW_WHERE_NARROW, View, beside, card, figure_pane, lower
+from .base import View, beside, card, figure_pane, low_row
 from .describe import clusters, spectra
-from .markup import TABLE_STYLE, Markup, Text, each
+from .markup import Markup, Text, each
 from .plots import LinkedPlots
-from .scores import score_rows, score_table
+from .scores import score_rows, score_table, table_pane
 from .widgets import button
 
-SENTENCE = {
+COMPARED_SENTENCES = {
     "kde": "sampled",
     "knn": "nearest neighbors",
     "full": "all pairs with a kernel above 1e-9",
 }
-DIFFERENT = "Labeled differently"
-NOT_BUILT = f"Not built: its memory and time grow with the square of the points. Up to {FULL_UP_TO:,} points it is shown here."
-WORDS_STYLE = ":host { font-size: 12.5px; line-height: 1.5; } p { margin: 2px 0; }"
+NOT_BUILT = (
+    "Not built: its memory and time grow with the square of the points. "
+    f"Up to {FULL_UP_TO:,} points it is shown here."
+)
 OVER_THE_MIDDLE = {
     "position": "absolute",
     "inset": "40% 32px auto 48px",
@@ -37,8 +37,8 @@ OVER_THE_MIDDLE = {
 
 
 class CompareView(View):
-    """KDE graph, k-NN graph and, where it fits, the full graph: plots with one window and one
-    selection, spectra, numbers, differences.
+    """The KDE graph, the k-NN graph and, if the points are few enough, the full graph: plots with
+    one window and one selection, spectra, scores, differences.
     """
 
     key, label, area = "compare", "Compare", "top"
@@ -51,64 +51,19 @@ class CompareView(View):
             {method: f"Compare: {name}" for method, name in ALL_METHODS.items()},
             self._graph,
         )
-        self._spectra = LiveElement(
-            "Compare: eigenvalues", draw_spectra, "kg-compare-spectra", xlabel="", ylabel=""
+        self._spectra = EigenvaluePlot("Compare: eigenvalues", tuple(ALL_METHODS))
+        self._table = table_pane("kg-compare")
+        self._sentences = Text(
+            css_classes=["kg-differences"],
+            sizing_mode="stretch_width",
+            margin=(4, 12),
+            stylesheets=[style_sheet("sentences")],
         )
-        self._table = Text(
-            css_classes=["kg-compare"],
-            stylesheets=[TABLE_STYLE],
-            sizing_mode="stretch_both",
-            margin=(0, 8),
-        )
-        self._words = Text(sizing_mode="stretch_width", margin=(4, 12), stylesheets=[WORDS_STYLE])
-        self._buttons = {
-            method: button(
-                f"Select those of the {ALL_METHODS[method]}",
-                "Select the points whose cluster is another than in the KDE graph; all plots show them.",
-                partial(self._select, method),
-                sizing_mode="stretch_width",
-                margin=(4, 12),
-            )
-            for method in ("knn", "full")
-        }
+        self._buttons = {method: self._button(method) for method in ("knn", "full")}
         self._not_built = Text(
             NOT_BUILT, css_classes=["kg-not-built"], styles=OVER_THE_MIDDLE, visible=False
         )
-        self._body = pn.Column(
-            beside(
-                *(
-                    card(
-                        name,
-                        SENTENCE[method],
-                        figure_pane(self._plots[method].figure, f"compare-{method}"),
-                        *([self._not_built] if method == "full" else []),
-                        describe=partial(clusters, self.state, method),
-                        view=self,
-                    )
-                    for method, name in ALL_METHODS.items()
-                ),
-                min_height=240,
-            ),
-            beside(
-                card(
-                    "Eigenvalues",
-                    "in the colors of the table",
-                    self._spectra.pane,
-                    figure=self._spectra.name,
-                    describe=partial(spectra, self.state),
-                    view=self,
-                ),
-                card("Numbers", "hover a row for its meaning", self._table),
-                card(DIFFERENT, "than KDE does", self._words, *self._buttons.values()),
-                widths=[5, 6, 4],
-                sizing_mode="stretch_width",
-                height=262,
-                stylesheets=[lower(262)],
-            ),
-            sizing_mode="stretch_both",
-            margin=0,
-            stylesheets=[BELOW_WHERE_NARROW],
-        )
+        self._body = self._lay_out()
         self.follow(
             self._update,
             "shown",
@@ -120,19 +75,63 @@ class CompareView(View):
             "edges",
         )
 
+    def _button(self, method):
+        return button(
+            f"Select those of the {ALL_METHODS[method]}",
+            "Select the points that are in another cluster than in the KDE graph; "
+            "all plots show them.",
+            partial(self._select, method),
+            sizing_mode="stretch_width",
+            margin=(4, 12),
+        )
+
+    def _lay_out(self):
+        graphs = beside(
+            *(self._graph_card(method, name) for method, name in ALL_METHODS.items()),
+            min_height=240,
+        )
+        spectra_card = card(
+            "Eigenvalues",
+            "in the colors of the table",
+            figure_pane(self._spectra.figure, "compare-spectra"),
+            describe=partial(spectra, self.state),
+            view=self,
+        )
+        differences = card(
+            "Labeled differently", "than KDE does", self._sentences, *self._buttons.values()
+        )
+        numbers = card("Numbers", "hover over a row for its meaning", self._table)
+        return pn.Column(
+            graphs,
+            low_row(spectra_card, numbers, differences, widths=[5, 6, 4], height=262),
+            sizing_mode="stretch_both",
+            margin=0,
+            stylesheets=[style_sheet("below-where-narrow")],
+        )
+
+    def _graph_card(self, method, name):
+        return card(
+            name,
+            COMPARED_SENTENCES[method],
+            figure_pane(self._plots[method].figure, f"compare-{method}"),
+            *([self._not_built] if method == "full" else []),
+            describe=partial(clusters, self.state, method),
+            view=self,
+        )
+
     def figures(self):
         """See `View.figures`."""
         return tuple(self._plots.figures.values())
 
     def differences(self, method):
-        """The points that a method puts into another cluster than the KDE graph does: int array, or
-        None without both results.
+        """The points that are in another cluster than in the KDE graph: int array, or None unless
+        there are both results.
         """
         one, other = self.state.outcome("kde"), self.state.outcome(method)
         return None if one is None or other is None else np.flatnonzero(one.colors != other.colors)
 
     def rows(self):
-        """The table as a list of (name, a value for every method); None where there is none."""
+        """The table as a list of (name, one value per method), with None for no value."""
         return score_rows(self.state, ALL_METHODS)
 
     def _graph(self, method):
@@ -153,12 +152,15 @@ class CompareView(View):
             for method in ALL_METHODS
             if (found := self.state.outcome(method)) is not None
         }
-        self._spectra.show(
-            {method: found.spectrum.eigenvalues for method, found in outcomes.items()}
-        )
+        if outcomes:
+            self._spectra.show(
+                {method: found.spectrum.eigenvalues for method, found in outcomes.items()}
+            )
+        else:
+            self._spectra.clear()
         self._table.content = score_table(ALL_METHODS, self.rows())
         self._not_built.visible = self._too_many
-        self._words.content = each(Markup("<p>{}</p>"), map(self._sentence, self._buttons))
+        self._sentences.content = each(Markup("<p>{}</p>"), map(self._sentence, self._buttons))
         for method, select in self._buttons.items():
             found = self.differences(method)
             select.disabled = found is None or not len(found)
@@ -176,24 +178,3 @@ class CompareView(View):
         else:
             words = "not built" if method == "full" and self._too_many else "under way"
         return Markup("<b>{}</b>: {}").format(name, words)
-
-
-def draw_spectra(spectra):
-    """The eigenvalues of all graphs as curves through dots."""
-    longest = max((len(values) for values in spectra.values()), default=1)
-    top = max((float(values[-1]) for values in spectra.values()), default=1.0) or 1.0
-    curves = []
-    for method in ALL_METHODS:
-        values = spectra.get(method, np.zeros(0))
-        places = np.column_stack([np.arange(1, len(values) + 1), values])
-        curves.append(
-            hv.Curve(places, "number", "eigenvalue").opts(
-                color=METHOD[method], line_width=1.5, line_alpha=0.7
-            )
-        )
-        curves.append(
-            hv.Scatter(places, "number", "eigenvalue").opts(
-                color=METHOD[method], size=7, tools=["hover"]
-            )
-        )
-    return hv.Overlay(curves), (0.5, longest + 0.5, -0.06 * top, 1.1 * top)

@@ -7,31 +7,27 @@ import panel_material_ui as pmui
 from kdegraph.validation import check_positive
 from panel.viewable import Viewer
 
+from ..assets import style_sheet
 from ..projection import axes
 from .markup import Markup, Text
-from .widgets import COMPACT, DENSE, SMALL_TOGGLE, Select, at_once, control, link, row
+from .widgets import DENSE, SMALL_TOGGLE, Select, at_once, control, link, row
 
-SIGMA_DECADES = 1.5  # the slider reaches this far to both sides of the automatic value
-ROUNDED = 3e-5  # of an exponent: what five digits of sigma leave out
+SIGMA_DECADES = 1.5  # powers of ten between the automatic value and either end of the slider
+SIGMA_ROUNDING = 3e-5  # rounding error of log10(sigma) when sigma is shown with five digits
 
 
 def heading(text):
     """The title of a group of controls."""
     return Text(
         Markup("<h2>{}</h2>").format(text),
-        stylesheets=[
-            ":host h2 { font-size: 11.5px; font-weight: 700; letter-spacing: 0.08em; text-transform: uppercase; opacity: 0.6; margin: 0; }"
-        ],
+        stylesheets=[style_sheet("heading")],
         margin=(8, 8, 0, 8),
         sizing_mode="stretch_width",
     )
 
 
-SENTENCE_STYLE = ":host { font-size: 12px; line-height: 1.35; } div { opacity: 0.65; }"
-
-
 def paired(widgets):
-    """Number fields go beside the slider before them: they need little room."""
+    """Put number fields beside the slider before them, as they need little space."""
     lines = []
     for widget in widgets:
         if isinstance(widget, pmui.IntInput) and lines:
@@ -51,7 +47,7 @@ def automatic(state, name):
         size="small",
         width=90,
         margin=(8, 0, 0, 0),
-        stylesheets=[COMPACT],
+        stylesheets=[style_sheet("compact")],
     )
 
 
@@ -84,7 +80,9 @@ class DataControls(Viewer):
             self._widgets |= {(key, name): widget for name, widget in widgets.items()}
             lines += paired(widgets.values())
         self._sentence = Text(
-            stylesheets=[SENTENCE_STYLE], sizing_mode="stretch_width", margin=(2, 10, 0, 10)
+            stylesheets=[style_sheet("data-sentence")],
+            sizing_mode="stretch_width",
+            margin=(2, 10, 0, 10),
         )
         self._body = pn.Column(
             heading("Data"), choice, *lines, self._sentence, sizing_mode="stretch_width", margin=0
@@ -113,9 +111,8 @@ class ParameterControls(Viewer):
     def __init__(self, session, **params):
         super().__init__(**params)
         state = self.state = session.state
-        self._following = (
-            False  # whether the sliders are following the state, as against the user's hand
-        )
+        # Whether the sliders are being set to the state, as opposed to being moved by the user.
+        self._following = False
         self._sliders = {
             "sigma": pmui.FloatSlider(
                 step=0.01,
@@ -201,13 +198,12 @@ class ParameterControls(Viewer):
         return f"{self.state.sigma:.5g}"
 
     def _follow(self):
-        """Set the sliders to the state's values, without this counting as a choice."""
+        """Set the sliders to the state's values, without this counting as a choice of the user."""
         state, sliders, self._following = self.state, self._sliders, True
         try:
             exponent = math.log10(state.sigma)
-            if (
-                abs(sliders["sigma"].value - exponent) > ROUNDED
-            ):  # an echo would pull the handle back while it is dragged
+            # A value that only comes back rounded would pull the handle back while it is dragged.
+            if abs(sliders["sigma"].value - exponent) > SIGMA_ROUNDING:
                 sliders["sigma"].value = exponent
             if state.sigma_auto or state.shown is not self._centered_for:
                 self._centered_for = state.shown
@@ -221,9 +217,8 @@ class ParameterControls(Viewer):
                     end=max(sliders["sigma"].end, exponent),
                 )
             label = f"{state.sigma:.3g}"
-            sliders["sigma"].param.update(
-                value_label=label, format=label
-            )  # the label is drawn anew with the format, not by itself
+            # The browser draws the label again only if the format changes, too.
+            sliders["sigma"].param.update(value_label=label, format=label)
             self._exact.value = self._text()
             for name in ("n_rounds", "n_clusters"):
                 value = getattr(state, name)
@@ -274,7 +269,7 @@ class DisplayControls(Viewer):
             "margin": (2, 8),
         }
         return pmui.RadioButtonGroup.from_param(
-            parameter, **common, sx=SMALL_TOGGLE, stylesheets=[COMPACT]
+            parameter, **common, sx=SMALL_TOGGLE, stylesheets=[style_sheet("compact")]
         )
 
     def _axis(self, name):

@@ -1,9 +1,9 @@
-"""Plots in words and as tables, for those who do not see them and for those who want the numbers."""
+"""Plots in words and as tables, for those who cannot see them or want the numbers."""
 
 import numpy as np
+from kdegraph.explain import sample_of
 
-from ..algorithm.halving import sample_of
-from ..algorithm.rounds import degree_error
+from ..algorithm.convergence import degree_error
 from ..pipeline import ALL_METHODS
 from .base import Description
 
@@ -11,7 +11,7 @@ WAITING = Description("There is no result yet.")
 
 
 def clusters(state, method, full):
-    """The clusters of a graph: how large they are, where they lie, and how well they are separated."""
+    """The clusters of a graph: how large they are, where they lie, and how well separated."""
     outcome = state.outcome(method)
     if outcome is None:
         return WAITING
@@ -20,8 +20,8 @@ def clusters(state, method, full):
     present = np.flatnonzero(sizes)
     adjacency = outcome.adjacency
     summary = (
-        f"{ALL_METHODS[method]}: {dataset.n_points:,} points, {adjacency.nnz // 2:,} edges, {len(present)} "
-        f"cluster{'s' * (len(present) != 1)} of {listed(sizes[present])} points."
+        f"{ALL_METHODS[method]}: {dataset.n_points:,} points, {adjacency.nnz // 2:,} edges, "
+        f"{counted(len(present), 'cluster')} of {listed(sizes[present])} points."
     )
     if len(state.selection):
         summary += f" {len(state.selection):,} selected."
@@ -72,7 +72,10 @@ def segments(state, method, full):
     present = np.flatnonzero(sizes)
     share = sizes / sizes.sum()
     largest = ", ".join(f"{share[c]:.0%}" for c in present[np.argsort(-sizes[present])][:5])
-    summary = f"{ALL_METHODS[method]}: {len(present)} segment{'s' * (len(present) != 1)}; the largest cover {largest} of the picture."
+    summary = (
+        f"{ALL_METHODS[method]}: {counted(len(present), 'segment')}; "
+        f"the largest cover {largest} of the picture."
+    )
     if not full:
         return Description(summary)
     colors = [_means(state.shown.X[:, i], outcome.colors, len(sizes)) for i in range(3)]
@@ -94,13 +97,11 @@ def eigenvalues(state, method, full):
     if outcome is None:
         return WAITING
     values, k = np.asarray(outcome.spectrum.eigenvalues), outcome.n_clusters
-    summary = f"{ALL_METHODS[method]}: {len(values)} eigenvalues from {values[0]:.3g} to {values[-1]:.3g}."
+    summary = eigenvalue_range(ALL_METHODS[method], values)
     if k < len(values):
         summary += f" The gap after eigenvalue {k} is {values[k] - values[k - 1]:.3g}."
     if not outcome.spectrum.converged:
-        summary += (
-            " They have not converged in the time that is given to them: take them for estimates."
-        )
+        summary += " They have not converged within the limit on the work: take them as estimates."
     gaps = [f"{gap:.3g}" for gap in np.diff(values)] + [None]
     rows = (
         [
@@ -122,10 +123,7 @@ def spectra(state, full):
     }
     if not found:
         return WAITING
-    summary = " ".join(
-        f"{name}: {len(values)} eigenvalues from {values[0]:.3g} to {values[-1]:.3g}."
-        for name, values in found.items()
-    )
+    summary = " ".join(eigenvalue_range(name, values) for name, values in found.items())
     longest = max(map(len, found.values())) if full else 0
     rows = [
         (i + 1, *(f"{values[i]:.6f}" if i < len(values) else None for values in found.values()))
@@ -142,7 +140,8 @@ def embedding(state, places, names, full):
     sizes = np.bincount(outcome.colors)
     present = np.flatnonzero(sizes)
     summary = (
-        f"The points along {' and '.join(names)}, in {len(present)} cluster{'s' * (len(present) != 1)}; each axis is scaled to 1. "
+        f"The points along {' and '.join(names)}, in {counted(len(present), 'cluster')}; "
+        "each axis is scaled to 1. "
         "k-means compares directions from 0, in as many eigenvectors as there are clusters."
     )
     if not full:
@@ -171,7 +170,8 @@ def degrees(state, full):
         return WAITING
     graph, sizes = outcome.graph, np.bincount(outcome.colors)
     summary = (
-        "Degrees in the sampled graph against kernel degrees: root mean square of the relative error "
+        "Degrees in the sampled graph against kernel degrees: "
+        "root mean square of the relative error "
         f"{degree_error(graph.adjacency, graph.kernel_degrees):.3g}."
     )
     if not full:
@@ -221,7 +221,8 @@ def neighbors(graph, found, full):
     """One point's neighbors: how many were drawn, and which."""
     both = set(found.sampled.tolist()) & set(found.nearest.tolist())
     summary = (
-        f"Point {found.point:,}: kernel degree {found.degree:.3g}. {graph.n_rounds} draws found {len(found.sampled)} points, "
+        f"Point {found.point:,}: kernel degree {found.degree:.3g}. "
+        f"{graph.n_rounds} draws found {len(found.sampled)} points, "
         f"{len(both)} of them among the {len(found.nearest)} nearest."
     )
     if not full:
@@ -249,7 +250,10 @@ def halving(point, draw, steps, tree, full):
         return Description(
             f"Point {point:,} has no neighbor to be drawn: the kernel is 0 everywhere."
         )
-    summary = f"Draw {draw} of point {point:,}: {len(steps)} halvings of {len(tree.order):,} points lead to point {sample_of(steps, tree):,}."
+    summary = (
+        f"Draw {draw} of point {point:,}: {len(steps)} halvings of {len(tree.order):,} points "
+        f"lead to point {sample_of(steps, tree):,}."
+    )
     if not full:
         return Description(summary)
     rows = [
@@ -296,7 +300,8 @@ def convergence(found, limit, limit_of, full):
     def words(values):
         return [f"{value:.4g}" if np.isfinite(value) else None for value in values]
 
-    summary = f"Eigenvalues after {found.rounds[-1]} rounds: {', '.join(filter(None, words(found.eigenvalues[-1])))}."
+    last = ", ".join(filter(None, words(found.eigenvalues[-1])))
+    summary = f"Eigenvalues after {found.rounds[-1]} rounds: {last}."
     rows = [
         (int(n), *words(values)) for n, values in zip(found.rounds, found.eigenvalues, strict=True)
     ]
@@ -316,7 +321,8 @@ def degree_errors(found, full):
         return WAITING
     first, last = found.degree_errors[[0, -1]]
     summary = (
-        f"Root mean square of the relative error of the degrees: {first:.3g} after round {found.rounds[0]}, "
+        "Root mean square of the relative error of the degrees: "
+        f"{first:.3g} after round {found.rounds[0]}, "
         f"{last:.3g} after round {found.rounds[-1]}."
     )
     rows = (
@@ -347,6 +353,16 @@ def timings(found, full):
     return Description(summary, ("Graph", "Points", "Seconds"), rows)
 
 
+def counted(n, noun):
+    """A number with its noun, in the singular or the plural."""
+    return f"{n} {noun}{'s' * (n != 1)}"
+
+
+def eigenvalue_range(name, values):
+    """A sentence on the eigenvalues of a graph."""
+    return f"{name}: {len(values)} eigenvalues from {values[0]:.3g} to {values[-1]:.3g}."
+
+
 def listed(numbers, limit=8):
     """Numbers in a sentence."""
     words = [f"{n:,}" for n in numbers[:limit]]
@@ -356,7 +372,9 @@ def listed(numbers, limit=8):
 
 
 def _weights(adjacency, colors, n_clusters):
-    """Ends of edges at the points of each cluster: of edges within it, and of edges that leave it."""
+    """Ends of edges at the points of each cluster: those of edges within it, and of edges that
+    leave it.
+    """
     rows = np.repeat(np.arange(len(colors)), np.diff(adjacency.indptr))
     own, other = colors[rows], colors[adjacency.indices]
     inside = np.bincount(own[own == other], minlength=n_clusters)

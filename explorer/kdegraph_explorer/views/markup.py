@@ -1,4 +1,4 @@
-"""How text reaches the page: as text, unless it is a `markupsafe.Markup`, which is taken for HTML.
+"""How text reaches the page: as text, unless it is a `markupsafe.Markup`, which is HTML.
 
 A `Markup` is only ever made of what this package says itself; what else stands in it comes in by
 `Markup.format` or `Markup.join`, which escape it.
@@ -7,6 +7,8 @@ A `Markup` is only ever made of what this package says itself; what else stands 
 import param
 from markupsafe import Markup, escape
 from panel.custom import JSComponent
+
+from ..assets import script
 
 
 class Text(JSComponent):
@@ -17,15 +19,7 @@ class Text(JSComponent):
 
     content = param.String(doc="What is shown: text, or HTML where it is a `Markup`.")
 
-    _esm = """
-    export function render({model}) {
-      const element = document.createElement("div")
-      const show = () => { element.innerHTML = model.content }
-      model.on("content", show)
-      show()
-      return element
-    }
-    """
+    _esm = script("text")
 
     def __init__(self, content="", **params):
         super().__init__(content=content, **params)
@@ -37,24 +31,18 @@ class Text(JSComponent):
 
 
 class Beacon(Text):
-    """Tells when it has appeared in the browser: from then on, what is sent arrives."""
+    """Tells when it has appeared in the browser: from then on, messages arrive."""
 
     beats = param.Integer(
         default=0, doc="Grows until it is heard; the first beats of a notebook may be lost."
     )
     heard = param.Boolean(
         default=False,
-        doc="Whether Python has heard it. It must stay in the page even then: beats may be under way.",
+        doc="Whether Python has received a beat. The beacon must stay in the page even then, as "
+        "other beats may be under way.",
     )
 
-    _esm = """
-    export function render({model}) {
-      const element = document.createElement("div")
-      element.innerHTML = model.content
-      const timer = setInterval(() => model.heard ? clearInterval(timer) : model.beats += 1, 200)
-      return element
-    }
-    """
+    _esm = script("beacon")
 
 
 _ICON = ":material/"  # what panel-material-ui makes an icon of, up to the next colon
@@ -66,28 +54,13 @@ class AsWritten:
 
     @property
     def labels(self):
-        """What is shown of each option."""
+        """The text of each option."""
         return [label.replace(_ICON, f":{_JOINER}{_ICON[1:]}") for label in super().labels]
 
     @property
     def unicode_values(self):
-        """What stands for each option where these are a list."""
+        """The text of each option, if the options are a list."""
         return self.labels
-
-
-TABLE_STYLE = """
-:host { overflow-y: auto; font-size: 12px; }
-table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; line-height: 1.15; }
-th, td { padding: 2.5px 4px; text-align: right; font-weight: 400; white-space: nowrap; border: 0; }
-th[scope=row] { text-align: left; color: color-mix(in srgb, currentColor 78%, transparent); }
-table + table { margin-top: 10px; }
-thead th { font-weight: 600; padding-bottom: 4px; white-space: normal; vertical-align: bottom; }
-thead th:first-child { text-align: left; }
-p { margin: 6px 0 8px; line-height: 1.4; }
-th i { display: inline-block; width: 8px; height: 8px; border-radius: 50%; margin-right: 5px; }
-tbody tr { border-top: 1px solid rgba(128, 128, 128, 0.18); }
-tbody tr:hover { background: rgba(128, 128, 128, 0.10); }
-"""
 
 
 def html_table(columns, rows):

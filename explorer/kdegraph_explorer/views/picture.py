@@ -13,8 +13,7 @@ from ..pipeline import METHODS
 from .base import View, beside, card, figure_pane
 from .describe import segments as describe_segments
 
-FINE_UP_TO = 1_000_000  # pixels of a photograph on which boundaries are drawn as finely as it is
-SENTENCE = "each color is one cluster of pixels"
+FINE_UP_TO = 1_000_000  # pixels of a photograph up to which boundaries are as fine as they
 
 
 class PictureView(View):
@@ -38,7 +37,7 @@ class PictureView(View):
             fig.grid.visible = False
             for store in (self._pictures, self._overlays):
                 store[method] = ColumnDataSource({"image": [], "dw": [], "dh": []})
-            fig.image_rgba("image", 0, 0, "dw", "dh", source=self._pictures[method])
+            fig.image_rgba("image", 0, 0, "dw", "dh", source=self._pictures[method], name="picture")
             overlay = fig.image_rgba(
                 "image",
                 0,
@@ -47,6 +46,7 @@ class PictureView(View):
                 "dh",
                 source=self._overlays[method],
                 global_alpha=self.state.overlay,
+                name="segments",
             )
             self._glyphs[method] = overlay.glyph
             self._frame.add(fig)
@@ -55,7 +55,7 @@ class PictureView(View):
             *(
                 card(
                     name,
-                    SENTENCE,
+                    "each color is one cluster of pixels",
                     figure_pane(self._figures[method], f"{method}-picture"),
                     describe=partial(describe_segments, self.state, method),
                     view=self,

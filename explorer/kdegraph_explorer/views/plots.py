@@ -3,24 +3,20 @@
 from bokeh.events import MouseLeave, MouseMove, PanStart, SelectionGeometry, Tap
 from bokeh.models import BoxSelectTool, ColumnDataSource, Label, LassoSelectTool, PanTool, PlainText
 
+from ..assets import style_sheet
 from ..drawing.figures import TEXT, Frame, extent_of, plain_figure
 from ..drawing.painter import MAX_GLYPHS, Painter, Scene, point_radius
 from ..projection import positions
 from ..selection import combined, indices_within
 
-REACH = 6  # pixels between the mouse and the point that is meant
+MOUSE_REACH = 6  # pixels between the mouse and the point that is meant
 TOOLS = "pan,wheel_zoom,box_select,lasso_select,tap,reset"
-ROOM, ROOM_FOR_A_NAME = (
-    42,
-    26,
-    # Pixels beside a plot: were it as wide as the numbers there, these and the window would change each
-    # other.
-)
+# Pixels beside a plot, for the numbers of the vertical axis and for its name. They are fixed: if
+# they followed the numbers, the width of the plot, its window and the numbers would change each
+# other.
+NUMBERS_WIDTH = 42
+NAME_WIDTH = 26
 EMPTY = "kg-empty"  # the class of a plot of which nothing has been painted yet
-SAYS_SO = f"""
-:host(.{EMPTY})::after {{ content: "Drawing …"; position: absolute; inset: 0; display: grid; place-content: center; opacity: 0.65;
-  font-size: 13px; pointer-events: none; }}
-"""
 DRAG = {"move": PanTool, "box": BoxSelectTool, "lasso": LassoSelectTool}
 
 
@@ -112,8 +108,8 @@ class LinkedPlots:
         )
 
     def _paint(self, scenes, progress, publish):
-        """In the worker. It is short and never stopped: what a painter has painted must reach the
-        screen.
+        """Paint the scenes, in the worker. This is short and never stopped, as the painters
+        remember what they have painted and take it to be on the screen.
         """
         glyphs = {key: self._plots[key].painter.glyphs(scene) for key, scene in scenes.items()}
         if any(
@@ -127,7 +123,7 @@ class LinkedPlots:
             self._plots[key].show(scenes[key], changes)
 
     def _drag(self):
-        """Let dragging do what the state says."""
+        """Set the tool that dragging uses to the one in the state."""
         for figure in self.figures.values():
             figure.toolbar.active_drag = figure.select_one(DRAG[self._state.drag])
 
@@ -135,13 +131,13 @@ class LinkedPlots:
         self._keys = event.modifiers
 
     def _select(self, event):
-        """Find the points within a box or a lasso, whoever has drawn them."""
+        """Find the points within a box or a lasso, whether the browser or the image draws them."""
         if event.final and event.geometry["type"] != "point":
             self._choose(event.geometry, self._keys)
 
     def _tap(self, event):
-        """Find the point that is meant; the event of the selection does not tell which keys are
-        held down.
+        """Find the point that was clicked. (The event of the selection does not tell which keys are
+        held down.)
         """
         self._choose({"type": "point", "x": event.x, "y": event.y}, event.modifiers)
 
@@ -152,11 +148,15 @@ class LinkedPlots:
 
     @property
     def _reach(self):
-        """How far from a point the mouse may be."""
-        return REACH * (self.frame.x_range.end - self.frame.x_range.start) / self.frame.size[0]
+        """The largest distance between the mouse and a point that it selects."""
+        return (
+            MOUSE_REACH * (self.frame.x_range.end - self.frame.x_range.start) / self.frame.size[0]
+        )
 
     def _hover(self, event):
-        """Look for the point under the mouse, whoever has drawn it; None: the mouse has left."""
+        """Look for the point under the mouse, whether the browser or the image draws it. None means
+        that the mouse has left.
+        """
         if self.positions is not None:
             self._nearest.request(
                 None
@@ -184,11 +184,12 @@ class LinkedPlots:
             )
 
     def _words(self, point):
-        """What is said of a point under the mouse."""
+        """The text shown for the point under the mouse."""
         outcome = self._state.outcome("kde")
         words = f"point {point:,}"
         if outcome is not None and point < len(outcome.colors):
-            words += f", cluster {outcome.colors[point] + 1}, kernel degree {outcome.graph.kernel_degrees[point]:.3g}"
+            degree = outcome.graph.kernel_degrees[point]
+            words += f", cluster {outcome.colors[point] + 1}, kernel degree {degree:.3g}"
         return words
 
 
@@ -211,11 +212,11 @@ class GraphPlot:
             x_range=frame.x_range,
             y_range=frame.y_range,
             css_classes=[EMPTY],
-            stylesheets=[SAYS_SO],
+            stylesheets=[style_sheet("empty-plot")],
         )
         self._image = ColumnDataSource({column: [] for column in ("image", "x", "y", "dw", "dh")})
         self._points = ColumnDataSource({"x": [], "y": [], "color": []})
-        self.figure.image_rgba("image", "x", "y", "dw", "dh", source=self._image)
+        self.figure.image_rgba("image", "x", "y", "dw", "dh", source=self._image, name="image")
         self._glyph = self.figure.scatter(
             "x",
             "y",
@@ -223,9 +224,10 @@ class GraphPlot:
             line_color=None,
             nonselection_fill_alpha=0.15,
             source=self._points,
+            name="points",
         ).glyph
         self._note = Label(
-            x=0, y=0, visible=False, x_offset=8, y_offset=8, padding=4, border_radius=4
+            x=0, y=0, visible=False, name="note", x_offset=8, y_offset=8, padding=4, border_radius=4
         )
         self._note.update(
             **TEXT,
@@ -237,10 +239,10 @@ class GraphPlot:
         frame.add(self.figure)
 
     def name_axes(self, horizontal, vertical):
-        """Write the names of the axes, unless they are "x" and "y", which say nothing."""
+        """Write the names of the axes, unless they are as short as "x" and "y"."""
         for axis, name in ((self.figure.xaxis, horizontal), (self.figure.yaxis, vertical)):
             axis.axis_label = PlainText(text=name if len(name) > 2 else "")  # a str may be TeX
-        self.figure.min_border_left = ROOM + (ROOM_FOR_A_NAME if len(vertical) > 2 else 0)
+        self.figure.min_border_left = NUMBERS_WIDTH + (NAME_WIDTH if len(vertical) > 2 else 0)
 
     def select(self, indices):
         """Fade the points that the browser draws, except `indices`; none fades without any."""

@@ -7,7 +7,7 @@ from .base import View, beside, card, figure_pane
 from .describe import clusters
 from .plots import LinkedPlots
 
-SENTENCE = {
+GRAPH_SENTENCES = {
     "kde": "edges sampled in proportion to the Gaussian kernel",
     "knn": "edges to the nearest neighbors, for comparison",
 }
@@ -29,7 +29,7 @@ class PointsView(View):
             *(
                 card(
                     METHODS[method],
-                    SENTENCE[method],
+                    GRAPH_SENTENCES[method],
                     figure_pane(figure, f"{method}-points"),
                     describe=partial(clusters, self.state, method),
                     view=self,

@@ -1,4 +1,4 @@
-"""How long each graph takes, against the number of points: measured on this machine, when asked."""
+"""How long each graph takes, against the number of points: measured on this machine, on demand."""
 
 from functools import partial
 
@@ -7,25 +7,33 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
-from ..algorithm.scaling import FULL_UP_TO, SIZES, Series, measure
+from ..algorithm.timing import FULL_TIMED_UP_TO, TIMED_SIZES, Series, measure
+from ..assets import style_sheet
 from ..drawing.elements import LiveElement
 from ..drawing.palette import METHOD
 from ..pipeline import ALL_METHODS
 from . import describe
-from .base import BELOW_WHERE_NARROW, WRAPS_WHERE_NARROW, View, beside, card
-from .markup import TABLE_STYLE, Markup, Text, html_table
-from .scores import colored, number
+from .base import View, beside, card
+from .markup import Markup, Text, html_table
+from .scores import colored, number, table_pane
 from .widgets import button
 
 HINT = Markup(
-    "<p>Press “Measure”: the present σ, L and k are used, on more and more points like those on the screen.</p>"
+    "<p>Press “Measure”: the present σ, L and k are used, "
+    "on more and more points like those on the screen.</p>"
 )
-WORDS_STYLE = ":host { font-size: 12.5px; opacity: 0.7; } div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }"
 
 
 class ScalingView(View):
     """Runs the chosen methods on more and more points like the present ones, and draws seconds
     against their number.
+
+    Attributes
+    ----------
+    timings : list of Timing
+        What is shown.
+    methods, largest, run, halt : widgets
+        Which graphs are measured, up to how many points, and the buttons to start and to stop.
     """
 
     key, label, area = "scaling", "Scaling", "top"
@@ -37,30 +45,8 @@ class ScalingView(View):
             measure, deliver=self._show, fail=self._fail, report=self._report
         )
         self.timings = []
-        self._methods = pmui.CheckButtonGroup(
-            options={name: method for method, name in ALL_METHODS.items()},
-            value=list(ALL_METHODS),
-            size="small",
-            width=300,
-            margin=(8, 8),
-            sx={
-                "& .MuiToggleButton-root": {
-                    "textTransform": "none",
-                    "padding": "3px 12px",
-                    "whiteSpace": "nowrap",
-                }
-            },
-        )
-        self._largest = pmui.Select(
-            label="Up to",
-            options={f"{n:,} points": n for n in SIZES[1:]},
-            value=20_000,
-            description="The largest number of points; smaller ones come first.",
-            size="small",
-            width=170,
-            margin=(8, 8, 0, 8),
-        )
-        self._run = button(
+        self.methods, self.largest = method_choice(), size_choice()
+        self.run = button(
             "Measure",
             "Measure anew, small sizes first.",
             self.start,
@@ -69,7 +55,7 @@ class ScalingView(View):
             width=100,
             margin=(8, 4),
         )
-        self._stop = button(
+        self.halt = button(
             "Stop",
             "Stop measuring; what was measured stays.",
             self.stop,
@@ -81,7 +67,10 @@ class ScalingView(View):
             value=0, variant="determinate", width=110, margin=(22, 12), visible=False
         )
         self._words = Text(
-            sizing_mode="stretch_width", height=20, margin=(16, 4), stylesheets=[WORDS_STYLE]
+            sizing_mode="stretch_width",
+            height=20,
+            margin=(16, 4),
+            stylesheets=[style_sheet("one-line")],
         )
         self._plot = LiveElement(
             "Scaling: seconds",
@@ -92,60 +81,49 @@ class ScalingView(View):
             logx=True,
             logy=True,
         )
-        self._table = Text(
-            css_classes=["kg-timings"],
-            stylesheets=[TABLE_STYLE],
-            sizing_mode="stretch_both",
-            margin=(0, 8),
-        )
-        self._body = pn.Column(
-            pn.Row(
-                self._methods,
-                self._largest,
-                self._run,
-                self._stop,
-                self._bar,
-                self._words,
-                sizing_mode="stretch_width",
-                height=56,
-                margin=(4, 0),
-                stylesheets=[WRAPS_WHERE_NARROW],
-            ),
-            beside(
-                card(
-                    "Seconds",
-                    "graph, eigenvalues and clusters together; both axes logarithmic",
-                    self._plot.pane,
-                    figure=self._plot.name,
-                    describe=lambda full: describe.timings(self.timings, full),
-                    view=self,
-                ),
-                card(
-                    "Table",
-                    f"seconds by stage; the full graph stops at {FULL_UP_TO:,} points",
-                    self._table,
-                ),
-                widths=[5, 4],
-                min_height=240,
-            ),
-            sizing_mode="stretch_both",
-            margin=0,
-            stylesheets=[BELOW_WHERE_NARROW],
-        )
+        self._table = table_pane("kg-timings")
+        self._body = self._lay_out()
         self._tabulate()
         self.follow(lambda: self._plot.show(self.timings))
 
+    def _lay_out(self):
+        controls = pn.Row(
+            self.methods,
+            self.largest,
+            self.run,
+            self.halt,
+            self._bar,
+            self._words,
+            sizing_mode="stretch_width",
+            height=56,
+            margin=(4, 0),
+            stylesheets=[style_sheet("wraps-where-narrow")],
+        )
+        plot = card(
+            "Seconds",
+            "graph, eigenvalues and clusters together; both axes logarithmic",
+            self._plot.pane,
+            figure=self._plot.name,
+            describe=lambda full: describe.timings(self.timings, full),
+            view=self,
+        )
+        limit = f"{FULL_TIMED_UP_TO:,} points"
+        table = card("Table", f"seconds by stage; the full graph stops at {limit}", self._table)
+        return pn.Column(
+            controls,
+            beside(plot, table, widths=[5, 4], min_height=240),
+            sizing_mode="stretch_both",
+            margin=0,
+            stylesheets=[style_sheet("below-where-narrow")],
+        )
+
     def start(self):
         """Measure anew."""
-        series = self._series()
+        series = self.series()
         if series is None:
             return
-        self._run.disabled, self._stop.disabled, self._bar.visible, self._bar.value = (
-            True,
-            False,
-            True,
-            0,
-        )
+        self._let_start(False)
+        self._bar.value = 0
         self._words.content = "starting …"
         self._job.request(series, replace=True)
 
@@ -154,18 +132,16 @@ class ScalingView(View):
         self._job.cancel()
         self._words.content = "stopping …"
 
-    def _series(self):
+    def series(self):
         """What to measure, or None without data or methods."""
-        state, methods = (
-            self.state,
-            tuple(method for method in ALL_METHODS if method in self._methods.value),
-        )
+        state = self.state
+        methods = tuple(method for method in ALL_METHODS if method in self.methods.value)
         if state.dataset is None or not methods:
             return None
         source, X = self.session.sources[state.source], state.dataset.X
         like = source.sized(2) is not None
         points = partial(generated, source.sized) if like else partial(part_of, X)
-        sizes = tuple(n for n in SIZES if n <= self._largest.value and (like or n <= len(X)))
+        sizes = tuple(n for n in TIMED_SIZES if n <= self.largest.value and (like or n <= len(X)))
         sizes = sizes or (len(X),)
         return Series(
             methods,
@@ -179,10 +155,14 @@ class ScalingView(View):
         )
 
     def _report(self, stage, fraction):
-        idle = stage is None
-        self._run.disabled, self._stop.disabled, self._bar.visible = not idle, idle, not idle
+        self._let_start(stage is None)
         self._bar.value = round(100 * fraction)
         self._words.content = stage or ""
+
+    def _let_start(self, idle):
+        """Offer to start while nothing is measured, and to stop while something is."""
+        self.run.disabled = self._bar.visible = not idle
+        self.halt.disabled = idle
 
     def _fail(self, series, error):
         self.state.error = f"scaling: {error}"
@@ -206,6 +186,37 @@ class ScalingView(View):
         self._table.content = hint + html_table(
             ("", "points", "edges", "graph", "eigenvalues", "clusters"), rows
         )
+
+
+def method_choice():
+    """The widget to choose which graphs are measured."""
+    return pmui.CheckButtonGroup(
+        options={name: method for method, name in ALL_METHODS.items()},
+        value=list(ALL_METHODS),
+        size="small",
+        width=300,
+        margin=(8, 8),
+        sx={
+            "& .MuiToggleButton-root": {
+                "textTransform": "none",
+                "padding": "3px 12px",
+                "whiteSpace": "nowrap",
+            }
+        },
+    )
+
+
+def size_choice():
+    """The widget to choose the largest number of points."""
+    return pmui.Select(
+        label="Up to",
+        options={f"{n:,} points": n for n in TIMED_SIZES[1:]},
+        value=20_000,
+        description="The largest number of points; smaller ones come first.",
+        size="small",
+        width=170,
+        margin=(8, 8, 0, 8),
+    )
 
 
 def generated(sized, n):

@@ -1,27 +1,30 @@
 """The numbers: size, time and quality of both graphs."""
 
+from ..assets import style_sheet
 from ..drawing.palette import METHOD
 from ..pipeline import METHODS
 from .base import View, card, number
-from .markup import TABLE_STYLE, Markup, Text, html_table
+from .markup import Markup, Text, html_table
 
-EXPLAIN = {
+EXPLANATIONS = {  # of every row, in order
     "Edges": "Number of edges of the graph",
     "Mean degree": "Edges per point, counted at both ends",
     "Megabytes": "Memory of the graph",
-    "Isolated points": "Points without any edge; each takes the cluster of its nearest other point",
-    "Points in small components": "Too few to be a cluster, they reach no other point: outliers, which take the cluster of the nearest one",
+    "Isolated points": "Points without an edge; each joins the cluster of its nearest other point",
+    "Points in small components": "Outliers in components that are too small to be a cluster; "
+    "they join the cluster of the nearest point outside",
     "Seconds: graph": "Time to build the graph when it was last built",
     "Seconds: eigenvalues": "Time to find the smallest eigenvalues and their eigenvectors",
     "Seconds: clusters": "Time to group the points by the eigenvectors",
-    "Largest conductance": "Share of a cluster's edge weight that leaves it, worst cluster; 0 is perfect, 1 is no cluster at all",
+    "Largest conductance": "Share of a cluster's edge weight that leaves it, for the worst "
+    "cluster; 0 is perfect, 1 is no cluster at all",
     "Adjusted Rand index": "Agreement with the true labels: 1 is perfect, 0 is chance",
 }
 
 
 def score_rows(state, methods):
-    """All scores and seconds that are known as a list of (name, a value for each of the methods);
-    None where there is no value yet.
+    """All known scores and seconds as a list of (name, one value per method), with None where there
+    is no value yet.
     """
     outcomes = [state.outcome(method) for method in methods]
     columns = [
@@ -35,16 +38,26 @@ def score_rows(state, methods):
     ]
     return [
         (name, *(column.get(name) for column in columns))
-        for name in EXPLAIN
+        for name in EXPLANATIONS
         if any(name in column for column in columns)
     ]
 
 
 def score_table(methods, rows):
-    """Rows of `score_rows` as an HTML table, with a column for each of the methods (key to name)."""
+    """Rows of `score_rows` as an HTML table, with a column for each method (key to name)."""
     columns = [colored(method, name) for method, name in methods.items()]
-    explained = ((name, map(number, values), EXPLAIN[name]) for name, *values in rows)
+    explained = ((name, map(number, values), EXPLANATIONS[name]) for name, *values in rows)
     return html_table(("", *columns), explained)
+
+
+def table_pane(*css_classes):
+    """A place for a table, which fills its card; the CSS classes are hooks for tests."""
+    return Text(
+        css_classes=list(css_classes),
+        stylesheets=[style_sheet("table")],
+        sizing_mode="stretch_both",
+        margin=(0, 8),
+    )
 
 
 def colored(method, name):
@@ -60,14 +73,9 @@ class ScoresView(View):
 
     def __init__(self, session, **params):
         super().__init__(session, **params)
-        self._table = Text(
-            css_classes=["kg-scores", "kg-scroll"],
-            stylesheets=[TABLE_STYLE],
-            sizing_mode="stretch_both",
-            margin=(0, 8),
-        )
+        self._table = table_pane("kg-scores", "kg-scroll")
         self._body = card(
-            "Scores", "both graphs in numbers; hover a row for its meaning", self._table
+            "Scores", "both graphs in numbers; hover over a row for its meaning", self._table
         )
         self.state.param.watch(lambda *events: self._update(), ["result", "shown"])
         self._update()

@@ -18,7 +18,7 @@ from . import describe
 from .base import View, beside, card, figure_pane
 from .plots import LinkedPlots
 
-BAR = 0.38  # width of a bar; two of them fill the place of a cluster
+BAR_WIDTH = 0.38  # width of a bar; two of them fill the place of a cluster
 
 
 class SpectralView(View):
@@ -55,9 +55,7 @@ class SpectralView(View):
                 "points by two eigenvectors",
                 pn.Row(*self._vectors, sizing_mode="stretch_width", margin=0, height=44),
                 figure_pane(self._embedding["embedding"].figure, "spectral-embedding"),
-                describe=lambda full: describe.embedding(
-                    self.state, self._embedding.positions, self._names(), full
-                ),
+                describe=self.describe_embedding,
                 view=self,
             ),
             card(
@@ -128,6 +126,10 @@ class SpectralView(View):
         """The names of the axes of the embedding."""
         return [f"eigenvector {choice.value}" for choice in self._vectors]
 
+    def describe_embedding(self, full):
+        """Describe the embedding; see `card`."""
+        return describe.embedding(self.state, self._embedding.positions, self._names(), full)
+
     def _place_by_degrees(self):
         outcome = self.state.outcome("kde")
         if outcome is None:
@@ -160,9 +162,9 @@ def draw_conductances(conductances):
     """A group of bars for each cluster, one bar for each graph."""
     bars = [
         (
-            cluster + 1 + (i - 0.5) * BAR - BAR / 2,
+            cluster + 1 + (i - 0.5) * BAR_WIDTH - BAR_WIDTH / 2,
             0.0,
-            cluster + 1 + (i - 0.5) * BAR + BAR / 2,
+            cluster + 1 + (i - 0.5) * BAR_WIDTH + BAR_WIDTH / 2,
             float(value),
             METHOD[method],
         )

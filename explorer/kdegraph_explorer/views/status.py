@@ -1,24 +1,23 @@
-"""What is going on: a line with progress and a way to cancel, and errors where the user looks."""
+"""The status line with progress and a button to cancel, and the alert for errors."""
 
 import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
+from ..assets import style_sheet
 from .markup import Text
 from .widgets import button
 
 
 class Status(Viewer):
-    """One line that keeps its height, so that nothing jumps: what is going on, how far it is, and a
-    button to stop it.
-    """
+    """A line of constant height: what is under way, how far it is, and a button to stop it."""
 
     def __init__(self, session, **params):
         super().__init__(**params)
         self.state = session.state
         self._text = Text(
             css_classes=["kg-status"],
-            stylesheets=[STYLE, UNLESS_NARROW],
+            stylesheets=[style_sheet("status"), style_sheet("unseen-where-narrow")],
             sizing_mode="stretch_width",
             margin=(4, 12, 0, 12),
         )
@@ -28,10 +27,9 @@ class Status(Viewer):
             width=160,
             margin=(14, 8),
             css_classes=["kg-progress"],
-            stylesheets=[UNLESS_NARROW],
-            sx={
-                "& .MuiLinearProgress-bar": {"transition": "none"}
-            },  # else the page is painted sixty times a second while it works
+            stylesheets=[style_sheet("unseen-where-narrow")],
+            # With the transition, the page would be painted sixty times a second during work.
+            sx={"& .MuiLinearProgress-bar": {"transition": "none"}},
         )
         cancel = button(
             "Cancel",
@@ -87,14 +85,16 @@ class Problem(Viewer):
     def __init__(self, session, **params):
         super().__init__(**params)
         self.state = session.state
-        self._text = Text(css_classes=["kg-message"], stylesheets=[MESSAGE_STYLE], margin=0)
+        self._text = Text(
+            css_classes=["kg-message"], stylesheets=[style_sheet("message")], margin=0
+        )
         alert = pmui.Alert(  # its own text would be Markdown
             self._text,
             severity="error",
             variant="outlined",
             sizing_mode="stretch_width",
             margin=4,
-            stylesheets=[ALERT_STYLE],
+            stylesheets=[style_sheet("alert")],
             css_classes=["kg-error"],
         )
         retry = button(
@@ -117,19 +117,3 @@ class Problem(Viewer):
         message = self.state.error or self.state.notice
         self._text.content = message
         self._body.visible = bool(message)
-
-
-MESSAGE_STYLE = ":host { font-size: 13.5px; line-height: 1.4; overflow-wrap: anywhere; }"
-ALERT_STYLE = """
-.MuiAlert-root { padding: 0 12px; align-items: center; }
-.MuiAlert-message, .MuiAlert-message * { padding: 0; margin: 0; font-size: 13.5px; line-height: 1.4; }
-.MuiAlert-message { padding: 7px 0; }
-.MuiAlert-message > :empty { display: none; }
-"""
-STYLE = """
-:host { font-size: 13px; line-height: 32px; height: 32px; }
-div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; opacity: 0.75; }
-"""
-UNLESS_NARROW = """
-@media (max-width: 599px) { :host { position: absolute; width: 1px !important; height: 1px; overflow: hidden; clip-path: inset(50%); } }
-"""

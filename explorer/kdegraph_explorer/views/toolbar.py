@@ -5,6 +5,7 @@ import panel_material_ui as pmui
 from panel.viewable import Viewer
 
 from .. import session_file
+from ..assets import style_sheet
 from ..exports import EXPORTS
 from ..pipeline import METHODS
 from ..session import explain
@@ -15,7 +16,10 @@ from .markup import Text
 from .widgets import NAMED_BY_ITS_WORDS, FileButton
 
 OPEN = "Open a session file …"
-SESSION_FILE = "A session file holds all choices, and the data where they are your own. Export → Session file writes one."
+ABOUT_SESSION_FILES = (
+    "A session file holds all choices, and the data where they are your own. "
+    "Export → Session file writes one."
+)
 
 
 class Toolbar(Viewer):
@@ -28,12 +32,26 @@ class Toolbar(Viewer):
         Further actions by the names that `SHORTCUTS` gives them: what to call.
     own_address : bool
         Whether the page is the explorer's alone, as against a notebook.
+
+    Attributes
+    ----------
+    actions : dict
+        All actions by name.
+    browser : Browser
+    help : panel_material_ui.Dialog
+    menu : panel_material_ui.MenuButton
+        Of the files.
     """
 
     def __init__(self, session, actions, own_address=False, **params):
         super().__init__(**params)
         self.session, self.state = session, session.state
-        self._actions = {
+        self.help = dialog(
+            "Help",
+            "md",
+            Text(help_text(), stylesheets=[style_sheet("help")], sizing_mode="stretch_width"),
+        )
+        self.actions = {
             "undo": session.history.undo,
             "redo": session.history.redo,
             "help": lambda: self.help.param.update(open=not self.help.open),
@@ -42,78 +60,15 @@ class Toolbar(Viewer):
         }
         keys = {key: shortcut.action for shortcut in SHORTCUTS for key in shortcut.keys}
         self.browser = Browser(self._act, keys=keys, own_address=own_address)
-        self._undo = _button("undo", "Undo", "Undo the last change (Ctrl+Z)", session.history.undo)
-        self._redo = _button(
-            "redo", "Redo", "Redo what was taken back (Ctrl+Shift+Z)", session.history.redo
+        self._undo = icon_button(
+            "undo", "Undo", "Undo the last change (Ctrl+Z)", session.history.undo
         )
-        self._menu = pmui.MenuButton(
-            label="Export",
-            items=[{"label": export.label, "tooltip": None} for export in EXPORTS]
-            + [{"label": "---"}, {"label": OPEN}],
-            description="Save labels, the graph, a script or the whole session; pictures are saved from the menu of each plot.",
-            size="small",
-            variant="text",
-            color="default",
-            margin=(4, 4),
-            css_classes=["kg-export"],
-            theme_config=NAMED_BY_ITS_WORDS,
-            on_click=self._choose,
+        self._redo = icon_button(
+            "redo", "Redo", "Redo what was undone (Ctrl+Shift+Z)", session.history.redo
         )
-        button = _button(
-            "help_outline",
-            "Help",
-            "Help: keys, and how to read the plots (?)",
-            self._actions["help"],
-        )
-        self.help = pmui.Dialog(
-            Text(help_text(), sizing_mode="stretch_width"),
-            title="Help",
-            title_variant="h6",
-            width_option="md",
-            show_close_button=True,
-            close_on_click=True,
-        )
-        self._file = FileButton(
-            self._refuse,
-            label="Choose or drop a session file",
-            multiple=False,
-            max_file_size=session_file.MAX_BYTES,
-            variant="outlined",
-            sizing_mode="stretch_width",
-        )
-        self._file.param.watch(
-            lambda event: event.new is not None and self._open(event.new), "value"
-        )
-        self._opener = pmui.Dialog(
-            Text(SESSION_FILE, sizing_mode="stretch_width"),
-            self._file,
-            title="Open a session",
-            title_variant="h6",
-            width_option="xs",
-            show_close_button=True,
-            close_on_click=True,
-        )
-        self._body = pn.Row(
-            self._undo,
-            self._redo,
-            self._menu,
-            button,
-            pn.Row(
-                self.browser,
-                self.help,
-                self._opener,
-                margin=0,
-                width=0,
-                styles={"position": "absolute"},
-            ),
-            margin=0,
-            width=218,
-            height=40,
-            align="center",
-            styles={"flex": "none", "align-items": "center"},
-            stylesheets=["@media (max-width: 599px) { :host { width: 200px !important; } }"],
-            css_classes=["kg-toolbar"],
-        )
+        self.menu = file_menu(self.choose)
+        self._opener = self._session_dialog()
+        self._body = self._lay_out()
         session.history.param.watch(lambda *events: self._enable(), ["can_undo", "can_redo"])
         self.state.param.watch(lambda event: self.browser.param.update(view=event.new), "view")
         self.state.param.watch(lambda event: self.browser.param.update(busy=event.new), "busy")
@@ -122,37 +77,75 @@ class Toolbar(Viewer):
         )
         self._enable()
 
+    def _session_dialog(self):
+        """The dialog to open a session file."""
+        file = FileButton(
+            self._refuse,
+            label="Choose or drop a session file",
+            multiple=False,
+            max_file_size=session_file.MAX_SESSION_BYTES,
+            variant="outlined",
+            sizing_mode="stretch_width",
+        )
+        file.param.watch(lambda event: event.new is not None and self.open(event.new), "value")
+        words = Text(ABOUT_SESSION_FILES, sizing_mode="stretch_width")
+        return dialog("Open a session", "xs", words, file)
+
+    def _lay_out(self):
+        help_button = icon_button(
+            "help_outline",
+            "Help",
+            "Help: keys, and how to read the plots (?)",
+            self.actions["help"],
+        )
+        hidden = pn.Row(
+            self.browser,
+            self.help,
+            self._opener,
+            margin=0,
+            width=0,
+            styles={"position": "absolute"},
+        )
+        return pn.Row(
+            self._undo,
+            self._redo,
+            self.menu,
+            help_button,
+            hidden,
+            margin=0,
+            width=218,
+            height=40,
+            align="center",
+            styles={"flex": "none", "align-items": "center"},
+            stylesheets=[style_sheet("toolbar")],
+            css_classes=["kg-toolbar"],
+        )
+
     def __panel__(self):
         return self._body
 
     def _enable(self):
-        self._undo.disabled, self._redo.disabled = (
-            not self.session.history.can_undo,
-            not self.session.history.can_redo,
-        )
+        self._undo.disabled = not self.session.history.can_undo
+        self._redo.disabled = not self.session.history.can_redo
 
     def _say(self):
-        """Tell a screen reader what has come out, once nothing is under way."""
+        """Have a screen reader announce the result, once nothing is under way."""
         state = self.state
         if state.stage is not None:
             return
-        words = (
-            [state.error]
-            if state.error
-            else [
-                f"{METHODS[m]}: {state.outcome(m).n_clusters} clusters"
-                for m in METHODS
-                if state.outcome(m)
-            ]
-        )
+        words = [state.error] if state.error else []
+        for method, name in METHODS.items():
+            if not state.error and (outcome := state.outcome(method)) is not None:
+                words.append(f"{name}: {outcome.n_clusters} clusters")
         if len(state.selection):
             words.append(f"{len(state.selection):,} points selected")
         self.browser.said = "; ".join(words)
 
     def _act(self, action):
-        self._actions[action]()
+        self.actions[action]()
 
-    def _choose(self, item):
+    def choose(self, item):
+        """Do what an item of the menu says."""
         label = item["label"]
         if label == OPEN:
             self._opener.open = True
@@ -173,7 +166,8 @@ class Toolbar(Viewer):
         else:
             save()
 
-    def _open(self, content):
+    def open(self, content):
+        """Bring back the session in the bytes of a session file."""
         self._opener.open = False
         try:
             snapshot = session_file.read(self.session, content)
@@ -187,7 +181,38 @@ class Toolbar(Viewer):
         self.state.error = str(error)
 
 
-def _button(icon, label, sentence, act):
+def dialog(title, width, *content):
+    """A dialog that a click beside it closes."""
+    return pmui.Dialog(
+        *content,
+        title=title,
+        title_variant="h6",
+        width_option=width,
+        show_close_button=True,
+        close_on_click=True,
+    )
+
+
+def file_menu(choose):
+    """The button with the menu of the files to save and to open; `choose` gets the item."""
+    items = [{"label": export.label, "tooltip": None} for export in EXPORTS]
+    return pmui.MenuButton(
+        label="Export",
+        items=[*items, {"label": "---"}, {"label": OPEN}],
+        description="Save labels, the graph, a script or the whole session; "
+        "pictures are saved from the menu of each plot.",
+        size="small",
+        variant="text",
+        color="default",
+        margin=(4, 4),
+        css_classes=["kg-export"],
+        theme_config=NAMED_BY_ITS_WORDS,
+        on_click=choose,
+    )
+
+
+def icon_button(icon, label, sentence, act):
+    """A button that shows an icon; the label is its name for a screen reader."""
     return pmui.IconButton(
         icon=icon,
         label=label,

@@ -4,15 +4,15 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 from kdegraph.datasets import MAX_BYTES
-from kdegraph.runtime.memory import format_bytes
 
+from ..assets import style_sheet
 from .markup import AsWritten
 
-PART = 2 * 2**20  # bytes of a file that the browser sends at a time
+UPLOAD_PART = 2 * 2**20  # bytes of a file that the browser sends at a time
 
 
 def control(parameterized, name, hint=None, report=None):
-    """A widget for a parameter, with its sentence as the tooltip.
+    """A widget for a parameter, with the parameter's doc as its tooltip.
 
     Parameters
     ----------
@@ -46,7 +46,9 @@ def control(parameterized, name, hint=None, report=None):
         del common["size"]
         return MultiChoice.from_param(parameter, margin=(6, 8), **common)
     if isinstance(parameter, param.Boolean):
-        return pmui.Switch.from_param(parameter, margin=(2, 8), stylesheets=[COMPACT], **common)
+        return pmui.Switch.from_param(
+            parameter, margin=(2, 8), stylesheets=[style_sheet("compact")], **common
+        )
     if isinstance(parameter, param.Selector):
         return Select.from_param(parameter, margin=(6, 8), **common)
     if isinstance(parameter, param.Integer) and parameter.bounds[1] > 1000:
@@ -71,8 +73,8 @@ def link(widget, attribute, parameterized, name):
 
 
 def at_once(widget):
-    """Have what the user does with a widget arrive without Panel's wait of 50 ms for more; `Latest`
-    takes care of what comes too fast.
+    """Have what the user does with a widget arrive at once, without Panel's wait of 50 ms for
+    further changes; `Latest` drops requests that come too fast.
     """
     widget._debounce = 0
     return widget
@@ -87,10 +89,10 @@ class MultiChoice(AsWritten, pmui.MultiChoice):
 
 
 class FileButton(pmui.FileInput):
-    """A file input that tells how much has arrived.
+    """A file input that reports how much has arrived.
 
-    Files over the size limit, and empty ones, are turned away: by the browser, and by the server,
-    which may be sent anything.
+    Empty files and files over the size limit are refused by the browser, and again by the server,
+    as anything may be sent to it.
 
     Parameters
     ----------
@@ -104,7 +106,7 @@ class FileButton(pmui.FileInput):
     def __init__(self, refuse, report=lambda fraction: True, **params):
         self._refuse, self._report, self._wanted = refuse, report, True
         self._arrived = 0  # bytes of the file so far
-        super().__init__(**{"chunk_size": PART, "max_file_size": MAX_BYTES, **params})
+        super().__init__(**{"chunk_size": UPLOAD_PART, "max_file_size": MAX_BYTES, **params})
 
     def _process_chunk(self, msg):
         self._arrived += len(msg["data"])
@@ -115,7 +117,7 @@ class FileButton(pmui.FileInput):
             self._forget()
             self._wanted = False
             self._report(1.0)
-            found = f"the limit is {format_bytes(self.max_file_size)}, and more has arrived"
+            found = f"the limit is {self.max_file_size:,} bytes, and more has arrived"
             self._refuse(ValueError(f"the file is too large: {found}; choose a smaller one"))
 
     def _forget(self):
@@ -157,7 +159,7 @@ def file_input(parameterized, name, report, options):
 
 
 def button(label, sentence, act, **options):
-    """A button with words on it, which are its name for a screen reader, too; its sentence is the
+    """A button with words on it, which are also its name for a screen reader, and a sentence as its
     description.
 
     Parameters
@@ -189,15 +191,13 @@ SMALL_LABEL = {
 }
 DENSE = {
     "& .MuiSlider-root": {"paddingTop": "7px", "paddingBottom": "7px"},
-    "& .MuiSlider-thumb, & .MuiSlider-track": {
-        "transition": "none"
-    },  # ten frames that the views would have to wait for
+    # The transition takes ten frames, for which the views would have to wait.
+    "& .MuiSlider-thumb, & .MuiSlider-track": {"transition": "none"},
     **SMALL_LABEL,
 }
 
-CLEAR_ICONS = {
-    "& .MuiIconButton-root": {"color": "text.secondary"}
-}  # else they are black in the dark, too
+# By default the icons are black in the dark theme, too.
+CLEAR_ICONS = {"& .MuiIconButton-root": {"color": "text.secondary"}}
 SMALL_BUTTON = {
     "textTransform": "none",
     "minWidth": "0",
@@ -213,10 +213,5 @@ SMALL_TOGGLE = {
     },
     **SMALL_LABEL,
 }
-COMPACT = (
-    ".MuiFormLabel-root { font-size: 13.5px !important; } "
-    ".MuiFormControlLabel-root { margin-right: 0 !important; } .MuiTypography-root { font-size: 13.5px !important; white-space: nowrap; }"
-)
-NAMED_BY_ITS_WORDS = {
-    "components": {"MuiTooltip": {"defaultProps": {"describeChild": True}}}
-}  # else the tooltip takes their place
+# By default a screen reader would read the tooltip instead of the words on a button.
+NAMED_BY_ITS_WORDS = {"components": {"MuiTooltip": {"defaultProps": {"describeChild": True}}}}

@@ -7,9 +7,9 @@ import pytest
 from explorer_objects import PATIENCE
 from kdegraph import datasets
 from kdegraph_explorer.pipeline import Pipeline, Request
+from kdegraph_explorer.progress_rows import LOADING, ROWS, ProgressRows
 from kdegraph_explorer.session import Session
-from kdegraph_explorer.stages import LOADING, ROWS, Stages
-from kdegraph_explorer.views.stages import StageBars
+from kdegraph_explorer.views.stage_bars import StageBars
 
 
 def bars(stages, row):
@@ -17,7 +17,7 @@ def bars(stages, row):
 
 
 def test_stages_before_the_present_one_are_done_and_those_after_it_are_not():
-    stages = Stages()
+    stages = ProgressRows()
     stages.note("KDE graph: samples", 0.25)
     assert bars(stages, "KDE graph") == {
         "tree": 1,
@@ -34,7 +34,7 @@ def test_stages_before_the_present_one_are_done_and_those_after_it_are_not():
 
 
 def test_bars_never_shrink():
-    stages = Stages()
+    stages = ProgressRows()
     stages.note("KDE graph: k-means", 0.5)
     before = stages.rows()
     stages.note("KDE graph: components", 0.1)  # reported again while the clusters are found
@@ -43,12 +43,12 @@ def test_bars_never_shrink():
 
 
 def test_rows_are_those_that_come_and_those_that_were_reported():
-    stages = Stages("Data")
+    stages = ProgressRows("Data")
     stages.note(LOADING, 0.0)
     assert [name for name, _ in stages.rows()] == ["Data", "KDE graph", "k-NN graph"]
     stages.note("First look: tree", 0.0)
     assert [name for name, _ in stages.rows()] == ["Data", "First look", "KDE graph", "k-NN graph"]
-    assert [name for name, _ in Stages().rows()] == ["KDE graph", "k-NN graph"]
+    assert [name for name, _ in ProgressRows().rows()] == ["KDE graph", "k-NN graph"]
     before = stages.rows()
     stages.note("compiling kernels, once", 0.0)  # has no bar
     assert stages.rows() == before
@@ -81,7 +81,7 @@ def held(monkeypatch):
     monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
     monkeypatch.setattr(pipeline, "SLOW_DRAWS", 1000)
     monkeypatch.setattr(pipeline, "find_spectrum", slow)
-    monkeypatch.setattr("kdegraph_explorer.views.stages.PATIENCE", 0.0)
+    monkeypatch.setattr("kdegraph_explorer.views.stage_bars.SHOWN_AFTER", 0.0)
     session = Session(given=datasets.make("moons", n=300, seed=1))
     yield session, go_on
     go_on.set()

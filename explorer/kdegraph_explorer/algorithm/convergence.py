@@ -3,15 +3,17 @@
 from dataclasses import dataclass
 
 import numpy as np
-from kdegraph import adjacency as weights
-from kdegraph import similarity_graph, spectrum
-from kdegraph.clustering.partition import vertices_in_clusters
-from kdegraph.geometry.kernels import Kernel
+from kdegraph import similarity_graph, spectrum, vertices_in_clusters
+from kdegraph.explain import adjacency_after
 
-MAX_ROUNDS = 24  # how many graphs are compared
-ESTIMATE = 4  # the full graph is estimated from so many times the rounds ...
-MAX_DRAWS = 20_000_000  # ... as far as they are not more than so many draws in all
-TOLERANCE = 1e-3  # of the eigenvectors, as in the pipeline
+from ..pipeline import TOLERANCE
+
+MAX_COMPARED = 24  # graphs; of more rounds, some in geometric steps are taken
+
+# The full graph is estimated from a graph of more rounds: so many times as many, as long as that
+# is no more than this number of draws in all, which take some seconds.
+MORE_ROUNDS = 4
+MAX_DRAWS = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,34 +34,6 @@ class Convergence:
     degree_errors: np.ndarray
 
 
-def adjacency_after(graph, tree, n_rounds):
-    """The adjacency matrix that the first rounds alone would have given.
-
-    Parameters
-    ----------
-    graph : SimilarityGraph
-    tree : Tree
-        Of its points.
-    n_rounds : int
-        At most the graph's.
-
-    Returns
-    -------
-    (n, n) csr_array
-    """
-    if n_rounds == graph.n_rounds:
-        return graph.adjacency
-    position = np.empty(len(tree.order), dtype=np.int32)
-    position[tree.order] = np.arange(len(tree.order), dtype=np.int32)
-    drawn = graph.neighbors[tree.order][:, :n_rounds]
-    drawn = np.where(drawn >= 0, position[drawn], -1).astype(np.int32)
-    independent = graph.weighting == "inclusion" and graph.draws == "independent"
-    inclusion = weights.COMPLEMENT if independent else weights.MINIMUM
-    return weights.adjacency(
-        Kernel(graph.kernel, graph.sigma), tree, graph.kernel_degrees[tree.order], drawn, inclusion
-    )
-
-
 def degree_error(adjacency, kernel_degrees):
     """Root mean square of the relative errors of the degrees, over the vertices that have any."""
     linked = kernel_degrees > 0
@@ -72,9 +46,9 @@ def degree_error(adjacency, kernel_degrees):
 
 def rounds_to_compare(n_rounds):
     """All numbers of rounds up to `n_rounds`, or some of them in geometric steps."""
-    if n_rounds <= MAX_ROUNDS:
+    if n_rounds <= MAX_COMPARED:
         return np.arange(1, n_rounds + 1)
-    return np.unique(np.geomspace(1, n_rounds, MAX_ROUNDS).round().astype(int))
+    return np.unique(np.geomspace(1, n_rounds, MAX_COMPARED).round().astype(int))
 
 
 def convergence(graph, tree, n_eigenvalues, progress, publish):
@@ -108,8 +82,8 @@ def convergence(graph, tree, n_eigenvalues, progress, publish):
 
 
 def eigenvalues(adjacency, n_eigenvalues, out, start, progress):
-    """Write the smallest eigenvalues into `out`, and return the spectrum to start the next from
-    (None without edges).
+    """Write the smallest eigenvalues into `out`, and return the spectrum from which the next one
+    starts (None without edges).
     """
     n_counted = len(vertices_in_clusters(adjacency))
     if not n_counted:
@@ -131,7 +105,9 @@ def estimated_eigenvalues(graph, n_eigenvalues, progress):
         NaN where there are fewer.
     n_rounds : int
     """
-    n_rounds = max(graph.n_rounds, min(ESTIMATE * graph.n_rounds, MAX_DRAWS // len(graph.points)))
+    n_rounds = max(
+        graph.n_rounds, min(MORE_ROUNDS * graph.n_rounds, MAX_DRAWS // len(graph.points))
+    )
     better = similarity_graph(
         graph.points,
         sigma=graph.sigma,

@@ -1,32 +1,33 @@
-"""How far each stage of the present work is: a row for each graph, in it a bar for each stage. No
-widgets here.
+"""How far each stage of the present work is, as plain values: a row for each graph, and in it a bar
+for each stage.
 """
 
 from .pipeline import ALL_METHODS, FIRST_LOOK, METHODS
 
-UPLOADING, LOADING = "File: arriving", "Data: loading"
-SPECTRUM = {"eigenvalues": "spectrum", "components": "spectrum", "eigenvectors": "spectrum"}
-CLUSTERS = {"clusters": "clusters", "k-means": "clusters", "scores": "clusters"}
-SAMPLED = {
+UPLOADING = "File: arriving"  # what a session reports while a file arrives
+LOADING = "Data: loading"  # and while data are read or generated
+SPECTRUM_BARS = {"eigenvalues": "spectrum", "components": "spectrum", "eigenvectors": "spectrum"}
+CLUSTER_BARS = {"clusters": "clusters", "k-means": "clusters", "scores": "clusters"}
+SAMPLED_BARS = {
     "tree": "tree",
     "kernel degrees": "degrees",
     "samples": "samples",
     "graph": "graph",
-    **SPECTRUM,
-    **CLUSTERS,
+    **SPECTRUM_BARS,
+    **CLUSTER_BARS,
 }
 ROWS = {  # a row to its stages, as the computations report them, and the bar of each
     "File": {"arriving": "file"},
     "Data": {"loading": "data"},
-    FIRST_LOOK: SAMPLED,
-    ALL_METHODS["kde"]: SAMPLED,
-    ALL_METHODS["knn"]: {"nearest neighbors": "neighbors", **SPECTRUM, **CLUSTERS},
-    ALL_METHODS["full"]: {"full graph": "graph", **SPECTRUM, **CLUSTERS},
+    FIRST_LOOK: SAMPLED_BARS,
+    ALL_METHODS["kde"]: SAMPLED_BARS,
+    ALL_METHODS["knn"]: {"nearest neighbors": "neighbors", **SPECTRUM_BARS, **CLUSTER_BARS},
+    ALL_METHODS["full"]: {"full graph": "graph", **SPECTRUM_BARS, **CLUSTER_BARS},
 }
 
 
-class Stages:
-    """Makes bars of the reports of one piece of work.
+class ProgressRows:
+    """Turns the reports of one piece of work into progress bars.
 
     Parameters
     ----------
@@ -35,16 +36,12 @@ class Stages:
     """
 
     def __init__(self, *first):
-        self._shown = {
-            *METHODS.values(),
-            *first,
-        }  # what comes for certain; the others when they are reported
+        # These rows are certain to come; the others appear when they are reported.
+        self._shown = {*METHODS.values(), *first}
         self._at = (0, 0, 0.0)  # the last report: its row, its bar, and how far that is
 
     def note(self, stage, fraction):
-        """Take in a report, "row: stage"; one that says that less is done than was known is not
-        taken.
-        """
+        """Take in a report, "row: stage"; reports of less progress than is known are ignored."""
         row, _, name = stage.partition(": ")
         if name in ROWS.get(row, ()):
             bars = list(dict.fromkeys(ROWS[row].values()))

@@ -1,5 +1,5 @@
-"""The first call of a compiled kernel takes seconds: it is made in the background, once per
-process, with a message.
+"""The kernels are compiled in the background, once per process, so that the first result does not
+wait for it longer than necessary.
 
 The kernels of datashader are compiled anew in every process, as they are not kept on the disk:
 computations do not wait for them.
@@ -8,8 +8,7 @@ computations do not wait for them.
 import threading
 
 import numpy as np
-from kdegraph import knn_graph
-from kdegraph.warmup import warm_up
+from kdegraph import knn_graph, warm_up
 
 from .drawing.painter import MAX_GLYPHS, Painter, Scene
 
@@ -20,7 +19,7 @@ _computable = threading.Event()
 
 def start():
     """Begin to compile the kernels that the explorer needs, or to load them from the cache, unless
-    that was begun before.
+    that has begun already.
     """
     global _thread
     with _lock:

@@ -1,0 +1,29 @@
+"""The scripts and style sheets of the package, which are files in the folder `static`."""
+
+from functools import cache
+from pathlib import Path
+
+STATIC = Path(__file__).with_name("static")
+
+
+@cache
+def style_sheet(name):
+    """The text of a style sheet.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file without its ending.
+    """
+    return (STATIC / f"{name}.css").read_text(encoding="utf-8")
+
+
+def script(name):
+    """The path of a script, for the attribute `_esm` of a Panel component.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file without its ending.
+    """
+    return STATIC / f"{name}.js"

@@ -1,0 +1,123 @@
+const EDITS =
+  'input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, [contenteditable=true]'
+const OWN_KEYS = '[role=menu], [role=listbox], [role=dialog]'
+
+function name_of(event) {
+  const parts = []
+  if (event.ctrlKey || event.metaKey) parts.push("ctrl")
+  if (event.altKey) parts.push("alt")
+  const control = event.ctrlKey || event.metaKey
+  if (event.shiftKey && (event.key.length > 1 || control)) parts.push("shift")
+  parts.push(control ? event.key.toLowerCase() : event.key)
+  return parts.join("+")
+}
+
+// Repairs for screen readers: a selector, and what the components leave out there.
+const MENDED = [
+  ["span[aria-label]:not([role]):not(:has(button))", span => span.setAttribute("role", "img")],
+  [".MuiInputAdornment-root .MuiIconButton-root:not([aria-label])", button => {
+    const label = button.getRootNode().querySelector("label")?.firstChild?.textContent ?? "number"
+    const less = button.closest(".MuiInputAdornment-positionStart") !== null
+    button.setAttribute("aria-label", `${label}: ${less ? "less" : "more"}`)
+    button.tabIndex = -1  // the arrow keys do the same in the field
+  }],
+  ["[aria-label='Resize sidebar']:not([role])", handle => handle.setAttribute("role", "separator")],
+  [".kg-scroll, .MuiDialogContent-root", region => { region.tabIndex = 0 }],
+  ["[role=progressbar]:not([aria-label])", bar => bar.setAttribute("aria-label", "Progress")],
+  ["h5", heading => {
+    if (heading.textContent.trim() === "") heading.setAttribute("aria-hidden", "true")
+  }],
+  ["h3.title:not([aria-level])", title => {
+    title.setAttribute("role", "heading")
+    title.setAttribute("aria-level", "1")
+  }],
+]
+
+function mend(root, watch) {
+  watch(root)
+  for (const [selector, repair] of MENDED) root.querySelectorAll(selector).forEach(repair)
+  for (const node of root.querySelectorAll("*")) if (node.shadowRoot) mend(node.shadowRoot, watch)
+}
+
+export function render({model, el}) {
+  const media = window.matchMedia("(prefers-color-scheme: dark)")
+  const tell = () => model.send_msg({dark: media.matches, narrow: window.innerWidth < 600})
+  media.addEventListener("change", tell)
+  tell()
+
+  const press = event => {
+    const action = model.keys[name_of(event)]
+    if (action === undefined || event.defaultPrevented) return
+    const path = event.composedPath().filter(node => node instanceof Element)
+    if (path.some(node => node.matches(EDITS) || node.matches(OWN_KEYS))) return
+    if (event.key.startsWith("Arrow") && path.some(node => node.matches("input"))) return
+    event.preventDefault()
+    model.send_msg({action})
+  }
+  if (!model.own_address) {  // in a notebook, keys are taken only where the explorer has the focus
+    setTimeout(() => {
+      el.getRootNode().host?.closest?.(".kg-explorer")?.addEventListener("keydown", press)
+    })
+  } else {
+    document.addEventListener("keydown", press)
+  }
+
+  if (model.own_address) {
+    const show_busy = () => document.body.setAttribute("aria-busy", String(model.busy))
+    model.on("busy", show_busy)
+    show_busy()
+  }
+
+  let writing = null  // browsers refuse an address that changes too often
+  model.on("query", () => {
+    if (!model.own_address) return
+    clearTimeout(writing)
+    writing = setTimeout(() => {
+      const query = model.query ? "?" + model.query : ""
+      history.replaceState(history.state, "", location.pathname + query + location.hash)
+    }, 250)
+  })
+
+  model.on("msg:custom", message => {
+    const file = new Blob([message.content], {type: "application/octet-stream"})
+    const link = document.createElement("a")
+    link.href = URL.createObjectURL(file)
+    link.download = message.name
+    link.click()
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000)
+  })
+
+  const live = document.createElement("div")
+  live.setAttribute("role", "status")
+  let resting = null  // new elements are repaired once no more arrive
+  const changes = new MutationObserver(() => {
+    clearTimeout(resting)
+    resting = setTimeout(mend_all, 150)
+  })
+  const watched = new WeakSet()
+  const watch = root => {
+    if (watched.has(root)) return
+    watched.add(root)
+    changes.observe(root, {childList: true, subtree: true})
+  }
+  const mend_all = () => mend(document, watch)
+  const later = []
+  const mend_soon = () => {
+    later.push(...[0, 300, 1000, 3000].map(wait => setTimeout(mend_all, wait)))
+  }
+  mend_soon()
+  model.on("view", mend_soon)  // a view is built when it is first shown
+  const say = () => {
+    live.textContent = model.said
+    later.push(setTimeout(mend_all, 50))
+  }
+  model.on("said", say)
+  say()
+  model.on("remove", () => {
+    media.removeEventListener("change", tell)
+    document.removeEventListener("keydown", press)
+    changes.disconnect()
+    later.concat(resting).forEach(clearTimeout)
+  })
+  return live
+}

@@ -1,0 +1,320 @@
+"""The L rounds played one after the other: edges accumulate, eigenvalues and degrees converge."""
+
+import time
+from dataclasses import dataclass
+
+import holoviews as hv
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+from kdegraph.explain import adjacency_after
+
+from ..algorithm.convergence import Convergence, convergence, estimated_eigenvalues
+from ..assets import style_sheet
+from ..drawing.elements import LiveElement
+from ..drawing.palette import METHOD
+from . import describe
+from .base import View, beside, card, figure_pane
+from .markup import Text
+from .plots import LinkedPlots
+
+N_FOLLOWED = 6  # eigenvalues that are followed through the rounds
+DRAW_EVERY = 1.5  # seconds between two drawings of the curves; each takes HoloViews 0.1 s
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """What the curves show.
+
+    Attributes
+    ----------
+    found : Convergence
+    n_rounds : int
+        Of the graph, where the horizontal axis ends.
+    limit : (k,) float64 array
+        The eigenvalues of the full graph, NaN for those that are not known.
+    """
+
+    found: Convergence
+    n_rounds: int
+    limit: np.ndarray
+
+
+class Sometimes:
+    """Calls a function, but not again within some seconds.
+
+    Parameters
+    ----------
+    function : callable
+        Takes one argument.
+    seconds : float
+    """
+
+    def __init__(self, function, seconds):
+        self._function, self._seconds = function, seconds
+        self._last = time.monotonic()
+
+    def __call__(self, argument):
+        if time.monotonic() - self._last > self._seconds:
+            self._last = time.monotonic()
+            self._function(argument)
+
+
+class RoundsView(View):
+    """The graph after some rounds, and what the rounds do to its spectrum and its degrees.
+
+    Attributes
+    ----------
+    player : panel_material_ui.Player
+        Which round is shown.
+    found : Convergence or None
+        What the curves show.
+    limit : (k,) float64 array or None
+        The eigenvalues of the full graph, or estimates of them.
+    limit_of : str
+        What `limit` is, in words.
+    adjacency : csr_array or None
+        The graph that is drawn.
+    """
+
+    key, label, area = "rounds", "Rounds", "top"
+    alone = with_full = True
+
+    def __init__(self, session, **params):
+        super().__init__(session, **params)
+        self._build = session.latest(self._build_graph, deliver=self._take_graph)
+        self._follow = session.latest(self._follow_rounds, deliver=self._take_rounds, grace=0.0)
+        self._estimate = session.latest(self._estimate_limit, deliver=self._take_limit, grace=0.0)
+        self._graph = self._colors = self.adjacency = self.found = self.limit = None
+        self.limit_of = "estimated"
+        self._plots = LinkedPlots(
+            session,
+            {"rounds": "Rounds: points and edges"},
+            lambda key: (self.adjacency, self._colors),
+        )
+        self.player = round_player()
+        self.player.param.watch(lambda event: self._play(), "value")
+        self._spectra = LiveElement(
+            "Rounds: eigenvalues", draw_eigenvalues, "kg-rounds-spectrum", xlabel="round", ylabel=""
+        )
+        self._errors = LiveElement(
+            "Rounds: degrees",
+            draw_errors,
+            "kg-rounds-degrees",
+            xlabel="round",
+            ylabel="",
+            yformatter="%.3g",
+        )
+        self._note = Text(margin=(0, 12), height=18, stylesheets=[style_sheet("note")])
+        self._body = self._lay_out()
+        self.follow(
+            self._update,
+            "shown",
+            "result",
+            "selection",
+            "horizontal",
+            "vertical",
+            "show_edges",
+            "edges",
+        )
+
+    def _lay_out(self):
+        graph = card(
+            "Sampled graph",
+            "every round draws one more neighbor for each point",
+            self.player,
+            figure_pane(self._plots["rounds"].figure, "rounds-points"),
+            describe=self.describe_graph,
+            view=self,
+        )
+        eigenvalues = card(
+            "Eigenvalues",
+            "they approach those of the full graph",
+            self._note,
+            self._spectra.pane,
+            figure=self._spectra.name,
+            describe=self.describe_eigenvalues,
+            view=self,
+        )
+        degrees = card(
+            "Degrees",
+            "root mean square of their relative error",
+            self._errors.pane,
+            figure=self._errors.name,
+            describe=self.describe_degrees,
+            view=self,
+        )
+        curves = pn.Column(eigenvalues, degrees, sizing_mode="stretch_both", margin=0)
+        return beside(graph, curves, widths=[6, 5], min_height=240)
+
+    def figures(self):
+        """See `View.figures`."""
+        return (self._plots["rounds"].figure,)
+
+    def _update(self):
+        outcome = self.state.outcome("kde")
+        if outcome is None or outcome.graph.points is not self.state.shown.X:
+            self._graph = self.adjacency = self._colors = None
+            self._plots.update()
+            return
+        self._colors = outcome.colors
+        if outcome.graph is not self._graph:
+            self._graph, self.found, self.limit = outcome.graph, None, None
+            at_end = self.player.value == self.player.end
+            self.player.param.update(
+                end=max(2, self._graph.n_rounds),
+                value=self._graph.n_rounds
+                if at_end
+                else min(self.player.value, self._graph.n_rounds),
+            )
+            self._follow.request(self._graph)
+            self._draw()
+        self._know_limit()
+        self._play()
+        self._plots.update()
+
+    def _know_limit(self):
+        """Take the full graph's eigenvalues if it is computed, and estimate them if the points are
+        too many for it.
+        """
+        if "full" in self.state.result.request.methods:
+            self._estimate.cancel()
+            if (full := self.state.outcome("full")) is not None:
+                self._take_limit(self._graph, (full.spectrum.eigenvalues, None))
+        elif self.limit is None:
+            self._estimate.request(self._graph)
+
+    def _play(self):
+        if self._graph is None:
+            return
+        n_rounds = min(self.player.value, self._graph.n_rounds)
+        self._build.request((self._graph, n_rounds if self.state.show_edges else 0))
+        for element in (self._spectra, self._errors):
+            element.mark(n_rounds)
+
+    def _build_graph(self, request, progress, publish):
+        graph, n_rounds = request
+        return (
+            adjacency_after(graph, self.session.tree_of(graph.points), n_rounds)
+            if n_rounds
+            else None
+        )
+
+    def _take_graph(self, request, adjacency):
+        if request[0] is self._graph:
+            self.adjacency = adjacency
+            self._plots.update()
+            self.describe()
+
+    def _follow_rounds(self, graph, progress, publish):
+        tree = self.session.tree_of(graph.points)
+        return convergence(graph, tree, N_FOLLOWED, progress, Sometimes(publish, DRAW_EVERY))
+
+    def _take_rounds(self, graph, found):
+        if graph is self._graph:
+            self.found = found
+            self._draw()
+
+    def _estimate_limit(self, graph, progress, publish):
+        return estimated_eigenvalues(graph, N_FOLLOWED, progress)
+
+    def _take_limit(self, graph, limit):
+        if graph is self._graph:
+            values, n_rounds = limit
+            self.limit = np.full(N_FOLLOWED, np.nan)
+            self.limit[: len(values)] = values[:N_FOLLOWED]
+            self.limit_of = (
+                "full graph, exact"
+                if n_rounds is None
+                else f"full graph, estimated from {n_rounds} rounds"
+            )
+            self._draw()
+
+    def _draw(self):
+        limit = np.full(N_FOLLOWED, np.nan) if self.limit is None else self.limit
+        found = self.found or nothing_yet()
+        curves = Curves(found, self._graph.n_rounds, limit)
+        self._spectra.show(curves)
+        self._errors.show(curves)
+        self._note.content = f"dashed: {'under way' if self.limit is None else self.limit_of}"
+        self.describe()
+
+    @property
+    def note(self):
+        """What the dashed lines are, in words."""
+        return self._note.content
+
+    def describe_graph(self, full):
+        """Describe the graph that is drawn; see `card`."""
+        if self._graph is None:
+            return describe.WAITING
+        n_rounds = min(self.player.value, self._graph.n_rounds)
+        return describe.edges_so_far(self.adjacency, n_rounds, self._graph.n_rounds, full)
+
+    def describe_eigenvalues(self, full):
+        """Describe the curves of the eigenvalues; see `card`."""
+        return describe.convergence(self.found, self.limit, self.limit_of, full)
+
+    def describe_degrees(self, full):
+        """Describe the curve of the errors of the degrees; see `card`."""
+        return describe.degree_errors(self.found, full)
+
+
+def round_player():
+    """The widget that plays the rounds."""
+    return pmui.Player(
+        label="Rounds",
+        description="Play the rounds: each adds one neighbor per point.",
+        variant="minimal",
+        show_value=True,
+        start=1,
+        end=20,
+        value=20,
+        interval=350,
+        loop_policy="loop",
+        sizing_mode="stretch_width",
+        margin=(0, 12),
+    )
+
+
+def nothing_yet():
+    """The convergence before its first round."""
+    return Convergence(np.zeros(0), np.zeros((0, N_FOLLOWED)), np.zeros(0))
+
+
+def draw_eigenvalues(curves):
+    """Curves of the eigenvalues over the rounds, with the full graph's as dashed lines."""
+    found = curves.found
+    level = curves.limit[np.isfinite(curves.limit)]
+    dashed = hv.Segments([(1, value, max(curves.n_rounds, 2), value) for value in level])
+    lines = np.vstack(
+        [
+            np.column_stack([np.append(found.rounds, np.nan), np.append(column, np.nan)])
+            for column in found.eigenvalues.T
+        ]
+    )
+    known = np.concatenate([level, found.eigenvalues[np.isfinite(found.eigenvalues)]])
+    top = max(known.max(), 1e-12) if len(known) else 1.0
+    drawn = dashed.opts(color=METHOD["full"], line_width=1.5, line_dash="dashed") * _dotted(
+        lines, "eigenvalue"
+    )
+    return drawn, (0.5, curves.n_rounds + 0.5, -0.05 * top, 1.1 * top)
+
+
+def draw_errors(curves):
+    """The error of the degrees over the rounds."""
+    found = curves.found
+    top = max([*found.degree_errors.tolist(), 1e-3]) if len(found.rounds) else 1.0
+    return _dotted(np.column_stack([found.rounds, found.degree_errors]), "error"), (
+        0.5,
+        curves.n_rounds + 0.5,
+        0,
+        1.1 * top,
+    )
+
+
+def _dotted(places, name):
+    """A curve through dots; NaN interrupts it."""
+    color = METHOD["kde"]
+    dots = hv.Scatter(places, "round", name).opts(color=color, size=5, tools=["hover"])
+    return hv.Curve(places, "round", name).opts(color=color, line_width=1.5, line_alpha=0.6) * dots
