@@ -36,8 +36,9 @@ import click
 import kdegraph
 import numpy as np
 from _common import clock, csv_option, medians, moons, show, write
-from kdegraph.spectral.laplacian import NormalizedAdjacency, check_adjacency
-from kdegraph.spectral.products import zeros_in_lines
+from kdegraph.spectral.checked_graph import check_adjacency
+from kdegraph.spectral.laplacian import NormalizedAdjacency
+from kdegraph.spectral.products import aligned_zeros
 from scipy.sparse.linalg import eigsh
 
 PAIRS, TOL = 8, 1e-3
@@ -88,7 +89,7 @@ def one_product(graph, runs):
     """Seconds of a product of the matrix with 16 vectors, wall clock and processor."""
     checked = check_adjacency(graph)
     operator = NormalizedAdjacency.of_graph(checked, checked.order)
-    block, image = (zeros_in_lines(operator.n, 16, np.float32) for _ in range(2))
+    block, image = (aligned_zeros(operator.n, 16, np.float32) for _ in range(2))
     operator.step(block, image)
     return medians(clock(operator.step, block, image)[1:] for _ in range(5 * runs))
 

@@ -59,8 +59,7 @@ def _clusters(X):
     for points in (X, np.tile(X, (5, 1))):  # many vertices start from a coarse graph
         spectral_clustering(similarity_graph(points, sigma=0.3, n_rounds=10, seed=0), 3, seed=0)
     neighbors = knn_graph(X, 5)
-    found = spectrum(neighbors, 3, tol=1e-8)  # in double precision throughout
-    spectrum(neighbors, 3, v0=found)
+    spectrum(neighbors, 3, tol=1e-8)  # in double precision throughout
     apart = np.concatenate([X + 2 * shift for shift in range(5)])
     neighbors = knn_graph(apart, 5)  # many vertices without an order, in several components
     spectral_clustering(neighbors, 3, seed=0)

@@ -118,15 +118,16 @@ def test_omitting_isolated_vertices_limits_the_number():
 @pytest.mark.parametrize("k", [10, 300])
 def test_what_cannot_fit_is_refused(monkeypatch, k):
     A, _ = separated_blobs(600, 2)
-    monkeypatch.setattr("kdegraph.spectral.spectrum.SMALL", 0)
-    monkeypatch.setattr("kdegraph.spectral.spectrum.available_memory", lambda: 8 * 600 * k)
+    monkeypatch.setattr("kdegraph.spectral.memory.ALWAYS_AVAILABLE", 0)
+    monkeypatch.setattr("kdegraph.spectral.memory.available_memory", lambda: 8 * 600 * k)
     with pytest.raises(
         MemoryError, match=f"{k} eigenvectors of a graph of 600 vertices need .* fewer n_components"
     ):
         spectrum(A, k)
+    dense_matrix_and_work = 3 * 8 * 600 * 600
     monkeypatch.setattr(
-        "kdegraph.spectral.spectrum.available_memory", lambda: 3 * 8 * 600 * 600 - 1
-    )  # the dense matrix does not
+        "kdegraph.spectral.memory.available_memory", lambda: dense_matrix_and_work - 1
+    )
     if k == 300:
         with pytest.raises(MemoryError, match="fewer n_components"):
             spectrum(A, k)
@@ -134,10 +135,13 @@ def test_what_cannot_fit_is_refused(monkeypatch, k):
         assert spectrum(A, k).n_components == k
 
 
-def test_spectrum_is_a_small_thing_to_print():
-    found = spectrum(cycle(500), 4)
+def test_result_prints_briefly_and_is_equal_to_itself_only():
+    found, again = spectrum(cycle(500), 4), spectrum(cycle(500), 4)
     assert isinstance(found, Spectrum)
     assert len(repr(found)) < 300
+    assert found == found
+    assert found != again
+    assert len({found, again}) == 2
 
 
 # ---------------------------------------------------------------- number of clusters

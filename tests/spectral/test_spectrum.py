@@ -32,10 +32,8 @@ def test_every_number_of_eigenvalues_of_small_graphs(n):
 
 
 def test_every_number_of_eigenvalues_around_the_change_to_lapack(monkeypatch):
-    monkeypatch.setattr("kdegraph.spectral.spectrum.DENSE_UP_TO", 0)
-    monkeypatch.setattr(
-        "kdegraph.spectral.spectrum.LAPACK_TIME", math.inf
-    )  # the time that it takes
+    monkeypatch.setattr("kdegraph.spectral.solver.solve.DENSE_UP_TO", 0)
+    monkeypatch.setattr("kdegraph.spectral.solver.solve.LAPACK_TIME", math.inf)
     A, _ = separated_blobs(120, 3)
     exact = scipy.linalg.eigh(oracle.normalized_laplacian(A), eigvals_only=True)
     products = []
@@ -59,7 +57,7 @@ def test_graphs_without_clusters(n, degree, k, monkeypatch):
     """The eigenvectors of eigenvalue 0, whose rounding errors grow most, do not take the place of
     all others.
     """
-    monkeypatch.setattr("kdegraph.spectral.spectrum.LAPACK_TIME", math.inf)
+    monkeypatch.setattr("kdegraph.spectral.solver.solve.LAPACK_TIME", math.inf)
     A = random_graph(n, degree)
     found = spectrum(A, k, tol=5e-7)
     assert found.converged
@@ -97,7 +95,7 @@ def random_weights(n, rng):
 @pytest.mark.parametrize("make", [nearly_equal_weights, points_in_many_dimensions, random_weights])
 def test_never_takes_much_longer_than_lapack(make, k, monkeypatch):
     """The iteration hands over once it has taken as long, whatever the number of vertices."""
-    monkeypatch.setattr("kdegraph.spectral.spectrum.DENSE_AT_LAST", 0)
+    monkeypatch.setattr("kdegraph.spectral.solver.solve.DENSE_AT_LAST", 0)
     n = 1500
     A = make(n, np.random.default_rng(k))
     found = spectrum(A, k, tol=1e-9)
@@ -114,7 +112,9 @@ def test_iterates_on_where_lapack_has_no_room(monkeypatch):
     """Large dense matrices: without n x n numbers more, the eigenvalues still come, or it is said
     that they did not converge.
     """
-    monkeypatch.setattr("kdegraph.spectral.spectrum._fits", lambda needed: needed < 10 * 1000**2)
+    monkeypatch.setattr(
+        "kdegraph.spectral.solver.solve.fits", lambda n_bytes: n_bytes < 10 * 1000**2
+    )
     A = random_weights(1000, np.random.default_rng(0))
     found = spectrum(A, 3, tol=1e-6)
     exact = scipy.linalg.eigh(
@@ -122,7 +122,7 @@ def test_iterates_on_where_lapack_has_no_room(monkeypatch):
     )
     assert found.n_products > 0
     assert np.abs(found.eigenvalues - exact).max() < 1e-9
-    monkeypatch.setattr("kdegraph.spectral.spectrum.DENSE_AT_LAST", 500)
+    monkeypatch.setattr("kdegraph.spectral.solver.solve.DENSE_AT_LAST", 500)
     with pytest.warns(ConvergenceWarning, match="did not converge"):
         assert not spectrum(A, 3, tol=1e-6, max_products=60).converged
 

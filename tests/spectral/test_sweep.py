@@ -29,7 +29,7 @@ LARGE += [
 
 @pytest.fixture(autouse=True, scope="module")
 def one_thread():
-    """Those of BLAS wait for each other longer than they work where other tests run beside these."""
+    """With more, BLAS would wait longer than it works while other tests are running."""
     with threadpool_limits(1, user_api="blas"):
         yield
 

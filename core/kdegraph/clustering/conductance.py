@@ -4,7 +4,7 @@ import numpy as np
 
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
-from kdegraph.spectral.laplacian import check_adjacency
+from kdegraph.spectral.checked_graph import check_adjacency
 
 
 def conductance(adjacency, labels):
@@ -53,7 +53,7 @@ def conductances_of(graph, labels):
     n_noise = int(np.sum(values < 0))
     number = np.maximum(number - n_noise, -1)  # all noise in one
     cut = np.zeros(graph.n)
-    parallel.run(_cut_weights, graph.n, graph.indptr, graph.indices, graph.weights, number, cut)
+    parallel.run(_cut_weights, graph.n, graph.matrix, number, cut)
     member, k = number >= 0, len(values) - n_noise
     cuts = np.bincount(number[member], weights=cut[member], minlength=k)
     volumes = np.bincount(number[member], weights=graph.degrees[member], minlength=k)
@@ -61,7 +61,8 @@ def conductances_of(graph, labels):
 
 
 @jit
-def _cut_weights(start, stop, indptr, indices, weights, number, cut):
+def _cut_weights(start, stop, matrix, number, cut):
+    indptr, indices, weights = matrix
     for i in range(start, stop):
         for p in range(indptr[i], indptr[i + 1]):
             if number[indices[p]] != number[i]:

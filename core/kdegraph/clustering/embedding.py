@@ -40,16 +40,7 @@ def embed(graph, spectrum, k, vertices, kind):
     # tiny degree (outliers). The rows of an exact one obey row = mean of the neighbors' rows / (1 -
     # eigenvalue), and those neighbors are mostly of larger degree.
     smooth = np.empty_like(rows)
-    parallel.run(
-        _neighbor_means,
-        graph.n,
-        graph.indptr,
-        graph.indices,
-        graph.weights,
-        graph.degrees,
-        rows,
-        smooth,
-    )
+    parallel.run(_neighbor_means, graph.n, graph.matrix, graph.degrees, rows, smooth)
     remaining = 1.0 - spectrum.eigenvalues[:k]
     rows = np.where(
         remaining > 0.5,
@@ -67,7 +58,8 @@ def embed(graph, spectrum, k, vertices, kind):
 
 
 @jit
-def _neighbor_means(start, stop, indptr, indices, weights, degrees, rows, means):
+def _neighbor_means(start, stop, matrix, degrees, rows, means):
+    indptr, indices, weights = matrix
     for i in range(start, stop):
         means[i] = 0.0
         for p in range(indptr[i], indptr[i + 1]):

@@ -11,7 +11,7 @@ from kdegraph.eigengap import suggest_n_clusters
 from kdegraph.geometry.neighbors import unit_scale
 from kdegraph.runtime.progress import stage_progress
 from kdegraph.runtime.responsive import responsive
-from kdegraph.spectral.laplacian import check_adjacency
+from kdegraph.spectral.checked_graph import check_adjacency
 from kdegraph.spectral.spectrum import Spectrum
 from kdegraph.spectral.spectrum import spectrum as compute_spectrum
 from kdegraph.validation import check_choice, check_count, check_points, check_seed

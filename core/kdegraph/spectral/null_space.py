@@ -1,6 +1,7 @@
 """The eigenvectors that are known exactly: one for each connected component."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,17 +17,34 @@ from kdegraph.spectral.solver.blocks import (
 )
 
 
-@dataclass
+class Overlaps(NamedTuple):
+    """What it takes to make a block of vectors orthonormal and orthogonal to the null space.
+
+    Attributes
+    ----------
+    dots : (c, m) array
+        Inner products of the eigenvectors of the null space with the vectors.
+    gram : (m, m) array
+        Gram matrix of the vectors without their parts in the null space.
+    """
+
+    dots: np.ndarray
+    gram: np.ndarray
+
+
+@dataclass(eq=False)
 class NullSpace:
-    """The eigenvectors of eigenvalue 1 of M: sqrt(degree) on one connected component each, zero
-    elsewhere.
+    """The null space of the Laplacian: the eigenvectors of eigenvalue 1 of M.
+
+    There is one for each connected component, sqrt(degree) on the component and zero elsewhere.
 
     Parameters
     ----------
     bounds : (c + 1,) int64 array
         Component ``i`` has the rows ``bounds[i]:bounds[i + 1]``.
     vector : (n,) float64 array
-        All eigenvectors at once: their supports are disjoint. Each part has norm 1.
+        The sum of all eigenvectors, whose supports are disjoint. The part of each component has
+        norm 1.
     """
 
     bounds: np.ndarray
@@ -35,45 +53,38 @@ class NullSpace:
     def __len__(self):
         return len(self.bounds) - 1
 
-    def dots(self, block, progress=None):
-        """Inner products of the eigenvectors with the columns of the block, (c, m)."""
-        return self._sum(_dots_chunks, block, (), progress)
-
     def overlaps(self, block, progress=None):
-        """These inner products, and the Gram matrix of the rest of the block, (m, m)."""
-        partial = np.zeros((n_chunks(block), block.shape[1], block.shape[1]))
-        dots = self._sum(_overlap_chunks, block, (partial,), progress)
-        gram = partial.sum(axis=0) - dots.T @ dots
-        return dots, (gram + gram.T) / 2
+        """The `Overlaps` of a block with the null space."""
+        partial_gram = np.zeros((n_chunks(block), block.shape[1], block.shape[1]))
+        dots = self._sum_chunks(_overlap_chunks, block, (partial_gram,), progress)
+        gram = partial_gram.sum(axis=0) - dots.T @ dots
+        return Overlaps(dots, (gram + gram.T) / 2)
 
-    def _sum(self, kernel, block, more, progress):
-        # A chunk and a component that share rows have the sum of their numbers to themselves: both
-        # ascend from row to row.
-        partial, dots = (
-            np.zeros((n_chunks(block) + len(self), block.shape[1])),
-            np.zeros((len(self), block.shape[1])),
-        )
-        parallel.run(
-            kernel,
-            n_chunks(block),
-            self.bounds,
-            self.vector,
-            block,
-            partial,
-            *more,
-            progress=progress,
-        )
-        _sum_partial(self.bounds, chunk_rows(block.shape[1]), partial, dots)
+    def _sum_chunks(self, kernel, block, more=(), progress=None):
+        """Inner products of the eigenvectors with the columns of the block, (c, m), by a kernel
+        that sums them over chunks of rows.
+
+        Chunk i and component j, if they share rows, have row ``i + j`` of the partial sums to
+        themselves, as both numbers ascend from row to row.
+        """
+        m = block.shape[1]
+        partial = np.zeros((n_chunks(block) + len(self), m))
+        dots = np.zeros((len(self), m))
+        args = self.bounds, self.vector, block, partial, *more
+        parallel.run(kernel, n_chunks(block), *args, progress=progress)
+        _sum_partial(self.bounds, chunk_rows(m), partial, dots)
         return dots
 
     def remove(self, block):
-        """Return the part of the block that is orthogonal to the null space, in its precision."""
-        rest = block.copy()
-        parallel.run(_subtract_rows, len(rest), self.bounds, self.vector, self.dots(block), rest)
+        """The part of the block that is orthogonal to the null space, in its precision."""
+        rest, dots = block.copy(), self._sum_chunks(_dots_chunks, block)
+        parallel.run(_subtract_rows, len(rest), self.bounds, self.vector, dots, rest)
         return rest
 
     def rotate(self, block, dots, rotation, out, progress=None):
-        """Set `out`, which may be the block, to ``(block - null space @ dots) @ rotation``."""
+        """Set `out`, which may be the block, to ``(block - null space @ dots) @ rotation`` and
+        return it.
+        """
         args = self.bounds, self.vector, dots, np.ascontiguousarray(rotation), block, out
         parallel.run(_rotate_chunks, n_chunks(block), *args, progress=progress)
         return out

@@ -1,30 +1,51 @@
-"""A start for the eigensolver: the eigenvectors of a graph of a few thousand nodes, each a group of
-vertices that are near each other.
+"""A start for the eigensolver: the eigenvectors of a coarse graph of about a thousand nodes, each
+of which is a group of vertices that are near each other.
 
-The weights between two groups are summed. In other words the vectors are restricted to those that
-vary like sqrt(degree) within each group (Galerkin's method): eigenvectors that vary slowly are
-nearly so, and of what is left out the random probes of the solver take care.
+The weights between two groups are summed. In other words, the vectors are restricted to those that
+vary like sqrt(degree) within each group (Galerkin's method). Eigenvectors that vary slowly are
+nearly of that kind; the random probes of the solver reveal what is missed.
 """
 
+from typing import NamedTuple
+
 import numpy as np
-import scipy.sparse
 
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.spectral.laplacian import NormalizedAdjacency
 from kdegraph.spectral.null_space import NullSpace
-from kdegraph.spectral.products import zeros_in_lines
-from kdegraph.spectral.solver.blocks import fill_block
-from kdegraph.spectral.solver.iteration import NOISE
-from kdegraph.spectral.solver.start import Start, block_width, n_places
+from kdegraph.spectral.products import SparseRows, aligned_zeros
+from kdegraph.spectral.solver.blocks import fill_random
+from kdegraph.spectral.solver.start import N_PROBES, Start, block_width
 
-MIN_VERTICES = 5_000  # a random start is as quick below
-MAX_LEVEL, NODE_SIZE = 10, 16  # at most 2^10 nodes of at least so many vertices
-WIDE, MAX_HALVINGS = (
-    2.0,
-    8,
-)  # groups wider than this many times the median are halved, so many times
-TOL = 3e-2  # of the coarse eigenvectors
+MIN_VERTICES = 5_000  # a random start is as fast below
+MAX_NODES = 1024
+MIN_NODE_SIZE = 16  # vertices
+# Nodes that are wider than this many times the median width are halved, at most so many times.
+MAX_RELATIVE_WIDTH = 2.0
+MAX_HALVINGS = 8
+COARSE_TOL = 3e-2  # residual of the eigenvectors of the coarse graph
+# The coarse graph is of no use if the last wanted value is smaller, as the Rayleigh quotient of a
+# random vector is about 0.
+MIN_COARSE_VALUE = 0.25
+
+
+class CoarseGraph(NamedTuple):
+    """The coarse graph and what leads from its vectors back to those of the vertices.
+
+    Attributes
+    ----------
+    operator : NormalizedAdjacency
+        M of the coarse graph.
+    null : NullSpace
+        Its null space.
+    node : (n,) int32 array
+        Node of each row of the operator of all vertices.
+    """
+
+    operator: NormalizedAdjacency
+    null: NullSpace
+    node: np.ndarray
 
 
 def coarse_start(operator, null, k, groups, places, solve, seed, progress=None):
@@ -41,81 +62,89 @@ def coarse_start(operator, null, k, groups, places, solve, seed, progress=None):
     places : (n,) int array
         Places of the rows in that order, ascending within each component.
     solve : callable
-        ``solve(operator, null, k, tol)`` returns the `Pairs` of the coarse graph.
+        ``solve(operator, null, k, tol)`` returns the `Eigenpairs` of the coarse graph.
     seed : int
-        Of the random vectors beside the prolonged ones.
+        Of the probes.
     progress : callable, optional
 
     Returns
     -------
     Start or None
-        None for few vertices, too many components, and where the groups do not show the wanted
-        eigenvectors.
+        None for few vertices or too many components, and if the coarse graph does not show the
+        wanted eigenvectors.
     """
-    n, width = operator.n, block_width(k)
-    if n < MIN_VERTICES or 16 * max(width, len(null)) > len(groups):
+    width = block_width(k)
+    if operator.n < MIN_VERTICES or 16 * max(width, len(null)) > len(groups):
         return None
-    group = np.searchsorted(groups, places, side="right")
-    bounds = np.union1d(np.flatnonzero(np.diff(group)) + 1, null.bounds)
-    sizes = np.diff(bounds)
-    node = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    coarse = coarsen(operator, null, np.searchsorted(groups, places, side="right"), progress)
+    pairs = solve(coarse.operator, coarse.null, width, COARSE_TOL)
+    if pairs.values[k - 1] < MIN_COARSE_VALUE:
+        return None
+    n_given = max(k, width - N_PROBES)
+    values = pairs.vectors[:, :n_given] / coarse.null.vector[:, None]
+    block = aligned_zeros(operator.n, width, np.float32)
     vector = null.vector.astype(np.float32)
-    lengths = np.sqrt(np.add.reduceat(null.vector**2, bounds[:-1]))
-    m = len(sizes)
-    matrix, indptr = np.zeros((m, m), np.float32), np.zeros(m + 1, np.int32)
-    data = operator.data(np.float32)
-    args = (
-        bounds,
-        node,
-        operator.indptr,
-        operator.indices,
-        data,
-        vector,
-        1 / lengths,
-        matrix,
-        indptr,
-    )
-    parallel.run(_sum_groups, m, *args, progress=progress)
-    np.cumsum(indptr, out=indptr)
-    weights, columns = np.empty(indptr[-1], np.float32), np.empty(indptr[-1], np.int32)
-    parallel.run(_pack_rows, m, matrix, indptr, columns, weights, progress=progress)
-    coarse = NormalizedAdjacency(scipy.sparse.csr_array((weights, columns, indptr), shape=(m, m)))
-    pairs = solve(coarse, NullSpace(np.searchsorted(bounds, null.bounds), lengths), width, TOL)
-    if pairs.values[k - 1] < NOISE:
-        return None
-    block, n_given = zeros_in_lines(n, width, np.float32), n_places(k)
-    parallel.run(
-        _prolong_rows,
-        n,
-        node,
-        vector,
-        pairs.vectors[:, :n_given] / lengths[:, None],
-        block,
-        progress=progress,
-    )
-    fill_block(block, block, range(n_given), seed)
+    args = coarse.node, vector, values, block
+    parallel.run(_prolong_rows, operator.n, *args, progress=progress)
+    fill_random(block, n_given, seed)
     return Start(block, width - n_given, pairs.values)
 
 
+def coarsen(operator, null, group, progress=None):
+    """The graph whose nodes are runs of rows of one group and one component.
+
+    Parameters
+    ----------
+    operator : NormalizedAdjacency
+    null : NullSpace
+    group : (n,) int array
+        Group of each row.
+    progress : callable, optional
+
+    Returns
+    -------
+    CoarseGraph
+    """
+    bounds = np.union1d(np.flatnonzero(np.diff(group)) + 1, null.bounds)
+    m = len(bounds) - 1
+    node = np.repeat(np.arange(m, dtype=np.int32), np.diff(bounds))
+    lengths = np.sqrt(np.add.reduceat(null.vector**2, bounds[:-1]))
+    dense = np.zeros((m, m), np.float32)
+    indptr = np.zeros(m + 1, np.int32)
+    vector = null.vector.astype(np.float32)
+    args = bounds, node, operator.matrix(np.float32), vector, 1 / lengths, dense, indptr
+    parallel.run(_sum_groups, m, *args, progress=progress)
+    np.cumsum(indptr, out=indptr)
+    indices, weights = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.float32)
+    rows = SparseRows(indptr, indices, weights)
+    parallel.run(_pack_rows, m, dense, rows, progress=progress)
+    coarse_null = NullSpace(np.searchsorted(bounds, null.bounds), lengths)
+    return CoarseGraph(NormalizedAdjacency(rows), coarse_null, node)
+
+
 def groups_in_space(graph):
-    """Bounds of groups of vertices that follow each other in the order of a `Graph`: at most 1,024,
-    and more where the points say so.
+    """Bounds of groups of consecutive vertices in the order of a `CheckedGraph`: at most
+    `MAX_NODES`, and up to twice as many if the points say so.
 
     If that is the order of the tree, the groups are its nodes. A node that is much wider than
     others may lie across a gap between clusters, which its vertices would bridge in the coarse
     graph: such nodes are halved until they are as small as the others.
+
+    Returns
+    -------
+    (g + 1,) int array
     """
     n = graph.n
-    n_groups = 2 ** min(MAX_LEVEL, max(n // NODE_SIZE, 1).bit_length() - 1)
+    n_groups = min(MAX_NODES, 2 ** (max(n // MIN_NODE_SIZE, 1).bit_length() - 1))
     bounds = np.arange(n_groups + 1) * n // n_groups
     if graph.points is None or n < MIN_VERTICES:
         return bounds
-    limit = None
+    max_width = None
     for _ in range(MAX_HALVINGS):
         width = np.empty(len(bounds) - 1)
         parallel.run(_find_widths, len(width), bounds, graph.order, graph.points, width)
-        limit = limit or WIDE * np.median(width)
-        wide = (width > limit) & (np.diff(bounds) > 1)
+        max_width = max_width or MAX_RELATIVE_WIDTH * np.median(width)
+        wide = (width > max_width) & (np.diff(bounds) > 1)
         if not wide.any() or len(bounds) + wide.sum() > 2 * n_groups:
             break
         bounds = np.sort(np.r_[bounds, ((bounds[:-1] + bounds[1:]) // 2)[wide]])
@@ -124,7 +153,7 @@ def groups_in_space(graph):
 
 @jit
 def _find_widths(start, stop, bounds, order, points, width):
-    """The longest side of the box around each group."""
+    """The longest side of the bounding box of each group."""
     for a in range(start, stop):
         width[a] = 0.0
         for c in range(points.shape[1]):
@@ -135,12 +164,11 @@ def _find_widths(start, stop, bounds, order, points, width):
 
 
 @jit
-def _sum_groups(start, stop, bounds, node, indptr, indices, weights, vector, scale, matrix, counts):
-    """Rows of the coarse matrix, and in ``counts[1:]`` the number of entries in each that are not
-    0.
-    """
+def _sum_groups(start, stop, bounds, node, matrix, vector, scale, dense, counts):
+    """Rows of the matrix of the coarse graph, and in ``counts[1:]`` their numbers of entries."""
+    indptr, indices, weights = matrix
     for a in range(start, stop):
-        row = matrix[a]
+        row = dense[a]
         for i in range(bounds[a], bounds[a + 1]):
             for p in range(indptr[i], indptr[i + 1]):
                 j = indices[p]
@@ -153,18 +181,20 @@ def _sum_groups(start, stop, bounds, node, indptr, indices, weights, vector, sca
 
 
 @jit
-def _pack_rows(start, stop, matrix, indptr, indices, weights):
+def _pack_rows(start, stop, dense, out):
+    """The entries of the dense matrix that are not 0, as `SparseRows`."""
+    indptr, indices, weights = out
     for a in range(start, stop):
         p = indptr[a]
-        for b in range(matrix.shape[1]):
-            if matrix[a, b] != 0:
-                indices[p], weights[p] = b, matrix[a, b]
+        for b in range(dense.shape[1]):
+            if dense[a, b] != 0:
+                indices[p], weights[p] = b, dense[a, b]
                 p += 1
 
 
 @jit
 def _prolong_rows(start, stop, node, vector, values, block):
-    """Set each row to the values of its node, as many as there are, times its entry of the vector."""
+    """Set the first columns of each row to the values of its node times its entry of the vector."""
     for i in range(start, stop):
         for c in range(values.shape[1]):
             block[i, c] = values[node[i], c] * vector[i]

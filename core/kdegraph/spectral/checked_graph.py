@@ -1,0 +1,297 @@
+"""From what users call a graph to a checked adjacency matrix."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import ArrayLike, NDArray
+
+from kdegraph.runtime import parallel
+from kdegraph.runtime.jit import jit
+from kdegraph.runtime.progress import partial_progress
+from kdegraph.spectral.components import connected_components
+from kdegraph.spectral.ordering import breadth_first_order
+from kdegraph.spectral.products import SparseRows
+from kdegraph.validation import check_choice, check_count
+
+SYMMETRY_TOLERANCE = 1e-8  # relative difference between w(i, j) and w(j, i) that rounding may leave
+CHECKED_ROWS = 4096  # that are checked together
+ORDER_MATTERS_ABOVE = 5_000  # vertices; smaller blocks stay in the caches whatever their order
+# Weights above this are scaled, by a power of two, so that their sums cannot overflow.
+MAX_WEIGHT = 1e290
+WEIGHT_SCALE = 2.0**-200
+
+
+@runtime_checkable
+class HasAdjacency(Protocol):
+    """A graph object, such as `SimilarityGraph`, with its adjacency matrix.
+
+    It may also have the attributes `points` (the (n, d) array of the points that the vertices stand
+    for), `order` (the vertices in an order in which neighbors are near each other) and `kernel`
+    (the name of the kernel).
+    """
+
+    @property
+    def adjacency(self) -> Any:
+        """Sparse or dense (n, n) matrix."""
+        ...
+
+
+AdjacencyLike: TypeAlias = "HasAdjacency | scipy.sparse.sparray | scipy.sparse.spmatrix | ArrayLike"
+
+
+class GraphParts(NamedTuple):
+    """A matrix, and what is known of its vertices: see `HasAdjacency`."""
+
+    matrix: Any
+    points: NDArray[np.float64] | None = None
+    order: NDArray[np.integer] | None = None
+    kernel: str | None = None
+
+
+def graph_parts(adjacency: AdjacencyLike) -> GraphParts:
+    """The adjacency matrix of a graph object and what else the object tells, or a plain matrix."""
+    if not isinstance(adjacency, HasAdjacency):
+        return GraphParts(adjacency)
+    more = (getattr(adjacency, name, None) for name in ("points", "order", "kernel"))
+    return GraphParts(adjacency.adjacency, *more)
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedGraph:
+    """A checked adjacency matrix with what one sweep over it tells.
+
+    Attributes
+    ----------
+    matrix : SparseRows
+        Sorted, without duplicates and explicit zeros.
+    degrees : (n,) float64 array
+    component : (n,) int32 array
+        Connected component of each vertex, numbered by first vertex.
+    sizes : (c,) int64 array
+        Number of vertices in each component.
+    order : (n,) int array
+        The vertices in an order in which neighbors are near each other.
+    points : (n, d) float64 array or None
+        Where the vertices are, if that is known and `order` is that of a tree.
+    """
+
+    matrix: SparseRows
+    degrees: NDArray[np.float64]
+    component: NDArray[np.int32]
+    sizes: NDArray[np.int64]
+    order: NDArray[np.integer]
+    points: NDArray[np.float64] | None
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return len(self.degrees)
+
+    @property
+    def isolated(self) -> NDArray[np.int64]:
+        """The vertices without an edge to another vertex."""
+        return np.flatnonzero(self.sizes[self.component] == 1)
+
+    def n_in_components(self, min_size: int) -> int:
+        """Number of vertices in components of at least `min_size`."""
+        return int(self.sizes[self.sizes >= min_size].sum())
+
+    def in_components(self, min_size: int) -> NDArray[np.int64]:
+        """The vertices in components of at least `min_size`."""
+        return np.flatnonzero(self.sizes[self.component] >= min_size)
+
+    def smallest_component(self, given: int | str) -> int:
+        """The least size of components that count: `given`, or for "auto" so many vertices that a
+        component is a cluster and not a few outliers, at least 2.
+
+        The components that form by chance among few points have O(log n) vertices (percolation
+        below its threshold), and a cluster is not far smaller than others: ``min(2 log n, sqrt(m) /
+        2)``, with m such that half of the vertices with an edge lie in components of at most m.
+        """
+        if not isinstance(given, str):
+            return check_count(given, "smallest_component")
+        check_choice(given, "smallest_component", ("auto",))
+        sizes = np.sort(self.sizes[self.sizes > 1])
+        if len(sizes) == 0:
+            return 2
+        total = np.cumsum(sizes)
+        typical = sizes[np.searchsorted(total, total[-1] / 2)]
+        return max(2, math.ceil(min(2 * math.log(self.n), math.sqrt(typical) / 2)))
+
+
+def check_adjacency(adjacency, name="adjacency", *, progress=None) -> CheckedGraph:
+    """Check an adjacency matrix; the argument is never changed.
+
+    Parameters
+    ----------
+    adjacency : HasAdjacency, sparse matrix or array of any format, (n, n) array, or CheckedGraph
+    name : str
+        For messages.
+    progress : callable, optional
+        Called with the fraction done.
+    """
+    if isinstance(adjacency, CheckedGraph):
+        return adjacency
+    given = graph_parts(adjacency)
+    csr = _canonical_csr(given.matrix, name)
+    matrix = SparseRows(csr.indptr, csr.indices, csr.data)
+    degrees = _check_weights(matrix, name, partial_progress(progress, 0.0, 0.3))
+    if len(csr.data) and csr.data.max() > MAX_WEIGHT:
+        matrix = matrix._replace(weights=csr.data * WEIGHT_SCALE)
+        parallel.run(_sum_rows, len(degrees), matrix, degrees)
+    found = connected_components(csr.indptr, csr.indices, partial_progress(progress, 0.3, 0.6))
+    order, points = given.order, given.points
+    if order is None or len(degrees) <= ORDER_MATTERS_ABOVE:
+        order, points = _own_order(matrix, partial_progress(progress, 0.6, 1.0)), None
+    if progress is not None:
+        progress(1.0)
+    return CheckedGraph(matrix, degrees, *found, order, points)
+
+
+def _canonical_csr(matrix, name):
+    """Canonical float64 CSR without explicit zeros, sharing memory with `matrix` where it can."""
+    if not scipy.sparse.issparse(matrix):
+        try:
+            matrix = np.asarray(matrix)
+        except ValueError as error:
+            raise ValueError(
+                f"{name} must be a square matrix; its rows differ in length: {error}"
+            ) from None
+    if matrix.dtype.kind not in "fiub":
+        raise TypeError(
+            f"{name} must be a sparse or dense matrix of real numbers, got "
+            f"{type(matrix).__name__} of dtype {matrix.dtype}"
+        )
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"{name} must be square, one row and one column per vertex, got shape {matrix.shape}"
+        )
+    if matrix.shape[0] == 0:
+        raise ValueError(f"{name} has no vertices (shape {matrix.shape}); at least one is required")
+    csr = matrix if getattr(matrix, "format", None) == "csr" else scipy.sparse.csr_array(matrix)
+    if csr.dtype != np.float64:
+        csr = csr.astype(np.float64)
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    if not np.all(csr.data):
+        csr = csr.copy()
+        csr.eliminate_zeros()
+    return csr
+
+
+def _own_order(matrix, progress):
+    """An order of the vertices for a graph that has none."""
+    n = len(matrix.indptr) - 1
+    if n <= ORDER_MATTERS_ABOVE:
+        return np.arange(n, dtype=np.int32)
+    return breadth_first_order(matrix.indptr, matrix.indices, progress)
+
+
+def _check_weights(matrix, name, progress):
+    """Refuse weights that are negative, not finite or not symmetric; return the degrees."""
+    n = len(matrix.indptr) - 1
+    degrees = np.empty(n)
+    hashes = np.zeros(-(-n // CHECKED_ROWS), np.uint64)
+    n_bad = np.zeros_like(hashes)
+    args = matrix, matrix.weights.view(np.uint64), degrees, hashes, n_bad
+    parallel.run(_check_rows, n, *args, chunk=CHECKED_ROWS, progress=progress)
+    if n_bad.any():
+        _refuse_weights(matrix, name)
+    if hashes.sum(dtype=np.uint64) != 0:
+        _refuse_asymmetry(matrix, name)
+    return degrees
+
+
+def _refuse_weights(matrix, name):
+    """Raise the error about the first weight that is negative or not finite."""
+    indptr, indices, weights = matrix
+    bad = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))[0]
+    row = np.searchsorted(indptr, bad, side="right") - 1
+    raise ValueError(
+        f"{name} must hold finite weights >= 0, but {name}[{row}, {indices[bad]}] is {weights[bad]}"
+        f"{'' if weights[bad] < 0 else ' (NaN or infinity)'}; a similarity is large for close "
+        "points, e.g. a kernel value, never negative"
+    )
+
+
+def _refuse_asymmetry(matrix, name):
+    """Raise an error if the matrix is asymmetric by more than rounding."""
+    cursor = matrix.indptr[:-1].copy()
+    i, j, forward, backward = _first_asymmetry(matrix, cursor, SYMMETRY_TOLERANCE)
+    if i >= 0:
+        raise ValueError(
+            f"{name} must be symmetric, but {name}[{i}, {j}] is {forward} and {name}[{j}, {i}] is "
+            f"{backward}; symmetrize it, e.g. ({name} + {name}.T) / 2"
+        )
+
+
+@jit(reassociate=True)
+def _check_rows(start, stop, matrix, bits, degrees, hashes, n_bad):
+    """Sums of rows; for each chunk of rows the number of bad weights, and a sum of hashes that is
+    zero over all chunks if the matrix is symmetric.
+
+    The hash of an edge (i, j) and the `bits` of its weight is added in row i and subtracted in row
+    j. Over a symmetric matrix the sum (modulo 2^64) is zero; over another one it is not, except
+    with a probability of 2^-64. So no entry needs to look for its mirror image.
+    """
+    indptr, indices, weights = matrix
+    balance, bad = np.uint64(0), np.uint64(0)
+    for i in range(start, stop):
+        own, total = np.uint64(i), 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            total += weights[p]
+        degrees[i] = total
+        for p in range(indptr[i], indptr[i + 1]):
+            bad += np.uint64(not (0 <= weights[p] < np.inf))
+            other = np.uint64(indices[p])
+            hashed = _edge_hash(min(own, other), max(own, other), bits[p])
+            sign = hashed if own < other else np.uint64(0) - hashed
+            balance += sign if own != other else np.uint64(0)
+    hashes[start // CHECKED_ROWS] = balance
+    n_bad[start // CHECKED_ROWS] = bad
+
+
+@jit
+def _edge_hash(low, high, bits):
+    """A 64-bit hash of an edge between vertices `low` < `high` and the bits of its weight."""
+    mixed = (bits ^ (low * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xD1342543DE82EF95)
+    mixed = (mixed ^ (mixed >> np.uint64(32)) ^ high) * np.uint64(0xDABA0B6EB09322E3)
+    return mixed ^ (mixed >> np.uint64(29))
+
+
+@jit
+def _sum_rows(start, stop, matrix, sums):
+    indptr, _, weights = matrix
+    for i in range(start, stop):
+        total = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            total += weights[p]
+        sums[i] = total
+
+
+@jit
+def _first_asymmetry(matrix, cursor, tolerance):
+    """The first entry without an equal one across the diagonal: row, column, weight and the other
+    weight; or a row of -1.
+
+    One sweep suffices: as the rows i ascend, the entries (j, i) of a symmetric matrix are met in
+    the order in which row j stores them, so ``cursor[j]``, which begins as a copy of
+    ``indptr[:-1]``, always points to the only place where (j, i) can be.
+    """
+    indptr, indices, weights = matrix
+    for i in range(len(indptr) - 1):
+        for p in range(indptr[i], indptr[i + 1]):
+            j = indices[p]
+            q = cursor[j]
+            if q == indptr[j + 1] or indices[q] > i:
+                return i, j, weights[p], 0.0
+            if indices[q] < i:
+                return j, indices[q], weights[q], 0.0
+            if abs(weights[q] - weights[p]) > tolerance * max(weights[p], weights[q]):
+                return i, j, weights[p], weights[q]
+            cursor[j] = q + 1
+    return -1, -1, 0.0, 0.0

@@ -1,0 +1,195 @@
+"""Eigenvectors that a block may have missed, and how random probes reveal them.
+
+In a block of random vectors, whatever has a larger eigenvalue than the wanted ones has grown by
+more when these have converged, so none of them is missing. Not so if the block starts from
+approximate eigenvectors: these may be good but incomplete, and small residuals do not show that. So
+a few random vectors, the probes, are added to them. A missed eigenvector is only about ``1 /
+sqrt(n)`` of a random vector. It is detected once the filters have made it larger than all else in
+the probes (beside the approximate eigenvectors) by a factor s, the detection threshold. Mixed with
+1 / s of the rest, it has a Ritz value that is smaller by ``1 / s^2`` than its eigenvalue, and must
+still come before the guard vectors: s is at least ``2 / sqrt(1 - value of the first guard)``.
+
+All growth and sizes here are logarithms of factors.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kdegraph.spectral.solver.chebyshev_filter import (
+    MAX_DEGREE,
+    MAX_LOG_CONTRAST,
+    MIN_DEGREE,
+    ChebyshevFilter,
+    FilteredBlock,
+    log_growth,
+)
+
+MIN_DETECTION_FACTOR = 10.0  # the least detection threshold, as a factor
+# Added to the threshold of the first filter, as the values that it rests on are only estimated
+# then.
+ESTIMATE_MARGIN = 0.1
+# How far the first filter may be from the threshold, after it was applied, and be raised further.
+MAX_SHORTFALL = 1.5
+# Where the block ends inside a cluster of equal eigenvalues, eigenvectors are detected of
+# eigenvalues that are larger than the last one by this share of what the block covers.
+RESOLUTION = 0.1
+BULK_END = 0.5  # most eigenvalues of a sampled graph are below
+N_CUTS = 16  # cuts that are tried for the first filter, from the bulk to the end of the block
+
+
+def missed_value(values, k):
+    """The smallest eigenvalue whose eigenvector must not be missed, from the Ritz values."""
+    return max(values[k - 1], values[-1] + RESOLUTION * (1.0 - values[-1]))
+
+
+def detection_threshold(values, k):
+    """Logarithm of how many times as large as the rest an eigenvector must be to be detected."""
+    first_guard = values[min(k, len(values) - 1)]
+    return math.log(max(MIN_DETECTION_FACTOR, 2 / math.sqrt(max(1.0 - first_guard, 1e-8))))
+
+
+def visibility(gram, n_probes):
+    """Logarithm of how large a missed eigenvector is in the filtered probes, had it not grown,
+    relative to the rest.
+
+    `gram` is the Gram matrix of the block, and the probes are its last `n_probes` vectors, which
+    had entries of variance 1 / 12. What remains of them orthogonally to the other vectors has a
+    Gram matrix S. An eigenvector has random coefficients c in the probes, also of variance 1 / 12,
+    and is ``s = sqrt(c^T S^-1 c)`` times as large as the rest in the combination where it is
+    largest. How likely a far smaller s is than expected depends on the determinant of S alone: as
+    likely as if all its eigenvalues were equal to their geometric mean.
+    """
+    given = slice(0, len(gram) - n_probes)
+    probes = slice(len(gram) - n_probes, len(gram))
+    mixed = gram[given, probes]
+    inverse = np.linalg.pinv(gram[given, given], hermitian=True)
+    rest = np.linalg.eigvalsh(gram[probes, probes] - mixed.T @ inverse @ mixed)
+    floor = 1e-12 * np.diag(gram[probes, probes]).max()
+    return 0.5 * (math.log(n_probes / 12) - np.log(np.maximum(rest, floor)).mean())
+
+
+def revealing_filter(values, n_probes, value, threshold, n, radius):
+    """The filter of least degree that lets a missed eigenvector reach the detection threshold.
+
+    Most of a random vector belongs to eigenvalues near 0, so the filter may cut far below the end
+    of the block: it raises missed eigenvectors above that mass in fewer products, and the few
+    eigenvectors between the cut and the end of the block are too small a part to hide them.
+
+    The probes take the places of the last `n_probes` values. The j-th is left with the eigenvector
+    that belongs there, as far as the j probes before have not taken it up, and with all that was
+    damped, to a mean square of 1/2.
+
+    Parameters
+    ----------
+    values : (width,) array
+        Estimates of the largest eigenvalues, in descending order.
+    n_probes : int
+    value : float
+        Eigenvalue of the missed eigenvector.
+    threshold : float
+        See `detection_threshold`.
+    n : int
+        Length of the vectors.
+    radius : float
+        Eigenvalues below ``-radius`` are few. If they are not, `visibility` will show that.
+    """
+    low = -min(radius, 1.0)
+    cuts = np.linspace(min(BULK_END, radius, values[-1]), values[-1], N_CUTS)[:, None]
+    degrees = np.arange(1, MAX_DEGREE)
+    shares = np.arange(n_probes, 0, -1) / n  # squared coefficients of those eigenvectors
+
+    with np.errstate(over="ignore"):
+        squares = [
+            np.log(0.5 + share * np.exp(2 * degrees * log_growth(other, low, cuts)))
+            for share, other in zip(shares, values[-n_probes:], strict=True)
+        ]
+    seen = degrees * log_growth(value, low, cuts)
+    seen = seen + (math.log(shares[0]) - np.mean(squares, axis=0)) / 2
+    allowed = degrees * log_growth(1.0, low, cuts) <= 2 * MAX_LOG_CONTRAST[np.float32]
+    found = (seen >= threshold) & allowed
+    degree = np.where(found.any(axis=1), degrees[found.argmax(axis=1)], MAX_DEGREE)
+    best = len(cuts) - 1 - int(np.argmin(degree[::-1]))  # of equal degrees the last cut
+    chebyshev = ChebyshevFilter(float(cuts[best, 0]), int(degree[best]), np.float32, low)
+    if (
+        degree[best] == MAX_DEGREE
+    ):  # none suffices: take what would, were there nothing but the bulk
+        alone = chebyshev.degree_for(value, threshold - math.log(shares[0]) / 2)
+        chebyshev = replace(chebyshev, degree=min(math.ceil(alone), MAX_DEGREE))
+    return chebyshev
+
+
+@dataclass
+class MissedEigenvectors:
+    """Follows how far missed eigenvectors have grown in the probes of a block.
+
+    Attributes
+    ----------
+    k : int
+        Wanted eigenvectors.
+    visibility : float
+        See `visibility`: as measured after the first filter.
+    filters : list of ChebyshevFilter
+        What has been applied so far.
+    """
+
+    k: int
+    visibility: float
+    filters: list[ChebyshevFilter]
+
+    def lacking_growth(self, values):
+        """How much more a missed eigenvector must grow to be detected; 0 or less if none is missed.
+
+        The first filter has left in the rest what was measured. Each later one lets the rest grow
+        as the last vector of the block.
+        """
+        missed = missed_value(values, self.k)
+        growth = self.filters[0].growth(missed)
+        growth += sum(one.growth(missed) - one.growth(values[-1]) for one in self.filters[1:])
+        return detection_threshold(values, self.k) - self.visibility - growth
+
+
+def filter_and_measure(operator, null, start, k, max_degree, progress=None):
+    """Filter a block of approximate eigenvectors and probes until missed eigenvectors are detected.
+
+    Parameters
+    ----------
+    operator : NormalizedAdjacency
+    null : NullSpace
+    start : Start
+        With values.
+    k : int
+        Wanted eigenvectors.
+    max_degree : int
+    progress : callable, optional
+
+    Returns
+    -------
+    filtered : FilteredBlock
+    overlaps : tuple
+        `NullSpace.overlaps` of the filtered block.
+    missed : MissedEigenvectors
+    """
+    value = missed_value(start.values, k)
+    threshold = detection_threshold(start.values, k) + ESTIMATE_MARGIN
+    chebyshev = revealing_filter(
+        start.values, start.n_probes, value, threshold, operator.n, operator.bulk_radius()
+    )
+    max_degree = max(1, min(chebyshev.max_degree(start.values), max_degree))
+    filtered = FilteredBlock(chebyshev, operator, start.block, progress=progress)
+    degree = max(MIN_DEGREE, chebyshev.degree)
+    while True:
+        filtered.raise_to(min(degree, max_degree))
+        overlaps = null.overlaps(filtered.vectors, progress)
+        measured = visibility(overlaps.gram, start.n_probes)
+        shortfall = threshold - measured - filtered.degree * chebyshev.growth_per_degree(value)
+        detected = shortfall <= 0
+        # Where much is lacking, more lies below the damped interval than expected: the next filter,
+        # which damps all down to -1, is the better one then.
+        hopeless = shortfall > MAX_SHORTFALL and chebyshev.low > -1
+        if detected or hopeless or filtered.degree >= max_degree:
+            break
+        degree = filtered.degree + math.ceil(chebyshev.degree_for(value, shortfall))
+    applied = replace(chebyshev, degree=filtered.degree)
+    return filtered, overlaps, MissedEigenvectors(k, measured, [applied])

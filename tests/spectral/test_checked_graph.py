@@ -1,0 +1,92 @@
+"""Components and orders of vertices against scipy; what a graph object tells beside its matrix."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.csgraph
+from graphs import complete, cycle
+from kdegraph.spectral.checked_graph import ORDER_MATTERS_ABOVE, check_adjacency, graph_parts
+from kdegraph.spectral.components import connected_components
+from kdegraph.spectral.ordering import VERTICES_PER_REPORT, breadth_first_order
+
+
+def random_graph(n, n_edges, seed):
+    """Edges at random: about so many, and few enough for several components."""
+    rows, columns = np.random.default_rng(seed).integers(0, n, (2, n_edges))
+    A = sp.csr_array((np.ones(n_edges), (rows, columns)), shape=(n, n))
+    A = sp.csr_array(A + A.T)
+    A.sort_indices()
+    return A
+
+
+@pytest.mark.parametrize("n_edges", [0, 20, 45, 60, 200, 1000])
+@pytest.mark.parametrize("seed", range(5))
+def test_components_are_those_of_scipy(n_edges, seed):
+    A = random_graph(100, n_edges, seed)
+    component, sizes = connected_components(A.indptr, A.indices)
+    count, expected = scipy.sparse.csgraph.connected_components(A)
+    assert np.array_equal(component, expected)  # numbered by first vertex, too
+    assert np.array_equal(sizes, np.bincount(expected, minlength=count))
+
+
+def test_components_that_only_late_edges_join():
+    """Hubs with many neighbors of their own before the edge that joins them."""
+    n = 60
+    star = np.zeros((n, n))
+    star[0, 1:] = star[1:, 0] = 1
+    A = sp.csr_array(sp.block_diag([star] * 5))
+    A = A.tolil()
+    for a in range(4):
+        A[n * a + n - 1, n * (a + 1) + n - 1] = A[n * (a + 1) + n - 1, n * a + n - 1] = 1
+    A = A.tocsr()
+    order = np.random.default_rng(0).permutation(5 * n)
+    A = sp.csr_array(A[order][:, order])
+    component, sizes = connected_components(A.indptr, A.indices)
+    assert sizes.tolist() == [5 * n]
+    assert not component.any()
+
+
+@pytest.mark.parametrize("n_edges", [0, 45, 60, 1000])
+def test_breadth_first_order_goes_through_the_levels_of_every_component(n_edges):
+    A = random_graph(100, n_edges, 1)
+    order = breadth_first_order(A.indptr, A.indices)
+    assert np.array_equal(np.sort(order), np.arange(100))
+    component = scipy.sparse.csgraph.connected_components(A)[1][order]
+    assert (np.diff(component) >= 0).all()
+    for members in np.split(order, np.flatnonzero(np.diff(component)) + 1):
+        levels = scipy.sparse.csgraph.shortest_path(A, unweighted=True, indices=members[0])[members]
+        assert (np.diff(levels) >= 0).all()
+
+
+def test_breadth_first_order_reports_how_far_it_is():
+    n, fractions = 3 * VERTICES_PER_REPORT + 7, []
+    A = cycle(n)
+    order = breadth_first_order(A.indptr, A.indices, fractions.append)
+    assert np.array_equal(np.sort(order), np.arange(n))
+    assert (np.diff(fractions) > 0).all()
+    assert (len(fractions), fractions[-1]) == (4, 1.0)
+
+
+def test_graph_objects_tell_their_points_and_order_and_matrices_do_not():
+    A = complete(4)
+    assert graph_parts(A) == (A, None, None, None)
+    only_matrix = SimpleNamespace(adjacency=A)
+    assert graph_parts(only_matrix) == (A, None, None, None)
+    points, order = np.zeros((4, 1)), np.arange(4)
+    graph = SimpleNamespace(adjacency=A, points=points, order=order, kernel="laplacian")
+    assert graph_parts(graph) == (A, points, order, "laplacian")
+
+
+def test_order_of_large_graphs_is_the_one_given_or_found():
+    n = ORDER_MATTERS_ABOVE + 1
+    A, points = cycle(n), np.zeros((n, 1))
+    order = np.arange(n)[::-1].copy()
+    checked = check_adjacency(SimpleNamespace(adjacency=A, points=points, order=order))
+    assert checked.order is order
+    assert checked.points is points
+    assert check_adjacency(checked) is checked
+    found = check_adjacency(SimpleNamespace(adjacency=A, points=points))
+    assert found.points is None  # they are of use only with the order of the tree
+    assert found.order[:5].tolist() == [0, 1, n - 1, 2, n - 2]
