@@ -4,7 +4,7 @@ import numba
 from numba.core.compiler import Compiler
 
 from kdegraph.runtime import interrupts as _interrupts  # noqa: F401  it listens to the compiler
-from kdegraph.runtime.cache import CodeCache
+from kdegraph.runtime.cache import keep_machine_code
 
 # Sums may be reordered (vectorized); NaN and infinity keep their meaning.
 REASSOCIATE = {"reassoc", "contract", "nsz"}
@@ -41,7 +41,7 @@ def jit(function=None, *, reassociate=False, distinct=False):
     def decorate(function):
         compiled = numba.njit(**options)(function)
         if not numba.config.DISABLE_JIT:
-            compiled._cache = CodeCache(function)
+            keep_machine_code(compiled)
         return compiled
 
     return decorate if function is None else decorate(function)

@@ -10,7 +10,6 @@ from typing import Any, TypeVar, cast
 
 from kdegraph.runtime.progress import REPORT_INTERVAL
 
-
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
