@@ -6,7 +6,9 @@ import subprocess
 import sys
 import threading
 import time
+import types
 
+import numba
 import numpy as np
 import pytest
 from kdegraph.runtime import pool as _pool
@@ -109,20 +111,59 @@ def test_closing_ends_the_threads():
     assert job.close()
 
 
-def test_a_thread_that_watches_sees_the_next_job(pool):
-    """As long as jobs follow each other, at most one of many finds all threads asleep; where
-    nothing is compiled they never watch.
+needs_compiler = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="watching needs the compiler")
+
+
+@needs_compiler
+def test_watching_ends_when_the_counter_changes(monkeypatch):
+    """A thread that watched for its whole time would take minutes with as many reads as here."""
+    patient = {"_READS_WHILE_WATCHING": 10**13, "_read": _pool._read, "_READS_BEFORE_GIL": 1}
+    watch = numba.njit(nogil=True)(
+        types.FunctionType(_pool.watch.py_func.__code__, patient | {"range": range})
+    )
+    counter = np.zeros(1, np.int64)
+    watch(counter, 1)  # compiles, and returns at once
+    ended = threading.Event()
+    thread = threading.Thread(target=lambda: (watch(counter, 0), ended.set()), daemon=True)
+    thread.start()
+    assert not ended.wait(0.1)
+    counter[0] = 1
+    assert ended.wait(20)
+
+
+@needs_compiler
+def test_watching_ends_by_itself():
+    _pool.watch(np.zeros(1, np.int64), 0)
+
+
+@needs_compiler
+def test_a_thread_that_has_finished_is_awake_for_a_while(pool):
+    """A call that comes soon after another finds a thread awake; later, all of them sleep.
+
+    On a busy machine the watching thread may have ended before this one looks, so one of many
+    attempts has to succeed.
     """
-    counter, ran = np.zeros(1, np.int64), []
-    _pool.watch(counter, 1)  # returns at once
-    _pool.watch(counter, 0)  # and after a while
+
+    def awake_after_a_job():
+        done = threading.Event()
+        pool.post(_pool.Job(done.set), 1)
+        assert done.wait(20)
+        return any(pool.awake for _ in range(1000))
+
+    assert any(awake_after_a_job() for _ in range(1000))
+    end = time.monotonic() + 20
+    while pool.awake and time.monotonic() < end:
+        time.sleep(0.001)
+    assert not pool.awake
+
+
+def test_jobs_that_follow_each_other_are_all_done(pool):
+    ran = []
     for k in range(50):
         done = threading.Event()
         pool.post(_pool.Job(lambda k=k, done=done: (ran.append(k), done.set())), 1)
         assert done.wait(20)
     assert ran == list(range(50))
-    time.sleep(0.05)
-    assert not pool.awake
 
 
 EXIT = """
