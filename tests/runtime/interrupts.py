@@ -19,10 +19,14 @@ import time
 import kdegraph
 import numpy as np
 
-MOST = 3  # interrupts that follow each other
-PAUSE = 0.02  # seconds between them, at most
-LONGEST = 2.0  # seconds until the first one
-LEAK = 300 * 2**20  # bytes: a few times the arrays of one call
+# The largest number of interrupts that follow each other.
+MOST = 3
+# The longest time between two of them, in seconds.
+PAUSE = 0.02
+# The longest time until the first one, in seconds.
+LONGEST = 2.0
+# Bytes that may be lost: a few times the arrays of one call.
+LEAK = 300 * 2**20
 
 
 class Interrupts:
@@ -62,7 +66,7 @@ class Interrupts:
 
 
 def actions(scale):
-    """Name and call of every public function that takes a while, on points by the number `scale`."""
+    """Return the name and a call of every public function that takes a while."""
     rng = np.random.default_rng(0)
     X, many, wide = (rng.normal(size=(scale * n, d)) for n, d in ((20, 2), (50, 8), (10, 20)))
     graph = kdegraph.similarity_graph(X, sigma=0.3, n_rounds=10, seed=0)
@@ -127,7 +131,7 @@ def resident_bytes():
 
 
 def attack(count, scale, seed):
-    """Interrupt `count` calls; return how many interrupts were raised, by the name of the function."""
+    """Interrupt `count` calls; return how many interrupts each function has raised."""
     chance, interrupts, raised = random.Random(seed), Interrupts(), {}
     calls = actions(scale)
     seconds = {}

@@ -2,6 +2,7 @@
 changes, and announced to whoever waits.
 """
 
+import ast
 import io
 import os
 import re
@@ -11,10 +12,10 @@ import sys
 from pathlib import Path
 
 import kdegraph
+import numba
 import pytest
 from kdegraph.cli._progress import ProgressLine
-from kdegraph.runtime import cache as _code_cache
-from kdegraph.runtime import notices as _notice
+from kdegraph.runtime import cache, notices
 
 PACKAGE = Path(kdegraph.__file__).parent
 KERNELS = [
@@ -24,7 +25,10 @@ KERNELS = [
 ]
 
 # A kernel with callees in another file, which compiles in about a second.
-SUM = "import kdegraph; print(kdegraph.kernel_sum([[0.0], [1.0]], [[0.0]], sigma=1.0, method='direct')[0])"
+SUM = """
+import kdegraph
+print(kdegraph.kernel_sum([[0.0], [1.0]], [[0.0]], sigma=1.0, method="direct")[0])
+"""
 RESULT = "1.3678794411714423\n"
 
 COUNT = """
@@ -71,7 +75,7 @@ print(compiled)
 
 
 def test_first_use_is_announced_once_and_later_ones_are_silent(run, tmp_path):
-    assert run(SUM) == (RESULT, _code_cache.COMPILING + "\n")
+    assert run(SUM) == (RESULT, cache.COMPILING + "\n")
     kept = sorted((tmp_path / "cache").rglob("*.nbc"))
     assert len(kept) > 2
     assert run(COUNT + SUM + "\nprint(compiled)") == (RESULT + "[]\n", "")
@@ -94,7 +98,7 @@ def test_a_folder_that_cannot_be_written(run, tmp_path):
     out, err = run(SUM, KDEGRAPH_CACHE_DIR=str(tmp_path / "file"))
     assert out == RESULT
     compiling, kept = err.splitlines()
-    assert compiling == _code_cache.COMPILING
+    assert compiling == cache.COMPILING
     assert str(tmp_path / "file") in kept
     assert "set KDEGRAPH_CACHE_DIR" in kept
 
@@ -109,19 +113,79 @@ def test_damaged_files_are_replaced(run, tmp_path, content):
     assert run(COUNT + SUM + "\nprint(compiled)") == (RESULT + "[]\n", "")
 
 
-@pytest.mark.parametrize("name", [*KERNELS, "runtime/jit.py"])
-def test_the_key_covers_every_kernel(name, tmp_path, monkeypatch):
-    for path in PACKAGE.rglob("*.py"):
-        copy = tmp_path / path.relative_to(PACKAGE)
-        copy.parent.mkdir(exist_ok=True, parents=True)
-        shutil.copyfile(path, copy)
-    monkeypatch.setattr(_code_cache, "_ROOT", tmp_path)
-    before = _code_cache._fingerprint()
-    (tmp_path / "cli" / "__init__.py").write_text("")
-    assert _code_cache._fingerprint() == before == _code_cache.CACHE_DIR.name
-    with (tmp_path / name).open("a") as file:
+# What another version of numba may do to the private classes that the cache is made of.
+ANOTHER_NUMBA = {
+    "a class is missing": "del caching._CacheLocator",
+    "another class is missing": "del caching.CompileResultCacheImpl",
+    "a class has another interface": """
+def refuse(cls):
+    raise TypeError("something else is asked for")
+caching._CacheLocator.__init_subclass__ = classmethod(refuse)
+""",
+}
+
+
+@pytest.mark.parametrize("change", ANOTHER_NUMBA.values(), ids=ANOTHER_NUMBA)
+def test_with_another_numba_its_own_cache_is_used(run, tmp_path, change):
+    code = f"from numba.core import caching\n{change}\n{SUM}"
+    assert run(code) == (RESULT, cache.COMPILING + "\n")
+    kept = sorted((tmp_path / "cache").rglob("*.nbc"))
+    assert len(kept) > 2
+    assert run(f"{COUNT}\n{code}\nprint(compiled)") == (RESULT + "[]\n", "")
+    assert sorted((tmp_path / "cache").rglob("*.nbc")) == kept
+
+
+def test_a_dispatcher_of_another_numba_uses_its_own_cache(monkeypatch):
+    class Dispatcher:
+        def enable_caching(self):
+            self.folder = numba.config.CACHE_DIR
+            raise RuntimeError("no folder can be written to")
+
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "mine")
+    compiled = Dispatcher()
+    cache.keep_machine_code(compiled)  # it compiles in every run, and works
+    assert compiled.folder == str(cache.CACHE_DIR)
+    assert numba.config.CACHE_DIR == "mine"
+
+
+def modules_that_kernels_import():
+    """Paths, below the package, of the modules that a module with kernels imports directly."""
+    for kernel in KERNELS:
+        for node in ast.walk(ast.parse((PACKAGE / kernel).read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("kdegraph."):
+                folder = PACKAGE.parent / node.module.replace(".", "/")
+                names = [folder / alias.name for alias in node.names]
+                files = [path.with_suffix(".py") for path in (folder, *names)]
+                yield from (f.relative_to(PACKAGE).as_posix() for f in files if f.exists())
+
+
+@pytest.fixture(scope="module")
+def copied_package(tmp_path_factory):
+    """A copy of the package, whose sources may be changed."""
+    root = tmp_path_factory.mktemp("copy") / "kdegraph"
+    shutil.copytree(PACKAGE, root, ignore=shutil.ignore_patterns("__pycache__"))
+    return root
+
+
+@pytest.mark.parametrize("name", sorted({*KERNELS, *modules_that_kernels_import()}))
+def test_the_key_covers_every_kernel_and_what_it_imports(name, copied_package, monkeypatch):
+    monkeypatch.setattr(cache, "_ROOT", copied_package)
+    before = cache._fingerprint()
+    assert before == cache.CACHE_DIR.name
+    source = (copied_package / name).read_text()
+    try:
+        (copied_package / name).write_text(source + "# changed\n")
+        assert cache._fingerprint() != before
+    finally:
+        (copied_package / name).write_text(source)
+
+
+@pytest.mark.parametrize("name", ["cli/__init__.py", "io/files.py", "estimators.py"])
+def test_the_key_covers_nothing_else(name, copied_package, monkeypatch):
+    monkeypatch.setattr(cache, "_ROOT", copied_package)
+    with (copied_package / name).open("a") as file:
         file.write("# changed\n")
-    assert _code_cache._fingerprint() != before
+    assert cache._fingerprint() == cache.CACHE_DIR.name
 
 
 def test_a_changed_callee_in_another_file_counts(run, tmp_path):
@@ -138,18 +202,18 @@ def test_a_changed_callee_in_another_file_counts(run, tmp_path):
 
 
 def test_notices_are_told_once_and_can_be_shown_elsewhere(capsys, monkeypatch):
-    monkeypatch.setattr(_notice, "_told", set())
-    _notice.tell("one")
-    _notice.tell("one")
+    monkeypatch.setattr(notices, "_told", set())
+    notices.tell("one")
+    notices.tell("one")
     shown = []
-    with _notice.shown_by(shown.append):
-        _notice.tell("one")
-        _notice.tell("two")
-    _notice.tell("three")
+    with notices.shown_by(shown.append):
+        notices.tell("one")
+        notices.tell("two")
+    notices.tell("three")
     assert shown == ["two"]
     assert capsys.readouterr() == ("", "one\nthree\n")
     monkeypatch.setattr("sys.stderr", None)
-    _notice.tell("four")
+    notices.tell("four")
 
 
 def test_notices_have_a_line_of_their_own_beside_progress():
@@ -188,9 +252,7 @@ def test_after_a_warm_up_nothing_is_compiled(run, tmp_path):
     assert int(n_kernels) > 50
     assert left_out == "[]\n"  # so that it is no matter of chance which ones a call needs
     out, err = run(None, "-m", "kdegraph", "warmup")
-    assert (
-        err == ""
-    )  # not a terminal: no progress, and no notice either, since compiling is what was asked for
+    assert err == ""  # not a terminal, and compiling is what was asked for
     seconds, cache = out.splitlines()
     assert re.fullmatch(r"seconds +\d+\.\d", seconds)
     assert str(tmp_path / "cache") in cache
@@ -207,15 +269,19 @@ for n, d in ((30, 2), (700, 2), (5000, 3), (2000, 5), (500, 12)):
     for Z in (X, fixed, X.astype(np.float32), np.asfortranarray(X)):
         for kernel in ("gaussian", "laplacian", "exponential"):
             graph = kdegraph.similarity_graph(Z, kernel=kernel, sigma=0.2, seed=1)
-        for options in ({}, {"sampler": "rejection"}, {"sampler": "rows", "n_rounds": 80}, {"weighting": "paper"}):
-            kdegraph.similarity_graph(Z, seed=1, **options)
+        kdegraph.similarity_graph(Z, seed=1)
+        kdegraph.similarity_graph(Z, seed=1, sampler="rejection")
+        kdegraph.similarity_graph(Z, seed=1, sampler="rows", n_rounds=80)
+        kdegraph.similarity_graph(Z, seed=1, weighting="paper")
         kdegraph.estimate_sigma(Z, seed=1)
         kdegraph.knn_graph(Z, 5, mode="kernel")
         if n <= 2000:
-            kdegraph.similarity_graph(Z, sigma=0.5, sampler="recursive", draws="independent", seed=1)
+            options = dict(sampler="recursive", draws="independent", seed=1)
+            kdegraph.similarity_graph(Z, sigma=0.5, **options)
             kdegraph.full_graph(Z, sigma=0.2)
+            options = dict(weights=rng.normal(size=n), sigma=0.1, eps=1e-4)
             for method in ("direct", "tree", "fgt"):
-                kdegraph.kernel_sum(Z, Z[:50], weights=rng.normal(size=n), sigma=0.1, eps=1e-4, method=method)
+                kdegraph.kernel_sum(Z, Z[:50], method=method, **options)
     kdegraph.spectral_clustering(graph, 2, seed=0)
     kdegraph.spectrum(kdegraph.knn_graph(X, 4), 3, tol=1e-8)
     kdegraph.KDESpectralClustering(2, sigma=0.3, random_state=1).fit(X)

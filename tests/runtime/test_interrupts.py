@@ -51,7 +51,7 @@ print(interrupts > 0, listener.n_compiled > 10, sums[0])
 
 
 def test_interrupts_while_kernels_are_compiled(tmp_path):
-    """Each comes in the end, after a kernel is ready, and none leaves anything that is half done."""
+    """Each interrupt takes effect after a kernel is ready, and none leaves half-done work."""
     environment = os.environ | {"KDEGRAPH_CACHE_DIR": str(tmp_path)}
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", COMPILING],

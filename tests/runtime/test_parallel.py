@@ -1,5 +1,5 @@
-"""Kernels on all threads: every item once, exceptions reach the caller, several callers at once, and
-after a fork.
+"""Kernels on all threads: every item once, exceptions reach the caller, several callers at once,
+and after a fork.
 """
 
 import dataclasses

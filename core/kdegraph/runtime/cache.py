@@ -1,32 +1,37 @@
-"""Where machine code is kept from run to run: a folder of the user's, keyed on the sources of the
-package.
+"""Where machine code is kept from run to run: a folder of the user's for each version of the code.
 
-Numba looks after each file by itself and would not notice that a callee in another file has
-changed; it insists on a folder that it can write to, and on one for each place in which the package
-is installed. Here the key covers all kernels, a folder that was filled beforehand (in the image of
-a container, say) may be read-only, and where nothing can be written kernels are compiled in every
-run.
+With numba's own ``cache=True`` alone, a change of a function that a kernel calls goes unnoticed if
+it lies in another file. So the folder is named after the sources of all kernels (`CACHE_DIR`), and
+what was compiled for other sources is not found. How numba finds and fills the folder is in
+`code_cache`, and numba's own way is taken where that does not work.
 """
 
-import contextlib
-import functools
 import hashlib
-import inspect
 import os
+import re
 import sys
 from pathlib import Path
 
 import numba
 import numba.core.event
-from numba.core import caching
 
-from kdegraph.runtime import notices as _notice
+from kdegraph.runtime import notices
 
-COMPILING = "kdegraph: compiling for the first use, up to about 20 seconds; from now on it is ready at once (`kdegraph warmup` prepares all)"
+try:
+    from kdegraph.runtime.code_cache import CodeCache
+except Exception:  # another version of numba, whose private classes differ
+    CodeCache = None  # type: ignore[assignment, misc]
+
+COMPILING = (
+    "kdegraph: compiling for the first use, which takes up to about 20 seconds; later runs start "
+    "at once (`kdegraph warmup` compiles everything)"
+)
 _ROOT = Path(__file__).parents[1]
+_IMPORTS = re.compile(r"^ *from kdegraph\.?([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 
 
 def _user_cache() -> Path:
+    """Return the folder that `KDEGRAPH_CACHE_DIR` names, or ours in the user's cache folder."""
     if path := os.environ.get("KDEGRAPH_CACHE_DIR"):
         return Path(path)
     if sys.platform == "win32":
@@ -38,84 +43,68 @@ def _user_cache() -> Path:
     return base / "kdegraph"
 
 
+def _kernel_sources() -> dict[str, str]:
+    """Return the source of each module with kernels, and of each module that such a one imports.
+
+    Machine code contains what a kernel calls, and the values of constants from other modules.
+    """
+    sources = {}
+    for path in _ROOT.rglob("*.py"):
+        parts = path.relative_to(_ROOT).with_suffix("").parts
+        name = ".".join(parts).removesuffix("__init__").removesuffix(".")
+        sources[name] = path.read_text(encoding="utf-8")
+    to_visit = [name for name, source in sources.items() if "runtime.jit import" in source]
+    found = {}
+    while to_visit:
+        name = to_visit.pop()
+        if name in found:
+            continue
+        found[name] = sources[name]
+        for module, names in _IMPORTS.findall(sources[name]):
+            submodules = (f"{module}.{part}".strip(".") for part in re.findall(r"\w+", names))
+            to_visit += [other for other in (module, *submodules) if other in sources]
+    return found
+
+
 def _fingerprint() -> str:
-    """Hash of all sources with compiled code, and of what compiles them."""
+    """Return a hash of everything that machine code depends on."""
     digest = hashlib.blake2b(f"{numba.__version__} {sys.version_info[:2]}".encode(), digest_size=8)
-    for path in sorted(_ROOT.rglob("*.py")):
-        source = path.read_bytes()
-        if b"runtime.jit import" in source or path.name == "jit.py":
-            digest.update(path.relative_to(_ROOT).as_posix().encode() + source)
+    for name, source in sorted(_kernel_sources().items()):
+        digest.update(f"{name}\n{source}".encode())
     return digest.hexdigest()
 
 
 CACHE_DIR = _user_cache() / _fingerprint()
 
 
-@functools.cache
-def _hash_of_file(path):
-    return hashlib.blake2b(Path(path).read_bytes()).hexdigest()
+def keep_machine_code(compiled) -> None:
+    """Let numba keep what it compiles for a function in `CACHE_DIR`.
 
-
-class _Locator(caching._CacheLocator):
-    """Tells numba the folder and the version of a function; nothing is written before there is
-    something to keep.
+    Numba's own way (``cache=True`` with this folder) is the second choice. It is as fast, but it
+    writes to the folder whenever the package is imported, does not use a filled folder that it
+    cannot write to, such as one in the image of a container, and fails on damaged files.
     """
-
-    def __init__(self, function):
-        self._function = function
-
-    @classmethod
-    def from_function(cls, py_func, py_file):
-        return cls(py_func)
-
-    def get_cache_path(self):
-        return str(CACHE_DIR / self._function.__module__)
-
-    def ensure_cache_path(self):
-        os.makedirs(self.get_cache_path(), exist_ok=True)
-
-    def get_source_stamp(self):
-        # The folder stands for the sources of this package; this, for those of others that use
-        # `jit`.
-        return _hash_of_file(inspect.getfile(self._function))
-
-    def get_disambiguator(self):
-        return str(self._function.__code__.co_firstlineno)
-
-
-class _Implementation(caching.CompileResultCacheImpl):
-    _locator_classes = (_Locator,)
-
-
-class CodeCache(caching.FunctionCache):
-    """The cache of one function."""
-
-    _impl_class = _Implementation
-
-    def load_overload(self, sig, target_context):
-        """What was kept, or None; files that a crash has left damaged are dropped."""
+    if CodeCache is not None and hasattr(compiled, "_cache"):
         try:
-            return super().load_overload(sig, target_context)
-        except Exception:
-            with contextlib.suppress(OSError):
-                self.flush()
-            return None
-
-    def save_overload(self, sig, data):
-        """Keep what was compiled, if that is possible."""
-        try:
-            super().save_overload(sig, data)
-        except OSError as error:
-            _notice.tell(
-                f"kdegraph: cannot keep compiled code in {CACHE_DIR} ({error.strerror or error}), so every run compiles again; "
-                "set KDEGRAPH_CACHE_DIR to a folder that can be written"
-            )
+            compiled._cache = CodeCache(compiled.py_func, CACHE_DIR)
+            return
+        except Exception:  # another version of numba, whose private classes differ
+            pass
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(CACHE_DIR)
+    try:
+        compiled.enable_caching()
+    except (OSError, RuntimeError):  # no folder can be written to: it is compiled in every run
+        pass
+    finally:
+        numba.config.CACHE_DIR = before
 
 
 class _Announcer(numba.core.event.Listener):
+    """Says that a kernel of this package is being compiled."""
+
     def on_start(self, event):
         if (event.data["dispatcher"].py_func.__module__ or "").startswith("kdegraph"):
-            _notice.tell(COMPILING)
+            notices.tell(COMPILING)
 
     def on_end(self, event):
         pass

@@ -4,14 +4,17 @@ import numba
 from numba.core.compiler import Compiler
 
 from kdegraph.runtime import interrupts as _interrupts  # noqa: F401  it listens to the compiler
-from kdegraph.runtime.cache import CodeCache
+from kdegraph.runtime.cache import keep_machine_code
 
-# Sums may be reordered (vectorized); NaN and infinity keep their meaning.
-REASSOCIATE = {"reassoc", "contract", "nsz"}
+# Sums may be reordered, which vectorizes loops over them. NaN and infinity keep their meaning.
+_REASSOCIATE = {"reassoc", "contract", "nsz"}
 
 
 class _DistinctArrays(Compiler):
-    """Tells LLVM that no two arguments share memory that is written (Fortran's rule)."""
+    """Tells LLVM that memory which is written through one argument is reached through no other.
+
+    This is Fortran's rule. Numba has the flag, but no option of `numba.njit` that sets it.
+    """
 
     def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals):
         flags.noalias = True
@@ -19,20 +22,32 @@ class _DistinctArrays(Compiler):
 
 
 def jit(function=None, *, reassociate=False, distinct=False):
-    """Compile `function` when it is first called, without the GIL, or take the machine code from
-    the cache.
+    """Compile a function when it is first called, or load its machine code from the cache.
 
-    Parallelism is not numba's: kernels work on a range of their targets and `parallel.run` spreads
-    the ranges over threads.
+    Compiled code releases the GIL. Numba's own parallelism is not used: kernels work on a range of
+    their targets, and `parallel.run` shares the ranges between threads.
 
-    `distinct` promises that what the function writes through one of its arrays it neither reads nor
-    writes through another one. Without it no loop is vectorized that writes to one array and takes
-    entries of another by computed numbers.
+    Parameters
+    ----------
+    function : function, optional
+        Without one, a decorator is returned.
+    reassociate : bool
+        Allow sums to be reordered, which vectorizes them and changes their rounding.
+    distinct : bool
+        Promise that memory which the function writes through one of its arrays is neither read nor
+        written through another one. Without this promise, a loop that writes to one array and reads
+        another one at computed indices is not vectorized. Measured on one core, the promise makes
+        drawing samples 1.6 to 2.1 times as fast, the sampled graph 1.1 to 1.5 times, expansions on
+        a grid 1.2 to 1.3 times, and the full graph of 3,000 points in 12 dimensions 5 times.
+
+    Returns
+    -------
+    numba dispatcher or decorator
     """
     options = {
         "nogil": True,
         "error_model": "numpy",
-        "fastmath": REASSOCIATE if reassociate else {"contract"},
+        "fastmath": _REASSOCIATE if reassociate else {"contract"},
         "no_cfunc_wrapper": True,  # nobody calls kernels from C
     }
     if distinct:
@@ -41,7 +56,7 @@ def jit(function=None, *, reassociate=False, distinct=False):
     def decorate(function):
         compiled = numba.njit(**options)(function)
         if not numba.config.DISABLE_JIT:
-            compiled._cache = CodeCache(function)
+            keep_machine_code(compiled)
         return compiled
 
     return decorate if function is None else decorate(function)
