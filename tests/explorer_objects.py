@@ -53,7 +53,8 @@ def text(viewable, css_class):
 
 def source(figure, name):
     """What a figure draws under a name: a ColumnDataSource."""
-    return figure.select_one({"name": name}).data_source
+    (renderer,) = (renderer for renderer in figure.renderers if renderer.name == name)
+    return renderer.data_source
 
 
 def image(figure):

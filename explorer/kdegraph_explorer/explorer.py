@@ -86,8 +86,8 @@ class Explorer(Viewer):
         ]
         actions = Actions(self.session.state, self.views, self._focus).by_name()
         self.toolbar = Toolbar(self.session, actions, own_address=served)
-        # Each place gets its view when that is first shown: a browser takes long to build what
-        # nobody may look at.
+        # Each place gets its view when that is first shown, as the browser takes long to build
+        # a view.
         self._top = {
             view.key: pn.Column(sizing_mode="stretch_both", margin=0)
             for view in self.views

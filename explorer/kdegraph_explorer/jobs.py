@@ -10,6 +10,8 @@ import threading
 import time
 from collections import deque
 from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
 
 import panel as pn
 from kdegraph import Cancelled
@@ -66,6 +68,28 @@ class Mailbox:
         """The document, if it belongs to a session of a server."""
         document = self._document() or self._created_in
         return document if document is not None and document.session_context else None
+
+
+@dataclass
+class Run:
+    """One piece of work of a `Latest`.
+
+    Attributes
+    ----------
+    generation : int
+        Number of the request.
+    request : object
+    start, reported : float
+        When the work began, and when its progress was last reported, as `time.monotonic` has it.
+    grace : float
+        Seconds that it may go on after its start when there is a newer request.
+    """
+
+    generation: int
+    request: object
+    start: float
+    reported: float
+    grace: float
 
 
 class Latest:
@@ -205,34 +229,33 @@ class Latest:
             self._report(None, 1.0)
 
     def _run(self, generation, request):
-        start = time.monotonic()
-        reported = start + self.REPORT_AFTER - self.REPORT_EVERY
-        grace = self.grace
-
-        def progress(stage, fraction):
-            nonlocal reported
-            now = time.monotonic()
-            if generation < self._barrier or (
-                generation < self._generation and now - start > grace
-            ):
-                raise Cancelled
-            if now - reported > self.REPORT_EVERY:
-                reported = now
-                self._post(generation, self._report, stage, fraction)
-
-        def publish(partial, enough=False):
-            nonlocal grace
-            grace = 0.0 if enough else grace
-            self._post(generation, self._deliver, request, partial)
-
+        now = time.monotonic()
+        run = Run(generation, request, now, now + self.REPORT_AFTER - self.REPORT_EVERY, self.grace)
+        progress, publish = partial(self._progress, run), partial(self._publish, run)
         try:
             result = self._work(request, progress, publish)
         except Cancelled:
             return
-        except Exception as error:  # is shown to the user, and the session goes on
+        except Exception as error:  # the user sees the error, and the session continues
             self._post(generation, self._fail, request, error)
         else:
             self._post(generation, self._deliver, request, result)
+
+    def _progress(self, run, stage, fraction):
+        """Stop outdated work, and report the progress of the other now and then."""
+        now = time.monotonic()
+        outdated = run.generation < self._generation and now - run.start > run.grace
+        if outdated or run.generation < self._barrier:
+            raise Cancelled
+        if now - run.reported > self.REPORT_EVERY:
+            run.reported = now
+            self._post(run.generation, self._report, stage, fraction)
+
+    def _publish(self, run, result, enough=False):
+        """Deliver a partial result."""
+        if enough:
+            run.grace = 0.0
+        self._post(run.generation, self._deliver, run.request, result)
 
     def _post(self, generation, function, *args):
         def deliver():

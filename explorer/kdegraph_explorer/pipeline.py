@@ -143,7 +143,7 @@ class Pipeline:
         self._memory = {}
         self._warm = set()  # methods whose eigenvectors started from those of an earlier result
         self._result = None
-        self._ready = None  # a result that nobody has been told of yet, and how to do so
+        self._ready = None  # publishes a result that has not been published yet
 
     def run(self, request, progress, publish):
         """Compute what `request` asks for.

@@ -45,7 +45,7 @@ def combined(before, found, keys):
         In ascending order.
     keys : dict
         Whether "shift" and "ctrl" are held down: Shift adds, Ctrl keeps what is in both, Ctrl+Shift
-        takes away.
+        removes.
 
     Returns
     -------

@@ -7,7 +7,6 @@ from .snapshot import Snapshot, checked, take
 
 FORMAT = "kdegraph explorer session"
 VERSION = 1
-EXTENSION = ".json"
 ADVICE = "choose a file that Export > Session file has written"
 # As Python objects, small values take up to 30 times the memory that they take in a file, so they
 # are counted before.

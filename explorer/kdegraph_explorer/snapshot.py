@@ -26,7 +26,7 @@ class Snapshot:
     selection : int array
     view : str
         The large view that is shown; empty when that does not matter. It is no choice that can be
-        taken back.
+        undone.
     """
 
     source: str

@@ -48,7 +48,10 @@ class State(param.Parameterized):
         "More rounds give a denser graph that is closer to the full one.",
     )
     rounds_auto = param.Boolean(
-        default=False, label="auto L", doc="L grows with the logarithm of the number of points."
+        default=False,
+        label="auto L",
+        doc="As many rounds, from 10 to 100, as bring the eigenvalues within about 10% of those "
+        "of the full graph.",
     )
     n_clusters = param.Integer(
         default=2,
@@ -60,7 +63,7 @@ class State(param.Parameterized):
     clusters_auto = param.Boolean(
         default=True,
         label="auto k",
-        doc="k is where the eigenvalues of the KDE graph show their largest gap.",
+        doc="k is the number of eigenvalues of the KDE graph before their largest gap.",
     )
     n_neighbors = param.Integer(
         default=10,
@@ -90,7 +93,7 @@ class State(param.Parameterized):
     show_edges = param.Boolean(
         default=True,
         label="Edges",
-        doc="Draw the edges: in a cluster's color inside it, gray between two clusters.",
+        doc="Draw the edges: in the color of their cluster, or gray between two clusters.",
     )
     edges = param.Selector(
         default="all",
@@ -128,7 +131,7 @@ class State(param.Parameterized):
         objects=[""], label="View", doc="Which of the large views is on the screen."
     )
     with_full = param.Boolean(
-        default=False, doc="Whether the full graph is wanted, too, where the points are few enough."
+        default=False, doc="Whether the full graph is computed, too, if the points are few enough."
     )
     tables = param.Boolean(default=False, label="Tables", doc="Show tables in place of the plots.")
 
@@ -145,14 +148,12 @@ class State(param.Parameterized):
         class_=Result, doc="The newest result; parts that are still under way are missing."
     )
     early = param.Parameter(
-        doc="The newest KDE graph, while its clusters are under way; else None."
+        doc="The newest KDE graph while its clusters are being computed, otherwise None."
     )
-    error = param.String(
-        default="", doc="What went wrong with the newest request; empty when nothing did."
-    )
+    error = param.String(default="", doc="The error of the newest request, or an empty string.")
     notice = param.String(
         default="",
-        doc="What was wrong with how the session began; it stays until something is chosen.",
+        doc="What was wrong when the session began; it stays until something is chosen.",
     )
     busy = param.Boolean(default=False, doc="Whether anything is computed or drawn at the moment.")
     stage = param.String(

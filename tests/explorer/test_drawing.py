@@ -4,12 +4,20 @@ import kdegraph
 import numpy as np
 import pytest
 import scipy.sparse
-from explorer_objects import image, settle, view
+from explorer_objects import image, settle, source, view
 from kdegraph import datasets
 from kdegraph_explorer.drawing.edges import chosen_edges, edge_list, edges_of, strongest_edges
+from kdegraph_explorer.drawing.eigenvalue_plot import EigenvaluePlot
 from kdegraph_explorer.drawing.figures import Frame, extent_of
 from kdegraph_explorer.drawing.painter import Painter, Scene, point_radius
-from kdegraph_explorer.drawing.palette import CLUSTER_COLORS, cluster_colors, packed, rgb
+from kdegraph_explorer.drawing.palette import (
+    BETWEEN,
+    CLUSTER_COLORS,
+    METHOD,
+    cluster_colors,
+    packed,
+    rgb,
+)
 from kdegraph_explorer.drawing.raster import draw
 from kdegraph_explorer.projection import positions, principal_components
 from kdegraph_explorer.selection import indices_within
@@ -254,3 +262,27 @@ def test_points_are_smaller_where_they_are_many_and_larger_in_large_plots():
     assert (
         1.5 * point_radius(1000, small) < point_radius(1000, large) < 3 * point_radius(1000, small)
     )
+
+
+def test_eigenvalues_of_several_graphs_stand_side_by_side_without_a_gap():
+    plot = EigenvaluePlot("eigenvalues", ("kde", "knn"))
+    plot.show({"kde": np.array([0.0, 0.1, 0.4]), "knn": np.array([0.0, 0.6])})
+    drawn = source(plot.figure, "eigenvalues").data
+    assert drawn["index"].tolist() == [1, 2, 3, 1, 2]
+    np.testing.assert_allclose(drawn["place"] - drawn["index"], [-0.1] * 3 + [0.1] * 2)
+    assert drawn["color"].tolist() == [METHOD["kde"]] * 3 + [METHOD["knn"]] * 2
+    assert len(source(plot.figure, "gap").data["left"]) == 0
+    assert plot.note == ""
+    assert plot.figure.y_range.end > 0.6
+    plot.clear()
+    assert len(source(plot.figure, "eigenvalues").data["index"]) == 0
+
+
+def test_gap_of_one_graph_is_drawn_after_the_kth_eigenvalue():
+    plot = EigenvaluePlot("eigenvalues", ("kde",))
+    plot.show({"kde": np.array([0.0, 0.1, 0.4])}, 2, converged=False)
+    gap = source(plot.figure, "gap").data
+    assert [gap[name] for name in ("left", "right", "bottom", "top")] == [[2], [3], [0.1], [0.4]]
+    assert plot.note == "gap after 2: 0.3; estimates"
+    colors = source(plot.figure, "eigenvalues").data["color"].tolist()
+    assert colors == [METHOD["kde"], METHOD["kde"], BETWEEN]

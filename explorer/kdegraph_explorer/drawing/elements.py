@@ -33,38 +33,33 @@ class LiveElement:
 
     def __init__(self, name, draw, css_class, **options):
         self.name = name
-        self._marks = []
-        window = None
-
-        def render(data):
-            nonlocal window
-            element, window = draw(data)
-            return element.opts(**{**COMMON, "hooks": [finish], **options})
-
-        def finish(plot, element):
-            """Set the window and the style again: on every update, HoloViews would keep the window
-            of the first data and set its own fonts.
-            """
-            fig = plot.state
-            restyle(fig)
-            x0, x1, y0, y1 = window
-            fig.x_range.update(start=x0, end=x1)
-            fig.y_range.update(start=y0, end=y1)
-            if fig.name != name:
-                fig.name = name
-                self._marks.append(
-                    Span(
-                        dimension="height",
-                        line_color=MARK,
-                        line_width=1.5,
-                        line_alpha=0.6,
-                        visible=False,
-                    )
-                )
-                fig.add_layout(self._marks[-1])
-
-        self._render, self._css_class, self._pipe = render, css_class, None
+        self._draw, self._css_class, self._options = draw, css_class, options
+        self._marks, self._window, self._pipe = [], None, None
         self.pane = pn.Column(sizing_mode="stretch_both", margin=0, min_height=150)
+
+    def _render(self, data):
+        element, self._window = self._draw(data)
+        return element.opts(**{**COMMON, "hooks": [self._finish], **self._options})
+
+    def _finish(self, plot, element):
+        """Set the window and the style again: on every update, HoloViews would keep the window of
+        the first data and set its own fonts.
+        """
+        fig = plot.state
+        restyle(fig)
+        x0, x1, y0, y1 = self._window
+        fig.x_range.update(start=x0, end=x1)
+        fig.y_range.update(start=y0, end=y1)
+        if fig.name != self.name:
+            fig.name = self.name
+            self._add_mark(fig)
+
+    def _add_mark(self, fig):
+        mark = Span(
+            dimension="height", line_color=MARK, line_width=1.5, line_alpha=0.6, visible=False
+        )
+        self._marks.append(mark)
+        fig.add_layout(mark)
 
     def show(self, data):
         """Draw other data."""

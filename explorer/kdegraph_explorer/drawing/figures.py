@@ -9,7 +9,7 @@ from bokeh.events import RangesUpdate, Reset
 from bokeh.models import HoverTool, Range1d, WheelZoomTool
 from bokeh.plotting import figure
 
-# The page sets the same values for its theme, so that figures look alike whoever made them.
+# The page sets the same values for its theme, so that all figures look alike.
 FONT = "Roboto, system-ui, sans-serif"
 NUMBER_SIZE = "0.925em"  # of the numbers along an axis
 NAME_SIZE = "1em"  # of the name of an axis
@@ -49,7 +49,7 @@ def plain_figure(*, tools="", description, **options):
 
 
 def restyle(fig):
-    """Give a Bokeh figure the explorer's look, whoever made it."""
+    """Give a Bokeh figure the explorer's look, also one that HoloViews made."""
     fig.outline_line_color = None
     fig.background_fill_alpha = 0
     fig.border_fill_alpha = 0

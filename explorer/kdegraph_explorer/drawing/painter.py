@@ -63,7 +63,7 @@ class Painter:
         self._shown = {}
 
     def glyphs(self, scene):
-        """What the browser draws of `scene` where it differs from what is shown."""
+        """The layers of `scene` that the browser draws, where they differ from those shown."""
         colors, palette = _colored(scene)
         return Layers(
             positions=self._glyph_positions(scene),
@@ -71,7 +71,7 @@ class Painter:
         )
 
     def image(self, scene):
-        """What is drawn here of `scene` where it differs from what is shown."""
+        """The layer of `scene` that is drawn here, where it differs from the one shown."""
         return Layers(image=self._image(scene, *_colored(scene)))
 
     def _image(self, scene, colors, palette):

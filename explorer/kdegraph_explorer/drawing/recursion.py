@@ -81,7 +81,7 @@ class RecursionPlot:
         ----------
         steps : list of Halving
         n_levels : int
-            How many there are in all: the figure keeps room for them.
+            How many there are in all: the figure keeps space for them.
         sample : str
             What to write below the last.
         """

@@ -24,7 +24,7 @@ class View(Viewer):
     area : str
         "top": one of the large views, of which one is shown at a time; "bottom": shown below.
     alone : bool
-        Whether a large view also takes the room at the bottom.
+        Whether a large view also takes the place of the row at the bottom.
     with_full : bool
         Whether it shows the full graph, too.
     width : int

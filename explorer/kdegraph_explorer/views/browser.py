@@ -1,5 +1,5 @@
-"""What only the browser can do: files to save, keys, the address, the system's choice of light or
-dark.
+"""What only the browser can do: save files, tell of keys, write the address, and know whether the
+system asks for light or dark pages.
 """
 
 import param
@@ -27,20 +27,22 @@ class Browser(JSComponent):
         default=False, doc="Whether the address of the page is the explorer's."
     )
     dark = param.Boolean(default=False, doc="Whether the system asks for dark pages.")
-    narrow = param.Boolean(default=False, doc="Whether the window is that of a telephone.")
-    built = param.Boolean(
-        default=False, doc="Whether the page is there, so that what is sent arrives."
+    narrow = param.Boolean(
+        default=False, doc="Whether the window is as narrow as that of a telephone."
     )
-    keys = param.Dict(default={}, doc="What a key does: 'ctrl+z' to the name of an action.")
+    built = param.Boolean(
+        default=False, doc="Whether the browser has built the page, so that messages arrive."
+    )
+    keys = param.Dict(default={}, doc="A key such as 'ctrl+z' to the name of its action.")
     busy = param.Boolean(default=False, doc="Whether anything is computed or drawn at the moment.")
     asked = param.Integer(
-        default=0, doc="Grows when the page asks whether all that it has sent was dealt with."
+        default=0, doc="Grows when the page asks whether all its messages have been processed."
     )
     answered = param.Integer(
         default=0,
-        doc="The last number that was asked, once all that came before it was dealt with.",
+        doc="The last value of `asked`, once all messages before it have been processed.",
     )
-    said = param.String(default="", doc="What a screen reader says when it changes.")
+    said = param.String(default="", doc="What a screen reader reads out when it changes.")
 
     _esm = script("browser")
 

@@ -121,7 +121,7 @@ class CompareView(View):
 
     def figures(self):
         """See `View.figures`."""
-        return tuple(self._plots.figures.values())
+        return (*self._plots.figures.values(), self._spectra.figure)
 
     def differences(self, method):
         """The points that are in another cluster than in the KDE graph: int array, or None unless

@@ -185,7 +185,7 @@ class ParameterControls(Viewer):
                 self.state.choose(**{name: value})
 
     def _type(self, text):
-        if self._following or text == self._text():  # what is shown may come back, rounded
+        if self._following or text == self._text():  # the rounded value may come back
             return
         try:
             self.state.choose(sigma=check_positive(float(text), "sigma"))

@@ -27,7 +27,7 @@ class LinkedPlots:
     ----------
     session : Session
     names : dict
-        Key of a plot to what is seen in it.
+        Key of a plot to the name of its figure.
     graphs : callable
         Called with the key of a plot; returns its adjacency matrix (or None: no edges) and the
         colors of the points (or None: neutral).

@@ -31,7 +31,7 @@ class Toolbar(Viewer):
     actions : dict
         Further actions by the names that `SHORTCUTS` gives them: what to call.
     own_address : bool
-        Whether the page is the explorer's alone, as against a notebook.
+        Whether the page belongs to the explorer alone, as opposed to a notebook.
 
     Attributes
     ----------

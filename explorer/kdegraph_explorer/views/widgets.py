@@ -97,7 +97,7 @@ class FileButton(pmui.FileInput):
     Parameters
     ----------
     refuse : callable
-        Called with a ValueError that says why the last file was turned away.
+        Called with a ValueError that says why the last file was refused.
     report : callable, optional
         Called as ``report(fraction)``, with 0 before the first part of a file and then for every
         part; returns whether it is still wanted.
