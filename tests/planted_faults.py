@@ -36,7 +36,85 @@ class Fault(NamedTuple):
     tests: str
 
 
-FAULTS = ()
+FAULTS = (
+    Fault(
+        "an eigenvector may be missing",
+        "core/kdegraph/spectral/solver/iteration.py",
+        "converged = bool(residual <= target and lacking_growth <= 0)",
+        "converged = bool(residual <= target)",
+        "spectral/test_starts.py",
+    ),
+    Fault(
+        "the residual is larger than was asked for",
+        "core/kdegraph/spectral/solver/iteration.py",
+        "residual, target = ritz.residuals[:k].max(), target_residual(tol, ritz.values)",
+        "residual, target = ritz.residuals[:k].max(), 100 * target_residual(tol, ritz.values)",
+        "spectral/test_starts.py",
+    ),
+    Fault(
+        "the null vector of one component stands for all",
+        "core/kdegraph/spectral/null_space.py",
+        "rows[i, a] -= vector[panel + i] * dots[component, a]",
+        "rows[i, a] -= vector[panel + i] * dots[0, a]",
+        "spectral/test_spectrum.py spectral/test_sweep.py",
+    ),
+    Fault(
+        "components that a late edge joins stay apart",
+        "core/kdegraph/spectral/components.py",
+        "found |= parent[indices[p]] != root",
+        "found = parent[indices[p]] != root",
+        "spectral/test_checked_graph.py",
+    ),
+    Fault(
+        "edges are cut in one direction only",
+        "core/kdegraph/clustering/conductance.py",
+        "if number[indices[p]] != number[i]:",
+        "if number[indices[p]] > number[i]:",
+        "clustering/test_clustering.py",
+    ),
+    Fault(
+        "the eigengap is counted from the wrong end",
+        "core/kdegraph/eigengap.py",
+        "return best + 2 if",
+        "return best + 1 if",
+        "spectral/test_arguments.py",
+    ),
+    Fault(
+        "an item between two ranges is skipped",
+        "core/kdegraph/runtime/ranges.py",
+        "return start, self._next\n",
+        "return start + (start > 0), self._next\n",
+        "runtime/test_parallel.py",
+    ),
+    Fault(
+        "cancelled work goes on",
+        "core/kdegraph/runtime/responsive.py",
+        "if self._cancelled.is_set():",
+        "if self._cancelled.is_set() and fraction > 1.0:",
+        "runtime/test_responsive.py",
+    ),
+    Fault(
+        "infinite coordinates are let in",
+        "core/kdegraph/validation.py",
+        "if not np.isfinite(array).all():\n        row, column",
+        "if np.isnan(array).any():\n        row, column",
+        "graph/test_graph.py",
+    ),
+    Fault(
+        "a stale result is delivered",
+        "explorer/kdegraph_explorer/jobs.py",
+        "if generation >= self._barrier and not self._closed:",
+        "if not self._closed:",
+        "explorer/test_jobs.py",
+    ),
+    Fault(
+        "the first of several requests is kept, not the newest",
+        "explorer/kdegraph_explorer/jobs.py",
+        "self._pending = (self._generation, request)",
+        "self._pending = self._pending or (self._generation, request)",
+        "explorer/test_jobs.py",
+    ),
+)
 
 
 def plant(fault, root):
@@ -44,7 +122,9 @@ def plant(fault, root):
     path = root / fault.path
     source = path.read_text()
     if source.count(fault.text) != 1:
-        raise ValueError(f"{fault.name}: {fault.path} holds {fault.text!r} {source.count(fault.text)} times")
+        raise ValueError(
+            f"{fault.name}: {fault.path} holds {fault.text!r} {source.count(fault.text)} times"
+        )
     path.write_text(source.replace(fault.text, fault.fault))
 
 
@@ -64,7 +144,9 @@ def is_noticed(fault, folder):
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
     run = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
     if run.returncode not in (0, 1):
-        raise RuntimeError(f"{fault.name}: the tests did not run:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
+        raise RuntimeError(
+            f"{fault.name}: the tests did not run:\n{run.stdout[-2000:]}{run.stderr[-2000:]}"
+        )
     return run.returncode == 1
 
 
