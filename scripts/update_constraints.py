@@ -1,5 +1,6 @@
-"""Write constraints.txt: the newest versions of all that `.[dev]` needs, resolved by pip for each
-Python given (or this one).
+"""Write constraints.txt: the newest versions of all packages that `.[dev]` needs.
+
+Pip resolves them for each Python that is given, or for the one that runs this program.
 """
 
 import json
@@ -21,7 +22,7 @@ HEADER = """\
 
 
 def resolve(python):
-    """The Python's version and {name: version} of what it would install into an empty environment."""
+    """Return the version of a Python, and {name: version} of what it would install."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.json")
         command = [
@@ -41,32 +42,27 @@ def resolve(python):
     pins = {}
     for package in (item["metadata"] for item in found["install"]):
         pins[package["name"]] = package["version"]
-        # pip then backtracks for minutes on such a Python, so pin an older version by hand.
+        # On such a Python, pip would try older versions for minutes: pin one by hand.
         if OLDEST not in SpecifierSet(package.get("requires_python", "")):
-            print(  # noqa: T201
-                f"{package['name']} {package['version']} does not install on Python {OLDEST}: pin an older one",
-                file=sys.stderr,
+            release = f"{package['name']} {package['version']}"
+            print(
+                f"{release} does not install on Python {OLDEST}: pin an older one", file=sys.stderr
             )
     pins.pop("kdegraph")
     return found["environment"]["python_version"], pins
 
 
 def merge(resolved):
-    """Lines of a constraints file, with a marker where a version holds only for some of the
-    Pythons.
-    """
+    """Return the lines of a constraints file; a marker says which Pythons a version is for."""
     for name in sorted({name for pins in resolved.values() for name in pins}, key=str.lower):
         versions = {}
         for python, pins in resolved.items():
             if name in pins:
                 versions.setdefault(pins[name], []).append(python)
         for version, pythons in versions.items():
-            marker = (
-                ""
-                if len(pythons) == len(resolved)
-                else " ; " + " or ".join(f'python_version == "{python}"' for python in pythons)
-            )
-            yield f"{name}=={version}{marker}\n"
+            markers = " or ".join(f'python_version == "{python}"' for python in pythons)
+            for_all = len(pythons) == len(resolved)
+            yield f"{name}=={version}{'' if for_all else f' ; {markers}'}\n"
 
 
 if __name__ == "__main__":

@@ -7,9 +7,14 @@ the same words.
 import math
 import numbers
 import operator
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
+
+Points = NDArray[np.float64]
 
 __all__ = [
     "check_choice",
@@ -22,10 +27,42 @@ __all__ = [
 ]
 
 
-def check_points(X, name="X", *, n_features=None):
-    """Return `X` as a C-contiguous (n, d) float64 array of finite numbers, without a copy where
-    none is needed.
+def check_points(X: Any, name: str = "X", *, n_features: int | None = None) -> Points:
+    """Return `X` as a C-contiguous (n, d) float64 array of finite numbers.
+
+    The array is copied only where that is needed. The words of some messages are those that
+    scikit-learn's checks of estimators look for.
     """
+    array = _as_table(X, name)
+    if array.shape[0] == 0:
+        raise ValueError(
+            f"{name} has no points: found array with 0 sample(s) (shape={array.shape}) while a "
+            "minimum of 1 is required."
+        )
+    if array.shape[1] == 0:
+        raise ValueError(
+            f"{name} has no columns: 0 feature(s) (shape={array.shape}) while a minimum of 1 is "
+            "required."
+        )
+    if n_features is not None and array.shape[1] != n_features:
+        raise ValueError(
+            f"{name} must have {n_features} columns like the sources, got {array.shape[1]}"
+        )
+    if array.dtype != np.float64 or not array.flags.c_contiguous:
+        # Numbers beyond the range of doubles become infinite, which the next check reports.
+        with np.errstate(over="ignore"):
+            array = np.ascontiguousarray(array, dtype=np.float64)
+    if not np.isfinite(array).all():
+        row, column = np.argwhere(~np.isfinite(array))[0]
+        raise ValueError(
+            f"{name} must be finite, but {name}[{row}, {column}] is {array[row, column]} "
+            "(NaN or infinity); drop such rows or impute them first"
+        )
+    return array
+
+
+def _as_table(X, name):
+    """Return `X` as an array of real numbers with two dimensions."""
     if scipy.sparse.issparse(X):
         raise TypeError(
             f"{name} is a sparse {type(X).__name__}; pass a dense array, e.g. {name}.toarray()"
@@ -38,56 +75,32 @@ def check_points(X, name="X", *, n_features=None):
         ) from None
     if array.dtype.kind == "c":
         raise ValueError(
-            f"{name} has complex numbers. Complex data not supported: pass real coordinates, e.g. real and imaginary parts as columns"
+            f"{name} has complex numbers. Complex data not supported: pass real coordinates, "
+            "e.g. real and imaginary parts as columns"
         )
     if array.ndim != 2:
-        hint = (
-            f"; for one feature use {name}.reshape(-1, 1), for one point {name}.reshape(1, -1)"
-            if array.ndim == 1
-            else ""
-        )
+        one_feature, one_point = f"{name}.reshape(-1, 1)", f"{name}.reshape(1, -1)"
+        hint = f"; for one feature use {one_feature}, for one point {one_point}"
         raise ValueError(
-            f"{name} must have shape (n, d), got {array.shape}. Expected 2D array{hint}"
+            f"{name} must have shape (n, d), got {array.shape}. "
+            f"Expected 2D array{hint if array.ndim == 1 else ''}"
         )
     if np.ma.is_masked(X):
         raise ValueError(f"{name} has masked (missing) values; drop such rows or impute them first")
-    if array.dtype.kind not in "fiub":
-        try:
-            if array.dtype.kind != "O":
-                raise ValueError("strings, dates or records")
-            array = array.astype(np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"{name} must hold numbers, got dtype {array.dtype}; drop or encode the columns of text"
-            ) from None
-    if array.shape[0] == 0:
+    if array.dtype.kind in "fiub":
+        return array
+    try:
+        if array.dtype.kind != "O":
+            raise ValueError("strings, dates or records")
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
         raise ValueError(
-            f"{name} has no points: found array with 0 sample(s) (shape={array.shape}) while a minimum of 1 is required."
-        )
-    if array.shape[1] == 0:
-        raise ValueError(
-            f"{name} has no columns: 0 feature(s) (shape={array.shape}) while a minimum of 1 is required."
-        )
-    if n_features is not None and array.shape[1] != n_features:
-        raise ValueError(
-            f"{name} must have {n_features} columns like the sources, got {array.shape[1]}"
-        )
-    if array.dtype != np.float64 or not array.flags.c_contiguous:
-        with np.errstate(
-            over="ignore"
-        ):  # numbers beyond doubles become infinite, which the next check reports
-            array = np.ascontiguousarray(array, dtype=np.float64)
-    if not np.isfinite(array).all():
-        row, column = np.argwhere(~np.isfinite(array))[0]
-        raise ValueError(
-            f"{name} must be finite, but {name}[{row}, {column}] is {array[row, column]} (NaN or infinity); "
-            "drop such rows or impute them first"
-        )
-    return array
+            f"{name} must hold numbers, got dtype {array.dtype}; drop or encode the columns of text"
+        ) from None
 
 
-def check_positive(value, name):
-    """Return `value` as a finite float > 0."""
+def check_positive(value: Any, name: str) -> float:
+    """Return `value` as a finite float greater than 0."""
     if isinstance(value, (str, bytes, bool)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a positive number, got {value!r}")
     try:
@@ -101,8 +114,10 @@ def check_positive(value, name):
     return number
 
 
-def check_count(value, name, *, minimum=1, maximum=None, reason=""):
-    """Return `value` as an int in [minimum, maximum]; `reason` explains the maximum."""
+def check_count(
+    value: Any, name: str, *, minimum: int = 1, maximum: int | None = None, reason: str = ""
+) -> int:
+    """Return `value` as an int from `minimum` to `maximum`; `reason` explains the maximum."""
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         value = int(value)
     try:
@@ -110,11 +125,8 @@ def check_count(value, name, *, minimum=1, maximum=None, reason=""):
             raise TypeError
         count = operator.index(value)
     except TypeError:
-        kind = (
-            ValueError
-            if isinstance(value, numbers.Real) and not isinstance(value, bool)
-            else TypeError
-        )
+        is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        kind = ValueError if is_number else TypeError
         raise kind(f"{name} must be a whole number >= {minimum}, got {value!r}") from None
     if count < minimum:
         raise ValueError(f"{name} must be a whole number >= {minimum}, got {value!r}")
@@ -125,17 +137,18 @@ def check_count(value, name, *, minimum=1, maximum=None, reason=""):
     return count
 
 
-def check_choice(value, name, choices):
-    """Return `value`, one of the strings `choices`."""
+def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
+    """Return `value`, which must be one of the strings `choices`."""
+    shown = ", ".join(map(repr, choices))
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+        raise TypeError(f"{name} must be one of {shown}, got {value!r}")
     if value not in choices:
-        raise ValueError(f"unknown {name} {value!r}; choose one of {', '.join(map(repr, choices))}")
+        raise ValueError(f"unknown {name} {value!r}; choose one of {shown}")
     return value
 
 
-def check_weights(weights, n):
-    """Return `weights` as an (n,) float64 array of finite numbers (ones when None)."""
+def check_weights(weights: Any, n: int) -> NDArray[np.float64]:
+    """Return `weights` as an (n,) float64 array of finite numbers; None stands for ones."""
     if weights is None:
         return np.ones(n)
     array = np.asarray(weights)
@@ -152,17 +165,19 @@ def check_weights(weights, n):
     return array
 
 
-def check_eps(eps):
-    """Return the relative error `eps` as a float in (0, 1)."""
+def check_eps(eps: Any) -> float:
+    """Return the relative error `eps` as a float between 0 and 1, both excluded."""
     eps = check_positive(eps, "eps")
     if eps >= 1:
         raise ValueError(f"eps is a relative error and must lie in (0, 1), got {eps!r}")
     return eps
 
 
-def check_seed(seed):
-    """Return a 64-bit unsigned seed: the number given, one drawn from a generator, or fresh entropy
-    for None.
+def check_seed(seed: Any) -> int:
+    """Return an unsigned seed of 64 bits.
+
+    It is the number given, or one that is drawn from the generator given, or for None one that
+    differs each time.
     """
     if seed is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])

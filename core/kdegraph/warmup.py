@@ -1,8 +1,11 @@
-"""Compile every kernel that the public functions use, or load it from the cache: `kdegraph warmup`,
-and the explorer when it starts.
+"""Compiling all kernels at once, by calling the public functions on a few points.
+
+The command `kdegraph warmup` compiles everything in this way, and the explorer does when it starts.
 """
 
 import time
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +16,10 @@ from kdegraph.graph import similarity_graph
 from kdegraph.kde import kernel_sum
 from kdegraph.spectral.spectrum import spectrum
 
-N_POINTS = (
-    1200  # enough for eigenvalues by iteration, for leaves and inner nodes, and for expansions
-)
-DIMENSIONS = (2, 5)  # expansions of either kind
+# Enough points for trees with inner nodes, for expansions and for eigenvalues by iteration.
+N_POINTS = 1200
+# Dimensions in which each of the two kinds of expansions is used.
+DIMENSIONS = (2, 5)
 
 
 def _sampled_graphs(X):
@@ -47,8 +50,9 @@ def _other_graphs(X):
 
 
 def _fixed(X):
-    """A read-only copy, as memory maps and tables of pandas are: a type of its own for the
-    compiler.
+    """Return a read-only copy. Memory maps and tables of pandas are read-only, too.
+
+    For the compiler, read-only arrays are another type.
     """
     fixed = X.copy()
     fixed.flags.writeable = False
@@ -56,18 +60,22 @@ def _fixed(X):
 
 
 def _clusters(X):
-    for points in (X, np.tile(X, (5, 1))):  # many vertices start from a coarse graph
-        spectral_clustering(similarity_graph(points, sigma=0.3, n_rounds=10, seed=0), 3, seed=0)
+    many = np.tile(X, (5, 1))  # the spectrum of many vertices starts from a coarse graph
+    for points in (X, many):
+        graph = similarity_graph(points, sigma=0.3, n_rounds=10, seed=0)
+        spectral_clustering(graph, 3, seed=0)
+
     neighbors = knn_graph(X, 5)
-    spectrum(neighbors, 3, tol=1e-8)  # in double precision throughout
+    spectrum(neighbors, 3, tol=1e-8)  # a tolerance that needs double precision throughout
+
     apart = np.concatenate([X + 2 * shift for shift in range(5)])
-    neighbors = knn_graph(apart, 5)  # many vertices without an order, in several components
+    neighbors = knn_graph(apart, 5)  # many vertices in several components
     spectral_clustering(neighbors, 3, seed=0)
-    neighbors.data[::2] *= 1 + 1e-12  # rounded, so that it is not quite symmetric
-    spectrum(1e292 * neighbors, 3)  # weights that are scaled, as their sums could overflow
+    neighbors.data[::2] *= 1 + 1e-12  # not quite symmetric, as after rounding
+    spectrum(1e292 * neighbors, 3)  # weights that are scaled down, because their sums overflow
 
 
-STEPS = {
+STEPS: dict[str, Callable[[Any], None]] = {
     "graphs": _sampled_graphs,
     "kernel sums": _kernel_sums,
     "clusters": _clusters,
@@ -76,15 +84,17 @@ STEPS = {
 }
 
 
-def warm_up(steps=tuple(STEPS), *, progress=None):
-    """Use everything once on a few points.
+def warm_up(
+    steps: Sequence[str] = tuple(STEPS), *, progress: Callable[[str, float], Any] | None = None
+) -> float:
+    """Compile the kernels of all public functions, or load them from the cache.
 
     Parameters
     ----------
     steps : sequence of str, optional
-        Some of `STEPS`; all by default.
+        Some of `STEPS`; by default all of them.
     progress : callable, optional
-        Called as ``progress("compiling: <step>", fraction)`` before each part; what it raises ends
+        Called as ``progress("compiling: <step>", fraction)`` before each part. What it raises ends
         the work.
 
     Returns

@@ -10,7 +10,7 @@ from PIL import Image
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Run a command in an empty folder; gives the result with `exit_code`, `stdout` and `stderr`."""
+    """Run a command in an empty folder; return its exit code, standard output and errors."""
     monkeypatch.chdir(tmp_path)
 
     def invoke(*arguments, **options):

@@ -1,4 +1,4 @@
-"""How commands end when something happens: errors, warnings, files that are there already, Ctrl-C."""
+"""How commands end: errors, warnings, files that are there already, Ctrl+C."""
 
 import os
 import signal
@@ -19,7 +19,8 @@ from kdegraph.cli._output import replacing
         (
             RuntimeError("two\nlines"),
             1,
-            "Error: RuntimeError: two lines (unexpected; set KDEGRAPH_TRACEBACK=1 to see where it comes from)",
+            "Error: RuntimeError: two lines (unexpected; set KDEGRAPH_TRACEBACK=1 to see where it "
+            "comes from)",
         ),
         (TypeError("bug"), 1, "Error: TypeError: bug (unexpected"),
         (MemoryError("1 TiB"), 2, "Error: not enough memory: 1 TiB"),
@@ -42,9 +43,8 @@ def test_a_failure_while_writing_leaves_nothing_behind(run, moons, monkeypatch, 
     monkeypatch.setattr(kdegraph.SimilarityGraph, "save", half)
     result = run("graph", moons, "-o", "g.npz")
     assert result.exit_code == code
-    shown = result.stderr.removeprefix(
-        "\n"
-    )  # after an interrupt a line of its own, because the terminal has shown ^C
+    # After an interrupt the terminal has shown ^C, so the message begins on a new line.
+    shown = result.stderr.removeprefix("\n")
     assert shown.startswith(line)
     assert shown.count("\n") == 1
     assert sorted(path.name for path in moons.parent.iterdir()) == ["g.npz", "moons.csv"]

@@ -1,9 +1,11 @@
-"""From the options to a graph."""
+"""From the options to a graph, and reports of what was done."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 import click
+
+from kdegraph.cli._options import GraphOptions
 
 DEFAULT_NEIGHBORS = 10
 
@@ -12,108 +14,115 @@ DEFAULT_NEIGHBORS = 10
 class Built:
     """A graph and how to describe it.
 
-    Parameters
+    Attributes
     ----------
     graph : SimilarityGraph or csr_array
     adjacency : csr_array
     words : str
         The method and its parameters.
     timings : dict
-        Seconds per stage.
+        Seconds of each stage.
     """
 
     graph: Any
     adjacency: Any
     words: str
-    timings: dict = field(default_factory=dict)
+    timings: dict[str, float] = field(default_factory=dict)
+
+    def describe(self, n_points: int) -> str:
+        """Return one line on the graph of so many points."""
+        n_edges = self.adjacency.nnz // 2
+        return f"{self.words}: {n_edges:,} edges, {2 * n_edges / n_points:.1f} per point"
+
+    def describe_timings(self) -> str:
+        """Return the seconds of the stages: ``"samples 0.12, graph 0.30"``."""
+        return ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in self.timings.items())
 
 
-def check_options(method, sigma, rounds, neighbors):
+def check_options(options: GraphOptions) -> None:
     """Refuse options that the method does not use.
 
     Raises
     ------
     click.UsageError
     """
-    if method == "knn" and rounds is not None:
+    if options.method == "knn" and options.rounds is not None:
         raise click.UsageError("--rounds goes with --method kde; a k-NN graph has --neighbors")
-    if method == "kde" and neighbors is not None:
+    if options.method == "kde" and options.neighbors is not None:
         raise click.UsageError("--neighbors goes with --method knn; a kernel graph has --rounds")
 
 
-def build(data, *, method, sigma, kernel, rounds, neighbors, seed, progress):
+def build(data, options: GraphOptions, progress) -> Built:
     """Build the graph of a data set.
 
     Parameters
     ----------
     data : kdegraph.datasets.Dataset
-    method : {"kde", "knn"}
-    sigma : float, "auto" or None
-        A k-NN graph without one has weights 1. Pictures have the paper's by default.
-    kernel : str
-    rounds : int, "auto" or None
-    neighbors : int or None
-    seed : int
+    options : GraphOptions
     progress : callable or None
 
     Returns
     -------
     Built
     """
+    if options.method == "knn":
+        return _build_knn(data, options, progress)
+    return _build_kde(data, options, progress)
+
+
+def _build_kde(data, options, progress):
     from kdegraph.graph import similarity_graph
 
-    if method == "knn":
-        return _build_knn(
-            data,
-            sigma,
-            kernel,
-            DEFAULT_NEIGHBORS if neighbors is None else neighbors,
-            seed,
-            progress,
-        )
-    how = "estimated" if sigma == "auto" else "given"
-    if sigma is None:
-        sigma, how = (
-            (data.sigma, "the usual one for pictures")
-            if data.image is not None
-            else ("auto", "estimated")
-        )
+    sigma, how = options.sigma, "given"
+    if sigma is None and data.image is not None:
+        sigma, how = data.sigma, "the usual one for pictures"
+    elif sigma is None or sigma == "auto":
+        sigma, how = "auto", "estimated"
     graph = similarity_graph(
-        data.X, sigma=sigma, kernel=kernel, n_rounds=rounds or "auto", seed=seed, progress=progress
+        data.X,
+        sigma=sigma,
+        kernel=options.kernel,
+        n_rounds=options.rounds or "auto",
+        seed=options.seed,
+        progress=progress,
     )
-    counted = "automatic" if rounds in (None, "auto") else "given"
-    words = f"{kernel} kernel, sigma {graph.sigma:.4g} ({how}), {graph.n_rounds} rounds ({counted})"
+    counted = "automatic" if options.rounds in (None, "auto") else "given"
+    words = (
+        f"{options.kernel} kernel, sigma {graph.sigma:.4g} ({how}), "
+        f"{graph.n_rounds} rounds ({counted})"
+    )
     return Built(graph, graph.adjacency, words, dict(graph.timings))
 
 
-def _build_knn(data, sigma, kernel, neighbors, seed, progress):
+def _build_knn(data, options, progress):
     from kdegraph.bandwidth import estimate_sigma
     from kdegraph.baselines import knn_graph
     from kdegraph.runtime.progress import StageTimer
 
     stages = StageTimer(progress)
-    words = f"{neighbors} nearest neighbors, weights 1"
-    if sigma is not None:
-        how = "given"
-        if sigma == "auto":
-            stages.enter("sigma")
-            sigma, how = estimate_sigma(data.X, seed=seed), "estimated"
-        words = f"{neighbors} nearest neighbors, {kernel} kernel, sigma {sigma:.4g} ({how})"
+    neighbors = DEFAULT_NEIGHBORS if options.neighbors is None else options.neighbors
+    sigma, how = options.sigma, "given"
+    if sigma == "auto":
+        stages.enter("sigma")
+        sigma, how = estimate_sigma(data.X, seed=options.seed), "estimated"
     stages.enter("nearest neighbors")
-    mode = "connectivity" if sigma is None else "kernel"
     adjacency = knn_graph(
-        data.X, neighbors, mode=mode, sigma=sigma, kernel=kernel, progress=progress
+        data.X,
+        neighbors,
+        mode="connectivity" if sigma is None else "kernel",
+        sigma=sigma,
+        kernel=options.kernel,
+        progress=progress,
     )
     stages.leave()
+    weights = (
+        "weights 1" if sigma is None else f"{options.kernel} kernel, sigma {sigma:.4g} ({how})"
+    )
+    words = f"{neighbors} nearest neighbors, {weights}"
     return Built(adjacency, adjacency, words, stages.timings)
 
 
-def seconds(timings):
-    """Timings for people: ``"samples 0.12, graph 0.30"``."""
-    return ", ".join(f"{stage} {value:.2f}" for stage, value in timings.items())
-
-
-def print_report(lines):
-    """Print (title, text) pairs, texts aligned."""
+def print_report(lines: list[tuple[str, str]]) -> None:
+    """Print pairs of a title and a text, with the texts aligned."""
     for title, text in lines:
         click.echo(f"{title:<12} {text}")

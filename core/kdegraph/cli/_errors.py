@@ -1,5 +1,6 @@
-"""How commands end: exit codes, one line for each error, no traceback."""
+"""How commands end: with an exit code, and one line for an error instead of a traceback."""
 
+import enum
 import errno
 import os
 import sys
@@ -7,8 +8,19 @@ import warnings
 
 import click
 
-DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+class ExitCode(enum.IntEnum):
+    """What a command returns to the shell."""
+
+    DONE = 0
+    FAILED = 1
+    BAD_INPUT = 2
+    INTERRUPTED = 130  # as shells do: 128 and the number of the signal SIGINT
+
+
+# An environment variable: if it is set, errors show a traceback.
 TRACEBACK_VARIABLE = "KDEGRAPH_TRACEBACK"
+# Errors of the operating system that come from what the user has asked for.
 _USER_ERRNO = (
     errno.ENOENT,
     errno.EACCES,
@@ -24,33 +36,29 @@ _USER_ERRNO = (
 class Failure(click.ClickException):
     """The job cannot be done for a reason that is not the input's fault; ends with status 1."""
 
-    exit_code = FAILED
+    exit_code = ExitCode.FAILED
 
 
 def describe(error):
-    """What to tell of an exception: (exit code, one line)."""
+    """Return the exit code for an exception and one line about it."""
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
-        return INTERRUPTED, "Interrupted."
+        return ExitCode.INTERRUPTED, "Interrupted."
     if isinstance(error, Failure):
-        return FAILED, f"Error: {error.format_message()}"
+        return ExitCode.FAILED, f"Error: {error.format_message()}"
     if isinstance(error, click.UsageError):
         hint = f" (see {error.ctx.command_path} --help)" if error.ctx is not None else ""
-        return BAD_INPUT, f"Error: {error.format_message()}{hint}"
+        return ExitCode.BAD_INPUT, f"Error: {error.format_message()}{hint}"
     if isinstance(error, click.ClickException):
-        return BAD_INPUT, f"Error: {error.format_message()}"
+        return ExitCode.BAD_INPUT, f"Error: {error.format_message()}"
     if isinstance(error, ValueError):
-        return BAD_INPUT, f"Error: {error}"
+        return ExitCode.BAD_INPUT, f"Error: {error}"
     if isinstance(error, MemoryError):
-        return BAD_INPUT, f"Error: not enough memory: {error or 'take fewer points'}"
+        return ExitCode.BAD_INPUT, f"Error: not enough memory: {error or 'take fewer points'}"
     if isinstance(error, OSError) and error.errno in _USER_ERRNO:
-        return (
-            BAD_INPUT,
-            f"Error: {error.filename or ''}{': ' if error.filename else ''}{error.strerror}",
-        )
-    return (
-        FAILED,
-        f"Error: {type(error).__name__}: {error} (unexpected; set {TRACEBACK_VARIABLE}=1 to see where it comes from)",
-    )
+        place = f"{error.filename}: " if error.filename else ""
+        return ExitCode.BAD_INPUT, f"Error: {place}{error.strerror}"
+    advice = f"set {TRACEBACK_VARIABLE}=1 to see where it comes from"
+    return ExitCode.FAILED, f"Error: {type(error).__name__}: {error} (unexpected; {advice})"
 
 
 def _warn(message, category, filename, lineno, file=None, line=None):
@@ -71,7 +79,7 @@ class Program(click.Group):
             code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         except BrokenPipeError:  # whoever read the output has gone, e.g. `head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = FAILED
+            code = ExitCode.FAILED
         except (Exception, KeyboardInterrupt) as error:
             if os.environ.get(TRACEBACK_VARIABLE):
                 raise
@@ -79,4 +87,4 @@ class Program(click.Group):
             click.echo(" ".join(line.split()), err=True)
         finally:
             warnings.showwarning = shown
-        sys.exit(code if isinstance(code, int) else DONE)
+        sys.exit(int(code) if isinstance(code, int) else ExitCode.DONE)

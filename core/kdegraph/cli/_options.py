@@ -1,13 +1,14 @@
 """Options that several commands share, and reading FILE with them."""
 
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, fields
+from functools import reduce, wraps
 from typing import Any
 
 import click
 
 KERNELS = ("gaussian", "laplacian", "exponential")
-SEED_MAX = 2**63 - 1
+# Every library takes seeds up to here.
+LARGEST_SEED = 2**63 - 1
 
 
 class Auto(click.ParamType):
@@ -46,11 +47,9 @@ class Pixels(click.ParamType):
 
     def convert(self, value, parameter, context):
         """See `click.ParamType.convert`."""
-        return (
-            None
-            if value in (None, "all")
-            else click.IntRange(min=1).convert(value, parameter, context)
-        )
+        if value in (None, "all"):
+            return None
+        return click.IntRange(min=1).convert(value, parameter, context)
 
 
 FILE = click.Path(exists=True, dir_okay=False)
@@ -65,7 +64,8 @@ _READING = (
     click.option(
         "--label",
         metavar="NAME",
-        help="Column of known labels, to compare with; 'none' for none. [default: one called label, class, target, ...]",
+        help="Column of known labels, to compare with; 'none' for none. "
+        "[default: one called label, class, target, ...]",
     ),
     click.option(
         "--dropna", is_flag=True, help="Leave out rows with missing cells (their label is -1)."
@@ -121,7 +121,7 @@ _GRAPH = (
     ),
     click.option(
         "--seed",
-        type=click.IntRange(0, SEED_MAX),
+        type=click.IntRange(0, LARGEST_SEED),
         default=0,
         metavar="NUMBER",
         show_default=True,
@@ -131,22 +131,81 @@ _GRAPH = (
 )
 
 
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How FILE is read.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Names of the features, several to a string if separated by commas; empty for all numbers.
+    label : str or None
+        Name of the column of known labels, "none", or None for the suggested column.
+    dropna, max_pixels, blur
+        See `kdegraph.datasets.load`.
+    """
+
+    columns: tuple[str, ...]
+    label: str | None
+    dropna: bool
+    max_pixels: int | None
+    blur: float
+
+
+@dataclass(frozen=True)
+class GraphOptions:
+    """How a graph is built.
+
+    Attributes
+    ----------
+    method : {"kde", "knn"}
+    sigma : float, "auto" or None
+        None is for pictures the paper's bandwidth, for other kernel graphs "auto", and for k-NN
+        graphs no bandwidth, so that all weights are 1.
+    kernel : str
+    rounds : int, "auto" or None
+        Sampled neighbors of each point of a kernel graph.
+    neighbors : int or None
+        Neighbors of each point of a k-NN graph.
+    seed : int
+    """
+
+    method: str
+    sigma: float | str | None
+    kernel: str
+    rounds: int | str | None
+    neighbors: int | None
+    seed: int
+
+
 def data_and_graph_options(command):
-    """Add the options for reading FILE and for building a graph to a command."""
-    return reduce(lambda decorated, option: option(decorated), reversed(_READING + _GRAPH), command)
+    """Add the options for reading FILE and for building a graph to a command.
+
+    The command gets them as `reading` and `options`, beside `quiet`.
+    """
+
+    @wraps(command)
+    def collect(**values):
+        reading, options = (
+            kind(**{field.name: values.pop(field.name) for field in fields(kind)})
+            for kind in (ReadingOptions, GraphOptions)
+        )
+        return command(reading=reading, options=options, **values)
+
+    return reduce(lambda decorated, option: option(decorated), reversed(_READING + _GRAPH), collect)
 
 
 @dataclass
 class Input:
     """What was read from FILE.
 
-    Parameters
+    Attributes
     ----------
     data : kdegraph.datasets.Dataset
     label : str or None
         Name of the column of known labels.
     n_rows : int
-        Rows of the file, also those that were left out.
+        Rows of the file, including those that were left out.
     """
 
     data: Any
@@ -154,18 +213,13 @@ class Input:
     n_rows: int
 
 
-def read_input(file, columns=(), label=None, dropna=False, max_pixels=None, blur=1.0):
+def read_input(file: str, reading: ReadingOptions) -> Input:
     """Read FILE.
 
     Parameters
     ----------
     file : str
-    columns : sequence of str
-        Names, several to a string if separated by commas.
-    label : str, optional
-        A name, "none", or None for the suggested column.
-    dropna, max_pixels, blur
-        See `kdegraph.datasets.load`.
+    reading : ReadingOptions
 
     Returns
     -------
@@ -180,26 +234,38 @@ def read_input(file, columns=(), label=None, dropna=False, max_pixels=None, blur
     from kdegraph.runtime.memory import available_memory
 
     contents = datasets.read(file, max_bytes=max(available_memory() // 3, 1))
-    if contents.kind == "image":
-        if columns or label not in (None, "none"):
+    if isinstance(contents, datasets.Picture):
+        if reading.columns or reading.label not in (None, "none"):
             raise ValueError(
-                f"{file} is a picture: its points are its pixels, there are no columns or labels to choose"
+                f"{file} is a picture: its points are its pixels, there are no columns or labels "
+                "to choose"
             )
-        data = contents.to_dataset(blur=blur, max_pixels=max_pixels)
+        data = contents.to_dataset(blur=reading.blur, max_pixels=reading.max_pixels)
         return Input(data, None, data.n_points)
     names = {column.name for column in contents.columns}
-    chosen = [
-        name
-        for given in columns
-        for name in ([given] if given in names else [part.strip() for part in given.split(",")])
-    ]
-    label = "auto" if label is None else None if label == "none" and "none" not in names else label
-    data = contents.to_dataset(chosen or None, label, dropna=dropna)
-    target = (
-        None
-        if data.y is None
-        else contents.suggested_label
-        if label == "auto"
-        else contents.column(label, "label").name
-    )
-    return Input(data, target, contents.n_rows)
+    label = _label(reading.label, names)
+    columns = list(_split_names(reading.columns, names))
+    data = contents.to_dataset(columns or None, label, dropna=reading.dropna)
+    if data.y is None:
+        found = None
+    else:
+        found = (
+            contents.suggested_label if label == "auto" else contents.column(label, "label").name
+        )
+    return Input(data, found, contents.n_rows)
+
+
+def _label(given, names):
+    """Return the option --label as `Table.to_dataset` takes it."""
+    if given is None:
+        return "auto"
+    return None if given == "none" and "none" not in names else given
+
+
+def _split_names(given, names):
+    """Split strings at commas, except for those that are names of columns as they are."""
+    for text in given:
+        if text in names:
+            yield text
+        else:
+            yield from (name.strip() for name in text.split(","))

@@ -50,8 +50,9 @@ def check_output(path, extensions):
 
 @contextmanager
 def replacing(path):
-    """Write to a temporary file beside `path` and move it there at the end; whatever goes wrong,
-    `path` is as it was.
+    """Write to a temporary file beside `path`, and move it there at the end.
+
+    Whatever goes wrong, `path` stays as it was.
 
     Parameters
     ----------
@@ -94,9 +95,8 @@ def write_table(path, columns):
             from pyarrow import csv
 
             with temporary.open("wb") as stream:
-                stream.write(
-                    (",".join(columns) + "\n").encode()
-                )  # Arrow would put the names into quotes
+                # Arrow would put the names into quotes.
+                stream.write((",".join(columns) + "\n").encode())
                 csv.write_csv(table, stream, csv.WriteOptions(include_header=False))
         else:
             from pyarrow import parquet

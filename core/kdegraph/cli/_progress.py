@@ -5,10 +5,12 @@ import sys
 import time
 from contextlib import contextmanager
 
-from kdegraph.runtime import notices as _notice
+from kdegraph.runtime import notices
 
-_INTERVAL = 0.1  # seconds between two drawings
-_BAR = 24
+# Seconds between two drawings.
+_REDRAW_INTERVAL = 0.1
+# Characters of the bar.
+_BAR_WIDTH = 24
 
 
 class ProgressLine:
@@ -29,11 +31,11 @@ class ProgressLine:
         now = time.monotonic()
         if now < self._next:
             return
-        self._next = now + _INTERVAL
-        done = round(min(max(fraction, 0.0), 1.0) * _BAR)
-        line = f"{stage:<20.20} [{'#' * done}{' ' * (_BAR - done)}] {fraction:4.0%}"[
-            : shutil.get_terminal_size().columns - 1
-        ]
+        self._next = now + _REDRAW_INTERVAL
+        done = round(min(max(fraction, 0.0), 1.0) * _BAR_WIDTH)
+        bar = "#" * done + " " * (_BAR_WIDTH - done)
+        line = f"{stage:<20.20} [{bar}] {fraction:4.0%}"
+        line = line[: shutil.get_terminal_size().columns - 1]
         self.stream.write("\r" + line.ljust(self._drawn))
         self.stream.flush()
         self._drawn = len(line)
@@ -60,8 +62,8 @@ def progress_line(quiet):
     either, elsewhere or when `quiet`.
     """
     if quiet or not sys.stderr.isatty():
-        with _notice.shown_by(lambda text: None):
+        with notices.shown_by(lambda text: None):
             yield None
     else:
-        with ProgressLine() as line, _notice.shown_by(line.say):
+        with ProgressLine() as line, notices.shown_by(line.say):
             yield line

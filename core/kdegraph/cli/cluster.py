@@ -2,13 +2,14 @@
 
 import click
 
-from kdegraph.cli._build import build, check_options, print_report, seconds
+from kdegraph.cli._build import build, check_options, print_report
 from kdegraph.cli._options import FILE, Auto, data_and_graph_options, read_input
 from kdegraph.cli._output import check_output, write_array, write_picture, write_table
 from kdegraph.cli._progress import progress_line
 
 EXTENSIONS = (".csv", ".parquet", ".npy")
-_SHOWN = 12
+# Sizes, conductances and eigenvalues that the report shows.
+_N_SHOWN = 12
 
 
 @click.command()
@@ -28,23 +29,7 @@ _SHOWN = 12
     help="Where to write the labels: .csv, .parquet, .npy; of a picture also .png.",
 )
 @data_and_graph_options
-def cluster(
-    file,
-    clusters,
-    output,
-    columns,
-    label,
-    dropna,
-    max_pixels,
-    blur,
-    method,
-    sigma,
-    kernel,
-    rounds,
-    neighbors,
-    seed,
-    quiet,
-):
+def cluster(file, clusters, output, reading, options, quiet):
     """Cluster points, or segment a picture, by spectral clustering of a similarity graph.
 
     Prints a report; with -o writes one label (0, 1, ...) per row of FILE, in its order. Of a
@@ -63,35 +48,24 @@ def cluster(
 
     picture = file_type(file) in ("png", "jpeg")
     path = check_output(output, (*EXTENSIONS, ".png") if picture else EXTENSIONS)
-    check_options(method, sigma, rounds, neighbors)
+    check_options(options)
     with progress_line(quiet) as progress:
-        found = read_input(file, columns, label, dropna, max_pixels, blur)
+        found = read_input(file, reading)
         if path is not None and path.suffix.lower() == ".png" and found.data.image is None:
             raise click.BadParameter(
                 "only the labels of a picture can be written as .png.", param_hint="'--output'"
             )
-        built = build(
-            found.data,
-            method=method,
-            sigma=sigma,
-            kernel=kernel,
-            rounds=rounds,
-            neighbors=neighbors,
-            seed=seed,
-            progress=progress,
-        )
-        result = _cluster(built, found.data, clusters, seed, progress)
+        built = build(found.data, options, progress)
+        result = _cluster(built, found.data, clusters, options.seed, progress)
         if path is not None:
             _write(path, found, result.labels)
     if not quiet:
-        print_report(
-            _report(file, found, built, result, clusters)
-            + ([("written", output)] if output else [])
-        )
+        lines = _report(file, found, built, result, clusters)
+        print_report(lines + ([("written", output)] if output else []))
 
 
 def _cluster(built, data, clusters, seed, progress):
-    """The clustering; its time is added to that of the graph."""
+    """Cluster the points of a graph, and add the time to that of the graph."""
     from kdegraph.clustering.partition import spectral_clustering
     from kdegraph.runtime.progress import StageTimer
 
@@ -104,55 +78,45 @@ def _cluster(built, data, clusters, seed, progress):
 
 
 def _numbers(values):
-    """The first values, sizes in full and fractions to three digits."""
-    shown = " ".join(
-        f"{value:,}" if values.dtype.kind == "i" else f"{value:.3g}" for value in values[:_SHOWN]
-    )
-    return shown + (" ..." if len(values) > _SHOWN else "")
+    """Return the first values as text, whole numbers in full and others with three digits."""
+    style = ",d" if values.dtype.kind == "i" else ".3g"
+    shown = " ".join(format(value, style) for value in values[:_N_SHOWN].tolist())
+    return shown + (" ..." if len(values) > _N_SHOWN else "")
 
 
 def _report(file, found, built, result, clusters):
+    """Return the lines of the report: pairs of a title and a text."""
     import numpy as np
 
-    data = found.data
+    data, spectrum = found.data, result.spectrum
+    n_left_out = found.n_rows - data.n_points
+    left_out = f", {n_left_out:,} rows left out" if n_left_out > 0 else ""
     sizes = np.bincount(result.labels, minlength=len(result.conductances))
-    n_edges = built.adjacency.nnz // 2
-    left_out = (
-        f", {found.n_rows - data.n_points:,} rows left out" if found.n_rows > data.n_points else ""
-    )
+    how = "by the eigengap" if clusters == "auto" else "given"
     lines = [
         ("data", f"{file}: {data.n_points:,} points, {data.X.shape[1]} columns{left_out}"),
-        ("graph", f"{built.words}: {n_edges:,} edges, {2 * n_edges / data.n_points:.1f} per point"),
-        (
-            "clusters",
-            f"{len(sizes)} ({'by the eigengap' if clusters == 'auto' else 'given'}), of {_numbers(sizes)} points",
-        ),
+        ("graph", built.describe(data.n_points)),
+        ("clusters", f"{len(sizes)} ({how}), of {_numbers(sizes)} points"),
         ("conductance", _numbers(result.conductances)),
-        (
-            "eigenvalues",
-            "none: the graph has no edges"
-            if result.spectrum is None
-            else _numbers(result.spectrum.eigenvalues),
-        ),
     ]
-    if isolated := int((np.diff(built.adjacency.indptr) == 0).sum()):
-        lines.append(
-            (
-                "isolated",
-                f"{isolated:,} points without an edge, labeled like their nearest neighbors; a larger sigma connects them",
-            )
-        )
+    if spectrum is None:
+        lines.append(("eigenvalues", "none: the graph has no edges"))
+    else:
+        lines.append(("eigenvalues", _numbers(spectrum.eigenvalues)))
+    if n_isolated := np.count_nonzero(np.diff(built.adjacency.indptr) == 0):
+        what = f"{n_isolated:,} points without an edge, labeled like their nearest neighbors"
+        lines.append(("isolated", f"{what}; a larger sigma connects them"))
     if data.y is not None:
         from sklearn.metrics import adjusted_rand_score
 
         score = round(adjusted_rand_score(data.y, result.labels), 3) + 0.0  # no minus before a zero
-        lines.append(
-            ("agreement", f"{score:.3f} (adjusted Rand index with column {found.label!r})")
-        )
-    return [*lines, ("seconds", seconds(built.timings))]
+        text = f"{score:.3f} (adjusted Rand index with column {found.label!r})"
+        lines.append(("agreement", text))
+    return [*lines, ("seconds", built.describe_timings())]
 
 
 def _write(path, found, labels):
+    """Write one label for each row of the file, or for each pixel of the picture."""
     import numpy as np
 
     data = found.data
@@ -174,11 +138,10 @@ def _write(path, found, labels):
 
 
 def _mean_colors(image, labels):
-    """The picture with each segment in its mean color."""
+    """Return the picture with each segment in its mean color."""
     import numpy as np
 
     counts = np.maximum(np.bincount(labels.ravel()), 1)
-    sums = np.stack(
-        [np.bincount(labels.ravel(), weights=image[:, :, c].ravel()) for c in range(3)], axis=1
-    )
+    colors = image.reshape(-1, 3).T
+    sums = np.stack([np.bincount(labels.ravel(), weights=color) for color in colors], axis=1)
     return np.round(sums / counts[:, None]).astype(np.uint8)[labels]

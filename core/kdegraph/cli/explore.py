@@ -46,7 +46,8 @@ def explore(file, host, port, browser):
         from kdegraph_explorer.app import serve
     except ModuleNotFoundError as error:
         raise Failure(
-            f'the explorer needs further packages ({error.name} is missing); install them with: pip install "kdegraph[explorer]"'
+            f"the explorer needs further packages ({error.name} is missing); "
+            'install them with: pip install "kdegraph[explorer]"'
         ) from None
     try:
         serve(file, host=host, port=port, show=browser)

@@ -2,7 +2,7 @@
 
 import click
 
-from kdegraph.cli._build import build, check_options, print_report, seconds
+from kdegraph.cli._build import build, check_options, print_report
 from kdegraph.cli._options import FILE, data_and_graph_options, read_input
 from kdegraph.cli._output import check_output, replacing, write_table
 from kdegraph.cli._progress import progress_line
@@ -20,22 +20,7 @@ EXTENSIONS = (".npz", ".csv", ".parquet")
     help="Where to write the graph: .npz, or a list of edges as .csv or .parquet.",
 )
 @data_and_graph_options
-def graph(
-    file,
-    output,
-    columns,
-    label,
-    dropna,
-    max_pixels,
-    blur,
-    method,
-    sigma,
-    kernel,
-    rounds,
-    neighbors,
-    seed,
-    quiet,
-):
+def graph(file, output, reading, options, quiet):
     """Build a similarity graph and write it to a file.
 
     \b
@@ -53,39 +38,24 @@ def graph(
       kdegraph graph photo.jpg --max-pixels 5000 --method knn --neighbors 15 -o edges.csv
     """
     path = check_output(output, EXTENSIONS)
-    check_options(method, sigma, rounds, neighbors)
+    check_options(options)
     with progress_line(quiet) as progress:
-        found = read_input(file, columns, label, dropna, max_pixels, blur)
-        built = build(
-            found.data,
-            method=method,
-            sigma=sigma,
-            kernel=kernel,
-            rounds=rounds,
-            neighbors=neighbors,
-            seed=seed,
-            progress=progress,
-        )
-        _write(path, built, found.data.rows)
+        data = read_input(file, reading).data
+        built = build(data, options, progress)
+        _write(path, built, data.rows)
     if not quiet:
-        n_edges = built.adjacency.nnz // 2
         print_report(
             [
-                (
-                    "data",
-                    f"{file}: {found.data.n_points:,} points, {found.data.X.shape[1]} columns",
-                ),
-                (
-                    "graph",
-                    f"{built.words}: {n_edges:,} edges, {2 * n_edges / found.data.n_points:.1f} per point",
-                ),
-                ("seconds", seconds(built.timings)),
+                ("data", f"{file}: {data.n_points:,} points, {data.X.shape[1]} columns"),
+                ("graph", built.describe(data.n_points)),
+                ("seconds", built.describe_timings()),
                 ("written", output),
             ]
         )
 
 
 def _write(path, built, rows):
+    """Write the graph; `rows` are the rows of the file that its points come from."""
     import numpy as np
     import scipy.sparse
 

@@ -48,7 +48,8 @@ class Names(click.ParamType):
     "--output",
     "-o",
     metavar="PATH",
-    help="Where to write the points: .csv or .parquet, with a column of labels where there are clusters.",
+    help="Where to write the points: .csv or .parquet, with a column of labels where there are "
+    "clusters.",
 )
 def sample(name, n, noise, seed, output):
     """Make data to try things on; without a NAME, list what there is.

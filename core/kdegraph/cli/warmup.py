@@ -1,4 +1,4 @@
-"""`kdegraph warmup`."""
+"""`kdegraph warmup`: the command that compiles everything by `kdegraph.warmup`."""
 
 import click
 
@@ -25,13 +25,13 @@ def warmup(quiet):
         from kdegraph.runtime.cache import CACHE_DIR
         from kdegraph.warmup import warm_up
 
-        taken = warm_up(progress=progress)
+        seconds = warm_up(progress=progress)
     files = [path.stat().st_size for path in CACHE_DIR.rglob("*") if path.is_file()]
     if not files:
         raise Failure(
-            f"nothing could be written to {CACHE_DIR}; set KDEGRAPH_CACHE_DIR to a folder that can be written"
+            f"nothing could be written to {CACHE_DIR}; "
+            "set KDEGRAPH_CACHE_DIR to a folder that can be written"
         )
     if not quiet:
-        print_report(
-            [("seconds", f"{taken:.1f}"), ("cache", f"{CACHE_DIR} ({sum(files) / 1e6:.1f} MB)")]
-        )
+        size = f"{sum(files) / 1e6:.1f} MB"
+        print_report([("seconds", f"{seconds:.1f}"), ("cache", f"{CACHE_DIR} ({size})")])

@@ -1,4 +1,4 @@
-"""NPY and NPZ, without pickles. Headers come first: only the arrays that are needed are read."""
+"""NPY and NPZ files, without pickles. Headers are read first, then only the arrays in need."""
 
 import io
 import math
@@ -20,7 +20,8 @@ from kdegraph.io.tables import LABEL_NAMES, Column, Picture, Table
 from kdegraph.runtime.memory import format_bytes
 
 POINT_NAMES = ("x", "data", "points", "features", "arr_0")
-_DIRECTORY_ENTRY = b"PK\x01\x02"  # what begins the entry of each file of an archive
+# The bytes with which the entry of each file in the directory of an archive begins.
+_DIRECTORY_ENTRY = b"PK\x01\x02"
 
 
 class _Header(NamedTuple):
@@ -85,10 +86,12 @@ def _read_values(stream, header):
 
 
 def _numeric(array):
+    """Whether an array, or the header of one, holds numbers."""
     return array.dtype.kind in "fiub"
 
 
 def _is_picture(array):
+    """Whether an array, or the header of one, is a picture with colors."""
     return array.ndim == 3 and array.shape[2] in (3, 4) and array.dtype == np.uint8
 
 
@@ -183,34 +186,38 @@ def read_npz(data, name, max_bytes):
         raise ValueError(f"{name} holds {found}; save the points as an array of their own")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            stored = [info for info in archive.infolist() if info.filename.endswith(".npy")]
-            members = {info.filename.removesuffix(".npy"): info for info in stored}
-            check_unpacked(sum(info.file_size for info in members.values()), name, max_bytes)
-            headers = {}
-            for key, info in members.items():
-                with archive.open(info) as stream:
-                    headers[key] = _read_header(stream, info.file_size, f"{key} in {name}")
-            chosen = _choose(headers, name, max_bytes)
-            arrays = {}
-            for key in chosen:
-                with archive.open(members[key]) as stream:
-                    _read_header(stream, members[key].file_size, f"{key} in {name}")
-                    arrays[key] = _read_values(stream, headers[key])
+            arrays = _read_chosen(archive, name, max_bytes)
+    except ValueError:
+        raise
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError) as error:
         raise ValueError(f"{name} is a damaged or encrypted NPZ archive: {error}") from None
-    except Exception as error:
-        if isinstance(error, ValueError):
-            raise
-        raise ValueError(
-            f"{name} cannot be unpacked: {error}"
-        ) from None  # zlib.error, lzma.LZMAError
-    points = None if headers[chosen[0]].ndim == 1 else arrays.pop(chosen[0])
+    except Exception as error:  # of a library that unpacks, such as zlib.error
+        raise ValueError(f"{name} cannot be unpacked: {error}") from None
+    first = next(iter(arrays))
+    points = None if arrays[first].ndim == 1 else arrays.pop(first)
     columns = [_column(key, values) for key, values in arrays.items()]
     return Table(columns, name) if points is None else _from_array(points, name, columns)
 
 
+def _read_chosen(archive, name, max_bytes):
+    """Return the arrays of an archive that are needed, by name and in the order of `_choose`."""
+    stored = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+    members = {info.filename.removesuffix(".npy"): info for info in stored}
+    check_unpacked(sum(info.file_size for info in members.values()), name, max_bytes)
+    headers = {}
+    for key, info in members.items():
+        with archive.open(info) as stream:
+            headers[key] = _read_header(stream, info.file_size, f"{key} in {name}")
+    arrays = {}
+    for key in _choose(headers, name, max_bytes):
+        with archive.open(members[key]) as stream:
+            _read_header(stream, members[key].file_size, f"{key} in {name}")
+            arrays[key] = _read_values(stream, headers[key])
+    return arrays
+
+
 def _choose(headers, name, max_bytes):
-    """Which arrays of an archive are read: the points and their labels, or nothing but columns."""
+    """Return the names of the arrays to read: the points and their labels, or only columns."""
     found = ", ".join(f"{key} {header.shape}" for key, header in headers.items()) or "no arrays"
     possible = [key for key, header in headers.items() if header.ndim == 2 or _is_picture(header)]
     named = [key for wanted in POINT_NAMES for key in possible if key.lower() == wanted]

@@ -1,4 +1,4 @@
-"""CSV, TSV and Parquet through Arrow."""
+"""CSV, TSV and Parquet files, which Arrow reads."""
 
 import numpy as np
 
@@ -14,11 +14,12 @@ from kdegraph.io.limits import (
 from kdegraph.io.tables import Column, Table
 from kdegraph.runtime.memory import format_bytes
 
-_BAD_CELLS = 20
+# Cells of a column of numbers that are no numbers and are kept for messages.
+_N_BAD_CELLS = 20
 
 
 def read_csv(data, name, max_bytes, delimiter=None):
-    """A table of text; see `sniff` for what is found out about it.
+    """Read a table of text; `sniff` finds out how it is written.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ def read_csv(data, name, max_bytes, delimiter=None):
 
 
 def read_parquet(data, name, max_bytes):
-    """A Parquet file; its footer tells what it unpacks to before anything is unpacked.
+    """Read a Parquet file. Its footer tells how large it is before anything is unpacked.
 
     Parameters
     ----------
@@ -137,7 +138,7 @@ def _check_footer(data, name):
 
 
 def _kind(arrow_type):
-    """Of what kind a column of an Arrow type is; see `Column`."""
+    """Return the kind of a column of an Arrow type; see `Column`."""
     import pyarrow as pa
 
     is_type = pa.types
@@ -179,7 +180,7 @@ def column(name, values):
 
 
 def _text_column(name, values):
-    """A column of text, or of numbers with bad cells; cells with the same text share it."""
+    """Return a column of text, or of numbers with bad cells. Equal texts are held once."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -195,7 +196,7 @@ def _text_column(name, values):
     if 2 * np.count_nonzero(numeric) <= np.count_nonzero(codes != missing):
         return Column(name, "text", texts[codes])
     numbers = np.append(_to_float(pc.if_else(matches, trimmed, None)), np.nan)
-    bad = np.flatnonzero(~numeric & (codes != missing))[:_BAD_CELLS]
+    bad = np.flatnonzero(~numeric & (codes != missing))[:_N_BAD_CELLS]
     return Column(name, "number", numbers[codes], {int(row): texts[codes[row]] for row in bad})
 
 
@@ -206,12 +207,11 @@ def _to_float(values):
 
 
 def _counts_rows(name, numbers):
-    """Whether a column without a proper name is 0, 1, 2, ...: the index of a table that was saved
-    with it.
+    """Whether a column without a proper name only counts the rows.
+
+    Such a column is the index of a table that was saved with its index.
     """
     unnamed = name.startswith(("column ", "Unnamed", "__index_level_"))
-    return (
-        unnamed
-        and len(numbers) > 1
-        and np.array_equal(numbers - numbers[0], np.arange(len(numbers)))
-    )
+    if not unnamed or len(numbers) < 2:
+        return False
+    return np.array_equal(numbers - numbers[0], np.arange(len(numbers)))

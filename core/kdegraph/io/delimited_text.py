@@ -1,6 +1,4 @@
-"""What a file of text is: its encoding, what separates the cells, and whether the first line names
-the columns.
-"""
+"""How a table of text is written: its encoding, its delimiter, and whether it has a header."""
 
 import codecs
 import csv
@@ -11,13 +9,17 @@ from kdegraph.io.limits import ADVICE, MAX_COLUMNS, MAX_LINE, check_columns
 from kdegraph.runtime.memory import format_bytes
 
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
-_NUMBER = re.compile(NUMBER)
-_COMMENT = re.compile(rb"\s*#+ ?")  # np.savetxt marks its header as a comment
-_PART_BYTES = 1 << 20
+_NUMBER_PATTERN = re.compile(NUMBER)
+# np.savetxt marks the header as a comment.
+_COMMENT_PATTERN = re.compile(rb"\s*#+ ?")
+# Text is recoded in parts of so many bytes.
+_PART_BYTES = 2**20
+# The commoner ones come first.
 _DELIMITERS = (",", ";", "\t", "|", " ")
-_SAMPLE_BYTES = 1 << 18
+# The dialect is found out from the lines in so many bytes, and from at most so many lines.
+_SAMPLE_BYTES = 2**18
 _SAMPLE_LINES = 30
-# What the reader takes for a missing cell.
+# Cells that count as missing.
 NULLS = (
     "",
     "NA",
@@ -47,10 +49,10 @@ class Dialect:
 
 
 def to_utf8(data, name):
-    """The text as UTF-8 without a byte order mark.
+    """Return a text as UTF-8 without a byte order mark.
 
-    UTF-16 is known by its mark; what is not UTF-8 is taken for Windows-1252, or Latin-1 where that
-    fails (single bytes, so no error).
+    UTF-16 is known by its mark. Other text that is not UTF-8 is taken for Windows-1252, and for
+    Latin-1, in which all bytes are characters, where that fails.
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         try:
@@ -66,12 +68,12 @@ def to_utf8(data, name):
     encoding = next(encoding for encoding in encodings if _decodes(data, encoding))
     if encoding != "utf-8":
         data = b"".join(_recoded(data, encoding))
-    mark = _COMMENT.match(data)
+    mark = _COMMENT_PATTERN.match(data)
     return data[mark.end() :] if mark else data
 
 
 def _recoded(data, encoding):
-    """Parts of the text as UTF-8: the whole, as Python text, could take four times its memory."""
+    """Yield parts of a text as UTF-8. As one str, it could take four times its memory."""
     parts = (data[start : start + _PART_BYTES] for start in range(0, len(data), _PART_BYTES))
     return (text.encode() for text in codecs.iterdecode(parts, encoding))
 
@@ -108,7 +110,7 @@ def check_lines(text, name):
 
 
 def n_lines(text, stop=None):
-    """The number of lines, or of those that begin up to `stop`."""
+    """Return the number of lines, or of those that begin before `stop`."""
     return max(text.count(b"\n", 0, stop), text.count(b"\r", 0, stop)) + 1
 
 
@@ -122,9 +124,9 @@ def _describe_line(text, start):
 
 
 def _numeric(cell, decimal):
-    return bool(
-        _NUMBER.fullmatch(cell.strip().replace(",", ".") if decimal == "," else cell.strip())
-    )
+    """Whether a cell is a number with this decimal point."""
+    text = cell.strip()
+    return bool(_NUMBER_PATTERN.fullmatch(text.replace(",", ".") if decimal == "," else text))
 
 
 def _rows(lines, delimiter):
@@ -163,20 +165,7 @@ def sniff(text, name, delimiter=None):
         raise ValueError(f"{name} is empty: it has no rows")
     if len(text) > _SAMPLE_BYTES and 1 < len(lines) <= _SAMPLE_LINES:
         lines.pop()  # cut off in the middle
-    best = None
-    for candidate in [delimiter] if delimiter else _DELIMITERS:
-        for decimal in (".", ",") if candidate != "," else (".",):
-            rows = _rows(lines, candidate)
-            width = len(rows[0]) if rows else 0
-            even = width > 1 and all(len(row) == width for row in rows)
-            body = [cell for row in rows[1:] or rows for cell in row]
-            share = sum(_numeric(cell, decimal) for cell in body) / max(len(body), 1)
-            # Lines of equal length first, then numbers; of two equally good readings the one with a
-            # point, and the commoner separator.
-            score = (even, round(share, 6), decimal == ".")
-            if best is None or score > best[0]:
-                best = (score, candidate, decimal, rows)
-    _, separator, decimal, rows = best
+    separator, decimal, rows = _best_reading(lines, [delimiter] if delimiter else _DELIMITERS)
     width = len(rows[0]) if rows else 0
     check_columns(width, name, at_least=len(lines) == 1 and len(text) > _SAMPLE_BYTES)
     header = _is_header(rows, decimal)
@@ -188,9 +177,30 @@ def sniff(text, name, delimiter=None):
     return Dialect(separator, decimal, header, names)
 
 
+def _best_reading(lines, delimiters):
+    """Return the delimiter and the decimal point that suit the lines best, and the cells.
+
+    Lines of equal length count first, then numbers. Of two readings that are equally good, the one
+    with a point and the commoner delimiter is taken.
+    """
+    best_score, best = None, None
+    for delimiter in delimiters:
+        rows = _rows(lines, delimiter)
+        width = len(rows[0]) if rows else 0
+        even = width > 1 and all(len(row) == width for row in rows)
+        body = [cell for row in rows[1:] or rows for cell in row]
+        for decimal in (".", ",") if delimiter != "," else (".",):
+            share = sum(_numeric(cell, decimal) for cell in body) / max(len(body), 1)
+            score = (even, round(share, 6), decimal == ".")
+            if best_score is None or score > best_score:
+                best_score, best = score, (delimiter, decimal, rows)
+    return best
+
+
 def _is_header(rows, decimal):
-    """Whether the first row names the columns: text over numbers says so, a number in the first row
-    speaks against it.
+    """Whether the first row names the columns.
+
+    Text above numbers says so, and a number in the first row says that it does not.
     """
     first, body = rows[0], rows[1:]
     if any(_numeric(cell, decimal) for cell in first):

@@ -1,24 +1,30 @@
-"""What a file may hold.
+"""Limits on what a file holds.
 
-Readers check these limits before the work that they bound, so that a file is refused in memory that
-is small beside it.
+Readers check them before the work that they limit, so that refusing a file takes little memory
+beside the file itself.
 """
 
 from kdegraph.runtime.memory import format_bytes
 
-MAX_BYTES = 2**30  # of a file, and of the numbers in it, each as a float64
-MAX_COLUMNS = 4096  # of a table: widgets list them all, and each is an array of its own
-MAX_LINE = 2**20  # bytes of a line of text: 256 for each column of the widest table
-MAX_MEMBERS = 1000  # files in an archive: a directory of millions takes gigabytes
-# Bytes of the footer of a Parquet file, which takes about 14 times as much when it is unpacked;
-# 4,096 columns take 0.5 MB per row group.
+# Bytes of a file, and of its numbers, each as a float64.
+MAX_BYTES = 2**30
+# Columns of a table. User interfaces list them all, and each is an array of its own.
+MAX_COLUMNS = 4096
+# Bytes of a line of text: 256 for each column of the widest table.
+MAX_LINE = 2**20
+# Files in an archive. A directory of millions of files takes gigabytes.
+MAX_MEMBERS = 1000
+# Bytes of the footer of a Parquet file, which takes about 14 times as much when it is unpacked.
+# 4,096 columns take 0.5 MB for each row group.
 MAX_FOOTER = 2**25
-# Entries of a list in that footer. Nested columns are counted there by their parts, and row groups
-# are such a list, too.
+# Entries of a list in that footer. It lists the parts of nested columns, and the row groups.
 MAX_FOOTER_LIST = 10_000
-NUMBER_BYTES = 8  # of a float64
-PIXEL_BYTES = 3 * NUMBER_BYTES  # of the colors of a pixel
+# Bytes of a float64.
+NUMBER_BYTES = 8
+# Bytes of the three colors of a pixel, each as a float64.
+PIXEL_BYTES = 3 * NUMBER_BYTES
 
+# What messages recommend where a table is too large.
 ADVICE = "keep the columns that matter, or pass an array in Python"
 
 

@@ -1,7 +1,7 @@
-"""Ctrl+C while kernels are compiled: it takes effect as soon as the kernel at hand is ready.
+"""Ctrl+C while kernels are compiled: it takes effect as soon as the current kernel is ready.
 
-Numba and LLVM call back into Python while they compile. An interrupt there is lost, or leaves code
-behind that cannot be kept, and the call that the user wanted to stop fails with another error.
+Numba and LLVM call Python functions while they compile. An interrupt there would be lost, or would
+leave incomplete code behind, and the call that the user wants to stop would fail in another way.
 """
 
 import signal
@@ -21,7 +21,7 @@ class _InterruptsAfterCompiling(numba.core.event.Listener):
             return  # other threads get no interrupts
         if self._depth == 0:
             self._handler = signal.getsignal(signal.SIGINT)
-            if self._handler is None:  # one of another language, which Python cannot restore
+            if self._handler is None:  # not set by Python, which cannot restore it
                 return
             signal.signal(signal.SIGINT, self._remember)
         self._depth += 1

@@ -1,6 +1,4 @@
-"""How much memory there is: refusing a job that cannot fit is better than being killed half-way
-through it.
-"""
+"""How much memory there is. Work that cannot fit is refused, rather than killed half-way."""
 
 import functools
 import os
@@ -8,22 +6,24 @@ from pathlib import Path
 
 import numpy as np
 
-FALLBACK = 4 * 2**30  # where the system does not tell
-KEPT = (
-    2**25 - 2**16
-)  # bytes: the largest array that glibc learns from, but for its own administration
+# Bytes that are taken for available where the system does not tell.
+FALLBACK = 4 * 2**30
+# Bytes of the largest array after whose release glibc keeps memory: 32 MiB, less what glibc needs
+# for its own administration.
+_LARGEST_KEPT = 2**25 - 2**16
 _CGROUP = Path("/sys/fs/cgroup")
 
 
 def _number(path):
-    """The number in a small file of the system, or None ("max" stands for no limit)."""
+    """Return the number in a file of the system, or None. The word "max" stands for no limit."""
     try:
         return int(Path(path).read_text().strip())
     except (OSError, ValueError):
         return None
 
 
-def _meminfo():
+def _available_in_machine():
+    """Return the bytes that Linux calls available, or None."""
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -33,9 +33,8 @@ def _meminfo():
     return None
 
 
-def available_memory():
-    """Bytes of memory that this process may still use without pushing others out, as far as the
-    system tells.
+def available_memory() -> int:
+    """Return how many bytes this process can still use without displacing other processes.
 
     Returns
     -------
@@ -45,7 +44,7 @@ def available_memory():
         available memory, and `FALLBACK` where it names nothing.
     """
     found = []
-    if (free := _meminfo()) is not None:
+    if (free := _available_in_machine()) is not None:
         found.append(free)
     for limit, used in (
         ("memory.max", "memory.current"),
@@ -62,23 +61,19 @@ def available_memory():
     return min(found)
 
 
-def format_bytes(n):
-    """`n` bytes for people: ``format_bytes(3 * 2**30) == "3.0 GiB"``."""
+def format_bytes(n: int) -> str:
+    """Return `n` bytes as text: ``format_bytes(3 * 2**30) == "3.0 GiB"``."""
+    units = ("bytes", "KiB", "MiB", "GiB", "TiB")
     power = min(max(int(n).bit_length() - 1, 0) // 10, 4)
-    return (
-        f"{n} bytes"
-        if power == 0
-        else f"{n / 1024**power:.1f} {('KiB', 'MiB', 'GiB', 'TiB')[power - 1]}"
-    )
+    return f"{n} bytes" if power == 0 else f"{n / 1024**power:.1f} {units[power]}"
 
 
 @functools.cache
-def reuse_freed_memory():
-    """Have glibc keep the memory of freed arrays for the next ones, as it does anyway from the
-    first large array on that it has freed.
+def reuse_freed_memory() -> None:
+    """Let glibc keep the memory of freed arrays for the next arrays.
 
-    Until then it takes all arrays of more than 128 KiB from the system anew, and the system clears
-    their pages one by one, which may take longer than to compute what is written there: a third of
-    the time of the spectrum of 15,000 points, a fifth of that of their graph.
+    It does so once a large array has been freed. Before that, it takes each array of more than 128
+    KiB from the system, which clears the pages one by one. That takes a third of the time of the
+    spectrum of 15,000 points, and a fifth of the time of their graph.
     """
-    np.empty(KEPT, np.uint8)  # no page of it is touched
+    np.empty(_LARGEST_KEPT, np.uint8)  # no page of it is touched

@@ -1,5 +1,6 @@
-"""Lines for the person who waits: on standard error, each once per process, unless whoever owns the
-terminal shows them in another way.
+"""Lines for the person who waits: on standard error, each line once per process.
+
+Whoever draws on the terminal can show them in another way (`shown_by`).
 """
 
 import sys
@@ -25,7 +26,7 @@ def tell(text):
 
 @contextmanager
 def shown_by(show):
-    """Within this context `show(text)` is called instead of writing to standard error."""
+    """Return a context in which ``show(text)`` is called instead of writing to standard error."""
     global _show
     before, _show = _show, show
     try:

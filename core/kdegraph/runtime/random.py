@@ -1,8 +1,8 @@
-"""Counter-based random numbers: the stream depends on (seed, vertex, draw) alone, never on threads
-or on what was drawn before.
+"""Counter-based random numbers.
 
-The output function is that of SplitMix64 (Steele, Lea and Flood, 2014): a bijective mixing of a
-counter that advances by an odd constant.
+A stream depends on (seed, vertex, draw) alone, neither on threads nor on what was drawn before. The
+output function is that of SplitMix64 (Steele, Lea and Flood, 2014): a bijective mixing of a counter
+that advances by an odd constant.
 """
 
 import numba
@@ -10,31 +10,35 @@ import numpy as np
 
 from kdegraph.runtime.jit import jit
 
+# SplitMix64's increment, 2**64 divided by the golden ratio; from one vertex, and one number, to the
+# next.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+# Another odd constant; from one draw to the next.
 _SECOND = np.uint64(0xD1B54A32D192ED03)
-_A, _B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_27, _30, _31, _11 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(11)
+# SplitMix64's multipliers.
+_MULTIPLIER_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MULTIPLIER_2 = np.uint64(0x94D049BB133111EB)
+# The distance of two neighboring numbers of 53 bits in [0, 1).
 UNIT = 2.0**-53
 
 
 def _wrapping(function):
-    """Silence numpy's overflow warnings where the code runs uncompiled: wrapping around is what is
-    wanted.
-    """
+    """Silence NumPy's warnings of overflow where the code is not compiled: it is meant to wrap."""
     return np.errstate(over="ignore")(function) if numba.config.DISABLE_JIT else function
 
 
 @jit
 def _mix(x):
-    x = (x ^ (x >> _30)) * _A
-    x = (x ^ (x >> _27)) * _B
-    return x ^ (x >> _31)
+    """SplitMix64's bijective mixing of 64 bits."""
+    x = (x ^ (x >> np.uint64(30))) * _MULTIPLIER_1
+    x = (x ^ (x >> np.uint64(27))) * _MULTIPLIER_2
+    return x ^ (x >> np.uint64(31))
 
 
 @_wrapping
 @jit
 def stream(seed, vertex, draw):
-    """The start of the stream of (seed, vertex, draw), an uint64."""
+    """Return the start of the stream of (seed, vertex, draw), a uint64."""
     return _mix(
         _mix(_mix(np.uint64(seed) + _GOLDEN) + np.uint64(vertex) * _GOLDEN)
         + np.uint64(draw) * _SECOND
@@ -44,9 +48,7 @@ def stream(seed, vertex, draw):
 @_wrapping
 @jit
 def streams(seed, vertex, draw, out):
-    """Write the starts of the streams of (seed, vertex, draw), (seed, vertex, draw + 1), ... into
-    `out`.
-    """
+    """Write the starts of the streams of `draw`, `draw` + 1, ... of a vertex into `out`."""
     base = _mix(_mix(np.uint64(seed) + _GOLDEN) + np.uint64(vertex) * _GOLDEN)
     for k in range(out.size):
         out[k] = _mix(base + np.uint64(draw + k) * _SECOND)
@@ -55,12 +57,12 @@ def streams(seed, vertex, draw, out):
 @_wrapping
 @jit
 def advance(start, n):
-    """The stream `start` without its first `n` numbers."""
+    """Return the start of a stream without its first `n` numbers."""
     return start + np.uint64(n) * _GOLDEN
 
 
 @_wrapping
 @jit
 def uniform(start, counter):
-    """Number `counter` of the stream `start`: a double in [0, 1) with 53 random bits."""
-    return np.float64(_mix(start + np.uint64(counter) * _GOLDEN) >> _11) * UNIT
+    """Return number `counter` of a stream: a double in [0, 1) with 53 random bits."""
+    return np.float64(_mix(start + np.uint64(counter) * _GOLDEN) >> np.uint64(11)) * UNIT
