@@ -74,9 +74,7 @@ class ScoresView(View):
     def __init__(self, session, **params):
         super().__init__(session, **params)
         self._table = table_pane("kg-scores", "kg-scroll")
-        self._body = card(
-            "Scores", "both graphs in numbers; hover over a row for its meaning", self._table
-        )
+        self._body = card("Scores", "both graphs; hover over a row for its meaning", self._table)
         self.state.param.watch(lambda *events: self._update(), ["result", "shown"])
         self._update()
 
