@@ -2,7 +2,6 @@
 
 import threading
 from contextlib import contextmanager
-from dataclasses import replace
 
 from . import warmup
 from .algorithm.trees import TreeKeeper
@@ -70,7 +69,7 @@ class Session:
         self.origin = None
         self._requested = None
         self._stages = Stages()
-        self._waiting = []  # callbacks for a reproducible result
+        self._waiting = []  # callbacks for the result of the present choices
         self._restored = (
             None  # the snapshot that is being brought back, until its data are on the screen
         )
@@ -170,31 +169,25 @@ class Session:
         self._request()
 
     def reproduce(self, callback):
-        """Call ``callback()`` on the session's thread once the result is one that depends on the
-        present choices alone.
+        """Call ``callback()`` on the session's thread once the result is that of the present choices.
 
-        What is shown while sliders move starts from the eigenvectors before, and may differ from
-        that within the tolerance. When the work fails or is cancelled, the callback is forgotten.
+        When the work fails or is cancelled, the callback is forgotten.
         """
-        request = self._reproducible_request()
+        request = self.state.request()
         if request is not None:
             self._waiting.append(callback)
             self._compute.request(request)
 
-    def _reproducible_request(self):
-        request = self.state.request()
-        return None if request is None else replace(request, reproducible=True)
-
     def _reproduced(self):
-        """Nothing is under way any more: serve those who wait for a reproducible result."""
+        """Nothing is under way any more: serve those who wait for the present result."""
         if not self._waiting:
             return
         if self.state.error:
             self._waiting.clear()
         elif (
-            self.state.result.request != self._reproducible_request()
+            self.state.result.request != self.state.request()
         ):  # the choices have changed meanwhile
-            self._compute.request(self._reproducible_request())
+            self._compute.request(self.state.request())
         else:
             waiting, self._waiting = self._waiting, []
             for callback in waiting:

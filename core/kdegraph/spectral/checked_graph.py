@@ -141,13 +141,14 @@ def check_adjacency(adjacency, name="adjacency", *, progress=None) -> CheckedGra
     if len(csr.data) and csr.data.max() > MAX_WEIGHT:
         matrix = matrix._replace(weights=csr.data * WEIGHT_SCALE)
         parallel.run(_sum_rows, len(degrees), matrix, degrees)
-    found = connected_components(csr.indptr, csr.indices, parallel.part(progress, 0.3, 0.6))
+    report = parallel.part(progress, 0.3, 0.6)
+    component, sizes = connected_components(csr.indptr, csr.indices, report)
     order, points = given.order, given.points
     if order is None or len(degrees) <= ORDER_MATTERS_ABOVE:
         order, points = _own_order(matrix, parallel.part(progress, 0.6, 1.0)), None
     if progress is not None:
         progress(1.0)
-    return CheckedGraph(matrix, degrees, *found, order, points)
+    return CheckedGraph(matrix, degrees, component, sizes, order, points)
 
 
 def _canonical_csr(matrix, name):
