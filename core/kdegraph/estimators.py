@@ -109,7 +109,7 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
     Examples
     --------
     >>> import kdegraph
-    >>> X, _ = kdegraph.datasets.make("moons", n=500, seed=0)
+    >>> X = kdegraph.datasets.make("moons", n=500, seed=0).X
     >>> kdegraph.KDESpectralClustering(2, sigma=0.1, random_state=0).fit_predict(X).shape
     (500,)
     """
@@ -260,7 +260,7 @@ class SimilarityGraphTransformer(
     Examples
     --------
     >>> import kdegraph
-    >>> X, _ = kdegraph.datasets.make("moons", n=500, seed=0)
+    >>> X = kdegraph.datasets.make("moons", n=500, seed=0).X
     >>> transformer = kdegraph.SimilarityGraphTransformer(sigma=0.1, random_state=0)
     >>> transformer.fit_transform(X).shape
     (500, 500)

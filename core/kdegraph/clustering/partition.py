@@ -185,7 +185,7 @@ def spectral_clustering(
     Examples
     --------
     >>> import kdegraph
-    >>> X, y = kdegraph.datasets.make("moons", n=1000, seed=0)
+    >>> X = kdegraph.datasets.make("moons", n=1000, seed=0).X
     >>> graph = kdegraph.similarity_graph(X, sigma=0.1, seed=0)
     >>> found = kdegraph.spectral_clustering(graph, 2)
     >>> found.n_clusters, bool(found.conductances.max() < 0.01)
