@@ -137,5 +137,5 @@ def estimated_eigenvalues(graph, n_eigenvalues, progress):
         progress=progress,
     )
     values = np.full(n_eigenvalues, np.nan)
-    eigenvalues(better.adjacency, n_eigenvalues, values, None, progress)
+    eigenvalues(better.adjacency, n_eigenvalues, values, progress)
     return values, n_rounds
