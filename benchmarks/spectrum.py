@@ -5,31 +5,22 @@ matrix, in the same run.
     [--csv benchmarks/results/spectrum.csv]
 
 All compute 8 pairs to a residual of 1e-3; seconds are medians of the runs, wall clock and
-processor. "missed" counts the eigenvalues that eigsh leaves out. The starts:
+processor. "missed" counts the eigenvalues that eigsh leaves out. The ways:
 
-    random      random vectors cold        the graph of groups of points (the default) warm
-    the spectrum of the graph with sigma 5% smaller, whose edges were drawn anew; "kept" is the
-    share of them that this one has reweighted  that of this very graph with the weights of sigma 5%
-    smaller: as if the same edges had been drawn
+    coarse      starts from the coarse graph of groups of points (what `spectrum` does)
+    random      starts from random vectors
+    unchecked   starts from the coarse graph and does not look for missed eigenvectors; the package
+                never does that, it shows what the check costs
 
-"unproven" are the same without the proof that no eigenvector is missing. The package never does
-that; it shows what the proof costs.
-
-Why a warm start is not several times as fast as a cold one: a random vector has about 1 / sqrt(n)
-of a missing eigenvector, which a filter must first raise above all the rest. That takes the same
-products whatever the start is worth ("products reweighted", "products same" with the very spectrum
-that is sought). Without proof a start from the same edges takes half of them, but one from edges
-drawn anew does not: the noise of the old edges is a fifth of the old vectors, and is damped no
-faster than the proof is found. "fixed" is what remains whatever the number of products: checking
-and renumbering the matrix, Rayleigh-Ritz, eigenvectors in the order of the points. So cold / warm
-is below cold / fixed, which is the limit for a start that takes no product at all; "product" is a
-single one.
+"product" is a single product with the block, and "fixed" what remains of "coarse" whatever the
+number of products: checking and renumbering the matrix, Rayleigh-Ritz steps, eigenvectors in the
+order of the points.
 """
 
+import math
 import statistics
 import time
 from contextlib import nullcontext
-from dataclasses import replace
 from unittest import mock
 
 import click
@@ -41,8 +32,9 @@ from kdegraph.spectral.laplacian import NormalizedAdjacency
 from kdegraph.spectral.products import aligned_zeros
 from scipy.sparse.linalg import eigsh
 
-PAIRS, TOL = 8, 1e-3
-ROUNDS, CHANGE = 10, 1.05
+PAIRS = 8
+TOL = 1e-3
+ROUNDS = 10
 WAKE = 0.2  # seconds that the machine takes to give both cores again after the pause
 SETTLE = 0.3  # seconds in which the threads of eigsh's BLAS still spin on the other cores
 
@@ -74,17 +66,6 @@ def peer(adjacency, seed):
     return np.sort(1 - values), np.linalg.norm(matrix @ vectors - vectors * values, axis=0).max()
 
 
-def reweighted(graph, X, sigma):
-    """The graph with its edges as they are, and their weights as if the kernel had been that of
-    `sigma`.
-    """
-    rows = np.repeat(np.arange(len(X)), np.diff(graph.adjacency.indptr))
-    squares = ((X[rows] - X[graph.adjacency.indices]) ** 2).sum(axis=1)
-    adjacency = graph.adjacency.copy()
-    adjacency.data *= np.exp(squares * (graph.sigma**-2 - sigma**-2))
-    return replace(graph, adjacency=adjacency)
-
-
 def one_product(graph, runs):
     """Seconds of a product of the matrix with 16 vectors, wall clock and processor."""
     checked = check_adjacency(graph)
@@ -94,72 +75,57 @@ def one_product(graph, runs):
     return medians(clock(operator.step, block, image)[1:] for _ in range(5 * runs))
 
 
-def measure(data, n, runs):
-    """One row of the table."""
-    X, sigma = load(data, n)
-    graph, other = (
-        kdegraph.similarity_graph(X, sigma=sigma / ratio, n_rounds=ROUNDS, seed=0)
-        for ratio in (1, CHANGE)
-    )
-    before, same_edges = (
-        kdegraph.spectrum(one, PAIRS, tol=TOL)
-        for one in (other, reweighted(graph, X, sigma / CHANGE))
-    )
-    kept = ((graph.adjacency > 0).multiply(other.adjacency > 0)).nnz / graph.adjacency.nnz
+def timed_runs(graph, runs):
+    """What each way found last, and lists of its seconds, wall clock and processor."""
     no_groups = mock.patch("kdegraph.spectral.spectrum.coarse_start", return_value=None)
-    no_proof = mock.patch(
-        "kdegraph.spectral.solver.iteration._share", return_value=1e-30
-    )  # what stands out so little always does
-    starts = {
-        "cold": (None, nullcontext()),
-        "random": (None, no_groups),
-        "warm": (before, nullcontext()),
-    }
-    starts |= {"reweighted": (same_edges, nullcontext()), "cold unproven": (None, no_proof)}
-    starts |= {"warm unproven": (before, no_proof), "reweighted unproven": (same_edges, no_proof)}
-    found, seconds = {}, {}
-    for run in range(-1, runs):  # one before those that count: it compiles
+    # With so low a threshold whatever could be missed counts as detected.
+    no_check = mock.patch(
+        "kdegraph.spectral.solver.missed.detection_threshold", return_value=-math.inf
+    )
+    ways = {"coarse": nullcontext(), "random": no_groups, "unchecked": no_check}
+    found, seconds = {}, {name: [] for name in [*ways, "eigsh"]}
+    for run in range(-1, runs):  # the first run, which may compile, does not count
         awake = time.perf_counter() + WAKE
         while time.perf_counter() < awake:
             kdegraph.spectrum(graph, PAIRS, tol=TOL)
-        for name, (v0, context) in starts.items():
+        for name, context in ways.items():
             with context:
                 found[name], *pair = clock(
-                    kdegraph.spectrum, graph, PAIRS, tol=TOL, seed=max(run, 0), v0=v0
+                    kdegraph.spectrum, graph, PAIRS, tol=TOL, seed=max(run, 0)
                 )
-            if run >= 0:
-                seconds.setdefault(name, []).append(pair)
-        if run >= 0:
-            (values, residual), *pair = clock(peer, graph.adjacency, run)
-            seconds.setdefault("eigsh", []).append(pair)
-            time.sleep(SETTLE)
-    row = {"data": data.rpartition("/")[2], "n": len(X), "edges": graph.n_edges, "kept": kept}
+            seconds[name].append(pair)
+        found["eigsh"], *pair = clock(peer, graph.adjacency, max(run, 0))
+        seconds["eigsh"].append(pair)
+        time.sleep(SETTLE)
+    return found, {name: pairs[1:] for name, pairs in seconds.items()}
+
+
+def measure(data, n, runs):
+    """One row of the table."""
+    X, sigma = load(data, n)
+    graph = kdegraph.similarity_graph(X, sigma=sigma, n_rounds=ROUNDS, seed=0)
+    found, seconds = timed_runs(graph, runs)
+    row = {"data": data.rpartition("/")[2], "n": len(X), "edges": graph.n_edges}
     for place, clocked in enumerate(("wall", "cpu")):
         times = {
             name: statistics.median(pair[place] for pair in pairs)
             for name, pairs in seconds.items()
         }
         product = one_product(graph, runs)[place]
-        fixed = times["warm"] - product * found["warm"].n_products
         row |= {f"{name} {clocked}": value for name, value in times.items()}
-        row |= {f"product {clocked}": product, f"fixed {clocked}": fixed}
+        row[f"product {clocked}"] = product
+        row[f"fixed {clocked}"] = times["coarse"] - product * found["coarse"].n_products
         row |= {
-            f"{name} / cold {clocked}": times[name] / times["cold"] for name in ("eigsh", "random")
+            f"{name} / coarse {clocked}": times[name] / times["coarse"]
+            for name in ("eigsh", "random", "unchecked")
         }
-        row |= {
-            f"cold / {name} {clocked}": times["cold"] / times[name]
-            for name in starts
-            if name not in ("cold", "random")
-        }
-        row |= {f"cold / fixed {clocked}": times["cold"] / fixed}
-    row |= {f"products {name}": found[name].n_products for name in starts}
-    row |= {"products same": kdegraph.spectrum(graph, PAIRS, tol=TOL, v0=found["cold"]).n_products}
-    row |= {f"residual {name}": found[name].residuals.max() for name in ("cold", "random", "warm")}
-    exact = found["cold"].eigenvalues
-    return row | {
-        "residual eigsh": residual,
-        "missed by eigsh": int(np.sum(values > exact + 0.1 * exact[-1])),
-    }
+    eigsh_values, eigsh_residual = found.pop("eigsh")
+    exact = found["coarse"].eigenvalues
+    row |= {f"products {name}": one.n_products for name, one in found.items()}
+    row |= {f"residual {name}": one.residuals.max() for name, one in found.items()}
+    row["residual eigsh"] = eigsh_residual
+    row["missed by eigsh"] = int(np.sum(eigsh_values > exact + 0.1 * exact[-1]))
+    return row
 
 
 @click.command()

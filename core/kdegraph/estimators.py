@@ -1,7 +1,10 @@
 """The algorithms as scikit-learn estimators."""
 
+from typing import Literal
+
 import numpy as np
 import scipy.sparse
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -100,34 +103,34 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
     n_features_in_ : int
 
     See Also
-    -------- spectral_clustering : What is done after the graph is made, and its notes on outliers
-    and components.
+    --------
+    spectral_clustering : What is done with the graph, and how outliers are treated.
 
     Examples
     --------
     >>> import kdegraph
-    >>> X, _ = kdegraph.datasets.make("moons", n=500, seed=0)
+    >>> X = kdegraph.datasets.make("moons", n=500, seed=0).X
     >>> kdegraph.KDESpectralClustering(2, sigma=0.1, random_state=0).fit_predict(X).shape
     (500,)
     """
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int | Literal["auto"] = 8,
         *,
-        sigma="auto",
-        kernel="gaussian",
-        n_rounds="auto",
-        sampler="auto",
-        draws="stratified",
-        kde="auto",
-        weighting="inclusion",
-        eps=None,
-        embedding="row",
-        assign_labels="kmeans",
-        n_init=3,
-        smallest_component="auto",
-        random_state=None,
+        sigma: float | Literal["auto"] = "auto",
+        kernel: str = "gaussian",
+        n_rounds: int | Literal["auto"] = "auto",
+        sampler: str = "auto",
+        draws: str = "stratified",
+        kde: str = "auto",
+        weighting: str = "inclusion",
+        eps: float | None = None,
+        embedding: Literal["degree", "row", "plain"] = "row",
+        assign_labels: Literal["kmeans", "cluster_qr"] = "kmeans",
+        n_init: int = 3,
+        smallest_component: int | Literal["auto"] = "auto",
+        random_state: int | np.random.RandomState | None = None,
     ):
         super().__init__(
             sigma=sigma,
@@ -146,7 +149,7 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         self.n_init = n_init
         self.smallest_component = smallest_component
 
-    def fit(self, X, y=None):
+    def fit(self, X: ArrayLike, y: None = None) -> "KDESpectralClustering":
         """Cluster the points.
 
         Parameters
@@ -154,7 +157,7 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         X : (n, d) array_like
             Points, finite.
         y : None
-            Ignored; for the interface.
+            Ignored; accepted for the interface of scikit-learn.
 
         Returns
         -------
@@ -166,15 +169,11 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
             For bad data or parameters, and for more clusters than points (or than points with an
             edge).
         """
-        X = validate_data(self, X, dtype=np.float64, order="C")
-        if not isinstance(self.n_clusters, str):  # before the graph is made
-            check_count(
-                self.n_clusters,
-                "n_clusters",
-                maximum=len(X),
-                reason=f"(the number of points), here {len(X)}",
-            )
-        seed = self._fit_graph(X)
+        points = validate_data(self, X, dtype=np.float64, order="C")
+        if not isinstance(self.n_clusters, str):  # checked before the graph is made
+            reason = f"(the number of points), here {len(points)}"
+            check_count(self.n_clusters, "n_clusters", maximum=len(points), reason=reason)
+        seed = self._fit_graph(points)
         found = spectral_clustering(
             self.graph_,
             self.n_clusters,
@@ -190,11 +189,11 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         self.spectrum_ = found.spectrum
         self.conductances_ = found.conductances
         self.isolated_ = found.isolated
-        self._points = X.copy()
+        self._points = points.copy()
         return self
 
-    def predict(self, X):
-        """The clusters of new points, without fitting anew.
+    def predict(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Find the clusters of new points, without fitting anew.
 
         Parameters
         ----------
@@ -214,12 +213,13 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
             For bad data.
 
         Notes
-        ----- Costs one kernel sum a cluster. Of a fitted point the answer may differ from `labels_`
-        where clusters touch.
+        -----
+        The cost is one kernel sum for each cluster. For a fitted point the answer may differ from
+        `labels_` where clusters touch.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        return assign(Kernel(self.graph_.kernel, self.sigma_), self._points, self.labels_, X)
+        queries = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        return assign(Kernel(self.graph_.kernel, self.sigma_), self._points, self.labels_, queries)
 
 
 class SimilarityGraphTransformer(
@@ -251,24 +251,33 @@ class SimilarityGraphTransformer(
     n_features_in_ : int
 
     Notes
-    ----- Whether two points are joined is drawn at random once, for the points given to `fit`. Of
-    these, `transform` returns the rows of the graph. Other points are no vertices of it: they get
-    sampled neighbors among the fitted ones, which suits estimators that take similarities to the
-    fitted points, and changes nothing in the graph.
+    -----
+    Whether two points are joined is drawn at random once, for the points given to `fit`, and
+    `transform` returns the rows of the graph for these. Other points are no vertices of it: they
+    get sampled neighbors among the fitted ones, which suits estimators that take similarities to
+    the fitted points, and changes nothing in the graph.
+
+    Examples
+    --------
+    >>> import kdegraph
+    >>> X = kdegraph.datasets.make("moons", n=500, seed=0).X
+    >>> transformer = kdegraph.SimilarityGraphTransformer(sigma=0.1, random_state=0)
+    >>> transformer.fit_transform(X).shape
+    (500, 500)
     """
 
     def __init__(
         self,
         *,
-        sigma="auto",
-        kernel="gaussian",
-        n_rounds="auto",
-        sampler="auto",
-        draws="stratified",
-        kde="auto",
-        weighting="inclusion",
-        eps=None,
-        random_state=None,
+        sigma: float | Literal["auto"] = "auto",
+        kernel: str = "gaussian",
+        n_rounds: int | Literal["auto"] = "auto",
+        sampler: str = "auto",
+        draws: str = "stratified",
+        kde: str = "auto",
+        weighting: str = "inclusion",
+        eps: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
     ):
         super().__init__(
             sigma=sigma,
@@ -282,7 +291,7 @@ class SimilarityGraphTransformer(
             random_state=random_state,
         )
 
-    def fit(self, X, y=None):
+    def fit(self, X: ArrayLike, y: None = None) -> "SimilarityGraphTransformer":
         """Sample the graph of the points.
 
         Parameters
@@ -290,7 +299,7 @@ class SimilarityGraphTransformer(
         X : (n, d) array_like
             Points, finite.
         y : None
-            Ignored; for the interface.
+            Ignored; accepted for the interface of scikit-learn.
 
         Returns
         -------
@@ -301,14 +310,21 @@ class SimilarityGraphTransformer(
         ValueError, TypeError
             For bad data or parameters.
         """
-        X = validate_data(self, X, dtype=np.float64, order="C")
-        self._fit_graph(X)
-        self._points = X.copy()
-        self.n_samples_fit_ = self._n_features_out = len(X)
+        points = validate_data(self, X, dtype=np.float64, order="C")
+        self._fit_graph(points)
+        self._points = points.copy()
+        self.n_samples_fit_ = self._n_features_out = len(points)
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: ArrayLike, y: None = None) -> scipy.sparse.csr_array:
         """Sample the graph of the points and return its adjacency matrix.
+
+        Parameters
+        ----------
+        X : (n, d) array_like
+            Points, finite.
+        y : None
+            Ignored; accepted for the interface of scikit-learn.
 
         Returns
         -------
@@ -317,8 +333,8 @@ class SimilarityGraphTransformer(
         """
         return self.fit(X).graph_.adjacency.copy()
 
-    def transform(self, X):
-        """Similarities to the fitted points.
+    def transform(self, X: ArrayLike) -> scipy.sparse.csr_array:
+        """Return similarities to the fitted points.
 
         Parameters
         ----------
@@ -341,47 +357,52 @@ class SimilarityGraphTransformer(
 
         Notes
         -----
-        New points cost O(n d) each: their kernel values are summed directly.
+        Each new point costs O(n d), as its kernel values are summed directly.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        if np.array_equal(X, self._points):
+        queries = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        if np.array_equal(queries, self._points):
             return self.graph_.adjacency.copy()
-        X, points = X + 0.0, self._points + 0.0  # equal points get equal bytes: no negative zeros
-        first = {row.tobytes(): i for i, row in reversed(list(enumerate(points)))}
-        places = np.array([first.get(row.tobytes(), -1) for row in X])
-        rows = scipy.sparse.csr_array((len(X), self.n_samples_fit_))
-        known, new = np.flatnonzero(places >= 0), np.flatnonzero(places < 0)
-        for chosen, part in (
-            (known, self.graph_.adjacency[places[known]]),
-            (new, _sample_rows(self.graph_, points, X[new])),
-        ):
-            place = scipy.sparse.csr_array(
-                (np.ones(len(chosen)), (chosen, np.arange(len(chosen)))),
-                shape=(len(X), len(chosen)),
-            )
-            rows = rows + place @ part
+        # Equal points get equal bytes: adding 0 removes negative zeros.
+        queries, points = queries + 0.0, self._points + 0.0
+        fitted_as = _first_rows(points)
+        vertices = np.array([fitted_as.get(row.tobytes(), -1) for row in queries])
+        fitted, new = np.flatnonzero(vertices >= 0), np.flatnonzero(vertices < 0)
+        shape = len(queries), self.n_samples_fit_
+        rows = _place_rows(self.graph_.adjacency[vertices[fitted]], fitted, shape)
+        rows = rows + _place_rows(_sample_rows(self.graph_, points, queries[new]), new, shape)
         rows.sort_indices()
         return rows
 
 
+def _first_rows(points):
+    """The number of the first row with each sequence of bytes."""
+    return {row.tobytes(): i for i, row in reversed(list(enumerate(points)))}
+
+
+def _place_rows(part, rows, shape):
+    """A matrix of this shape with the given rows, and all others empty."""
+    entries = np.ones(len(rows)), (rows, np.arange(len(rows)))
+    return scipy.sparse.csr_array(entries, shape=(shape[0], len(rows))) @ part
+
+
 def _sample_rows(graph, points, queries):
-    """Stratified sample of the kernel rows of new points, (m, n) csr_array with the kernel values
-    as expectation.
+    """A stratified sample of the kernel rows of new points: an (m, n) csr_array whose expectation
+    is the kernel values.
     """
     kernel, n_rounds = Kernel(graph.kernel, graph.sigma), graph.n_rounds
     rows, columns, weights = [], [], []
     for i, query in enumerate(queries):
         cumulated = np.cumsum(kernel.pairwise(query[None], points)[0])
         total = cumulated[-1]
-        if total > 0:
-            shift = np.random.default_rng([graph.seed, *query.view(np.uint64).tolist()]).random()
-            drawn = np.searchsorted(
-                cumulated, (shift + np.arange(n_rounds)) / n_rounds * total, side="right"
-            )
-            rows.append(np.full(n_rounds, i))
-            columns.append(np.minimum(drawn, np.searchsorted(cumulated, total)))
-            weights.append(np.full(n_rounds, total / n_rounds))
+        if total == 0:  # out of reach of all fitted points
+            continue
+        rng = np.random.default_rng([graph.seed, *query.view(np.uint64).tolist()])
+        levels = (rng.random() + np.arange(n_rounds)) / n_rounds * total
+        last = np.searchsorted(cumulated, total)  # rounding may take a level beyond it
+        columns.append(np.minimum(np.searchsorted(cumulated, levels, side="right"), last))
+        rows.append(np.full(n_rounds, i))
+        weights.append(np.full(n_rounds, total / n_rounds))
     if not rows:
         return scipy.sparse.csr_array((len(queries), len(points)))
     entries = np.concatenate(weights), (np.concatenate(rows), np.concatenate(columns))

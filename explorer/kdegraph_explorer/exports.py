@@ -31,7 +31,7 @@ class Export:
     make : callable
         ``make(session) -> bytes``
     reproducible : bool
-        Whether it holds results, which then are those that depend on the choices alone; see
+        Whether it holds results, which then are those of the present choices; see
         `Session.reproduce`.
     """
 

@@ -51,9 +51,6 @@ MIN_PRODUCTS = 80
 class Request:
     """What to compute; the parameters are those of `kdegraph.similarity_graph`, `knn_graph` and
     `spectral_clustering`.
-
-    With `reproducible`, the eigenvectors do not start from those of an earlier result: the outcome
-    depends on the request alone to the last bit, and not only within the tolerance.
     """
 
     dataset: Dataset
@@ -64,7 +61,6 @@ class Request:
     seed: int = 0
     # Whether the full graph is wanted, too; there is none of more than `FULL_UP_TO` points.
     with_full: bool = False
-    reproducible: bool = False
 
     @property
     def methods(self):
@@ -141,7 +137,6 @@ class Pipeline:
 
     def __init__(self):
         self._memory = {}
-        self._warm = set()  # methods whose eigenvectors started from those of an earlier result
         self._result = None
         self._ready = None  # publishes a result that has not been published yet
 
@@ -202,7 +197,7 @@ class Pipeline:
         """The request for a coarse graph, or None if the requested one is quick to build or known
         already.
         """
-        if request.reproducible or request.n_rounds == "auto" or request.n_rounds <= FEW_ROUNDS:
+        if request.n_rounds == "auto" or request.n_rounds <= FEW_ROUNDS:
             return None
         known = self._known(("kde", "graph"), self._kde(request, sigma, None)[0])
         few_draws = request.dataset.n_points * request.n_rounds <= MANY_DRAWS
@@ -340,35 +335,23 @@ class Pipeline:
             if request.n_clusters == "auto"
             else max(N_EIGENVALUES, request.n_clusters + 2)
         )
-        if request.reproducible and method in self._warm:
-            for stage in ("spectrum", "clusters", "scores"):
-                self._memory.pop((method, stage), None)
-        known_key, known, _ = self._memory.get((method, "spectrum"), ((None, 0, None), None, None))
+        known_key = self._memory.get((method, "spectrum"), ((None, 0, None),))[0]
         if known_key[0] == graph_key:
             wanted = max(wanted, known_key[1])  # more eigenvalues than needed do no harm: keep them
         n_counted = self._n_counted(method, graph_key, adjacency)
         wanted = min(wanted, n_counted or adjacency.shape[0])
-        # After a small move of a slider the last eigenvectors are nearly right.
-        start = (
-            known
-            if known is not None and known_key[0][0] is request.dataset and not request.reproducible
-            else None
-        )
 
         def solve():
             progress("eigenvalues", 0.0)
-            found = find_spectrum(
+            return find_spectrum(
                 adjacency,
                 wanted,
-                v0=start,
                 seed=request.seed,
                 tol=TOLERANCE,
                 max_products=max_products(adjacency),
                 smallest_component="auto" if n_counted else 1,
                 progress=progress,
             )
-            self._warm = self._warm - {method} if start is None else self._warm | {method}
-            return found
 
         return (graph_key, wanted, request.seed), solve
 

@@ -2,7 +2,6 @@
 
 import threading
 from contextlib import contextmanager
-from dataclasses import replace
 
 from . import compiling
 from .algorithm.trees import TreeKeeper
@@ -70,7 +69,7 @@ class Session:
         self.origin = None
         self._requested = None
         self._stages = ProgressRows()
-        self._waiting = []  # callbacks for a reproducible result
+        self._waiting = []  # callbacks for the result of the present choices
         # The snapshot that is being restored, until its data are on the screen.
         self._restored = None
         self._cancelled = False  # since the beginning of the last upload
@@ -164,30 +163,24 @@ class Session:
         self._request()
 
     def reproduce(self, callback):
-        """Call ``callback()`` on the session's thread once there is a result that depends on the
-        present choices alone.
+        """Call ``callback()`` on the session's thread once there is a result of the present choices.
 
-        What is shown while sliders move starts from the eigenvectors before, and may differ from
-        that within the tolerance. When the work fails or is cancelled, the callback is forgotten.
+        When the work fails or is cancelled, the callback is forgotten.
         """
-        request = self._reproducible_request()
+        request = self.state.request()
         if request is not None:
             self._waiting.append(callback)
             self._compute.request(request)
 
-    def _reproducible_request(self):
-        request = self.state.request()
-        return None if request is None else replace(request, reproducible=True)
-
     def _reproduced(self):
-        """Nothing is under way any more: call those who wait for a reproducible result."""
+        """Nothing is under way any more: serve those who wait for the present result."""
         if not self._waiting:
             return
         if self.state.error:
             self._waiting.clear()
-        elif self.state.result.request != self._reproducible_request():
+        elif self.state.result.request != self.state.request():
             # The choices have changed in the meantime.
-            self._compute.request(self._reproducible_request())
+            self._compute.request(self.state.request())
         else:
             waiting, self._waiting = self._waiting, []
             for callback in waiting:

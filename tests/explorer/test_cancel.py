@@ -37,9 +37,7 @@ def few_are_many(monkeypatch):
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 5, 8, 11, 14, 18, 22])
 def test_stopped_anywhere_the_next_result_is_that_of_a_fresh_start(few_are_many, number):
     dataset = datasets.make("moons", n=1500, seed=0)
-    first, second = (
-        Request(dataset, sigma=sigma, n_rounds=20, reproducible=True) for sigma in (0.1, 0.12)
-    )
+    first, second = (Request(dataset, sigma=sigma, n_rounds=20) for sigma in (0.1, 0.12))
     pipe, published = Pipeline(), []
     with pytest.raises(Cancelled):
         pipe.run(first, stop_at(number), lambda result, enough=False: published.append(result))

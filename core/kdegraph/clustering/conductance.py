@@ -1,13 +1,14 @@
 """Conductance of clusters."""
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
-from kdegraph.spectral.checked_graph import check_adjacency
+from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency
 
 
-def conductance(adjacency, labels):
+def conductance(adjacency: AdjacencyLike, labels: ArrayLike) -> NDArray[np.float64]:
     """Conductance ``w(S, V \\ S) / vol(S)`` of every cluster S of a graph.
 
     Parameters
@@ -32,6 +33,15 @@ def conductance(adjacency, labels):
     Notes
     -----
     Cost: O(number of edges).
+
+    Examples
+    --------
+    Of the triangle in a graph of four vertices, one edge of seven ends leads outside:
+
+    >>> from kdegraph import conductance
+    >>> A = [[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 1], [0, 0, 1, 0]]
+    >>> conductance(A, [0, 0, 0, 1]).round(3).tolist()
+    [0.143, 1.0]
     """
     graph = check_adjacency(adjacency)
     return conductances_of(graph, _check_labels(labels, graph.n))
@@ -41,7 +51,8 @@ def _check_labels(labels, n):
     array = np.asarray(labels)
     if array.dtype.kind not in "iub":
         raise TypeError(
-            f"labels must be whole numbers, got dtype {array.dtype}; np.unique(labels, return_inverse=True)[1] turns names into numbers"
+            f"labels must be whole numbers, got dtype {array.dtype}; "
+            "np.unique(labels, return_inverse=True)[1] turns names into numbers"
         )
     if array.shape != (n,):
         raise ValueError(f"labels must have shape ({n},), one per vertex, got {array.shape}")
@@ -49,9 +60,10 @@ def _check_labels(labels, n):
 
 
 def conductances_of(graph, labels):
+    """The conductances of the clusters of a `CheckedGraph`."""
     values, number = np.unique(labels, return_inverse=True)
     n_noise = int(np.sum(values < 0))
-    number = np.maximum(number - n_noise, -1)  # all noise in one
+    number = np.maximum(number - n_noise, -1)  # all noise is one set
     cut = np.zeros(graph.n)
     parallel.run(_cut_weights, graph.n, graph.matrix, number, cut)
     member, k = number >= 0, len(values) - n_noise

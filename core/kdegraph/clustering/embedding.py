@@ -1,4 +1,4 @@
-"""From eigenvectors to cluster labels: the rows that represent vertices, and two ways to part them."""
+"""From eigenvectors to labels: the rows that represent vertices, and two ways to cluster them."""
 
 import numpy as np
 import scipy.linalg
@@ -8,10 +8,11 @@ from threadpoolctl import threadpool_limits
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 
-SAMPLE = 20_000  # k-means starts from so many rows at most
-# Coordinates beyond this many times the root mean square of their column say no more than this.
-FAR = 1e3
-DISTINCT = 4  # decimals to which rows are told apart, in units of the root mean square
+KMEANS_ROWS = 20_000  # k-means is fitted to at most so many rows
+# Coordinates are scaled down to this many times the root mean square of their column.
+MAX_COORDINATE = 1e3
+# Decimals to which rows are told apart, in units of the root mean square.
+ROW_DECIMALS = 4
 
 
 def embed(graph, spectrum, k, vertices, kind):
@@ -19,7 +20,7 @@ def embed(graph, spectrum, k, vertices, kind):
 
     Parameters
     ----------
-    graph : Graph
+    graph : CheckedGraph
     spectrum : Spectrum
     k : int
         Number of eigenvectors to use.
@@ -34,19 +35,7 @@ def embed(graph, spectrum, k, vertices, kind):
     """
     degrees = graph.degrees[vertices]
     weight = degrees / degrees.mean()
-    rows = np.zeros((graph.n, k))
-    rows[vertices] = spectrum.eigenvectors[vertices, :k] / np.sqrt(weight)[:, None]
-    # An eigenvector is accurate to an absolute error, which the division magnifies at vertices of
-    # tiny degree (outliers). The rows of an exact one obey row = mean of the neighbors' rows / (1 -
-    # eigenvalue), and those neighbors are mostly of larger degree.
-    smooth = np.empty_like(rows)
-    parallel.run(_neighbor_means, graph.n, graph.matrix, graph.degrees, rows, smooth)
-    remaining = 1.0 - spectrum.eigenvalues[:k]
-    rows = np.where(
-        remaining > 0.5,
-        smooth[vertices] / np.where(remaining > 0.5, remaining, 1.0),
-        rows[vertices],
-    )
+    rows = _degree_rows(graph, spectrum, k, vertices, weight)
     if kind == "row":
         lengths = np.linalg.norm(rows, axis=1)
         return rows / np.where(lengths > 0, lengths, 1.0)[:, None]
@@ -54,11 +43,29 @@ def embed(graph, spectrum, k, vertices, kind):
         return rows * np.sqrt(weight)[:, None] * np.sqrt(len(vertices))
     rows *= np.sqrt(len(vertices))
     largest = np.abs(rows).max(axis=0)
-    return rows * np.where(largest > FAR, FAR / largest, 1.0)
+    return rows * np.where(largest > MAX_COORDINATE, MAX_COORDINATE / largest, 1.0)
+
+
+def _degree_rows(graph, spectrum, k, vertices, weight):
+    """The rows of ``D^-1/2 U``, with degrees in units of their mean.
+
+    An eigenvector is accurate to an absolute error, which the division magnifies at vertices of
+    tiny degree (outliers). The rows of an exact one obey row = mean of the neighbors' rows / (1 -
+    eigenvalue), and those neighbors mostly have larger degrees; this is used instead where 1 -
+    eigenvalue is not small.
+    """
+    rows = np.zeros((graph.n, k))
+    rows[vertices] = spectrum.eigenvectors[vertices, :k] / np.sqrt(weight)[:, None]
+    smooth = np.empty_like(rows)
+    parallel.run(_neighbor_means, graph.n, graph.matrix, graph.degrees, rows, smooth)
+    remaining = 1.0 - spectrum.eigenvalues[:k]
+    usable = remaining > 0.5
+    return np.where(usable, smooth[vertices] / np.where(usable, remaining, 1.0), rows[vertices])
 
 
 @jit
 def _neighbor_means(start, stop, matrix, degrees, rows, means):
+    """Weighted means of the rows of each vertex's neighbors."""
     indptr, indices, weights = matrix
     for i in range(start, stop):
         means[i] = 0.0
@@ -78,24 +85,21 @@ def kmeans(rows, k, seed, n_init):
     """
     rng = np.random.default_rng(seed)
     sample = rows
-    if len(rows) > SAMPLE:
-        chosen = rng.choice(len(rows), SAMPLE, replace=False)
-        extreme = np.concatenate(
-            [np.argmax(rows, axis=0), np.argmin(rows, axis=0)]
-        )  # a small cluster must not be left out
-        sample = rows[np.union1d(chosen, extreme)]
-    k = min(k, len(np.unique(np.round(sample, DISTINCT), axis=0)))
+    if len(rows) > KMEANS_ROWS:
+        chosen = rng.choice(len(rows), KMEANS_ROWS, replace=False)
+        # The extremes belong to the sample so that a small cluster is not left out.
+        extremes = np.concatenate([np.argmax(rows, axis=0), np.argmin(rows, axis=0)])
+        sample = rows[np.union1d(chosen, extremes)]
+    k = min(k, len(np.unique(np.round(sample, ROW_DECIMALS), axis=0)))
     state = int(rng.integers(2**32))
-    with threadpool_limits(
-        1, user_api="openmp"
-    ):  # threads that wait for each other cost more than such small steps
+    # With several threads, the small steps of k-means wait longer for each other than they work.
+    with threadpool_limits(1, user_api="openmp"):
         fitted = KMeans(k, n_init=n_init, random_state=state).fit(sample)
         return fitted.labels_ if len(sample) == len(rows) else fitted.predict(rows)
 
 
 def cluster_qr(rows):
-    """Labels by the method of Damle, Minden and Ying ("Simple, direct and efficient multi-way
-    spectral clustering", 2019).
+    """Labels by a pivoted QR factorization.
 
     As many vertices as there are columns are chosen by a QR factorization with pivoting, in
     directions as different as can be; each row is labeled by the one of the orthogonal axes nearest
@@ -104,6 +108,11 @@ def cluster_qr(rows):
     Returns
     -------
     (m,) int32 array
+
+    References
+    ----------
+    A. Damle, V. Minden, L. Ying, "Simple, direct and efficient multi-way spectral clustering",
+    Information and Inference 8 (2019), 181-203.
     """
     k = rows.shape[1]
     _, pivots = scipy.linalg.qr(rows.T, mode="r", pivoting=True)

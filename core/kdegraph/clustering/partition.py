@@ -1,8 +1,11 @@
-"""Spectral clustering of a graph, and the conductance of its clusters."""
+"""Spectral clustering of a graph."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.clustering.conductance import conductances_of
 from kdegraph.clustering.embedding import cluster_qr, embed, kmeans
@@ -11,19 +14,21 @@ from kdegraph.eigengap import suggest_n_clusters
 from kdegraph.geometry.neighbors import unit_scale
 from kdegraph.runtime.progress import stage_progress
 from kdegraph.runtime.responsive import responsive
-from kdegraph.spectral.checked_graph import check_adjacency
+from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
 from kdegraph.spectral.spectrum import Spectrum
 from kdegraph.spectral.spectrum import spectrum as compute_spectrum
 from kdegraph.validation import check_choice, check_count, check_points, check_seed
 
 EMBEDDINGS = ("degree", "row", "plain")
 ROUNDINGS = ("kmeans", "cluster_qr")
-AUTO_COMPONENTS = 20  # eigenvalues from which n_clusters="auto" is read
+AUTO_EIGENVALUES = 20  # from which n_clusters="auto" is read
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Clustering:
-    """A partition of the vertices of a graph.
+    """A partition of the vertices of a graph, as `spectral_clustering` returns it.
+
+    Two objects are equal only if they are the same object.
 
     Attributes
     ----------
@@ -37,16 +42,26 @@ class Clustering:
         Vertices without an edge: their labels are those of their nearest points, not of the graph.
     spectrum : Spectrum or None
         Of the graph without its isolated vertices and small components; None if it has no edges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kdegraph import spectral_clustering
+    >>> blocks = np.kron(np.eye(2), np.ones((3, 3))) - np.eye(6)
+    >>> spectral_clustering(blocks + 0.01, 2).labels.tolist()
+    [0, 0, 0, 1, 1, 1]
     """
 
-    labels: np.ndarray = field(repr=False)
+    labels: NDArray[np.int32] = field(repr=False)
     n_clusters: int
-    conductances: np.ndarray
-    isolated: np.ndarray = field(repr=False)
+    conductances: NDArray[np.float64]
+    isolated: NDArray[np.int64] = field(repr=False)
     spectrum: Spectrum | None = field(repr=False)
 
 
-def vertices_in_clusters(adjacency, smallest_component="auto"):
+def vertices_in_clusters(
+    adjacency: AdjacencyLike, smallest_component: int | Literal["auto"] = "auto"
+) -> NDArray[np.int64]:
     """Find the vertices in connected components that are large enough to be clusters.
 
     Parameters
@@ -54,7 +69,7 @@ def vertices_in_clusters(adjacency, smallest_component="auto"):
     adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
         Symmetric weights, finite and >= 0.
     smallest_component : int or "auto", default="auto"
-        As for `spectrum`: which has so many eigenvalues as this finds vertices.
+        As for `spectrum`, which has as many eigenvalues as this finds vertices.
 
     Returns
     -------
@@ -72,25 +87,23 @@ def vertices_in_clusters(adjacency, smallest_component="auto"):
     Cost: O(number of edges).
     """
     graph = check_adjacency(adjacency)
-    return np.flatnonzero(
-        graph.sizes[graph.component] >= graph.smallest_component(smallest_component)
-    )
+    return graph.in_components(graph.smallest_component(smallest_component))
 
 
 @responsive
 def spectral_clustering(
-    adjacency,
-    n_clusters,
+    adjacency: AdjacencyLike,
+    n_clusters: int | Literal["auto"],
     *,
-    seed=None,
-    embedding="row",
-    assign_labels="kmeans",
-    n_init=3,
-    smallest_component="auto",
-    spectrum=None,
-    points=None,
-    progress=None,
-):
+    seed: int | np.random.RandomState | np.random.Generator | None = None,
+    embedding: Literal["degree", "row", "plain"] = "row",
+    assign_labels: Literal["kmeans", "cluster_qr"] = "kmeans",
+    n_init: int = 3,
+    smallest_component: int | Literal["auto"] = "auto",
+    spectrum: Spectrum | None = None,
+    points: ArrayLike | None = None,
+    progress: Callable[[str, float], object] | None = None,
+) -> Clustering:
     """Partition a graph by the eigenvectors of its normalized Laplacian.
 
     Parameters
@@ -134,16 +147,17 @@ def spectral_clustering(
         components that are not too small).
 
     Notes
-    ----- *Isolated vertices* use up no cluster: each gets the label of its nearest point that has
-    an edge (in the metric of the kernel), or -1 where no points are known. In a graph without any
-    edge there is one cluster, with every vertex; asking for more is an error.
+    -----
+    *Isolated vertices* use up no cluster: each gets the label of its nearest point that has an edge
+    (in the metric of the kernel), or -1 if no points are known. In a graph without any edge there
+    is one cluster, with every vertex; asking for more is an error.
 
     *Small components*, such as pairs of outliers that drew each other, use up no cluster either:
     each joins, as a whole, the cluster of its nearest point (without points: the largest). With
     data that have outliers or heavy tails they would otherwise be the clusters found, as their
     conductance is 0.
 
-    *Components.* If the graph has `n_clusters` other connected components or more, those with the
+    *Components.* If the graph has `n_clusters` or more other connected components, those with the
     most vertices are the clusters, and the rest joins in the same way. All conductances are 0 then.
     With fewer components, each is a cluster or a union of clusters.
 
@@ -162,6 +176,21 @@ def spectral_clustering(
 
     *Large graphs.* k-means is fitted to at most 20,000 random vertices, and all others join the
     nearest center.
+
+    References
+    ----------
+    U. von Luxburg, "A tutorial on spectral clustering", Statistics and Computing 17 (2007),
+    395-416. P. Macgregor, H. Sun, "Fast approximation of similarity graphs with kernel density
+    estimation", NeurIPS 2023.
+
+    Examples
+    --------
+    >>> import kdegraph
+    >>> X = kdegraph.datasets.make("moons", n=1000, seed=0).X
+    >>> graph = kdegraph.similarity_graph(X, sigma=0.1, seed=0)
+    >>> found = kdegraph.spectral_clustering(graph, 2)
+    >>> found.n_clusters, bool(found.conductances.max() < 0.01)
+    (2, True)
     """
     seed = 0 if seed is None else check_seed(seed)
     check_choice(embedding, "embedding", EMBEDDINGS)
@@ -172,64 +201,67 @@ def spectral_clustering(
     if automatic:
         check_choice(n_clusters, "n_clusters", ("auto",))
     else:
-        n_clusters = check_count(
-            n_clusters,
-            "n_clusters",
-            maximum=graph.n,
-            reason=f"(the number of vertices), here {graph.n}",
-        )
+        reason = f"(the number of vertices), here {graph.n}"
+        n_clusters = check_count(n_clusters, "n_clusters", maximum=graph.n, reason=reason)
     points, kernel = _check_points(adjacency, points, graph.n)
-    isolated = graph.isolated
-    if len(isolated) == graph.n:
-        if not automatic and n_clusters > 1:
-            raise ValueError(
-                f"n_clusters must be 1 for a graph without edges, got {n_clusters}: all {graph.n} vertices are isolated; use a larger sigma"
-            )
-        return Clustering(np.zeros(graph.n, np.int32), 1, np.zeros(1), isolated, None)
-    least = _smallest(smallest_component, graph, 1 if automatic else n_clusters)
-    wanted = min(AUTO_COMPONENTS, graph.n_in_components(least)) if automatic else n_clusters
-    if not _reusable(spectrum, graph, wanted, least, automatic):
+    if len(graph.isolated) == graph.n:
+        return _cluster_without_edges(graph, 1 if automatic else n_clusters)
+
+    min_size = _smallest(smallest_component, graph, 1 if automatic else n_clusters)
+    k = min(AUTO_EIGENVALUES, graph.n_in_components(min_size)) if automatic else n_clusters
+    if spectrum is None or not _is_reusable(spectrum, graph, min_size, 3 if automatic else k):
         spectrum = compute_spectrum(
-            graph, wanted, seed=seed, smallest_component=least, progress=progress
+            graph, k, seed=seed, smallest_component=min_size, progress=progress
         )
     if automatic:
         n_clusters = suggest_n_clusters(spectrum.eigenvalues)
+
     if progress is not None:
         progress("k-means", 0.0)
-    counted = graph.sizes >= max(spectrum.smallest_component, 2)
-    if counted.sum() >= n_clusters:
-        cluster = np.full(len(graph.sizes), -1, np.int32)
-        cluster[np.argsort(-graph.sizes, kind="stable")[:n_clusters]] = np.arange(n_clusters)
-        labels = cluster[graph.component]
+    min_size = max(spectrum.smallest_component, 2)
+    if np.sum(graph.sizes >= min_size) >= n_clusters:
+        labels = _largest_components(graph, n_clusters)
     else:
-        main = np.flatnonzero(counted[graph.component])
-        rows = embed(graph, spectrum, n_clusters, main, embedding)
+        vertices = graph.in_components(min_size)
+        rows = embed(graph, spectrum, n_clusters, vertices, embedding)
         labels = np.full(graph.n, -1, np.int32)
-        labels[main] = (
+        labels[vertices] = (
             kmeans(rows, n_clusters, seed, n_init)
             if assign_labels == "kmeans"
             else cluster_qr(rows)
         )
-    _join_rest(graph, points, kernel, labels)
-    if points is not None and len(isolated):
-        linked = np.flatnonzero(labels >= 0)
-        labels[isolated] = labels[
-            linked[nearest_points(points[linked], points[isolated], kernel)[1]]
-        ]
-    labels = _in_order(labels)
+    _join_small_components(graph, points, kernel, labels)
+    _join_isolated(graph, points, kernel, labels)
+    labels = _numbered_by_first_member(labels)
     conductances = conductances_of(graph, labels)
-    return Clustering(labels, len(conductances), conductances, isolated, spectrum)
+    return Clustering(labels, len(conductances), conductances, graph.isolated, spectrum)
+
+
+def _cluster_without_edges(graph, n_clusters):
+    """One cluster with all vertices of a graph without edges."""
+    if n_clusters > 1:
+        raise ValueError(
+            f"n_clusters must be 1 for a graph without edges, got {n_clusters}: all {graph.n} "
+            "vertices are isolated; use a larger sigma"
+        )
+    return Clustering(np.zeros(graph.n, np.int32), 1, np.zeros(1), graph.isolated, None)
+
+
+def _largest_components(graph, n_clusters):
+    """Labels for the vertices of the largest components, one cluster each; -1 for all others."""
+    cluster = np.full(len(graph.sizes), -1, np.int32)
+    cluster[np.argsort(-graph.sizes, kind="stable")[:n_clusters]] = np.arange(n_clusters)
+    return cluster[graph.component]
 
 
 def _check_points(adjacency, points, n):
-    """Return the points or None, and the name of the kernel, in whose metric distances are
-    measured, if known.
+    """Return the points, scaled to a moderate size, or None, and the name of the kernel, in whose
+    metric distances are measured, or None.
     """
-    kernel = getattr(adjacency, "kernel", None)
+    graph = graph_parts(adjacency)
+    points, kernel = graph.points if points is None else points, graph.kernel
     if points is None:
-        points = getattr(adjacency, "points", None)
-        if points is None:
-            return None, kernel
+        return None, kernel
     points = check_points(points, "points")
     if len(points) != n:
         raise ValueError(
@@ -239,7 +271,7 @@ def _check_points(adjacency, points, n):
 
 
 def _smallest(smallest_component, graph, n_clusters):
-    """Vertices of the smallest components that count, at least 2."""
+    """The least size of components that count, at least 2."""
     least = max(2, graph.smallest_component(smallest_component))
     if smallest_component == "auto" and graph.n_in_components(least) < n_clusters:
         least = 2
@@ -248,32 +280,29 @@ def _smallest(smallest_component, graph, n_clusters):
             "that have an edge" if least == 2 else f"in connected components of at least {least}"
         )
         raise ValueError(
-            f"n_clusters must be at most the number of vertices {which}, {most} of {graph.n}, got {n_clusters}; "
-            "use a larger sigma or fewer clusters"
+            f"n_clusters must be at most the number of vertices {which}, {most} of {graph.n}, got "
+            f"{n_clusters}; use a larger sigma or fewer clusters"
         )
     return least
 
 
-def _reusable(spectrum, graph, k, least, automatic):
-    """Whether the given spectrum has what is needed."""
-    if spectrum is None:
-        return False
+def _is_reusable(spectrum, graph, min_size, n_eigenvalues):
+    """Whether the spectrum has enough eigenvalues and leaves out components below `min_size`."""
     if not isinstance(spectrum, Spectrum):
         raise TypeError(f"spectrum must be a Spectrum, got {type(spectrum).__name__}")
-    if len(spectrum.eigenvectors) != graph.n or not np.array_equal(
-        spectrum.isolated, graph.isolated
-    ):
+    n = len(spectrum.eigenvectors)
+    if n != graph.n or not np.array_equal(spectrum.isolated, graph.isolated):
         raise ValueError(
-            f"spectrum is not of this graph: it has {len(spectrum.eigenvectors)} vertices, {len(spectrum.isolated)} of them isolated, "
-            f"the graph has {graph.n} and {len(graph.isolated)}"
+            f"spectrum is not of this graph: it has {n} vertices, {len(spectrum.isolated)} of them "
+            f"isolated, the graph has {graph.n} and {len(graph.isolated)}"
         )
-    too_many = (graph.sizes >= spectrum.smallest_component) & (graph.sizes < least)
-    return not too_many.any() and spectrum.n_components >= (3 if automatic else k)
+    too_small = (graph.sizes >= spectrum.smallest_component) & (graph.sizes < min_size)
+    return not too_small.any() and spectrum.n_components >= n_eigenvalues
 
 
-def _join_rest(graph, points, kernel, labels):
-    """Give every component without labels, as a whole, that of its nearest point that has one;
-    isolated vertices keep theirs.
+def _join_small_components(graph, points, kernel, labels):
+    """Give every component without labels, as a whole, the label of its nearest point that has one
+    (without points that of the largest cluster); isolated vertices are left as they are.
     """
     rest = np.flatnonzero((labels < 0) & (graph.sizes[graph.component] > 1))
     if len(rest) == 0:
@@ -290,8 +319,17 @@ def _join_rest(graph, points, kernel, labels):
     labels[rest] = cluster[graph.component[rest]]
 
 
-def _in_order(labels):
-    """Number the clusters by their first members."""
+def _join_isolated(graph, points, kernel, labels):
+    """Give isolated vertices the labels of the nearest points that have one, if there are any."""
+    isolated = graph.isolated
+    if points is not None and len(isolated):
+        linked = np.flatnonzero(labels >= 0)
+        nearest = nearest_points(points[linked], points[isolated], kernel)[1]
+        labels[isolated] = labels[linked[nearest]]
+
+
+def _numbered_by_first_member(labels):
+    """Number the clusters in the order of their first members; negative labels become -1."""
     values, first, number = np.unique(labels, return_index=True, return_inverse=True)
     member = values >= 0
     new = np.full(len(values), -1, np.int32)

@@ -71,29 +71,25 @@ def convergence(graph, tree, n_eigenvalues, progress, publish):
     rounds = rounds_to_compare(graph.n_rounds)
     values = np.full((len(rounds), n_eigenvalues), np.nan)
     errors = np.full(len(rounds), np.nan)
-    last = None
     for i, n_rounds in enumerate(rounds.tolist()):
         progress("rounds", i / len(rounds))
         adjacency = adjacency_after(graph, tree, n_rounds)
         errors[i] = degree_error(adjacency, graph.kernel_degrees)
-        last = eigenvalues(adjacency, n_eigenvalues, values[i], last, progress)
+        eigenvalues(adjacency, n_eigenvalues, values[i], progress)
         publish(Convergence(rounds[: i + 1], values[: i + 1].copy(), errors[: i + 1].copy()))
     return Convergence(rounds, values, errors)
 
 
-def eigenvalues(adjacency, n_eigenvalues, out, start, progress):
-    """Write the smallest eigenvalues into `out`, and return the spectrum from which the next one
-    starts (None without edges).
-    """
+def eigenvalues(adjacency, n_eigenvalues, out, progress):
+    """Write the smallest eigenvalues into `out`; none if the graph has no edges."""
     n_counted = len(vertices_in_clusters(adjacency))
     if not n_counted:
-        return None
+        return
     k = min(n_eigenvalues, n_counted)
     found = spectrum(
-        adjacency, k, v0=start, seed=0, tol=TOLERANCE, smallest_component="auto", progress=progress
+        adjacency, k, seed=0, tol=TOLERANCE, smallest_component="auto", progress=progress
     )
     out[: found.n_components] = found.eigenvalues
-    return found
 
 
 def estimated_eigenvalues(graph, n_eigenvalues, progress):
@@ -117,5 +113,5 @@ def estimated_eigenvalues(graph, n_eigenvalues, progress):
         progress=progress,
     )
     values = np.full(n_eigenvalues, np.nan)
-    eigenvalues(better.adjacency, n_eigenvalues, values, None, progress)
+    eigenvalues(better.adjacency, n_eigenvalues, values, progress)
     return values, n_rounds
