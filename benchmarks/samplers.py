@@ -127,7 +127,7 @@ def by_recursive(X, kernel, n_rounds):
     solver = make_solver("auto", EPS)
     start = time.process_time()
     recursive.draw_neighbors(
-        kernel, build_tree(X, recursive.LEAF), solver, n_rounds, 0, recursive.STRATIFIED
+        kernel, build_tree(X, recursive.LEAF), solver, n_rounds, 0, "stratified"
     )
     return time.process_time() - start
 

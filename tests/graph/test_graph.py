@@ -13,7 +13,7 @@ import oracle
 import pytest
 import scipy.sparse
 from kdegraph import Cancelled, SimilarityGraph, similarity_graph
-from kdegraph.adjacency import MINIMUM, weighted_adjacency
+from kdegraph.adjacency import weighted_adjacency
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import build_tree
 from kdegraph.sampling.recursive import LEAF
@@ -117,7 +117,7 @@ def test_vertices_that_very_many_draw(n_rounds):
     neighbors[rng.integers(8, n, 100)] = -1
     neighbors[:8] = -1
     degrees = K.sum(axis=1)
-    A = weighted_adjacency(kernel, tree, degrees, neighbors, MINIMUM)
+    A = weighted_adjacency(kernel, tree, degrees, neighbors, independent=False)
     expected = oracle.weights_from_pairs(
         neighbors, K, np.minimum(n_rounds * K / degrees[:, None], 1.0)
     )

@@ -18,7 +18,7 @@ class _DistinctArrays(Compiler):
         super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
 
 
-def jit(function=None, *, reassociate=False, distinct=False):
+def jit(function=None, *, reassociate=False, distinct=False, inline=False):
     """Compile `function` when it is first called, without the GIL, or take the machine code from
     the cache.
 
@@ -28,6 +28,9 @@ def jit(function=None, *, reassociate=False, distinct=False):
     `distinct` promises that what the function writes through one of its arrays it neither reads nor
     writes through another one. Without it no loop is vectorized that writes to one array and takes
     entries of another by computed numbers.
+
+    `inline` copies the machine code of the function into its callers. This pays for short functions
+    that are called often with tuples of arrays, as a call counts the references to each array.
     """
     options = {
         "nogil": True,
@@ -35,6 +38,8 @@ def jit(function=None, *, reassociate=False, distinct=False):
         "fastmath": REASSOCIATE if reassociate else {"contract"},
         "no_cfunc_wrapper": True,  # nobody calls kernels from C
     }
+    if inline:
+        options["forceinline"] = True
     if distinct:
         options["pipeline_class"] = _DistinctArrays
 

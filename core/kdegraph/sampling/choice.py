@@ -4,7 +4,7 @@ from kdegraph.geometry.tree import box_distances
 from kdegraph.kde.dispatch import Direct, choose_for_degrees
 from kdegraph.sampling import rows
 from kdegraph.sampling.rejection import sampler as rejection
-from kdegraph.sampling.rejection.target_groups import Groups
+from kdegraph.sampling.rejection.target_groups import group_targets
 
 # Costs in ns. Rows up to TRIFLE are taken at once; up to AT_ONCE, as estimating the alternative
 # would take as long, the extent of points decides: the alternative is taken if the exponent between
@@ -36,15 +36,12 @@ def choose_sampler(kernel, tree, eps, n_rounds, sampler):
         )
     if sampler == "rows":
         return "rows", None, None
-    method, groups = choose_for_degrees(kernel, tree, eps), Groups.of(kernel, tree, n_rounds)
+    method, groups = choose_for_degrees(kernel, tree, eps), group_targets(kernel, tree, n_rounds)
     certain = rows_cost > CERTAIN and not (
         isinstance(method, Direct) and tree.points.shape[1] > FEW
     )
     limit = rows_cost if certain else CLEARLY * rows_cost
     left = limit - method.cost
-    if (
-        sampler == "auto"
-        and rejection.estimate_cost(kernel, tree, groups, n_rounds, limit=left) > left
-    ):
+    if sampler == "auto" and rejection.estimate_cost(kernel, tree, groups, n_rounds) > left:
         return "rows", None, None
     return "rejection", method, groups
