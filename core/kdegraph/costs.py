@@ -69,8 +69,38 @@ class RejectionCosts(NamedTuple):
     overhead: float = 1.3
 
 
+class SamplerChoice(NamedTuple):
+    """What decides between rows and rejection, `kdegraph.sampling.choice`.
+
+    Attributes
+    ----------
+    small_rows : float
+        Rows of at most this cost are taken at once.
+    estimation : float
+        Rows that cost less are compared by the extent of the points alone, as the estimates would
+        take as long.
+    extent : float
+        Number: rejection is taken there if the largest exponent between two points, to the power d
+        + 1/2, is at most this.
+    certain : float
+        The estimate for rejection is uncertain where rows cost at most this.
+    max_certain_dimension : int
+        It is uncertain, too, in more dimensions if the degrees are computed from all pairs.
+    uncertain_share : float
+        Factor: an uncertain estimate for rejection must be at most this share of the cost of rows.
+    """
+
+    small_rows: float = 1.5e6
+    estimation: float = 4.2e6
+    extent: float = 5e9
+    certain: float = 3e7
+    max_certain_dimension: int = 14
+    uncertain_share: float = 0.8
+
+
 ROW_COSTS = RowCosts()
 REJECTION_COSTS = RejectionCosts()
+SAMPLER_CHOICE = SamplerChoice()
 
 # ---------------------------------------------------------------- nearest neighbors
 

@@ -236,7 +236,7 @@ def build_alias_table(threshold, alias, workspace):
     count, total = threshold.size, 0.0
     for k in range(count):
         total += threshold[k]
-    # Two stacks share the workspace: small weights grow from its beginning, large ones from its end.
+    # Two stacks share the workspace: small weights from its beginning, large ones from its end.
     small, large = 0, count
     for k in range(count):
         threshold[k] = threshold[k] / total * count
