@@ -30,18 +30,15 @@ from kdegraph.sampling import recursive, rows
 from kdegraph.sampling.choice import choose_sampler
 from kdegraph.sampling.rejection import sampler as rejection
 
-PAIRS = 5e7  # rows are measured on at most so many pairs
-LONG, MOST_PARTS = (
-    2.0,
-    50,
-)  # seconds from which "rejection" is measured on a part of the targets; the smallest is the 50th
+PAIRS = 5e7  # rows are measured on at most this number of pairs
+# Seconds from which "rejection" is measured on a part of the targets, at least one in 50.
+LONG = 2.0
+MOST_PARTS = 50
 RECURSIVE = 10_000  # points up to which the recursive sampler is measured
-EPS = 0.01  # of the kernel degrees
-DIMENSIONS, SIZES, SIGMAS = (
-    (1, 2, 3, 5, 8, 20, 50),
-    (1_000, 10_000, 100_000),
-    (0.03, 0.3, 1.0, 3.0, 30.0, 300.0),
-)
+EPS = 0.01  # relative error of the kernel degrees
+DIMENSIONS = (1, 2, 3, 5, 8, 20, 50)
+SIZES = (1_000, 10_000, 100_000)
+SIGMAS = (0.03, 0.3, 1.0, 3.0, 30.0, 300.0)
 
 
 def clusters(n, d):
@@ -80,7 +77,7 @@ def by_rows(kernel, tree, n_rounds):
 
 
 def by_rejection(kernel, tree, n_rounds, part=1):
-    """With `part` > 1 on every so manieth group of targets, and extrapolated."""
+    """With `part` > 1 measured on one of `part` groups of targets, and extrapolated."""
     start = time.process_time()
     _, method, groups = choose_sampler(kernel, tree, EPS, n_rounds, "rejection")
     if part == 1:
@@ -88,9 +85,8 @@ def by_rejection(kernel, tree, n_rounds, part=1):
         rejection.draw_neighbors(kernel, tree, degrees, n_rounds, 0, groups=groups)
         return time.process_time() - start
     seconds, n = time.process_time() - start, tree.order.size
-    some = replace(
-        groups, **{name: getattr(groups, name)[::part] for name in ("start", "stop", "low", "high")}
-    )
+    # Compiled code takes contiguous arrays only.
+    some = type(groups)(*(np.ascontiguousarray(array[::part]) for array in groups))
     picked = np.concatenate([np.arange(*ends) for ends in zip(some.start, some.stop, strict=True)])
     ones, degrees = np.ones(n), np.zeros(n)
     start = time.process_time()
@@ -127,7 +123,7 @@ def by_recursive(X, kernel, n_rounds):
     solver = make_solver("auto", EPS)
     start = time.process_time()
     recursive.draw_neighbors(
-        kernel, build_tree(X, recursive.LEAF), solver, n_rounds, 0, recursive.STRATIFIED
+        kernel, build_tree(X, recursive.LEAF), solver, n_rounds, 0, "stratified"
     )
     return time.process_time() - start
 
@@ -206,7 +202,8 @@ def main(dimensions, sizes, rounds, path):
     for name in ("auto / best", "auto / BLAS"):
         worst = max(table, key=lambda row: row[name])
         click.echo(
-            f"largest {name}: {worst[name]:.2f} at d = {worst['d']}, n = {worst['n']}, sigma = {worst['sigma']}"
+            f"largest {name}: {worst[name]:.2f} "
+            f"at d = {worst['d']}, n = {worst['n']}, sigma = {worst['sigma']}"
         )
     write(path, table)
 

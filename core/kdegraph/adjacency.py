@@ -1,4 +1,10 @@
-"""From sampled neighbors to the weighted adjacency matrix (the end of Algorithm 2)."""
+"""From sampled neighbors to the weighted adjacency matrix, the end of Algorithm 2.
+
+An edge that is drawn gets the Horvitz-Thompson weight: its kernel value over the probability that
+it is drawn, so that the matrix is an unbiased estimate of the kernel matrix.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -9,15 +15,112 @@ from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
 from kdegraph.runtime.threads import get_num_threads
 
-MINIMUM, COMPLEMENT = 0, 1
-MAX_BLOCKS = 8  # of rows that are transposed at the same time: each needs 8 n bytes
-RANKED = 256  # rows up to this length are sorted by counting smaller entries
-BATCH = 1024  # entries whose weights are computed at a time
-LANES = 8  # lengths are rounded up to whole vectors
-NONE = np.int32(2**31 - 1)  # the number of no vertex
+# Blocks of rows that are transposed at the same time; each needs 8 n bytes.
+MAX_TRANSPOSED_BLOCKS = 8
+# Rows up to this length are sorted by counting the smaller numbers, which is vectorized.
+MAX_COUNTED_LENGTH = 256
+# Entries of the matrix that are worked on at a time: their arrays stay in the first-level cache.
+ENTRIES_TOGETHER = 1024
+# Lengths are rounded up to this, so that loops leave no remainder.
+ENTRY_VECTOR = 8
+# Stands for no vertex and is larger than the number of any.
+NO_VERTEX = np.int32(2**31 - 1)
 
 
-def weighted_adjacency(kernel, tree, degrees, neighbors, inclusion, *, progress=None):
+class Drawn(NamedTuple):
+    """Who drew whom, all in the tree's order.
+
+    Attributes
+    ----------
+    neighbors : (n, L) int32
+        Whom each vertex drew; -1 for none.
+    start : (n + 1,) int64
+        Vertex j was drawn by ``incoming[start[j]:start[j + 1]]``.
+    incoming : int32
+        In increasing order, with the repetitions of `neighbors`.
+    """
+
+    neighbors: np.ndarray
+    start: np.ndarray
+    incoming: np.ndarray
+
+
+class EdgeLaw(NamedTuple):
+    """What the weights are computed from, see `weighted_adjacency`.
+
+    Attributes
+    ----------
+    code, inverse_sigma : int, float
+        The kernel.
+    points : (n, d) float64
+        In the tree's order.
+    inverse_degrees : (n,) float64
+        One over the kernel degrees; infinite for isolated vertices.
+    n_rounds : int
+        The paper's L.
+    independent : bool
+        Whether the L draws of a vertex are independent.
+    """
+
+    code: int
+    inverse_sigma: float
+    points: np.ndarray
+    inverse_degrees: np.ndarray
+    n_rounds: int
+    independent: bool
+
+
+class JoinedRows(NamedTuple):
+    """Rows of the matrix in the order in which they were finished.
+
+    Attributes
+    ----------
+    indices : int32
+        Original numbers of the vertices, ascending in each row.
+    values : float64
+    begin, count : (n,) int64
+        Row i, by its original number, has `count[i]` entries from ``begin[i]`` on.
+    """
+
+    indices: np.ndarray
+    values: np.ndarray
+    begin: np.ndarray
+    count: np.ndarray
+
+
+class RowWorkspace(NamedTuple):
+    """Arrays for the entries of some rows, which follow each other.
+
+    Attributes
+    ----------
+    found, number : int32
+        Positions in the tree's order, -1 for none, and original numbers.
+    rank : int32
+        Where the entry belongs.
+    sorted_found, sorted_number : int32
+        The same, sorted by the original numbers.
+    start, size : int64
+        Where each row starts among the entries found, and how many different ones it has.
+    own : (d + 1, capacity) float64
+        For each entry the coordinates of its row's vertex, and the inverse degree of that.
+    probability, miss, power : float64
+        For the probabilities of the edges.
+    """
+
+    found: np.ndarray
+    number: np.ndarray
+    rank: np.ndarray
+    sorted_found: np.ndarray
+    sorted_number: np.ndarray
+    start: np.ndarray
+    size: np.ndarray
+    own: np.ndarray
+    probability: np.ndarray
+    miss: np.ndarray
+    power: np.ndarray
+
+
+def weighted_adjacency(kernel, tree, degrees, neighbors, independent, *, progress=None):
     """The symmetric adjacency matrix with weights ``k(x_i, x_j) / (p_i(j) + p_j(i) - p_i(j)
     p_j(i))``.
 
@@ -29,50 +132,41 @@ def weighted_adjacency(kernel, tree, degrees, neighbors, inclusion, *, progress=
         Kernel degrees in the tree's order.
     neighbors : (n, L) int32
         Positions in the tree's order, -1 for none.
-    inclusion : int
-        What ``p_i(j)``, the probability that j is among the L draws of i, is taken to be:
-        `MINIMUM`, ``min(L k / deg(i), 1)``, the paper's formula without self-loops and the truth
-        for stratified draws; `COMPLEMENT`, ``1 - (1 - k / deg(i))^L``, the truth for independent
-        ones.
+    independent : bool
+        What the inclusion probability ``p_i(j)``, that j is among the L draws of i, is taken to be:
+        ``1 - (1 - k / deg(i))^L``, which holds for independent draws, or the paper's formula
+        without self-loops, ``min(L k / deg(i), 1)``, which holds for stratified ones.
 
     Returns
     -------
     csr_array
-        (n, n) in the order of the original points, sorted, without duplicates; O(n L^2) for the
-        small L that is usual, O(n L log L) always.
+        (n, n) in the order of the original points, sorted, without duplicates. O(n L^2) for the
+        small L that is usual, O(n L log L) for any.
     """
     n, n_rounds = neighbors.shape
-    in_start, incoming = _transpose(neighbors, partial_progress(progress, 0.0, 0.1))
+    drawn = _transpose(neighbors, partial_progress(progress, 0.0, 0.1))
     with np.errstate(divide="ignore"):
-        inverse = 1.0 / degrees
-    # All in the tree's order, where neighbors are near in memory, with room for all whom a vertex
-    # drew or was drawn by; only finished rows are put into the order of the original points.
-    room = n * n_rounds + incoming.size
-    union, values, begins, count = (
-        np.empty(room, np.int32),
-        np.empty(room),
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
+        inverse_degrees = 1.0 / degrees
+    law = EdgeLaw(
+        kernel.code, kernel.inverse_sigma, tree.points, inverse_degrees, n_rounds, bool(independent)
     )
-    longest = n_rounds + int(np.diff(in_start).max())
+    # Rows are joined in the tree's order, where neighbors are near in memory. Only finished rows
+    # are put into the order of the original points.
+    most = n * n_rounds + drawn.incoming.size
+    rows = JoinedRows(
+        np.empty(most, np.int32), np.empty(most), np.empty(n, np.int64), np.empty(n, np.int64)
+    )
+    longest = n_rounds + int(np.diff(drawn.start).max())
     parallel.run(
-        _join_rows, n, kernel.code, kernel.inverse_sigma, tree.points, tree.order, inverse, inclusion, neighbors, in_start, incoming,
-        longest, union, values, begins, count, progress=partial_progress(progress, 0.1, 0.8),
+        _join_rows, n, drawn, law, tree.order, longest, rows,
+        progress=partial_progress(progress, 0.1, 0.8),
     )  # fmt: skip
-    del incoming
-    indptr = np.concatenate([[0], np.cumsum(count)])
+    del drawn
+    indptr = np.concatenate([[0], np.cumsum(rows.count)])
     kind = np.int32 if indptr[-1] < 2**31 else np.int64
     indices, data = np.empty(indptr[-1], kind), np.empty(indptr[-1])
     parallel.run(
-        _put_rows,
-        n,
-        union,
-        values,
-        begins,
-        indptr,
-        indices,
-        data,
-        progress=partial_progress(progress, 0.8, 1.0),
+        _put_rows, n, rows, indptr, indices, data, progress=partial_progress(progress, 0.8, 1.0)
     )
     matrix = scipy.sparse.csr_array((data, indices, indptr.astype(kind)), shape=(n, n))
     matrix.has_sorted_indices = matrix.has_canonical_format = True
@@ -80,46 +174,32 @@ def weighted_adjacency(kernel, tree, degrees, neighbors, inclusion, *, progress=
 
 
 def _transpose(neighbors, progress):
-    """Who drew each vertex: ``incoming[in_start[j]:in_start[j + 1]]``, in increasing order, with
-    the repetitions of `neighbors`.
-    """
+    """`Drawn` by counting sort, block of rows by block of rows."""
     n = len(neighbors)
-    blocks = max(1, min(get_num_threads(), MAX_BLOCKS, n // 4096))
+    blocks = max(1, min(get_num_threads(), MAX_TRANSPOSED_BLOCKS, n // 4096))
     place = np.zeros((blocks, n), np.int64)
-    rows = -(-n // blocks)
+    block_size = -(-n // blocks)
     parallel.run(
-        _count_incoming,
-        blocks,
-        rows,
-        neighbors,
-        place,
-        chunk=1,
-        progress=partial_progress(progress, 0.0, 0.3),
-    )
-    total = place.sum(axis=0)
-    in_start = np.concatenate([[0], np.cumsum(total)])
-    # Where each block writes: after the blocks before it.
+        _count_incoming, blocks, block_size, neighbors, place,
+        chunk=1, progress=partial_progress(progress, 0.0, 0.3),
+    )  # fmt: skip
+    start = np.concatenate([[0], np.cumsum(place.sum(axis=0))])
+    # Each block writes after the blocks before it.
     np.cumsum(place[:-1], axis=0, out=place[1:])
     place[0] = 0
-    place += in_start[:-1]
-    incoming = np.empty(in_start[-1], np.int32)
+    place += start[:-1]
+    incoming = np.empty(start[-1], np.int32)
     parallel.run(
-        _list_incoming,
-        blocks,
-        rows,
-        neighbors,
-        place,
-        incoming,
-        chunk=1,
-        progress=partial_progress(progress, 0.3, 1.0),
-    )
-    return in_start, incoming
+        _list_incoming, blocks, block_size, neighbors, place, incoming,
+        chunk=1, progress=partial_progress(progress, 0.3, 1.0),
+    )  # fmt: skip
+    return Drawn(neighbors, start, incoming)
 
 
 @jit
-def _count_incoming(begin, end, rows, neighbors, place):
+def _count_incoming(begin, end, block_size, neighbors, place):
     for block in range(begin, end):
-        for i in range(block * rows, min((block + 1) * rows, neighbors.shape[0])):
+        for i in range(block * block_size, min((block + 1) * block_size, neighbors.shape[0])):
             for k in range(neighbors.shape[1]):
                 j = neighbors[i, k]
                 if j >= 0:
@@ -127,9 +207,9 @@ def _count_incoming(begin, end, rows, neighbors, place):
 
 
 @jit
-def _list_incoming(begin, end, rows, neighbors, place, incoming):
+def _list_incoming(begin, end, block_size, neighbors, place, incoming):
     for block in range(begin, end):
-        for i in range(block * rows, min((block + 1) * rows, neighbors.shape[0])):
+        for i in range(block * block_size, min((block + 1) * block_size, neighbors.shape[0])):
             for k in range(neighbors.shape[1]):
                 j = neighbors[i, k]
                 if j >= 0:
@@ -138,81 +218,71 @@ def _list_incoming(begin, end, rows, neighbors, place, incoming):
 
 
 @jit
-def _join_rows(
-    begin, end, code, scale, points, order, inverse_degrees, inclusion, neighbors, in_start, incoming, longest, union, values, begins, count
-):  # fmt: skip
-    """Write whom each vertex drew or was drawn by, once each, sorted by the original numbers, to
-    `union`, the weights to `values`.
-
-    The rows of a range follow each other without gaps: row i takes the place ``begins[order[i]]``
-    and has ``count[order[i]]`` entries. Many rows are worked on at a time, loop after loop over all
-    of them.
-    """
-    n_rounds = neighbors.shape[1]
-    capacity = BATCH + longest + LANES
-    # Rows by their numbers: what is unpacked has lost that it is contiguous.
-    whole = np.empty((5, capacity), np.int32)
-    found, number, rank, sorted_found, sorted_number = (
-        whole[0],
-        whole[1],
-        whole[2],
-        whole[3],
-        whole[4],
+def _allocate_workspace(n_entries, dimension):
+    size = ENTRIES_TOGETHER + n_entries + ENTRY_VECTOR
+    return RowWorkspace(
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(ENTRIES_TOGETHER + 1, np.int64),
+        np.empty(ENTRIES_TOGETHER, np.int64),
+        np.empty((dimension + 1, size)),
+        np.empty(size),
+        np.empty(size),
+        np.empty(size),
     )
-    columns = found  # it is not needed any more when these are written
-    starts, sizes = np.empty(BATCH + 1, np.int64), np.empty(BATCH, np.int64)
-    own, room = np.empty((points.shape[1] + 1, capacity)), np.empty((3, capacity))
-    place = begin * n_rounds + in_start[begin]
+
+
+@jit
+def _join_rows(begin, end, drawn, law, order, longest, rows):
+    """Join whom each of the vertices begin ... end - 1 drew and was drawn by, once each and sorted
+    by the original numbers, and compute the weights.
+
+    Many rows are worked on at a time, loop after loop over all of them, so that each is vectorized.
+    The finished rows of the range follow each other without gaps.
+    """
+    work = _allocate_workspace(longest, law.points.shape[1])
+    place = begin * law.n_rounds + drawn.start[begin]
     first = begin
     while first < end:
-        last = _collect(first, end, neighbors, in_start, incoming, found, starts)
-        width = starts[last - first]
-        _renumber(width, found, order, number)
-        for row in range(last - first):
-            begin, stop = starts[row], starts[row + 1]
-            if stop - begin <= RANKED:
-                _rank(number[begin:stop], rank[begin:stop], begin)
-            else:
-                _rank_long(number[begin:stop], rank[begin:stop], begin)
-        _sort(width, found, number, rank, sorted_found, sorted_number)
-        size = _compact(last - first, starts, sorted_found, sorted_number, columns, number, sizes)
-        _copy(number[:size], union[place : place + size])
-        _note(first, last, sizes, order, place, begins, count)
-        _repeat(first, last, sizes, points, inverse_degrees, own)
-        out = values[place : place + size]
-        _weights(
-            code,
-            scale,
-            points,
-            inverse_degrees,
-            n_rounds,
-            inclusion,
-            own,
-            columns[:size],
-            room,
-            out,
+        last = _collect(
+            first, end, drawn.neighbors, drawn.start, drawn.incoming, work.found, work.start
         )
+        n_rows = last - first
+        width = work.start[n_rows]
+        _renumber(width, work.found, order, work.number)
+        _rank_rows(n_rows, work.start, work.number, work.rank)
+        _sort(width, work.found, work.number, work.rank, work.sorted_found, work.sorted_number)
+        columns, number = work.found, work.number  # not needed any more, and overwritten
+        size = _compact(
+            n_rows, work.start, work.sorted_found, work.sorted_number, columns, number, work.size
+        )
+        _copy(number[:size], rows.indices[place : place + size])
+        _note_rows(first, last, work.size, order, place, rows.begin, rows.count)
+        _repeat(first, last, work.size, law.points, law.inverse_degrees, work.own)
+        _weigh_edges(law, columns[:size], work, rows.values[place : place + size])
         place, first = place + size, last
 
 
 @jit(distinct=True)
-def _collect(first, end, neighbors, in_start, incoming, found, starts):
-    """Write whom the vertices from `first` on drew or were drawn by to `found`, whole vectors for
-    each that are filled with -1.
+def _collect(first, end, neighbors, incoming_start, incoming, found, starts):
+    """Write whom the vertices from `first` on drew and were drawn by to `found`, each row filled up
+    to whole vectors with -1; row ``first + r`` begins at ``starts[r]``.
 
-    Stop after about `BATCH`, and return the vertex before which that is. Vertex ``first + row``
-    begins at ``starts[row]``.
+    Stop after about `ENTRIES_TOGETHER` entries, and return the vertex before which that is.
     """
     n_rounds = neighbors.shape[1]
     size, i = 0, first
     starts[0] = 0
-    while i < end and size < BATCH:
+    while i < end and size < ENTRIES_TOGETHER:
         for k in range(n_rounds):
             found[size + k] = neighbors[i, k]
         size += n_rounds
-        begin = in_start[i]
-        own = in_start[i + 1] - begin
-        padded = -(-(n_rounds + own) // LANES) * LANES - n_rounds
+        begin = incoming_start[i]
+        own = incoming_start[i + 1] - begin
+        padded = -(-(n_rounds + own) // ENTRY_VECTOR) * ENTRY_VECTOR - n_rounds
         for k in range(padded):
             found[size + k] = incoming[begin + k] if k < own else -1
         size += padded
@@ -224,13 +294,24 @@ def _collect(first, end, neighbors, in_start, incoming, found, starts):
 @jit(distinct=True)
 def _renumber(size, found, order, number):
     for k in range(size):
-        number[k] = np.int32(order[np.uint32(max(found[k], 0))]) if found[k] >= 0 else NONE
+        number[k] = np.int32(order[np.uint32(max(found[k], 0))]) if found[k] >= 0 else NO_VERTEX
+
+
+@jit
+def _rank_rows(n_rows, start, number, rank):
+    """Write where in its row each number belongs; equal numbers get the same place."""
+    for row in range(n_rows):
+        begin, stop = start[row], start[row + 1]
+        if stop - begin <= MAX_COUNTED_LENGTH:
+            _rank_by_counting(number[begin:stop], rank[begin:stop], begin)
+        else:
+            _rank_by_sorting(number[begin:stop], rank[begin:stop], begin)
 
 
 @jit(distinct=True)
-def _rank(number, rank, begin):
-    """Write where each number belongs, from `begin` on: after the smaller ones, equal ones in one
-    place.
+def _rank_by_counting(number, rank, begin):
+    """The place of a number is `begin` plus how many numbers are smaller, in O(m^2) for m of them;
+    their number is a multiple of 4.
     """
     size = number.size
     for k in range(size):
@@ -243,8 +324,8 @@ def _rank(number, rank, begin):
 
 
 @jit
-def _rank_long(number, rank, begin):
-    """What `_rank` does, for many numbers."""
+def _rank_by_sorting(number, rank, begin):
+    """The same in O(m log m): the places of the numbers in their sorted order."""
     key = np.empty(number.size, np.int64)
     for k in range(number.size):
         key[k] = (np.int64(number[k]) << 32) | k
@@ -258,7 +339,7 @@ def _rank_long(number, rank, begin):
 
 @jit(distinct=True)
 def _sort(size, found, number, rank, sorted_found, sorted_number):
-    """Move all to their places; where none belongs is -1."""
+    """Move all to their ranks; the places behind equal ones stay empty, which is -1."""
     for k in range(size):
         sorted_found[k] = -1
     for k in range(size):
@@ -268,7 +349,7 @@ def _sort(size, found, number, rank, sorted_found, sorted_number):
 
 @jit(distinct=True)
 def _compact(n_rows, starts, sorted_found, sorted_number, columns, numbers, sizes):
-    """Leave out the places that are -1; return how many are left."""
+    """Leave out the places that are empty; return how many entries are left."""
     size = 0
     for row in range(n_rows):
         before = size
@@ -281,7 +362,7 @@ def _compact(n_rows, starts, sorted_found, sorted_number, columns, numbers, size
 
 @jit(distinct=True)
 def _repeat(first, last, sizes, points, inverse_degrees, own):
-    """Write the coordinates and the inverse degree of each vertex to `own`, as often as it has
+    """Write the coordinates and the inverse degree of each vertex to `own`, once for each of its
     neighbors.
     """
     d = points.shape[1]
@@ -289,23 +370,24 @@ def _repeat(first, last, sizes, points, inverse_degrees, own):
         out, begin = own[c], 0
         for i in range(first, last):
             x = points[i, c] if c < d else inverse_degrees[i]
-            part = out[begin : begin + -(-sizes[i - first] // LANES) * LANES]
+            part = out[begin : begin + -(-sizes[i - first] // ENTRY_VECTOR) * ENTRY_VECTOR]
             for k in range(part.size):
                 part[k] = x
             begin += sizes[i - first]
 
 
 @jit(distinct=True)
-def _note(first, last, sizes, order, place, begins, count):
-    """Write where the rows begin, and how long they are."""
+def _note_rows(first, last, sizes, order, place, begins, counts):
+    """Write where the rows begin, and how many entries they have."""
     for i in range(first, last):
-        begins[order[i]], count[order[i]] = place, sizes[i - first]
+        begins[order[i]], counts[order[i]] = place, sizes[i - first]
         place += sizes[i - first]
 
 
 @jit(distinct=True)
-def _put_rows(begin, end, union, values, begins, indptr, indices, data):
+def _put_rows(begin, end, rows, indptr, indices, data):
     """Put the rows into the order of the original points."""
+    begins, union, values = rows.begin, rows.indices, rows.values
     for i in range(begin, end):
         place, stop = indptr[i], indptr[i + 1]
         source, source_stop = begins[i], begins[i] + stop - place
@@ -315,70 +397,61 @@ def _put_rows(begin, end, union, values, begins, indptr, indices, data):
 
 @jit(distinct=True)
 def _copy(source, target):
-    """An assignment of slices would check their lengths, which takes long to compile."""
+    """Copy an array; an assignment of slices would check their lengths, which takes long to
+    compile.
+    """
     for m in range(source.size):
         target[m] = source[m]
 
 
 @jit
-def _weights(code, scale, points, inverse_degrees, n_rounds, inclusion, own, columns, room, out):
-    """Write the weights of the edges to `columns` to `out`; loop after loop over all, so that each
-    is vectorized.
-    """
+def _weigh_edges(law, columns, work, out):
+    """Write the weights of the edges to the vertices `columns` to `out`."""
     n = columns.size
-    p = room[0, :n]
-    exponents_to(code, scale, own, points, columns, out)
+    d = law.points.shape[1]
+    probability = work.probability[:n]
+    exponents_to(law.code, law.inverse_sigma, work.own, law.points, columns, out)
     for m in range(n):
         out[m] = exp_neg(out[m])
-    _either(
-        out,
-        own[points.shape[1]],
-        inverse_degrees,
-        columns,
-        n_rounds if inclusion == MINIMUM else 1,
-        p,
-    )
-    if inclusion == COMPLEMENT:
-        # Draws are independent: that neither end draws the other in any of the rounds is as likely
-        # as that of one round, n_rounds times.
-        _complement(p, n_rounds, room[1, :n], room[2, :n])
+    # Of independent draws, neither end draws the other in any of the rounds with the probability of
+    # that for one round, to the power n_rounds.
+    n_draws = 1 if law.independent else law.n_rounds
+    _edge_probability(out, work.own[d], law.inverse_degrees, columns, n_draws, probability)
+    if law.independent:
+        _in_any_round(probability, law.n_rounds, work.power[:n], work.miss[:n])
     for m in range(n):
-        out[m] /= p[m]
+        out[m] /= probability[m]
 
 
 @jit(distinct=True)
-def _either(values, inverse_own, inverse_degrees, columns, n_draws, out):
-    """The probabilities that one end draws the other in `n_draws` stratified ones."""
+def _edge_probability(values, inverse_own, inverse_degrees, columns, n_draws, out):
+    """The probabilities that one end draws the other in `n_draws` stratified draws of each."""
     for m in range(values.size):
-        p, q = (
-            min(values[m] * inverse_own[m], 1.0),
-            min(values[m] * inverse_degrees[np.uint32(columns[m])], 1.0),
-        )
+        p = min(values[m] * inverse_own[m], 1.0)
+        q = min(values[m] * inverse_degrees[np.uint32(columns[m])], 1.0)
         p, q = min(n_draws * p, 1.0), min(n_draws * q, 1.0)
         out[m] = p + q - p * q
 
 
 @jit(distinct=True)
-def _complement(p, n_rounds, base, miss):
-    """Replace p by ``1 - (1 - p)^n_rounds``."""
+def _in_any_round(p, n_rounds, power, miss):
+    """Replace the probability p of one round by ``1 - (1 - p)^n_rounds``."""
     for m in range(p.size):
-        base[m] = 1.0 - p[m]
+        power[m] = 1.0 - p[m]
         miss[m] = 1.0
-    power = n_rounds
-    while power:
-        if power & 1:
+    left = n_rounds
+    while left:
+        if left & 1:
             for m in range(p.size):
-                miss[m] *= base[m]
+                miss[m] *= power[m]
         for m in range(p.size):
-            base[m] *= base[m]
-        power >>= 1
-    # Where the difference would cancel: L p (1 - (L-1)/2 p (1 - (L-2)/3 p (...))).
-    c2, c3, c4, c5 = (
-        (n_rounds - 1) / 2.0,
-        (n_rounds - 2) / 3.0,
-        (n_rounds - 3) / 4.0,
-        (n_rounds - 4) / 5.0,
-    )
+            power[m] *= power[m]
+        left >>= 1
+    # Small probabilities from L p (1 - (L-1)/2 p (1 - (L-2)/3 p (...))), as 1 - miss would cancel.
+    c2 = (n_rounds - 1) / 2.0
+    c3 = (n_rounds - 2) / 3.0
+    c4 = (n_rounds - 3) / 4.0
+    c5 = (n_rounds - 4) / 5.0
     for m in range(p.size):
         x = p[m]
         series = n_rounds * x * (1.0 - c2 * x * (1.0 - c3 * x * (1.0 - c4 * x * (1.0 - c5 * x))))

@@ -1,21 +1,21 @@
 """The automatic bandwidth: one sigma for all points, from the distances between neighbors."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kdegraph.geometry.neighbors import duplicate_groups, nearest
 from kdegraph.validation import check_count, check_points, check_seed
 
-SIGMA_QUERIES = (
-    5000  # of n points: the mean of their distances is then within about 1% of that over all points
-)
+# Points over which the mean is taken: it is then within about 1% of that over all points.
+SIGMA_QUERIES = 5000
+# Medians: a larger distance counts as this, as a single outlier could otherwise make sigma as large
+# as it is far.
+MAX_DISTANCE = 10
 
 
-# Medians: a distance counts for no more, or a single outlier could make sigma as large as it is
-# far.
-FARTHEST = 10
-
-
-def estimate_sigma(X, n_neighbors=10, seed=None):
+def estimate_sigma(
+    X: ArrayLike, n_neighbors: int = 10, seed: int | np.random.Generator | None = None
+) -> float:
     """Guess a bandwidth: the mean distance of a point to its `n_neighbors`-th nearest other point.
 
     Parameters
@@ -60,8 +60,15 @@ def estimate_sigma(X, n_neighbors=10, seed=None):
     left out, no better than this one.
 
     References
-    ---------- U. von Luxburg, "A tutorial on spectral clustering", Statistics and Computing 17
+    ----------
+    U. von Luxburg, "A tutorial on spectral clustering", Statistics and Computing 17
     (2007), section 8.
+
+    Examples
+    --------
+    >>> import kdegraph
+    >>> kdegraph.estimate_sigma([[0.0], [1.0], [2.0], [3.0]], n_neighbors=1)
+    1.0
     """
     X = check_points(X)
     k = check_count(n_neighbors, "n_neighbors")
@@ -93,6 +100,6 @@ def _mean_distance(X, order, starts, k, rng):
     if len(positive) == 0:
         return 0.0
     median = np.quantile(positive, 0.5, method="higher")
-    positive = np.minimum(positive, FARTHEST * min(median, np.finfo(float).max / FARTHEST))
+    positive = np.minimum(positive, MAX_DISTANCE * min(median, np.finfo(float).max / MAX_DISTANCE))
     # Divide first: the sum of distances of 1e308 would overflow.
     return float(min(np.sum(positive / len(positive)), np.finfo(float).max))

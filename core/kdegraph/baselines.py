@@ -3,9 +3,11 @@ guess of the bandwidth.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.geometry.kernels import UNDERFLOW, Kernel, exp_neg, exponent, fill_values
@@ -17,10 +19,12 @@ from kdegraph.runtime.progress import stage_progress
 from kdegraph.runtime.responsive import responsive
 from kdegraph.validation import check_choice, check_count, check_points, check_positive
 
-SPARSE_DENSITY = 0.25  # below this share of nonzero values full_graph returns a sparse matrix
-_DENSITY_ROWS, _DENSITY_COLUMNS = 128, 4096
-# At the peak, per edge, in both directions: keys, rows, columns and weights while the matrix is put
-# together.
+# Share of nonzero values below which `full_graph` returns a sparse matrix.
+SPARSE_DENSITY = 0.25
+# Numbers of points between which that share is estimated.
+_DENSITY_ROWS = 128
+_DENSITY_COLUMNS = 4096
+# Bytes for each edge, in both directions, while the matrix is built: keys, rows, columns, weights.
 _PAIR_BYTES = 96
 
 
@@ -63,13 +67,21 @@ def _symmetric(X, rows, columns, kernel=None, progress=None):
 
 def _refuse(n, needed, limit, what):
     raise MemoryError(
-        f"the full graph of n = {n:,} points needs {format_bytes(needed)} ({what}), more than the limit of {format_bytes(limit)}; "
-        "use similarity_graph(X, ...), which keeps its cluster structure with about n log n edges, take fewer points, or raise max_bytes"
+        f"the full graph of n = {n:,} points needs {format_bytes(needed)} ({what}), more than the "
+        f"limit of {format_bytes(limit)}; use similarity_graph(X, ...), which keeps its cluster "
+        "structure with about n log n edges, take fewer points, or raise max_bytes"
     )
 
 
 @responsive
-def full_graph(X, *, sigma, kernel="gaussian", max_bytes=None, progress=None):
+def full_graph(
+    X: ArrayLike,
+    *,
+    sigma: float,
+    kernel: str = "gaussian",
+    max_bytes: int | None = None,
+    progress: Callable[[str, float], object] | None = None,
+) -> NDArray[np.float64] | scipy.sparse.csr_array:
     """The fully connected similarity graph K: ``K[i, j] = k(x_i, x_j)`` for ``i != j``, without
     self-loops.
 
@@ -101,8 +113,16 @@ def full_graph(X, *, sigma, kernel="gaussian", max_bytes=None, progress=None):
         For points, a sigma, a kernel or a limit that cannot be used.
 
     Notes
-    ----- O(n^2 d) time and 8 n^2 bytes when dense; about the number of pairs within 27 sigma
+    -----
+    O(n^2 d) time and 8 n^2 bytes when dense; about the number of pairs within 27 sigma
     (Gaussian) or 708 sigma when sparse.
+
+    Examples
+    --------
+    >>> import kdegraph
+    >>> print(kdegraph.full_graph([[0.0], [1.0]], sigma=1.0).round(3))
+    [[0.    0.368]
+     [0.368 0.   ]]
     """
     X = check_points(X)
     kernel = Kernel(kernel, sigma)
@@ -167,8 +187,14 @@ def _sparse_graph(X, kernel, limit, progress):
 
 @responsive
 def knn_graph(
-    X, n_neighbors=10, *, mode="connectivity", sigma=None, kernel="gaussian", progress=None
-):
+    X: ArrayLike,
+    n_neighbors: int = 10,
+    *,
+    mode: str = "connectivity",
+    sigma: float | None = None,
+    kernel: str = "gaussian",
+    progress: Callable[[str, float], object] | None = None,
+) -> scipy.sparse.csr_array:
     """The symmetrized k-nearest-neighbor graph: i and j are joined when either is among the
     `n_neighbors` nearest points of the other.
 
@@ -205,15 +231,27 @@ def knn_graph(
         Among others for ``n_neighbors >= n``.
 
     Notes
-    ----- A k-d tree up to 9 dimensions, about O(n log n); distances by matrix products above, O(n^2
+    -----
+    A k-d tree up to 9 dimensions, about O(n log n); distances by matrix products above, O(n^2
     d). Exact in both cases.
+
+    Examples
+    --------
+    >>> import kdegraph
+    >>> print(kdegraph.knn_graph([[0.0], [1.0], [3.0]], 1).toarray())
+    [[0. 1. 0.]
+     [1. 0. 1.]
+     [0. 1. 0.]]
     """
     if progress is not None:
         progress("nearest neighbors", 0.0)
     X = check_points(X)
     check_choice(mode, "mode", ("connectivity", "kernel"))
     n = len(X)
-    reason = f"with n = {n} points, since a point is not its own neighbor: take fewer neighbors or more points"
+    reason = (
+        f"with n = {n} points, since a point is not its own neighbor: "
+        "take fewer neighbors or more points"
+    )
     k = check_count(n_neighbors, "n_neighbors", maximum=n - 1 if n > 1 else None, reason=reason)
     if sigma is not None:
         sigma = check_positive(sigma, "sigma")

@@ -1,16 +1,20 @@
 """Algorithm 2: the sampled similarity graph."""
 
-import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import ArrayLike, NDArray
 
-from kdegraph.adjacency import COMPLEMENT, MINIMUM, weighted_adjacency
+from kdegraph.adjacency import weighted_adjacency
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.geometry.kernels import CODES, Kernel
 from kdegraph.geometry.tree import build_tree
+from kdegraph.graph_files import read_graph, write_graph
 from kdegraph.kde.dispatch import kernel_degrees
 from kdegraph.kde.solvers import make_solver
 from kdegraph.runtime.memory import reuse_freed_memory
@@ -23,13 +27,18 @@ from kdegraph.sampling.rounds import suggest_n_rounds
 from kdegraph.validation import check_choice, check_count, check_eps, check_points, check_seed
 
 SAMPLERS = ("auto", "recursive", "rejection", "rows")
-DRAWS = (recursive.STRATIFIED, recursive.INDEPENDENT)
+DRAWS = ("stratified", "independent")
 WEIGHTINGS = ("inclusion", "paper")
+MAX_ROUNDS_ALLOWED = 2**20
+# Points in a leaf of the tree of the exact samplers.
+LEAF_SIZE = 8
+# The default of `eps` for few points, where the theorem asks for less.
+MAX_DEFAULT_EPS = 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SimilarityGraph:
-    """A sampled similarity graph, as `similarity_graph` returns it.
+    """A sampled similarity graph, as `similarity_graph` returns it. Graphs compare by identity.
 
     Attributes
     ----------
@@ -58,13 +67,25 @@ class SimilarityGraph:
     points : (n, d) float64 or None
         The points, not copied.
     order : (n,) int32 or None
-        The points in the order of the tree, neighbors near each other: `spectrum` is faster with
-        it.
+        The points in the order of the tree, in which neighbors are near each other. `spectrum` is
+        faster with it.
+
+    Examples
+    --------
+    >>> import kdegraph
+    >>> moons = kdegraph.datasets.make("moons", n=500, seed=0)
+    >>> graph = kdegraph.similarity_graph(moons.X, sigma=0.1, n_rounds=10, seed=0)
+    >>> graph.adjacency.shape
+    (500, 500)
+    >>> graph.neighbors.shape
+    (500, 10)
+    >>> graph.n_edges <= 500 * 10
+    True
     """
 
     adjacency: scipy.sparse.csr_array
-    kernel_degrees: np.ndarray
-    neighbors: np.ndarray
+    kernel_degrees: NDArray[np.float64]
+    neighbors: NDArray[np.int32]
     sigma: float
     kernel: str
     n_rounds: int
@@ -73,18 +94,30 @@ class SimilarityGraph:
     draws: str
     weighting: str
     eps: float
-    timings: dict = field(default_factory=dict)
-    points: np.ndarray | None = None
-    order: np.ndarray | None = None
+    timings: dict[str, float] = field(default_factory=dict)
+    points: NDArray[np.float64] | None = None
+    order: NDArray[np.int32] | None = None
 
     @property
-    def n_edges(self):
+    def n_edges(self) -> int:
         """Number of undirected edges."""
         return self.adjacency.nnz // 2
 
-    def laplacian(self):
-        """The normalized Laplacian ``I - D^{-1/2} A D^{-1/2}``, a csr_array; rows of isolated
-        vertices are zero.
+    def laplacian(self) -> scipy.sparse.csr_array:
+        """The normalized Laplacian ``I - D^{-1/2} A D^{-1/2}``.
+
+        Returns
+        -------
+        (n, n) csr_array
+            Rows of isolated vertices are zero.
+
+        Examples
+        --------
+        >>> import kdegraph
+        >>> graph = kdegraph.similarity_graph([[0.0], [1.0]], sigma=1.0, n_rounds=1, seed=0)
+        >>> print(graph.laplacian().toarray())
+        [[ 1. -1.]
+         [-1.  1.]]
         """
         degrees = self.adjacency.sum(axis=1)
         with np.errstate(divide="ignore"):
@@ -95,108 +128,64 @@ class SimilarityGraph:
             scipy.sparse.diags_array((degrees > 0).astype(float)) - scaled
         )
 
-    def save(self, path):
-        """Write the graph to `path`, an .npz file without pickled objects."""
-        names = (
-            "sigma",
-            "kernel",
-            "n_rounds",
-            "seed",
-            "sampler",
-            "draws",
-            "weighting",
-            "eps",
-            "timings",
-        )
-        arrays = {
-            "data": self.adjacency.data,
-            "indices": self.adjacency.indices,
-            "indptr": self.adjacency.indptr,
-            "kernel_degrees": self.kernel_degrees,
-            "neighbors": self.neighbors,
-            "parameters": np.array(json.dumps({name: getattr(self, name) for name in names})),
-        }
-        arrays |= {
-            name: getattr(self, name)
-            for name in ("points", "order")
-            if getattr(self, name) is not None
-        }
-        with open(path, "wb") as file:
-            np.savez_compressed(file, **arrays)
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the graph to an .npz file without pickled objects.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, which is overwritten if it exists; the name is taken as it is.
+
+        Examples
+        --------
+        >>> import kdegraph, pathlib, tempfile
+        >>> graph = kdegraph.similarity_graph([[0.0], [1.0]], sigma=1.0, seed=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "graph.npz"
+        ...     graph.save(path)
+        ...     kdegraph.SimilarityGraph.load(path).n_edges
+        1
+        """
+        write_graph(path, self)
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: str | PathLike[str]) -> "SimilarityGraph":
         """Read a graph that `save` has written.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Returns
+        -------
+        SimilarityGraph
 
         Raises
         ------
         ValueError
             If the file is not such a graph, or damaged.
         FileNotFoundError
+            If there is no such file.
         """
-        with open(path, "rb") as file:
-            try:
-                with np.load(file, allow_pickle=False) as arrays:
-                    return _from_arrays(dict(arrays))
-            except MemoryError:
-                raise
-            except Exception as error:  # a damaged file surfaces as almost any error
-                raise ValueError(
-                    f"path: {str(path)!r} is not a graph written by SimilarityGraph.save ({error})"
-                ) from None
-
-
-def _from_arrays(arrays):
-    """The graph in the arrays of a file; an exception of any kind where they do not fit together."""
-    parameters = json.loads(str(arrays["parameters"]))
-    n = arrays["indptr"].size - 1
-    adjacency = scipy.sparse.csr_array(
-        (arrays["data"], arrays["indices"], arrays["indptr"]), shape=(n, n)
-    )
-    adjacency.check_format(full_check=True)
-    expected = {
-        "data": (adjacency.nnz,),
-        "kernel_degrees": (n,),
-        "neighbors": (n, parameters["n_rounds"]),
-    }
-    if "points" in arrays:
-        expected["points"] = (n, arrays["points"].shape[-1])
-    if "order" in arrays:
-        expected["order"] = (n,)
-    for name, shape in expected.items():
-        kind = "i" if name in ("neighbors", "order") else "f"
-        if arrays[name].shape != shape or arrays[name].dtype.kind != kind:
-            raise ValueError(
-                f"{name} has shape {arrays[name].shape} and dtype {arrays[name].dtype}"
-            )
-    order = arrays.get("order")
-    if order is not None and not np.array_equal(np.sort(order), np.arange(n)):
-        raise ValueError("order is not a permutation of the points")
-    return SimilarityGraph(
-        adjacency,
-        arrays["kernel_degrees"],
-        arrays["neighbors"],
-        points=arrays.get("points"),
-        order=order,
-        **parameters,
-    )
+        return read_graph(path, cls)
 
 
 @responsive
 def similarity_graph(
-    X,
+    X: ArrayLike,
     *,
-    sigma="auto",
-    kernel="gaussian",
-    n_rounds="auto",
-    sampler="auto",
-    draws="stratified",
-    kde="auto",
-    weighting="inclusion",
-    eps=None,
-    seed=None,
-    progress=None,
-):
+    sigma: float | str = "auto",
+    kernel: str = "gaussian",
+    n_rounds: int | str = "auto",
+    sampler: str = "auto",
+    draws: str = "stratified",
+    kde: Any = "auto",
+    weighting: str = "inclusion",
+    eps: float | None = None,
+    seed: int | np.random.Generator | None = None,
+    progress: Callable[[str, float], object] | None = None,
+) -> SimilarityGraph:
     """Sample a sparse graph with the cluster structure of the fully connected kernel graph.
 
     Every vertex draws `n_rounds` neighbors with probability ``k(x_i, x_j) / deg(i)``; the edges
@@ -215,9 +204,10 @@ def similarity_graph(
         The paper's L, at least 1; "auto" is `suggest_n_rounds`: 10 to 100, for eigenvalues within
         about 10% of the full graph's.
     sampler : {"auto", "recursive", "rejection", "rows"}
-        "recursive" is Algorithm 1 through `kde`; "rejection" draws from the exact law by proposals
-        from a tree, "rows" from full rows of the kernel matrix, O(n^2 d). "auto" takes "recursive"
-        if a `kde` is given, else what is estimated to be faster of the other two.
+        "recursive" is Algorithm 1 through `kde`. The other two draw from the exact law:
+        "rejection" by proposals from a tree, "rows" from full rows of the kernel matrix in O(n^2
+        d). "auto" takes "recursive" if a `kde` is given, otherwise the exact sampler that is
+        estimated to be faster.
     draws : {"stratified", "independent"}
         For the recursive sampler: one uniform per vertex shifted by multiples of 1/L (less
         variance, exactly unbiased with ``min(L p, 1)``), or L independent ones.
@@ -230,16 +220,16 @@ def similarity_graph(
         1)`` for any draws, ``g`` being the sum over the other points, as there are no self-loops.
         Both are the same for stratified draws.
     eps : float, optional
-        Relative error of the kernel degrees, in (0, 1), by every sampler (with a `kde` of your own
-        it is what that has); by default ``1 / (6 log2 n)``, which the paper's theorem asks for.
-        Rounding comes on top: about ``1e-16 (d + 8) (1 + t)`` for a point whose nearest others have
-        kernel values of ``exp(-t)``.
+        Relative error of the kernel degrees, in (0, 1), for every sampler; a `kde` of your own has
+        its own error. The default is ``1 / (6 log2 n)``, which the paper's theorem asks for.
+        Rounding errors are added: about ``1e-16 (d + 8) (1 + t)`` for a point whose nearest others
+        have kernel values of ``exp(-t)``.
     seed : int or numpy Generator, optional
-        A seed gives identical neighbors for any number of threads; fresh entropy when None (the
-        graph's `seed` tells which).
+        The same seed gives the same neighbors for any number of threads. None takes fresh entropy,
+        which the graph's `seed` tells.
     progress : callable, optional
-        Called as ``progress(stage, fraction)`` in the calling thread; what it raises (`Cancelled`,
-        say) stops the work.
+        Called as ``progress(stage, fraction)`` in the calling thread. An exception that it raises,
+        for instance `Cancelled`, stops the work.
 
     Returns
     -------
@@ -253,20 +243,35 @@ def similarity_graph(
         For bad points or parameters; the message names the argument.
 
     Notes
-    ----- Cost: O(n log n) for the tree and, for data that are dense at the scale of sigma, O(n)
-    kernel sums and O(n L) samples.
+    -----
+    Cost: O(n log n) for the tree and, for data that are dense at the scale of sigma, O(n) kernel
+    sums and O(n L) samples.
+
+    References
+    ----------
+    P. Macgregor and H. Sun, "Fast approximation of similarity graphs with kernel density
+    estimation", NeurIPS 2023.
+
+    Examples
+    --------
+    >>> import kdegraph, numpy as np
+    >>> moons = kdegraph.datasets.make("moons", n=1000, seed=0)
+    >>> graph = kdegraph.similarity_graph(moons.X, sigma=0.1, n_rounds=10, seed=0)
+    >>> graph.sampler, graph.draws
+    ('rejection', 'independent')
+    >>> bool((graph.neighbors != np.arange(1000)[:, None]).all())
+    True
     """
     X = check_points(X)
     sigma, n_rounds = _check_automatic(sigma, "sigma"), _check_automatic(n_rounds, "n_rounds")
     check_choice(sampler, "sampler", SAMPLERS)
     check_choice(draws, "draws", DRAWS)
     check_choice(weighting, "weighting", WEIGHTINGS)
-    n = len(X)
-    eps = min(0.5, 1 / (6 * math.log2(max(n, 2)))) if eps is None else check_eps(eps)
+    eps = _default_eps(len(X)) if eps is None else check_eps(eps)
     solver = make_solver(kde, eps)
     seed = check_seed(seed)
     if n_rounds != "auto":
-        n_rounds = check_count(n_rounds, "n_rounds", maximum=2**20)
+        n_rounds = check_count(n_rounds, "n_rounds", maximum=MAX_ROUNDS_ALLOWED)
     if sampler == "auto" and not (isinstance(kde, str) and kde == "auto"):
         sampler = "recursive"
     check_choice(kernel, "kernel", tuple(CODES))
@@ -278,49 +283,71 @@ def similarity_graph(
     kernel = Kernel(kernel, sigma)
 
     stages.enter("tree")
-    tree = build_tree(X, recursive.LEAF if sampler == "recursive" else 8, progress=stages.progress)
+    leaf_size = recursive.LEAF if sampler == "recursive" else LEAF_SIZE
+    tree = build_tree(X, leaf_size, progress=stages.progress)
     if n_rounds == "auto":
         n_rounds = suggest_n_rounds(kernel, tree)
+
     if sampler == "recursive":
         stages.enter("samples")
         neighbors, degrees = recursive.draw_neighbors(
             kernel, tree, solver, n_rounds, seed, draws, progress=stages.progress
         )
     else:
-        draws = recursive.INDEPENDENT
-        sampler, method, groups = choose_sampler(kernel, tree, eps, n_rounds, sampler)
-        if sampler == "rejection":
-            stages.enter("kernel degrees")
-            degrees = kernel_degrees(kernel, tree, eps, method=method, progress=stages.progress)
-            stages.enter("samples")
-            neighbors = rejection.draw_neighbors(
-                kernel, tree, degrees, n_rounds, seed, groups=groups, progress=stages.progress
-            )
-        else:
-            stages.enter("samples")
-            neighbors, degrees = rows.draw_neighbors(
-                kernel, tree, n_rounds, seed, eps, progress=stages.progress
-            )
+        draws = "independent"
+        sampler, neighbors, degrees = _draw_exactly(
+            kernel, tree, eps, n_rounds, seed, sampler, stages
+        )
+
     stages.enter("graph")
-    inclusion = (
-        COMPLEMENT if weighting == "inclusion" and draws == recursive.INDEPENDENT else MINIMUM
-    )
+    independent = weighting == "inclusion" and draws == "independent"
     adjacency = weighted_adjacency(
-        kernel, tree, degrees, neighbors, inclusion, progress=stages.progress
+        kernel, tree, degrees, neighbors, independent, progress=stages.progress
     )
-    by_vertex = np.empty(n)
+    by_vertex = np.empty(len(X))
     by_vertex[tree.order] = degrees
     stages.leave()
-    parameters = (kernel.sigma, kernel.name, n_rounds, seed, sampler, draws, weighting, eps)
     return SimilarityGraph(
-        adjacency,
-        by_vertex,
-        tree.original(neighbors),
-        *parameters,
-        stages.timings,
-        X,
-        tree.order.astype(np.int32),
+        adjacency=adjacency,
+        kernel_degrees=by_vertex,
+        neighbors=tree.original(neighbors),
+        sigma=kernel.sigma,
+        kernel=kernel.name,
+        n_rounds=n_rounds,
+        seed=seed,
+        sampler=sampler,
+        draws=draws,
+        weighting=weighting,
+        eps=eps,
+        timings=stages.timings,
+        points=X,
+        order=tree.order.astype(np.int32),
     )
+
+
+def _draw_exactly(kernel, tree, eps, n_rounds, seed, sampler, stages):
+    """Draw independent neighbors from the exact law: the sampler that was taken, the neighbors and
+    the kernel degrees in the tree's order.
+    """
+    sampler, method, groups = choose_sampler(kernel, tree, eps, n_rounds, sampler)
+    if sampler == "rows":
+        stages.enter("samples")
+        neighbors, degrees = rows.draw_neighbors(
+            kernel, tree, n_rounds, seed, eps, progress=stages.progress
+        )
+    else:
+        stages.enter("kernel degrees")
+        degrees = kernel_degrees(kernel, tree, eps, method=method, progress=stages.progress)
+        stages.enter("samples")
+        neighbors = rejection.draw_neighbors(
+            kernel, tree, degrees, n_rounds, seed, groups=groups, progress=stages.progress
+        )
+    return sampler, neighbors, degrees
+
+
+def _default_eps(n):
+    """The relative error of kernel degrees that the paper's theorem asks for."""
+    return min(MAX_DEFAULT_EPS, 1 / (6 * math.log2(max(n, 2))))
 
 
 def _check_automatic(value, name):

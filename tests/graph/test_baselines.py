@@ -9,11 +9,14 @@ import scipy.sparse
 from kdegraph import Cancelled, Kernel, set_num_threads
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.baselines import full_graph, knn_graph
-from kdegraph.geometry.neighbors import MAX_TREE_DIMENSION, duplicate_groups
+from kdegraph.costs import NEIGHBOR_COSTS
+from kdegraph.geometry.neighbors import duplicate_groups
 from kdegraph.runtime.memory import available_memory, format_bytes
 from scipy.spatial.distance import pdist, squareform
 
 KERNELS = ("gaussian", "laplacian", "exponential")
+
+MAX_TREE_DIMENSION = NEIGHBOR_COSTS.max_tree_dimension
 
 
 def naive_kernel(X, sigma, kernel):

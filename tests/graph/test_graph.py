@@ -13,7 +13,7 @@ import oracle
 import pytest
 import scipy.sparse
 from kdegraph import Cancelled, SimilarityGraph, similarity_graph
-from kdegraph.adjacency import MINIMUM, weighted_adjacency
+from kdegraph.adjacency import weighted_adjacency
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import build_tree
 from kdegraph.sampling.recursive import LEAF
@@ -117,7 +117,7 @@ def test_vertices_that_very_many_draw(n_rounds):
     neighbors[rng.integers(8, n, 100)] = -1
     neighbors[:8] = -1
     degrees = K.sum(axis=1)
-    A = weighted_adjacency(kernel, tree, degrees, neighbors, MINIMUM)
+    A = weighted_adjacency(kernel, tree, degrees, neighbors, independent=False)
     expected = oracle.weights_from_pairs(
         neighbors, K, np.minimum(n_rounds * K / degrees[:, None], 1.0)
     )
@@ -221,15 +221,34 @@ def test_seeds(name):
 
 
 def test_order_of_the_points_is_kept():
-    X = cloud(300)
+    """Points in another order give the same degrees, and edges between the same points: weights are
+    unbiased with a variance that is known.
+    """
+    X, n_rounds = cloud(300), 400
     order = np.random.default_rng(0).permutation(300)
-    a = similarity_graph(X, sigma=0.5, n_rounds=400, eps=1e-6, seed=0)
-    b = similarity_graph(X[order], sigma=0.5, n_rounds=400, eps=1e-6, seed=0)
+    a = similarity_graph(X, sigma=0.5, n_rounds=n_rounds, eps=1e-6, seed=0)
+    b = similarity_graph(X[order], sigma=0.5, n_rounds=n_rounds, eps=1e-6, seed=0)
     np.testing.assert_allclose(b.kernel_degrees, a.kernel_degrees[order], rtol=3e-6)
     K = oracle.full_graph(X, "gaussian", 0.5)
     for graph, exact in ((a, K), (b, K[np.ix_(order, order)])):
-        assert np.abs(graph.adjacency.toarray() - exact).max() < 0.5
-        assert np.abs(graph.adjacency.sum(axis=1) / exact.sum(axis=1) - 1).max() < 0.5
+        p = oracle.inclusion(n_rounds, exact / exact.sum(axis=1, keepdims=True), "independent")
+        q = p + p.T - p * p.T
+        # Where an edge is drawn its weight is k / q, to the error of the degrees.
+        A = graph.adjacency.toarray()
+        drawn = A > 0
+        np.testing.assert_allclose(A[drawn], (exact / np.where(q > 0, q, 1))[drawn], rtol=1e-5)
+        # The degrees are sums of these, each drawn with probability q.
+        variance = np.where(q > 0, exact**2 * (1 - q) / np.where(q > 0, q, 1), 0).sum(axis=1)
+        z = (A.sum(axis=1) - exact.sum(axis=1)) / np.sqrt(variance)
+        assert np.abs(z).max() < 5
+        assert 0.5 < (z**2).mean() < 2
+
+
+def test_graphs_compare_by_identity():
+    a, b = (similarity_graph(cloud(30), sigma=1.0, n_rounds=3, seed=0) for _ in range(2))
+    assert a == a  # noqa: PLR0124
+    assert a != b
+    assert len({a, b, a}) == 2
 
 
 @pytest.mark.nojit

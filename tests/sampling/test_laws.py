@@ -193,19 +193,40 @@ def test_edge_of_underflow(d, kernel, sampler):
     assert outcomes == {True, False}
 
 
-def test_rejection_needs_few_proposals_in_hard_places():
-    """No hang where the law is far from any list: remote pairs, lines of outliers, huge groups
-    beside tiny ones.
+@pytest.mark.parametrize("n_rounds", [1, 30])
+def test_law_of_rejection_in_hard_places(n_rounds):
+    """Huge groups beside tiny ones, a line of outliers: each vertex draws from all parts of the
+    points in proportion to their kernel values, and a remote point stays alone.
     """
     rng = np.random.default_rng(3)
+    crowd, near, line = 3000, 500, 300
     X = np.concatenate(
         [
-            np.zeros((3000, 2)),
-            rng.normal(size=(500, 2)) * 1e-3,
-            np.linspace(1, 26, 300)[:, None] * [1.0, 0.0],
-            [[30.0, 30.0]],
+            np.zeros((crowd, 2)),
+            rng.normal(size=(near, 2)) * 1e-3,
+            np.linspace(1, 26, line)[:, None] * [1.0, 0.0],
+            [[60.0, 60.0]],
         ]
     )
-    for n_rounds in (1, 30):
-        graph = similarity_graph(X, sigma=1.0, n_rounds=n_rounds, seed=0)
-        assert (graph.neighbors[:-1] >= 0).all()
+    part = np.repeat(np.arange(4), [crowd, near, line, 1])
+    neighbors = similarity_graph(
+        X, sigma=1.0, n_rounds=n_rounds, seed=0, sampler="rejection"
+    ).neighbors
+    assert (neighbors[-1] == -1).all()
+    assert (neighbors[:-1] >= 0).all()
+    K = oracle.full_graph(X, "gaussian", 1.0)[:-1]
+    P = K / K.sum(axis=1, keepdims=True)
+    for own in range(3):
+        rows = part[:-1] == own
+        for other in range(3):
+            p = P[np.ix_(rows, part == other)].sum(axis=1)
+            drawn = (part[neighbors[:-1][rows]] == other).sum()
+            variance = n_rounds * (p * (1 - p)).sum()
+            assert abs(drawn - n_rounds * p.sum()) <= 4 * np.sqrt(variance) + 1e-6
+    # Along the line the law changes from vertex to vertex.
+    on_line = np.flatnonzero(part == 2)
+    mean, square = P[on_line] @ X[:, 0], P[on_line] @ X[:, 0] ** 2
+    z = (X[neighbors[on_line], 0].sum() - n_rounds * mean.sum()) / np.sqrt(
+        n_rounds * (square - mean**2).sum()
+    )
+    assert abs(z) < 4

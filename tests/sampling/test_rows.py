@@ -81,10 +81,10 @@ def test_products_are_taken_where_they_are_precise_enough(kernel, d, sigma):
     X = crowds_in_corners(d, np.random.default_rng(d))
     kernel, tree = Kernel(kernel, sigma), build_tree(X)
     at_edge = next(
-        eps for eps in np.geomspace(1e-30, 0.9, 5000) if rows._by_products(kernel, tree, eps)
+        eps for eps in np.geomspace(1e-30, 0.9, 5000) if rows.uses_products(kernel, tree, eps)
     )
     for eps, products in ((at_edge, True), (0.9 * at_edge, False), (1e-13, at_edge <= 1e-13)):
-        assert rows._by_products(kernel, tree, eps) == products
+        assert rows.uses_products(kernel, tree, eps) == products
         _, degrees = rows.draw_neighbors(kernel, tree, 1, 0, eps)
         assert worst_error(degrees, tree.points, kernel.name, sigma) <= eps + 2e-16 * (d + 8)
 
@@ -97,5 +97,5 @@ def test_products_are_taken_with_usual_errors(kernel):
     for d in (8, 784):
         X = np.zeros((4, d))
         X[:2, 0] = 99.0, -99.0
-        assert rows._by_products(Kernel(kernel, 1.0), build_tree(X), 0.012)
-    assert not rows._by_products(Kernel(kernel, 1e-300), build_tree(X), 0.012)
+        assert rows.uses_products(Kernel(kernel, 1.0), build_tree(X), 0.012)
+    assert not rows.uses_products(Kernel(kernel, 1e-300), build_tree(X), 0.012)

@@ -7,12 +7,9 @@ import math
 import numpy as np
 from scipy.spatial import cKDTree
 
+from kdegraph.costs import NEIGHBOR_COSTS
 from kdegraph.runtime import parallel
 
-# Measured at n = 15,000 and 60,000, k = 10, 2 cores: the k-d tree wins by 10 to 100 times in 2 and
-# 5 dimensions, both take as long at about 8 to 10, and in 20 dimensions the brute force (blocks of
-# matrix products) is 7 times faster on unstructured data.
-MAX_TREE_DIMENSION = 9
 _CHUNK = 4096  # queries of one call of scikit-learn
 _CANCELLATION = (
     1e6 * np.finfo(float).eps
@@ -83,7 +80,7 @@ def nearest(X, queries, k, progress=None):
     """
     exponent = unit_scale(X)
     Z = np.ldexp(X, -exponent) if exponent else X
-    if Z.shape[1] <= MAX_TREE_DIMENSION:
+    if Z.shape[1] <= NEIGHBOR_COSTS.max_tree_dimension:
         tree = cKDTree(Z, balanced_tree=False)
         # Queries that follow each other in space find the same nodes in the caches: three times
         # faster for a million points.

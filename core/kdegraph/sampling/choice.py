@@ -1,50 +1,62 @@
-"""The choice between the exact samplers, by the estimated costs."""
+"""The choice between the exact samplers, by their estimated costs."""
 
+from kdegraph.costs import SAMPLER_CHOICE
 from kdegraph.geometry.tree import box_distances
 from kdegraph.kde.dispatch import Direct, choose_for_degrees
 from kdegraph.sampling import rows
 from kdegraph.sampling.rejection import sampler as rejection
-from kdegraph.sampling.rejection.target_groups import Groups
-
-# Costs in ns. Rows up to TRIFLE are taken at once; up to AT_ONCE, as estimating the alternative
-# would take as long, the extent of points decides: the alternative is taken if the exponent between
-# the farthest ones, to the power d + 1/2, is at most NEAR, and d at most FEW.
-TRIFLE, AT_ONCE, NEAR, FEW = 1.5e6, 4.2e6, 5e9, 14
-
-
-# Part of the cost of rows that the alternative may take where these cost less ns, or its degrees
-# all pairs in more dimensions: its own cost is not certain then.
-CLEARLY, CERTAIN = 0.8, 3e7
+from kdegraph.sampling.rejection.target_groups import group_targets
 
 
 def choose_sampler(kernel, tree, eps, n_rounds, sampler):
-    """The exact sampler to take, "rejection" or "rows", and what the first needs: the method for
-    kernel degrees, groups of targets.
+    """Choose an exact sampler.
 
-    `sampler` is the one asked for, or "auto" for the one that is estimated to cost less.
+    Parameters
+    ----------
+    kernel : Kernel
+    tree : Tree
+    eps : float
+        Relative error of the kernel degrees.
+    n_rounds : int
+    sampler : {"auto", "rejection", "rows"}
+        The one that was asked for, or "auto" for the one that is estimated to cost less.
+
+    Returns
+    -------
+    sampler : {"rejection", "rows"}
+    method : object or None
+        For "rejection": the method for the kernel degrees, as `choose_for_degrees` returns it.
+    groups : TargetGroups or None
+        For "rejection": the groups of targets.
     """
     rows_cost = rows.estimate_cost(kernel, tree, n_rounds, eps)
-    if sampler == "auto" and rows_cost < AT_ONCE:
-        _, widest = box_distances(
-            kernel.code, kernel.inverse_sigma, tree.low, tree.high, 0, tree.low, tree.high, 0
-        )
-        d = tree.points.shape[1]
-        sampler = (
-            "rejection"
-            if rows_cost > TRIFLE and widest <= NEAR ** (1 / (d + 0.5)) and d <= FEW
-            else "rows"
-        )
+    if sampler == "auto" and rows_cost < SAMPLER_CHOICE.estimation:
+        sampler = _choose_for_few_points(kernel, tree, rows_cost)
     if sampler == "rows":
         return "rows", None, None
-    method, groups = choose_for_degrees(kernel, tree, eps), Groups.of(kernel, tree, n_rounds)
-    certain = rows_cost > CERTAIN and not (
-        isinstance(method, Direct) and tree.points.shape[1] > FEW
-    )
-    limit = rows_cost if certain else CLEARLY * rows_cost
-    left = limit - method.cost
-    if (
-        sampler == "auto"
-        and rejection.estimate_cost(kernel, tree, groups, n_rounds, limit=left) > left
-    ):
-        return "rows", None, None
+    method = choose_for_degrees(kernel, tree, eps)
+    groups = group_targets(kernel, tree, n_rounds)
+    if sampler == "auto":
+        many_dimensions = tree.points.shape[1] > SAMPLER_CHOICE.max_certain_dimension
+        limit = rows_cost
+        if rows_cost <= SAMPLER_CHOICE.certain or (isinstance(method, Direct) and many_dimensions):
+            limit *= SAMPLER_CHOICE.uncertain_share
+        left = limit - method.cost
+        # The second estimate is not needed where the degrees alone cost too much.
+        if left < 0 or rejection.estimate_cost(kernel, tree, groups, n_rounds) > left:
+            return "rows", None, None
     return "rejection", method, groups
+
+
+def _choose_for_few_points(kernel, tree, rows_cost):
+    """Choose by the extent of the points alone, where the estimates would take as long as rows.
+
+    Rejection is faster for points that are all near each other at the scale of sigma.
+    """
+    if rows_cost <= SAMPLER_CHOICE.small_rows:
+        return "rows"
+    _, widest = box_distances(
+        kernel.code, kernel.inverse_sigma, tree.low, tree.high, 0, tree.low, tree.high, 0
+    )
+    near = widest <= SAMPLER_CHOICE.extent ** (1 / (tree.points.shape[1] + 0.5))
+    return "rejection" if near else "rows"

@@ -15,9 +15,8 @@ from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.random import stream, uniform
 
-LEAF = 16  # halves of at most so many points are sampled from exact kernel values
-
-STRATIFIED, INDEPENDENT = "stratified", "independent"
+# Halves of at most this number of points are sampled from exact kernel values.
+LEAF = 16
 
 
 def draw_neighbors(kernel, tree, solver, n_rounds, seed, draws, *, progress=None):
@@ -48,7 +47,7 @@ def draw_neighbors(kernel, tree, solver, n_rounds, seed, draws, *, progress=None
     remaining = np.cumsum(siblings[::-1], axis=0)[::-1]
     degrees = remaining[0]
     uniforms = np.empty((n, n_rounds))
-    parallel.run(_fill_uniforms, n, np.uint64(seed), tree.order, draws == STRATIFIED, uniforms)
+    parallel.run(_fill_uniforms, n, np.uint64(seed), tree.order, draws == "stratified", uniforms)
     neighbors = np.full((n, n_rounds), -1, np.int32)
     alive = np.flatnonzero(degrees > 0)
     state = _State(alive, np.zeros(alive.size, np.int64), np.full(alive.size, n_rounds, np.int64))

@@ -10,14 +10,17 @@ from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import Tree
 from kdegraph.runtime.blas import blas_threads
 
-TOLERANCE = 0.1  # relative error of the small eigenvalues
-MIN_ROUNDS, MAX_ROUNDS = 10, 100
-MAX_POINTS, LEVEL = (
-    512,
-    8,
-)  # so few points are taken as they are, else the 256 nodes of this level of the tree
+# Relative error of the small eigenvalues that the number of rounds is made for.
+EIGENVALUE_ERROR = 0.1
+MIN_ROUNDS = 10
+MAX_ROUNDS = 100
+# This number of points is taken as it is; more are represented by the 256 nodes of a level of the
+# tree.
+MAX_COARSE_POINTS = 512
+COARSE_LEVEL = 8
 N_EIGENVALUES = 20
-WITHOUT_GAP = 10  # clusters that L is made for where the spectrum does not suggest a number
+# Clusters that L is made for where the spectrum does not suggest a number.
+DEFAULT_CLUSTERS = 10
 
 
 def suggest_n_rounds(kernel: Kernel, tree: Tree):
@@ -32,7 +35,8 @@ def suggest_n_rounds(kernel: Kernel, tree: Tree):
         no gap.
 
     Notes
-    ----- The rule is measured (benchmarks/rounds.py): on 19 data sets the relative error of the
+    -----
+    The rule is measured (benchmarks/rounds.py): on 19 data sets the relative error of the
     eigenvalues 2 ... k + 1 is about ``1 / (L sqrt(1 - lambda_{k+1}))``, whatever n. The paper's ``L
     = 6 C log(n) / lambda_{k+1}``, which its proof asks for in the worst case, would need a C
     between 0.0001 and 0.3 for the same error: small eigenvalues need no more rounds than large
@@ -46,10 +50,10 @@ def suggest_n_rounds(kernel: Kernel, tree: Tree):
     if len(values) == 0:
         return MIN_ROUNDS
     k = suggest_n_clusters(values)
-    k = WITHOUT_GAP if k == 1 else k
+    k = DEFAULT_CLUSTERS if k == 1 else k
     value = values[min(k, len(values) - 1)]
     return min(
-        MAX_ROUNDS, max(MIN_ROUNDS, round(1 / (TOLERANCE * math.sqrt(max(1 - value, 1e-6)))))
+        MAX_ROUNDS, max(MIN_ROUNDS, round(1 / (EIGENVALUE_ERROR * math.sqrt(max(1 - value, 1e-6)))))
     )
 
 
@@ -65,10 +69,10 @@ def coarse_eigenvalues(kernel: Kernel, tree: Tree, n_eigenvalues):
     (m,) float64 array
         Ascending, in [0, 2]; fewer than `n_eigenvalues` if there are fewer nodes with an edge.
     """
-    if len(tree.points) <= MAX_POINTS:
+    if len(tree.points) <= MAX_COARSE_POINTS:
         centers, sizes = tree.points, np.ones(len(tree.points))
     else:
-        first = 2 ** min(LEVEL, tree.n_levels - 1) - 1
+        first = 2 ** min(COARSE_LEVEL, tree.n_levels - 1) - 1
         start, stop = tree.start[first : 2 * first + 1], tree.stop[first : 2 * first + 1]
         sizes = (stop - start).astype(float)
         centers = np.add.reduceat(tree.points / sizes.max(), start) * (sizes.max() / sizes)[:, None]

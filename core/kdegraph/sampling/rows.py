@@ -1,56 +1,81 @@
-"""Exact samples from full rows of the kernel matrix: for few points, and for dimensions in which no
-tree helps.
+"""Exact samples from full rows of the kernel matrix: for few points, and for dimensions in which
+trees do not help.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
+from kdegraph.costs import ROW_COSTS
 from kdegraph.geometry.kernels import EXPONENTIAL, LAPLACIAN, UNDERFLOW, exp_neg, exponents
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.random import stream, uniform
 
-BLOCK = 64  # sources whose sum is kept, so that a draw searches among sums first
-TOGETHER = 4, 32  # rows that are computed at a time: coordinate by coordinate, by matrix products
-TILE = (
-    25600,
-    8000,
-    # Coordinates that stay in the cache for these rows (products so small are computed by one thread).
-)
-PRODUCTS = (
-    8  # from this dimension on distances come from inner products, where these are precise enough,
-)
-WIDEST = 100.0  # for points within so many sigma of their middle
+# Sources whose kernel values are added up to one running sum: a draw searches among the sums, then
+# among these values.
+SUMMED_SOURCES = 64
+# Rows that are computed together, coordinate by coordinate and by matrix products.
+ROWS_TOGETHER = 4
+PRODUCT_ROWS_TOGETHER = 32
+# Coordinates of sources that stay in the cache while these rows pass by. Matrix products so small
+# are computed by one thread of BLAS.
+CACHED_COORDINATES = 25600
+CACHED_PRODUCT_COORDINATES = 8000
+# Inner products are considered from this dimension on, where they are faster, and for points within
+# so many sigma of the middle of their bounding box.
+MIN_PRODUCT_DIMENSION = 8
+MAX_PRODUCT_RADIUS = 100.0
 UNIT_ROUNDOFF = 2.0**-53
 
-# Costs in nanoseconds of one core: a pair, what a dimension adds, a draw; what a pair costs more
-# where the rows that are computed together have so many entries that they leave the caches.
-PAIR, PAIR_DIM, PRODUCT_DIM, DRAW = 1.5, 0.16, 0.08, 35.0
-FAR, CACHED = 2.0, 2_000_000
+
+class RowSources(NamedTuple):
+    """The sources of all rows, in the tree's order.
+
+    Attributes
+    ----------
+    points, columns : (n, d) and (d, n) float64
+    order : (n,) int64
+        Original numbers, which choose the random streams.
+    scaled, norms : (n, d) and (n,) float64
+        Coordinates from the middle in units of sigma, and their squared norms; empty where
+        distances do not come from inner products.
+    """
+
+    points: np.ndarray
+    columns: np.ndarray
+    order: np.ndarray
+    scaled: np.ndarray
+    norms: np.ndarray
 
 
 def estimate_cost(kernel, tree, n_rounds, eps):
     """Estimated cost of `draw_neighbors` in ns of one core."""
     n, d = tree.points.shape
-    products = _by_products(kernel, tree, eps)
-    pair = (
-        PAIR
-        + d * (PRODUCT_DIM if products else PAIR_DIM)
-        + (FAR if n * TOGETHER[products] > CACHED else 0.0)
-    )
-    return n * n * pair + DRAW * n * n_rounds
+    pair = ROW_COSTS.pair
+    if uses_products(kernel, tree, eps):
+        pair += ROW_COSTS.pair_per_dimension_by_products * d
+        together = PRODUCT_ROWS_TOGETHER
+    else:
+        pair += ROW_COSTS.pair_per_dimension * d
+        together = ROWS_TOGETHER
+    if n * together > ROW_COSTS.cached_values:
+        pair += ROW_COSTS.pair_beyond_caches
+    return n * n * pair + ROW_COSTS.draw * n * n_rounds
 
 
-def _by_products(kernel, tree, eps):
-    """Whether the exponents are computed from inner products: twice as fast, and the error of
-    kernel values is at most eps / 2.
+def uses_products(kernel, tree, eps):
+    """Whether the exponents are computed from inner products, which is twice as fast: where the
+    error of kernel values is at most eps / 2.
 
     With all points within R of their middle, in units of sigma, and the unit roundoff u, the
-    coordinates change a squared distance by at most 16 u R^2, two norms and twice an inner product
-    by 4 d u R^2, and adding these up by 12 u R^2. The square root of the exponential kernel turns
-    an error e of points that are near each other into sqrt(e).
+    rounding of coordinates changes a squared distance by at most 16 u R^2, that of two squared
+    norms and twice an inner product by 4 d u R^2, and that of their sum by 12 u R^2. The square
+    root of the exponential kernel turns an error e for points that are near each other into
+    sqrt(e).
     """
     d, radius = tree.points.shape[1], tree.radii(kernel.inverse_sigma)[0]
-    if d < PRODUCTS or kernel.code == LAPLACIAN or radius > WIDEST:
+    if d < MIN_PRODUCT_DIMENSION or kernel.code == LAPLACIAN or radius > MAX_PRODUCT_RADIUS:
         return False
     error = 4 * (d + 7) * UNIT_ROUNDOFF * radius**2
     return bool((np.sqrt(error) if kernel.code == EXPONENTIAL else error) <= eps / 2)
@@ -79,70 +104,77 @@ def draw_neighbors(kernel, tree, n_rounds, seed, eps, *, stop=None, progress=Non
     """
     n, d = tree.points.shape
     neighbors, degrees = np.full((n, n_rounds), -1, np.int32), np.zeros(n)
-    products = _by_products(kernel, tree, eps)
     scaled, norms = np.empty((0, d)), np.empty(0)
-    if products:
+    together, tile = ROWS_TOGETHER, CACHED_COORDINATES // d
+    if uses_products(kernel, tree, eps):
         middle = tree.low[0] + (tree.high[0] - tree.low[0]) / 2
         scaled = (tree.points - middle) * kernel.inverse_sigma
         norms = (scaled**2).sum(axis=1)
-    # Whole groups of rows, so that their products are the same however many threads there are.
-    together = TOGETHER[products]
+        together, tile = PRODUCT_ROWS_TOGETHER, CACHED_PRODUCT_COORDINATES // d
+    sources = RowSources(tree.points, tree.columns, tree.order, scaled, norms)
+    # A chunk is a number of whole groups of rows, so that the matrix products are the same for any
+    # number of threads.
     chunk = together * max(1, 500_000 // (n * together))
     parallel.run(
-        _draw_range, n if stop is None else stop, kernel.code, kernel.inverse_sigma, tree.points, tree.columns, scaled, norms, tree.order,
-        np.uint64(seed), neighbors, degrees, together, max(16, TILE[products] // d), chunk=chunk, progress=progress,
+        _draw_range, n if stop is None else stop, kernel.code, kernel.inverse_sigma, sources,
+        np.uint64(seed), together, max(16, tile), neighbors, degrees,
+        chunk=chunk, progress=progress,
     )  # fmt: skip
     return neighbors, degrees
 
 
 @jit
 def _draw_range(
-    begin,
-    end,
-    code,
-    scale,
-    points,
-    columns,
-    scaled,
-    norms,
-    order,
-    seed,
-    neighbors,
-    degrees,
-    together,
-    tile,
-):
-    n = len(points)
-    values, sums = np.empty((together, n)), np.empty(-(-n // BLOCK))
+    begin, end, code, inverse_sigma, sources, seed, together, tile, neighbors, degrees
+):  # fmt: skip
+    """Draw for the targets begin ... end - 1, `together` rows at a time."""
+    n = len(sources.points)
+    values, sums = np.empty((together, n)), np.empty(-(-n // SUMMED_SOURCES))
     for first in range(begin, end, together):
         last = min(first + together, end)
-        for start in range(0, n, tile):
-            stop = min(start + tile, n)
-            if norms.size:
-                _exponents_by_products(code, first, last, start, stop, scaled, norms, values)
-                continue
-            for i in range(first, last):
-                exponents(
-                    code, scale, points[i], columns, start, stop, values[i - first, start:stop]
-                )
+        _fill_exponents(code, inverse_sigma, sources, first, last, tile, values)
         for i in range(first, last):
             row = values[i - first]
-            row[i] = np.inf
-            least = _least(row)
-            if least > UNDERFLOW - 1.0 and norms.size:
-                # At the edge of what counts as reachable all solvers have to agree.
-                exponents(code, scale, points[i], columns, 0, n, row)
-                row[i] = np.inf
-                least = _least(row)
+            least = _least_exponent(code, inverse_sigma, sources, i, row)
             if least >= UNDERFLOW:
                 continue
             # Relative to the largest value, so that a row of small values keeps its precision.
             total = _running_sums(row, least, sums)
             degrees[i] = total * exp_neg(least)
             for draw in range(neighbors.shape[1]):
-                neighbors[i, draw] = _search(
-                    row, sums, uniform(stream(seed, order[i], draw), 0) * total
-                )
+                u = uniform(stream(seed, sources.order[i], draw), 0)
+                neighbors[i, draw] = _search(row, sums, u * total)
+
+
+@jit
+def _fill_exponents(code, inverse_sigma, sources, first, last, tile, values):
+    """Write the exponents between the targets first ... last - 1 and all sources to `values`, for
+    `tile` sources at a time.
+    """
+    n = len(sources.points)
+    for start in range(0, n, tile):
+        stop = min(start + tile, n)
+        if sources.norms.size:
+            _exponents_by_products(
+                code, first, last, start, stop, sources.scaled, sources.norms, values
+            )
+            continue
+        for i in range(first, last):
+            out = values[i - first, start:stop]
+            exponents(code, inverse_sigma, sources.points[i], sources.columns, start, stop, out)
+
+
+@jit
+def _least_exponent(code, inverse_sigma, sources, i, row):
+    """The smallest exponent of the row of target i, whose own one becomes infinite."""
+    row[i] = np.inf
+    least = _minimum(row)
+    if least > UNDERFLOW - 1.0 and sources.norms.size:
+        # At the edge of what counts as reachable all solvers have to agree: as they compute it.
+        exponents(code, inverse_sigma, sources.points[i], sources.columns, 0, row.size, row)
+        row[i] = np.inf
+        least = _minimum(row)
+    return least
 
 
 @jit(reassociate=True)
@@ -162,20 +194,18 @@ def _exponents_by_products(code, first, last, start, stop, scaled, norms, out):
 
 
 @jit
-def _least(values):
-    """The smallest value; four running minima, so that none waits for the one before."""
-    a = b = c = e = np.inf
+def _minimum(values):
+    """The smallest value; of four running minima, so that none waits for the one before."""
+    a = b = c = d = np.inf
     n = values.size - values.size % 4
     for j in range(0, n, 4):
-        a, b, c, e = (
-            min(a, values[j]),
-            min(b, values[j + 1]),
-            min(c, values[j + 2]),
-            min(e, values[j + 3]),
-        )
+        a = min(a, values[j])
+        b = min(b, values[j + 1])
+        c = min(c, values[j + 2])
+        d = min(d, values[j + 3])
     for j in range(n, values.size):
         a = min(a, values[j])
-    return min(min(a, b), min(c, e))
+    return min(min(a, b), min(c, d))
 
 
 @jit(reassociate=True)
@@ -185,7 +215,7 @@ def _running_sums(values, least, sums):
     """
     total = 0.0
     for block in range(sums.size):
-        part = values[block * BLOCK : min((block + 1) * BLOCK, values.size)]
+        part = values[block * SUMMED_SOURCES : min((block + 1) * SUMMED_SOURCES, values.size)]
         subtotal = 0.0
         for j in range(part.size):
             part[j] = exp_neg(part[j] - least) if part[j] < UNDERFLOW else 0.0
@@ -208,11 +238,11 @@ def _search(values, sums, u):
         else:
             low = middle + 1
     u -= sums[low - 1] if low else 0.0
-    for j in range(low * BLOCK, min((low + 1) * BLOCK, values.size)):
+    for j in range(low * SUMMED_SOURCES, min((low + 1) * SUMMED_SOURCES, values.size)):
         if u < values[j]:
             return j
         u -= values[j]
-    for j in range(min((low + 1) * BLOCK, values.size) - 1, -1, -1):
+    for j in range(min((low + 1) * SUMMED_SOURCES, values.size) - 1, -1, -1):
         if values[j] > 0.0:
             return j
     return -1

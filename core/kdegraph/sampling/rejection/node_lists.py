@@ -1,167 +1,262 @@
-"""Lists of tree nodes that cover all sources within reach of a group of targets, and their alias
-tables, see `rejection`.
+"""Lists of tree nodes that cover all sources within reach of a group of targets, with their alias
+tables, see `rejection.sampler`.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from kdegraph.geometry.kernels import EXPONENTIAL, LAPLACIAN, exp_neg
 from kdegraph.runtime.jit import jit
 
-FIRST, SIZE, ALIAS = range(
-    3
-)  # rows of `entries`: the first point of a node, their number, the alias
-LEVEL, WEIGHT = range(
-    2
-)  # rows of `shape`: the node's smallest exponent, its weight (then its threshold)
-# Nodes on the level on which lists begin: levels of fewer cost as much, and the loops are as long
-# as a vector.
-START = 8
-NEAREST, SMALLEST, LARGEST = range(
-    3
-    # Rows of `bounds`: the smallest exponent, the largest and then its kernel value, the largest value.
-)
+# Lists begin on the level of the tree with this number of nodes. Higher levels have fewer nodes but
+# do not cost less, as the loops over the nodes of a level handle a vector of them at a time.
+FIRST_WIDTH = 8
+
+
+class NodeLists(NamedTuple):
+    """Lists of nodes one after the other. An entry is a node of the tree, or a single point.
+
+    Attributes
+    ----------
+    first, size : (capacity,) int32
+        The sources of an entry are the points first ... first + size - 1 in the tree's order.
+    nearest : (capacity,) float64
+        The smallest exponent between the boxes of the group and of the entry, so that
+        ``exp(-nearest)`` is an upper bound of their kernel values.
+    threshold : (capacity,) float64
+        The weight ``size exp(-nearest)`` of the entry; `build_alias_table` turns it into the part
+        of the entry's cell of the alias table that belongs to the entry itself.
+    alias : (capacity,) int32
+        The entry, counted from the beginning of the list, to which the rest of the cell belongs.
+    """
+
+    first: np.ndarray
+    size: np.ndarray
+    nearest: np.ndarray
+    threshold: np.ndarray
+    alias: np.ndarray
+
+
+class ListWorkspace(NamedTuple):
+    """Arrays for building one list of at most `capacity` entries.
+
+    Attributes
+    ----------
+    node, divided : (capacity,) int32
+        The nodes of the level under way (in the end: points), and those that are divided further.
+    nearest : (capacity,) float64
+        The smallest exponent between the boxes of the group and of the node.
+    largest, smallest : (capacity,) float64
+        Bounds of the kernel values between the two boxes.
+    """
+
+    node: np.ndarray
+    divided: np.ndarray
+    nearest: np.ndarray
+    largest: np.ndarray
+    smallest: np.ndarray
 
 
 @jit
-def room_for(capacity, n_lists):
-    """Room for lists: `nodes` of a level and the next, their `bounds`, `entries` and `shape` of the
-    lists.
-    """
-    total = capacity * n_lists
-    return (
-        np.empty((2, capacity), np.int32),
-        np.empty((3, capacity)),
-        np.empty((3, total), np.int32),
-        np.empty((2, total)),
+def allocate_lists(capacity):
+    """Lists of `capacity` entries in all."""
+    return NodeLists(
+        np.empty(capacity, np.int32),
+        np.empty(capacity, np.int32),
+        np.empty(capacity),
+        np.empty(capacity),
+        np.empty(capacity, np.int32),
     )
 
 
 @jit
-def list_nodes(
-    code, scale, g_first, g_last, g_low, g_high, points, start, stop, low, high, limit, nodes, bounds, entries, shape, base
-):  # fmt: skip
-    """List the nodes for a group in `entries` and `shape`, from the column `base` on; return how
-    many there are, -1 if there is too little room, and how many were seen.
+def allocate_workspace(capacity):
+    """A workspace for one list of at most `capacity` entries."""
+    return ListWorkspace(
+        np.empty(capacity, np.int32),
+        np.empty(capacity, np.int32),
+        np.empty(capacity),
+        np.empty(capacity),
+        np.empty(capacity),
+    )
 
-    Level after level, from the one of `START` nodes on, a node is divided while the proposals that
-    it would waste, ``|B| (max k - min k)``, are more than `limit`; a leaf falls into its points.
+
+@jit(inline=True)
+def list_nodes(code, inverse_sigma, groups, group, tree, limit, workspace, lists, base):
+    """Write the list of one group to `lists`, from the entry `base` on.
+
+    Level by level a node is divided if the proposals that it would waste, ``size (max k - min k)``
+    over the pairs of the group and the node, are more than `limit`. A leaf is divided into its
+    points.
+
+    Returns
+    -------
+    count : int
+        Number of entries, or -1 if they may not fit into the workspace.
+    visits : int
+        Number of nodes and points whose kernel values were bounded.
     """
-    count, visits = 0, 0
-    width = min(START, (start.size + 1) // 2)
+    capacity = workspace.node.size
+    low, high = groups.low[group], groups.high[group]
+    count, visits, n_divided, at_leaves = 0, 0, 0, False
+    width = min(FIRST_WIDTH, (tree.start.size + 1) // 2)
     for p in range(width):
-        nodes[0, p] = width - 1 + p
-    inner = True
-    while width:
-        if count + width > nodes.shape[1]:
+        workspace.node[p] = width - 1 + p
+    while width and not at_leaves:
+        if count + width > capacity:
             return -1, visits
         visits += width
-        now, following = nodes[0], nodes[1]
-        if inner:
-            _bound(code, scale, g_low, g_high, low, high, width, now, bounds)
-        else:
-            _bound(code, scale, g_low, g_high, points, points, width, now, bounds)
-        for p in range(width):
-            bounds[LARGEST, p], bounds[SMALLEST, p] = (
-                exp_neg(bounds[NEAREST, p]),
-                exp_neg(bounds[SMALLEST, p]),
-            )
-        if not inner:
-            for p in range(width):
-                largest = bounds[LARGEST, p]
-                _enter(now[p], 1, bounds[NEAREST, p], largest, entries, shape, base + count)
-                count += (largest > 0.0) & ((now[p] != g_first) | (g_last - g_first > 1))
-            return count, visits
-        leaves = 2 * now[0] + 2 >= start.size
-        divided = 0
-        for p in range(width):
-            node = now[p]
-            largest, smallest = bounds[LARGEST, p], bounds[SMALLEST, p]
-            size = stop[node] - start[node]
-            own = (start[node] <= g_first) & (g_last <= stop[node])
-            kept = size * largest - (size - own) * smallest <= limit
-            _enter(
-                start[node], size, bounds[NEAREST, p], size * largest, entries, shape, base + count
-            )
-            count += kept & (largest > 0.0)
-            following[divided] = node
-            divided += (not kept) & (largest > 0.0)
-        # The next level, from behind, in place.
-        if leaves:
-            width = 0
-            for p in range(divided):
-                width += stop[following[p]] - start[following[p]]
-            if width > nodes.shape[1]:
-                return -1, visits
-            k = 0
-            for p in range(divided):
-                for j in range(start[following[p]], stop[following[p]]):
-                    now[k] = j
-                    k += 1
-            inner = False
-        else:
-            width = 2 * divided
-            if width > nodes.shape[1]:
-                return -1, visits
-            for p in range(divided):
-                now[2 * p], now[2 * p + 1] = 2 * following[p] + 1, 2 * following[p] + 2
-    return count, visits
-
-
-@jit
-def _enter(first, size, level, weight, entries, shape, k):
-    entries[FIRST, k], entries[SIZE, k] = first, size
-    shape[LEVEL, k], shape[WEIGHT, k] = level, weight
+        _bound_values(code, inverse_sigma, low, high, tree.low, tree.high, width, workspace)
+        at_leaves = 2 * workspace.node[0] + 2 >= tree.start.size
+        kept, n_divided = _keep_or_divide(
+            groups, group, tree, limit, width, workspace, lists, base + count
+        )
+        count += kept
+        width = 2 * n_divided
+        if not at_leaves and width <= capacity:
+            _list_children(n_divided, workspace.divided, workspace.node)
+        elif not at_leaves:
+            return -1, visits
+    width = _count_points(n_divided, workspace.divided, tree.start, tree.stop)
+    if count + width > capacity:
+        return -1, visits
+    _list_points(n_divided, workspace.divided, tree.start, tree.stop, workspace.node)
+    visits += width
+    _bound_values(code, inverse_sigma, low, high, tree.points, tree.points, width, workspace)
+    return count + _keep_points(groups, group, width, workspace, lists, base + count), visits
 
 
 @jit(distinct=True)
-def _bound(code, scale, g_low, g_high, low, high, width, nodes, bounds):
-    """Smallest and largest exponents between the group's box and those of `nodes`, as
-    `tree.box_distances` has them.
+def _bound_values(code, inverse_sigma, low, high, node_low, node_high, width, workspace):
+    """Bounds of the kernel values between the box (low, high) of the group and those of the nodes,
+    from the same distances as `tree.box_distances`.
     """
+    # Fields are taken out of the tuple before loops: inside, this would count references.
+    nodes, nearest = workspace.node, workspace.nearest
+    largest, farthest = workspace.largest, workspace.smallest
     for p in range(width):
-        bounds[NEAREST, p] = bounds[SMALLEST, p] = 0.0
-    for c in range(g_low.size):
+        nearest[p] = farthest[p] = 0.0
+    for c in range(low.size):
         for p in range(width):
             node = nodes[p]
-            gap = max(max(g_low[c] - high[node, c], low[node, c] - g_high[c]), 0.0) * scale
-            span = max(g_high[c] - low[node, c], high[node, c] - g_low[c]) * scale
-            bounds[NEAREST, p] += gap if code == LAPLACIAN else gap * gap
-            bounds[SMALLEST, p] += span if code == LAPLACIAN else span * span
+            gap = max(low[c] - node_high[node, c], node_low[node, c] - high[c])
+            gap = max(gap, 0.0) * inverse_sigma
+            span = max(high[c] - node_low[node, c], node_high[node, c] - low[c]) * inverse_sigma
+            nearest[p] += gap if code == LAPLACIAN else gap * gap
+            farthest[p] += span if code == LAPLACIAN else span * span
     if code == EXPONENTIAL:
         for p in range(width):
-            bounds[NEAREST, p], bounds[SMALLEST, p] = (
-                np.sqrt(bounds[NEAREST, p]),
-                np.sqrt(bounds[SMALLEST, p]),
-            )
+            nearest[p] = np.sqrt(nearest[p])
+            farthest[p] = np.sqrt(farthest[p])
+    for p in range(width):
+        largest[p] = exp_neg(nearest[p])
+        farthest[p] = exp_neg(farthest[p])  # which is the smallest value now
 
 
-@jit
-def alias_table(threshold, alias, room):
-    """Walker's alias table (Vose's construction): the weights in `threshold` become thresholds."""
+@jit(inline=True)
+def _keep_or_divide(groups, group, tree, limit, width, workspace, lists, place):
+    """Enter the nodes that waste few enough proposals from `place` on, note the others in
+    `workspace.divided` and return both numbers; nodes out of reach are dropped.
+    """
+    nodes, divided, nearest = workspace.node, workspace.divided, workspace.nearest
+    largest, smallest = workspace.largest, workspace.smallest
+    starts, stops = tree.start, tree.stop
+    firsts, sizes, exponents, weights = lists.first, lists.size, lists.nearest, lists.threshold
+    first_target, last_target = groups.start[group], groups.stop[group]
+    kept, n_divided = 0, 0
+    for p in range(width):
+        node = nodes[p]
+        start, stop = starts[node], stops[node]
+        size = stop - start
+        # A target is not its own neighbor, so that a node that holds the group has a source less.
+        own = (start <= first_target) & (last_target <= stop)
+        keep = size * largest[p] - (size - own) * smallest[p] <= limit
+        reachable = largest[p] > 0.0
+        # Written in any case and overwritten by the next one, so that there is no branch.
+        k = place + kept
+        firsts[k], sizes[k], exponents[k], weights[k] = start, size, nearest[p], size * largest[p]
+        divided[n_divided] = node
+        kept += keep & reachable
+        n_divided += (not keep) & reachable
+    return kept, n_divided
+
+
+@jit(inline=True)
+def _keep_points(groups, group, width, workspace, lists, place):
+    """Enter the points within reach from `place` on, and return their number."""
+    points, nearest, largest = workspace.node, workspace.nearest, workspace.largest
+    firsts, sizes, exponents, weights = lists.first, lists.size, lists.nearest, lists.threshold
+    first_target = groups.start[group]
+    alone = groups.stop[group] - first_target == 1
+    kept = 0
+    for p in range(width):
+        k = place + kept
+        firsts[k], sizes[k], exponents[k], weights[k] = points[p], 1, nearest[p], largest[p]
+        kept += (largest[p] > 0.0) & ((points[p] != first_target) | (not alone))
+    return kept
+
+
+@jit(inline=True)
+def _list_children(n_divided, divided, nodes):
+    for p in range(n_divided):
+        child = 2 * divided[p] + 1
+        nodes[2 * p], nodes[2 * p + 1] = child, child + 1
+
+
+@jit(inline=True)
+def _count_points(n_divided, divided, start, stop):
+    count = 0
+    for p in range(n_divided):
+        count += stop[divided[p]] - start[divided[p]]
+    return count
+
+
+@jit(inline=True)
+def _list_points(n_divided, divided, start, stop, points):
+    k = 0
+    for p in range(n_divided):
+        for i in range(start[divided[p]], stop[divided[p]]):
+            points[k] = i
+            k += 1
+
+
+@jit(inline=True)
+def build_alias_table(threshold, alias, workspace):
+    """Build Walker's alias table by Vose's method.
+
+    `threshold` holds the weights and is replaced by the thresholds; `workspace` holds as many
+    integers.
+
+    References
+    ----------
+    M. D. Vose, "A linear algorithm for generating random numbers with a given distribution", IEEE
+    Transactions on Software Engineering 17 (1991).
+    """
     count, total = threshold.size, 0.0
     for k in range(count):
         total += threshold[k]
-    # Both stacks share `room` from its two ends: small entries from below, large ones from above.
+    # Two stacks share the workspace: small weights from its beginning, large ones from its end.
     small, large = 0, count
     for k in range(count):
         threshold[k] = threshold[k] / total * count
         if threshold[k] < 1.0:
-            room[small] = k
+            workspace[small] = k
             small += 1
         else:
             large -= 1
-            room[large] = k
+            workspace[large] = k
     while small > 0 and large < count:
         small -= 1
-        k, j = room[small], room[large]
+        k, j = workspace[small], workspace[large]
         alias[k] = j
         threshold[j] -= 1.0 - threshold[k]
         if threshold[j] < 1.0:
             large += 1
-            room[small] = j
+            workspace[small] = j
             small += 1
-    # What is left differs from 1 by rounding only.
+    # What is left differs from 1 by rounding errors only.
     for s in range(small):
-        threshold[room[s]] = 1.0
+        threshold[workspace[s]] = 1.0
     for s in range(large, count):
-        threshold[room[s]] = 1.0
+        threshold[workspace[s]] = 1.0

@@ -1,181 +1,230 @@
-"""Draws that wait for a proposal to be accepted, many at a time and of several groups of targets,
-see `rejection`.
+"""Proposals for many pending draws at a time, of several groups of targets, see
+`rejection.sampler`.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from kdegraph.geometry.kernels import UNDERFLOW, exp_neg, paired_exponents
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.random import advance, streams, uniform
-from kdegraph.sampling.rejection.node_lists import ALIAS, FIRST, LEVEL, SIZE, WEIGHT
 
-BATCH = 1024  # draws that are pending at most
-LANES = 8  # lengths are rounded up to whole vectors
-TARGET, BASE, COUNT, SOURCE, NODE = range(
-    5
-)  # rows of `choice`: what a draw is for, where its list is, what is proposed
-KEPT = 3  # rows of `choice` that a draw keeps while it is pending
+MAX_PENDING = 1024  # draws: as many as keep their arrays in the first-level cache
+VECTOR_LENGTH = 8  # numbers of draws are rounded up to this, so that loops leave no remainder
+
+
+class DrawTask(NamedTuple):
+    """What is drawn: ``neighbors[i, m] = j`` with probability ``k(x_i, x_j) / degrees[i]``.
+
+    Attributes
+    ----------
+    code, inverse_sigma : int, float
+        The kernel.
+    points : (n, d) float64
+        In the tree's order, as are the other arrays.
+    order : (n,) int64
+        The original number of each point, which chooses its random streams.
+    degrees : (n,) float64
+        0 for a point that draws nothing.
+    seed : uint64
+    neighbors : (n, L) int32
+        The result.
+    """
+
+    code: int
+    inverse_sigma: float
+    points: np.ndarray
+    order: np.ndarray
+    degrees: np.ndarray
+    seed: np.uint64
+    neighbors: np.ndarray
+
+
+class PendingDraws(NamedTuple):
+    """Draws that wait for a proposal to be accepted, and the proposal of this turn.
+
+    Attributes
+    ----------
+    stream : uint64
+        The random stream of the draw.
+    place : int64
+        Where the result goes in the flattened neighbors.
+    target, base, count : int32
+        The point that draws, and its list: the entries base ... base + count - 1.
+    entry, source : int32
+        The proposed entry of the list, and the proposed one of its points.
+    work : float64
+        The uniform that picks the entry, then the exponent of the proposal.
+    decision : float64
+        The uniform that picks the source and decides, then positive if the proposal is accepted.
+    """
+
+    stream: np.ndarray
+    place: np.ndarray
+    target: np.ndarray
+    base: np.ndarray
+    count: np.ndarray
+    entry: np.ndarray
+    source: np.ndarray
+    work: np.ndarray
+    decision: np.ndarray
 
 
 @jit
-def room_for_draws():
-    """Room for pending draws: the `state` of their streams, their `place` in the flat neighbors,
-    `choice`, and two `uniforms` each.
-    """
-    size = BATCH + LANES
-    return (
+def allocate_pending():
+    """Room for `MAX_PENDING` draws."""
+    size = MAX_PENDING + VECTOR_LENGTH
+    return PendingDraws(
         np.empty(size, np.uint64),
         np.empty(size, np.int64),
-        np.empty((5, size), np.int32),
-        np.empty((2, size)),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size),
+        np.empty(size),
     )
 
 
-@jit
-def draw_group(
-    code,
-    scale,
-    points,
-    order,
-    degrees,
-    seed,
-    begin,
-    end,
-    base,
-    count,
-    entries,
-    shape,
-    pending,
-    draws,
-    neighbors,
-):
-    """Draw for the targets begin..end-1 from the list entries[:, base:base+count]; return how many
-    draws are `pending` now.
+@jit(inline=True)
+def draw_group(task, begin, end, lists, base, count, pending, n_pending):
+    """Start the draws of the targets begin ... end - 1 from the list of `count` entries from `base`
+    on; return how many draws are pending now.
 
-    `draws` is the room for them. They are rounds of proposals for as many as there is room for,
-    whatever group they are of.
+    Whenever `MAX_PENDING` draws are pending, of whatever groups, one proposal is made for each.
     """
-    state, place, choice, _ = draws
-    n_rounds = neighbors.shape[1]
+    n_rounds = task.neighbors.shape[1]
+    seed, order, degrees = task.seed, task.order, task.degrees
+    stream, place = pending.stream, pending.place
+    target, bases, counts = pending.target, pending.base, pending.count
     for i in range(begin, end):
         draw = 0 if degrees[i] > 0.0 else n_rounds
         while draw < n_rounds:
-            if pending == BATCH:
-                pending = propose(code, scale, points, entries, shape, pending, draws, neighbors)
-            taken = min(n_rounds - draw, BATCH - pending)
-            # Whole vectors: what is too much is overwritten by the next.
-            stop = pending + -(-taken // LANES) * LANES
-            streams(seed, order[i], draw, state[pending:stop])
-            _describe(
-                i, base, count, i * n_rounds + draw, choice[TARGET, pending:stop], choice[BASE, pending:stop], choice[COUNT, pending:stop],
-                place[pending:stop],
-            )  # fmt: skip
-            pending += taken
-            draw += taken
-    return pending
-
-
-@jit(distinct=True)
-def _describe(i, base, count, first_place, target, bases, counts, place):
-    for k in range(place.size):
-        target[k], bases[k], counts[k] = i, base, count
-    for k in range(place.size):
-        place[k] = first_place + k
+            if n_pending == MAX_PENDING:
+                n_pending = propose(task, lists, pending, n_pending)
+            started = min(n_rounds - draw, MAX_PENDING - n_pending)
+            # Whole vectors: what is written beyond `started` is overwritten by the next draws.
+            first, stop = n_pending, n_pending + -(-started // VECTOR_LENGTH) * VECTOR_LENGTH
+            streams(seed, order[i], draw, stream[first:stop])
+            _fill(i, target[first:stop])
+            _fill(base, bases[first:stop])
+            _fill(count, counts[first:stop])
+            _number(i * n_rounds + draw, place[first:stop])
+            n_pending += started
+            draw += started
+    return n_pending
 
 
 @jit
-def finish(code, scale, points, entries, shape, pending, draws, neighbors):
+def _fill(value, out):
+    for k in range(out.size):
+        out[k] = value
+
+
+@jit
+def _number(first, out):
+    for k in range(out.size):
+        out[k] = first + k
+
+
+@jit
+def finish_draws(task, lists, pending, n_pending):
     """Propose until no draw is pending."""
-    while pending:
-        pending = propose(code, scale, points, entries, shape, pending, draws, neighbors)
-    return pending
+    while n_pending:
+        n_pending = propose(task, lists, pending, n_pending)
 
 
 @jit
-def propose(code, scale, points, entries, shape, pending, draws, neighbors):
-    """One proposal for every pending draw; return how many are left.
+def propose(task, lists, pending, n_pending):
+    """Make one proposal for every pending draw; return how many are still pending.
 
-    Loops over few arrays, one after the other, so that each is vectorized and no draw waits for
-    another.
+    Loops over few arrays follow each other, so that each is vectorized and no draw waits for
+    another. Each loop takes its arrays out of the tuple before it starts: inside of a loop this
+    would count references.
     """
-    state, place, choice, uniforms = draws
-    # Rows by their numbers: what is unpacked has lost that it is contiguous, and with it half the
-    # speed.
-    target, base, count, source, node = (
-        choice[TARGET],
-        choice[BASE],
-        choice[COUNT],
-        choice[SOURCE],
-        choice[NODE],
-    )
-    pick, decision = uniforms[0], uniforms[1]
-    _uniforms(pending, state, pick, decision)
-    _pick_nodes(pending, pick, base, count, entries[ALIAS], shape[WEIGHT], node)
-    _pick_sources(pending, node, decision, entries[SIZE], entries[FIRST], source)
-    paired_exponents(code, scale, points, target[:pending], source[:pending], pick)
-    _decide(pending, pick, node, shape[LEVEL], source, target, decision)
-    flat = neighbors.reshape(neighbors.size)
-    for p in range(pending):
-        flat[place[p]] = source[p]
-    return _keep_rejected(pending, decision, state, place, choice)
+    _draw_uniforms(n_pending, pending.stream, pending.work, pending.decision)
+    _pick_entries(n_pending, pending, lists.alias, lists.threshold)
+    _pick_sources(n_pending, pending, lists.size, lists.first)
+    paired_exponents(
+        task.code, task.inverse_sigma, task.points,
+        pending.target[:n_pending], pending.source[:n_pending], pending.work,
+    )  # fmt: skip
+    _decide(n_pending, pending, lists.nearest)
+    _note_sources(n_pending, pending.place, pending.source, task.neighbors)
+    return _keep_rejected(n_pending, pending)
 
 
 @jit(distinct=True)
-def _uniforms(pending, state, first, second):
-    for p in range(pending):
-        first[p] = uniform(state[p], 0)
-        second[p] = uniform(state[p], 1)
-        state[p] = advance(state[p], 2)
+def _draw_uniforms(n_pending, stream, first, second):
+    for p in range(n_pending):
+        first[p] = uniform(stream[p], 0)
+        second[p] = uniform(stream[p], 1)
+        stream[p] = advance(stream[p], 2)
 
 
 @jit(distinct=True)
-def _pick_nodes(pending, uniforms, base, count, alias, threshold, node):
-    for p in range(pending):
-        x = uniforms[p] * count[p]
+def _pick_entries(n_pending, pending, alias, threshold):
+    """Pick an entry of the list from its alias table."""
+    work, base, count, entry = pending.work, pending.base, pending.count, pending.entry
+    for p in range(n_pending):
+        x = work[p] * count[p]
         k = np.int32(x)
         at = np.uint32(base[p] + k)  # unsigned: no check for negative indices
         other = alias[at]
-        node[p] = base[p] + (other if x - k >= threshold[at] else k)
+        entry[p] = base[p] + (other if x - k >= threshold[at] else k)
 
 
 @jit(distinct=True)
-def _pick_sources(pending, node, uniforms, size, first, source):
-    """Take one of the node's points; what is left of the uniform is one again."""
-    for p in range(pending):
-        k = np.uint32(node[p])
-        x = uniforms[p] * size[k]
+def _pick_sources(n_pending, pending, size, first):
+    """Pick one of the points of the entry; what is left of the uniform is uniform again."""
+    entry, decision, source = pending.entry, pending.decision, pending.source
+    for p in range(n_pending):
+        k = np.uint32(entry[p])
+        x = decision[p] * size[k]
         offset = np.int32(x)
         source[p] = first[k] + offset
-        uniforms[p] = x - offset
+        decision[p] = x - offset
 
 
 @jit(distinct=True)
-def _decide(pending, exponent, node, level, source, target, decision):
-    """Make `decision` positive where the proposal is accepted."""
-    for p in range(pending):
-        exponent[p] = (
-            exponent[p] if (source[p] != target[p]) & (exponent[p] < UNDERFLOW) else np.inf
-        )
-    for p in range(pending):
-        exponent[p] = max(exponent[p] - level[np.uint32(node[p])], 0.0)
-    for p in range(pending):
+def _decide(n_pending, pending, nearest):
+    """Make `decision` positive where the proposal is accepted: with probability ``k(x_i, x_j) /
+    exp(-nearest)``, and never a target for itself or a source out of its reach.
+    """
+    source, target, entry = pending.source, pending.target, pending.entry
+    exponent, decision = pending.work, pending.decision
+    for p in range(n_pending):
+        valid = (source[p] != target[p]) & (exponent[p] < UNDERFLOW)
+        exponent[p] = exponent[p] if valid else np.inf
+    for p in range(n_pending):
+        exponent[p] = max(exponent[p] - nearest[np.uint32(entry[p])], 0.0)
+    for p in range(n_pending):
         decision[p] = exp_neg(exponent[p]) - decision[p]
 
 
+@jit
+def _note_sources(n_pending, place, source, neighbors):
+    """Write the proposed sources as neighbors; rejected ones are overwritten later."""
+    flat = neighbors.reshape(neighbors.size)
+    for p in range(n_pending):
+        flat[place[p]] = source[p]
+
+
 @jit(distinct=True)
-def _keep_rejected(pending, decision, state, place, choice):
-    """Move what is still pending to the front, without a branch that a processor could guess wrong,
-    and return its number.
+def _keep_rejected(n_pending, pending):
+    """Move the draws whose proposals were rejected to the front and return their number; without a
+    branch that a processor could predict wrongly.
     """
-    target, base, count = choice[TARGET], choice[BASE], choice[COUNT]
+    stream, place, decision = pending.stream, pending.place, pending.decision
+    target, base, count = pending.target, pending.base, pending.count
     left = 0
-    for p in range(pending):
-        state[left], place[left], target[left], base[left], count[left] = (
-            state[p],
-            place[p],
-            target[p],
-            base[p],
-            count[p],
-        )
+    for p in range(n_pending):
+        stream[left] = stream[p]
+        place[left] = place[p]
+        target[left] = target[p]
+        base[left] = base[p]
+        count[left] = count[p]
         left += decision[p] <= 0.0
     return left

@@ -1,86 +1,71 @@
 """Exact samples of neighbors by rejection, for any kernel that decreases with distance.
 
-For a group of targets A a list of tree nodes B covers all sources within reach. A proposal takes a
-node with probability proportional to ``|B| max k(A, B)`` (an alias table) and one of its points
-uniformly; point j is accepted for target i with probability ``k(x_i, x_j) / max k(A, B)``. What is
-accepted follows exactly ``k(x_i, .) / deg(i)``, whatever the list; the list only decides how many
-proposals are needed.
+For a group of targets A, a list of tree nodes B covers all sources within reach. A proposal picks a
+node with probability proportional to ``|B| max k(A, B)`` (from an alias table) and one of its
+points uniformly; point j is accepted for target i with probability ``k(x_i, x_j) / max k(A, B)``.
+Accepted points follow exactly ``k(x_i, .) / deg(i)``, whatever the list; the list only decides how
+many proposals are needed.
 """
 
 import numpy as np
 
+from kdegraph.costs import REJECTION_COSTS
 from kdegraph.geometry.kernels import exp_neg, exponent
 from kdegraph.kde.direct import direct_sums
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.sampling.rejection.node_lists import (
-    ALIAS,
-    FIRST,
-    SIZE,
-    WEIGHT,
-    alias_table,
+    allocate_lists,
+    allocate_workspace,
+    build_alias_table,
     list_nodes,
-    room_for,
 )
-from kdegraph.sampling.rejection.proposals import draw_group, finish, room_for_draws
-from kdegraph.sampling.rejection.target_groups import Groups
-
-# Below, rounding may decide whether a point counts as reachable, so that it is looked at again.
-TINY = 1e-300
-SAMPLED_PAIRS = 100_000  # kernel values from which the cost is estimated,
-FEWEST, MOST, FAR = (
-    4,
-    16,
-    3.0,
-)  # for so many groups; the fewest are enough if the cost is so many times below what matters
-# Costs in nanoseconds of one core: the set-up, a group, a node looked at, an entry of a list, a
-# draw, a proposal, and what a dimension adds.
-SET_UP, GROUP, VISIT, VISIT_DIM, ENTRY, DRAW, PROPOSAL, PROPOSAL_DIM = (
-    3e5,
-    1000.0,
-    4.0,
-    1.0,
-    10.0,
-    5.0,
-    6.0,
-    0.8,
+from kdegraph.sampling.rejection.proposals import (
+    DrawTask,
+    allocate_pending,
+    draw_group,
+    finish_draws,
 )
-HIDDEN = 1.3  # times what is counted: memory that is not in the caches, batches that run empty
-TOGETHER = 8  # longest lists that there is room for at a time
-REFINE = (
-    32.0  # cost of dividing a node, in units of the proposals that a node's whole waste could save
-)
+from kdegraph.sampling.rejection.target_groups import group_targets, tree_arrays
+
+# Below this degree rounding may decide whether a point counts as reachable, and the sources are
+# looked at one by one. No target draws for ever from sources that are all out of its reach.
+UNCERTAIN_DEGREE = 1e-300
+# A list is refined by dividing a node if the node wastes more proposals than this number per draw
+# of the group. Larger values make lists shorter and proposals more. Measured on the grid of
+# benchmarks/samplers.py.
+WASTE_PER_DIVISION = 32.0
+FIRST_CAPACITY = 1024  # entries of a list; doubled where a list is longer
+LISTS_TOGETHER = 8  # lists of the largest length that are kept while draws from them are pending
+# The cost is estimated from at most this number of groups, and fewer of many points: then the exact
+# degrees of one target each, which the estimate needs, would cost too much.
+MAX_SAMPLED_GROUPS = 16
+MIN_SAMPLED_GROUPS = 4
+SAMPLED_PAIRS = 100_000
 
 
-def estimate_cost(kernel, tree, groups, n_rounds, *, limit=0.0):
-    """Estimated cost of `draw_neighbors` in ns of one core, from a few of the groups; from very few
-    if it is far below `limit` then.
-    """
-    n = len(tree.points)
-    most = max(FEWEST, min(MOST, SAMPLED_PAIRS // n))
-    cost = _cost_from(FEWEST, kernel, tree, groups, n_rounds)
-    return (
-        cost
-        if most == FEWEST or FAR * cost < limit
-        else _cost_from(most, kernel, tree, groups, n_rounds)
-    )
-
-
-def _cost_from(n_groups, kernel, tree, groups, n_rounds):
-    """The estimate from `n_groups` of the groups and the exact degree of a target of each."""
-    n = len(tree.points)
-    picked = np.linspace(0, groups.start.size - 1, min(n_groups, groups.start.size)).astype(
-        np.int64
-    )
-    first = groups.start[picked]
+def estimate_cost(kernel, tree, groups, n_rounds):
+    """Estimated cost of `draw_neighbors` in ns of one core, from some of the groups."""
+    n, d = tree.points.shape
+    n_sampled = max(MIN_SAMPLED_GROUPS, min(MAX_SAMPLED_GROUPS, SAMPLED_PAIRS // n))
+    last = groups.start.size - 1
+    sampled = np.linspace(0, last, min(n_sampled, last + 1)).astype(np.int64)
+    first = groups.start[sampled]
     degrees = direct_sums(
         kernel, tree.points, tree.points[first], np.ones(n), columns=tree.columns, skip=first
     )
-    cost, targets = _estimate(
-        picked, degrees, kernel.code, kernel.inverse_sigma, groups.start, groups.stop, groups.low, groups.high,
-        tree.points, tree.start, tree.stop, tree.low, tree.high, n_rounds,
-    )  # fmt: skip
-    return SET_UP + HIDDEN * cost / targets * n
+    n_groups, n_visits, n_entries, n_draws, n_proposals = _count_work(
+        sampled, degrees, kernel.code, kernel.inverse_sigma, groups, tree_arrays(tree), n_rounds
+    )
+    cost = (
+        n_groups * REJECTION_COSTS.group
+        + n_visits * (REJECTION_COSTS.visit + REJECTION_COSTS.visit_per_dimension * d)
+        + n_entries * REJECTION_COSTS.entry
+        + n_draws * REJECTION_COSTS.draw
+        + n_proposals * (REJECTION_COSTS.proposal + REJECTION_COSTS.proposal_per_dimension * d)
+    )
+    share = (groups.stop[sampled] - first).sum() / n
+    return REJECTION_COSTS.set_up + REJECTION_COSTS.overhead * cost / share
 
 
 def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, groups=None, progress=None):
@@ -91,13 +76,13 @@ def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, groups=None, progre
     kernel : Kernel
     tree : Tree
     degrees : (n,) float64
-        Kernel degrees in the tree's order, used to balance the work, and to know the isolated
-        vertices (0). A degree that is above 0 by rounding only, no point being within reach by the
-        arithmetic of `exponent`, is set to 0.
+        Kernel degrees in the tree's order. They balance the work and tell the isolated vertices
+        (0), but do not change the law. A degree that is positive by rounding only, no point being
+        within reach by the arithmetic of `exponent`, is set to 0.
     n_rounds : int
     seed : int
-    groups : Groups, optional
-        If they are known already.
+    groups : TargetGroups, optional
+        The groups of targets, if they are known already.
 
     Returns
     -------
@@ -105,128 +90,124 @@ def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, groups=None, progre
         Positions in the tree's order; -1 for isolated vertices.
     """
     neighbors = np.full((tree.order.size, n_rounds), -1, np.int32)
-    groups = Groups.of(kernel, tree, n_rounds) if groups is None else groups
+    groups = group_targets(kernel, tree, n_rounds) if groups is None else groups
+    task = DrawTask(
+        kernel.code,
+        kernel.inverse_sigma,
+        tree.points,
+        tree.order,
+        degrees,
+        np.uint64(seed),
+        neighbors,
+    )
+    n_groups = groups.start.size
+    chunk = max(1, min(128, n_groups // 16))
     parallel.run(
-        _draw_range, groups.start.size, kernel.code, kernel.inverse_sigma, groups.start, groups.stop, groups.low, groups.high,
-        tree.points, tree.order, tree.start, tree.stop, tree.low, tree.high, degrees, np.uint64(seed), neighbors,
-        chunk=max(1, min(128, groups.start.size // 16)), progress=progress,
-    )  # fmt: skip
+        _draw_range, n_groups, tree_arrays(tree), groups, task, chunk=chunk, progress=progress
+    )
     return neighbors
 
 
 @jit
-def _estimate(
-    picked,
-    degrees,
-    code,
-    scale,
-    g_start,
-    g_stop,
-    g_low,
-    g_high,
-    points,
-    start,
-    stop,
-    low,
-    high,
-    n_rounds,
-):
-    """Cost of the groups `picked`, whose targets have about the `degrees`, and how many targets
-    they have.
+def _waste_limit(degree, n_draws):
+    """Proposals that a node may waste without being divided, in units of kernel values: divided by
+    the `degree` it is a number of proposals per draw.
     """
-    capacity = 1024
-    nodes, bounds, entries, shape = room_for(capacity, 1)
-    total, targets, d = 0.0, 0, points.shape[1]
-    for k in range(picked.size):
-        group, size = picked[k], g_stop[picked[k]] - g_start[picked[k]]
-        targets += size
+    return WASTE_PER_DIVISION * degree / n_draws
+
+
+@jit
+def _count_work(sampled, degrees, code, inverse_sigma, groups, tree, n_rounds):
+    """Count the work for the groups `sampled`, whose targets have about the `degrees`: groups with
+    neighbors, nodes visited, entries of lists, draws and expected proposals.
+    """
+    workspace, lists = allocate_workspace(FIRST_CAPACITY), allocate_lists(FIRST_CAPACITY)
+    n_groups, n_visits, n_entries, n_draws, n_proposals = 0, 0, 0, 0, 0.0
+    for k in range(sampled.size):
+        group = sampled[k]
+        draws = (groups.stop[group] - groups.start[group]) * n_rounds
         if degrees[k] == 0.0:
             continue
-        while True:
+        limit = _waste_limit(degrees[k], draws)
+        count, visits = list_nodes(
+            code, inverse_sigma, groups, group, tree, limit, workspace, lists, 0
+        )
+        while count < 0:
+            capacity = 2 * workspace.node.size
+            workspace, lists = allocate_workspace(capacity), allocate_lists(capacity)
             count, visits = list_nodes(
-                code, scale, g_start[group], g_stop[group], g_low[group], g_high[group], points, start, stop, low, high,
-                REFINE * degrees[k] / (size * n_rounds), nodes, bounds, entries, shape, 0,
-            )  # fmt: skip
-            if count >= 0:
-                break
-            capacity *= 2
-            nodes, bounds, entries, shape = room_for(capacity, 1)
-        proposals = shape[WEIGHT, :count].sum() / degrees[k]
-        draws = size * n_rounds * (DRAW + (PROPOSAL + PROPOSAL_DIM * d) * proposals)
-        total += GROUP + visits * (VISIT + VISIT_DIM * d) + ENTRY * count + draws
-    return total, targets
+                code, inverse_sigma, groups, group, tree, limit, workspace, lists, 0
+            )
+        n_groups += 1
+        n_visits += visits
+        n_entries += count
+        n_draws += draws
+        n_proposals += draws * lists.threshold[:count].sum() / degrees[k]
+    return n_groups, n_visits, n_entries, n_draws, n_proposals
 
 
 @jit
-def _draw_range(
-    begin, end, code, scale, g_start, g_stop, g_low, g_high, points, order, start, stop, low, high, degrees, seed, neighbors
-):  # fmt: skip
-    capacity, used, pending = 1024, 0, 0
-    nodes, bounds, entries, shape = room_for(capacity, TOGETHER)
-    draws = room_for_draws()
-    n_rounds = neighbors.shape[1]
+def _draw_range(begin, end, tree, groups, task):
+    """Draw for the groups begin ... end - 1."""
+    group, capacity = begin, FIRST_CAPACITY
+    while group < end:
+        group = _draw_with_capacity(group, end, capacity, tree, groups, task)
+        capacity *= 2
+
+
+@jit
+def _draw_with_capacity(begin, end, capacity, tree, groups, task):
+    """Draw for the groups from `begin` on, up to `end` or to the first group whose list may have
+    more than `capacity` entries; return that one.
+    """
+    workspace, lists = allocate_workspace(capacity), allocate_lists(capacity * LISTS_TOGETHER)
+    pending = allocate_pending()
+    used, n_pending = 0, 0
     for group in range(begin, end):
-        g_first, g_last = g_start[group], g_stop[group]
-        alive, total = 0, 0.0
-        for i in range(g_first, g_last):
-            if degrees[i] > 0.0:
-                alive += 1
-                total += degrees[i]
-        if alive == 0:
+        first, last = groups.start[group], groups.stop[group]
+        total, n_linked = _sum_degrees(task.degrees, first, last)
+        if n_linked == 0:
             continue
-        limit = REFINE * (total / alive) / (alive * n_rounds)
-        if used + capacity > entries.shape[1]:
-            pending, used = (
-                finish(code, scale, points, entries, shape, pending, draws, neighbors),
-                0,
-            )
-        while True:
-            count, _ = list_nodes(
-                code, scale, g_first, g_last, g_low[group], g_high[group], points, start, stop, low, high, limit,
-                nodes, bounds, entries, shape, used,
-            )  # fmt: skip
-            if count >= 0:
-                break
-            pending, used = (
-                finish(code, scale, points, entries, shape, pending, draws, neighbors),
-                0,
-            )
-            capacity *= 2
-            nodes, bounds, entries, shape = room_for(capacity, TOGETHER)
-        listed = entries[:, used : used + count]
-        if total < TINY and not _any_reachable(
-            code, scale, points, g_first, listed
-        ):  # such a group is a single point
-            degrees[g_first] = 0.0
+        limit = _waste_limit(total / n_linked, n_linked * task.neighbors.shape[1])
+        if used + capacity > capacity * LISTS_TOGETHER:
+            finish_draws(task, lists, pending, n_pending)
+            used, n_pending = 0, 0
+        count, _ = list_nodes(
+            task.code, task.inverse_sigma, groups, group, tree, limit, workspace, lists, used
+        )
+        if count < 0:
+            finish_draws(task, lists, pending, n_pending)
+            return group
+        # Groups of so small degrees are single points.
+        if total < UNCERTAIN_DEGREE and not _any_reachable(task, first, lists, used, count):
+            task.degrees[first] = 0.0
             continue
-        alias_table(
-            shape[WEIGHT, used : used + count], entries[ALIAS, used : used + count], nodes[0]
+        build_alias_table(
+            lists.threshold[used : used + count], lists.alias[used : used + count], workspace.node
         )
-        pending = draw_group(
-            code,
-            scale,
-            points,
-            order,
-            degrees,
-            seed,
-            g_first,
-            g_last,
-            used,
-            count,
-            entries,
-            shape,
-            pending,
-            draws,
-            neighbors,
-        )
+        n_pending = draw_group(task, first, last, lists, used, count, pending, n_pending)
         used += count
-    finish(code, scale, points, entries, shape, pending, draws, neighbors)
+    finish_draws(task, lists, pending, n_pending)
+    return end
 
 
 @jit
-def _any_reachable(code, scale, points, i, entries):
-    for k in range(entries.shape[1]):
-        for j in range(entries[FIRST, k], entries[FIRST, k] + entries[SIZE, k]):
-            if j != i and exp_neg(exponent(code, scale, points, i, points, j)) > 0.0:
+def _sum_degrees(degrees, begin, end):
+    """The sum of the degrees of the points begin ... end - 1, and how many are positive."""
+    total, n_linked = 0.0, 0
+    for i in range(begin, end):
+        if degrees[i] > 0.0:
+            n_linked += 1
+            total += degrees[i]
+    return total, n_linked
+
+
+@jit
+def _any_reachable(task, i, lists, base, count):
+    """Whether the point i reaches any other point of the list."""
+    for k in range(base, base + count):
+        for j in range(lists.first[k], lists.first[k] + lists.size[k]):
+            t = exponent(task.code, task.inverse_sigma, task.points, i, task.points, j)
+            if j != i and exp_neg(t) > 0.0:
                 return True
     return False

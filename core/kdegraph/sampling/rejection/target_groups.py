@@ -1,82 +1,88 @@
-"""Groups of targets that share a list of nodes to draw from, see `rejection`."""
+"""Groups of targets that share one list of nodes to draw from, see `rejection.sampler`."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from kdegraph.runtime.jit import jit
 
-RADIUS, LARGE_RADIUS = (
-    0.2,
-    0.8,
-)  # of a group of targets, in units of sigma: with many draws, with few
-DRAWS = 2000  # what counts as many
-MANY = 4096  # targets of a group at most, so that threads share the work
+# The nodes of a list are bounded for the whole box of a group. A wide group wastes proposals on
+# bounds that are far from the kernel values of its targets; a narrow one has few draws among which
+# the work for its list is divided. Radii are half diagonals in units of sigma.
+GROUP_RADIUS = 0.2
+GROUP_RADIUS_OF_FEW_DRAWS = 0.8  # for groups with at most this number of draws in all:
+FEW_DRAWS = 2000
+MAX_GROUP_SIZE = 4096  # targets; larger groups would leave threads without work at the end
 
 
-@dataclass(frozen=True)
-class Groups:
-    """Groups of targets: ranges of points in the tree's order, and their boxes."""
+class TreeArrays(NamedTuple):
+    """The arrays of a `Tree` that compiled code reads, with the same names."""
+
+    points: np.ndarray
+    order: np.ndarray
+    start: np.ndarray
+    stop: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def tree_arrays(tree):
+    """The arrays of a `Tree` for compiled code."""
+    return TreeArrays(tree.points, tree.order, tree.start, tree.stop, tree.low, tree.high)
+
+
+class TargetGroups(NamedTuple):
+    """Groups of targets.
+
+    Attributes
+    ----------
+    start, stop : (m,) int64
+        The targets of each group are the points start ... stop - 1 in the tree's order.
+    low, high : (m, d) float64
+        Their bounding boxes.
+    """
 
     start: np.ndarray
     stop: np.ndarray
     low: np.ndarray
     high: np.ndarray
 
-    @classmethod
-    def of(cls, kernel, tree, n_rounds):
-        """Nodes of `tree` that are narrow enough, as large as possible, and single points where
-        leaves are wide.
-        """
-        n, d = tree.points.shape
-        start, stop, low, high = (
-            np.empty(n, np.int64),
-            np.empty(n, np.int64),
-            np.empty((n, d)),
-            np.empty((n, d)),
-        )
-        radii = tree.radii(kernel.inverse_sigma)
-        count = _cut(
-            radii,
-            n_rounds,
-            tree.points,
-            tree.start,
-            tree.stop,
-            tree.low,
-            tree.high,
-            start,
-            stop,
-            low,
-            high,
-        )
-        return cls(start[:count], stop[:count], low[:count], high[:count])
+
+def group_targets(kernel, tree, n_rounds):
+    """Divide all points into groups: the largest nodes of `tree` that are narrow enough, and single
+    points where leaves are too wide.
+    """
+    n, d = tree.points.shape
+    groups = TargetGroups(
+        np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n, d)), np.empty((n, d))
+    )
+    radii = tree.radii(kernel.inverse_sigma)
+    count = _fill_groups(radii, n_rounds, tree_arrays(tree), groups)
+    return TargetGroups(*(array[:count] for array in groups))
 
 
 @jit
-def _cut(radii, n_rounds, points, start, stop, low, high, g_start, g_stop, g_low, g_high):
-    """Write the groups and return their number."""
+def _fill_groups(radii, n_rounds, tree, groups):
+    """Write the groups, from left to right in the tree, and return their number."""
     stack = np.empty(256, np.int64)
     count, top = 0, 0
     stack[0] = 0
     while top >= 0:
         node = stack[top]
         top -= 1
-        a, b = start[node], stop[node]
-        if (radii[node] <= RADIUS and b - a <= MANY) or (
-            radii[node] <= LARGE_RADIUS and (b - a) * n_rounds <= DRAWS
-        ):
-            g_start[count], g_stop[count], g_low[count], g_high[count] = a, b, low[node], high[node]
+        start, stop = tree.start[node], tree.stop[node]
+        narrow = radii[node] <= GROUP_RADIUS and stop - start <= MAX_GROUP_SIZE
+        few_draws = (stop - start) * n_rounds <= FEW_DRAWS
+        if narrow or (radii[node] <= GROUP_RADIUS_OF_FEW_DRAWS and few_draws):
+            groups.start[count], groups.stop[count] = start, stop
+            groups.low[count], groups.high[count] = tree.low[node], tree.high[node]
             count += 1
-        elif 2 * node + 2 < start.size:
+        elif 2 * node + 2 < tree.start.size:
             stack[top + 1], stack[top + 2] = 2 * node + 2, 2 * node + 1
             top += 2
         else:
-            for i in range(a, b):
-                g_start[count], g_stop[count], g_low[count], g_high[count] = (
-                    i,
-                    i + 1,
-                    points[i],
-                    points[i],
-                )
+            for i in range(start, stop):
+                groups.start[count], groups.stop[count] = i, i + 1
+                groups.low[count] = groups.high[count] = tree.points[i]
                 count += 1
     return count

@@ -1,0 +1,61 @@
+"""The choice of the sampler is near the best on measured times; nothing is timed here."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from kdegraph import estimate_sigma
+from kdegraph.geometry.kernels import Kernel
+from kdegraph.geometry.tree import build_tree
+from kdegraph.sampling.choice import choose_sampler
+
+# Written by benchmarks/samplers.py.
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "samplers.csv"
+MAX_POINTS = 10_000  # larger sets take long to build
+EPS = 0.01  # of the kernel degrees, as in the benchmark
+
+
+def clusters(n, d):
+    """The points of the benchmark: five normal clusters in d dimensions."""
+    rng = np.random.default_rng(d)
+    return rng.normal(size=(5, d))[rng.integers(0, 5, n)] * 4 + rng.normal(size=(n, d))
+
+
+@pytest.fixture(scope="module")
+def choices():
+    """For each measured case the sampler that is chosen now, and the seconds of both."""
+    with RESULTS.open() as file:
+        cases = [row for row in csv.DictReader(file) if int(row["n"]) <= MAX_POINTS]
+    points, found = {}, []
+    for case in cases:
+        n, d = int(case["n"]), int(case["d"])
+        if (n, d) not in points:
+            X = clusters(n, d)
+            points[n, d] = build_tree(X), estimate_sigma(X, seed=0)
+        tree, sigma = points[n, d]
+        kernel = Kernel("gaussian", float(case["sigma"]) * sigma)
+        sampler, _, _ = choose_sampler(kernel, tree, EPS, int(case["L"]), "auto")
+        seconds = {name: float(case[name]) for name in ("rows", "rejection")}
+        found.append((sampler, seconds))
+    return found
+
+
+def ratios(choices):
+    return np.array([seconds[name] / min(seconds.values()) for name, seconds in choices])
+
+
+def test_choice_is_near_the_best(choices):
+    chosen = ratios(choices)
+    assert len(chosen) == 84
+    assert (chosen <= 1.1).mean() >= 0.97
+    assert chosen.max() <= 1.5
+    assert chosen.mean() <= 1.02
+
+
+def test_neither_sampler_is_near_the_best_everywhere(choices):
+    """The measure can fail: always the same sampler is far from it."""
+    for name in ("rows", "rejection"):
+        always = ratios([(name, seconds) for _, seconds in choices])
+        assert (always <= 1.1).mean() < 0.7
+        assert always.max() > 5
