@@ -11,7 +11,8 @@ from kdegraph.geometry.tree import build_tree
 from kdegraph.kde import METHODS
 from kdegraph.kde.dispatch import degrees_at, kernel_degrees
 from kdegraph.kde.grid import chebyshev
-from kdegraph.kde.grid.transform import choose_grid, grid_sums
+from kdegraph.kde.grid.plan import choose_grid
+from kdegraph.kde.grid.transform import grid_sums
 from kdegraph.kde.tree.plan import choose_plan
 from kdegraph.kde.tree.sums import tree_sums
 
@@ -136,7 +137,7 @@ def test_guarantee_of_grids(d, width, weighting, monkeypatch):
     """Whatever width the estimate of costs prefers: each is forced in turn. What is not handed back
     is right, which is nearly all.
     """
-    monkeypatch.setattr(chebyshev, "WIDTHS", (width,))
+    monkeypatch.setattr(chebyshev, "BOX_WIDTHS", (width,))
     rng = np.random.default_rng(d)
     side = {1: 40.0, 2: 8.0, 3: 4.0, 4: 2.0, 5: 1.5}[d] * min(1.0, 2 * width)
     X = np.concatenate(
@@ -155,14 +156,8 @@ def test_guarantee_of_grids(d, width, weighting, monkeypatch):
     exact, mass = oracle.sums_and_masses(X, Y, "gaussian", 1.0, weights)
     used = 0
     for eps in (0.1, 1e-2, 1e-4, 1e-8, 1e-12):
-        grid = choose_grid(
-            Kernel("gaussian", 1.0),
-            X,
-            np.minimum(X.min(0), Y.min(0)),
-            np.maximum(X.max(0), Y.max(0)),
-            len(Y),
-            eps,
-        )
+        bounds = np.minimum(X.min(0), Y.min(0)), np.maximum(X.max(0), Y.max(0))
+        grid = choose_grid(Kernel("gaussian", 1.0), X, bounds, len(Y), eps)
         if grid is None:
             continue
         got, left = grid_sums(grid, X, Y, weights, eps)
@@ -190,7 +185,8 @@ def test_degrees_by_grids(d):
     np.fill_diagonal(K, 0.0)
     exact = K.sum(axis=1)
     for eps in (0.1, 1e-2, 1e-4):
-        grid = choose_grid(Kernel("gaussian", 2.0), X, X.min(axis=0), X.max(axis=0), len(X), eps)
+        bounds = X.min(axis=0), X.max(axis=0)
+        grid = choose_grid(Kernel("gaussian", 2.0), X, bounds, len(X), eps)
         got, left = grid_sums(grid, X, None, np.ones(len(X)), eps, own=1.0)
         assert left.size < len(X) / 10
         error = np.abs(got[:100] / exact - 1)
@@ -378,7 +374,9 @@ def test_translation_and_scale():
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("offset", [1e9, 1e12])
 def test_huge_offsets(offset, method):
-    """Points on the grid of the doubles around `offset`, a bandwidth of a few of its steps or many."""
+    """Points on the grid of the doubles around `offset`, a bandwidth of a few of its steps or
+    many.
+    """
     rng = np.random.default_rng(8)
     step = np.spacing(offset)
     X = offset + rng.integers(0, 400, size=(1200, 2)) * step

@@ -1,6 +1,6 @@
 """The choice between the exact samplers, by the estimated costs."""
 
-from kdegraph.geometry.tree import box_distances
+from kdegraph.geometry.boxes import box_distances
 from kdegraph.kde.dispatch import Direct, choose_for_degrees
 from kdegraph.sampling import rows
 from kdegraph.sampling.rejection import sampler as rejection
@@ -25,9 +25,7 @@ def choose_sampler(kernel, tree, eps, n_rounds, sampler):
     """
     rows_cost = rows.estimate_cost(kernel, tree, n_rounds, eps)
     if sampler == "auto" and rows_cost < AT_ONCE:
-        _, widest = box_distances(
-            kernel.code, kernel.inverse_sigma, tree.low, tree.high, 0, tree.low, tree.high, 0
-        )
+        _, widest = box_distances(kernel.code, kernel.inverse_sigma, tree, 0, tree, 0)
         d = tree.points.shape[1]
         sampler = (
             "rejection"
