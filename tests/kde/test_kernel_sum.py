@@ -94,18 +94,17 @@ def clusters(d, n, rng):
 def test_guarantee_of_expansions(d, n, sigma, signed):
     rng = np.random.default_rng([d, n])
     X = clusters(d, n, rng)
-    weights = rng.normal(size=n) if signed else None
+    weights = rng.normal(size=n) if signed else np.ones(n)
     kernel, tree = Kernel("gaussian", sigma), build_tree(X)
     pick = rng.choice(n, 120, replace=False)
     pick[0] = int(np.argmax(np.abs(X - X.mean(axis=0)).sum(axis=1)))  # the remotest
     exact, mass = oracle.sums_and_masses(X, X[pick], "gaussian", sigma, weights)
-    total = n if weights is None else np.abs(weights).sum()
+    total = np.abs(weights).sum()
     expanded = 0
     for eps in (0.3, 1e-2, 1e-5, 1e-10):
-        expanded += choose_plan(kernel, tree, eps, n).order > 1
-        got = tree_sums(
-            kernel, tree, None, np.ones(n) if weights is None else weights, eps, floor=1e-14
-        )[pick]
+        chosen = choose_plan(kernel, tree, eps, n)
+        expanded += chosen.order > 1
+        got = tree_sums(kernel, tree, None, weights, eps, floor=1e-14, plan=chosen)[pick]
         worst = float((np.abs(got - exact) / (eps * mass + 1e-14 * total)).max())
         assert worst <= 1, (eps, worst)
     assert expanded >= 2  # else this tests no expansions
@@ -117,14 +116,16 @@ def test_guarantee_of_expansions_of_every_radius(d, radius, monkeypatch):
     """Whatever radius the estimate of costs prefers: each is forced in turn."""
     from kdegraph.kde.tree import plan
 
-    monkeypatch.setattr(plan, "RADII", (radius,))
+    monkeypatch.setattr(plan, "GROUP_RADII", (radius,))
     rng = np.random.default_rng(d)
     X = np.concatenate([rng.uniform(0, 3, size=(3000, d)), rng.normal(size=(500, d)) * 0.05])
     Y = np.concatenate([rng.uniform(-1, 4, size=(100, d)), X[:50]])
     weights = rng.normal(size=len(X))
     exact, mass = oracle.sums_and_masses(X, Y, "gaussian", 1.0, weights)
+    kernel, tree = Kernel("gaussian", 1.0), build_tree(X)
     for eps in (1e-1, 1e-4, 1e-8):
-        got = tree_sums(Kernel("gaussian", 1.0), build_tree(X), Y, weights, eps, floor=1e-14)
+        chosen = plan.choose_plan(kernel, tree, eps, len(Y))
+        got = tree_sums(kernel, tree, Y, weights, eps, floor=1e-14, plan=chosen)
         assert (np.abs(got - exact) <= eps * mass + 1e-14 * np.abs(weights).sum()).all(), eps
 
 
