@@ -2,21 +2,45 @@
 
     python benchmarks/costs.py
 
-CPU times of one thread, the best of several runs. Costs are slopes: each is found from runs that
-differ in one number only. They need not agree with the constants to better than a third or so: the
-choices are the same then (tests/sampling/test_choice.py).
+CPU nanoseconds of one thread, the best of several runs. Costs are slopes, each found from runs that
+differ in one number, or fitted to relative errors where several add up. They need not agree with
+the constants to better than a third or so: the choices are the same then
+(tests/sampling/test_choice.py), and a machine on which all differ by a common factor makes the same
+choices.
 """
 
 import time
 
 import click
 import numpy as np
+import scipy.optimize
 import threadpoolctl
-from kdegraph.costs import NEIGHBOR_COSTS, REJECTION_COSTS, ROW_COSTS
+from kdegraph import Kernel
+from kdegraph.costs import (
+    DIRECT_COSTS,
+    GRID_COSTS,
+    NEIGHBOR_COSTS,
+    REJECTION_COSTS,
+    ROW_COSTS,
+    TREE_COSTS,
+)
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.neighbors import query_tree
 from kdegraph.geometry.tree import build_tree
 from kdegraph.kde.direct import direct_sums
+from kdegraph.kde.expansions import taylor
+from kdegraph.kde.expansions.indices import (
+    count_products,
+    count_terms,
+    expansion_workspace,
+    is_tensor,
+    multi_indices,
+)
+from kdegraph.kde.grid import expansions
+from kdegraph.kde.grid.plan import choose_grid
+from kdegraph.kde.tree.plan import choose_plan
+from kdegraph.kde.tree.sums import prepare, sums_at, target_units
+from kdegraph.runtime.jit import jit
 from kdegraph.runtime.threads import set_num_threads
 from kdegraph.sampling import rows
 from kdegraph.sampling.rejection import sampler as rejection
@@ -95,14 +119,181 @@ def nearest_neighbors():
     report("neighbors: max_tree_dimension", largest, NEIGHBOR_COSTS.max_tree_dimension)
 
 
+RUNS = 5
+
+
+def best_time(function):
+    """CPU nanoseconds of the fastest of some runs; a run before them compiles."""
+    function()
+    times = []
+    for _ in range(RUNS):
+        start = time.process_time_ns()
+        function()
+        times.append(time.process_time_ns() - start)
+    return min(times)
+
+
+def fit(rows, times):
+    """The factors of the columns of `rows`, none of them negative, that reproduce the `times` with
+    the least relative errors.
+    """
+    rows, times = np.asarray(rows, float), np.asarray(times, float)
+    return scipy.optimize.nnls(rows / times[:, None], np.ones(len(times)))[0]
+
+
+def show(costs, measured):
+    """Print constants of `costs` beside the measured ones."""
+    for name, value in measured.items():
+        click.echo(f"  {name:<28}{getattr(costs, name):>10.4g}{value:>10.4g}")
+
+
+def kernel_sums():
+    """The constants that decide between direct sums, trees and grids."""
+    click.echo("direct sums" + " " * 20 + "used  measured")
+    show(DIRECT_COSTS, direct_constants())
+    click.echo("expansions on the tree")
+    for tensor, dimensions in ((True, (1, 2, 3)), (False, (4, 5))):
+        show(TREE_COSTS, expansion_constants(tensor, dimensions))
+    click.echo("grids")
+    show(GRID_COSTS, point_constants() | translation_constants())
+    click.echo("estimated over measured time of whole sums on the tree")
+    for d, name, ratio in tree_ratios():
+        click.echo(f"  {d} dimensions, {name:<20}{ratio:>10.2f}")
+
+
+def direct_constants():
+    """A pair of points and what a dimension adds."""
+    rows, times = [], []
+    for d in (1, 2, 3, 5, 8):
+        X = np.random.default_rng(d).normal(size=(3000, d))
+        ones, kernel = np.ones(len(X)), Kernel("gaussian", 1.0)
+        rows.append([1, d])
+        times.append(best_time(lambda: direct_sums(kernel, X, X, ones)) / len(X) ** 2)  # noqa: B023
+    pair, per_dimension = fit(rows, times)
+    return {"pair": pair, "pair_per_dimension": per_dimension}
+
+
+@jit
+def _translate_often(n, moments, z, q, indices, local):
+    workspace = expansion_workspace(indices)
+    for _ in range(n):
+        taylor.translate(moments, z, q, indices, workspace, local)
+
+
+@jit
+def _evaluate_often(n, columns, local, indices, sums):
+    workspace = expansion_workspace(indices)
+    center = np.zeros(columns.shape[0])
+    for _ in range(n):
+        taylor.evaluate(columns, 0, columns.shape[1], center, 1.0, local, indices, workspace, sums)
+
+
+def expansion_constants(tensor, dimensions):
+    """A translation, its derivatives and products; a term of an expansion at a point."""
+    rows, times, terms = [], [], []
+    for d in dimensions:
+        assert is_tensor(d) == tensor
+        for order in (4, 6, 8, 10) if tensor else (2, 3, 4, 5):
+            indices = multi_indices(d, order)
+            n_terms, n_products = count_terms(d, order), count_products(d, order)
+            moments, local = np.ones(n_terms), np.zeros(n_terms)
+            n = 10 + 2_000_000 // n_products
+            args = n, moments, np.full(d, 0.3), order, indices, local
+            # A simplex also forms a product over the dimensions for each term.
+            own = 0.0 if tensor else TREE_COSTS.term * d * n_terms
+            rows.append([1, d, n_products])
+            times.append(best_time(lambda: _translate_often(*args)) / n - own)  # noqa: B023
+            columns, sums = np.full((d, 160), 0.1), np.zeros(160)
+            n = 10 + 20_000 // n_terms
+            points = n, columns, local, indices, sums
+            nanoseconds = best_time(lambda: _evaluate_often(*points))  # noqa: B023
+            terms.append(nanoseconds / (n * 160 * n_terms))
+    translation, per_dimension, product = fit(rows, times)
+    return {
+        "translation": translation,
+        "derivatives_per_dimension": per_dimension,
+        "tensor_product" if tensor else "simplex_product": product,
+        "term": float(np.median(terms)),
+    }
+
+
+def point_constants():
+    """A point of a grid, a dimension and a term: sorting, moments and evaluation."""
+    rows, times = [], []
+    n = 100_000
+    for d in (1, 2, 3):
+        X = np.random.default_rng(d).uniform(0, 4, size=(n, d))
+        bounds = X.min(axis=0), X.max(axis=0)
+        grid = choose_grid(Kernel("gaussian", 1.0), X, bounds, n, 1e-2)
+        boxes, lattice, weights = grid.sort(X), grid.lattice, np.ones(n)
+        n_boxes = boxes.numbers.size
+        sums, uncertain = np.empty(n), np.empty(n, bool)
+        tolerance = expansions.Tolerance(1e-2, 0.0, 0.0)
+        for p in (3, 6, 9, 12):
+            moments, errors = np.zeros((n_boxes, p**d)), np.zeros((n_boxes, 2**d))
+
+            outputs = errors, tolerance, sums, uncertain
+
+            def run():
+                grid.sort(X)  # noqa: B023
+                args = 0, n_boxes, boxes, lattice  # noqa: B023
+                expansions.add_moments(*args, weights, p, moments)  # noqa: B023
+                expansions.evaluate(*args, p, moments, *outputs)  # noqa: B023
+
+            rows.append([2, 2 * d, 2 * (p**d + 2**d)])
+            times.append(best_time(run) / n)
+    point, per_dimension, term = fit(rows, times)
+    return {"point": point, "point_per_dimension": per_dimension, "term": term}
+
+
+def translation_constants():
+    """A pair of boxes of a grid along an axis, its products and their runs."""
+    rows, times = [], []
+    n_boxes, reach = 64, 3
+    numbers, row = np.arange(n_boxes), np.arange(n_boxes, dtype=np.int32)
+    n_pairs = sum(min(n_boxes, i + reach + 1) - max(0, i - reach) for i in range(n_boxes))
+    for d in (1, 2, 3):
+        for p in (3, 5, 8, 12):
+            matrices = np.ones((2 * reach + 1, p, p))
+            source, target = np.ones((n_boxes, p**d)), np.empty((n_boxes, p**d))
+            args = 0, n_boxes, numbers, row, n_boxes, 1, matrices, source, target
+
+            def run():
+                for _ in range(20):
+                    expansions.translate(*args)  # noqa: B023
+
+            rows.append([p ** (d + 1), p**2, 1])
+            times.append(best_time(run) / 20 / n_pairs)
+    product, product_run, box_pair = fit(rows, times)
+    return {"product": product, "product_run": product_run, "box_pair": box_pair}
+
+
+def tree_ratios():
+    """How the estimated cost of a plan, which visits and pairs decide, compares with the time."""
+    for d in (1, 2, 3, 5):
+        X = np.random.default_rng(d).normal(size=(10_000, d))
+        tree = build_tree(X)
+        for name in ("gaussian", "laplacian"):
+            kernel = Kernel(name, 0.3)
+            plan = choose_plan(kernel, tree, 1e-2, len(X))
+
+            def run():
+                sources = prepare(kernel, tree, np.ones(len(tree.points)), plan)  # noqa: B023
+                units = target_units(tree, kernel.inverse_sigma, plan.radius)  # noqa: B023
+                sums_at(kernel, sources, units, 1e-2)  # noqa: B023
+
+            yield d, name, plan.cost / best_time(run)
+
+
 @click.command()
 def main():
     """Print each constant as it is measured now, and as it is used."""
     set_num_threads(1)
-    click.echo(f"{'':>45} {'measured':>12} {'used':>12}")
     with threadpoolctl.threadpool_limits(1):
+        click.echo(f"{'':>45} {'measured':>12} {'used':>12}")
         samplers()
         nearest_neighbors()
+        kernel_sums()
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ targets and extrapolated. "estimate" is the estimated over the measured time of 
 
 import math
 import time
-from dataclasses import replace
 
 import click
 import kdegraph
@@ -24,7 +23,7 @@ from kdegraph.kde import make_solver
 from kdegraph.kde.direct import direct_sums
 from kdegraph.kde.dispatch import Direct, kernel_degrees
 from kdegraph.kde.tree.plan import Plan
-from kdegraph.kde.tree.sums import Targets, prepare, sums_at
+from kdegraph.kde.tree.sums import prepare, sums_at, target_units
 from kdegraph.runtime.threads import set_num_threads
 from kdegraph.sampling import recursive, rows
 from kdegraph.sampling.choice import choose_sampler
@@ -98,15 +97,18 @@ def by_rejection(kernel, tree, n_rounds, part=1):
     elif isinstance(method, Plan):
         prepared, units = (
             prepare(kernel, tree, ones, method),
-            Targets.of(tree, kernel.inverse_sigma, method.radius),
+            target_units(tree, kernel.inverse_sigma, method.radius),
         )
-        units = replace(
-            units,
-            **{name: getattr(units, name)[::part] for name in ("start", "stop", "low", "high")},
+        # Compiled code takes contiguous arrays only.
+        units = units._replace(
+            **{
+                name: np.ascontiguousarray(getattr(units, name)[::part])
+                for name in ("start", "stop", "low", "high")
+            }
         )
         seconds += time.process_time() - start
         start = time.process_time()
-        sums_at(prepared, units, EPS, exclude_self=True)
+        sums_at(kernel, prepared, units, EPS, exclude_self=True)
         seconds += (time.process_time() - start) * n / (units.stop - units.start).sum()
     else:
         kernel_degrees(kernel, tree, EPS, method=method)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from kdegraph import get_num_threads, set_num_threads
+from kdegraph.geometry.boxes import box_distances
 from kdegraph.geometry.kernels import CODES
-from kdegraph.geometry.tree import box_distances, build_tree
+from kdegraph.geometry.tree import build_tree
 
 pytestmark = pytest.mark.nojit
 
@@ -135,8 +136,6 @@ def test_box_distances_enclose_all_exponents(kernel):
             delta = np.abs(x[:, None] - y[None]) * 2.0
             t = delta.sum(axis=2) if kernel == "laplacian" else (delta**2).sum(axis=2)
             t = np.sqrt(t) if kernel == "exponential" else t
-            least, most = box_distances(
-                CODES[kernel], 2.0, left.low, left.high, a, right.low, right.high, b
-            )
+            least, most = box_distances(CODES[kernel], 2.0, left, a, right, b)
             assert 0 <= least <= t.min() * (1 + 1e-14)
             assert most >= t.max() * (1 - 1e-14)

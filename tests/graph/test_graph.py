@@ -246,7 +246,7 @@ def test_order_of_the_points_is_kept():
 
 def test_graphs_compare_by_identity():
     a, b = (similarity_graph(cloud(30), sigma=1.0, n_rounds=3, seed=0) for _ in range(2))
-    assert a == a  # noqa: PLR0124
+    assert a == a
     assert a != b
     assert len({a, b, a}) == 2
 

@@ -4,8 +4,10 @@ import numpy as np
 import oracle
 import pytest
 from kdegraph import Kernel
+from kdegraph.costs import GRID_COSTS
 from kdegraph.kde.grid import chebyshev
-from kdegraph.kde.grid.transform import TURN, choose_grid, grid_sums
+from kdegraph.kde.grid.plan import choose_grid
+from kdegraph.kde.grid.transform import grid_sums
 from numpy.polynomial.chebyshev import chebgrid2d
 
 FINE = np.cos(
@@ -14,10 +16,10 @@ FINE = np.cos(
 
 
 @pytest.mark.parametrize("apart", [0, 1, -1, 3, -4])
-@pytest.mark.parametrize("width", chebyshev.WIDTHS)
+@pytest.mark.parametrize("width", chebyshev.BOX_WIDTHS)
 def test_no_error_exceeds_its_bound(width, apart):
     exact = np.exp(-((apart * width + (FINE - FINE[:, None]) * (width / 2)) ** 2))
-    table = chebyshev.tables(width, 4)
+    table = chebyshev.translations(width, 4)
     for order in (1, 2, 3, 5, 8, 13, 18):
         kept = chebgrid2d(FINE, FINE, table.matrices[apart + 4, :order, :order])
         error, bound = np.abs(kept - exact).max(), table.errors(order)[apart + 4]
@@ -26,10 +28,10 @@ def test_no_error_exceeds_its_bound(width, apart):
 
 
 @pytest.mark.parametrize("apart", [0, 1, -1, 2, -3, 6])
-@pytest.mark.parametrize("width", chebyshev.WIDTHS)
+@pytest.mark.parametrize("width", chebyshev.BOX_WIDTHS)
 def test_majorants_lie_above_the_gaussian(width, apart):
     exact = np.exp(-((apart * width + (FINE - FINE[:, None]) * (width / 2)) ** 2))
-    above = chebgrid2d(FINE, FINE, chebyshev.tables(width, 6).majorants[apart + 6])
+    above = chebgrid2d(FINE, FINE, chebyshev.translations(width, 6).majorants[apart + 6])
     assert (above >= exact).all()
     # Touching somewhere, but for the allowance for what lies between the places that were looked
     # at.
@@ -42,11 +44,13 @@ def test_a_thin_cloud_across_the_axes_gets_a_grid_along_it(d, far):
     rng = np.random.default_rng(d)
     turn = np.linalg.qr(rng.normal(size=(d, d)))[0]
     X = (rng.normal(size=(20_000, d)) * np.array([3.0, *[0.2 / d] * (d - 1)])) @ turn + far
-    kernel, low, high = Kernel("gaussian", 0.3), X.min(axis=0), X.max(axis=0)
+    kernel, bounds = Kernel("gaussian", 0.3), (X.min(axis=0), X.max(axis=0))
     plain, turned = (
-        choose_grid(kernel, X, low, high, len(X), 1e-3, turn=turn) for turn in (False, True)
+        choose_grid(kernel, X, bounds, len(X), 1e-3, turn=turn) for turn in (False, True)
     )
-    assert plain is None or (plain.axes is None and turned.cost < plain.cost and plain.cost > TURN)
+    assert plain is None or (
+        plain.axes is None and turned.cost < plain.cost and plain.cost > GRID_COSTS.least_for_axes
+    )
     np.testing.assert_allclose(turned.axes.T @ turned.axes, np.eye(d), atol=1e-12)
     got, left = grid_sums(turned, X, None, np.ones(len(X)), 1e-3)
     assert left.size < 20
@@ -62,7 +66,6 @@ def test_axes_are_not_turned_for_errors_near_rounding():
         * np.array([3.0, 0.1, 0.1])
         @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
     )
-    grid = choose_grid(
-        Kernel("gaussian", 0.3), X, X.min(axis=0), X.max(axis=0), len(X), 1e-11, turn=True
-    )
+    bounds = X.min(axis=0), X.max(axis=0)
+    grid = choose_grid(Kernel("gaussian", 0.3), X, bounds, len(X), 1e-11, turn=True)
     assert grid is None or grid.axes is None

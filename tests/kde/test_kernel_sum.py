@@ -11,7 +11,8 @@ from kdegraph.geometry.tree import build_tree
 from kdegraph.kde import METHODS
 from kdegraph.kde.dispatch import degrees_at, kernel_degrees
 from kdegraph.kde.grid import chebyshev
-from kdegraph.kde.grid.transform import choose_grid, grid_sums
+from kdegraph.kde.grid.plan import choose_grid
+from kdegraph.kde.grid.transform import grid_sums
 from kdegraph.kde.tree.plan import choose_plan
 from kdegraph.kde.tree.sums import tree_sums
 
@@ -93,18 +94,17 @@ def clusters(d, n, rng):
 def test_guarantee_of_expansions(d, n, sigma, signed):
     rng = np.random.default_rng([d, n])
     X = clusters(d, n, rng)
-    weights = rng.normal(size=n) if signed else None
+    weights = rng.normal(size=n) if signed else np.ones(n)
     kernel, tree = Kernel("gaussian", sigma), build_tree(X)
     pick = rng.choice(n, 120, replace=False)
     pick[0] = int(np.argmax(np.abs(X - X.mean(axis=0)).sum(axis=1)))  # the remotest
     exact, mass = oracle.sums_and_masses(X, X[pick], "gaussian", sigma, weights)
-    total = n if weights is None else np.abs(weights).sum()
+    total = np.abs(weights).sum()
     expanded = 0
     for eps in (0.3, 1e-2, 1e-5, 1e-10):
-        expanded += choose_plan(kernel, tree, eps, n).order > 1
-        got = tree_sums(
-            kernel, tree, None, np.ones(n) if weights is None else weights, eps, floor=1e-14
-        )[pick]
+        chosen = choose_plan(kernel, tree, eps, n)
+        expanded += chosen.order > 1
+        got = tree_sums(kernel, tree, None, weights, eps, floor=1e-14, plan=chosen)[pick]
         worst = float((np.abs(got - exact) / (eps * mass + 1e-14 * total)).max())
         assert worst <= 1, (eps, worst)
     assert expanded >= 2  # else this tests no expansions
@@ -116,14 +116,16 @@ def test_guarantee_of_expansions_of_every_radius(d, radius, monkeypatch):
     """Whatever radius the estimate of costs prefers: each is forced in turn."""
     from kdegraph.kde.tree import plan
 
-    monkeypatch.setattr(plan, "RADII", (radius,))
+    monkeypatch.setattr(plan, "GROUP_RADII", (radius,))
     rng = np.random.default_rng(d)
     X = np.concatenate([rng.uniform(0, 3, size=(3000, d)), rng.normal(size=(500, d)) * 0.05])
     Y = np.concatenate([rng.uniform(-1, 4, size=(100, d)), X[:50]])
     weights = rng.normal(size=len(X))
     exact, mass = oracle.sums_and_masses(X, Y, "gaussian", 1.0, weights)
+    kernel, tree = Kernel("gaussian", 1.0), build_tree(X)
     for eps in (1e-1, 1e-4, 1e-8):
-        got = tree_sums(Kernel("gaussian", 1.0), build_tree(X), Y, weights, eps, floor=1e-14)
+        chosen = plan.choose_plan(kernel, tree, eps, len(Y))
+        got = tree_sums(kernel, tree, Y, weights, eps, floor=1e-14, plan=chosen)
         assert (np.abs(got - exact) <= eps * mass + 1e-14 * np.abs(weights).sum()).all(), eps
 
 
@@ -136,7 +138,7 @@ def test_guarantee_of_grids(d, width, weighting, monkeypatch):
     """Whatever width the estimate of costs prefers: each is forced in turn. What is not handed back
     is right, which is nearly all.
     """
-    monkeypatch.setattr(chebyshev, "WIDTHS", (width,))
+    monkeypatch.setattr(chebyshev, "BOX_WIDTHS", (width,))
     rng = np.random.default_rng(d)
     side = {1: 40.0, 2: 8.0, 3: 4.0, 4: 2.0, 5: 1.5}[d] * min(1.0, 2 * width)
     X = np.concatenate(
@@ -155,14 +157,8 @@ def test_guarantee_of_grids(d, width, weighting, monkeypatch):
     exact, mass = oracle.sums_and_masses(X, Y, "gaussian", 1.0, weights)
     used = 0
     for eps in (0.1, 1e-2, 1e-4, 1e-8, 1e-12):
-        grid = choose_grid(
-            Kernel("gaussian", 1.0),
-            X,
-            np.minimum(X.min(0), Y.min(0)),
-            np.maximum(X.max(0), Y.max(0)),
-            len(Y),
-            eps,
-        )
+        bounds = np.minimum(X.min(0), Y.min(0)), np.maximum(X.max(0), Y.max(0))
+        grid = choose_grid(Kernel("gaussian", 1.0), X, bounds, len(Y), eps)
         if grid is None:
             continue
         got, left = grid_sums(grid, X, Y, weights, eps)
@@ -190,7 +186,8 @@ def test_degrees_by_grids(d):
     np.fill_diagonal(K, 0.0)
     exact = K.sum(axis=1)
     for eps in (0.1, 1e-2, 1e-4):
-        grid = choose_grid(Kernel("gaussian", 2.0), X, X.min(axis=0), X.max(axis=0), len(X), eps)
+        bounds = X.min(axis=0), X.max(axis=0)
+        grid = choose_grid(Kernel("gaussian", 2.0), X, bounds, len(X), eps)
         got, left = grid_sums(grid, X, None, np.ones(len(X)), eps, own=1.0)
         assert left.size < len(X) / 10
         error = np.abs(got[:100] / exact - 1)
@@ -378,7 +375,9 @@ def test_translation_and_scale():
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("offset", [1e9, 1e12])
 def test_huge_offsets(offset, method):
-    """Points on the grid of the doubles around `offset`, a bandwidth of a few of its steps or many."""
+    """Points on the grid of the doubles around `offset`, a bandwidth of a few of its steps or
+    many.
+    """
     rng = np.random.default_rng(8)
     step = np.spacing(offset)
     X = offset + rng.integers(0, 400, size=(1200, 2)) * step

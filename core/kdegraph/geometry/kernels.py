@@ -1,7 +1,7 @@
-"""The kernels: k(x, y) = exp(-t(x, y)), with t the *exponent*, a scaled distance.
+"""Kernel functions: k(x, y) = exp(-t(x, y)), where the *exponent* t is a scaled distance.
 
-Values with t >= `UNDERFLOW` (below the smallest normal double) count as zero everywhere in this
-package, so that all solvers and samplers agree on which points cannot be reached.
+Values with t >= `UNDERFLOW` count as zero everywhere in this package, so that all solvers and
+samplers agree on which points cannot be reached.
 """
 
 import math
@@ -12,25 +12,32 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
+from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.validation import check_choice, check_points, check_positive
 
-GAUSSIAN, LAPLACIAN, EXPONENTIAL = 0, 1, 2
+# Numbers by which compiled code knows the kernels.
+GAUSSIAN = 0
+LAPLACIAN = 1
+EXPONENTIAL = 2
 CODES = {"gaussian": GAUSSIAN, "laplacian": LAPLACIAN, "exponential": EXPONENTIAL}
+
+# The exponent from which on kernel values count as zero. exp(-708) is 3.3e-308; the doubles below
+# 2.2e-308 have fewer digits.
 UNDERFLOW = 708.0
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel with its bandwidth, as handed to KDE solvers.
+    """A kernel function with its bandwidth.
 
     Parameters
     ----------
     name : {"gaussian", "laplacian", "exponential"}
-        ``exp(-||x - y||_2^2 / sigma^2)``, ``exp(-||x - y||_1 / sigma)`` or ``exp(-||x - y||_2 /
-        sigma)``.
+        ``exp(-||x - y||_2^2 / sigma^2)``, ``exp(-||x - y||_1 / sigma)`` or
+        ``exp(-||x - y||_2 / sigma)``.
     sigma : float
         Bandwidth, in the units of the points, positive and finite.
 
@@ -40,49 +47,80 @@ class Kernel:
         For an unknown name, or a sigma that is not a positive number.
 
     Notes
-    ----- At the limits of doubles: a sigma below 5.6e-309 counts as that, and coordinates that
-    differ by more than 1.8e308 as infinitely far from each other.
+    -----
+    At the limits of doubles: a sigma below 5.6e-309 counts as 5.6e-309, and two coordinates that
+    differ by more than 1.8e308 count as infinitely far from each other.
+
+    Examples
+    --------
+    >>> from kdegraph import Kernel
+    >>> kernel = Kernel("gaussian", sigma=2.0)
+    >>> kernel.sigma
+    2.0
     """
 
     name: str
     sigma: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_choice(self.name, "kernel", tuple(CODES))
         object.__setattr__(self, "sigma", check_positive(self.sigma, "sigma"))
 
     @property
     def code(self) -> int:
-        """The number by which compiled code knows the kernel."""
+        """The number by which compiled code knows the kernel.
+
+        Examples
+        --------
+        >>> from kdegraph import Kernel
+        >>> Kernel("laplacian", sigma=1.0).code
+        1
+        """
         return CODES[self.name]
 
     @property
     def inverse_sigma(self) -> float:
-        """1 / sigma, clamped to the largest double."""
-        return (
-            min(1.0 / self.sigma, np.finfo(float).max)
-            if self.sigma > 5e-309
-            else np.finfo(float).max
-        )
+        """1 / sigma, or the largest double where that would overflow.
 
-    def pairwise(self, targets, sources):
-        """Exact kernel values.
+        Examples
+        --------
+        >>> from kdegraph import Kernel
+        >>> Kernel("gaussian", sigma=4.0).inverse_sigma
+        0.25
+        """
+        largest = float(np.finfo(float).max)
+        return min(1.0 / self.sigma, largest) if self.sigma > 5e-309 else largest
+
+    def pairwise(self, targets: ArrayLike, sources: ArrayLike) -> NDArray[np.float64]:
+        """The matrix of kernel values between two sets of points.
 
         Parameters
         ----------
-        targets : (m, d) array
-        sources : (n, d) array
+        targets : (m, d) array_like
+        sources : (n, d) array_like
 
         Returns
         -------
         (m, n) float64 array
-            ``k(targets[i], sources[j])``; 8 m n bytes.
+            ``k(targets[i], sources[j])``, to rounding; it takes 8 m n bytes.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For points that are not finite or of the wrong shape.
+
+        Examples
+        --------
+        >>> from kdegraph import Kernel
+        >>> Kernel("gaussian", sigma=2.0).pairwise([[0.0]], [[0.0], [2.0]]).round(4)
+        array([[1.    , 0.3679]])
         """
         targets = check_points(targets, "targets")
         sources = check_points(sources, "sources", n_features=targets.shape[1])
         values = np.empty((len(targets), len(sources)))
         columns = np.ascontiguousarray(sources.T)
-        with np.errstate(over="ignore"):  # for kernels that are not compiled: infinity is meant
+        # Without the compiler NumPy would warn where a squared distance overflows to infinity.
+        with np.errstate(over="ignore"):
             parallel.run(
                 fill_values, len(targets), self.code, self.inverse_sigma, targets, columns, values
             )
@@ -92,13 +130,15 @@ class Kernel:
 if numba.config.DISABLE_JIT:
 
     def exp_neg(t):
-        """exp(-t), zero from `UNDERFLOW` on."""
+        """``exp(-t)``, zero from `UNDERFLOW` on."""
         return math.exp(-t) if t < UNDERFLOW else 0.0
 
 else:
 
     @intrinsic
     def _bits(typing_context, x):
+        """The bits of a double as an integer."""
+
         def codegen(context, builder, signature, args):
             return builder.bitcast(args[0], ir.IntType(64))
 
@@ -106,23 +146,29 @@ else:
 
     @intrinsic
     def _double(typing_context, x):
+        """The double that has these bits."""
+
         def codegen(context, builder, signature, args):
             return builder.bitcast(args[0], ir.DoubleType())
 
         return types.float64(types.int64), codegen
 
     _LOG2E = 1.4426950408889634
+    # ln(2) as a sum: the first part has few digits, so that its products with integers are exact.
     _LN2_HIGH = 6.93147180369123816490e-01
     _LN2_LOW = 1.90821492927058770002e-10
-    _ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it leaves the nearest integer in the low bits
+    # 1.5 * 2**52: adding it to a double leaves the nearest integer in the low bits.
+    _ROUND = 6755399441055744.0
+    # The Taylor series of exp; 14 terms are exact to rounding for |r| <= ln(2) / 2.
     _C = tuple(1.0 / math.factorial(i) for i in range(14))
 
     @jit
     def exp_neg(t):
-        """exp(-t) to about one unit in the last place, zero from `UNDERFLOW` on.
+        """``exp(-t)`` to about one unit in the last place, zero from `UNDERFLOW` on.
 
-        Straight-line code, which LLVM vectorizes inside the loops of the callers (a call to the C
-        library's exp would stop it).
+        It is ``2**n exp(r)`` with the integer n nearest to ``-t / ln(2)``. The code has no branches
+        and no calls, so that LLVM vectorizes it inside the loops of the callers; it would not
+        vectorize a call of the exp of the C library.
         """
         shifted = _ROUND - t * _LOG2E
         n = shifted - _ROUND
@@ -145,7 +191,7 @@ else:
         return value if t < UNDERFLOW else 0.0
 
 
-@jit
+@jit(borrow=True)
 def exponent(code, inverse_sigma, X, i, Y, j):
     """The exponent t of the kernel between X[i] and Y[j]."""
     total = 0.0
@@ -159,10 +205,12 @@ def exponent(code, inverse_sigma, X, i, Y, j):
     return total if code == GAUSSIAN else math.sqrt(total)
 
 
-@jit(distinct=True)
+@jit(distinct=True, borrow=True)
 def paired_exponents(code, inverse_sigma, X, rows, columns, out):
-    """Write the exponents between the points X[rows[p]] and X[columns[p]] into `out`; the numbers
-    are not negative.
+    """Write the exponents between the points X[rows[p]] and X[columns[p]] into out[p].
+
+    Indices must not be negative: they are read as unsigned, which spares the test for indices that
+    count from the end.
     """
     for p in range(rows.size):
         out[p] = 0.0
@@ -181,10 +229,11 @@ def paired_exponents(code, inverse_sigma, X, rows, columns, out):
             out[p] = math.sqrt(out[p])
 
 
-@jit(distinct=True)
+@jit(distinct=True, borrow=True)
 def exponents_to(code, inverse_sigma, own, X, columns, out):
-    """Write the exponents between the points own[:, p], given by their coordinates, and
-    X[columns[p]] into `out`.
+    """Write the exponents between the points own[:, p] and X[columns[p]] into out[p].
+
+    Indices must not be negative, see `paired_exponents`.
     """
     for p in range(columns.size):
         out[p] = 0.0
@@ -202,9 +251,9 @@ def exponents_to(code, inverse_sigma, own, X, columns, out):
             out[p] = math.sqrt(out[p])
 
 
-@jit(reassociate=True)
+@jit(reassociate=True, borrow=True)
 def exponents(code, inverse_sigma, y, columns, start, stop, out):
-    """Write the exponents between the point `y` and the points columns[:, start:stop] into `out`."""
+    """Write the exponents between the point `y` and columns[:, start:stop] into `out`."""
     n = stop - start
     x = columns[0, start:stop]
     if code == LAPLACIAN:
@@ -228,11 +277,9 @@ def exponents(code, inverse_sigma, y, columns, start, stop, out):
             out[j] = math.sqrt(out[j])
 
 
-@jit
+@jit(borrow=True)
 def fill_values(begin, end, code, inverse_sigma, targets, columns, values):
-    """Write the kernel values between the points targets[begin:end] and all of `columns` into
-    values[begin:end].
-    """
+    """Write the kernel values between targets[begin:end] and all `columns` to values[begin:end]."""
     n = columns.shape[1]
     for i in range(begin, end):
         row = values[i]

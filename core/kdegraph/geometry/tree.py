@@ -1,36 +1,43 @@
-"""The kd-tree that everything shares: a balanced halving of the points with tight boxes.
+"""The balanced kd-tree over the points, which kernel sums, samplers and bandwidths share.
 
-Node `k` has the children `2 k + 1` and `2 k + 2`; its points are `points[start[k]:stop[k]]`, in the
-order of the leaves. The two halves of a node differ by at most one point, as Algorithm 1 wants
-them, and all leaves lie on the last level.
+Node `k` has the children `2 k + 1` and `2 k + 2`. Its points are `points[start[k]:stop[k]]`, in the
+order of the leaves. The two halves of a node differ by at most one point, as Algorithm 1 of
+Macgregor and Sun (2023) asks for, and all leaves lie on the last level.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from kdegraph.geometry.boxes import squared_radius
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
 
-SMALL, LARGE = 4096, 100_000  # points: built by one thread, built by many
-SAMPLE, MARGIN = (
-    32,
-    3,
-    # Of a long row of points: how many are looked at for a pivot, and how far from the middle it is
-    # taken.
-)
-RANKED, LANES = (
-    96,
-    8,
-    # Points that are sorted by counting the smaller ones; numbers of points are rounded up to whole
-    # vectors.
-)
+# Points: one thread builds a tree of at most as many, as waking a second one takes longer.
+SERIAL_TREE = 4096
+
+# Points: the upper levels of a larger tree are built one node at a time, on all threads.
+WIDE_TREE = 100_000
+
+# Points: a node of at most as many is sorted by counting, for each point, the smaller ones.
+RANK_SORTED = 96
+
+# The number of keys that are compared is rounded up to a multiple of this, so that the vectorized
+# loop leaves no remainder.
+RANK_VECTOR = 8
+
+# Points that are looked at to choose the pivot of a larger node.
+PIVOT_SAMPLE = 32
+
+# Places in the sorted sample by which the pivot lies beyond the wanted rank, so that the larger
+# part of the node is very likely to fall away.
+PIVOT_MARGIN = 3
 
 
-@dataclass(frozen=True)
-class Tree:
-    """A balanced kd-tree.
+class Tree(NamedTuple):
+    """A balanced kd-tree, which compiled code takes as it is.
 
     Attributes
     ----------
@@ -45,51 +52,58 @@ class Tree:
     low, high : (n_nodes, d) float64
         Tight bounding box of each node.
     n_levels : int
+        Number of levels; there are ``2**n_levels - 1`` nodes.
     """
 
-    points: np.ndarray
-    columns: np.ndarray
-    order: np.ndarray
-    start: np.ndarray
-    stop: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
+    points: NDArray[np.float64]
+    columns: NDArray[np.float64]
+    order: NDArray[np.int64]
+    start: NDArray[np.int64]
+    stop: NDArray[np.int64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
     n_levels: int
 
     @property
-    def first_leaf(self):
+    def first_leaf(self) -> int:
         """Number of inner nodes, which is the number of the first leaf."""
         return 2 ** (self.n_levels - 1) - 1
 
-    def radii(self, unit_inverse):
-        """Half the diagonal of every node's box times `unit_inverse`, (n_nodes,); infinite where it
+    def radii(self, inverse_sigma: float) -> NDArray[np.float64]:
+        """Half the diagonal of every node's box in units of sigma, (n_nodes,); infinite where it
         overflows.
         """
         out = np.empty(self.start.size)
         with np.errstate(over="ignore"):
-            _radii(self.low, self.high, unit_inverse, out)
+            _radii(self, inverse_sigma, out)
         return out
 
-    def original(self, neighbors):
-        """`neighbors`, (n, L) positions in the tree's order or -1, with rows and entries in the
-        order and by the numbers of the points.
+    def original(self, neighbors: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Neighbors by the numbers of the points.
+
+        Parameters
+        ----------
+        neighbors : (n, L) int array
+            Row i holds the neighbors of ``points[i]`` as positions in the tree's order; -1 stands
+            for none.
+
+        Returns
+        -------
+        (n, L) int array
+            Row i holds the neighbors of ``X[i]`` as indices into ``X``.
         """
         out = np.empty_like(neighbors)
         parallel.run(_renumber, len(neighbors), self.order, neighbors, out)
         return out
 
 
-@jit
-def _radii(low, high, unit_inverse, out):
+@jit(borrow=True)
+def _radii(tree, inverse_sigma, out):
     for k in range(out.size):
-        total = 0.0
-        for c in range(low.shape[1]):
-            half = (high[k, c] / 2 - low[k, c] / 2) * unit_inverse
-            total += half * half
-        out[k] = np.sqrt(total)
+        out[k] = np.sqrt(squared_radius(tree, k, inverse_sigma))
 
 
-@jit
+@jit(borrow=True)
 def _renumber(begin, end, order, neighbors, out):
     for i in range(begin, end):
         row = order[i]
@@ -98,71 +112,100 @@ def _renumber(begin, end, order, neighbors, out):
             out[row, k] = order[j] if j >= 0 else -1
 
 
-def build_tree(X, leaf_size=8, progress=None):
-    """Build the tree of the (n, d) float64 array `X` by splitting the longest side of each box at
-    the median; O(n d log n).
+def build_tree(X: NDArray[np.float64], leaf_size: int = 8, progress=None) -> Tree:
+    """Build the tree of the (n, d) float64 array `X` in O(n d log n).
+
+    The longest side of each box is split at the median. Leaves hold at most `leaf_size` points.
+    `progress` is called with the fraction done.
     """
     n, d = X.shape
     n_levels = 1
     while -(-n // 2 ** (n_levels - 1)) > leaf_size:
         n_levels += 1
     n_nodes = 2**n_levels - 1
-    points, order = X.copy(), np.arange(n)
-    start, stop = np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64)
-    low, high = np.empty((n_nodes, d)), np.empty((n_nodes, d))
-    stop[0] = n
-    # The upper levels node by node, then whole subtrees, one chunk each: few of a small tree, as
-    # threads take time to wake.
-    top = min(n_levels - 1, 0 if n <= SMALL else 2 if n <= LARGE else 4)
-    arrays = points, order, start, stop, low, high
-    for level in range(top):
-        chunk = 1 if n > LARGE else 2**level
-        parallel.run(
-            _split_nodes,
-            2**level,
-            2**level - 1,
-            1,
-            *arrays,
-            chunk=chunk,
-            progress=partial_progress(progress, 0.0, 0.0),
-        )
-    parallel.run(
-        _split_nodes, 2**top, 2**top - 1, n_levels - top, *arrays, chunk=1, progress=progress
+    tree = Tree(
+        points=X.copy(),
+        columns=np.empty((d, n)),
+        order=np.arange(n),
+        start=np.zeros(n_nodes, np.int64),
+        stop=np.zeros(n_nodes, np.int64),
+        low=np.empty((n_nodes, d)),
+        high=np.empty((n_nodes, d)),
+        n_levels=n_levels,
     )
-    return Tree(points, np.ascontiguousarray(points.T), order, start, stop, low, high, n_levels)
+    tree.stop[0] = n
+    # The upper levels come first, level by level; then each subtree below them is one item of work.
+    n_upper = min(n_levels - 1, 0 if n <= SERIAL_TREE else 2 if n <= WIDE_TREE else 4)
+    silent = partial_progress(progress, 0.0, 0.0)
+    for level in range(n_upper):
+        width = 2**level
+        chunk = 1 if n > WIDE_TREE else width
+        parallel.run(_split_subtrees, width, width - 1, 1, tree, chunk=chunk, progress=silent)
+    width = 2**n_upper
+    parallel.run(
+        _split_subtrees, width, width - 1, n_levels - n_upper, tree, chunk=1, progress=progress
+    )
+    tree.columns[:] = tree.points.T
+    return tree
+
+
+class _SortWorkspace(NamedTuple):
+    """Arrays for `_sort`, of one entry for each of at most `RANK_SORTED` points."""
+
+    rows: NDArray[np.float64]
+    numbers: NDArray[np.int64]
+    keys: NDArray[np.float64]
+    ranks: NDArray[np.int64]
+    taken: NDArray[np.int64]
 
 
 @jit
-def _split_nodes(begin, end, first, n_levels, points, order, start, stop, low, high):
-    """Finish the subtrees of `n_levels` levels at the nodes first + begin ... first + end - 1, and
-    start the level below them.
+def _split_subtrees(begin, end, first, n_levels, tree):
+    """Complete the subtrees of `n_levels` levels at the nodes first + begin, ..., first + end - 1,
+    and set the ranges of the nodes on the level below them.
     """
-    n_nodes = start.size
-    rows, numbers = np.empty((RANKED, points.shape[1])), np.empty(RANKED, np.int64)
-    keys, ranks, taken = np.empty(RANKED), np.empty(RANKED, np.int64), np.empty(RANKED, np.int64)
+    workspace = _SortWorkspace(
+        np.empty((RANK_SORTED, tree.points.shape[1])),
+        np.empty(RANK_SORTED, np.int64),
+        np.empty(RANK_SORTED),
+        np.empty(RANK_SORTED, np.int64),
+        np.empty(RANK_SORTED, np.int64),
+    )
     for root in range(first + begin, first + end):
         left, width = root, 1
         for _ in range(n_levels):
             for node in range(left, left + width):
-                a, b = start[node], stop[node]
-                middle = (a + b) // 2
-                _bounding_box(points, a, b, low[node], high[node])
-                if 2 * node + 2 < n_nodes:
-                    axis = _longest(low[node], high[node])
-                    if high[node, axis] > low[node, axis]:
-                        if b - a <= RANKED:
-                            _sort(points, order, axis, a, b, keys, ranks, taken, rows, numbers)
-                        else:
-                            _select(points, order, axis, a, b, middle, keys)
-                    start[2 * node + 1], stop[2 * node + 1] = a, middle
-                    start[2 * node + 2], stop[2 * node + 2] = middle, b
+                _split_node(tree, node, workspace)
             left, width = 2 * left + 1, 2 * width
 
 
-@jit
+@jit(inline=True, borrow=True)
+def _split_node(tree, node, workspace):
+    """Set the box of a node; unless it is a leaf, order its points and set the ranges of its
+    children.
+    """
+    begin, end = tree.start[node], tree.stop[node]
+    middle = (begin + end) // 2
+    low, high = tree.low[node], tree.high[node]
+    _bounding_box(tree.points, begin, end, low, high)
+    left, right = 2 * node + 1, 2 * node + 2
+    if right >= tree.start.size:
+        return
+    axis = _longest(low, high)
+    if high[axis] > low[axis]:
+        if end - begin <= RANK_SORTED:
+            _sort(tree.points, tree.order, axis, begin, end, workspace)
+        else:
+            _select(tree.points, tree.order, axis, begin, end, middle, workspace.keys)
+    tree.start[left], tree.stop[left] = begin, middle
+    tree.start[right], tree.stop[right] = middle, end
+
+
+@jit(borrow=True)
 def _bounding_box(points, begin, end, low, high):
     for c in range(points.shape[1]):
-        # Four running extremes, so that none waits for the one before.
+        # Four running minima and maxima are independent of each other: the processor computes them
+        # at the same time.
         a = b = points[begin, c]
         a1 = b1 = a2 = b2 = a3 = b3 = a
         i = begin
@@ -179,8 +222,11 @@ def _bounding_box(points, begin, end, low, high):
         low[c], high[c] = min(min(a, a1), min(a2, a3)), max(max(b, b1), max(b2, b3))
 
 
-@jit
+@jit(borrow=True)
 def _longest(low, high):
+    """The axis of the longest side of a box; sides are halved, as the longest ones would
+    overflow.
+    """
     axis = 0
     for c in range(1, low.size):
         if high[c] / 2 - low[c] / 2 > high[axis] / 2 - low[axis] / 2:
@@ -188,13 +234,16 @@ def _longest(low, high):
     return axis
 
 
-@jit
-def _sort(points, order, axis, begin, end, keys, ranks, taken, rows, numbers):
-    """Sort the few rows begin..end-1 by `axis`: the place of a row is the number of smaller ones,
-    counted in vectorized loops.
+@jit(borrow=True)
+def _sort(points, order, axis, begin, end, workspace):
+    """Sort the few rows begin, ..., end - 1 by `axis`; rows with the same key keep their order.
+
+    The rank of a row is the number of smaller keys, which vectorized loops count.
     """
+    rows, numbers, keys = workspace.rows, workspace.numbers, workspace.keys
+    ranks, taken = workspace.ranks, workspace.taken
     size = end - begin
-    padded = -(-size // LANES) * LANES
+    padded = -(-size // RANK_VECTOR) * RANK_VECTOR
     for k in range(size):
         keys[k] = points[begin + k, axis]
     for k in range(size, padded):
@@ -210,38 +259,36 @@ def _sort(points, order, axis, begin, end, keys, ranks, taken, rows, numbers):
     for k in range(size):
         rank = ranks[k]
         to = begin + rank + taken[rank]
-        taken[rank] += 1  # the next one of the same size comes after it
+        taken[rank] += 1  # the next row with the same key goes behind this one
         order[to] = numbers[k]
         for c in range(points.shape[1]):
             points[to, c] = rows[k, c]
 
 
-@jit(distinct=True)
+@jit(distinct=True, borrow=True)
 def _count_smaller(keys, size, a, b, c, d, ranks):
+    """Add to the rank of each key how many of the keys `a`, `b`, `c` and `d` are smaller."""
     for k in range(size):
         x = keys[k]
         ranks[k] += int(x > a) + int(x > b) + int(x > c) + int(x > d)
 
 
-@jit
+@jit(borrow=True)
 def _select(points, order, axis, left, right, k, sample):
-    """Reorder rows left..right-1 so that row k is in its place by `axis`, nothing greater before it
-    (after Floyd and Rivest, 1975).
+    """Reorder the rows left, ..., right - 1 so that row k is the one that sorting by `axis` would
+    put there, with no greater row before it and no smaller row behind it.
+
+    After R. W. Floyd and R. L. Rivest, "Expected time bounds for selection", Communications of the
+    ACM 18 (1975): the pivot is taken from a sorted sample. `sample` is an array to hold it.
     """
     while right - left > 1:
         size = right - left
-        count = 3 if size < 4 * SAMPLE else SAMPLE
-        for m in range(count):
-            value = points[left + m * (size - 1) // (count - 1), axis]
-            j = m - 1
-            while j >= 0 and sample[j] > value:
-                sample[j + 1] = sample[j]
-                j -= 1
-            sample[j + 1] = value
-        # A pivot just beyond k on the side of the larger part, which then falls away.
+        count = 3 if size < 4 * PIVOT_SAMPLE else PIVOT_SAMPLE
+        _sorted_sample(points, axis, left, size, count, sample)
         place = (k - left) * count // size
-        if count == SAMPLE:
-            place += -MARGIN if 2 * (k - left) > size else MARGIN
+        if count == PIVOT_SAMPLE:
+            # A little beyond k, seen from the larger part, which then falls away.
+            place += -PIVOT_MARGIN if 2 * (k - left) > size else PIVOT_MARGIN
         pivot = sample[min(max(place, 0), count - 1)]
         less = _partition(points, order, axis, left, right, pivot, False)
         if k < less:
@@ -253,10 +300,24 @@ def _select(points, order, axis, left, right, k, sample):
         left = equal
 
 
-@jit
+@jit(borrow=True)
+def _sorted_sample(points, axis, left, size, count, sample):
+    """Write the coordinates of `count` evenly spaced rows into `sample`, in ascending order."""
+    for m in range(count):
+        value = points[left + m * (size - 1) // (count - 1), axis]
+        j = m - 1
+        while j >= 0 and sample[j] > value:
+            sample[j + 1] = sample[j]
+            j -= 1
+        sample[j + 1] = value
+
+
+@jit(borrow=True)
 def _partition(points, order, axis, left, right, pivot, equal):
-    """Move rows below `pivot` (or at it, if `equal`) to the front and return where the others
-    start; no branch depends on the values.
+    """Move the rows below `pivot` (and those at it, if `equal`) to the front; return where the
+    others start.
+
+    No branch depends on the coordinates, as the processor could not predict it.
     """
     front = left
     for i in range(left, right):
@@ -267,23 +328,3 @@ def _partition(points, order, axis, left, right, pivot, equal):
         order[i], order[front] = order[front], order[i]
         front += before
     return front
-
-
-@jit
-def box_distances(code, inverse_sigma, low, high, a, low_b, high_b, b):
-    """Smallest and largest exponent of the kernel `code` between box `a` of (low, high) and box `b`
-    of (low_b, high_b).
-    """
-    least, most = 0.0, 0.0
-    for c in range(low.shape[1]):
-        gap = max(max(low[a, c] - high_b[b, c], low_b[b, c] - high[a, c]), 0.0) * inverse_sigma
-        span = max(high[a, c] - low_b[b, c], high_b[b, c] - low[a, c]) * inverse_sigma
-        if code == 1:
-            least += gap
-            most += span
-        else:
-            least += gap * gap
-            most += span * span
-    if code == 2:
-        return np.sqrt(least), np.sqrt(most)
-    return least, most

@@ -1,6 +1,9 @@
 """The public kernel sums: checks, choice of the method."""
 
+from typing import Literal
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.kde.direct import direct_sums
@@ -8,46 +11,77 @@ from kdegraph.kde.dispatch import fast_sums
 from kdegraph.validation import check_choice, check_eps, check_points, check_weights
 
 METHODS = ("auto", "direct", "tree", "fgt")
-FLOOR = 1e-14  # absolute error allowed, times the sum of absolute weights
+
+# The absolute error that is allowed, for a sum of absolute weights of 1: a hundred times the
+# unit roundoff. Without it sums over far points would have to be exact to the last digit.
+ABSOLUTE_ERROR = 1e-14
 
 
 def kernel_sum(
-    sources, targets=None, *, kernel="gaussian", sigma, weights=None, eps=1e-6, method="auto"
-):
+    sources: ArrayLike,
+    targets: ArrayLike | None = None,
+    *,
+    kernel: Literal["gaussian", "laplacian", "exponential"] = "gaussian",
+    sigma: float,
+    weights: ArrayLike | None = None,
+    eps: float = 1e-6,
+    method: Literal["auto", "direct", "tree", "fgt"] = "auto",
+) -> NDArray[np.float64]:
     """Sums of kernels, ``sum_j weights[j] k(targets[i], sources[j])``.
 
     Parameters
     ----------
     sources : (n, d) array_like
+        Points.
     targets : (m, d) array_like, optional
-        The sources when None; a source that is also a target contributes its own ``k(x, x) = 1``.
-    kernel : {"gaussian", "laplacian", "exponential"}
-        See `Kernel`.
+        Points at which the sums are computed; the sources by default. A source that is also a
+        target contributes its own ``k(x, x) = 1``.
+    kernel : {"gaussian", "laplacian", "exponential"}, optional
+        The kernel function, see `Kernel`; the Gaussian by default.
     sigma : float
-        Bandwidth, in the units of the points, > 0.
+        Bandwidth, in the units of the points, positive and finite.
     weights : (n,) array_like, optional
         Finite, of any sign and size; ones by default.
-    eps : float
-        Relative error, in (0, 1).
-    method : {"auto", "direct", "tree", "fgt"}
-        "direct" evaluates all pairs with threads, O(m n d), whatever `eps`; "tree" prunes and lumps
-        nodes of a kd-tree; "fgt" is the fast Gauss transform (Gaussian kernel only), expansions on
-        a regular grid, or on the tree where points are sparse: O((m + n) log(1/eps)^d) once the
-        points are dense at the scale of sigma. "auto" estimates the costs and takes the least.
+    eps : float, optional
+        Relative error, in (0, 1); 1e-6 by default.
+    method : {"auto", "direct", "tree", "fgt"}, optional
+        "direct" evaluates all pairs, whatever `eps`. "tree" leaves out distant nodes of a kd-tree
+        and takes the mean kernel value for narrow ones. "fgt" is the fast Gauss transform (Gaussian
+        kernel only): expansions on a regular grid, or on the tree where points are sparse. "auto",
+        the default, takes the one that is estimated to cost least.
 
     Returns
     -------
     (m,) float64 array
-        ``|result[i] - exact[i]| <= eps * sum_j |w_j| k(y_i, x_j) + 1e-14 * sum_j |w_j|``, and
-        results below the smallest normal double, 2.2e-308, are rounded to a multiple of 4.9e-324. A
-        sum beyond the largest double, 1.8e308, is infinite; one that is nearer to it than this
-        error may be.
+        ``|result[i] - exact[i]| <= eps * sum_j |w_j| k(y_i, x_j) + 1e-14 * sum_j |w_j|``. Results
+        below the smallest normal double, 2.2e-308, are rounded to a multiple of 4.9e-324. A sum
+        beyond the largest double, 1.8e308, is infinite; one that is nearer to it than this error
+        may be.
 
     Raises
     ------
     ValueError, TypeError
-        For points that are not finite or of wrong shape, sigma <= 0, eps outside (0, 1), unknown
-        names, "fgt" with another kernel than the Gaussian.
+        For points that are not finite or of the wrong shape, sigma <= 0, eps outside (0, 1),
+        unknown names, or "fgt" with another kernel than the Gaussian.
+
+    Notes
+    -----
+    "direct" takes O(m n d) time; "fgt" takes O((m + n) log(1/eps)^d) once the points are dense at
+    the scale of sigma. All methods use several threads, see `set_num_threads`, and return the same
+    numbers for any number of threads.
+
+    References
+    ----------
+    L. Greengard and J. Strain, "The fast Gauss transform", SIAM Journal on Scientific and
+    Statistical Computing 12 (1991).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kdegraph import kernel_sum
+    >>> points = np.array([[0.0], [1.0], [5.0]])
+    >>> kernel_sum(points, kernel="laplacian", sigma=1.0, method="direct").round(4)
+    array([1.3746, 1.3862, 1.0251])
     """
     kernel = Kernel(kernel, sigma)
     sources = check_points(sources, "sources")
@@ -58,33 +92,70 @@ def kernel_sum(
     check_choice(method, "method", METHODS)
     if method == "fgt" and kernel.name != "gaussian":
         raise ValueError(
-            f"method 'fgt' expands the Gaussian kernel only, got kernel {kernel.name!r}; use method='tree' or 'auto'"
+            f"method 'fgt' expands the Gaussian kernel only, got kernel {kernel.name!r}; "
+            "use method='tree' or 'auto'"
         )
-    # No product or sum of weights of at most 1 leaves the range of doubles. A power of two scales
-    # them exactly.
+    # With weights of at most 1 no product or sum leaves the range of doubles. Scaling by a power of
+    # two is exact.
     exponent = np.frexp(max(weights.max(), -weights.min()))[1]
-    sums = _sums(kernel, sources, targets, np.ldexp(weights, -exponent), eps, method)
+    sums = _checked_sums(kernel, sources, targets, np.ldexp(weights, -exponent), eps, method)
     with np.errstate(over="ignore"):
         return np.ldexp(sums, exponent)
 
 
-def _sums(kernel, sources, targets, weights, eps, method):
+def _checked_sums(kernel, sources, targets, weights, eps, method):
     """Kernel sums for checked arguments and weights of at most 1."""
     if method == "direct":
         return direct_sums(kernel, sources, sources if targets is None else targets, weights)
-    # Read-only arrays are of another type for compiled code: a copy costs less than to compile
-    # everything for them.
-    sources, targets = (
-        np.require(sources, requirements="W"),
-        None if targets is None else np.require(targets, requirements="W"),
-    )
-    return fast_sums(kernel, sources, targets, weights, eps, floor=FLOOR, method=method)
+    # Read-only arrays are of another type for compiled code, and all kernels would be compiled
+    # again for them: a copy takes less time.
+    sources = np.require(sources, requirements="W")
+    targets = None if targets is None else np.require(targets, requirements="W")
+    return fast_sums(kernel, sources, targets, weights, eps, floor=ABSOLUTE_ERROR, method=method)
 
 
-def gauss_transform(sources, targets=None, *, sigma, weights=None, eps=1e-6, method="auto"):
+def gauss_transform(
+    sources: ArrayLike,
+    targets: ArrayLike | None = None,
+    *,
+    sigma: float,
+    weights: ArrayLike | None = None,
+    eps: float = 1e-6,
+    method: Literal["auto", "direct", "tree", "fgt"] = "auto",
+) -> NDArray[np.float64]:
     """The Gauss transform, ``sum_j weights[j] exp(-||targets[i] - sources[j]||^2 / sigma^2)``.
 
-    `kernel_sum` with the Gaussian kernel: the parameters, the guarantee and the errors are the
-    same.
+    This is `kernel_sum` with the Gaussian kernel.
+
+    Parameters
+    ----------
+    sources : (n, d) array_like
+        Points.
+    targets : (m, d) array_like, optional
+        Points at which the sums are computed; the sources by default.
+    sigma : float
+        Bandwidth, in the units of the points, positive and finite.
+    weights : (n,) array_like, optional
+        Finite, of any sign and size; ones by default.
+    eps : float, optional
+        Relative error, in (0, 1); 1e-6 by default.
+    method : {"auto", "direct", "tree", "fgt"}, optional
+        See `kernel_sum`.
+
+    Returns
+    -------
+    (m,) float64 array
+        With the error bound of `kernel_sum`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments that cannot be used, see `kernel_sum`.
+
+    Examples
+    --------
+    >>> from kdegraph import gauss_transform
+    >>> gauss_transform([[0.0], [1.0]], [[0.0]], sigma=1.0, weights=[2.0, -1.0]).round(4)
+    array([1.6321])
     """
     return kernel_sum(sources, targets, sigma=sigma, weights=weights, eps=eps, method=method)

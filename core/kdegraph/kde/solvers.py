@@ -1,12 +1,11 @@
-"""KDE solvers as black boxes, as Algorithm 1 uses them.
+"""KDE solvers as black boxes, as Algorithm 1 of Macgregor and Sun (2023) uses them."""
 
-The protocol: ``fit(sources, kernel) -> self`` and ``sums(targets) -> (m,)``, where `kernel` is a
-`Kernel` and the sums are (estimates of) ``sum_j k(targets[i], sources[j])``. Any object with these
-two methods will do.
-"""
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from kdegraph.geometry.kernels import Kernel
 from kdegraph.kde.direct import direct_sums
 from kdegraph.kde.dispatch import fast_sums
 from kdegraph.validation import check_choice
@@ -14,37 +13,47 @@ from kdegraph.validation import check_choice
 SOLVERS = ("auto", "direct", "fgt")
 
 
+class Solver(Protocol):
+    """A KDE solver: any object with these two methods."""
+
+    def fit(self, sources: NDArray[np.float64], kernel: Kernel) -> "Solver":
+        """Prepare sums over the (n, d) `sources`; return the fitted solver, usually itself."""
+        ...
+
+    def sums(self, targets: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Estimates of ``sum_j k(targets[i], sources[j])``, (m,)."""
+        ...
+
+
 class DirectKDE:
     """Exact sums, O(n m d)."""
 
-    def fit(self, sources, kernel):
+    def fit(self, sources: NDArray[np.float64], kernel: Kernel) -> "DirectKDE":
         """Keep the (n, d) `sources` and the `kernel`."""
         self._sources, self._kernel = sources, kernel
         return self
 
-    def sums(self, targets):
+    def sums(self, targets: NDArray[np.float64]) -> NDArray[np.float64]:
         """Exact kernel sums at the (m, d) `targets`."""
         return direct_sums(self._kernel, self._sources, targets, np.ones(len(self._sources)))
 
 
 class FastKDE(DirectKDE):
-    """Sums of relative error `eps` by the method of least cost (`kernel_sum`); small sums keep
-    their relative error too.
-    """
+    """Sums of relative error `eps`, however small they are, by the method of least cost."""
 
-    def __init__(self, eps):
+    def __init__(self, eps: float) -> None:
         self.eps = eps
 
-    def sums(self, targets):
+    def sums(self, targets: NDArray[np.float64]) -> NDArray[np.float64]:
         """Kernel sums at the (m, d) `targets`, relative error `eps`."""
         return fast_sums(
             self._kernel, self._sources, targets, np.ones(len(self._sources)), self.eps, floor=0.0
         )
 
 
-def make_solver(kde, eps):
+def make_solver(kde: str | Solver, eps: float) -> Solver:
     """The solver for the argument `kde` of `similarity_graph`: a name, or an object with the
-    protocol.
+    methods of `Solver`.
     """
     if isinstance(kde, str):
         check_choice(kde, "kde", SOLVERS)
@@ -52,33 +61,35 @@ def make_solver(kde, eps):
     for method in ("fit", "sums"):
         if not callable(getattr(kde, method, None)):
             raise TypeError(
-                f"kde must be one of {', '.join(map(repr, SOLVERS))} or an object with fit(sources, kernel) -> self and "
-                f"sums(targets) -> (m,); {type(kde).__name__} has no method {method!r}"
+                f"kde must be one of {', '.join(map(repr, SOLVERS))} or an object with "
+                "fit(sources, kernel) -> self and sums(targets) -> (m,); "
+                f"{type(kde).__name__} has no method {method!r}"
             )
     return kde
 
 
-def checked_sums(solver, sources, kernel, targets):
-    """Fit `solver` and return its sums, checked: (m,), finite, negative estimates (noise) raised to
-    0.
-    """
+def checked_sums(
+    solver: Solver, sources: NDArray[np.float64], kernel: Kernel, targets: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Fit `solver` and return its sums, checked: (m,), finite; negative estimates count as 0."""
+    name = type(solver).__name__
     fitted = solver.fit(sources, kernel)
     if fitted is None:
         raise TypeError(
-            f"kde: {type(solver).__name__}.fit(sources, kernel) must return the fitted object (self), got None"
+            f"kde: {name}.fit(sources, kernel) must return the fitted object (self), got None"
         )
     sums = np.asarray(fitted.sums(targets))
     if sums.dtype.kind not in "fiu":
         raise TypeError(
-            f"kde: {type(solver).__name__}.sums must return real numbers, got an array of dtype {sums.dtype}"
+            f"kde: {name}.sums must return real numbers, got an array of dtype {sums.dtype}"
         )
     sums = sums.astype(np.float64, copy=False)
     if sums.shape != (len(targets),):
         raise ValueError(
-            f"kde: {type(solver).__name__}.sums must return shape ({len(targets)},), one per target, got {sums.shape}"
+            f"kde: {name}.sums must return shape ({len(targets)},), one per target, "
+            f"got {sums.shape}"
         )
     if not np.isfinite(sums).all():
-        raise ValueError(
-            f"kde: {type(solver).__name__}.sums returned {sums[~np.isfinite(sums)][0]} (NaN or infinity)"
-        )
+        first = sums[~np.isfinite(sums)][0]
+        raise ValueError(f"kde: {name}.sums returned {first} (NaN or infinity)")
     return np.maximum(sums, 0.0)

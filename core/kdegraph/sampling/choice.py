@@ -1,7 +1,7 @@
 """The choice between the exact samplers, by their estimated costs."""
 
 from kdegraph.costs import SAMPLER_CHOICE
-from kdegraph.geometry.tree import box_distances
+from kdegraph.geometry.boxes import box_distances
 from kdegraph.kde.dispatch import Direct, choose_for_degrees
 from kdegraph.sampling import rows
 from kdegraph.sampling.rejection import sampler as rejection
@@ -55,8 +55,6 @@ def _choose_for_few_points(kernel, tree, rows_cost):
     """
     if rows_cost <= SAMPLER_CHOICE.small_rows:
         return "rows"
-    _, widest = box_distances(
-        kernel.code, kernel.inverse_sigma, tree.low, tree.high, 0, tree.low, tree.high, 0
-    )
+    _, widest = box_distances(kernel.code, kernel.inverse_sigma, tree, 0, tree, 0)
     near = widest <= SAMPLER_CHOICE.extent ** (1 / (tree.points.shape[1] + 0.5))
     return "rejection" if near else "rows"

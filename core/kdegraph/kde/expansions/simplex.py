@@ -1,4 +1,4 @@
-"""Expansions truncated by total degree: any dimension.
+"""Expansions truncated by total degree: for any number of dimensions.
 
 Keeping ``|a| + |b| < q`` leaves the remainder of a Taylor series along the direction of ``u - v``,
 which the one-dimensional bound covers with ``z`` the distance of the centers and ``r`` the sum of
@@ -7,16 +7,22 @@ both radii.
 
 import math
 
-from kdegraph.kde.expansions.taylor import CRAMER, derivatives
+from kdegraph.kde.expansions.hermite import (
+    CRAMER,
+    MAX_REACH,
+    SQUARE_ROOTS,
+    TAYLOR_ROUNDING,
+    derivatives,
+)
 from kdegraph.runtime.jit import jit
 
 
-@jit
-def needed_order(allowed, z, r, order, sqrt):
+@jit(borrow=True)
+def needed_order(allowed, z, r, order):
     """The smallest q <= `order` whose error bound, rounding included, is at most `allowed`; 0 if
     there is none.
 
-    `z` is the vector between the centers, `r` the half widths of both boxes added up, in units of
+    `z` is the vector between the centers, `r` the sum of the half widths of both boxes, in units of
     sigma.
     """
     z2, x = 0.0, 0.0
@@ -24,64 +30,66 @@ def needed_order(allowed, z, r, order, sqrt):
         z2 += z[c] * z[c]
         x += r[c] * r[c]
     x = math.sqrt(2.0 * x)
-    if x > 6.0:
+    if x > MAX_REACH:
         return 0
     term = CRAMER * math.exp(-0.5 * z2)
-    allowed -= 4e-15 * term * math.exp(0.5 * x * x)
+    allowed -= TAYLOR_ROUNDING * term * math.exp(0.5 * x * x)
     if allowed <= 0.0:
         return 0
     for q in range(1, order + 1):
-        term *= x / sqrt[q]
-        ratio = x / sqrt[q + 1]
+        term *= x / SQUARE_ROOTS[q]
+        ratio = x / SQUARE_ROOTS[q + 1]
+        # The terms that follow are at most a geometric series.
         if ratio < 1.0 and term <= allowed * (1.0 - ratio):
             return q
     return 0
 
 
-@jit(reassociate=True)
-def translate(moments, z, q, exponents, degree, n_terms, row, sums, line, room, local):
+@jit(reassociate=True, borrow=True)
+def translate(moments, z, q, indices, workspace, local):
     """Add the field of a source group's `moments` to the `local` expansion of a target group, up to
     order q.
-
-    `line` is room for (d, q) numbers, `room` for as many as `local` has.
     """
-    _hermite(z, q, exponents, n_terms, line, room)
-    for b in range(n_terms[q]):
-        offset = row[b]
+    derivative = workspace.products[0]
+    _hermite(z, q, indices, workspace.derivatives, derivative)
+    for b in range(indices.counts[q]):
+        offset = indices.row[b]
         total = 0.0
-        for a in range(n_terms[q - degree[b]]):
-            total += moments[a] * room[sums[offset + a]]
+        for a in range(indices.counts[q - indices.degree[b]]):
+            total += moments[a] * derivative[indices.sums[offset + a]]
         local[b] += total
 
 
-@jit
-def _hermite(z, q, exponents, n_terms, line, out):
+@jit(borrow=True)
+def _hermite(z, q, indices, line, out):
     """Write the derivatives of total degree < q at `z` into `out`."""
     d = z.size
     for c in range(d):
         derivatives(z[c], q, line[c])
-    for i in range(n_terms[q]):
-        value = line[0, exponents[i, 0]]
+    for i in range(indices.counts[q]):
+        value = line[0, indices.exponents[i, 0]]
         for c in range(1, d):
-            value *= line[c, exponents[i, c]]
+            value *= line[c, indices.exponents[i, c]]
         out[i] = value
 
 
-@jit(reassociate=True)
-def field_at(moments, z, q, exponents, n_terms, line, room):
-    """The field of a source group's `moments` at the distance `z` from its center, up to order q."""
-    _hermite(z, q, exponents, n_terms, line, room)
+@jit(reassociate=True, borrow=True)
+def field_at(moments, z, q, indices, workspace):
+    """The field of a group's `moments` at the distance `z` from its center, up to order q."""
+    derivative = workspace.products[0]
+    _hermite(z, q, indices, workspace.derivatives, derivative)
     total = 0.0
-    for i in range(n_terms[q]):
-        total += moments[i] * room[i]
+    for i in range(indices.counts[q]):
+        total += moments[i] * derivative[i]
     return total
 
 
-@jit
-def add_source(weight, z, q, exponents, n_terms, line, room, local):
-    """Add the field of one source, at the distance -`z` from the center of the targets, to their
-    `local` expansion up to order q.
+@jit(borrow=True)
+def add_source(weight, z, q, indices, workspace, local):
+    """Add the field of one source to the `local` expansion of a target group, up to order q; `z`
+    leads from the source to the center of the targets.
     """
-    _hermite(z, q, exponents, n_terms, line, room)
-    for i in range(n_terms[q]):
-        local[i] += weight * room[i]
+    derivative = workspace.products[0]
+    _hermite(z, q, indices, workspace.derivatives, derivative)
+    for i in range(indices.counts[q]):
+        local[i] += weight * derivative[i]

@@ -1,30 +1,37 @@
-"""Expansions that keep all exponents below p: one, two or three dimensions.
+"""Expansions that keep all exponents below p: for one, two or three dimensions.
 
-The Gaussian is a product over the dimensions, so a translation is one small contraction per axis,
-and with ``g_c <= exp(-gap_c^2)`` the factors and ``e_c`` the bounds of their errors, the error is
-at most ``prod (g_c + e_c) - prod g_c``.
+The Gaussian is a product over the dimensions, so a translation is one small matrix product for each
+axis. With the factors at most ``g_c <= exp(-gap_c^2)`` and the bounds ``e_c`` of their errors, the
+error is at most ``prod (g_c + e_c) - prod g_c``.
 """
 
 import math
 
-from kdegraph.kde.expansions.taylor import CRAMER, derivatives
+from kdegraph.kde.expansions.hermite import (
+    CRAMER,
+    MAX_REACH,
+    SQUARE_ROOTS,
+    TAYLOR_ROUNDING,
+    derivatives,
+)
 from kdegraph.runtime.jit import jit
 
 
-@jit
-def needed_order(allowed, z, r, order, sqrt):
+@jit(borrow=True)
+def needed_order(allowed, z, r, order):
     """The smallest even p <= `order` whose error bound, rounding included, is at most `allowed`; 0
     if there is none.
 
-    `z` is the vector between the centers, `r` the half widths of both boxes added up, in units of
+    `z` is the vector between the centers, `r` the sum of the half widths of both boxes, in units of
     sigma.
     """
     d = z.size
-    rounding = 4e-15
+    rounding = TAYLOR_ROUNDING
+    # One variable for each dimension, so that the loop over orders touches no array.
     x0 = x1 = x2 = g0 = g1 = g2 = t0 = t1 = t2 = 0.0
     for c in range(d):
         x = math.sqrt(2.0) * r[c]
-        if x > 6.0:
+        if x > MAX_REACH:
             return 0
         gap = max(abs(z[c]) - r[c], 0.0)
         g, t = math.exp(-gap * gap), CRAMER * math.exp(-0.5 * z[c] * z[c])
@@ -39,12 +46,13 @@ def needed_order(allowed, z, r, order, sqrt):
     if allowed <= 0.0:
         return 0
     for p in range(1, order + 1):
-        inverse, following = 1.0 / sqrt[p], 1.0 / sqrt[p + 1]
+        inverse, following = 1.0 / SQUARE_ROOTS[p], 1.0 / SQUARE_ROOTS[p + 1]
         t0 *= x0 * inverse
         t1 *= x1 * inverse
         t2 *= x2 * inverse
         if p % 2 or max(x0, x1, x2) * following >= 1.0:
             continue
+        # The terms that follow are at most a geometric series.
         e0 = t0 / (1.0 - x0 * following)
         error = e0
         if d > 1:
@@ -58,7 +66,51 @@ def needed_order(allowed, z, r, order, sqrt):
     return 0
 
 
-@jit(reassociate=True)
+@jit(reassociate=True, borrow=True)
+def translate(moments, z, p, order, workspace, local):
+    """Add the field of a source group's `moments` (order^d of them) to the `local` expansion of a
+    target group, up to order p.
+    """
+    line, products = workspace.derivatives, workspace.products
+    d = z.size
+    for c in range(d):
+        derivatives(z[c], 2 * p, line[c])
+    if d == 1:
+        _contract(moments, 1, p, order, line[0], products[0])
+        for b in range(p):
+            local[b] += products[0, b]
+    elif d == 2:
+        _contract(moments, p, p, order, line[1], products[0])
+        for b in range(p):
+            out = local[b * order : b * order + p]
+            _add_combination(line[0, b:], products[0], p, out)
+    else:
+        _translate_in_space(moments, p, order, line, products, local)
+
+
+@jit(reassociate=True, borrow=True)
+def _translate_in_space(moments, p, order, line, products, local):
+    """`translate` in three dimensions, from the derivatives in `line`: one axis after another, the
+    last one first.
+    """
+    for a0 in range(p):
+        part = moments[a0 * order * order : (a0 + 1) * order * order]
+        _contract(part, p, p, order, line[2], products[0])
+        for b1 in range(p):
+            out = products[1, (a0 * p + b1) * p : (a0 * p + b1 + 1) * p]
+            out[:] = 0.0
+            _add_combination(line[1, b1:], products[0], p, out)
+    for b0 in range(p):
+        for a0 in range(p):
+            factor = line[0, a0 + b0]
+            for b1 in range(p):
+                out = local[(b0 * order + b1) * order : (b0 * order + b1) * order + p]
+                values = products[1, (a0 * p + b1) * p : (a0 * p + b1 + 1) * p]
+                for b2 in range(p):
+                    out[b2] += factor * values[b2]
+
+
+@jit(reassociate=True, borrow=True)
 def _contract(matrix, rows, p, stride, derivative, out):
     """out[i, b] = sum_a matrix[i, a] derivative[a + b] for b < p (even), row after row; `matrix`
     has rows of length `stride`.
@@ -74,12 +126,8 @@ def _contract(matrix, rows, p, stride, derivative, out):
                 s1 += m * derivative[a + b + 1]
                 s2 += m * derivative[a + b + 2]
                 s3 += m * derivative[a + b + 3]
-            out[i * p + b], out[i * p + b + 1], out[i * p + b + 2], out[i * p + b + 3] = (
-                s0,
-                s1,
-                s2,
-                s3,
-            )
+            out[i * p + b], out[i * p + b + 1] = s0, s1
+            out[i * p + b + 2], out[i * p + b + 3] = s2, s3
             b += 4
         while b < p:
             s0 = s1 = 0.0
@@ -91,54 +139,20 @@ def _contract(matrix, rows, p, stride, derivative, out):
             b += 2
 
 
-@jit(reassociate=True)
-def translate(moments, z, p, order, line, room, local):
-    """Add the field of a source group's `moments` (order^d of them) to the `local` expansion of a
-    target group, up to order p.
-
-    `line` is room for (d, 2 order) numbers, `room` for (2, order^d).
-    """
-    d = z.size
-    for c in range(d):
-        derivatives(z[c], 2 * p, line[c])
-    if d == 1:
-        _contract(moments, 1, p, order, line[0], room[0])
+@jit(reassociate=True, borrow=True)
+def _add_combination(factors, rows, p, out):
+    """Add `p` rows of p numbers, each times its factor, to `out`."""
+    for a in range(p):
+        factor = factors[a]
+        values = rows[a * p : a * p + p]
         for b in range(p):
-            local[b] += room[0, b]
-    elif d == 2:
-        _contract(moments, p, p, order, line[1], room[0])  # room[0] is (a0, b1)
-        for b0 in range(p):
-            out = local[b0 * order : b0 * order + p]
-            for a0 in range(p):
-                g = line[0, a0 + b0]
-                values = room[0, a0 * p : a0 * p + p]
-                for b1 in range(p):
-                    out[b1] += g * values[b1]
-    else:
-        for a0 in range(p):
-            part = moments[a0 * order * order : (a0 + 1) * order * order]
-            _contract(part, p, p, order, line[2], room[0])  # (a1, b2)
-            for b1 in range(p):
-                out = room[1, (a0 * p + b1) * p : (a0 * p + b1 + 1) * p]
-                out[:] = 0.0
-                for a1 in range(p):
-                    g = line[1, a1 + b1]
-                    values = room[0, a1 * p : a1 * p + p]
-                    for b2 in range(p):
-                        out[b2] += g * values[b2]
-        for b0 in range(p):
-            for a0 in range(p):
-                g = line[0, a0 + b0]
-                for b1 in range(p):
-                    out = local[(b0 * order + b1) * order : (b0 * order + b1) * order + p]
-                    values = room[1, (a0 * p + b1) * p : (a0 * p + b1 + 1) * p]
-                    for b2 in range(p):
-                        out[b2] += g * values[b2]
+            out[b] += factor * values[b]
 
 
-@jit(reassociate=True)
-def field_at(moments, z, p, order, line):
-    """The field of a source group's `moments` at the distance `z` from its center, up to order p."""
+@jit(reassociate=True, borrow=True)
+def field_at(moments, z, p, order, workspace):
+    """The field of a group's `moments` at the distance `z` from its center, up to order p."""
+    line = workspace.derivatives
     d = z.size
     for c in range(d):
         derivatives(z[c], p, line[c])
@@ -158,7 +172,7 @@ def field_at(moments, z, p, order, line):
     return total
 
 
-@jit(reassociate=True)
+@jit(reassociate=True, borrow=True)
 def _dot(x, y):
     total = 0.0
     for i in range(x.size):
@@ -166,11 +180,12 @@ def _dot(x, y):
     return total
 
 
-@jit
-def add_source(weight, z, p, order, line, local):
-    """Add the field of one source, at the distance -`z` from the center of the targets, to their
-    `local` expansion up to order p.
+@jit(borrow=True)
+def add_source(weight, z, p, order, workspace, local):
+    """Add the field of one source to the `local` expansion of a target group, up to order p; `z`
+    leads from the source to the center of the targets.
     """
+    line = workspace.derivatives
     d = z.size
     for c in range(d):
         derivatives(z[c], p, line[c])
@@ -186,7 +201,7 @@ def add_source(weight, z, p, order, line, local):
                 _add(weight * line[0, a] * line[1, b], line[2], local[row : row + p])
 
 
-@jit
+@jit(borrow=True)
 def _add(factor, x, out):
     for i in range(out.size):
         out[i] += factor * x[i]

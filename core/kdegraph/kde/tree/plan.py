@@ -1,116 +1,62 @@
-"""How a kernel sum will be computed: the groups of points, the order of expansions, the cost.
+"""How a kernel sum on the tree will be computed: the groups of points, the order of expansions.
 
-Costs are rough, in nanoseconds of one core: they decide between methods, never about results.
+The plan of least estimated cost is taken. Costs are rough, in nanoseconds of one core: they decide
+between methods, never about results.
 """
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kdegraph.geometry.kernels import GAUSSIAN, exp_neg
-from kdegraph.geometry.tree import Tree, box_distances
-from kdegraph.kde.expansions import simplex, tensor
-from kdegraph.kde.expansions import taylor as expansions
+from kdegraph.costs import TREE_COSTS
+from kdegraph.geometry.boxes import box_distances, squared_radius
+from kdegraph.geometry.kernels import GAUSSIAN, Kernel, exp_neg
+from kdegraph.geometry.tree import Tree
+from kdegraph.kde.expansions import indices as expansions
+from kdegraph.kde.expansions.taylor import needed_order
 from kdegraph.runtime.jit import jit
 
-SMALL = 64  # points of a group that need not be divided further, however wide
-# Targets in wider groups (in units of sigma) are treated one by one: bounds for the group would be
-# too loose.
-WIDE = 1.0
-# Groups up to this radius may be expanded (in units of sigma): small ones are not divided further.
-LOOSE = 1.5
-SAMPLE, VISITS = (
-    32,
-    60_000,
-)  # groups on which the cost of a plan is estimated, and pairs of groups for that
-RADII = (
-    0.0,
-    0.12,
-    0.18,
-    0.25,
-    0.35,
-    0.5,
-    0.7,
-    1.0,
-)  # candidates for the radius of a group, in units of sigma
+# Points: a node of at most as many is a group, however wide it is.
+SMALL_GROUP = 64
 
-PAIR, PAIR_DIM = 1.2, 0.35  # a kernel value of a few, and what each dimension adds
-VISIT, VISIT_DIM = (
-    120.0,
-    24.0,
-)  # a pair of nodes looked at, for a bound and for the sum, and what each dimension adds
-PRODUCT, TRANSLATION = (
-    {True: 0.3, False: 0.8},
-    100.0,
-)  # a product of a translation (tensor or not), and what comes on top
-POINT_DIM = 25.0  # derivatives in one dimension, on top of the products
-DIRECT, TRANSLATE, FIELD, SOURCES = range(4)  # how a pair of groups is summed, see `choose`
-TERM = 0.7  # a term of an expansion at a point
+# In units of sigma. The targets in groups with a larger radius are treated one by one, as bounds
+# for the whole group would be too loose.
+WIDE_RADIUS = 1.0
 
+# In units of sigma. Groups with a larger radius are not expanded; these are small groups, which are
+# not divided further.
+EXPANDABLE_RADIUS = 1.5
 
-@dataclass(frozen=True)
-class Groups:
-    """A partition of a tree's points into nodes: those of at most `radius`, as large as possible,
-    or small ones.
+# Radii of groups that are considered, in units of sigma; 0 for small groups only.
+GROUP_RADII = (0.0, 0.12, 0.18, 0.25, 0.35, 0.5, 0.7, 1.0)
 
-    `radii` are half the diagonals of the nodes' boxes, in units of sigma.
-    """
+# Groups of targets on which the cost of a plan is estimated, at least 4 and at most this number,
+PLAN_TARGETS = 32
+# and pairs of groups that are looked at for that: about a millisecond of work.
+PLAN_PAIRS = 60_000
 
-    nodes: np.ndarray
-    radii: np.ndarray
-
-    @classmethod
-    def of(cls, tree: Tree, inverse_sigma, radius):
-        """The groups of `tree`, from left to right."""
-        nodes, radii = (
-            np.empty(2 ** (tree.n_levels - 1), np.int64),
-            np.empty(2 ** (tree.n_levels - 1)),
-        )
-        count = _collect_groups(
-            tree.low, tree.high, tree.start, tree.stop, inverse_sigma, radius, nodes, radii
-        )
-        return cls(nodes[:count].copy(), radii[:count].copy())
-
-    @property
-    def expandable(self):
-        """Which groups are narrow enough for expansions."""
-        return self.radii <= LOOSE
-
-    @property
-    def wide(self):
-        """Which groups are so wide that their targets are treated one by one."""
-        return self.radii > WIDE
-
-
-@jit
-def _collect_groups(low, high, start, stop, inverse_sigma, radius, nodes, radii):
-    count, top = 0, 0
-    stack = np.zeros(64, np.int64)
-    while top >= 0:
-        node = stack[top]
-        top -= 1
-        squares = 0.0
-        for c in range(low.shape[1]):
-            half = (high[node, c] / 2 - low[node, c] / 2) * inverse_sigma
-            squares += half * half
-        if (
-            squares <= radius * radius
-            or stop[node] - start[node] <= SMALL
-            or 2 * node + 2 >= start.size
-        ):
-            nodes[count], radii[count] = node, math.sqrt(squares)
-            count += 1
-            continue
-        stack[top + 1], stack[top + 2] = 2 * node + 2, 2 * node + 1
-        top += 2
-    return count
+# Ways to sum over a pair of groups, see `choose_way`.
+DIRECT = 0
+TRANSLATE = 1
+FIELD = 2
+SOURCES = 3
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Radius of groups in units of sigma (0: small groups only), order of expansions (1: none),
-    estimated cost in ns of one core.
+    """How to compute a kernel sum on the tree.
+
+    Attributes
+    ----------
+    radius : float
+        Largest radius of a group in units of sigma; 0 for small groups only.
+    order : int
+        Order of expansions; 1 for none.
+    cost : float
+        Estimated cost in ns of one core.
     """
 
     radius: float
@@ -118,173 +64,260 @@ class Plan:
     cost: float
 
 
-def order_costs(d):
-    """Cost of a translation, and of an expansion at a single point, for every order from 0 to
-    `expansions.max_order`; (2, order + 1).
+class Partition(NamedTuple):
+    """A partition of a tree's points into groups, which are nodes of the tree.
+
+    Attributes
+    ----------
+    nodes : (n_groups,) int64
+        From left to right.
+    radii : (n_groups,) float64
+        Half the diagonals of the nodes' boxes, in units of sigma.
     """
-    orders = range(1, expansions.max_order(d) + 1)
-    product = PRODUCT[expansions.is_tensor(d)]
-    per_term = (
-        0.0 if expansions.is_tensor(d) else TERM * d
-    )  # a simplex forms its products over the dimensions term by term
-    derivatives = [POINT_DIM * d + per_term * expansions.count_terms(d, order) for order in orders]
-    translations = [
-        TRANSLATION + x + product * expansions.count_products(d, q)
-        for q, x in zip(orders, derivatives, strict=True)
-    ]
-    points = [
-        x + product * expansions.count_terms(d, q) for q, x in zip(orders, derivatives, strict=True)
-    ]
-    return np.array([[math.inf, *translations], [math.inf, *points]])
+
+    nodes: NDArray[np.int64]
+    radii: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, tree: Tree, inverse_sigma: float, radius: float) -> "Partition":
+        """The largest nodes of at most this radius, and small ones, see `SMALL_GROUP`."""
+        n_leaves = 2 ** (tree.n_levels - 1)
+        nodes, radii = np.empty(n_leaves, np.int64), np.empty(n_leaves)
+        count = _collect_groups(tree, inverse_sigma, radius, nodes, radii)
+        return cls(nodes[:count].copy(), radii[:count].copy())
+
+    @property
+    def expandable(self) -> NDArray[np.bool_]:
+        """Which groups are narrow enough for expansions."""
+        return self.radii <= EXPANDABLE_RADIUS
+
+    @property
+    def wide(self) -> NDArray[np.bool_]:
+        """Which groups are so wide that their targets are treated one by one."""
+        return self.radii > WIDE_RADIUS
 
 
 @jit
-def choose(
-    count, size, moments, allowed, z, target_half, source_half, top, costs, tensor_terms, room, sqrt
-):
-    """How to sum `size` sources at `count` targets with an error of at most `allowed` per unit of
-    weight.
+def _collect_groups(tree, inverse_sigma, radius, nodes, radii):
+    """Write the groups to `nodes` and `radii`; return how many there are."""
+    count, top = 0, 0
+    stack = np.zeros(64, np.int64)
+    while top >= 0:
+        node = stack[top]
+        top -= 1
+        squared = squared_radius(tree, node, inverse_sigma)
+        leaf = 2 * node + 2 >= tree.start.size
+        if squared <= radius * radius or tree.stop[node] - tree.start[node] <= SMALL_GROUP or leaf:
+            nodes[count], radii[count] = node, math.sqrt(squared)
+            count += 1
+            continue
+        stack[top + 1], stack[top + 2] = 2 * node + 2, 2 * node + 1
+        top += 2
+    return count
 
-    `z` is the vector between the centers, `target_half` and `source_half` are the half widths of
-    the boxes, all in units of sigma; `moments` tells whether the sources have them. Ways: `DIRECT`;
-    `TRANSLATE` the moments into the targets' local expansion; evaluate the `FIELD` of the moments
-    at every target; add the `SOURCES` one by one to the local expansion.
+
+class ExpansionCosts(NamedTuple):
+    """Costs of expansions in ns, by their order.
+
+    Attributes
+    ----------
+    is_tensor : bool
+        The kind of the expansions, see `MultiIndices`.
+    translation, point : (max_order + 1,) float64
+        A translation, and an expansion at a single point; infinite for order 0.
+    """
+
+    is_tensor: bool
+    translation: NDArray[np.float64]
+    point: NDArray[np.float64]
+
+
+def expansion_costs(d: int) -> ExpansionCosts:
+    """The costs of expansions in `d` dimensions of every order up to the largest one."""
+    orders = range(1, expansions.max_order(d) + 1)
+    is_tensor = expansions.is_tensor(d)
+    product = TREE_COSTS.tensor_product if is_tensor else TREE_COSTS.simplex_product
+    # A simplex forms its products over the dimensions term by term.
+    per_term = 0.0 if is_tensor else TREE_COSTS.term * d
+    translation, point = [math.inf], [math.inf]
+    for order in orders:
+        n_terms = expansions.count_terms(d, order)
+        derivatives = TREE_COSTS.derivatives_per_dimension * d + per_term * n_terms
+        n_products = expansions.count_products(d, order)
+        translation.append(TREE_COSTS.translation + derivatives + product * n_products)
+        point.append(derivatives + product * n_terms)
+    return ExpansionCosts(is_tensor, np.array(translation), np.array(point))
+
+
+class PairGeometry(NamedTuple):
+    """Where a box of targets and a box of sources lie, in units of sigma; all are (d,) float64.
+
+    Attributes
+    ----------
+    offset
+        From the center of the sources to that of the targets.
+    target_half, source_half
+        Half the widths of the boxes.
+    distance, reach
+        Of the expansion that is considered: the distance between its centers, and how far points
+        may be from these.
+    """
+
+    offset: NDArray[np.float64]
+    target_half: NDArray[np.float64]
+    source_half: NDArray[np.float64]
+    distance: NDArray[np.float64]
+    reach: NDArray[np.float64]
+
+
+@jit
+def pair_geometry(d):
+    """A `PairGeometry` to be filled."""
+    return PairGeometry(np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d))
+
+
+@jit(borrow=True)
+def choose_way(n_targets, n_sources, has_moments, allowed, pair, order, costs):
+    """The way to sum over a pair of groups that costs least, with an error of at most `allowed` for
+    each unit of weight.
+
+    The ways are: `DIRECT`, all pairs of points; `TRANSLATE` the moments of the sources into the
+    local expansion of the targets; evaluate the `FIELD` of the moments at every target; add the
+    `SOURCES` one by one to the local expansion. `has_moments` tells whether the sources have
+    moments, `order` is the largest one of expansions.
 
     Returns
     -------
-    way, order, cost
+    way : int
+    order : int
+        Of the expansion.
+    cost : float
+        In ns.
     """
-    d = z.size
-    way, order, cost = DIRECT, 0, (PAIR + PAIR_DIM * d) * count * size
+    d = pair.offset.size
+    per_pair = TREE_COSTS.pair + TREE_COSTS.pair_per_dimension * d
+    way, least_order, cost = DIRECT, 0, per_pair * n_targets * n_sources
     for candidate in (TRANSLATE, FIELD, SOURCES):
-        if (candidate != SOURCES and not moments) or (candidate != FIELD and count == 1):
+        if (candidate != SOURCES and not has_moments) or (candidate != FIELD and n_targets == 1):
             continue
-        factor = 1 if candidate == TRANSLATE else count if candidate == FIELD else size
-        least = costs[0, 2] if candidate == TRANSLATE else factor * costs[1, 2]
-        if least >= cost:
+        by_order = costs.translation if candidate == TRANSLATE else costs.point
+        times = 1 if candidate == TRANSLATE else n_targets if candidate == FIELD else n_sources
+        if times * by_order[2] >= cost:
             continue
-        reach, apart = room[0], room[1]
-        for c in range(d):
-            # Points that meet an expansion one by one are where they are: the nearest place in
-            # their box counts.
-            reach[c], apart[c] = 0.0, abs(z[c])
-            if candidate == FIELD:
-                apart[c] = max(apart[c] - target_half[c], 0.0)
-            else:
-                reach[c] += target_half[c]
-            if candidate == SOURCES:
-                apart[c] = max(apart[c] - source_half[c], 0.0)
-            else:
-                reach[c] += source_half[c]
-        if tensor_terms:
-            q = tensor.needed_order(allowed, apart, reach, top, sqrt)
-        else:
-            q = simplex.needed_order(allowed, apart, reach, top, sqrt)
-        price = factor * costs[0 if candidate == TRANSLATE else 1, q]
+        _set_reach(candidate, pair)
+        q = needed_order(allowed, pair.distance, pair.reach, order, costs.is_tensor)
+        price = times * by_order[q]
         if price < cost:
-            way, order, cost = candidate, q, price
-    return way, order, cost
+            way, least_order, cost = candidate, q, price
+    return way, least_order, cost
 
 
-def choose_plan(kernel, tree, eps, n_targets, *, expand=True):
+@jit(inline=True, borrow=True)
+def _set_reach(way, pair):
+    """Set `distance` and `reach` for a way to expand.
+
+    Points that meet an expansion one by one do so where they are: the place in their box that is
+    nearest to the other center counts.
+    """
+    for c in range(pair.offset.size):
+        reach, distance = 0.0, abs(pair.offset[c])
+        if way == FIELD:
+            distance = max(distance - pair.target_half[c], 0.0)
+        else:
+            reach += pair.target_half[c]
+        if way == SOURCES:
+            distance = max(distance - pair.source_half[c], 0.0)
+        else:
+            reach += pair.source_half[c]
+        pair.reach[c], pair.distance[c] = reach, distance
+
+
+def choose_plan(
+    kernel: Kernel, tree: Tree, eps: float, n_targets: int, *, expand: bool = True
+) -> Plan:
     """The plan of least estimated cost for `n_targets` targets that are spread like the sources.
 
     For a few groups taken as targets, the work that the traversal would do with every other group
-    is added up.
+    is added up. `expand` False excludes expansions.
     """
     n, d = tree.points.shape
-    expand = expand and kernel.code == GAUSSIAN and expansions.max_order(d) > 1
-    costs = order_costs(d)
-    best, before = Plan(0.0, 1, math.inf), None
-    for radius in RADII:
-        groups = Groups.of(tree, kernel.inverse_sigma, radius)
-        if radius > 0 and (
-            not groups.expandable.any()
-            or (before is not None and np.array_equal(groups.nodes, before))
-        ):
+    max_order = expansions.max_order(d)
+    expand = expand and kernel.code == GAUSSIAN and max_order > 1
+    costs = expansion_costs(d)
+    best, previous = Plan(0.0, 1, math.inf), None
+    for radius in GROUP_RADII:
+        groups = Partition.of(tree, kernel.inverse_sigma, radius)
+        known = previous is not None and np.array_equal(groups.nodes, previous)
+        if radius > 0 and (known or not groups.expandable.any()):
             continue
-        before = groups.nodes if radius > 0 else None
-        picked = np.linspace(
-            0,
-            groups.nodes.size - 1,
-            min(SAMPLE, max(4, VISITS // groups.nodes.size), groups.nodes.size),
-        ).astype(int)
-        cost, order = _estimate(
-            kernel.code, kernel.inverse_sigma, picked, groups.nodes, groups.expandable, groups.wide,
-            tree.low, tree.high, tree.start, tree.stop, eps, expand and radius > 0, expansions.is_tensor(d), costs, expansions.SQRT,
-        )  # fmt: skip
-        order = int(min(order + 2, expansions.max_order(d))) if order > 1 else 1
-        cost *= n_targets / picked.size
+        previous = groups.nodes if radius > 0 else None
+        n_groups = groups.nodes.size
+        n_picked = min(PLAN_TARGETS, max(4, PLAN_PAIRS // n_groups), n_groups)
+        picked = np.linspace(0, n_groups - 1, n_picked).astype(int)
+        order = max_order if expand and radius > 0 else 1
+        per_target, order = _estimate(
+            kernel.code, kernel.inverse_sigma, tree, groups, picked, eps, order, costs
+        )
+        # The estimate has seen a few groups only: others may need a little more.
+        order = min(order + 2, max_order) if order > 1 else 1
+        cost = per_target * (n_targets / n_picked)
         if order > 1:
-            cost += TERM * expansions.count_terms(d, order) * (n + n_targets)
+            cost += TREE_COSTS.term * expansions.count_terms(d, order) * (n + n_targets)
         if cost < best.cost:
             best = Plan(radius, order, cost)
     return best
 
 
 @jit
-def _estimate(
-    code,
-    scale,
-    picked,
-    nodes,
-    expandable,
-    wide,
-    low,
-    high,
-    start,
-    stop,
-    eps,
-    expand,
-    tensor_terms,
-    costs,
-    sqrt,
-):
+def _estimate(code, inverse_sigma, tree, groups, picked, eps, max_order, costs):
     """Cost per target, summed over the `picked` groups, and the highest order taken."""
-    d = low.shape[1]
-    z, room, target_half, source_half = np.empty(d), np.empty((2, d)), np.empty(d), np.empty(d)
+    pair = pair_geometry(tree.low.shape[1])
     total, highest = 0.0, 1
-    top = costs.shape[1] - 1
-    for t in picked:
-        target = nodes[t]
-        size = stop[target] - start[target]
+    for k in picked:
+        target = groups.nodes[k]
         mass = 0.0
-        for node in nodes:
-            least, most = box_distances(code, scale, low, high, target, low, high, node)
-            mass += (stop[node] - start[node]) * exp_neg(0.5 * (least + most))
-        share = 0.5 * eps * mass / stop[0]
-        work = 0.0
-        for k in range(nodes.size):
-            node = nodes[k]
-            least, most = box_distances(code, scale, low, high, target, low, high, node)
-            if exp_neg(least) <= share:
-                continue
-            work += (VISIT + VISIT_DIM * d) * (size if wide[t] else 1)
-            count = stop[node] - start[node]
-            if not expand:
-                work += (PAIR + PAIR_DIM * d) * size * count
-                continue
-            for c in range(d):
-                target_half[c] = (high[target, c] - low[target, c]) * 0.5 * scale
-                source_half[c] = (high[node, c] - low[node, c]) * 0.5 * scale
-                z[c] = (low[target, c] - low[node, c]) * scale + target_half[c] - source_half[c]
-            allowed = 0.5 * eps * exp_neg(most) + share
-            way, order, cost = choose(
-                size,
-                count,
-                expandable[k],
-                allowed,
-                z,
-                target_half,
-                source_half,
-                top,
-                costs,
-                tensor_terms,
-                room,
-                sqrt,
-            )
-            work += cost
-            if way != DIRECT:
-                highest = max(highest, order)
-        total += work / size
+        for node in groups.nodes:
+            least, most = box_distances(code, inverse_sigma, tree, target, tree, node)
+            mass += (tree.stop[node] - tree.start[node]) * exp_neg(0.5 * (least + most))
+        share = 0.5 * eps * mass / tree.stop[0]
+        work, order = _estimate_group(
+            code, inverse_sigma, tree, groups, k, eps, share, max_order, costs, pair
+        )
+        total += work / (tree.stop[target] - tree.start[target])
+        highest = max(highest, order)
     return total, highest
+
+
+@jit(borrow=True)
+def _estimate_group(code, inverse_sigma, tree, groups, k, eps, share, max_order, costs, pair):
+    """Cost of group `k` as targets, and the highest order taken, where nodes may be left out whose
+    largest kernel value is at most `share`.
+    """
+    d = tree.low.shape[1]
+    target = groups.nodes[k]
+    size = tree.stop[target] - tree.start[target]
+    visits = size if groups.radii[k] > WIDE_RADIUS else 1
+    work, highest = 0.0, 1
+    for p in range(groups.nodes.size):
+        node = groups.nodes[p]
+        least, most = box_distances(code, inverse_sigma, tree, target, tree, node)
+        if exp_neg(least) <= share:
+            continue
+        work += (TREE_COSTS.visit + TREE_COSTS.visit_per_dimension * d) * visits
+        count = tree.stop[node] - tree.start[node]
+        if max_order == 1:
+            work += (TREE_COSTS.pair + TREE_COSTS.pair_per_dimension * d) * size * count
+            continue
+        for c in range(d):
+            target_half = (tree.high[target, c] - tree.low[target, c]) * 0.5 * inverse_sigma
+            source_half = (tree.high[node, c] - tree.low[node, c]) * 0.5 * inverse_sigma
+            offset = (tree.low[target, c] - tree.low[node, c]) * inverse_sigma
+            pair.offset[c] = offset + target_half - source_half
+            pair.target_half[c], pair.source_half[c] = target_half, source_half
+        allowed = 0.5 * eps * exp_neg(most) + share
+        expandable = groups.radii[p] <= EXPANDABLE_RADIUS
+        way, order, cost = choose_way(size, count, expandable, allowed, pair, max_order, costs)
+        work += cost
+        if way != DIRECT:
+            highest = max(highest, order)
+    return work, highest

@@ -1,47 +1,92 @@
-"""Kernel sums by a tree over the sources: distant nodes are left out, narrow ones lumped, Gaussian
-groups expanded, the rest summed directly.
+"""Kernel sums by a tree over the sources: distant nodes are left out, narrow ones count as if all
+their points had the mean kernel value, Gaussian groups are expanded, the rest is summed directly.
 
-For a target group T every source node S is treated with an error of at most ``|W_S| (a min k(T, S)
-+ b G / |W|)``, where ``|W_S|`` is the node's sum of absolute weights, ``G`` a lower bound of
+For a group of targets T every node of sources S is treated with an error of at most
+
+    |W_S| (a min k(T, S) + b G / |W|),
+
+where ``|W_S|`` is the node's sum of absolute weights, ``G`` a lower bound of
 ``sum_j |w_j| k(y, x_j)`` over the targets y in T, and ``|W|`` the sum of all absolute weights.
 Summed over S this is at most ``(a + b)`` times the sum of absolute contributions: the guarantee is
 relative at every target. Pruning at a fixed exponent adds `floor` times ``|W|``.
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kdegraph.geometry.kernels import UNDERFLOW
+from kdegraph.geometry.kernels import UNDERFLOW, Kernel
 from kdegraph.geometry.tree import Tree, build_tree
-from kdegraph.kde.expansions import taylor as expansions
-from kdegraph.kde.tree.plan import Groups, choose_plan, order_costs
-from kdegraph.kde.tree.traversal import sums_range
+from kdegraph.kde.expansions import taylor
+from kdegraph.kde.expansions.indices import expansion_workspace, multi_indices
+from kdegraph.kde.tree.plan import Partition, Plan, expansion_costs
+from kdegraph.kde.tree.traversal import Accuracy, Sources, Targets, sums_range
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 
+# Points: smaller groups get no moments, as their direct sums are cheaper.
+LEAST_EXPANDED = 5
 
-@dataclass(frozen=True)
-class Sources:
-    """Source tree with what the sums need of it: weights in its order, masses of nodes, groups,
-    moments.
+
+def prepare(kernel: Kernel, tree: Tree, weights: NDArray[np.float64], plan: Plan) -> Sources:
+    """Form the groups of `plan` and their moments; `weights` are in the order of the tree's
+    points.
     """
+    d = tree.points.shape[1]
+    n_nodes = tree.start.size
+    groups = Partition.of(tree, kernel.inverse_sigma, plan.radius)
+    indices = multi_indices(d if plan.order > 1 else 1, plan.order)
+    is_group = np.zeros(n_nodes, bool)
+    is_group[groups.nodes] = True
+    sizes = tree.stop[groups.nodes] - tree.start[groups.nodes]
+    expanded = groups.nodes[groups.expandable & (sizes >= LEAST_EXPANDED)]
+    if plan.order == 1:
+        expanded = expanded[:0]
+    moment_row = np.full(n_nodes, -1, np.int64)
+    moment_row[expanded] = np.arange(expanded.size)
+    moments = np.zeros((expanded.size, indices.parent.size))
+    parallel.run(
+        _moments_range,
+        expanded.size,
+        expanded,
+        tree,
+        weights,
+        kernel.inverse_sigma,
+        indices,
+        moments,
+    )
+    totals = _node_totals(tree, weights)
+    mass = _node_totals(tree, np.abs(weights)) if (weights < 0).any() else totals
+    return Sources(
+        tree=tree,
+        weights=weights,
+        node_sum=totals,
+        node_mass=mass,
+        is_group=is_group,
+        moment_row=moment_row,
+        moments=moments,
+        indices=indices,
+        costs=expansion_costs(d),
+    )
 
-    kernel: object
-    tree: Tree
-    weights: np.ndarray
-    node_sum: np.ndarray
-    node_mass: np.ndarray
-    is_group: np.ndarray
-    moment_row: np.ndarray
-    moments: np.ndarray
-    tables: expansions.Tables
+
+@jit
+def _moments_range(begin, end, nodes, tree, weights, scale, indices, moments):
+    """Write the moments of nodes[begin:end]."""
+    workspace = expansion_workspace(indices)
+    for k in range(begin, end):
+        node = nodes[k]
+        first, last = tree.start[node], tree.stop[node]
+        center = tree.low[node] + (tree.high[node] - tree.low[node]) / 2
+        taylor.add_moments(
+            tree.columns, weights, first, last, center, scale, indices, workspace, moments[k]
+        )
 
 
 def _node_totals(tree, weights):
-    """Sums of `weights` over the points of every node, added up from the leaves (a running sum
-    would lose the small ones).
+    """Sums of `weights` over the points of every node, added up from the leaves: differences of
+    running sums would lose the small weights.
     """
     totals = np.zeros(tree.start.size)
     leaves = slice(tree.first_leaf, None)
@@ -52,153 +97,104 @@ def _node_totals(tree, weights):
     return totals
 
 
-@jit
+@jit(borrow=True)
 def _leaf_totals(weights, start, stop, totals):
     for k in range(start.size):
         for i in range(start[k], stop[k]):
             totals[k] += weights[i]
 
 
-def prepare(kernel, tree, weights, plan):
-    """Form the groups of `plan` and their moments; `weights` are in the order of the tree's points."""
-    d = tree.points.shape[1]
-    groups = Groups.of(tree, kernel.inverse_sigma, plan.radius)
-    table = expansions.tables(d if plan.order > 1 else 1, plan.order)
-    is_group = np.zeros(tree.start.size, bool)
-    is_group[groups.nodes] = True
-    expanded = groups.nodes[
-        groups.expandable & (tree.stop[groups.nodes] - tree.start[groups.nodes] > 4)
-    ]
-    if plan.order == 1:
-        expanded = expanded[:0]
-    moment_row = np.full(tree.start.size, -1, np.int64)
-    moment_row[expanded] = np.arange(expanded.size)
-    moments = np.zeros((expanded.size, table.parent.size))
-    parallel.run(
-        _moments_range, expanded.size, expanded, tree.columns, weights, tree.start, tree.stop, tree.low, tree.high, kernel.inverse_sigma,
-        table.parent, table.axis, table.inverse_factorial, moments,
-    )  # fmt: skip
-    totals = _node_totals(tree, weights)
-    mass = _node_totals(tree, np.abs(weights)) if (weights < 0).any() else totals
-    return Sources(kernel, tree, weights, totals, mass, is_group, moment_row, moments, table)
-
-
-@jit
-def _moments_range(
-    begin,
-    end,
-    nodes,
-    columns,
-    weights,
-    start,
-    stop,
-    low,
-    high,
-    scale,
-    parent,
-    axis,
-    inverse_factorial,
-    moments,
-):
-    room = np.empty((moments.shape[1], expansions.BLOCK))
-    for k in range(begin, end):
-        node = nodes[k]
-        center = low[node] + (high[node] - low[node]) / 2
-        expansions.add_moments(
-            columns,
-            weights,
-            start[node],
-            stop[node],
-            center,
-            scale,
-            parent,
-            axis,
-            inverse_factorial,
-            room,
-            moments[k],
-        )
-
-
-@dataclass(frozen=True)
-class Targets:
-    """Target points in the order of their tree, cut into units: groups, and the single points of
-    wide ones.
+def target_units(tree: Tree, inverse_sigma: float, radius: float) -> Targets:
+    """Cut the points of `tree` into units: groups of at most `radius`, and single points of the
+    groups that are too wide.
     """
-
-    points: np.ndarray
-    columns: np.ndarray
-    start: np.ndarray
-    stop: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-
-    @classmethod
-    def of(cls, tree, inverse_sigma, radius):
-        """Units of `tree` for groups of at most `radius`."""
-        groups = Groups.of(tree, inverse_sigma, radius)
-        wide, tight = groups.nodes[groups.wide], groups.nodes[~groups.wide]
-        singles = _ranges(tree.start[wide], tree.stop[wide])
-        start = np.concatenate([tree.start[tight], singles])
-        order = np.argsort(start)
-        stop = np.concatenate([tree.stop[tight], singles + 1])
-        low = np.concatenate([tree.low[tight], tree.points[singles]])
-        high = np.concatenate([tree.high[tight], tree.points[singles]])
-        return cls(tree.points, tree.columns, start[order], stop[order], low[order], high[order])
+    groups = Partition.of(tree, inverse_sigma, radius)
+    wide, tight = groups.nodes[groups.wide], groups.nodes[~groups.wide]
+    singles = np.concatenate(
+        [np.zeros(0, np.int64), *(np.arange(tree.start[k], tree.stop[k]) for k in wide)]
+    )
+    start = np.concatenate([tree.start[tight], singles])
+    stop = np.concatenate([tree.stop[tight], singles + 1])
+    low = np.concatenate([tree.low[tight], tree.points[singles]])
+    high = np.concatenate([tree.high[tight], tree.points[singles]])
+    order = np.argsort(start)
+    return Targets(tree.points, tree.columns, start[order], stop[order], low[order], high[order])
 
 
-def _ranges(start, stop):
-    if start.size == 0:
-        return np.zeros(0, np.int64)
-    return np.concatenate([np.arange(a, b) for a, b in zip(start, stop, strict=True)])
+def sums_at(
+    kernel: Kernel,
+    sources: Sources,
+    targets: Targets,
+    eps: float,
+    *,
+    floor: float = 0.0,
+    exclude_self: bool = False,
+    progress=None,
+) -> NDArray[np.float64]:
+    """Sums at all `targets` (in their tree's order), relative error eps.
 
-
-def sums_at(sources, targets, eps, *, floor=0.0, exclude_self=False, progress=None):
-    """Sums at all `targets` (in their tree's order), relative error eps; contributions below
-    `floor` may be left out.
-
-    `exclude_self`: sources and targets are the same points in the same order, all weights are 1,
-    and the sum at a point leaves out the point.
+    Contributions of less than `floor` for a unit of weight may be left out. With `exclude_self`
+    sources and targets are the same points in the same order, all weights are 1, and the sum at a
+    point leaves out the point.
     """
-    tree, table, d = sources.tree, sources.tables, sources.tree.points.shape[1]
-    sums = np.zeros(targets.columns.shape[1])
+    sums = np.zeros(len(targets.points))
     cut = min(UNDERFLOW, -math.log(floor)) if floor > 0 else UNDERFLOW
+    accuracy = Accuracy(0.5 * eps, 0.5 * eps, cut, exclude_self)
     parallel.run(
-        sums_range, targets.start.size, sources.kernel.code, sources.kernel.inverse_sigma,
-        targets.points, targets.columns, targets.start, targets.stop, targets.low, targets.high,
-        tree.columns, sources.weights, tree.start, tree.stop, tree.low, tree.high,
-        sources.node_sum, sources.node_mass, sources.is_group, sources.moment_row, sources.moments, table.n_terms.size - 1,
-        expansions.is_tensor(d), order_costs(d), table.exponents, table.degree, table.parent, table.axis,
-        table.inverse_factorial, table.n_terms, table.row, table.sums, expansions.SQRT,
-        0.5 * eps, 0.5 * eps, cut, exclude_self, sums,
+        sums_range,
+        targets.start.size,
+        kernel.code,
+        kernel.inverse_sigma,
+        targets,
+        sources,
+        accuracy,
+        sums,
         progress=progress,
-    )  # fmt: skip
+    )
     return sums
 
 
-def tree_sums(kernel, tree, targets, weights, eps, *, floor, plan=None, progress=None):
-    """Kernel sums for the points of `tree` as sources, see `sums_at`; weights and results are in
+def tree_sums(
+    kernel: Kernel,
+    tree: Tree,
+    targets: NDArray[np.float64] | None,
+    weights: NDArray[np.float64],
+    eps: float,
+    *,
+    floor: float,
+    plan: Plan,
+    progress=None,
+) -> NDArray[np.float64]:
+    """Kernel sums with the points of `tree` as sources, see `sums_at`; weights and results are in
     the original order.
 
     `targets` None means the sources.
     """
-    m = tree.order.size if targets is None else len(targets)
-    plan = choose_plan(kernel, tree, eps, m) if plan is None else plan
-    prepared = prepare(kernel, tree, weights[tree.order], plan)
+    sources = prepare(kernel, tree, weights[tree.order], plan)
     target_tree = tree if targets is None else build_tree(targets)
-    units = Targets.of(target_tree, kernel.inverse_sigma, plan.radius)
-    sums = np.empty(m)
-    sums[target_tree.order] = sums_at(prepared, units, eps, floor=floor, progress=progress)
+    units = target_units(target_tree, kernel.inverse_sigma, plan.radius)
+    sums = np.empty(target_tree.order.size)
+    sums[target_tree.order] = sums_at(kernel, sources, units, eps, floor=floor, progress=progress)
     return sums
 
 
-def tree_degrees(kernel, tree, eps, *, plan, at=None, progress=None):
-    """``sum_{j != i} k(x_i, x_j)`` for all points i of the tree, in its order, or those `at` some
-    positions.
+def tree_degrees(
+    kernel: Kernel,
+    tree: Tree,
+    eps: float,
+    *,
+    plan: Plan,
+    at: NDArray[np.int64] | None = None,
+    progress=None,
+) -> NDArray[np.float64]:
+    """``sum_{j != i} k(x_i, x_j)`` for all points i of the tree, in its order, or for those at the
+    positions `at`, each at most once.
     """
-    prepared = prepare(kernel, tree, np.ones(len(tree.points)), plan)
+    sources = prepare(kernel, tree, np.ones(len(tree.points)), plan)
     if at is None:
-        units = Targets.of(tree, kernel.inverse_sigma, plan.radius)
+        units = target_units(tree, kernel.inverse_sigma, plan.radius)
     else:
         units = Targets(tree.points, tree.columns, at, at + 1, tree.points[at], tree.points[at])
-    sums = np.maximum(sums_at(prepared, units, eps, exclude_self=True, progress=progress), 0.0)
+    sums = sums_at(kernel, sources, units, eps, exclude_self=True, progress=progress)
+    sums = np.maximum(sums, 0.0)
     return sums if at is None else sums[at]

@@ -1,0 +1,223 @@
+"""The choice of the grid: its boxes, its axes, the order from which expansions are tried."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kdegraph.costs import GRID_COSTS
+from kdegraph.geometry.kernels import Kernel
+from kdegraph.kde.grid import chebyshev
+from kdegraph.kde.grid.sorting import (
+    Boxes,
+    Lattice,
+    count_boxes,
+    mark_neighbors,
+    sort_points,
+    turn_points,
+)
+from kdegraph.runtime import parallel
+
+# Terms of an expansion, at most: 160 kB for a box.
+MAX_GRID_TERMS = 20_000
+
+# Coefficients of all boxes, at most: 256 MiB,
+MAX_COEFFICIENTS = 2**25
+# and 512 bytes more for each point, as large sets of points take memory anyway.
+COEFFICIENTS_PER_POINT = 64
+
+# Corners of all boxes, at most, and one more for each point: the arrays over all boxes of the
+# lattice, with points or without, stay small beside those of the points.
+MAX_CORNERS = 2**20
+
+# Points on which the number of boxes that hold points is estimated.
+GRID_SAMPLE = 1024
+
+# Points whose coordinates one thread turns at a time.
+TURNING_CHUNK = 50_000
+
+# Principal axes are not considered for a smaller eps: turned coordinates are rounded.
+LEAST_EPS_FOR_AXES = 1e-9
+
+# Next to no target is handed back in a box whose mean error bound is at most this part of what is
+# allowed.
+SAFE_PART = 0.75
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """A regular grid of boxes, with what the Gauss transform on it needs.
+
+    Attributes
+    ----------
+    lattice : Lattice
+        The boxes.
+    translations : Translations
+        Between boxes along an axis.
+    drift : float
+        A bound of what rounded coordinates add to an error in one dimension.
+    order : int
+        The lowest order of expansions that is tried.
+    cost : float
+        Estimated cost in ns of one core.
+    axes : (d, d) float64, optional
+        The boxes lie along the columns; along the axes of the points by default.
+    center : (d,) float64, optional
+        The origin of coordinates along `axes`.
+    """
+
+    lattice: Lattice
+    translations: chebyshev.Translations
+    drift: float
+    order: int
+    cost: float
+    axes: NDArray[np.float64] | None = None
+    center: NDArray[np.float64] | None = None
+
+    def sort(self, points: NDArray[np.float64]) -> Boxes:
+        """Sort `points` into the boxes."""
+        if self.axes is not None:
+            points = _turned(points, self.center, self.axes)
+        return sort_points(points, self.lattice)
+
+    @property
+    def n_boxes(self) -> int:
+        """Number of all boxes, with points or without."""
+        return math.prod(self.lattice.shape.tolist())
+
+    def stride(self, axis: int) -> int:
+        """By how much the number of a box grows from one box to the next along an axis."""
+        return math.prod(self.lattice.shape[axis + 1 :].tolist())
+
+    def near(self, numbers: NDArray[np.int64], axis: int) -> NDArray[np.bool_]:
+        """Which boxes are within reach of the boxes `numbers` along an axis, (n_boxes,)."""
+        mark = np.zeros(self.n_boxes, bool)
+        n_along, stride = self.lattice.shape[axis], self.stride(axis)
+        mark_neighbors(numbers, n_along, stride, self.translations.reach, mark)
+        return mark
+
+
+def choose_grid(
+    kernel: Kernel,
+    sources: NDArray[np.float64],
+    bounds: tuple[NDArray[np.float64], NDArray[np.float64]],
+    n_targets: int,
+    eps: float,
+    *,
+    turn: bool = False,
+) -> Grid | None:
+    """The `Grid` of least estimated cost; None where the points are too sparse for any.
+
+    `bounds` are the smallest and the largest coordinates of sources and targets. `turn` tells that
+    the targets are the sources, so that the grid may lie along their principal axes: clusters that
+    are not round meet fewer of its boxes then.
+    """
+    n, d = sources.shape
+    if 2**d > MAX_GRID_TERMS:  # of the error bounds alone
+        return None
+    sample = sources if n <= GRID_SAMPLE else sources[_sampled(n)]
+    grid = _choose_width(kernel, sample, bounds, n, n_targets, eps)
+    if not (turn and 2 < d < n and eps >= LEAST_EPS_FOR_AXES):
+        return grid
+    if grid is not None and grid.cost < GRID_COSTS.least_for_axes:
+        return grid
+    return _turn_grid(grid, kernel, sources, sample, eps)
+
+
+def _turn_grid(grid, kernel, sources, sample, eps):
+    """The grid along the principal axes of the sources, which are the targets; or `grid`, if it
+    costs less.
+    """
+    n, d = sources.shape
+    with np.errstate(over="ignore", invalid="ignore"):
+        center, covariance = sample.mean(axis=0), np.cov(sample, rowvar=False)
+    if not np.isfinite(covariance).all():
+        return grid
+    _, axes = np.linalg.eigh(covariance)
+    points = _turned(sources, center, axes)
+    bounds = points.min(axis=0), points.max(axis=0)
+    turned = _choose_width(kernel, _turned(sample, center, axes), bounds, n, n, eps)
+    if turned is None or (grid is not None and turned.cost >= grid.cost):
+        return grid
+    # Each turned coordinate is a sum of d products, all of them rounded.
+    return replace(turned, axes=axes, center=center, drift=4 * d * turned.drift)
+
+
+@lru_cache(maxsize=8)
+def _sampled(n):
+    """Indices of a random sample of n points."""
+    return np.random.default_rng(0).integers(0, n, GRID_SAMPLE)
+
+
+def _turned(points, center, axes):
+    """The coordinates of `points` along the columns of `axes`, with `center` as the origin."""
+    out = np.empty_like(points)
+    parallel.run(turn_points, len(points), points, center, axes, out, chunk=TURNING_CHUNK)
+    return out
+
+
+def _choose_width(kernel, sample, bounds, n, n_targets, eps):
+    """The `Grid` of least estimated cost along the axes of a `sample` of `n` points."""
+    d = sample.shape[1]
+    low, high = bounds
+    # Python numbers: NumPy would take longer than all else where there are few points.
+    sides = [above - below for below, above in zip(low.tolist(), high.tolist(), strict=True)]
+    best = None
+    for width in chebyshev.BOX_WIDTHS:
+        scale = kernel.inverse_sigma / width
+        shape = [max(-(-side * scale // 1.0), 1.0) for side in sides]
+        n_boxes = math.prod(shape)
+        order = chebyshev.least_order(width, d, SAFE_PART * eps)
+        if not n_boxes * 2**d <= MAX_CORNERS + n or order is None or order**d > MAX_GRID_TERMS:
+            continue
+        cost = _cost_of_points(order, d, n + n_targets) + GRID_COSTS.box * n_boxes
+        if best is not None and cost >= best.cost:
+            continue
+        lattice = Lattice(low, scale, np.array(shape, np.int64))
+        n_active = min(n_boxes, _active_boxes(sample, lattice, n))
+        if n_active * order**d > MAX_COEFFICIENTS + COEFFICIENTS_PER_POINT * n:
+            continue
+        reach = math.ceil(math.sqrt(math.log(20 * n / eps)) / width)
+        n_pairs = sum(min(2 * reach + 1, n_along) for n_along in shape)
+        cost += n_active * n_pairs * _cost_of_pair(order, d)
+        if best is not None and cost > GRID_COSTS.give_up * best.cost:
+            break
+        if best is None or cost < best.cost:
+            drift = 1e-15 * max(shape) * width
+            best = Grid(lattice, chebyshev.translations(width, reach), drift, order, cost)
+    return best
+
+
+def _cost_of_points(order: int, d: int, n_points: int) -> float:
+    """Estimated cost of moments and evaluation at all points, in ns."""
+    per_point = GRID_COSTS.point + GRID_COSTS.point_per_dimension * d
+    return n_points * (per_point + GRID_COSTS.term * (order**d + 2**d))
+
+
+def _cost_of_pair(order: int, d: int) -> float:
+    """Estimated cost of the translations of a pair of boxes along an axis, in ns: that of the
+    coefficients, and those of the error bounds.
+    """
+    n_bounds = GRID_COSTS.bound_translations
+    return (
+        order ** (d + 1) * GRID_COSTS.product
+        + order**2 * GRID_COSTS.product_run
+        + n_bounds * 2 ** (d + 1) * GRID_COSTS.product
+        + (1 + n_bounds) * GRID_COSTS.box_pair
+    )
+
+
+def _active_boxes(sample, lattice, n):
+    """Estimate how many boxes of sources and targets take part, on average over the dimensions.
+
+    The number of boxes that hold points is a power of the number of points; the exponent comes from
+    the boxes of a sample, and of half of the sample.
+    """
+    d = lattice.shape.size
+    whole, half = count_boxes(sample, lattice)
+    if n > len(sample):
+        whole = whole * (n / len(sample)) ** math.log2(whole / half)
+    # Sources reach targets in boxes of their own.
+    return 1.8 * GRID_COSTS.passing_boxes ** max(d - 3, 0) * whole
