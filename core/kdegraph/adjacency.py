@@ -78,14 +78,14 @@ class JoinedRows(NamedTuple):
     indices : int32
         Original numbers of the vertices, ascending in each row.
     values : float64
-    begin, count : (n,) int64
-        Row i, by its original number, has `count[i]` entries from ``begin[i]`` on.
+    begin, n_entries : (n,) int64
+        Row i, by its original number, has `n_entries[i]` entries from ``begin[i]`` on.
     """
 
     indices: np.ndarray
     values: np.ndarray
     begin: np.ndarray
-    count: np.ndarray
+    n_entries: np.ndarray
 
 
 class RowWorkspace(NamedTuple):
@@ -162,7 +162,7 @@ def weighted_adjacency(kernel, tree, degrees, neighbors, independent, *, progres
         progress=partial_progress(progress, 0.1, 0.8),
     )  # fmt: skip
     del drawn
-    indptr = np.concatenate([[0], np.cumsum(rows.count)])
+    indptr = np.concatenate([[0], np.cumsum(rows.n_entries)])
     kind = np.int32 if indptr[-1] < 2**31 else np.int64
     indices, data = np.empty(indptr[-1], kind), np.empty(indptr[-1])
     parallel.run(
@@ -260,7 +260,7 @@ def _join_rows(begin, end, drawn, law, order, longest, rows):
             n_rows, work.start, work.sorted_found, work.sorted_number, columns, number, work.size
         )
         _copy(number[:size], rows.indices[place : place + size])
-        _note_rows(first, last, work.size, order, place, rows.begin, rows.count)
+        _note_rows(first, last, work.size, order, place, rows.begin, rows.n_entries)
         _repeat(first, last, work.size, law.points, law.inverse_degrees, work.own)
         _weigh_edges(law, columns[:size], work, rows.values[place : place + size])
         place, first = place + size, last

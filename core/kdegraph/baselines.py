@@ -125,18 +125,18 @@ def full_graph(
      [0.368 0.   ]]
     """
     X = check_points(X)
-    kernel = Kernel(kernel, sigma)
+    scaled = Kernel(kernel, sigma)
     limit = available_memory() // 2 if max_bytes is None else check_count(max_bytes, "max_bytes")
     n = len(X)
-    if _density(X, kernel) < SPARSE_DENSITY:
-        return _sparse_graph(X, kernel, limit, progress)
+    if _density(X, scaled) < SPARSE_DENSITY:
+        return _sparse_graph(X, scaled, limit, progress)
     if 8 * n * n > limit:
         _refuse(n, 8 * n * n, limit, "8 bytes for each pair")
     values = np.empty((n, n))
     report = stage_progress(progress, "full graph")
     columns = np.ascontiguousarray(X.T)
     parallel.run(
-        fill_values, n, kernel.code, kernel.inverse_sigma, X, columns, values, progress=report
+        fill_values, n, scaled.code, scaled.inverse_sigma, X, columns, values, progress=report
     )
     np.fill_diagonal(values, 0.0)
     return values

@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
-from kdegraph.adjacency import COMPLEMENT, MINIMUM, weighted_adjacency
+from kdegraph.adjacency import weighted_adjacency
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import Tree, build_tree
 from kdegraph.graph import SimilarityGraph
@@ -299,7 +299,7 @@ def adjacency_after(graph: SimilarityGraph, tree: Tree, n_rounds: int) -> scipy.
         tree,
         graph.kernel_degrees[tree.order],
         drawn,
-        COMPLEMENT if independent else MINIMUM,
+        independent,
     )
 
 

@@ -279,30 +279,27 @@ def similarity_graph(
     reuse_freed_memory()
     if sigma == "auto":
         stages.enter("bandwidth")
-        sigma = estimate_sigma(X, seed=0)
-    kernel = Kernel(kernel, sigma)
+    bandwidth = estimate_sigma(X, seed=0) if sigma == "auto" else sigma
+    scaled = Kernel(kernel, bandwidth)
 
     stages.enter("tree")
     leaf_size = recursive.LEAF if sampler == "recursive" else LEAF_SIZE
     tree = build_tree(X, leaf_size, progress=stages.progress)
-    if n_rounds == "auto":
-        n_rounds = suggest_n_rounds(kernel, tree)
+    L = suggest_n_rounds(scaled, tree) if n_rounds == "auto" else n_rounds
 
     if sampler == "recursive":
         stages.enter("samples")
         neighbors, degrees = recursive.draw_neighbors(
-            kernel, tree, solver, n_rounds, seed, draws, progress=stages.progress
+            scaled, tree, solver, L, seed, draws, progress=stages.progress
         )
     else:
         draws = "independent"
-        sampler, neighbors, degrees = _draw_exactly(
-            kernel, tree, eps, n_rounds, seed, sampler, stages
-        )
+        sampler, neighbors, degrees = _draw_exactly(scaled, tree, eps, L, seed, sampler, stages)
 
     stages.enter("graph")
     independent = weighting == "inclusion" and draws == "independent"
     adjacency = weighted_adjacency(
-        kernel, tree, degrees, neighbors, independent, progress=stages.progress
+        scaled, tree, degrees, neighbors, independent, progress=stages.progress
     )
     by_vertex = np.empty(len(X))
     by_vertex[tree.order] = degrees
@@ -311,9 +308,9 @@ def similarity_graph(
         adjacency=adjacency,
         kernel_degrees=by_vertex,
         neighbors=tree.original(neighbors),
-        sigma=kernel.sigma,
-        kernel=kernel.name,
-        n_rounds=n_rounds,
+        sigma=scaled.sigma,
+        kernel=scaled.name,
+        n_rounds=L,
         seed=seed,
         sampler=sampler,
         draws=draws,

@@ -163,7 +163,7 @@ class Session:
         self._request()
 
     def reproduce(self, callback):
-        """Call ``callback()`` on the session's thread once there is a result of the present choices.
+        """Call ``callback()`` on the session's thread once the present choices have a result.
 
         When the work fails or is cancelled, the callback is forgotten.
         """

@@ -21,7 +21,7 @@ def kernel_sum(
     sources: ArrayLike,
     targets: ArrayLike | None = None,
     *,
-    kernel: Literal["gaussian", "laplacian", "exponential"] = "gaussian",
+    kernel: str = "gaussian",
     sigma: float,
     weights: ArrayLike | None = None,
     eps: float = 1e-6,
@@ -83,22 +83,22 @@ def kernel_sum(
     >>> kernel_sum(points, kernel="laplacian", sigma=1.0, method="direct").round(4)
     array([1.3746, 1.3862, 1.0251])
     """
-    kernel = Kernel(kernel, sigma)
+    scaled = Kernel(kernel, sigma)
     sources = check_points(sources, "sources")
     if targets is not None:
         targets = check_points(targets, "targets", n_features=sources.shape[1])
     weights = check_weights(weights, len(sources))
     eps = check_eps(eps)
     check_choice(method, "method", METHODS)
-    if method == "fgt" and kernel.name != "gaussian":
+    if method == "fgt" and scaled.name != "gaussian":
         raise ValueError(
-            f"method 'fgt' expands the Gaussian kernel only, got kernel {kernel.name!r}; "
+            f"method 'fgt' expands the Gaussian kernel only, got kernel {scaled.name!r}; "
             "use method='tree' or 'auto'"
         )
     # With weights of at most 1 no product or sum leaves the range of doubles. Scaling by a power of
     # two is exact.
     exponent = np.frexp(max(weights.max(), -weights.min()))[1]
-    sums = _checked_sums(kernel, sources, targets, np.ldexp(weights, -exponent), eps, method)
+    sums = _checked_sums(scaled, sources, targets, np.ldexp(weights, -exponent), eps, method)
     with np.errstate(over="ignore"):
         return np.ldexp(sums, exponent)
 

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,12 +71,13 @@ def choose_method(problem: KernelSum, method: str = "auto") -> Direct | Grid | P
     best: Direct | Grid | Plan = Direct(per_pair * n * n_targets)
     cost = best.cost
     set_up = GRID_COSTS.set_up if problem.onto_sources else GRID_COSTS.set_up_targets
-    by_grid = problem.bounds is not None and method != "tree" and problem.kernel.code == GAUSSIAN
-    if by_grid and cost > 2 * set_up:
+    bounds = problem.bounds
+    may_expand = method != "tree" and problem.kernel.code == GAUSSIAN
+    if bounds is not None and may_expand and cost > 2 * set_up:
         grid = choose_grid(
             problem.kernel,
             problem.sources,
-            problem.bounds,
+            bounds,
             n_targets,
             problem.eps,
             turn=problem.onto_sources,
@@ -207,9 +209,10 @@ def degrees_at(
     method = choose_method(problem)
     if isinstance(method, Direct):
         return _direct_degrees(kernel, tree, positions, progress)
+    plan = cast(Plan, method)  # a problem without bounds has no grid
     if positions.size == len(tree.points):
-        return tree_degrees(kernel, tree, eps, plan=method, progress=progress)[positions]
-    return tree_degrees(kernel, tree, eps, plan=method, at=positions, progress=progress)
+        return tree_degrees(kernel, tree, eps, plan=plan, progress=progress)[positions]
+    return tree_degrees(kernel, tree, eps, plan=plan, at=positions, progress=progress)
 
 
 def _direct_degrees(kernel, tree, positions, progress):

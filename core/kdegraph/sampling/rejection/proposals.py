@@ -50,8 +50,8 @@ class PendingDraws(NamedTuple):
         The random stream of the draw.
     place : int64
         Where the result goes in the flattened neighbors.
-    target, base, count : int32
-        The point that draws, and its list: the entries base ... base + count - 1.
+    target, base, n_listed : int32
+        The point that draws, and its list: the entries base ... base + n_listed - 1.
     entry, source : int32
         The proposed entry of the list, and the proposed one of its points.
     work : float64
@@ -64,7 +64,7 @@ class PendingDraws(NamedTuple):
     place: np.ndarray
     target: np.ndarray
     base: np.ndarray
-    count: np.ndarray
+    n_listed: np.ndarray
     entry: np.ndarray
     source: np.ndarray
     work: np.ndarray
@@ -98,7 +98,7 @@ def draw_group(task, begin, end, lists, base, count, pending, n_pending):
     n_rounds = task.neighbors.shape[1]
     seed, order, degrees = task.seed, task.order, task.degrees
     stream, place = pending.stream, pending.place
-    target, bases, counts = pending.target, pending.base, pending.count
+    target, bases, counts = pending.target, pending.base, pending.n_listed
     for i in range(begin, end):
         draw = 0 if degrees[i] > 0.0 else n_rounds
         while draw < n_rounds:
@@ -167,7 +167,7 @@ def _draw_uniforms(n_pending, stream, first, second):
 @jit(distinct=True)
 def _pick_entries(n_pending, pending, alias, threshold):
     """Pick an entry of the list from its alias table."""
-    work, base, count, entry = pending.work, pending.base, pending.count, pending.entry
+    work, base, count, entry = pending.work, pending.base, pending.n_listed, pending.entry
     for p in range(n_pending):
         x = work[p] * count[p]
         k = np.int32(x)
@@ -218,7 +218,7 @@ def _keep_rejected(n_pending, pending):
     branch that a processor could predict wrongly.
     """
     stream, place, decision = pending.stream, pending.place, pending.decision
-    target, base, count = pending.target, pending.base, pending.count
+    target, base, count = pending.target, pending.base, pending.n_listed
     left = 0
     for p in range(n_pending):
         stream[left] = stream[p]
