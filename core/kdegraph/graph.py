@@ -280,13 +280,11 @@ def similarity_graph(
         stages.enter("bandwidth")
         sigma = estimate_sigma(X, seed=0)
     kernel = Kernel(kernel, sigma)
-
     stages.enter("tree")
     leaf_size = recursive.LEAF if sampler == "recursive" else LEAF_SIZE
     tree = build_tree(X, leaf_size, progress=stages.fraction)
     if n_rounds == "auto":
         n_rounds = suggest_n_rounds(kernel, tree)
-
     if sampler == "recursive":
         stages.enter("samples")
         neighbors, degrees = recursive.draw_neighbors(
