@@ -3,8 +3,9 @@
     python benchmarks/costs.py
 
 CPU times of one thread, the best of several runs. Costs are slopes: each is found from runs that
-differ in one number only. They need not agree with the constants to better than a third or so: the
-choices are the same then (tests/sampling/test_choice.py).
+differ in one number only, on uniform points or one normal cluster. The constants of the samplers
+were set on the grid of benchmarks/samplers.py and differ from these slopes by up to a factor of
+three. tests/sampling/test_choice.py holds the choices; change constants only along with that.
 """
 
 import time

@@ -32,8 +32,7 @@ from kdegraph.sampling.rejection.target_groups import group_targets, tree_arrays
 # looked at one by one. No target draws for ever from sources that are all out of its reach.
 UNCERTAIN_DEGREE = 1e-300
 # A list is refined by dividing a node if the node wastes more proposals than this number per draw
-# of the group. Larger values make lists shorter and proposals more. Measured on the grid of
-# benchmarks/samplers.py.
+# of the group. Larger values make lists shorter and proposals more.
 WASTE_PER_DIVISION = 32.0
 FIRST_CAPACITY = 1024  # entries of a list; doubled where a list is longer
 LISTS_TOGETHER = 8  # lists of the largest length that are kept while draws from them are pending
