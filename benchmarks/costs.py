@@ -3,10 +3,10 @@
     python benchmarks/costs.py
 
 CPU nanoseconds of one thread, the best of several runs. Costs are slopes, each found from runs that
-differ in one number, or fitted to relative errors where several add up. They need not agree with
-the constants to better than a third or so: the choices are the same then
-(tests/sampling/test_choice.py), and a machine on which all differ by a common factor makes the same
-choices.
+differ in one number, or fitted to relative errors where several add up. The constants of the
+samplers were set on the grid of benchmarks/samplers.py and differ from the slopes found here by up
+to a factor of three. tests/sampling/test_choice.py holds the choices: change constants only along
+with that.
 """
 
 import time

@@ -19,7 +19,7 @@ from kdegraph.runtime.threads import get_num_threads
 MAX_TRANSPOSED_BLOCKS = 8
 # Rows up to this length are sorted by counting the smaller numbers, which is vectorized.
 MAX_COUNTED_LENGTH = 256
-# Entries of the matrix that are worked on at a time: their arrays stay in the first-level cache.
+# Entries of the matrix that are worked on at a time, about.
 ENTRIES_TOGETHER = 1024
 # Lengths are rounded up to this, so that loops leave no remainder.
 ENTRY_VECTOR = 8

@@ -279,13 +279,13 @@ def similarity_graph(
     reuse_freed_memory()
     if sigma == "auto":
         stages.enter("bandwidth")
-    bandwidth = estimate_sigma(X, seed=0) if sigma == "auto" else sigma
+    bandwidth = estimate_sigma(X, seed=0) if isinstance(sigma, str) else sigma
     scaled = Kernel(kernel, bandwidth)
 
     stages.enter("tree")
     leaf_size = recursive.LEAF if sampler == "recursive" else LEAF_SIZE
     tree = build_tree(X, leaf_size, progress=stages.progress)
-    L = suggest_n_rounds(scaled, tree) if n_rounds == "auto" else n_rounds
+    L = suggest_n_rounds(scaled, tree) if isinstance(n_rounds, str) else n_rounds
 
     if sampler == "recursive":
         stages.enter("samples")

@@ -208,7 +208,8 @@ def spectral_clustering(
         return _cluster_without_edges(graph, 1 if automatic else n_clusters)
 
     min_size = _smallest(smallest_component, graph, 1 if automatic else n_clusters)
-    k = min(AUTO_EIGENVALUES, graph.n_in_components(min_size)) if automatic else n_clusters
+    most = min(AUTO_EIGENVALUES, graph.n_in_components(min_size))
+    k = most if isinstance(n_clusters, str) else n_clusters
     if spectrum is None or not _is_reusable(spectrum, graph, min_size, 3 if automatic else k):
         spectrum = compute_spectrum(
             graph, k, seed=seed, smallest_component=min_size, progress=progress

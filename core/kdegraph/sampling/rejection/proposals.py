@@ -10,7 +10,7 @@ from kdegraph.geometry.kernels import UNDERFLOW, exp_neg, paired_exponents
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.random import advance, streams, uniform
 
-MAX_PENDING = 1024  # draws: as many as keep their arrays in the first-level cache
+MAX_PENDING = 1024  # draws that wait at most
 VECTOR_LENGTH = 8  # numbers of draws are rounded up to this, so that loops leave no remainder
 
 

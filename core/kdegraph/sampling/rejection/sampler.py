@@ -26,14 +26,13 @@ from kdegraph.sampling.rejection.proposals import (
     draw_group,
     finish_draws,
 )
-from kdegraph.sampling.rejection.target_groups import group_targets, tree_arrays
+from kdegraph.sampling.rejection.target_groups import group_targets
 
 # Below this degree rounding may decide whether a point counts as reachable, and the sources are
 # looked at one by one. No target draws for ever from sources that are all out of its reach.
 UNCERTAIN_DEGREE = 1e-300
 # A list is refined by dividing a node if the node wastes more proposals than this number per draw
-# of the group. Larger values make lists shorter and proposals more. Measured on the grid of
-# benchmarks/samplers.py.
+# of the group. Larger values make lists shorter and proposals more.
 WASTE_PER_DIVISION = 32.0
 FIRST_CAPACITY = 1024  # entries of a list; doubled where a list is longer
 LISTS_TOGETHER = 8  # lists of the largest length that are kept while draws from them are pending
@@ -55,7 +54,7 @@ def estimate_cost(kernel, tree, groups, n_rounds):
         kernel, tree.points, tree.points[first], np.ones(n), columns=tree.columns, skip=first
     )
     n_groups, n_visits, n_entries, n_draws, n_proposals = _count_work(
-        sampled, degrees, kernel.code, kernel.inverse_sigma, groups, tree_arrays(tree), n_rounds
+        sampled, degrees, kernel.code, kernel.inverse_sigma, groups, tree, n_rounds
     )
     cost = (
         n_groups * REJECTION_COSTS.group
@@ -102,9 +101,7 @@ def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, groups=None, progre
     )
     n_groups = groups.start.size
     chunk = max(1, min(128, n_groups // 16))
-    parallel.run(
-        _draw_range, n_groups, tree_arrays(tree), groups, task, chunk=chunk, progress=progress
-    )
+    parallel.run(_draw_range, n_groups, tree, groups, task, chunk=chunk, progress=progress)
     return neighbors
 
 

@@ -15,22 +15,6 @@ FEW_DRAWS = 2000
 MAX_GROUP_SIZE = 4096  # targets; larger groups would leave threads without work at the end
 
 
-class TreeArrays(NamedTuple):
-    """The arrays of a `Tree` that compiled code reads, with the same names."""
-
-    points: np.ndarray
-    order: np.ndarray
-    start: np.ndarray
-    stop: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-
-
-def tree_arrays(tree):
-    """The arrays of a `Tree` for compiled code."""
-    return TreeArrays(tree.points, tree.order, tree.start, tree.stop, tree.low, tree.high)
-
-
 class TargetGroups(NamedTuple):
     """Groups of targets.
 
@@ -57,7 +41,7 @@ def group_targets(kernel, tree, n_rounds):
         np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n, d)), np.empty((n, d))
     )
     radii = tree.radii(kernel.inverse_sigma)
-    count = _fill_groups(radii, n_rounds, tree_arrays(tree), groups)
+    count = _fill_groups(radii, n_rounds, tree, groups)
     return TargetGroups(*(array[:count] for array in groups))
 
 
