@@ -15,6 +15,7 @@ from kdegraph.clustering.partition import spectral_clustering
 from kdegraph.graph import similarity_graph
 from kdegraph.kde import kernel_sum
 from kdegraph.spectral.spectrum import spectrum
+from kdegraph.validation import check_choice
 
 # Enough points for trees with inner nodes, for expansions and for eigenvalues by iteration.
 N_POINTS = 1200
@@ -101,7 +102,19 @@ def warm_up(
     -------
     float
         Seconds that it took.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `steps` holds something else.
+
+    Examples
+    --------
+    >>> import kdegraph
+    >>> seconds = kdegraph.warm_up(["kernel sums"])
     """
+    for step in steps:
+        check_choice(step, "steps", tuple(STEPS))
     begin = time.perf_counter()
     rng = np.random.default_rng(0)
     parts = [(step, rng.random((N_POINTS, d))) for step in steps for d in DIMENSIONS]

@@ -85,6 +85,13 @@ def vertices_in_clusters(
     Notes
     -----
     Cost: O(number of edges).
+
+    Examples
+    --------
+    >>> import kdegraph, numpy as np
+    >>> triangle_and_point = np.array([[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 0, 0]])
+    >>> kdegraph.vertices_in_clusters(triangle_and_point)
+    array([0, 1, 2])
     """
     graph = check_adjacency(adjacency)
     return graph.in_components(graph.smallest_component(smallest_component))

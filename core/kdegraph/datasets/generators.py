@@ -328,6 +328,12 @@ def default_noise(name: str) -> float:
     ------
     ValueError, TypeError
         For an unknown name.
+
+    Examples
+    --------
+    >>> import kdegraph
+    >>> kdegraph.datasets.default_noise("moons")
+    0.05
     """
     return GENERATORS[check_choice(name, "name", names())].noise
 
