@@ -1,15 +1,16 @@
-"""What is chosen without being told: sigma, the number of clusters, embedding and rounding, on 19
+"""How good the automatic choices are: sigma, the number of clusters, embedding and rounding, on 19
 sets of points and on photographs.
 
     python benchmarks/automatic.py [--images BSDS500] [--csv benchmarks/results/automatic.csv]
 
-One line a data set and sigma. "auto k" is the number of clusters that the eigengap suggests (1 is
-right without clusters). Then the adjusted Rand index against the true classes (of data without, all
-points are one) with that number, and with numbers that one might guess: 2, and scikit-learn's
-default 8. And, given the true number, for each embedding (degree, row, plain) and rounding
-(k-means, qr). All are medians over the seeds. For photographs of BSDS500 the paper's protocol, at
-20,000 pixels: sigma 0.2, the median number of human segments, and the (not adjusted) Rand index
-against the segmentation closest to that number.
+The table has one line for each data set and sigma. "auto k" is the number of clusters that the
+eigengap suggests (for data without clusters, 1 is right). Next comes the adjusted Rand index
+against the true classes (data without classes count as a single class) with that number, and with
+numbers that one might guess: 2, and scikit-learn's default 8. Last comes the index given the true
+number, for each embedding (degree, row, plain) and rounding (k-means, qr). All figures are medians
+over the seeds. Photographs of BSDS500 follow the paper's protocol, at 20,000 pixels: sigma 0.2, the
+median number of human segments, and the (not adjusted) Rand index against the segmentation closest
+to that number.
 """
 
 import math
@@ -31,12 +32,13 @@ EMBEDDINGS, ROUNDINGS = ("degree", "row", "plain"), ("kmeans", "cluster_qr")
 
 
 def photographs(folder, most):
-    """Name, data set, human segmentation and number of segments of some photographs, evenly chosen."""
+    """Name, data set, human segmentation and number of segments of some photographs, which are
+    evenly spaced among all.
+    """
     paths = sorted(folder.glob("images/*/*.jpg"))
     for path in paths[:: max(1, len(paths) // most)][:most]:
-        humans = scipy.io.loadmat(folder / "groundTruth" / path.parent.name / f"{path.stem}.mat")[
-            "groundTruth"
-        ][0]
+        truth = folder / "groundTruth" / path.parent.name / f"{path.stem}.mat"
+        humans = scipy.io.loadmat(truth)["groundTruth"][0]
         segments = [human["Segmentation"][0, 0] for human in humans]
         counts = [len(np.unique(segment)) for segment in segments]
         k = max(2, round(float(np.median(counts))))
@@ -55,9 +57,8 @@ def choices(X, sigma, k, score, seeds):
             graph, min(20, len(vertices_in_clusters(graph))), smallest_component="auto"
         )
         suggested.append(kdegraph.suggest_n_clusters(spectrum.eigenvalues))
-        for name, number in (
-            {"auto": suggested[-1]} | {str(guess): guess for guess in GUESSES}
-        ).items():
+        numbers = {"auto": suggested[-1]} | {str(guess): guess for guess in GUESSES}
+        for name, number in numbers.items():
             labels = kdegraph.spectral_clustering(
                 graph, number, spectrum=spectrum, seed=seed
             ).labels
@@ -78,6 +79,13 @@ def choices(X, sigma, k, score, seeds):
                 scores.setdefault(f"{embedding} {rounding}", []).append(found)
     medians = {name: float(np.median(values)) for name, values in scores.items()}
     return {"L": graph.n_rounds, "k": k or 1, "auto k": int(np.median(suggested))} | medians
+
+
+def photograph_score(pixels, human, labels):
+    """The Rand index of the labels of some pixels, spread over the picture, against a human
+    segmentation.
+    """
+    return rand_score(human.ravel(), pixels.label_image(labels).ravel())
 
 
 def measure(n, seeds, images, n_images):
@@ -111,7 +119,7 @@ def measure(n, seeds, images, n_images):
                 "value": value,
                 "classes": k,
             }
-            score = lambda labels: rand_score(human.ravel(), pixels.label_image(labels).ravel())  # noqa: B023, E731
+            score = partial(photograph_score, pixels, human)
             yield head | choices(pixels.X, value, k, score, 1)
 
 
@@ -141,13 +149,12 @@ def main(n, seeds, images, n_images, path):
     ):
         for sigma in ("given", "auto") if some else ():
             chosen = [row for row in some if row["sigma"] == sigma]
-            click.echo(
-                f"{kind}, sigma {sigma}: auto k is right on {sum(row['auto k'] == row['k'] for row in chosen)} of {len(chosen)}"
-            )
+            n_right = sum(row["auto k"] == row["k"] for row in chosen)
+            title = f"{kind}, sigma {sigma}"
+            click.echo(f"{title}: auto k is right on {n_right} of {len(chosen)}")
             for name in list(rows[0])[first:]:
-                click.echo(
-                    f"{kind}, sigma {sigma}, {name}: mean {np.nanmean([row[name] for row in chosen]):.4f}"
-                )
+                mean = np.nanmean([row[name] for row in chosen])
+                click.echo(f"{title}, {name}: mean {mean:.4f}")
     write(path, rows)
 
 

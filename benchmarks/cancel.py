@@ -15,9 +15,9 @@ import time
 import click
 import kdegraph
 from _common import csv_option, show, write
+from kdegraph_explorer.compiling import wait
 from kdegraph_explorer.jobs import Latest, Mailbox
 from kdegraph_explorer.pipeline import Pipeline, Request
-from kdegraph_explorer.warmup import wait
 
 SIGMA = 0.1
 

@@ -46,17 +46,17 @@ def main(table, picture):
     def y(seconds):
         return place(seconds, y_range, HEIGHT - BOTTOM, 20)
 
+    bottom, middle = HEIGHT - BOTTOM, HEIGHT // 2
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="13">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        'font-family="sans-serif" font-size="13">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
     ]
     for power in range(x_range[0], x_range[1] + 1):
         at = x(10**power)
+        parts.append(f'<line x1="{at:.1f}" y1="20" x2="{at:.1f}" y2="{bottom}" stroke="#ddd"/>')
         parts.append(
-            f'<line x1="{at:.1f}" y1="20" x2="{at:.1f}" y2="{HEIGHT - BOTTOM}" stroke="#ddd"/>'
-        )
-        parts.append(
-            f'<text x="{at:.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{10**power:,}</text>'
+            f'<text x="{at:.1f}" y="{bottom + 18}" text-anchor="middle">{10**power:,}</text>'
         )
     for power in range(y_range[0], y_range[1] + 1):
         at = y(10**power)
@@ -67,11 +67,12 @@ def main(table, picture):
             f'<text x="{LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{10.0**power:g}</text>'
         )
     parts.append(
-        f'<text x="{(LEFT + WIDTH) / 2:.0f}" y="{HEIGHT - 10}" text-anchor="middle">points (two moons)</text>'
+        f'<text x="{(LEFT + WIDTH) / 2:.0f}" y="{HEIGHT - 10}" text-anchor="middle">'
+        "points (two moons)</text>"
     )
-    label = "seconds, 2 cores"
     parts.append(
-        f'<text x="16" y="{HEIGHT // 2}" transform="rotate(-90 16 {HEIGHT // 2})" text-anchor="middle">{label}</text>'
+        f'<text x="16" y="{middle}" transform="rotate(-90 16 {middle})" text-anchor="middle">'
+        "seconds, 2 cores</text>"
     )
     for number, (_, color, label) in enumerate(LINES):
         path = " ".join(f"{x(n):.1f},{y(seconds):.1f}" for n, seconds in series[label])

@@ -2,11 +2,11 @@
 
     python benchmarks/costs.py
 
-CPU nanoseconds of one thread, the best of several runs. Costs are slopes, each found from runs that
-differ in one number, or fitted to relative errors where several add up. The constants of the
-samplers were set on the grid of benchmarks/samplers.py and differ from the slopes found here by up
-to a factor of three. tests/sampling/test_choice.py holds the choices: change constants only along
-with that.
+The figures are CPU nanoseconds of one thread, the best of several runs. Each cost is a slope
+between runs that differ in one number; where several costs add up, they are fitted together so that
+the relative errors are least. The constants of the samplers were set on the grid of
+benchmarks/samplers.py and differ from the slopes found here by up to a factor of three.
+tests/sampling/test_choice.py holds the choices: change constants only along with that.
 """
 
 import time
@@ -15,7 +15,6 @@ import click
 import numpy as np
 import scipy.optimize
 import threadpoolctl
-from kdegraph import Kernel
 from kdegraph.costs import (
     DIRECT_COSTS,
     GRID_COSTS,
@@ -48,7 +47,7 @@ from kdegraph.sampling.rejection.target_groups import group_targets
 from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
-RUNS = 3
+RUNS = 5
 
 
 def cpu_time(function, *arguments, **options):
@@ -117,9 +116,6 @@ def nearest_neighbors():
         if by_tree <= by_products:
             largest = d
     report("neighbors: max_tree_dimension", largest, NEIGHBOR_COSTS.max_tree_dimension)
-
-
-RUNS = 5
 
 
 def best_time(function):

@@ -17,8 +17,9 @@ from _common import csv_option, show, write
 
 # How many images of the KDE graph have been seen since the call.
 COUNT_IMAGES = """() => {
-  const image = () => Bokeh.documents.map(doc => doc.get_model_by_name("KDE graph: points and edges")).find(Boolean)
-    .renderers[0].data_source.data["image"]
+  const name = "KDE graph: points and edges"
+  const plot = () => Bokeh.documents.map(doc => doc.get_model_by_name(name)).find(Boolean)
+  const image = () => plot().renderers[0].data_source.data["image"]
   let last = image()
   window.images = 0
   const look = () => {

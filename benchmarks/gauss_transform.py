@@ -122,9 +122,8 @@ def scikit_learn(problem, targets):
     """Kernel density by scikit-learn's tree, with the tree."""
     from sklearn.neighbors import KDTree
 
-    factor = (math.sqrt(math.pi) * problem.sigma) ** problem.X.shape[
-        1
-    ]  # its densities are normalized
+    d = problem.X.shape[1]
+    factor = (math.sqrt(math.pi) * problem.sigma) ** d  # its densities are normalized
     return lambda: (
         factor
         * KDTree(problem.X).kernel_density(
@@ -171,9 +170,19 @@ def compare(problem, threads, quick):
     def add(method, seconds, cpu, error, targets=n, note=""):
         scale = n / targets
         row = {
-            "problem": problem.name, "n": n, "d": d, "sigma": problem.sigma, "eps": problem.eps, "threads": threads, "method": method,
-            "seconds": seconds * scale, "cpu": cpu * scale, "error": error, "targets": targets, "note": note,
-        }  # fmt: skip
+            "problem": problem.name,
+            "n": n,
+            "d": d,
+            "sigma": problem.sigma,
+            "eps": problem.eps,
+            "threads": threads,
+            "method": method,
+            "seconds": seconds * scale,
+            "cpu": cpu * scale,
+            "error": error,
+            "targets": targets,
+            "note": note,
+        }
         rows.append(row)
         row["cpu / ours"] = row["cpu"] / rows[0]["cpu"]
         times = f"{row['seconds']:>11.4g} s{row['cpu']:>11.4g} s cpu{row['cpu / ours']:>10.4g}x"
@@ -205,9 +214,8 @@ def compare(problem, threads, quick):
             *total, sums = timed(method(problem, problem.X), 1)
             add(name, *total, problem.error(sums))
             continue
-        build = timed(method(problem, few[:1]), 1)[
-            :2
-        ]  # the tree and next to nothing else: counted once
+        # With a single target this times the tree and next to nothing else; it is counted once.
+        build = timed(method(problem, few[:1]), 1)[:2]
         *total, sums = timed(method(problem, few), 1)
         seconds, cpu = (
             b * len(few) / n + max(t - b, 0.0) for b, t in zip(build, total, strict=True)

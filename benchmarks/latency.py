@@ -3,10 +3,10 @@
     python benchmarks/latency.py [--n 1000 --n 15000 --n 100000] [--moves 20] [--csv
     benchmarks/results/latency.csv]
 
-The slider of sigma is moved by the keyboard, at two moons. The clock starts at the key and stops
-two frames after the image of the edges, the spectrum and the clusters show the first result of the
-new sigma (for many points a graph of few rounds); "full" is when the whole result stands. "server"
-is the processor time that the server spends on all of that.
+The slider of sigma is moved by the keyboard, with two moons as the data. The clock starts at the
+key and stops two frames after the image of the edges, the spectrum and the clusters show the first
+result of the new sigma (for many points that of a graph of few rounds). "full" is the time until
+the whole result is shown. "server" is the processor time that the server spends on all of that.
 """
 
 import os
@@ -28,9 +28,10 @@ MEASURE = """() => {
   const before = [image(), values()];
   addEventListener("keydown", () => {
     const start = performance.now();
+    const stop = () => { window.latency = performance.now() - start };
     const look = () => {
       if (image() !== before[0] && values() !== before[1] && idle())
-        requestAnimationFrame(() => requestAnimationFrame(() => { window.latency = performance.now() - start }));
+        requestAnimationFrame(() => requestAnimationFrame(stop));
       else requestAnimationFrame(look);
     };
     requestAnimationFrame(look);

@@ -4,14 +4,14 @@ ended.
     python benchmarks/memory.py [--n 15000] [--moves 200] [--sessions 20] [--csv
     benchmarks/results/memory.csv]
 
-Resident memory of the process, when nothing is computed any more: after the first session has made
-ten moves, after `--moves` moves, after ten further pages were opened, looked at and closed, one
-after the other, and after `--sessions` more. A second column is of a server whose malloc has one
-arena (MALLOC_ARENA_MAX=1, for glibc). By itself glibc gives threads arenas of their own, and what a
-session has freed in one of them is no use to another. When a session has ended, whole pages that
-are free go back to the system; what lies between pages that are in use stays. With one arena that
-is next to nothing. Whether anything leaks, resident memory alone does not tell: what malloc has
-handed out does (glibc's malloc_info).
+The figures are the resident memory of the process when nothing is being computed any more: after
+the first session has made ten moves, after `--moves` more, after ten further pages were opened,
+looked at and closed, one after the other, and after `--sessions` more. A second column is for a
+server whose malloc has one arena (MALLOC_ARENA_MAX=1, for glibc). By default glibc gives threads
+arenas of their own, and memory that a session has freed in one arena cannot be used from another.
+When a session has ended, whole pages that are free go back to the system; free memory between pages
+that are in use stays with the process. With one arena that is next to nothing. Resident memory
+alone does not tell whether anything leaks; what malloc has handed out does (glibc's malloc_info).
 """
 
 import click

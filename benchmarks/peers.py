@@ -5,17 +5,18 @@ by others, on the same data in one run.
     path/to/python] [--csv peers.csv]
 
 kdegraph draws `--neighbors` neighbors of every point and weights the edges; the others find as many
-nearest ones (what they return: a sparse matrix for scikit-learn and `kdegraph.knn_graph`, arrays of
-neighbors for PyNNDescent and FAISS). STAG's `approximate_similarity_graph` is the same algorithm as
+nearest ones and return a sparse matrix (scikit-learn and `kdegraph.knn_graph`) or arrays of
+neighbors (PyNNDescent and FAISS). STAG's `approximate_similarity_graph` is the same algorithm as
 kdegraph's recursive sampler, with its own number of edges: about two for every point, which is what
-"kdegraph, as STAG" draws. The runs of all methods alternate, each after others of its own that do
-not count (but for STAG, and above 200,000 points), since the caches are empty and the other core
-asleep at first. The table has the medians of the time that passes and of the time of all cores,
-which other work on the machine disturbs less (with OMP_WAIT_POLICY=passive, so that FAISS does not
-wait busily). Peers that cannot be imported are left out:
+"kdegraph, as STAG" draws. The runs of all methods alternate. Before each run the same method runs
+for a moment without being counted (but for STAG, and above 200,000 points), since at first the
+caches are empty and the other core is asleep. The table has the medians of the time by the clock
+and of the time of all cores, which other work on the machine disturbs less; set
+OMP_WAIT_POLICY=passive, so that FAISS does not wait busily. Peers that cannot be imported are left
+out; this is how to install them:
 
-    python -m venv peers && peers/bin/pip install -c constraints.txt . pynndescent faiss-cpu python
-    -m venv stag && stag/bin/pip install "numpy<2" stag                # it needs an older numpy
+    python -m venv peers && peers/bin/pip install -c constraints.txt . pynndescent faiss-cpu
+    python -m venv stag && stag/bin/pip install "numpy<2" stag  # it needs an older numpy
     peers/bin/python benchmarks/peers.py --stag stag/bin/python
 """
 
@@ -179,10 +180,8 @@ def data_sets(sizes, photograph):
 def main(sizes, photograph, k, runs, stag, path):
     """Print one line for each data set and method."""
     warm = moons(5000)
-    for X in (
-        warm,
-        np.random.default_rng(0).random((5000, 5)),
-    ):  # compile, or load what is compiled
+    # Compile the kernels, or load them from the cache.
+    for X in (warm, np.random.default_rng(0).random((5000, 5))):
         list(measure("warm-up", X, 0.2, k, 1, None))
     rows = []
     for name, X, sigma in data_sets(sizes, photograph):

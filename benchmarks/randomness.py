@@ -42,23 +42,9 @@ def fill(order, seed, first, words):
 
 def p_values(program, order, test, seed):
     """The lines (name, p-value, assessment) of one test."""
-    command = [
-        program,
-        "-g",
-        "200",
-        "-d",
-        str(test),
-        "-D",
-        "test_name",
-        "-D",
-        "ntuple",
-        "-D",
-        "pvalues",
-        "-D",
-        "assessment",
-        "-c",
-        ",",
-    ]
+    columns = ("test_name", "ntuple", "pvalues", "assessment")
+    shown = [argument for column in columns for argument in ("-D", column)]
+    command = [program, "-g", "200", "-d", str(test), *shown, "-c", ","]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         first, words = 0, np.empty(BLOCK, np.uint32)
         try:

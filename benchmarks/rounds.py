@@ -3,7 +3,7 @@ graph, on data with and without clusters.
 
     python benchmarks/rounds.py [--n 2500] [--csv benchmarks/results/rounds.csv]
 
-For every data set and number of rounds L, medians over some seeds of
+For every data set and number of rounds L, the table has medians over some seeds of
 
 - error: the largest relative error of the eigenvalues 2 ... k + 1 (those above 1e-4) of the
   normalized Laplacian,
@@ -11,8 +11,8 @@ For every data set and number of rounds L, medians over some seeds of
   against the true classes,
 - C: the constant with which the paper's ``L = 6 C log(n) / lambda_{k+1}`` gives this L.
 
-Last, the automatic number beside a fixed one: rounds (their mean is the cost), mean and largest
-error, and on how many sets it is small.
+Last come lines that compare the automatic number with each fixed one: the mean number of rounds,
+which is the cost, the mean and the largest error, and on how many sets the error is small.
 """
 
 import math
@@ -67,11 +67,21 @@ def measure(name, X, y, sigma, k, n_seeds):
             agreements.append(adjusted_rand_score(reference, labels))
             truths.append(math.nan if y is None else adjusted_rand_score(y, labels))
         yield {
-            "data": name, "n": n, "d": X.shape[1], "sigma": sigma, "k": k, "lambda_k": exact[k - 1], "lambda_k+1": exact[k],
-            "rounds": n_rounds, "L": graph.n_rounds, "C": graph.n_rounds * exact[k] / (6 * math.log(n)), "error": np.median(errors),
-            "agreement": np.median(agreements), "ARI": np.median(truths),
+            "data": name,
+            "n": n,
+            "d": X.shape[1],
+            "sigma": sigma,
+            "k": k,
+            "lambda_k": exact[k - 1],
+            "lambda_k+1": exact[k],
+            "rounds": n_rounds,
+            "L": graph.n_rounds,
+            "C": graph.n_rounds * exact[k] / (6 * math.log(n)),
+            "error": np.median(errors),
+            "agreement": np.median(agreements),
+            "ARI": np.median(truths),
             "ARI of the full graph": math.nan if y is None else adjusted_rand_score(y, reference),
-        }  # fmt: skip
+        }
 
 
 @click.command()
@@ -96,8 +106,10 @@ def main(n, seeds, path):
             ]
         ).T
         click.echo(
-            f"{n_rounds!s:>5}: mean L {L.mean():.1f}, error mean {error.mean():.3f}, largest {error.max():.3f}, "
-            f"at most {SMALL} on {np.sum(error <= SMALL)} of {len(error)} sets, agreement {agreement.mean():.3f}"
+            f"{n_rounds!s:>5}: mean L {L.mean():.1f}, "
+            f"error mean {error.mean():.3f}, largest {error.max():.3f}, "
+            f"at most {SMALL} on {np.sum(error <= SMALL)} of {len(error)} sets, "
+            f"agreement {agreement.mean():.3f}"
         )
     write(path, rows)
 

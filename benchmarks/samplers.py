@@ -3,10 +3,11 @@ and sigma.
 
     python benchmarks/samplers.py [--csv benchmarks/results/samplers.csv]
 
-Beside them rows drawn with BLAS and NumPy. Five normal clusters in d dimensions; sigma in units of
-`estimate_sigma`. Times are CPU times of one thread, the best of several alternating runs, without
-what all have in common (tree and adjacency matrix); what takes long is measured on a part of the
-targets and extrapolated. "estimate" is the estimated over the measured time of "rejection".
+Beside them stand rows drawn with BLAS and NumPy. The points are five normal clusters in d
+dimensions, and sigma is in units of `estimate_sigma`. Times are CPU times of one thread, the best
+of several alternating runs, without what all have in common (tree and adjacency matrix); what takes
+long is measured on a part of the targets and extrapolated. "estimate" is the estimated over the
+measured time of "rejection".
 """
 
 import math
@@ -95,10 +96,8 @@ def by_rejection(kernel, tree, n_rounds, part=1):
     if isinstance(method, Direct):
         seconds += direct * share
     elif isinstance(method, Plan):
-        prepared, units = (
-            prepare(kernel, tree, ones, method),
-            target_units(tree, kernel.inverse_sigma, method.radius),
-        )
+        prepared = prepare(kernel, tree, ones, method)
+        units = target_units(tree, kernel.inverse_sigma, method.radius)
         # Compiled code takes contiguous arrays only.
         units = units._replace(
             **{

@@ -1,14 +1,14 @@
-"""Rules for an automatic sigma, and guesses: which finds the classes, and does a rule carry over to
-data it was not chosen on?
+"""Rules for an automatic sigma, and guesses: which of them finds the classes, and does a rule carry
+over to data that it was not chosen on?
 
     python benchmarks/sigma.py [--n 500 --n 1500] [--csv benchmarks/results/sigma.csv]
 
-The adjusted Rand index on each of 15 sets of points with classes, given their number, for a grid of
-sigmas around the default of `estimate_sigma`, as a mean over sizes and samples: one sample alone
-says little, as sets with classes that touch are found or not by chance. Then for each rule the mean
-over the sets and the worst of them, and on how many it is within .02 of the best of the grid; and
-on how many sets the eigengap of its graph suggests the right number of clusters, of the 15 and of 4
-more without any.
+The first table has the adjusted Rand index on each of 15 sets of points with classes, given their
+number, for a grid of sigmas around the default of `estimate_sigma`. It is a mean over sizes and
+samples: one sample alone says little, as classes that touch are found or missed by chance. The
+second table has for each rule the mean over the sets, the worst of them, and on how many sets it is
+within .02 of the best of the grid. It also has on how many sets the eigengap of the rule's graph
+suggests the right number of clusters, of the 15 and of 4 more without any.
 
 - Rules that pick from the grid: a fixed multiple; the mean, the median or the 90 % quantile of the
   distances to the 5th, 10th, 20th or 50th neighbor (the nearest sigma of the grid); and the largest
@@ -59,9 +59,8 @@ def judge(X, y, sigma, k, seed):
     right = kdegraph.suggest_n_clusters(spectrum.eigenvalues) == (1 if y is None else k)
     if y is None:
         return math.nan, right
-    return adjusted_rand_score(
-        y, kdegraph.spectral_clustering(graph, k, seed=0, spectrum=spectrum).labels
-    ), right
+    labels = kdegraph.spectral_clustering(graph, k, seed=0, spectrum=spectrum).labels
+    return adjusted_rand_score(y, labels), right
 
 
 def gaps(tree, sigma):
@@ -101,9 +100,8 @@ def guesses(X):
     n, d = X.shape
     spread, extent = math.sqrt(X.var(axis=0).mean()), np.ptp(X, axis=0).max()
     some = np.random.default_rng(0).permutation(n)[:N_PAIRED]
-    scott = (
-        math.sqrt(2) * spread * n ** (-1 / (d + 4))
-    )  # a Gaussian with this spread is exp(-|x|^2 / sigma^2)
+    # A Gaussian of standard deviation s is exp(-|x|^2 / sigma^2) with sigma = sqrt(2) s.
+    scott = math.sqrt(2) * spread * n ** (-1 / (d + 4))
     found = {
         "gamma 1": (X, 1.0),
         "gamma 1, standardized": (scale(X), 1.0),

@@ -12,9 +12,9 @@ processor. "missed" counts the eigenvalues that eigsh leaves out. The ways:
     unchecked   starts from the coarse graph and does not look for missed eigenvectors; the package
                 never does that, it shows what the check costs
 
-"product" is a single product with the block, and "fixed" what remains of "coarse" whatever the
-number of products: checking and renumbering the matrix, Rayleigh-Ritz steps, eigenvectors in the
-order of the points.
+"product" is a single product of the matrix with the block. "fixed" is the part of "coarse" that is
+not spent on products: checking and renumbering the matrix, Rayleigh-Ritz steps, and putting the
+eigenvectors in the order of the points.
 """
 
 import math
@@ -48,9 +48,8 @@ def load(data, n):
         return blobs.X, blobs.sigma
     from PIL import Image
 
-    return np.ascontiguousarray(
-        kdegraph.datasets.image_points(Image.open(data), max_pixels=n).X
-    ), 0.2
+    pixels = kdegraph.datasets.image_points(Image.open(data), max_pixels=n)
+    return np.ascontiguousarray(pixels.X), 0.2
 
 
 def peer(adjacency, seed):

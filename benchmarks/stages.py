@@ -1,7 +1,7 @@
 """Seconds and memory of `similarity_graph` by stage, beside the physical limit and the direct
 kernel sum in the same run.
 
-    python benchmarks/stages.py [--n 15000 100000] [--data moons | photograph.jpg] [--csv
+    python benchmarks/stages.py [--n 15000 --n 100000] [--data moons | photograph.jpg] [--csv
     benchmarks/results/stages.csv]
 
 Every figure is the median of the runs. The limit is a bare loop, threaded like all else, that draws

@@ -12,7 +12,7 @@ UNDERFLOW = 708  # exponents from here on count as zero
 
 
 def exponents(Y, X, kernel, sigma):
-    """The exponents t of k = exp(-t) between the rows of Y and of X, in extended precision, (m, n)."""
+    """The exponents t of k = exp(-t) between rows of Y and of X, in extended precision, (m, n)."""
     Y, X = np.asarray(Y, dtype=float), np.asarray(X, dtype=float)
     sigma = np.longdouble(sigma)
     total = np.zeros((len(Y), len(X)), dtype=np.longdouble)

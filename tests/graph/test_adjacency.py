@@ -222,10 +222,15 @@ def test_kinds_of_input(way):
     wide = np.zeros((160, 4))
     wide[::2, ::2] = ints
     kinds = [
-        ints, ints.tolist(), tuple(map(tuple, ints.tolist())), ints.astype(np.float32), ints.astype(np.float16), ints.astype(np.int8),
-        np.asfortranarray(ints.astype(float)), read_only, wide[::2, ::2], ints.astype(object), ints.astype(">f4"),
+        ints,
+        ints.tolist(),
+        tuple(map(tuple, ints.tolist())),
+        *(ints.astype(kind) for kind in (np.float32, np.float16, np.int8, object, ">f4")),
+        np.asfortranarray(ints.astype(float)),
+        read_only,
+        wide[::2, ::2],
         np.ma.array(ints, mask=False),
-    ]  # fmt: skip
+    ]
     graphs = [
         similarity_graph(Y, sigma=np.float32(6), n_rounds=np.int64(7), seed=0, **way) for Y in kinds
     ]
@@ -313,37 +318,87 @@ class Solver:
         return self._sums(targets)
 
 
+NOT_REAL = "kde: Solver.sums must return real numbers"
+BAD_SOLVERS = [
+    (None, TypeError, "kde must be one of .*NoneType has no method 'fit'"),
+    (3, TypeError, "kde must be one of .*int has no method 'fit'"),
+    (NoSums(), TypeError, "kde must be one of .*NoSums has no method 'sums'"),
+    (
+        Solver(fit=lambda self: None),
+        TypeError,
+        "kde: Solver.fit.* must return the fitted object .*None",
+    ),
+    (
+        Solver(sums=lambda t: np.ones(len(t) + 1)),
+        ValueError,
+        r"kde: Solver.sums must return shape \(\d+,\).*got",
+    ),
+    (
+        Solver(sums=lambda t: np.ones((len(t), 1))),
+        ValueError,
+        r"kde: Solver.sums must return shape",
+    ),
+    (
+        Solver(sums=lambda t: 1.0),
+        ValueError,
+        r"kde: Solver.sums must return shape .*got \(\)",
+    ),
+    (
+        Solver(sums=lambda t: np.full(len(t), np.nan)),
+        ValueError,
+        r"kde: Solver.sums returned nan",
+    ),
+    (
+        Solver(sums=lambda t: np.full(len(t), np.inf)),
+        ValueError,
+        r"kde: Solver.sums returned inf",
+    ),
+    (Solver(sums=lambda t: None), TypeError, NOT_REAL),
+    (Solver(sums=lambda t: ["a"] * len(t)), TypeError, NOT_REAL),
+    (Solver(sums=lambda t: np.ones(len(t)) * 1j), TypeError, NOT_REAL),
+]
+NAMED = ("kernel", "sampler", "draws", "weighting")  # chosen by name only
 BAD_ARGUMENTS = [
-    *(("sigma", value, ValueError, "sigma must be positive and finite, got") for value in (0, -1.0, math.nan, math.inf, -math.inf)),
+    *(
+        ("sigma", value, ValueError, "sigma must be positive and finite, got")
+        for value in (0, -1.0, math.nan, math.inf, -math.inf)
+    ),
     ("sigma", "wide", ValueError, "sigma must be a number or 'auto', got 'wide'"),
-    *(("sigma", value, TypeError, "sigma must be a positive number, got") for value in (None, [1.0], 1j, True, b"1")),
-    *(("n_rounds", value, ValueError, "n_rounds must be a whole number >= 1, got") for value in (0, -3, 2.5, math.nan, math.inf)),
-    *(("n_rounds", value, TypeError, "n_rounds must be a whole number >= 1, got") for value in (None, [3], True, 1j)),
+    *(
+        ("sigma", value, TypeError, "sigma must be a positive number, got")
+        for value in (None, [1.0], 1j, True, b"1")
+    ),
+    *(
+        ("n_rounds", value, ValueError, "n_rounds must be a whole number >= 1, got")
+        for value in (0, -3, 2.5, math.nan, math.inf)
+    ),
+    *(
+        ("n_rounds", value, TypeError, "n_rounds must be a whole number >= 1, got")
+        for value in (None, [3], True, 1j)
+    ),
     ("n_rounds", "many", ValueError, "n_rounds must be a number or 'auto', got 'many'"),
     ("n_rounds", 2**40, ValueError, "n_rounds must be at most"),
-    *(("eps", value, ValueError, "eps .*got|eps must be positive") for value in (0, 1, 1.5, -0.1, math.nan, math.inf)),
-    *(("eps", value, TypeError, "eps must be a positive number, got") for value in ("small", True, 1j)),
+    *(
+        ("eps", value, ValueError, "eps .*got|eps must be positive")
+        for value in (0, 1, 1.5, -0.1, math.nan, math.inf)
+    ),
+    *(
+        ("eps", value, TypeError, "eps must be a positive number, got")
+        for value in ("small", True, 1j)
+    ),
     *(
         (name, "nonsense", ValueError, f"unknown {name} 'nonsense'; choose one of")
         for name in ("kernel", "sampler", "draws", "kde", "weighting")
     ),
-    *((name, 3, TypeError, f"{name} must be one of .*got 3") for name in ("kernel", "sampler", "draws", "weighting")),
-    *((name, None, TypeError, f"{name} must be one of .*got None") for name in ("kernel", "sampler", "draws", "weighting")),
-    *(("seed", value, TypeError, "seed must be None, a whole number") for value in ("1", 1.5, True, [1])),
+    *((name, 3, TypeError, f"{name} must be one of .*got 3") for name in NAMED),
+    *((name, None, TypeError, f"{name} must be one of .*got None") for name in NAMED),
+    *(
+        ("seed", value, TypeError, "seed must be None, a whole number")
+        for value in ("1", 1.5, True, [1])
+    ),
     *(("seed", value, ValueError, r"seed must lie in \[0, 2\*\*64\)") for value in (-1, 2**64)),
-    ("kde", None, TypeError, "kde must be one of .*NoneType has no method 'fit'"),
-    ("kde", 3, TypeError, "kde must be one of .*int has no method 'fit'"),
-    ("kde", NoSums(), TypeError, "kde must be one of .*NoSums has no method 'sums'"),
-    ("kde", Solver(fit=lambda self: None), TypeError, "kde: Solver.fit.* must return the fitted object .*None"),
-    ("kde", Solver(sums=lambda t: np.ones(len(t) + 1)), ValueError, r"kde: Solver.sums must return shape \(\d+,\).*got"),
-    ("kde", Solver(sums=lambda t: np.ones((len(t), 1))), ValueError, r"kde: Solver.sums must return shape"),
-    ("kde", Solver(sums=lambda t: 1.0), ValueError, r"kde: Solver.sums must return shape .*got \(\)"),
-    ("kde", Solver(sums=lambda t: np.full(len(t), np.nan)), ValueError, r"kde: Solver.sums returned nan"),
-    ("kde", Solver(sums=lambda t: np.full(len(t), np.inf)), ValueError, r"kde: Solver.sums returned inf"),
-    ("kde", Solver(sums=lambda t: None), TypeError, "kde: Solver.sums must return real numbers"),
-    ("kde", Solver(sums=lambda t: ["a"] * len(t)), TypeError, "kde: Solver.sums must return real numbers"),
-    ("kde", Solver(sums=lambda t: np.ones(len(t)) * 1j), TypeError, "kde: Solver.sums must return real numbers"),
-]  # fmt: skip
+    *(("kde", *bad) for bad in BAD_SOLVERS),
+]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def law(name):
 @ways
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
 def test_expected_adjacency_is_the_kernel_matrix(kernel, name):
-    """Many copies of the same 26 points in one graph are as many samples of its adjacency matrix."""
+    """Copies of the same 26 points in one graph are as many samples of its adjacency matrix."""
     n_base, copies, n_rounds = 26, 300, 5
     X, base = oracle.replicas(np.random.default_rng(1).normal(size=(n_base, 2)), copies)
     samples = []
@@ -54,9 +54,8 @@ def test_expected_adjacency_is_the_kernel_matrix(kernel, name):
     z = (mean[rich] - k[rich]) / (k[rich] * np.sqrt((1 - q[rich]) / q[rich] / trials))
     assert rich.sum() > 150
     assert abs(z.mean()) < 4 / np.sqrt(rich.sum())
-    assert (
-        0.6 < (z**2).mean() < 1.4
-    )  # four standard deviations: edges of the same vertex depend on each other
+    # Four standard deviations: edges of the same vertex depend on each other.
+    assert 0.6 < (z**2).mean() < 1.4
     assert (np.abs(z) > 3).mean() < 0.02
     # The rare edges, together.
     rare = ~certain & ~rich
@@ -75,7 +74,7 @@ def test_expected_adjacency_is_the_kernel_matrix(kernel, name):
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
 @pytest.mark.parametrize("n_rounds", [1, 7, 60, 300])  # 300: rows too long to be sorted by ranks
 def test_weights_entry_by_entry(n_rounds, kernel, name):
-    """Pattern and weights recomputed by plain loops from the sampled pairs; both kinds of weights."""
+    """Plain loops recompute pattern and weights from the sampled pairs, for both weightings."""
     X = np.concatenate([cloud(90, seed=n_rounds), [[40.0, 0.0], [1e6, 1e6]]])
     K = oracle.full_graph(X, kernel, 0.6)
     degrees = K.sum(axis=1)
@@ -195,7 +194,9 @@ def test_same_bits_for_any_number_of_threads_and_in_another_process(name, tmp_pa
     assert digests[0] == digests[1] == digests[2]
     code = (
         "import kdegraph, numpy as np, sys\n"
-        f"kdegraph.similarity_graph(np.load(sys.argv[1] + '/X.npy'), **{options!r}).save(sys.argv[1] + '/graph.npz')"
+        "X = np.load(sys.argv[1] + '/X.npy')\n"
+        f"graph = kdegraph.similarity_graph(X, **{options!r})\n"
+        "graph.save(sys.argv[1] + '/graph.npz')"
     )
     subprocess.run(
         [sys.executable, "-W", "error", "-c", code, str(tmp_path)],

@@ -115,11 +115,28 @@ def garbage(kind, stored):
 @pytest.mark.parametrize(
     "kind",
     [
-        "empty", "text", "zip of nothing", "truncated", "pickle", "npy", "other npz", "pickled parameters", "parameters no json",
-        "parameters a list", "missing parameter", "unknown parameter", "indices out of range", "negative indices", "indptr decreasing",
-        "indptr scalar", "text data", "too few neighbors", "too few degrees", "too few points",
+        "empty",
+        "text",
+        "zip of nothing",
+        "truncated",
+        "pickle",
+        "npy",
+        "other npz",
+        "pickled parameters",
+        "parameters no json",
+        "parameters a list",
+        "missing parameter",
+        "unknown parameter",
+        "indices out of range",
+        "negative indices",
+        "indptr decreasing",
+        "indptr scalar",
+        "text data",
+        "too few neighbors",
+        "too few degrees",
+        "too few points",
     ],
-)  # fmt: skip
+)
 def test_files_that_are_no_graphs(kind, stored, tmp_path):
     path = tmp_path / "garbage.npz"
     path.write_bytes(garbage(kind, stored))
