@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from kdegraph.geometry.kernels import exp_neg, exponents_to
+from kdegraph.geometry.ranks import add_ranks
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
@@ -313,14 +314,8 @@ def _rank_by_counting(number, rank, begin):
     """The place of a number is `begin` plus how many numbers are smaller, in O(m^2) for m of them;
     their number is a multiple of 4.
     """
-    size = number.size
-    for k in range(size):
-        rank[k] = begin
-    for m in range(0, size, 4):
-        a, b, c, d = number[m], number[m + 1], number[m + 2], number[m + 3]
-        for k in range(size):
-            x = number[k]
-            rank[k] += np.int32(x > a) + np.int32(x > b) + np.int32(x > c) + np.int32(x > d)
+    rank[:] = begin
+    add_ranks(number, number.size, rank)
 
 
 @jit

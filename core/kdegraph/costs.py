@@ -1,7 +1,9 @@
 """The one account of costs: what decides between methods that give the same result.
 
-Times are in nanoseconds of one core unless a field says otherwise. They are calibrated by
-``benchmarks/costs.py`` on two cores and decide between methods only, never about results.
+Times are in nanoseconds of one core unless a field says otherwise. They decide between methods
+only, never about results. ``benchmarks/costs.py`` measures the slopes again. The constants of the
+samplers are not these slopes themselves: they were set so that the choices are right on the grid of
+``benchmarks/samplers.py``, and ``tests/sampling/test_choice.py`` holds them there.
 """
 
 from typing import NamedTuple
@@ -232,3 +234,31 @@ class NeighborCosts(NamedTuple):
 
 
 NEIGHBOR_COSTS = NeighborCosts()
+
+# ---------------------------------------------------------------- eigenvalues
+
+
+class LapackCosts(NamedTuple):
+    """LAPACK beside the block iteration, `kdegraph.spectral.solver.solve`.
+
+    Attributes
+    ----------
+    max_small : int
+        Vertices: LAPACK is faster for graphs of at most so many.
+    multiplication : float
+        Time of one of the n^3 multiplications of LAPACK, relative to one in a product of the sparse
+        matrix with a block; measured at 800 to 4,000 vertices on two cores.
+    typical_products : int
+        Products of an iteration: LAPACK is taken where it needs no longer than these.
+    max_instead : int
+        Vertices: LAPACK, which takes some seconds for so many, steps in if the iteration does not
+        converge.
+    """
+
+    max_small: int = 400
+    multiplication: float = 0.6
+    typical_products: int = 50
+    max_instead: int = 4_000
+
+
+LAPACK_COSTS = LapackCosts()

@@ -13,10 +13,19 @@ import scipy.sparse.csgraph
 import scipy.sparse.linalg
 from graphs import check_spectrum, complete, cycle, cycle_values, hypercube, separated_blobs
 from kdegraph.baselines import full_graph
+from kdegraph.costs import LAPACK_COSTS
 from kdegraph.graph import similarity_graph
 from kdegraph.spectral.spectrum import spectrum
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
+
+
+def set_costs(monkeypatch, **costs):
+    """Change what decides between LAPACK and the iteration."""
+    monkeypatch.setattr(
+        "kdegraph.spectral.solver.solve.LAPACK_COSTS", LAPACK_COSTS._replace(**costs)
+    )
+
 
 # ---------------------------------------------------------------- small graphs, every number of
 # eigenvalues
@@ -32,8 +41,7 @@ def test_every_number_of_eigenvalues_of_small_graphs(n):
 
 
 def test_every_number_of_eigenvalues_around_the_change_to_lapack(monkeypatch):
-    monkeypatch.setattr("kdegraph.spectral.solver.solve.DENSE_UP_TO", 0)
-    monkeypatch.setattr("kdegraph.spectral.solver.solve.LAPACK_TIME", math.inf)
+    set_costs(monkeypatch, max_small=0, multiplication=math.inf)
     A, _ = separated_blobs(120, 3)
     exact = scipy.linalg.eigh(oracle.normalized_laplacian(A), eigvals_only=True)
     products = []
@@ -57,7 +65,7 @@ def test_graphs_without_clusters(n, degree, k, monkeypatch):
     """The eigenvectors of eigenvalue 0, whose rounding errors grow most, do not take the place of
     all others.
     """
-    monkeypatch.setattr("kdegraph.spectral.solver.solve.LAPACK_TIME", math.inf)
+    set_costs(monkeypatch, multiplication=math.inf)
     A = random_graph(n, degree)
     found = spectrum(A, k, tol=5e-7)
     assert found.converged
@@ -95,7 +103,7 @@ def random_weights(n, rng):
 @pytest.mark.parametrize("make", [nearly_equal_weights, points_in_many_dimensions, random_weights])
 def test_never_takes_much_longer_than_lapack(make, k, monkeypatch):
     """The iteration hands over once it has taken as long, whatever the number of vertices."""
-    monkeypatch.setattr("kdegraph.spectral.solver.solve.DENSE_AT_LAST", 0)
+    set_costs(monkeypatch, max_instead=0)
     n = 1500
     A = make(n, np.random.default_rng(k))
     found = spectrum(A, k, tol=1e-9)
@@ -122,7 +130,7 @@ def test_iterates_on_where_lapack_has_no_room(monkeypatch):
     )
     assert found.n_products > 0
     assert np.abs(found.eigenvalues - exact).max() < 1e-9
-    monkeypatch.setattr("kdegraph.spectral.solver.solve.DENSE_AT_LAST", 500)
+    set_costs(monkeypatch, max_instead=500)
     with pytest.warns(ConvergenceWarning, match="did not converge"):
         assert not spectrum(A, 3, tol=1e-6, max_products=60).converged
 

@@ -13,6 +13,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 from graphs import check_spectrum, cycle
+from kdegraph.costs import LAPACK_COSTS
 from kdegraph.geometry.tree import build_tree
 from kdegraph.graph import similarity_graph
 from kdegraph.runtime.responsive import Cancelled
@@ -30,7 +31,8 @@ def grouped(monkeypatch):
     monkeypatch.setattr("kdegraph.spectral.checked_graph.ORDER_MATTERS_ABOVE", 0)
     monkeypatch.setattr("kdegraph.spectral.solver.coarse.MIN_VERTICES", 100)
     monkeypatch.setattr("kdegraph.spectral.solver.coarse.MIN_NODE_SIZE", 2)
-    monkeypatch.setattr("kdegraph.spectral.solver.solve.DENSE_UP_TO", 100)
+    costs = LAPACK_COSTS._replace(max_small=100)
+    monkeypatch.setattr("kdegraph.spectral.solver.solve.LAPACK_COSTS", costs)
     starts = []
     start = kdegraph.spectral.solver.coarse.coarse_start
     monkeypatch.setattr(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kdegraph.geometry.boxes import squared_radius
+from kdegraph.geometry.ranks import add_ranks
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
@@ -250,8 +251,7 @@ def _sort(points, order, axis, begin, end, workspace):
         keys[k] = np.inf
     for k in range(padded):
         ranks[k] = taken[k] = 0
-    for m in range(0, size, 4):
-        _count_smaller(keys, padded, keys[m], keys[m + 1], keys[m + 2], keys[m + 3], ranks)
+    add_ranks(keys[:padded], size, ranks)
     for k in range(size):
         numbers[k] = order[begin + k]
         for c in range(points.shape[1]):
@@ -263,14 +263,6 @@ def _sort(points, order, axis, begin, end, workspace):
         order[to] = numbers[k]
         for c in range(points.shape[1]):
             points[to, c] = rows[k, c]
-
-
-@jit(distinct=True, borrow=True)
-def _count_smaller(keys, size, a, b, c, d, ranks):
-    """Add to the rank of each key how many of the keys `a`, `b`, `c` and `d` are smaller."""
-    for k in range(size):
-        x = keys[k]
-        ranks[k] += int(x > a) + int(x > b) + int(x > c) + int(x > d)
 
 
 @jit(borrow=True)

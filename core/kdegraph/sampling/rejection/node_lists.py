@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kdegraph.geometry.boxes import interval_distances
 from kdegraph.geometry.kernels import EXPONENTIAL, LAPLACIAN, exp_neg
 from kdegraph.runtime.jit import jit
 
@@ -130,7 +131,7 @@ def list_nodes(code, inverse_sigma, groups, group, tree, limit, workspace, lists
 @jit(distinct=True)
 def _bound_values(code, inverse_sigma, low, high, node_low, node_high, width, workspace):
     """Bounds of the kernel values between the box (low, high) of the group and those of the nodes,
-    from the same distances as `tree.box_distances`.
+    many nodes at a time.
     """
     # Fields are taken out of the tuple before loops: inside, this would count references.
     nodes, nearest = workspace.node, workspace.nearest
@@ -140,9 +141,9 @@ def _bound_values(code, inverse_sigma, low, high, node_low, node_high, width, wo
     for c in range(low.size):
         for p in range(width):
             node = nodes[p]
-            gap = max(low[c] - node_high[node, c], node_low[node, c] - high[c])
-            gap = max(gap, 0.0) * inverse_sigma
-            span = max(high[c] - node_low[node, c], node_high[node, c] - low[c]) * inverse_sigma
+            gap, span = interval_distances(low[c], high[c], node_low[node, c], node_high[node, c])
+            gap *= inverse_sigma
+            span *= inverse_sigma
             nearest[p] += gap if code == LAPLACIAN else gap * gap
             farthest[p] += span if code == LAPLACIAN else span * span
     if code == EXPONENTIAL:

@@ -5,19 +5,11 @@ faster.
 import sys
 from dataclasses import replace
 
+from kdegraph.costs import LAPACK_COSTS
 from kdegraph.spectral.memory import check_memory, fits
 from kdegraph.spectral.solver.dense import dense_bytes, solve_dense
 from kdegraph.spectral.solver.iteration import default_limit, solve_block
 from kdegraph.spectral.solver.start import block_width
-
-DENSE_UP_TO = 400  # vertices up to which LAPACK is faster than the iteration
-# LAPACK is also used where it takes no longer than so many products, as an iteration usually does.
-TYPICAL_PRODUCTS = 50
-# Vertices up to which LAPACK is called if the iteration does not converge: it takes some seconds.
-DENSE_AT_LAST = 4_000
-# Time of LAPACK's n^3 multiplications, relative to as many in products; 800 to 4,000 vertices, 2
-# cores.
-LAPACK_TIME = 0.6
 
 
 def solve(operator, null, k, tol, *, rng, start=None, max_products=None, report=None):
@@ -54,7 +46,9 @@ def solve(operator, null, k, tol, *, rng, start=None, max_products=None, report=
             operator, null, k, tol=tol, rng=rng, limit=limit, start=start, report=report
         )
         n_products = pairs.n_products
-        if pairs.converged or (operator.n > DENSE_AT_LAST and n_products < lapack_products):
+        if pairs.converged or (
+            operator.n > LAPACK_COSTS.max_instead and n_products < lapack_products
+        ):
             return pairs
     check_memory(dense_bytes(operator.n), k, operator.n)
     return replace(solve_dense(operator, null, k), n_products=n_products)
@@ -65,9 +59,9 @@ def is_small(operator, null, k):
     would not fit beside the null space.
     """
     return (
-        operator.n <= DENSE_UP_TO
+        operator.n <= LAPACK_COSTS.max_small
         or 4 * block_width(k) > operator.n - len(null)
-        or products_in_time_of_lapack(operator, k) < TYPICAL_PRODUCTS
+        or products_in_time_of_lapack(operator, k) < LAPACK_COSTS.typical_products
     )
 
 
@@ -78,5 +72,6 @@ def products_in_time_of_lapack(operator, k):
     n, width = operator.n, block_width(k)
     if not fits(dense_bytes(n)):
         return sys.maxsize
-    n_products = LAPACK_TIME * n**3 / (width * (len(operator.indices) + width // 2 * n))
+    multiplications = width * (len(operator.indices) + width // 2 * n)  # of one product
+    n_products = LAPACK_COSTS.multiplication * n**3 / multiplications
     return int(min(n_products, sys.maxsize))
