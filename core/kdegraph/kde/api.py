@@ -1,5 +1,6 @@
 """The public kernel sums: checks, choice of the method."""
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -87,6 +88,7 @@ def kernel_sum(
     sources = check_points(sources, "sources")
     if targets is not None:
         targets = check_points(targets, "targets", n_features=sources.shape[1])
+    weighted = weights is not None
     weights = check_weights(weights, len(sources))
     eps = check_eps(eps)
     check_choice(method, "method", METHODS)
@@ -95,16 +97,20 @@ def kernel_sum(
             f"method 'fgt' expands the Gaussian kernel only, got kernel {scaled.name!r}; "
             "use method='tree' or 'auto'"
         )
-    # With weights of at most 1 no product or sum leaves the range of doubles. Scaling by a power of
-    # two is exact.
-    exponent = np.frexp(max(weights.max(), -weights.min()))[1]
-    sums = _checked_sums(scaled, sources, targets, np.ldexp(weights, -exponent), eps, method)
+    if not weighted:
+        return _checked_sums(scaled, sources, targets, weights, eps, method)
+    # With weights less than 2 no product or sum leaves the range of doubles. Scaling by a power of
+    # two is exact. It is at most 2^1023; for numbers below the normal ones its inverse would be
+    # infinite, hence the division.
+    largest = max(weights.max(), -weights.min())
+    power = math.ldexp(1.0, math.frexp(largest)[1] - 1)
+    sums = _checked_sums(scaled, sources, targets, weights / power, eps, method)
     with np.errstate(over="ignore"):
-        return np.ldexp(sums, exponent)
+        return sums * power
 
 
 def _checked_sums(kernel, sources, targets, weights, eps, method):
-    """Kernel sums for checked arguments and weights of at most 1."""
+    """Kernel sums for checked arguments and weights less than 2."""
     if method == "direct":
         return direct_sums(kernel, sources, sources if targets is None else targets, weights)
     # Read-only arrays are of another type for compiled code, and all kernels would be compiled

@@ -39,7 +39,7 @@ class Tolerance(NamedTuple):
     own: float
 
 
-@jit(distinct=True, borrow=True)
+@jit(distinct=True, inline=True)
 def _local_coordinates(boxes, box, first, count, lattice, out):
     """Write the coordinates within a box, in [-1, 1], of `count` of its points from `first` on;
     return the number of vectors.
@@ -84,7 +84,7 @@ def _products(x, vectors, p, first, last, line, out):
 @jit(reassociate=True)
 def add_moments(begin, end, boxes, lattice, weights, p, moments):
     """Write the moments ``sum_j w_j T_a(u_j)`` of order p of the boxes begin, ..., end - 1."""
-    d = lattice.shape.size
+    order, start, stop, d = boxes.order, boxes.start, boxes.stop, lattice.shape.size
     half = (d + 1) // 2
     n_left, n_right = p**half, p ** (d - half)
     x, line = np.empty((d, CHEBYSHEV_BLOCK)), np.empty((p, CHEBYSHEV_BLOCK))
@@ -92,11 +92,11 @@ def add_moments(begin, end, boxes, lattice, weights, p, moments):
     left, right = np.empty((n_left, CHEBYSHEV_BLOCK)), np.empty((n_right, CHEBYSHEV_BLOCK))
     for box in range(begin, end):
         moments[box] = 0.0
-        for first in range(boxes.start[box], boxes.stop[box], CHEBYSHEV_BLOCK):
-            count = min(CHEBYSHEV_BLOCK, boxes.stop[box] - first)
+        for first in range(start[box], stop[box], CHEBYSHEV_BLOCK):
+            count = min(CHEBYSHEV_BLOCK, stop[box] - first)
             vectors = _local_coordinates(boxes, box, first, count, lattice, x)
             for k in range(count):
-                w[k] = weights[boxes.order[first + k]]
+                w[k] = weights[order[first + k]]
             for k in range(count, vectors * VECTOR_PLACES):
                 w[k] = 0.0
             _products(x, vectors, p, 0, half, line, left)
@@ -214,7 +214,7 @@ def evaluate(begin, end, boxes, lattice, p, local, errors, tolerance, sums, unce
     They are certain where the bounds of their errors, whose expansions of order 2 are `errors`, are
     within the `Tolerance`.
     """
-    d = lattice.shape.size
+    order, start, stop, d = boxes.order, boxes.start, boxes.stop, lattice.shape.size
     half = (d + 1) // 2
     n_left, n_right = p**half, p ** (d - half)
     x, line = np.empty((d, CHEBYSHEV_BLOCK)), np.empty((max(p, 2), CHEBYSHEV_BLOCK))
@@ -223,8 +223,8 @@ def evaluate(begin, end, boxes, lattice, p, local, errors, tolerance, sums, unce
     bound, corners = np.empty(CHEBYSHEV_BLOCK), np.empty((2**d, CHEBYSHEV_BLOCK))
     eps, slack = tolerance.eps, tolerance.slack
     for box in range(begin, end):
-        for first in range(boxes.start[box], boxes.stop[box], CHEBYSHEV_BLOCK):
-            count = min(CHEBYSHEV_BLOCK, boxes.stop[box] - first)
+        for first in range(start[box], stop[box], CHEBYSHEV_BLOCK):
+            count = min(CHEBYSHEV_BLOCK, stop[box] - first)
             vectors = _local_coordinates(boxes, box, first, count, lattice, x)
             _products(x, vectors, 2, 0, d, line, corners)
             bound[:] = 0.0
@@ -239,7 +239,7 @@ def evaluate(begin, end, boxes, lattice, p, local, errors, tolerance, sums, unce
                 for k in range(vectors * VECTOR_PLACES):
                     total[k] += u[k] * part[k]
             for k in range(count):
-                i = boxes.order[first + k]
+                i = order[first + k]
                 sums[i] = total[k]
                 # Written so that a bound that is not a number counts as uncertain.
                 uncertain[i] = not bound[k] <= eps * (total[k] - bound[k]) + slack

@@ -160,13 +160,13 @@ def _turned(points, center, axes):
 
 def _choose_width(kernel, sample, bounds, n, n_targets, eps):
     """The `Grid` of least estimated cost along the axes of a `sample` of `n` points."""
-    d = sample.shape[1]
+    d, inverse_sigma = sample.shape[1], kernel.inverse_sigma
     low, high = bounds
     # Python numbers: NumPy would take longer than all else where there are few points.
     sides = [above - below for below, above in zip(low.tolist(), high.tolist(), strict=True)]
     best = None
     for width in chebyshev.BOX_WIDTHS:
-        scale = kernel.inverse_sigma / width
+        scale = inverse_sigma / width
         shape = [max(-(-side * scale // 1.0), 1.0) for side in sides]
         n_boxes = math.prod(shape)
         order = chebyshev.least_order(width, d, SAFE_PART * eps)
@@ -216,7 +216,7 @@ def _active_boxes(sample, lattice, n):
     the boxes of a sample, and of half of the sample.
     """
     d = lattice.shape.size
-    whole, half = count_boxes(sample, lattice)
+    whole, half = count_boxes(sample, *lattice)
     if n > len(sample):
         whole = whole * (n / len(sample)) ** math.log2(whole / half)
     # Sources reach targets in boxes of their own.

@@ -82,14 +82,15 @@ def _locate(begin, end, points, chunk, lattice, box, count):
     """Write the boxes of the points begin, ..., end - 1 and count these; each chunk of points has
     counts of its own.
     """
+    origin, scale, shape = lattice
     number = np.empty(LOCATED_TOGETHER, np.int64)
     for first in range(begin, end, LOCATED_TOGETHER):
         size = min(LOCATED_TOGETHER, end - first)
         number[:] = 0
-        for c in range(lattice.shape.size):
-            low, n = lattice.origin[c], lattice.shape[c]
+        for c in range(shape.size):
+            low, n = origin[c], shape[c]
             for k in range(size):
-                place = int((points[first + k, c] - low) * lattice.scale)
+                place = int((points[first + k, c] - low) * scale)
                 number[k] = number[k] * n + min(place, n - 1)
         for k in range(size):
             box[first + k] = number[k]
@@ -127,15 +128,18 @@ def _list_points(begin, end, box, chunk, place, order):
 
 
 @jit
-def count_boxes(points, lattice):
-    """The number of boxes that hold points, and of those that hold every other one."""
-    shape = lattice.shape
+def count_boxes(points, origin, scale, shape):
+    """The number of boxes that hold points, and of those that hold every other one.
+
+    The arguments after `points` are the fields of a `Lattice`: it is called for every width that is
+    considered, and a call with a tuple takes twice as long.
+    """
     seen = np.zeros(shape.prod(), np.uint8)
     whole = half = 0
     for i in range(len(points)):
         number = 0
         for c in range(shape.size):
-            place = int((points[i, c] - lattice.origin[c]) * lattice.scale)
+            place = int((points[i, c] - origin[c]) * scale)
             number = number * shape[c] + min(place, shape[c] - 1)
         whole += seen[number] == 0
         if i % 2 == 0:

@@ -247,6 +247,7 @@ def _error_bounds(transform, masses, order):
     bounds = None
     for c in range(grid.lattice.shape.size):
         new = transform.translate(c, small, masses[c])
-        passed_on = 0 if bounds is None else transform.translate(c, majorants + small, bounds)
-        bounds = new + passed_on
+        if bounds is not None:
+            new += transform.translate(c, majorants + small, bounds)
+        bounds = new
     return bounds

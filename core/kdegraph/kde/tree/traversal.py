@@ -286,7 +286,7 @@ def _add_expansion(way, q, scale, targets, unit, sources, node, workspace, sums)
             taylor.add_source(weight, offset, q, indices, workspace.expansion, local)
 
 
-@jit(reassociate=True, borrow=True)
+@jit(reassociate=True, inline=True, borrow=True)
 def _add_direct(code, scale, targets, unit, sources, node, accuracy, values, sums):
     """Add the sum over all points of a node to every target of a unit.
 
@@ -346,7 +346,7 @@ def _lower_bound(code, scale, targets, unit, sources, accuracy, stack):
     return BELOW_ROUNDING * bound
 
 
-@jit(borrow=True)
+@jit(inline=True, borrow=True)
 def _push_children(code, scale, targets, unit, tree, node, stack, top):
     """Put the children of a node on the stack, the nearer one on top."""
     near, far = 2 * node + 1, 2 * node + 2
@@ -357,7 +357,7 @@ def _push_children(code, scale, targets, unit, tree, node, stack, top):
     stack[top + 1], stack[top + 2] = far, near
 
 
-@jit(borrow=True)
+@jit(inline=True, borrow=True)
 def _add_values(bound, code, scale, targets, i, sources, node, accuracy):
     """`bound` and the absolute contributions of the points of a node at the target i."""
     tree = sources.tree
