@@ -2,6 +2,7 @@
 and after a fork.
 """
 
+import contextvars
 import dataclasses
 import os
 import subprocess
@@ -250,6 +251,26 @@ def test_a_process_ends_while_threads_are_at_work():
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip() == "right"
     assert "Traceback" not in run.stderr
+
+
+def test_helpers_work_in_the_context_of_the_caller():
+    """So that NumPy's error state, which is part of it, holds in all threads."""
+    variable = contextvars.ContextVar("variable", default="none")
+    seen, together = set(), threading.Barrier(2)
+
+    def kernel(start, stop):
+        if start < 2:
+            together.wait(timeout=20)
+        seen.add(variable.get())
+
+    token = variable.set("the caller's")
+    kdegraph.set_num_threads(2)
+    try:
+        parallel.run(kernel, 8, chunk=1)
+    finally:
+        variable.reset(token)
+        kdegraph.set_num_threads(None)
+    assert seen == {"the caller's"}
 
 
 def test_the_caller_works_alone_where_the_pool_is_closing(monkeypatch):

@@ -1,6 +1,7 @@
 """The number of threads, and the pool of threads that all computations of the process share."""
 
 import contextlib
+import contextvars
 import os
 import threading
 from collections.abc import Callable
@@ -76,7 +77,9 @@ def set_num_threads(n: int | None) -> None:
 
 
 def call_helpers(function: Callable[[], Any], n_helpers: int) -> list[Future]:
-    """Ask `n_helpers` threads of the pool to call `function`.
+    """Ask `n_helpers` threads of the pool to call `function` in copies of the caller's context.
+
+    The context holds NumPy's error state, for example.
 
     Returns
     -------
@@ -91,7 +94,7 @@ def call_helpers(function: Callable[[], Any], n_helpers: int) -> list[Future]:
                 _pool = ThreadPoolExecutor(get_num_threads(), thread_name_prefix="kdegraph")
             pool = _pool
         for _ in range(n_helpers):
-            helpers.append(pool.submit(function))
+            helpers.append(pool.submit(contextvars.copy_context().run, function))
     return helpers
 
 
