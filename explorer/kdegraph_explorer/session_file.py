@@ -7,7 +7,7 @@ from .snapshot import Snapshot, checked, take
 
 FORMAT = "kdegraph explorer session"
 VERSION = 1
-ADVICE = "choose a file that Export > Session file has written"
+SESSION_ADVICE = "choose a file that Export > Session file has written"
 # As Python objects, small values take up to 30 times the memory that they take in a file, so they
 # are counted before.
 MAX_SESSION_BYTES = 256 * 2**20  # of a file, nearly all of them those of a data file
@@ -51,13 +51,13 @@ def read(session, content) -> Snapshot:
     ):
         if (found := sum(map(content.count, signs))) > limit:
             limited = f"{found:,} {what}, the limit is {limit:,}"
-            raise ValueError(f"the file is no session: it has {limited}; {ADVICE}")
+            raise ValueError(f"the file is no session: it has {limited}; {SESSION_ADVICE}")
     try:
         values = json.loads(content)
     except (ValueError, RecursionError):
-        raise ValueError(f"the file is no session: it is not JSON; {ADVICE}") from None
+        raise ValueError(f"the file is no session: it is not JSON; {SESSION_ADVICE}") from None
     if not isinstance(values, dict) or values.get("format") != FORMAT:
-        raise ValueError(f"the file is no session of the explorer; {ADVICE}")
+        raise ValueError(f"the file is no session of the explorer; {SESSION_ADVICE}")
     if values.get("version") != VERSION:
         found = quoted(values.get("version"))
         raise ValueError(

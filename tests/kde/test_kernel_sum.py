@@ -8,7 +8,7 @@ import oracle
 import pytest
 from kdegraph import Kernel, gauss_transform, kernel_sum
 from kdegraph.geometry.tree import build_tree
-from kdegraph.kde import METHODS
+from kdegraph.kde import KERNEL_SUM_METHODS
 from kdegraph.kde.dispatch import degrees_at, kernel_degrees
 from kdegraph.kde.grid import chebyshev
 from kdegraph.kde.grid.plan import choose_grid
@@ -17,8 +17,8 @@ from kdegraph.kde.tree.plan import choose_plan
 from kdegraph.kde.tree.sums import tree_sums
 
 EPS = (1e-1, 1e-3, 1e-6, 1e-9, 1e-12)
-SOLVERS = [("gaussian", m) for m in METHODS] + [
-    (k, m) for k in ("laplacian", "exponential") for m in METHODS if m != "fgt"
+SOLVERS = [("gaussian", m) for m in KERNEL_SUM_METHODS] + [
+    (k, m) for k in ("laplacian", "exponential") for m in KERNEL_SUM_METHODS if m != "fgt"
 ]
 
 
@@ -372,7 +372,7 @@ def test_translation_and_scale():
     )
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", KERNEL_SUM_METHODS)
 @pytest.mark.parametrize("offset", [1e9, 1e12])
 def test_huge_offsets(offset, method):
     """Points on the grid of the doubles around `offset`, a bandwidth of a few of its steps or
@@ -407,7 +407,7 @@ def test_small_problems(kernel, method):
     assert oracle.excess(got, X, Y, kernel, 0.5, 1e-7) <= 1
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", KERNEL_SUM_METHODS)
 def test_kinds_of_input(method):
     rng = np.random.default_rng(10)
     ints = rng.integers(-50, 50, size=(300, 3))
@@ -448,12 +448,12 @@ def test_distances_that_overflow(kernel, method):
 
 def test_gauss_transform_is_the_gaussian_kernel_sum():
     X = np.random.default_rng(0).normal(size=(300, 2))
-    for method in METHODS:
+    for method in KERNEL_SUM_METHODS:
         expected = kernel_sum(X, kernel="gaussian", sigma=0.3, eps=1e-4, method=method)
         assert np.array_equal(gauss_transform(X, sigma=0.3, eps=1e-4, method=method), expected)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", KERNEL_SUM_METHODS)
 def test_does_not_depend_on_threads(method):
     X = clusters(2, 3000, np.random.default_rng(1))
     default, results = kdegraph.get_num_threads(), []

@@ -11,7 +11,7 @@ from kdegraph.kde.direct import direct_sums
 from kdegraph.kde.dispatch import fast_sums
 from kdegraph.validation import check_choice, check_eps, check_points, check_weights
 
-METHODS = ("auto", "direct", "tree", "fgt")
+KERNEL_SUM_METHODS = ("auto", "direct", "tree", "fgt")
 
 # The absolute error that is allowed, for a sum of absolute weights of 1: a hundred times the
 # unit roundoff. Without it sums over far points would have to be exact to the last digit.
@@ -91,7 +91,7 @@ def kernel_sum(
     weighted = weights is not None
     weights = check_weights(weights, len(sources))
     eps = check_eps(eps)
-    check_choice(method, "method", METHODS)
+    check_choice(method, "method", KERNEL_SUM_METHODS)
     if method == "fgt" and scaled.name != "gaussian":
         raise ValueError(
             f"method 'fgt' expands the Gaussian kernel only, got kernel {scaled.name!r}; "

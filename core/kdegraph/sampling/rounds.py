@@ -18,7 +18,7 @@ MAX_ROUNDS = 100
 # tree.
 MAX_COARSE_POINTS = 512
 COARSE_LEVEL = 8
-N_EIGENVALUES = 20
+COARSE_EIGENVALUES = 20
 # Clusters that L is made for where the spectrum does not suggest a number.
 DEFAULT_CLUSTERS = 10
 
@@ -46,7 +46,7 @@ def suggest_n_rounds(kernel: Kernel, tree: Tree):
     for all have that on 14, 15 on 16, 30 on 18 at two and a half times the cost. What it adds to a
     fixed number are the rounds for data of many dimensions.
     """
-    values = coarse_eigenvalues(kernel, tree, N_EIGENVALUES)
+    values = coarse_eigenvalues(kernel, tree, COARSE_EIGENVALUES)
     if len(values) == 0:
         return MIN_ROUNDS
     k = suggest_n_clusters(values)

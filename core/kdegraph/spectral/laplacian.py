@@ -20,8 +20,8 @@ RADIUS_MARGIN = 1.05
 # Multiplications in one call of the product: at least about 0.15 ms of work, which is long beside
 # the call itself, and at most about 1 ms, so that threads end together and progress is reported
 # often.
-MIN_MULTIPLICATIONS = 1.5e6
-MAX_MULTIPLICATIONS = 1e7
+MIN_RANGE_MULTIPLICATIONS = 1.5e6
+MAX_RANGE_MULTIPLICATIONS = 1e7
 
 
 class NormalizedAdjacency:
@@ -108,7 +108,10 @@ class NormalizedAdjacency:
         number = block.dtype.type
         args = self.matrix(block.dtype), block, previous, number(alpha), number(shift), number(beta)
         per_row = block.shape[1] * (1 + len(self.indices) / self.n)
-        chunk = min(max(self.n / 32, MIN_MULTIPLICATIONS / per_row), MAX_MULTIPLICATIONS / per_row)
+        chunk = min(
+            max(self.n / 32, MIN_RANGE_MULTIPLICATIONS / per_row),
+            MAX_RANGE_MULTIPLICATIONS / per_row,
+        )
         parallel.run(step_rows, self.n, *args, chunk=int(chunk) + 1, progress=progress)
         return previous
 

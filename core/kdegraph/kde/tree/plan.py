@@ -42,7 +42,7 @@ PLAN_PAIRS = 60_000
 DIRECT = 0
 TRANSLATE = 1
 FIELD = 2
-SOURCES = 3
+ADD_SOURCES = 3
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def choose_way(n_targets, n_sources, has_moments, allowed, pair, order, costs):
 
     The ways are: `DIRECT`, all pairs of points; `TRANSLATE` the moments of the sources into the
     local expansion of the targets; evaluate the `FIELD` of the moments at every target; add the
-    `SOURCES` one by one to the local expansion. `has_moments` tells whether the sources have
+    `ADD_SOURCES` one by one to the local expansion. `has_moments` tells whether the sources have
     moments, `order` is the largest one of expansions.
 
     Returns
@@ -197,8 +197,10 @@ def choose_way(n_targets, n_sources, has_moments, allowed, pair, order, costs):
     d = pair.offset.size
     per_pair = TREE_COSTS.pair + TREE_COSTS.pair_per_dimension * d
     way, least_order, cost = DIRECT, 0, per_pair * n_targets * n_sources
-    for candidate in (TRANSLATE, FIELD, SOURCES):
-        if (candidate != SOURCES and not has_moments) or (candidate != FIELD and n_targets == 1):
+    for candidate in (TRANSLATE, FIELD, ADD_SOURCES):
+        if (candidate != ADD_SOURCES and not has_moments) or (
+            candidate != FIELD and n_targets == 1
+        ):
             continue
         by_order = costs.translation if candidate == TRANSLATE else costs.point
         times = 1 if candidate == TRANSLATE else n_targets if candidate == FIELD else n_sources
@@ -225,7 +227,7 @@ def _set_reach(way, pair):
             distance = max(distance - pair.target_half[c], 0.0)
         else:
             reach += pair.target_half[c]
-        if way == SOURCES:
+        if way == ADD_SOURCES:
             distance = max(distance - pair.source_half[c], 0.0)
         else:
             reach += pair.source_half[c]
