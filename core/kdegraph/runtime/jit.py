@@ -2,12 +2,17 @@
 
 import numba
 from numba.core.compiler import Compiler
+from numba.core.options import DefaultOptions
 
 from kdegraph.runtime import interrupts as _interrupts  # noqa: F401  it listens to the compiler
 from kdegraph.runtime.cache import keep_machine_code
 
 # Sums may be reordered, which vectorizes loops over them. NaN and infinity keep their meaning.
 _REASSOCIATE = {"reassoc", "contract", "nsz"}
+
+# The option of numba that leaves out its run time, which counts references, is not documented.
+# Kernels are right without it, too, only slower.
+_NO_REFERENCE_COUNTS = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 
 
 class _DistinctArrays(Compiler):
@@ -58,8 +63,9 @@ def jit(function=None, *, reassociate=False, distinct=False, inline=False, borro
         "fastmath": _REASSOCIATE if reassociate else {"contract"},
         "no_cfunc_wrapper": True,  # nobody calls kernels from C
         "forceinline": inline,
-        "_nrt": not borrow,  # the part of numba that counts references
     }
+    if borrow:
+        options |= _NO_REFERENCE_COUNTS
     if distinct:
         options["pipeline_class"] = _DistinctArrays
 
