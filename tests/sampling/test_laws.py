@@ -132,11 +132,12 @@ def test_law_of_many_vertices_with_few_draws(kernel, n_rounds):
     assert scipy.stats.kstest(p_values, "uniform").pvalue > 1e-4
 
 
-def test_consecutive_draws_are_independent():
+@pytest.mark.parametrize("name", ["rows", "rejection"])
+def test_consecutive_draws_are_independent(name):
     X = np.random.default_rng(0).normal(size=(50, 2))
     P = oracle.full_graph(X, "gaussian", 1.0)
     P /= P.sum(axis=1, keepdims=True)
-    neighbors = similarity_graph(X, sigma=1.0, n_rounds=4000, seed=3, sampler="rejection").neighbors
+    neighbors = similarity_graph(X, sigma=1.0, n_rounds=4000, seed=3, **SAMPLERS[name]).neighbors
     for lag in (1, 2, 5):
         same = neighbors[:, :-lag] == neighbors[:, lag:]
         expected = (P**2).sum(axis=1)
