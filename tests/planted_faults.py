@@ -168,7 +168,7 @@ FAULTS = (
         "core/kdegraph/validation.py",
         "if not np.isfinite(array).all():\n        row, column",
         "if np.isnan(array).any():\n        row, column",
-        "graph/test_graph.py",
+        "graph/test_adjacency.py",
     ),
     Fault(
         "a stale result is delivered",

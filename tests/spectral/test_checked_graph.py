@@ -48,6 +48,17 @@ def test_components_that_only_late_edges_join():
     assert not component.any()
 
 
+def test_components_that_only_an_edge_in_the_middle_of_its_rows_joins():
+    """Even and odd vertices, and one edge between them that is neither early nor last."""
+    n = 40
+    A = np.equal.outer(np.arange(n) % 2, np.arange(n) % 2).astype(float)
+    A[20, 21] = A[21, 20] = 1
+    A = sp.csr_array(A)
+    component, sizes = connected_components(A.indptr, A.indices)
+    assert sizes.tolist() == [n]
+    assert not component.any()
+
+
 @pytest.mark.parametrize("n_edges", [0, 45, 60, 1000])
 def test_breadth_first_order_goes_through_the_levels_of_every_component(n_edges):
     A = random_graph(100, n_edges, 1)
