@@ -51,7 +51,8 @@ RUNS = 5
 
 
 def cpu_time(function, *arguments, **options):
-    """Nanoseconds of processor time, the least of some runs."""
+    """Nanoseconds of processor time, the least of some runs; a run before them compiles."""
+    function(*arguments, **options)
     best = np.inf
     for _ in range(RUNS):
         start = time.process_time_ns()
@@ -118,17 +119,6 @@ def nearest_neighbors():
     report("neighbors: max_tree_dimension", largest, NEIGHBOR_COSTS.max_tree_dimension)
 
 
-def best_time(function):
-    """CPU nanoseconds of the fastest of some runs; a run before them compiles."""
-    function()
-    times = []
-    for _ in range(RUNS):
-        start = time.process_time_ns()
-        function()
-        times.append(time.process_time_ns() - start)
-    return min(times)
-
-
 def fit(rows, times):
     """The factors of the columns of `rows`, none of them negative, that reproduce the `times` with
     the least relative errors.
@@ -138,14 +128,14 @@ def fit(rows, times):
 
 
 def show(costs, measured):
-    """Print constants of `costs` beside the measured ones."""
+    """Report several constants of `costs`."""
     for name, value in measured.items():
-        click.echo(f"  {name:<28}{getattr(costs, name):>10.4g}{value:>10.4g}")
+        report(name, value, getattr(costs, name))
 
 
 def kernel_sums():
     """The constants that decide between direct sums, trees and grids."""
-    click.echo("direct sums" + " " * 20 + "used  measured")
+    click.echo("direct sums")
     show(DIRECT_COSTS, direct_constants())
     click.echo("expansions on the tree")
     for tensor, dimensions in ((True, (1, 2, 3)), (False, (4, 5))):
@@ -164,7 +154,7 @@ def direct_constants():
         X = np.random.default_rng(d).normal(size=(3000, d))
         ones, kernel = np.ones(len(X)), Kernel("gaussian", 1.0)
         rows.append([1, d])
-        times.append(best_time(lambda: direct_sums(kernel, X, X, ones)) / len(X) ** 2)  # noqa: B023
+        times.append(cpu_time(lambda: direct_sums(kernel, X, X, ones)) / len(X) ** 2)  # noqa: B023
     pair, per_dimension = fit(rows, times)
     return {"pair": pair, "pair_per_dimension": per_dimension}
 
@@ -198,11 +188,11 @@ def expansion_constants(tensor, dimensions):
             # A simplex also forms a product over the dimensions for each term.
             own = 0.0 if tensor else TREE_COSTS.term * d * n_terms
             rows.append([1, d, n_products])
-            times.append(best_time(lambda: _translate_often(*args)) / n - own)  # noqa: B023
+            times.append(cpu_time(lambda: _translate_often(*args)) / n - own)  # noqa: B023
             columns, sums = np.full((d, 160), 0.1), np.zeros(160)
             n = 10 + 20_000 // n_terms
             points = n, columns, local, indices, sums
-            nanoseconds = best_time(lambda: _evaluate_often(*points))  # noqa: B023
+            nanoseconds = cpu_time(lambda: _evaluate_often(*points))  # noqa: B023
             terms.append(nanoseconds / (n * 160 * n_terms))
     translation, per_dimension, product = fit(rows, times)
     return {
@@ -237,7 +227,7 @@ def point_constants():
                 expansions.evaluate(*args, p, moments, *outputs)  # noqa: B023
 
             rows.append([2, 2 * d, 2 * (p**d + 2**d)])
-            times.append(best_time(run) / n)
+            times.append(cpu_time(run) / n)
     point, per_dimension, term = fit(rows, times)
     return {"point": point, "point_per_dimension": per_dimension, "term": term}
 
@@ -259,7 +249,7 @@ def translation_constants():
                     expansions.translate(*args)  # noqa: B023
 
             rows.append([p ** (d + 1), p**2, 1])
-            times.append(best_time(run) / 20 / n_pairs)
+            times.append(cpu_time(run) / 20 / n_pairs)
     product, product_run, box_pair = fit(rows, times)
     return {"product": product, "product_run": product_run, "box_pair": box_pair}
 
@@ -278,7 +268,7 @@ def tree_ratios():
                 units = target_units(tree, kernel.inverse_sigma, plan.radius)  # noqa: B023
                 sums_at(kernel, sources, units, 1e-2)  # noqa: B023
 
-            yield d, name, plan.cost / best_time(run)
+            yield d, name, plan.cost / cpu_time(run)
 
 
 @click.command()

@@ -11,7 +11,7 @@ from ..pipeline import ALL_METHODS, FULL_UP_TO
 from .base import View, beside, card, figure_pane, low_row
 from .describe import clusters, spectra
 from .markup import Markup, Text, each
-from .plots import LinkedPlots
+from .plots import PLOTTED, LinkedPlots
 from .scores import score_rows, score_table, table_pane
 from .widgets import button
 
@@ -64,16 +64,7 @@ class CompareView(View):
             NOT_BUILT, css_classes=["kg-not-built"], styles=OVER_THE_MIDDLE, visible=False
         )
         self._body = self._lay_out()
-        self.follow(
-            self._update,
-            "shown",
-            "result",
-            "selection",
-            "horizontal",
-            "vertical",
-            "show_edges",
-            "edges",
-        )
+        self.follow(self._update, *PLOTTED)
 
     def _button(self, method):
         return button(

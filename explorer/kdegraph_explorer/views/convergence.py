@@ -16,7 +16,7 @@ from ..drawing.palette import METHOD
 from . import describe
 from .base import View, beside, card, figure_pane
 from .markup import Text
-from .plots import LinkedPlots
+from .plots import PLOTTED, LinkedPlots
 
 N_FOLLOWED = 6  # eigenvalues that are followed through the rounds
 DRAW_EVERY = 1.5  # seconds between two drawings of the curves; each takes HoloViews 0.1 s
@@ -107,16 +107,7 @@ class RoundsView(View):
         )
         self._note = Text(margin=(0, 12), height=18, stylesheets=[style_sheet("note")])
         self._body = self._lay_out()
-        self.follow(
-            self._update,
-            "shown",
-            "result",
-            "selection",
-            "horizontal",
-            "vertical",
-            "show_edges",
-            "edges",
-        )
+        self.follow(self._update, *PLOTTED)
 
     def _lay_out(self):
         graph = card(

@@ -14,7 +14,7 @@ from ..drawing.palette import BETWEEN, CLUSTER_COLORS
 from ..sources.painted import CANVAS, N_CLASSES, along, coordinates, unpack
 from .base import View, beside, card, figure_pane
 from .describe import clusters
-from .plots import LinkedPlots
+from .plots import PLOTTED, LinkedPlots
 from .widgets import DENSE, SMALL_TOGGLE, button
 
 ERASER_WIDTH = 2.5  # how far the eraser reaches, in spreads of the brush
@@ -46,16 +46,7 @@ class PaintView(View):
         self.tool, self.paint = tool_choice(), paint_choice()
         self.spread, self.amount = spread_slider(), amount_slider()
         self._body = self._lay_out()
-        self.follow(
-            self._result.update,
-            "shown",
-            "result",
-            "show_edges",
-            "edges",
-            "selection",
-            "horizontal",
-            "vertical",
-        )
+        self.follow(self._result.update, *PLOTTED)
         if self._source is not None:
             self._source.param.watch(lambda event: self._draw(), "points")
             self._draw()

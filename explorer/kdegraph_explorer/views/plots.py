@@ -19,6 +19,9 @@ NAME_WIDTH = 26
 EMPTY = "kg-empty"  # the class of a plot of which nothing has been painted yet
 DRAG = {"move": PanTool, "box": BoxSelectTool, "lasso": LassoSelectTool}
 
+# The parameters of the state that decide how `LinkedPlots` look.
+PLOTTED = ("shown", "result", "selection", "horizontal", "vertical", "show_edges", "edges")
+
 
 class LinkedPlots:
     """Plots that share their window and the selection, painted in a thread.

@@ -5,7 +5,7 @@ from functools import partial
 from ..pipeline import METHODS
 from .base import View, beside, card, figure_pane
 from .describe import clusters
-from .plots import LinkedPlots
+from .plots import PLOTTED, LinkedPlots
 
 GRAPH_SENTENCES = {
     "kde": "edges sampled in proportion to the Gaussian kernel",
@@ -38,17 +38,7 @@ class PointsView(View):
             ),
             min_height=240,
         )
-        self.follow(
-            self._plots.update,
-            "shown",
-            "horizontal",
-            "vertical",
-            "result",
-            "early",
-            "show_edges",
-            "edges",
-            "selection",
-        )
+        self.follow(self._plots.update, *PLOTTED, "early")
 
     def figures(self):
         """See `View.figures`."""
