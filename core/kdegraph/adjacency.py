@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from kdegraph.geometry.kernels import exp_neg, exponents_to
+from kdegraph.geometry.local_scale import LocalScale, rescale_to
 from kdegraph.geometry.ranks import add_ranks
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
@@ -51,7 +52,7 @@ class EdgeLaw(NamedTuple):
 
     Attributes
     ----------
-    code, inverse_sigma : int, float
+    code, inverse_sigma, local : int, float, LocalScale
         The kernel.
     points : (n, d) float64
         In the tree's order.
@@ -65,6 +66,7 @@ class EdgeLaw(NamedTuple):
 
     code: int
     inverse_sigma: float
+    local: LocalScale
     points: np.ndarray
     inverse_degrees: np.ndarray
     n_rounds: int
@@ -102,8 +104,9 @@ class RowWorkspace(NamedTuple):
         The same, sorted by the original numbers.
     start, size : int64
         Where each row starts among the entries found, and how many different ones it has.
-    own : (d + 1, capacity) float64
-        For each entry the coordinates of its row's vertex, and the inverse degree of that.
+    own : (d + 3, capacity) float64
+        For each entry the coordinates of its row's vertex, the inverse degree of that, and where
+        bandwidths differ its factor and its shift.
     probability, miss, power : float64
         For the probabilities of the edges.
     """
@@ -149,8 +152,9 @@ def weighted_adjacency(kernel, tree, degrees, neighbors, independent, *, progres
     with np.errstate(divide="ignore"):
         inverse_degrees = 1.0 / degrees
     law = EdgeLaw(
-        kernel.code, kernel.inverse_sigma, tree.points, inverse_degrees, n_rounds, bool(independent)
-    )
+        kernel.code, kernel.inverse_sigma, kernel.local, tree.points, inverse_degrees, n_rounds,
+        bool(independent),
+    )  # fmt: skip
     # Rows are joined in the tree's order, where neighbors are near in memory. Only finished rows
     # are put into the order of the original points.
     most = n * n_rounds + drawn.incoming.size
@@ -229,7 +233,7 @@ def _allocate_workspace(n_entries, dimension):
         np.empty(size, np.int32),
         np.empty(ENTRIES_TOGETHER + 1, np.int64),
         np.empty(ENTRIES_TOGETHER, np.int64),
-        np.empty((dimension + 1, size)),
+        np.empty((dimension + 3, size)),
         np.empty(size),
         np.empty(size),
         np.empty(size),
@@ -262,7 +266,7 @@ def _join_rows(begin, end, drawn, law, order, longest, rows):
         )
         _copy(number[:size], rows.indices[place : place + size])
         _note_rows(first, last, work.size, order, place, rows.begin, rows.n_entries)
-        _repeat(first, last, work.size, law.points, law.inverse_degrees, work.own)
+        _repeat(first, last, work.size, law, work.own)
         _weigh_edges(law, columns[:size], work, rows.values[place : place + size])
         place, first = place + size, last
 
@@ -356,19 +360,26 @@ def _compact(n_rows, starts, sorted_found, sorted_number, columns, numbers, size
 
 
 @jit(distinct=True)
-def _repeat(first, last, sizes, points, inverse_degrees, own):
-    """Write the coordinates and the inverse degree of each vertex to `own`, once for each of its
-    neighbors.
-    """
-    d = points.shape[1]
-    for c in range(d + 1):
-        out, begin = own[c], 0
-        for i in range(first, last):
-            x = points[i, c] if c < d else inverse_degrees[i]
-            part = out[begin : begin + -(-sizes[i - first] // ENTRY_VECTOR) * ENTRY_VECTOR]
-            for k in range(part.size):
-                part[k] = x
-            begin += sizes[i - first]
+def _repeat(first, last, sizes, law, own):
+    """Write what belongs to each vertex to `own`, once for each of its neighbors."""
+    points, d = law.points, law.points.shape[1]
+    for c in range(d):
+        _repeat_column(first, last, sizes, points[:, c], own[c])
+    _repeat_column(first, last, sizes, law.inverse_degrees, own[d])
+    if law.local.factor.size:
+        _repeat_column(first, last, sizes, law.local.factor, own[d + 1])
+        _repeat_column(first, last, sizes, law.local.shift, own[d + 2])
+
+
+@jit(distinct=True, inline=True)
+def _repeat_column(first, last, sizes, values, out):
+    begin = 0
+    for i in range(first, last):
+        x = values[i]
+        part = out[begin : begin + -(-sizes[i - first] // ENTRY_VECTOR) * ENTRY_VECTOR]
+        for k in range(part.size):
+            part[k] = x
+        begin += sizes[i - first]
 
 
 @jit(distinct=True)
@@ -406,6 +417,8 @@ def _weigh_edges(law, columns, work, out):
     d = law.points.shape[1]
     probability = work.probability[:n]
     exponents_to(law.code, law.inverse_sigma, work.own, law.points, columns, out)
+    if law.local.factor.size:
+        rescale_to(work.own[d + 1], work.own[d + 2], law.local, columns, out)
     for m in range(n):
         out[m] = exp_neg(out[m])
     # Of independent draws, neither end draws the other in any of the rounds with the probability of

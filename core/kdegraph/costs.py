@@ -41,6 +41,8 @@ class TreeCosts(NamedTuple):
         less.
     visit, visit_per_dimension : float
         A pair of nodes that is looked at, for the bound and for the sum.
+    local_visit, local_visit_per_dimension : float
+        A node that is looked at where every point has a bandwidth of its own.
     pair, pair_per_dimension : float
         A kernel value between two nodes; loops over few points cost more than in the direct sum.
     tensor_product, simplex_product : float
@@ -57,6 +59,8 @@ class TreeCosts(NamedTuple):
     least_alternative_per_point_dimension: float = 800.0
     visit: float = 120.0
     visit_per_dimension: float = 24.0
+    local_visit: float = 20.0
+    local_visit_per_dimension: float = 3.0
     pair: float = 1.2
     pair_per_dimension: float = 0.35
     tensor_product: float = 0.3

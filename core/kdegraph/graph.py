@@ -11,8 +11,7 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.adjacency import weighted_adjacency
-from kdegraph.bandwidth import estimate_sigma
-from kdegraph.geometry.kernels import CODES, Kernel
+from kdegraph.geometry.kernels import CODES
 from kdegraph.geometry.tree import build_tree
 from kdegraph.graph_files import read_graph, write_graph
 from kdegraph.kde.dispatch import kernel_degrees
@@ -24,7 +23,15 @@ from kdegraph.sampling import recursive, rows
 from kdegraph.sampling.choice import choose_sampler
 from kdegraph.sampling.rejection import sampler as rejection
 from kdegraph.sampling.rounds import suggest_n_rounds
-from kdegraph.validation import check_choice, check_count, check_eps, check_points, check_seed
+from kdegraph.scaled_kernel import check_sigma, resolve_bandwidth, tree_kernel
+from kdegraph.validation import (
+    check_choice,
+    check_count,
+    check_eps,
+    check_fraction,
+    check_points,
+    check_seed,
+)
 
 SAMPLERS = ("auto", "recursive", "rejection", "rows")
 DRAWS = ("stratified", "independent")
@@ -48,8 +55,8 @@ class SimilarityGraph:
         ``g(x_i) - 1``, the degrees in the fully connected graph, to the relative error `eps`.
     neighbors : (n, L) int32
         The sampled neighbors of every vertex, with repetitions; -1 for an isolated vertex.
-    sigma : float
-        Bandwidth that was used.
+    sigma : float or (n,) float64
+        Bandwidth that was used, or that of every point.
     kernel : str
     n_rounds : int
         The paper's L.
@@ -64,6 +71,11 @@ class SimilarityGraph:
         Relative error of the kernel sums.
     timings : dict
         Seconds per stage.
+    alpha : float
+        How far densities are divided out of the kernel.
+    densities : (n,) float64 or None
+        The densities that were divided out, ``g(x_i)`` to the relative error `eps`; None for an
+        `alpha` of 0.
     points : (n, d) float64 or None
         The points, not copied.
     order : (n,) int32 or None
@@ -86,7 +98,7 @@ class SimilarityGraph:
     adjacency: scipy.sparse.csr_array
     kernel_degrees: NDArray[np.float64]
     neighbors: NDArray[np.int32]
-    sigma: float
+    sigma: float | NDArray[np.float64]
     kernel: str
     n_rounds: int
     seed: int
@@ -95,6 +107,8 @@ class SimilarityGraph:
     weighting: str
     eps: float
     timings: dict[str, float] = field(default_factory=dict)
+    alpha: float = 0.0
+    densities: NDArray[np.float64] | None = None
     points: NDArray[np.float64] | None = None
     order: NDArray[np.int32] | None = None
 
@@ -175,7 +189,9 @@ class SimilarityGraph:
 def similarity_graph(
     X: ArrayLike,
     *,
-    sigma: float | str = "auto",
+    sigma: float | str | ArrayLike = "auto",
+    perplexity: float | None = None,
+    alpha: float = 0.0,
     kernel: str = "gaussian",
     n_rounds: int | str = "auto",
     sampler: str = "auto",
@@ -196,13 +212,22 @@ def similarity_graph(
     ----------
     X : (n, d) array_like
         Points, finite; not copied when C-contiguous float64.
-    sigma : float or "auto"
-        Bandwidth, in the units of the points; "auto" is `estimate_sigma`.
+    sigma : float, "auto", "local" or (n,) array_like
+        Bandwidth, in the units of the points; "auto" is `estimate_sigma`. An array gives every
+        point a bandwidth of its own, "local" is `local_bandwidths`; the kernel between two points
+        then has the bandwidth ``sqrt(sigma_i sigma_j)`` (Zelnik-Manor and Perona, 2004).
+    perplexity : float, optional
+        Effective number of neighbors within the bandwidth of a point, for ``sigma="local"``: see
+        `local_bandwidths`.
+    alpha : float
+        From 0 to 1: the kernel is divided by ``(g_i g_j) ** alpha``, with the kernel sum ``g_i`` at
+        each point, itself included, so that dense regions do not dominate (Coifman and Lafon,
+        2006).
     kernel : {"gaussian", "laplacian", "exponential"}
         See `Kernel`.
     n_rounds : int or "auto"
         The paper's L, at least 1; "auto" is `suggest_n_rounds`: 10 to 100, for eigenvalues within
-        about 10% of the full graph's.
+        about 10% of the full graph's, and 30 for local bandwidths.
     sampler : {"auto", "recursive", "rejection", "rows"}
         "recursive" is Algorithm 1 through `kde`. The other two draw from the exact law:
         "rejection" by proposals from a tree, "rows" from full rows of the kernel matrix in O(n^2
@@ -252,6 +277,11 @@ def similarity_graph(
     P. Macgregor and H. Sun, "Fast approximation of similarity graphs with kernel density
     estimation", NeurIPS 2023.
 
+    L. Zelnik-Manor and P. Perona, "Self-tuning spectral clustering", NIPS 2004.
+
+    R. R. Coifman and S. Lafon, "Diffusion maps", Applied and Computational Harmonic Analysis 21
+    (2006).
+
     Examples
     --------
     >>> import kdegraph, numpy as np
@@ -263,7 +293,8 @@ def similarity_graph(
     True
     """
     X = check_points(X)
-    sigma, n_rounds = _check_automatic(sigma, "sigma"), _check_automatic(n_rounds, "n_rounds")
+    sigma, n_rounds = check_sigma(sigma, len(X)), _check_automatic(n_rounds, "n_rounds")
+    alpha = check_fraction(alpha, "alpha")
     check_choice(sampler, "sampler", SAMPLERS)
     check_choice(draws, "draws", DRAWS)
     check_choice(weighting, "weighting", WEIGHTINGS)
@@ -275,16 +306,26 @@ def similarity_graph(
     if sampler == "auto" and not (isinstance(kde, str) and kde == "auto"):
         sampler = "recursive"
     check_choice(kernel, "kernel", tuple(CODES))
+    if sampler == "recursive" and (alpha > 0 or not isinstance(sigma, float) and sigma != "auto"):
+        raise ValueError(
+            "the recursive sampler asks its solver for kernel sums with one bandwidth; take one "
+            "sigma and alpha=0, or sampler='auto'"
+        )
     stages = StageTimer(progress)
     reuse_freed_memory()
-    if sigma == "auto":
+    if isinstance(sigma, str):
         stages.enter("bandwidth")
-    bandwidth = estimate_sigma(X, seed=0) if isinstance(sigma, str) else sigma
-    scaled = Kernel(kernel, bandwidth)
+    bandwidth = resolve_bandwidth(X, sigma, perplexity)
 
     stages.enter("tree")
     leaf_size = recursive.LEAF if sampler == "recursive" else LEAF_SIZE
     tree = build_tree(X, leaf_size, progress=stages.progress)
+    scaled, densities = tree_kernel(kernel, bandwidth, tree), None
+    if alpha > 0:
+        stages.enter("densities")
+        sums = 1.0 + kernel_degrees(scaled, tree, eps, progress=stages.progress)
+        densities = _by_vertex(sums, tree)
+        scaled = tree_kernel(kernel, bandwidth, tree, density=densities, alpha=alpha)
     L = suggest_n_rounds(scaled, tree) if isinstance(n_rounds, str) else n_rounds
 
     if sampler == "recursive":
@@ -301,15 +342,13 @@ def similarity_graph(
     adjacency = weighted_adjacency(
         scaled, tree, degrees, neighbors, independent, progress=stages.progress
     )
-    by_vertex = np.empty(len(X))
-    by_vertex[tree.order] = degrees
     stages.leave()
     return SimilarityGraph(
         adjacency=adjacency,
-        kernel_degrees=by_vertex,
+        kernel_degrees=_by_vertex(degrees, tree),
         neighbors=tree.original(neighbors),
-        sigma=scaled.sigma,
-        kernel=scaled.name,
+        sigma=bandwidth,
+        kernel=kernel,
         n_rounds=L,
         seed=seed,
         sampler=sampler,
@@ -317,6 +356,8 @@ def similarity_graph(
         weighting=weighting,
         eps=eps,
         timings=stages.timings,
+        alpha=alpha,
+        densities=densities,
         points=X,
         order=tree.order.astype(np.int32),
     )
@@ -340,6 +381,13 @@ def _draw_exactly(kernel, tree, eps, n_rounds, seed, sampler, stages):
             kernel, tree, degrees, n_rounds, seed, groups=groups, progress=stages.progress
         )
     return sampler, neighbors, degrees
+
+
+def _by_vertex(values, tree):
+    """Values in the order of the tree, in that of the original points."""
+    out = np.empty(values.size)
+    out[tree.order] = values
+    return out
 
 
 def _default_eps(n):

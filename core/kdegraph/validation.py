@@ -20,6 +20,7 @@ __all__ = [
     "check_choice",
     "check_count",
     "check_eps",
+    "check_fraction",
     "check_points",
     "check_positive",
     "check_seed",
@@ -163,6 +164,15 @@ def check_weights(weights: Any, n: int) -> NDArray[np.float64]:
             f"weights must be finite, but weights[{index}] is {array[index]} (NaN or infinity)"
         )
     return array
+
+
+def check_fraction(value: Any, name: str) -> float:
+    """Return `value` as a float from 0 to 1, both included."""
+    if isinstance(value, (str, bytes, bool)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number from 0 to 1, got {value!r}")
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name} must lie in [0, 1], got {value!r}")
+    return float(value)
 
 
 def check_eps(eps: Any) -> float:

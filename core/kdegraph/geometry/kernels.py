@@ -5,7 +5,7 @@ samplers agree on which points cannot be reached.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numba
 import numpy as np
@@ -14,6 +14,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import ArrayLike, NDArray
 
+from kdegraph.geometry.local_scale import ONE_BANDWIDTH, LocalScale, local_scale
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.validation import check_choice, check_points, check_positive
@@ -40,6 +41,8 @@ class Kernel:
         ``exp(-||x - y||_2 / sigma)``.
     sigma : float
         Bandwidth, in the units of the points, positive and finite.
+    local : LocalScale, optional
+        How the bandwidths of the points of a tree differ from `sigma`. By default they do not.
 
     Raises
     ------
@@ -61,6 +64,7 @@ class Kernel:
 
     name: str
     sigma: float
+    local: LocalScale = field(default=ONE_BANDWIDTH, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_choice(self.name, "kernel", tuple(CODES))
@@ -92,7 +96,7 @@ class Kernel:
         return min(1.0 / self.sigma, largest) if self.sigma > 5e-309 else largest
 
     def pairwise(self, targets: ArrayLike, sources: ArrayLike) -> NDArray[np.float64]:
-        """The matrix of kernel values between two sets of points.
+        """The matrix of kernel values between two sets of points, with the bandwidth `sigma`.
 
         Parameters
         ----------
@@ -125,6 +129,31 @@ class Kernel:
                 fill_values, len(targets), self.code, self.inverse_sigma, targets, columns, values
             )
         return values
+
+
+def local_kernel(name: str, bandwidths, tree, shift=None) -> Kernel:
+    """The kernel with a bandwidth for each point of `tree`.
+
+    Parameters
+    ----------
+    name : str
+    bandwidths : (n,) float64
+        In the order of the tree.
+    tree : Tree
+    shift : (n,) float64, optional
+        What is added to exponents, see `LocalScale`.
+
+    Returns
+    -------
+    Kernel
+        Its `sigma` is the reference: the middle of the bandwidths on a logarithmic scale.
+    """
+    reference = float(np.sqrt(bandwidths.min()) * np.sqrt(bandwidths.max()))
+    factor = reference / bandwidths
+    if name != "gaussian":
+        factor = np.sqrt(factor)
+    shift = np.zeros(factor.size) if shift is None else shift
+    return Kernel(name, reference, local_scale(factor, shift, tree))
 
 
 if numba.config.DISABLE_JIT:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from kdegraph.costs import DIRECT_COSTS
 from kdegraph.geometry.kernels import Kernel, exp_neg, exponents
+from kdegraph.geometry.local_scale import LocalScale, factor_and_shift, rescale_row
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 
@@ -22,22 +23,32 @@ def direct_sums(
     *,
     columns: NDArray[np.float64] | None = None,
     skip: NDArray[np.int64] | None = None,
+    target_local: LocalScale | None = None,
     progress=None,
 ) -> NDArray[np.float64]:
     """Exact sums ``sum_j weights[j] k(targets[i], sources[j])``, (m,), in O(m n d).
 
     The arguments are checked already. Target i leaves out source ``skip[i]``. `columns` are the
-    `sources` transposed, if they are known.
+    `sources` transposed, if they are known. Where bandwidths differ, ``kernel.local`` has those of
+    the sources, and `target_local` those of the targets; without it, target i has the bandwidth of
+    source ``skip[i]``.
     """
     sums = np.zeros(len(targets))
     skip = np.full(len(targets), -1) if skip is None else skip
     columns = np.ascontiguousarray(sources.T) if columns is None else columns
+    local = kernel.local
+    if target_local is None:
+        target_local = local._replace(factor=local.factor[skip], shift=local.shift[skip]) if (
+            local.is_local
+        ) else local
     serial = len(targets) * len(sources) <= DIRECT_COSTS.serial_pairs
     parallel.run(
         _direct_range,
         len(targets),
         kernel.code,
         kernel.inverse_sigma,
+        local,
+        target_local,
         columns,
         targets,
         weights,
@@ -50,29 +61,27 @@ def direct_sums(
 
 
 @jit(reassociate=True)
-def _direct_range(begin, end, code, scale, columns, targets, weights, skip, sums):
+def _direct_range(
+    begin, end, code, scale, local, target_local, columns, targets, weights, skip, sums
+):  # fmt: skip
     """Add the sums at targets[begin:end] to `sums`."""
     buffer = np.empty(SOURCE_BLOCK)
     for start in range(0, columns.shape[1], SOURCE_BLOCK):
         stop = min(start + SOURCE_BLOCK, columns.shape[1])
         for i in range(begin, end):
-            first = start
+            out = buffer[: stop - start]
+            exponents(code, scale, targets[i], columns, start, stop, out)
+            factor, shift = factor_and_shift(target_local, i)
+            rescale_row(factor, shift, local, start, out)
             if start <= skip[i] < stop:
-                sums[i] += _block_sum(
-                    code, scale, targets[i], columns, weights, start, skip[i], buffer
-                )
-                first = skip[i] + 1
-            sums[i] += _block_sum(code, scale, targets[i], columns, weights, first, stop, buffer)
+                out[skip[i] - start] = np.inf
+            sums[i] += _weighted_sum(weights[start:stop], out)
 
 
 @jit(reassociate=True, borrow=True)
-def _block_sum(code, scale, y, columns, weights, start, stop, buffer):
-    """The sum over the sources start, ..., stop - 1 at the point `y`; `buffer` takes their
-    exponents.
-    """
-    exponents(code, scale, y, columns, start, stop, buffer)
-    w = weights[start:stop]
+def _weighted_sum(weights, exponents):
+    """The sum of the kernel values of these exponents."""
     total = 0.0
-    for j in range(stop - start):
-        total += w[j] * exp_neg(buffer[j])
+    for j in range(weights.size):
+        total += weights[j] * exp_neg(exponents[j])
     return total

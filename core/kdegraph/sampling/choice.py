@@ -2,6 +2,7 @@
 
 from kdegraph.costs import SAMPLER_CHOICE
 from kdegraph.geometry.boxes import box_distances
+from kdegraph.geometry.local_scale import rescaled_bounds
 from kdegraph.kde.dispatch import Direct, choose_for_degrees
 from kdegraph.sampling import rows
 from kdegraph.sampling.rejection import sampler as rejection
@@ -55,6 +56,7 @@ def _choose_for_few_points(kernel, tree, rows_cost):
     """
     if rows_cost <= SAMPLER_CHOICE.small_rows:
         return "rows"
-    _, widest = box_distances(kernel.code, kernel.inverse_sigma, tree, 0, tree, 0)
+    least, widest = box_distances(kernel.code, kernel.inverse_sigma, tree, 0, tree, 0)
+    _, widest = rescaled_bounds(kernel.local, 0, kernel.local, 0, least, widest)
     near = widest <= SAMPLER_CHOICE.extent ** (1 / (tree.points.shape[1] + 0.5))
     return "rejection" if near else "rows"

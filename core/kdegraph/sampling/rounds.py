@@ -21,6 +21,8 @@ COARSE_LEVEL = 8
 COARSE_EIGENVALUES = 20
 # Clusters that L is made for where the spectrum does not suggest a number.
 DEFAULT_CLUSTERS = 10
+# Rounds where every point has a bandwidth of its own.
+LOCAL_ROUNDS = 30
 
 
 def suggest_n_rounds(kernel: Kernel, tree: Tree):
@@ -46,6 +48,8 @@ def suggest_n_rounds(kernel: Kernel, tree: Tree):
     for all have that on 14, 15 on 16, 30 on 18 at two and a half times the cost. What it adds to a
     fixed number are the rounds for data of many dimensions.
     """
+    if kernel.local.is_local:
+        return LOCAL_ROUNDS
     values = coarse_eigenvalues(kernel, tree, COARSE_EIGENVALUES)
     if len(values) == 0:
         return MIN_ROUNDS

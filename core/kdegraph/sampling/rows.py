@@ -8,6 +8,7 @@ import numpy as np
 
 from kdegraph.costs import ROW_COSTS
 from kdegraph.geometry.kernels import EXPONENTIAL, LAPLACIAN, UNDERFLOW, exp_neg, exponents
+from kdegraph.geometry.local_scale import LocalScale, factor_and_shift, rescale_row
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.random import stream, uniform
@@ -34,6 +35,8 @@ class RowSources(NamedTuple):
 
     Attributes
     ----------
+    local : LocalScale
+        Their bandwidths.
     points, columns : (n, d) and (d, n) float64
     order : (n,) int64
         Original numbers, which choose the random streams.
@@ -42,6 +45,7 @@ class RowSources(NamedTuple):
         distances do not come from inner products.
     """
 
+    local: LocalScale
     points: np.ndarray
     columns: np.ndarray
     order: np.ndarray
@@ -72,13 +76,15 @@ def uses_products(kernel, tree, eps):
     rounding of coordinates changes a squared distance by at most 16 u R^2, that of two squared
     norms and twice an inner product by 4 d u R^2, and that of their sum by 12 u R^2. The square
     root of the exponential kernel turns an error e for points that are near each other into
-    sqrt(e).
+    sqrt(e). With bandwidths of their own, points may be closer to each other at the scale of theirs,
+    and the exponent has so many times the error.
     """
     d, radius = tree.points.shape[1], tree.radii(kernel.inverse_sigma)[0]
     if d < MIN_PRODUCT_DIMENSION or kernel.code == LAPLACIAN or radius > MAX_PRODUCT_RADIUS:
         return False
     error = 4 * (d + 7) * UNIT_ROUNDOFF * radius**2
-    return bool((np.sqrt(error) if kernel.code == EXPONENTIAL else error) <= eps / 2)
+    error = np.sqrt(error) if kernel.code == EXPONENTIAL else error
+    return bool(error * kernel.local.largest_factor**2 <= eps / 2)
 
 
 def draw_neighbors(kernel, tree, n_rounds, seed, eps, *, stop=None, progress=None):
@@ -111,7 +117,7 @@ def draw_neighbors(kernel, tree, n_rounds, seed, eps, *, stop=None, progress=Non
         scaled = (tree.points - middle) * kernel.inverse_sigma
         norms = (scaled**2).sum(axis=1)
         together, tile = PRODUCT_ROWS_TOGETHER, CACHED_PRODUCT_COORDINATES // d
-    sources = RowSources(tree.points, tree.columns, tree.order, scaled, norms)
+    sources = RowSources(kernel.local, tree.points, tree.columns, tree.order, scaled, norms)
     # A chunk is a number of whole groups of rows, so that the matrix products are the same for any
     # number of threads.
     chunk = together * max(1, 500_000 // (n * together))
@@ -158,10 +164,28 @@ def _fill_exponents(code, inverse_sigma, sources, first, last, tile, values):
             _exponents_by_products(
                 code, first, last, start, stop, sources.scaled, sources.norms, values
             )
+            for i in range(first, last):
+                _rescale(sources.local, i, start, values[i - first, start:stop])
             continue
         for i in range(first, last):
-            out = values[i - first, start:stop]
-            exponents(code, inverse_sigma, sources.points[i], sources.columns, start, stop, out)
+            _row_exponents(code, inverse_sigma, sources, i, start, stop, values[i - first])
+
+
+@jit
+def _row_exponents(code, inverse_sigma, sources, i, start, stop, row):
+    """Write the exponents between the target i and the sources start ... stop - 1 to their place in
+    `row`.
+    """
+    out = row[start:stop]
+    exponents(code, inverse_sigma, sources.points[i], sources.columns, start, stop, out)
+    _rescale(sources.local, i, start, out)
+
+
+@jit
+def _rescale(local, i, start, out):
+    """Rescale the exponents between the target i and the sources from `start` on."""
+    factor, shift = factor_and_shift(local, i)
+    rescale_row(factor, shift, local, start, out)
 
 
 @jit
@@ -171,7 +195,7 @@ def _least_exponent(code, inverse_sigma, sources, i, row):
     least = _minimum(row)
     if least > UNDERFLOW - 1.0 and sources.norms.size:
         # At the edge of what counts as reachable all solvers have to agree: as they compute it.
-        exponents(code, inverse_sigma, sources.points[i], sources.columns, 0, row.size, row)
+        _row_exponents(code, inverse_sigma, sources, i, 0, row.size, row)
         row[i] = np.inf
         least = _minimum(row)
     return least
