@@ -41,8 +41,6 @@ class TreeCosts(NamedTuple):
         less.
     visit, visit_per_dimension : float
         A pair of nodes that is looked at, for the bound and for the sum.
-    local_visit, local_visit_per_dimension : float
-        A node that is looked at where every point has a bandwidth of its own.
     pair, pair_per_dimension : float
         A kernel value between two nodes; loops over few points cost more than in the direct sum.
     tensor_product, simplex_product : float
@@ -59,8 +57,6 @@ class TreeCosts(NamedTuple):
     least_alternative_per_point_dimension: float = 800.0
     visit: float = 120.0
     visit_per_dimension: float = 24.0
-    local_visit: float = 20.0
-    local_visit_per_dimension: float = 3.0
     pair: float = 1.2
     pair_per_dimension: float = 0.35
     tensor_product: float = 0.3
@@ -154,6 +150,29 @@ class RowCosts(NamedTuple):
     draw: float = 35.0
 
 
+class NearCosts(NamedTuple):
+    """Sampling from the near sources of each leaf, `kdegraph.sampling.near`.
+
+    Attributes
+    ----------
+    set_up : float
+        Every call.
+    visit, visit_per_dimension : float
+        A node that is looked at for the lists of a leaf.
+    pair, pair_per_dimension : float
+        A kernel value and its part in the running sum.
+    draw : float
+        A draw from a finished row.
+    """
+
+    set_up: float = 1e5
+    visit: float = 15.0
+    visit_per_dimension: float = 3.0
+    pair: float = 1.8
+    pair_per_dimension: float = 0.3
+    draw: float = 40.0
+
+
 class RejectionCosts(NamedTuple):
     """Sampling by rejection without the kernel degrees, `kdegraph.sampling.rejection`.
 
@@ -216,6 +235,7 @@ class SamplerChoice(NamedTuple):
 
 
 ROW_COSTS = RowCosts()
+NEAR_COSTS = NearCosts()
 REJECTION_COSTS = RejectionCosts()
 SAMPLER_CHOICE = SamplerChoice()
 

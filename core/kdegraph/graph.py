@@ -19,7 +19,7 @@ from kdegraph.kde.solvers import make_solver
 from kdegraph.runtime.memory import reuse_freed_memory
 from kdegraph.runtime.progress import StageTimer
 from kdegraph.runtime.responsive import responsive
-from kdegraph.sampling import recursive, rows
+from kdegraph.sampling import near, recursive, rows
 from kdegraph.sampling.choice import choose_sampler
 from kdegraph.sampling.rejection import sampler as rejection
 from kdegraph.sampling.rounds import suggest_n_rounds
@@ -33,7 +33,7 @@ from kdegraph.validation import (
     check_seed,
 )
 
-SAMPLERS = ("auto", "recursive", "rejection", "rows")
+SAMPLERS = ("auto", "near", "recursive", "rejection", "rows")
 DRAWS = ("stratified", "independent")
 WEIGHTINGS = ("inclusion", "paper")
 MAX_ROUNDS_ALLOWED = 2**20
@@ -306,10 +306,11 @@ def similarity_graph(
     if sampler == "auto" and not (isinstance(kde, str) and kde == "auto"):
         sampler = "recursive"
     check_choice(kernel, "kernel", tuple(CODES))
-    if sampler == "recursive" and (alpha > 0 or not isinstance(sigma, float) and sigma != "auto"):
+    one_bandwidth = isinstance(sigma, float) or sigma == "auto"
+    if sampler in ("recursive", "rejection") and not (one_bandwidth and alpha == 0):
         raise ValueError(
-            "the recursive sampler asks its solver for kernel sums with one bandwidth; take one "
-            "sigma and alpha=0, or sampler='auto'"
+            f"the sampler {sampler!r} needs kernel sums with one bandwidth; take one sigma and "
+            "alpha=0, or sampler='auto'"
         )
     stages = StageTimer(progress)
     reuse_freed_memory()
@@ -323,8 +324,7 @@ def similarity_graph(
     scaled, densities = tree_kernel(kernel, bandwidth, tree), None
     if alpha > 0:
         stages.enter("densities")
-        sums = 1.0 + kernel_degrees(scaled, tree, eps, progress=stages.progress)
-        densities = _by_vertex(sums, tree)
+        densities = _by_vertex(_densities(scaled, tree, eps, stages.progress), tree)
         scaled = tree_kernel(kernel, bandwidth, tree, density=densities, alpha=alpha)
     L = suggest_n_rounds(scaled, tree) if isinstance(n_rounds, str) else n_rounds
 
@@ -363,16 +363,24 @@ def similarity_graph(
     )
 
 
+def _densities(kernel, tree, eps, progress):
+    """The kernel sums at all points of the tree, themselves included."""
+    if not kernel.local.is_local:
+        return 1.0 + kernel_degrees(kernel, tree, eps, progress=progress)
+    sampler, _, _ = choose_sampler(kernel, tree, eps, 0, "auto")
+    draw = rows.draw_neighbors if sampler == "rows" else near.draw_neighbors
+    return 1.0 + draw(kernel, tree, 0, 0, eps, progress=progress)[1]
+
+
 def _draw_exactly(kernel, tree, eps, n_rounds, seed, sampler, stages):
     """Draw independent neighbors from the exact law: the sampler that was taken, the neighbors and
     the kernel degrees in the tree's order.
     """
     sampler, method, groups = choose_sampler(kernel, tree, eps, n_rounds, sampler)
-    if sampler == "rows":
+    if sampler != "rejection":
         stages.enter("samples")
-        neighbors, degrees = rows.draw_neighbors(
-            kernel, tree, n_rounds, seed, eps, progress=stages.progress
-        )
+        draw = rows.draw_neighbors if sampler == "rows" else near.draw_neighbors
+        neighbors, degrees = draw(kernel, tree, n_rounds, seed, eps, progress=stages.progress)
     else:
         stages.enter("kernel degrees")
         degrees = kernel_degrees(kernel, tree, eps, method=method, progress=stages.progress)

@@ -90,17 +90,6 @@ def rescaled(local, i, others, j, t):
 
 
 @jit(distinct=True, borrow=True)
-def rescale_pairs(local, rows, columns, out):
-    """Rescale the exponents out[p] of the pairs of points (rows[p], columns[p])."""
-    factor, shift = local.factor, local.shift
-    if factor.size == 0:
-        return
-    for p in range(rows.size):
-        i, j = np.uint32(rows[p]), np.uint32(columns[p])
-        out[p] = factor[i] * factor[j] * out[p] + (shift[i] + shift[j])
-
-
-@jit(distinct=True, borrow=True)
 def rescale_to(own_factor, own_shift, local, columns, out):
     """Rescale the exponents out[p] of pairs of points: the factor and the shift of the first one
     are given, and the second one is columns[p].
@@ -116,10 +105,14 @@ def rescale_row(own_factor, own_shift, local, start, out):
     """Rescale the exponents of one point and the points from `start` on in the order of the
     tree.
     """
-    if local.factor.size == 0:
-        return
-    factor = local.factor[start : start + out.size]
-    shift = local.shift[start : start + out.size]
+    if local.factor.size:
+        stop = start + out.size
+        rescale(own_factor, own_shift, local.factor[start:stop], local.shift[start:stop], out)
+
+
+@jit(distinct=True, borrow=True)
+def rescale(own_factor, own_shift, factor, shift, out):
+    """Rescale the exponents of one point and the points with the factors and shifts given."""
     for j in range(out.size):
         out[j] = own_factor * factor[j] * out[j] + (own_shift + shift[j])
 
@@ -145,14 +138,3 @@ def rescaled_bounds(local, a, others, b, least, most):
         low * least + (local.low_shift[a] + others.low_shift[b]),
         high * most + (local.high_shift[a] + others.high_shift[b]),
     )
-
-
-@jit(borrow=True)
-def extremes(local, first, last):
-    """The smallest and the largest factor, then shift, of the points first ... last - 1."""
-    low = high = local.factor[first]
-    low_shift = high_shift = local.shift[first]
-    for i in range(first + 1, last):
-        low, high = min(low, local.factor[i]), max(high, local.factor[i])
-        low_shift, high_shift = min(low_shift, local.shift[i]), max(high_shift, local.shift[i])
-    return low, high, low_shift, high_shift

@@ -12,7 +12,6 @@ from kdegraph.costs import DIRECT_COSTS, GRID_COSTS, TREE_COSTS
 from kdegraph.geometry.kernels import GAUSSIAN, Kernel
 from kdegraph.geometry.tree import Tree, build_tree
 from kdegraph.kde.direct import direct_sums
-from kdegraph.kde import local
 from kdegraph.kde.grid.plan import Grid, choose_grid
 from kdegraph.kde.grid.sorting import extent
 from kdegraph.kde.grid.transform import grid_sums
@@ -68,7 +67,8 @@ def choose_method(problem: KernelSum, method: str = "auto") -> Direct | Grid | P
     """
     n, d = problem.sources.shape
     n_targets = problem.n_targets
-    best: Direct | Grid | Plan = Direct(_per_pair(d) * n * n_targets)
+    per_pair = DIRECT_COSTS.pair + DIRECT_COSTS.pair_per_dimension * d
+    best: Direct | Grid | Plan = Direct(per_pair * n * n_targets)
     cost = best.cost
     set_up = GRID_COSTS.set_up if problem.onto_sources else GRID_COSTS.set_up_targets
     bounds = problem.bounds
@@ -160,12 +160,8 @@ def _bounds(sources, targets):
     return low, high
 
 
-def choose_for_degrees(
-    kernel: Kernel, tree: Tree, eps: float
-) -> Direct | Grid | Plan | local.LocalSums:
+def choose_for_degrees(kernel: Kernel, tree: Tree, eps: float) -> Direct | Grid | Plan:
     """`choose_method` for `kernel_degrees`."""
-    if kernel.local.is_local:
-        return _choose_for_local(kernel, tree, eps)
     return choose_method(
         KernelSum(
             kernel,
@@ -179,24 +175,12 @@ def choose_for_degrees(
     )
 
 
-def _choose_for_local(kernel, tree, eps):
-    n, d = tree.points.shape
-    direct = Direct(_per_pair(d) * n * n)
-    on_tree = local.estimate_cost(kernel, tree, eps)
-    return on_tree if on_tree.cost < direct.cost else direct
-
-
-def _per_pair(d):
-    """The cost of a pair of points in the direct sum."""
-    return DIRECT_COSTS.pair + DIRECT_COSTS.pair_per_dimension * d
-
-
 def kernel_degrees(
     kernel: Kernel,
     tree: Tree,
     eps: float,
     *,
-    method: Direct | Grid | Plan | local.LocalSums | None = None,
+    method: Direct | Grid | Plan | None = None,
     progress=None,
 ) -> NDArray[np.float64]:
     """``sum_{j != i} k(x_i, x_j)`` in the tree's order, each with relative error eps; 0 exactly
@@ -208,8 +192,6 @@ def kernel_degrees(
     method = choose_for_degrees(kernel, tree, eps) if method is None else method
     if isinstance(method, Direct):
         return _direct_degrees(kernel, tree, np.arange(n), progress)
-    if isinstance(method, local.LocalSums):
-        return local.local_degrees(kernel, tree, eps, progress=progress)
     if isinstance(method, Plan):
         return tree_degrees(kernel, tree, eps, plan=method, progress=progress)
     ones = np.ones(n)

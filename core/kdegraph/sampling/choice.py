@@ -2,9 +2,8 @@
 
 from kdegraph.costs import SAMPLER_CHOICE
 from kdegraph.geometry.boxes import box_distances
-from kdegraph.geometry.local_scale import rescaled_bounds
 from kdegraph.kde.dispatch import Direct, choose_for_degrees
-from kdegraph.sampling import rows
+from kdegraph.sampling import near, rows
 from kdegraph.sampling.rejection import sampler as rejection
 from kdegraph.sampling.rejection.target_groups import group_targets
 
@@ -30,7 +29,12 @@ def choose_sampler(kernel, tree, eps, n_rounds, sampler):
     groups : TargetGroups or None
         For "rejection": the groups of targets.
     """
+    if sampler == "near":
+        return "near", None, None
     rows_cost = rows.estimate_cost(kernel, tree, n_rounds, eps)
+    if sampler == "auto" and kernel.local.is_local:
+        faster = near.estimate_cost(kernel, tree, n_rounds, eps) < rows_cost
+        return "near" if faster else "rows", None, None
     if sampler == "auto" and rows_cost < SAMPLER_CHOICE.estimation:
         sampler = _choose_for_few_points(kernel, tree, rows_cost)
     if sampler == "rows":
@@ -56,7 +60,6 @@ def _choose_for_few_points(kernel, tree, rows_cost):
     """
     if rows_cost <= SAMPLER_CHOICE.small_rows:
         return "rows"
-    least, widest = box_distances(kernel.code, kernel.inverse_sigma, tree, 0, tree, 0)
-    _, widest = rescaled_bounds(kernel.local, 0, kernel.local, 0, least, widest)
+    _, widest = box_distances(kernel.code, kernel.inverse_sigma, tree, 0, tree, 0)
     near = widest <= SAMPLER_CHOICE.extent ** (1 / (tree.points.shape[1] + 0.5))
     return "rejection" if near else "rows"

@@ -12,6 +12,7 @@ from kdegraph.geometry.local_scale import LocalScale, factor_and_shift, rescale_
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.random import stream, uniform
+from kdegraph.sampling.inversion import minimum, running_sums, search
 
 # Sources whose kernel values are added up to one running sum: a draw searches among the sums, then
 # among these values.
@@ -145,11 +146,11 @@ def _draw_range(
             if least >= UNDERFLOW:
                 continue
             # Relative to the largest value, so that a row of small values keeps its precision.
-            total = _running_sums(row, least, sums)
+            total = running_sums(row, least, SUMMED_SOURCES, sums)
             degrees[i] = total * exp_neg(least)
             for draw in range(neighbors.shape[1]):
                 u = uniform(stream(seed, sources.order[i], draw), 0)
-                neighbors[i, draw] = _search(row, sums, u * total)
+                neighbors[i, draw] = search(row, sums, SUMMED_SOURCES, u * total)
 
 
 @jit
@@ -192,12 +193,12 @@ def _rescale(local, i, start, out):
 def _least_exponent(code, inverse_sigma, sources, i, row):
     """The smallest exponent of the row of target i, whose own one becomes infinite."""
     row[i] = np.inf
-    least = _minimum(row)
+    least = minimum(row)
     if least > UNDERFLOW - 1.0 and sources.norms.size:
         # At the edge of what counts as reachable all solvers have to agree: as they compute it.
         _row_exponents(code, inverse_sigma, sources, i, 0, row.size, row)
         row[i] = np.inf
-        least = _minimum(row)
+        least = minimum(row)
     return least
 
 
@@ -215,58 +216,3 @@ def _exponents_by_products(code, first, last, start, stop, scaled, norms, out):
         if code == EXPONENTIAL:
             for j in range(stop - start):
                 row[j] = np.sqrt(row[j])
-
-
-@jit
-def _minimum(values):
-    """The smallest value; of four running minima, so that none waits for the one before."""
-    a = b = c = d = np.inf
-    n = values.size - values.size % 4
-    for j in range(0, n, 4):
-        a = min(a, values[j])
-        b = min(b, values[j + 1])
-        c = min(c, values[j + 2])
-        d = min(d, values[j + 3])
-    for j in range(n, values.size):
-        a = min(a, values[j])
-    return min(min(a, b), min(c, d))
-
-
-@jit(reassociate=True)
-def _running_sums(values, least, sums):
-    """Turn exponents into kernel values relative to the largest one, write their sums up to the end
-    of each block, return the total.
-    """
-    total = 0.0
-    for block in range(sums.size):
-        part = values[block * SUMMED_SOURCES : min((block + 1) * SUMMED_SOURCES, values.size)]
-        subtotal = 0.0
-        for j in range(part.size):
-            part[j] = exp_neg(part[j] - least) if part[j] < UNDERFLOW else 0.0
-            subtotal += part[j]
-        total += subtotal
-        sums[block] = total
-    return total
-
-
-@jit
-def _search(values, sums, u):
-    """The first position at which the running sum of `values` exceeds `u` (the last positive one
-    before where rounding leaves none).
-    """
-    low, high = 0, sums.size - 1
-    while low < high:
-        middle = (low + high) // 2
-        if sums[middle] > u:
-            high = middle
-        else:
-            low = middle + 1
-    u -= sums[low - 1] if low else 0.0
-    for j in range(low * SUMMED_SOURCES, min((low + 1) * SUMMED_SOURCES, values.size)):
-        if u < values[j]:
-            return j
-        u -= values[j]
-    for j in range(min((low + 1) * SUMMED_SOURCES, values.size) - 1, -1, -1):
-        if values[j] > 0.0:
-            return j
-    return -1

@@ -8,7 +8,6 @@ import numpy as np
 
 from kdegraph.geometry.boxes import interval_distances
 from kdegraph.geometry.kernels import EXPONENTIAL, LAPLACIAN, exp_neg
-from kdegraph.geometry.local_scale import extremes
 from kdegraph.runtime.jit import jit
 
 # Lists begin on the level of the tree with this number of nodes. Higher levels have fewer nodes but
@@ -85,7 +84,7 @@ def allocate_workspace(capacity):
 
 
 @jit(inline=True)
-def list_nodes(code, inverse_sigma, local, groups, group, tree, limit, workspace, lists, base):
+def list_nodes(code, inverse_sigma, groups, group, tree, limit, workspace, lists, base):
     """Write the list of one group to `lists`, from the entry `base` on.
 
     Level by level a node is divided if the proposals that it would waste, ``size (max k - min k)``
@@ -101,7 +100,6 @@ def list_nodes(code, inverse_sigma, local, groups, group, tree, limit, workspace
     """
     capacity = workspace.node.size
     low, high = groups.low[group], groups.high[group]
-    first, last = groups.start[group], groups.stop[group]
     count, visits, n_divided, at_leaves = 0, 0, 0, False
     width = min(FIRST_WIDTH, (tree.start.size + 1) // 2)
     for p in range(width):
@@ -110,9 +108,7 @@ def list_nodes(code, inverse_sigma, local, groups, group, tree, limit, workspace
         if count + width > capacity:
             return -1, visits
         visits += width
-        _bound_exponents(code, inverse_sigma, low, high, tree.low, tree.high, width, workspace)
-        _rescale_nodes(local, first, last, width, workspace)
-        _bound_values(width, workspace)
+        _bound_values(code, inverse_sigma, low, high, tree.low, tree.high, width, workspace)
         at_leaves = 2 * workspace.node[0] + 2 >= tree.start.size
         kept, n_divided = _keep_or_divide(
             groups, group, tree, limit, width, workspace, lists, base + count
@@ -128,19 +124,18 @@ def list_nodes(code, inverse_sigma, local, groups, group, tree, limit, workspace
         return -1, visits
     _list_points(n_divided, workspace.divided, tree.start, tree.stop, workspace.node)
     visits += width
-    _bound_exponents(code, inverse_sigma, low, high, tree.points, tree.points, width, workspace)
-    _rescale_points(local, first, last, width, workspace)
-    _bound_values(width, workspace)
+    _bound_values(code, inverse_sigma, low, high, tree.points, tree.points, width, workspace)
     return count + _keep_points(groups, group, width, workspace, lists, base + count), visits
 
 
 @jit(distinct=True)
-def _bound_exponents(code, inverse_sigma, low, high, node_low, node_high, width, workspace):
-    """Bounds of the exponents between the box (low, high) of the group and those of the nodes, many
-    nodes at a time: into `nearest` and, for the time being, `smallest`.
+def _bound_values(code, inverse_sigma, low, high, node_low, node_high, width, workspace):
+    """Bounds of the kernel values between the box (low, high) of the group and those of the nodes,
+    many nodes at a time.
     """
     # Fields are taken out of the tuple before loops: inside, this would count references.
-    nodes, nearest, farthest = workspace.node, workspace.nearest, workspace.smallest
+    nodes, nearest = workspace.node, workspace.nearest
+    largest, farthest = workspace.largest, workspace.smallest
     for p in range(width):
         nearest[p] = farthest[p] = 0.0
     for c in range(low.size):
@@ -155,46 +150,9 @@ def _bound_exponents(code, inverse_sigma, low, high, node_low, node_high, width,
         for p in range(width):
             nearest[p] = np.sqrt(nearest[p])
             farthest[p] = np.sqrt(farthest[p])
-
-
-@jit(distinct=True)
-def _rescale_nodes(local, first, last, width, workspace):
-    """Bounds of the exponents with the bandwidths of the targets first ... last - 1 and of the
-    nodes.
-    """
-    if local.factor.size == 0:
-        return
-    low, high, low_shift, high_shift = extremes(local, first, last)
-    low_factors, high_factors = local.low_factor, local.high_factor
-    low_shifts, high_shifts = local.low_shift, local.high_shift
-    nodes, nearest, farthest = workspace.node, workspace.nearest, workspace.smallest
-    for p in range(width):
-        k = nodes[p]
-        nearest[p] = low * low_factors[k] * nearest[p] + (low_shift + low_shifts[k])
-        farthest[p] = high * high_factors[k] * farthest[p] + (high_shift + high_shifts[k])
-
-
-@jit(distinct=True)
-def _rescale_points(local, first, last, width, workspace):
-    """`_rescale_nodes`, where the nodes are single points."""
-    if local.factor.size == 0:
-        return
-    low, high, low_shift, high_shift = extremes(local, first, last)
-    factors, shifts = local.factor, local.shift
-    points, nearest, farthest = workspace.node, workspace.nearest, workspace.smallest
-    for p in range(width):
-        k = points[p]
-        nearest[p] = low * factors[k] * nearest[p] + (low_shift + shifts[k])
-        farthest[p] = high * factors[k] * farthest[p] + (high_shift + shifts[k])
-
-
-@jit(distinct=True)
-def _bound_values(width, workspace):
-    """Bounds of the kernel values from those of the exponents."""
-    nearest, largest, smallest = workspace.nearest, workspace.largest, workspace.smallest
     for p in range(width):
         largest[p] = exp_neg(nearest[p])
-        smallest[p] = exp_neg(smallest[p])
+        farthest[p] = exp_neg(farthest[p])  # which is the smallest value now
 
 
 @jit(inline=True)

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from kdegraph.geometry.kernels import UNDERFLOW, exp_neg, paired_exponents
-from kdegraph.geometry.local_scale import LocalScale, rescale_pairs
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.random import advance, streams, uniform
 
@@ -20,7 +19,7 @@ class DrawTask(NamedTuple):
 
     Attributes
     ----------
-    code, inverse_sigma, local : int, float, LocalScale
+    code, inverse_sigma : int, float
         The kernel.
     points : (n, d) float64
         In the tree's order, as are the other arrays.
@@ -35,7 +34,6 @@ class DrawTask(NamedTuple):
 
     code: int
     inverse_sigma: float
-    local: LocalScale
     points: np.ndarray
     order: np.ndarray
     degrees: np.ndarray
@@ -153,9 +151,6 @@ def propose(task, lists, pending, n_pending):
         task.code, task.inverse_sigma, task.points,
         pending.target[:n_pending], pending.source[:n_pending], pending.work,
     )  # fmt: skip
-    rescale_pairs(
-        task.local, pending.target[:n_pending], pending.source[:n_pending], pending.work
-    )
     _decide(n_pending, pending, lists.nearest)
     _note_sources(n_pending, pending.place, pending.source, task.neighbors)
     return _keep_rejected(n_pending, pending)

@@ -11,7 +11,6 @@ import numpy as np
 
 from kdegraph.costs import REJECTION_COSTS
 from kdegraph.geometry.kernels import exp_neg, exponent
-from kdegraph.geometry.local_scale import rescaled
 from kdegraph.kde.direct import direct_sums
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
@@ -55,7 +54,7 @@ def estimate_cost(kernel, tree, groups, n_rounds):
         kernel, tree.points, tree.points[first], np.ones(n), columns=tree.columns, skip=first
     )
     n_groups, n_visits, n_entries, n_draws, n_proposals = _count_work(
-        sampled, degrees, kernel.code, kernel.inverse_sigma, kernel.local, groups, tree, n_rounds
+        sampled, degrees, kernel.code, kernel.inverse_sigma, groups, tree, n_rounds
     )
     cost = (
         n_groups * REJECTION_COSTS.group
@@ -94,7 +93,6 @@ def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, groups=None, progre
     task = DrawTask(
         kernel.code,
         kernel.inverse_sigma,
-        kernel.local,
         tree.points,
         tree.order,
         degrees,
@@ -116,7 +114,7 @@ def _waste_limit(degree, n_draws):
 
 
 @jit
-def _count_work(sampled, degrees, code, inverse_sigma, local, groups, tree, n_rounds):
+def _count_work(sampled, degrees, code, inverse_sigma, groups, tree, n_rounds):
     """Count the work for the groups `sampled`, whose targets have about the `degrees`: groups with
     neighbors, nodes visited, entries of lists, draws and expected proposals.
     """
@@ -129,13 +127,13 @@ def _count_work(sampled, degrees, code, inverse_sigma, local, groups, tree, n_ro
             continue
         limit = _waste_limit(degrees[k], draws)
         count, visits = list_nodes(
-            code, inverse_sigma, local, groups, group, tree, limit, workspace, lists, 0
+            code, inverse_sigma, groups, group, tree, limit, workspace, lists, 0
         )
         while count < 0:
             capacity = 2 * workspace.node.size
             workspace, lists = allocate_workspace(capacity), allocate_lists(capacity)
             count, visits = list_nodes(
-                code, inverse_sigma, local, groups, group, tree, limit, workspace, lists, 0
+                code, inverse_sigma, groups, group, tree, limit, workspace, lists, 0
             )
         n_groups += 1
         n_visits += visits
@@ -172,9 +170,8 @@ def _draw_with_capacity(begin, end, capacity, tree, groups, task):
             finish_draws(task, lists, pending, n_pending)
             used, n_pending = 0, 0
         count, _ = list_nodes(
-            task.code, task.inverse_sigma, task.local, groups, group, tree, limit,
-            workspace, lists, used,
-        )  # fmt: skip
+            task.code, task.inverse_sigma, groups, group, tree, limit, workspace, lists, used
+        )
         if count < 0:
             finish_draws(task, lists, pending, n_pending)
             return group
@@ -208,6 +205,6 @@ def _any_reachable(task, i, lists, base, count):
     for k in range(base, base + count):
         for j in range(lists.first[k], lists.first[k] + lists.size[k]):
             t = exponent(task.code, task.inverse_sigma, task.points, i, task.points, j)
-            if j != i and exp_neg(rescaled(task.local, i, task.local, j, t)) > 0.0:
+            if j != i and exp_neg(t) > 0.0:
                 return True
     return False

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kdegraph.geometry.kernels import GAUSSIAN
 from kdegraph.runtime.jit import jit
 
 # The nodes of a list are bounded for the whole box of a group. A wide group wastes proposals on
@@ -41,18 +40,9 @@ def group_targets(kernel, tree, n_rounds):
     groups = TargetGroups(
         np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n, d)), np.empty((n, d))
     )
-    radii = _local_radii(kernel, tree)
+    radii = tree.radii(kernel.inverse_sigma)
     count = _fill_groups(radii, n_rounds, tree, groups)
     return TargetGroups(*(array[:count] for array in groups))
-
-
-def _local_radii(kernel, tree):
-    """The radii of the nodes in units of the smallest bandwidth of their points."""
-    radii, local = tree.radii(kernel.inverse_sigma), kernel.local
-    if local.is_local:
-        # The factor of the Gaussian is that of distances, of the other kernels its square root.
-        radii *= local.high_factor if kernel.code == GAUSSIAN else local.high_factor**2
-    return radii
 
 
 @jit

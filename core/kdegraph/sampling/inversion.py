@@ -1,0 +1,66 @@
+"""Draws from a row of kernel values by inversion: the position at which the running sum exceeds a
+uniform number.
+
+The running sum is known at the ends of blocks of values only, so that it is computed by vectorized
+loops: a draw searches among the blocks, then in a block.
+"""
+
+import numpy as np
+
+from kdegraph.geometry.kernels import UNDERFLOW, exp_neg
+from kdegraph.runtime.jit import jit
+
+
+@jit
+def minimum(values):
+    """The smallest value; of four running minima, so that none waits for the one before."""
+    a = b = c = d = np.inf
+    n = values.size - values.size % 4
+    for j in range(0, n, 4):
+        a = min(a, values[j])
+        b = min(b, values[j + 1])
+        c = min(c, values[j + 2])
+        d = min(d, values[j + 3])
+    for j in range(n, values.size):
+        a = min(a, values[j])
+    return min(min(a, b), min(c, d))
+
+
+@jit(reassociate=True)
+def running_sums(values, least, block_size, sums):
+    """Turn exponents into kernel values relative to the largest one, whose exponent is `least`;
+    write their sums up to the end of each block of `block_size` values, and return the total.
+    """
+    total = 0.0
+    for block in range(-(-values.size // block_size)):
+        part = values[block * block_size : min((block + 1) * block_size, values.size)]
+        subtotal = 0.0
+        for j in range(part.size):
+            part[j] = exp_neg(part[j] - least) if part[j] < UNDERFLOW else 0.0
+            subtotal += part[j]
+        total += subtotal
+        sums[block] = total
+    return total
+
+
+@jit
+def search(values, sums, block_size, u):
+    """The first position at which the running sum of `values` exceeds `u` (the last positive one
+    before where rounding leaves none).
+    """
+    low, high = 0, -(-values.size // block_size) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if sums[middle] > u:
+            high = middle
+        else:
+            low = middle + 1
+    u -= sums[low - 1] if low else 0.0
+    for j in range(low * block_size, min((low + 1) * block_size, values.size)):
+        if u < values[j]:
+            return j
+        u -= values[j]
+    for j in range(min((low + 1) * block_size, values.size) - 1, -1, -1):
+        if values[j] > 0.0:
+            return j
+    return -1

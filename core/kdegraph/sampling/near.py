@@ -1,0 +1,375 @@
+"""Exact samples for narrow kernels: near sources one by one, far ones by rejection.
+
+The points of a leaf of the tree are the targets that share one list of sources. The near sources
+are evaluated one by one for each target, and a draw among them is made by inversion. A far node
+counts with an upper bound of its kernel values: if a draw falls on it, one of its points is
+accepted with the probability ``k(x_i, x_j) / bound``, and all starts again if it is not. Draws
+follow exactly ``k(x_i, .) / deg(i)``, whatever counts as near.
+
+A node is far if its kernel values differ so little that their mean will do for the degree. How
+little that is, is known only when the degree is: the error that a node may have is guessed, the
+errors are added up, and the leaf is done again with a smaller one unless the total is within the
+relative error that was asked for at every target. So both the degrees and the samples come from one
+visit of the tree, for bandwidths that differ from point to point as well.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kdegraph.costs import NEAR_COSTS
+from kdegraph.geometry.boxes import box_distances
+from kdegraph.geometry.kernels import UNDERFLOW, exp_neg, exponent, exponents
+from kdegraph.geometry.local_scale import (
+    LocalScale,
+    factor_and_shift,
+    rescale,
+    rescaled,
+    rescaled_bounds,
+)
+from kdegraph.runtime import parallel
+from kdegraph.runtime.jit import jit
+from kdegraph.runtime.random import stream, uniform
+from kdegraph.sampling.inversion import minimum, running_sums, search
+
+# Nodes that are expected to take a part in the error of a degree. With more of them the first guess
+# is too strict, and nodes are divided in vain; with fewer it fails too often.
+EXPECTED_NODES = 8.0
+# Factor by which the allowed error of a node shrinks after a guess that has failed. After each
+# further one it is squared, so that few are needed down to the smallest doubles.
+STRICTER = 0.25
+# Near sources and far nodes for which there is memory at first; doubled where they are more.
+FIRST_CAPACITY = 512
+# Values whose sum is one step of the running sum of a row.
+BLOCK_SIZE = 16
+# Leaves for which the work is counted to estimate the cost.
+SAMPLED_LEAVES = 16
+
+
+class NearTask(NamedTuple):
+    """What is drawn: ``neighbors[i, m] = j`` with probability ``k(x_i, x_j) / degrees[i]``.
+
+    Attributes
+    ----------
+    code, inverse_sigma, local : int, float, LocalScale
+        The kernel.
+    eps : float
+        Relative error of the degrees.
+    seed : uint64
+    degrees : (n,) float64
+    neighbors : (n, L) int32
+        The results, in the order of the tree. L may be 0.
+    """
+
+    code: int
+    inverse_sigma: float
+    local: LocalScale
+    eps: float
+    seed: np.uint64
+    degrees: np.ndarray
+    neighbors: np.ndarray
+
+
+class NearSources(NamedTuple):
+    """The near sources of a leaf, its own points first.
+
+    Attributes
+    ----------
+    position : (capacity,) int32
+        In the order of the tree.
+    columns : (d, capacity) float64
+        Their coordinates.
+    factor, shift : (capacity,) float64
+        See `LocalScale`.
+    row : (capacity,) float64
+        Exponents between a target and the sources, then the kernel values relative to the largest.
+    sums : (capacity,) float64
+        Running sums of the row.
+    """
+
+    position: np.ndarray
+    columns: np.ndarray
+    factor: np.ndarray
+    shift: np.ndarray
+    row: np.ndarray
+    sums: np.ndarray
+
+
+class FarNodes(NamedTuple):
+    """The far nodes of a leaf.
+
+    Attributes
+    ----------
+    node : (capacity,) int64
+    nearest : (capacity,) float64
+        The smallest exponent between the boxes of the leaf and the node.
+    bounds : (capacity,) float64
+        Running sums of the upper bounds of what the nodes add to a degree.
+    stack : (128,) int64
+        Nodes still to be visited.
+    """
+
+    node: np.ndarray
+    nearest: np.ndarray
+    bounds: np.ndarray
+    stack: np.ndarray
+
+
+def draw_neighbors(kernel, tree, n_rounds, seed, eps, *, progress=None):
+    """Draw `n_rounds` neighbors of every vertex, which may be 0.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    tree : Tree
+    n_rounds : int
+    seed : int
+    eps : float
+        Relative error of the degrees, in (0, 1).
+
+    Returns
+    -------
+    neighbors : (n, n_rounds) int32
+        Positions in the tree's order; -1 for isolated vertices.
+    degrees : (n,) float64
+        ``sum_{j != i} k(x_i, x_j)``; 0 exactly where all values underflow.
+    """
+    n = tree.order.size
+    task = _task(kernel, n, n_rounds, seed, eps)
+    leaves = np.arange(tree.first_leaf, tree.start.size)
+    work = np.zeros((leaves.size, 2), np.int64)
+    parallel.run(_draw_range, leaves.size, leaves, task, tree, work, progress=progress)
+    return task.neighbors, task.degrees
+
+
+def estimate_cost(kernel, tree, n_rounds, eps):
+    """Estimated cost of `draw_neighbors` in ns of one core, from some of the leaves."""
+    n, d = tree.points.shape
+    n_leaves = tree.start.size - tree.first_leaf
+    picked = np.linspace(0, n_leaves - 1, min(SAMPLED_LEAVES, n_leaves)).astype(np.int64)
+    work = np.zeros((picked.size, 2), np.int64)
+    leaves = tree.first_leaf + picked
+    _draw_range(0, picked.size, leaves, _task(kernel, n, 0, 0, eps), tree, work)
+    visits, pairs = work.sum(axis=0)
+    cost = visits * (NEAR_COSTS.visit + NEAR_COSTS.visit_per_dimension * d)
+    cost += pairs * (NEAR_COSTS.pair + NEAR_COSTS.pair_per_dimension * d)
+    return NEAR_COSTS.set_up + cost * n_leaves / picked.size + NEAR_COSTS.draw * n * n_rounds
+
+
+def _task(kernel, n, n_rounds, seed, eps):
+    return NearTask(
+        kernel.code,
+        kernel.inverse_sigma,
+        kernel.local,
+        eps,
+        np.uint64(seed),
+        np.zeros(n),
+        np.full((n, n_rounds), -1, np.int32),
+    )
+
+
+@jit
+def _draw_range(begin, end, leaves, task, tree, work):
+    """Draw for the points of leaves[begin:end], and note the work of each: nodes visited and pairs
+    of points.
+    """
+    k, capacity = begin, FIRST_CAPACITY
+    while k < end:
+        k = _draw_with_capacity(k, end, capacity, leaves, task, tree, work)
+        capacity *= 2
+
+
+@jit
+def _draw_with_capacity(begin, end, capacity, leaves, task, tree, work):
+    """Draw for the points of the leaves from leaves[begin] on, up to `end` or to the first leaf
+    with more than `capacity` near sources or far nodes; return that one.
+    """
+    near = NearSources(
+        np.empty(capacity, np.int32),
+        np.empty((tree.points.shape[1], capacity)),
+        np.empty(capacity),
+        np.empty(capacity),
+        np.empty(capacity),
+        np.empty(capacity),
+    )
+    far = FarNodes(
+        np.empty(capacity, np.int64), np.empty(capacity), np.empty(capacity), np.empty(128, np.int64)
+    )
+    for k in range(begin, end):
+        if not _draw_leaf(leaves[k], task, tree, near, far, work[k]):
+            return k
+    return end
+
+
+@jit(borrow=True)
+def _draw_leaf(leaf, task, tree, near, far, work):
+    """Draw for the points of one leaf; return False if there is not enough memory for its lists."""
+    first, last = tree.start[leaf], tree.stop[leaf]
+    limit = task.eps * _own_mean(task, tree, first, last) / EXPECTED_NODES
+    stricter = STRICTER
+    while True:
+        n_near, n_far, error, mean = _list_sources(leaf, limit, task, tree, near, far, work)
+        if n_near < 0:
+            return False
+        work[1] += (last - first) * n_near
+        done = True
+        for i in range(first, last):
+            least, scaled = _fill_row(i, first, n_near, task, tree, near)
+            degree = scaled * exp_neg(least) + mean
+            if error > task.eps * (degree - error) and limit > 0.0:
+                done = False
+                break
+            task.degrees[i] = degree
+            if degree > 0.0:
+                _draw_point(i, n_near, n_far, least, scaled, task, tree, near, far)
+        if done:
+            return True
+        # In the end the limit is zero, and all sources within reach are near.
+        limit, stricter = limit * stricter, stricter * stricter
+
+
+@jit(borrow=True)
+def _own_mean(task, tree, first, last):
+    """A guess of the degrees: the mean over the points of the leaf of the sum of their kernel
+    values with each other, or 1 if that is 0.
+    """
+    total = 0.0
+    for i in range(first, last):
+        for j in range(first, i):
+            t = exponent(task.code, task.inverse_sigma, tree.points, i, tree.points, j)
+            total += exp_neg(rescaled(task.local, i, task.local, j, t))
+    return 2.0 * total / (last - first) if total > 0.0 else 1.0
+
+
+@jit(borrow=True)
+def _list_sources(leaf, limit, task, tree, near, far, work):
+    """List the sources of a leaf, with an error of at most `limit` for each far node.
+
+    Returns
+    -------
+    n_near, n_far : int
+        Lengths of the lists; n_near is -1 if they do not fit into memory.
+    error : float
+        The largest possible error of `mean`.
+    mean : float
+        What the far nodes add to every degree.
+    """
+    starts, stops, stack = tree.start, tree.stop, far.stack
+    first, last = starts[leaf], stops[leaf]
+    capacity = near.position.size
+    if last - first > capacity:
+        return -1, 0, 0.0, 0.0
+    n_near, n_far, top = _append(first, last, task.local, tree, near, 0), 0, 0
+    error = mean = bounds = 0.0
+    stack[0] = 0
+    while top >= 0:
+        node = stack[top]
+        top -= 1
+        work[0] += 1
+        start, stop = starts[node], stops[node]
+        least, most = box_distances(task.code, task.inverse_sigma, tree, leaf, tree, node)
+        least, most = rescaled_bounds(task.local, leaf, task.local, node, least, most)
+        if least >= UNDERFLOW or node == leaf:
+            continue
+        largest, smallest = exp_neg(least), exp_neg(most)
+        half = 0.5 * (stop - start) * (largest - smallest)
+        if half <= limit and (stop <= first or last <= start):
+            if n_far == capacity:
+                return -1, 0, 0.0, 0.0
+            bounds += (stop - start) * largest
+            far.node[n_far], far.nearest[n_far], far.bounds[n_far] = node, least, bounds
+            n_far += 1
+            mean += 0.5 * (stop - start) * (largest + smallest)
+            error += half
+        elif 2 * node + 2 < starts.size:
+            stack[top + 1], stack[top + 2] = 2 * node + 2, 2 * node + 1
+            top += 2
+        else:
+            if n_near + stop - start > capacity:
+                return -1, 0, 0.0, 0.0
+            n_near = _append(start, stop, task.local, tree, near, n_near)
+    return n_near, n_far, error, mean
+
+
+@jit(inline=True, borrow=True)
+def _append(start, stop, local, tree, near, place):
+    """Append the points start ... stop - 1 to the near sources; return how many there are."""
+    position, columns = near.position, near.columns
+    for k in range(stop - start):
+        position[place + k] = start + k
+    for c in range(columns.shape[0]):
+        for k in range(stop - start):
+            columns[c, place + k] = tree.columns[c, start + k]
+    if local.factor.size:
+        for k in range(stop - start):
+            near.factor[place + k] = local.factor[start + k]
+            near.shift[place + k] = local.shift[start + k]
+    return place + stop - start
+
+
+@jit(borrow=True)
+def _fill_row(i, first, n_near, task, tree, near):
+    """Write the kernel values between the target i and the near sources, relative to the largest
+    one, and their running sums.
+
+    Returns
+    -------
+    least : float
+        The exponent of the largest value.
+    scaled : float
+        The sum of the values; 0 if no near source is within reach.
+    """
+    row = near.row[:n_near]
+    exponents(task.code, task.inverse_sigma, tree.points[i], near.columns, 0, n_near, row)
+    if task.local.factor.size:
+        factor, shift = factor_and_shift(task.local, i)
+        rescale(factor, shift, near.factor[:n_near], near.shift[:n_near], row)
+    row[i - first] = np.inf
+    least = minimum(row)
+    if least >= UNDERFLOW:
+        return UNDERFLOW, 0.0
+    return least, running_sums(row, least, BLOCK_SIZE, near.sums)
+
+
+@jit(borrow=True)
+def _draw_point(i, n_near, n_far, least, scaled, task, tree, near, far):
+    """Draw the neighbors of target i, whose row is filled."""
+    largest = exp_neg(least)
+    far_bound = far.bounds[n_far - 1] if n_far else 0.0
+    total = scaled * largest + far_bound
+    neighbors = task.neighbors[i]
+    for draw in range(neighbors.size):
+        start = stream(task.seed, tree.order[i], draw)
+        counter, j = 0, -1
+        while j < 0:
+            u = uniform(start, counter) * total - far_bound
+            if u >= 0.0 and scaled > 0.0:
+                k = search(near.row[:n_near], near.sums, BLOCK_SIZE, u / largest)
+                j = near.position[k] if k >= 0 else -1
+            else:
+                v = uniform(start, counter + 1)
+                j = _propose(i, min(u, 0.0) + far_bound, v, n_far, task, tree, far)
+            counter += 2
+        neighbors[draw] = j
+
+
+@jit(borrow=True)
+def _propose(i, u, v, n_far, task, tree, far):
+    """Propose a point of a far node by the uniform numbers u, up to the sum of all bounds, and v;
+    return -1 if it is not accepted.
+    """
+    low, high = 0, n_far - 1
+    while low < high:
+        middle = (low + high) // 2
+        if far.bounds[middle] > u:
+            high = middle
+        else:
+            low = middle + 1
+    start, stop = tree.start[far.node[low]], tree.stop[far.node[low]]
+    v *= stop - start
+    k = min(int(v), stop - start - 1)
+    j = start + k
+    t = exponent(task.code, task.inverse_sigma, tree.points, i, tree.points, j)
+    t = rescaled(task.local, i, task.local, j, t)
+    accepted = t < UNDERFLOW and v - k < exp_neg(max(t - far.nearest[low], 0.0))
+    return j if accepted else -1
