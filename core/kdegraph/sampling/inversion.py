@@ -7,7 +7,6 @@ loops: a draw searches among the blocks, then in a block.
 
 import numpy as np
 
-from kdegraph.geometry.kernels import UNDERFLOW, exp_neg
 from kdegraph.runtime.jit import jit
 
 
@@ -27,17 +26,15 @@ def minimum(values):
 
 
 @jit(reassociate=True)
-def running_sums(values, least, block_size, sums):
-    """Turn exponents into kernel values relative to the largest one, whose exponent is `least`;
-    write their sums up to the end of each block of `block_size` values, and return the total.
+def running_sums(values, block_size, sums):
+    """Write the sums of the values up to the end of each block of `block_size` values; return the
+    total.
     """
     total = 0.0
     for block in range(-(-values.size // block_size)):
-        part = values[block * block_size : min((block + 1) * block_size, values.size)]
         subtotal = 0.0
-        for j in range(part.size):
-            part[j] = exp_neg(part[j] - least) if part[j] < UNDERFLOW else 0.0
-            subtotal += part[j]
+        for j in range(block * block_size, min((block + 1) * block_size, values.size)):
+            subtotal += values[j]
         total += subtotal
         sums[block] = total
     return total

@@ -36,10 +36,14 @@ from kdegraph.sampling.inversion import minimum, running_sums, search
 # is too strict, and nodes are divided in vain; with fewer it fails too often.
 EXPECTED_NODES = 8.0
 # Factor by which the allowed error of a node shrinks after a guess that has failed. After each
-# further one it is squared, so that few are needed down to the smallest doubles.
+# further one it is squared, so that few are needed down to the smallest doubles. It shrinks by this
+# factor at least.
 STRICTER = 0.25
 # Near sources and far nodes for which there is memory at first; doubled where they are more.
 FIRST_CAPACITY = 512
+# The largest offset of a row of values, so that values of nearer sources than expected do not
+# overflow.
+MAX_OFFSET = 600.0
 # Values whose sum is one step of the running sum of a row.
 BLOCK_SIZE = 16
 # Leaves for which the work is counted to estimate the cost.
@@ -81,17 +85,22 @@ class NearSources(NamedTuple):
         Their coordinates.
     factor, shift : (capacity,) float64
         See `LocalScale`.
-    row : (capacity,) float64
-        Exponents between a target and the sources, then the kernel values relative to the largest.
+    values : (leaf size, capacity) float64
+        Kernel values between the targets and the sources, multiplied by ``exp(offset)``.
+    offset, total : (leaf size,) float64
+        For each target about the least exponent, so that small values keep their precision, and the
+        sum of its row of `values`.
     sums : (capacity,) float64
-        Running sums of the row.
+        Running sums of the row of a target.
     """
 
     position: np.ndarray
     columns: np.ndarray
     factor: np.ndarray
     shift: np.ndarray
-    row: np.ndarray
+    values: np.ndarray
+    offset: np.ndarray
+    total: np.ndarray
     sums: np.ndarray
 
 
@@ -101,16 +110,17 @@ class FarNodes(NamedTuple):
     Attributes
     ----------
     node : (capacity,) int64
-    nearest : (capacity,) float64
-        The smallest exponent between the boxes of the leaf and the node.
+    nearest, farthest : (capacity,) float64
+        The smallest and the largest exponent between the boxes of the leaf and the node.
     bounds : (capacity,) float64
         Running sums of the upper bounds of what the nodes add to a degree.
-    stack : (128,) int64
+    stack : (capacity,) int64
         Nodes still to be visited.
     """
 
     node: np.ndarray
     nearest: np.ndarray
+    farthest: np.ndarray
     bounds: np.ndarray
     stack: np.ndarray
 
@@ -184,84 +194,103 @@ def _draw_with_capacity(begin, end, capacity, leaves, task, tree, work):
     """Draw for the points of the leaves from leaves[begin] on, up to `end` or to the first leaf
     with more than `capacity` near sources or far nodes; return that one.
     """
-    near = NearSources(
-        np.empty(capacity, np.int32),
-        np.empty((tree.points.shape[1], capacity)),
-        np.empty(capacity),
-        np.empty(capacity),
-        np.empty(capacity),
-        np.empty(capacity),
-    )
-    far = FarNodes(
-        np.empty(capacity, np.int64), np.empty(capacity), np.empty(capacity), np.empty(128, np.int64)
-    )
+    near, far = _allocate(capacity, tree)
     for k in range(begin, end):
         if not _draw_leaf(leaves[k], task, tree, near, far, work[k]):
             return k
     return end
 
 
+@jit
+def _allocate(capacity, tree):
+    leaf_size = tree.stop[tree.start.size // 2] - tree.start[tree.start.size // 2] + 1
+    near = NearSources(
+        np.empty(capacity, np.int32),
+        np.empty((tree.points.shape[1], capacity)),
+        np.empty(capacity),
+        np.empty(capacity),
+        np.empty((leaf_size, capacity)),
+        np.empty(leaf_size),
+        np.empty(leaf_size),
+        np.empty(capacity),
+    )
+    far = FarNodes(
+        np.empty(capacity, np.int64),
+        np.empty(capacity),
+        np.empty(capacity),
+        np.empty(capacity),
+        np.empty(capacity, np.int64),
+    )
+    return near, far
+
+
 @jit(borrow=True)
 def _draw_leaf(leaf, task, tree, near, far, work):
     """Draw for the points of one leaf; return False if there is not enough memory for its lists."""
     first, last = tree.start[leaf], tree.stop[leaf]
-    limit = task.eps * _own_mean(task, tree, first, last) / EXPECTED_NODES
-    stricter = STRICTER
-    while True:
-        n_near, n_far, error, mean = _list_sources(leaf, limit, task, tree, near, far, work)
-        if n_near < 0:
-            return False
-        work[1] += (last - first) * n_near
-        done = True
-        for i in range(first, last):
-            least, scaled = _fill_row(i, first, n_near, task, tree, near)
-            degree = scaled * exp_neg(least) + mean
-            if error > task.eps * (degree - error) and limit > 0.0:
-                done = False
-                break
-            task.degrees[i] = degree
-            if degree > 0.0:
-                _draw_point(i, n_near, n_far, least, scaled, task, tree, near, far)
-        if done:
-            return True
-        # In the end the limit is zero, and all sources within reach are near.
-        limit, stricter = limit * stricter, stricter * stricter
-
-
-@jit(borrow=True)
-def _own_mean(task, tree, first, last):
-    """A guess of the degrees: the mean over the points of the leaf of the sum of their kernel
-    values with each other, or 1 if that is 0.
-    """
-    total = 0.0
+    if last - first > near.position.size:
+        return False
+    n_near, n_far, mean = _list_sources(leaf, task, tree, near, far, work)
+    if n_near < 0:
+        return False
+    work[1] += (last - first) * n_near
     for i in range(first, last):
-        for j in range(first, i):
-            t = exponent(task.code, task.inverse_sigma, tree.points, i, tree.points, j)
-            total += exp_neg(rescaled(task.local, i, task.local, j, t))
-    return 2.0 * total / (last - first) if total > 0.0 else 1.0
+        task.degrees[i] = near.total[i - first] * exp_neg(near.offset[i - first]) + mean
+        if task.degrees[i] > 0.0:
+            _draw_point(i, i - first, n_near, n_far, task, tree, near, far)
+    return True
 
 
 @jit(borrow=True)
-def _list_sources(leaf, limit, task, tree, near, far, work):
-    """List the sources of a leaf, with an error of at most `limit` for each far node.
+def _list_sources(leaf, task, tree, near, far, work):
+    """List the near sources and the far nodes of a leaf, such that the degrees of its points are
+    within the relative error of `task`.
 
     Returns
     -------
     n_near, n_far : int
         Lengths of the lists; n_near is -1 if they do not fit into memory.
-    error : float
-        The largest possible error of `mean`.
     mean : float
         What the far nodes add to every degree.
+    """
+    first, last = tree.start[leaf], tree.stop[leaf]
+    n_near = _append(first, last, task.local, tree, near, 0)
+    guess = _begin_rows(first, last, task, tree, near)
+    limit, stricter = task.eps * guess / EXPECTED_NODES, STRICTER
+    far.stack[0] = 0
+    n_far, top = 0, 1
+    while True:
+        known = n_near
+        n_near, n_far = _divide(leaf, limit, n_near, n_far, top, task, tree, near, far, work)
+        if n_near < 0:
+            return -1, 0, 0.0
+        _extend_rows(first, last, known, n_near, task, tree, near)
+        mean, error = _far_sum(n_far, tree, far)
+        smallest = np.inf
+        for t in range(last - first):
+            smallest = min(smallest, near.total[t] * exp_neg(near.offset[t]) + mean)
+        allowed = task.eps * (smallest - error)
+        if error <= allowed or limit == 0.0:
+            return n_near, n_far, mean
+        if allowed > 0.0:
+            # The total error is about proportional to the one that a node may have.
+            limit *= min(0.7 * allowed / error, STRICTER)
+        else:
+            # In the end it is zero, and all sources within reach are near.
+            limit, stricter = limit * stricter, stricter * stricter
+        n_far, top = _push_wide(limit, n_far, tree, far)
+
+
+@jit(borrow=True)
+def _divide(leaf, limit, n_near, n_far, n_nodes, task, tree, near, far, work):
+    """Divide the `n_nodes` nodes on the stack until they are far, with an error of at most `limit`,
+    or leaves, whose points are near; return how many there are of both, or -1 if they do not fit
+    into memory.
     """
     starts, stops, stack = tree.start, tree.stop, far.stack
     first, last = starts[leaf], stops[leaf]
     capacity = near.position.size
-    if last - first > capacity:
-        return -1, 0, 0.0, 0.0
-    n_near, n_far, top = _append(first, last, task.local, tree, near, 0), 0, 0
-    error = mean = bounds = 0.0
-    stack[0] = 0
+    top = n_nodes - 1
     while top >= 0:
         node = stack[top]
         top -= 1
@@ -271,24 +300,20 @@ def _list_sources(leaf, limit, task, tree, near, far, work):
         least, most = rescaled_bounds(task.local, leaf, task.local, node, least, most)
         if least >= UNDERFLOW or node == leaf:
             continue
-        largest, smallest = exp_neg(least), exp_neg(most)
-        half = 0.5 * (stop - start) * (largest - smallest)
-        if half <= limit and (stop <= first or last <= start):
-            if n_far == capacity:
-                return -1, 0, 0.0, 0.0
-            bounds += (stop - start) * largest
-            far.node[n_far], far.nearest[n_far], far.bounds[n_far] = node, least, bounds
+        half = 0.5 * (stop - start) * (exp_neg(least) - exp_neg(most))
+        apart = stop <= first or last <= start
+        is_leaf = 2 * node + 2 >= starts.size
+        if max(n_far + 1, top + 3, n_near + stop - start if is_leaf else 0) > capacity:
+            return -1, 0
+        if half <= limit and apart:
+            far.node[n_far], far.nearest[n_far], far.farthest[n_far] = node, least, most
             n_far += 1
-            mean += 0.5 * (stop - start) * (largest + smallest)
-            error += half
-        elif 2 * node + 2 < starts.size:
+        elif not is_leaf:
             stack[top + 1], stack[top + 2] = 2 * node + 2, 2 * node + 1
             top += 2
         else:
-            if n_near + stop - start > capacity:
-                return -1, 0, 0.0, 0.0
             n_near = _append(start, stop, task.local, tree, near, n_near)
-    return n_near, n_far, error, mean
+    return n_near, n_far
 
 
 @jit(inline=True, borrow=True)
@@ -308,49 +333,111 @@ def _append(start, stop, local, tree, near, place):
 
 
 @jit(borrow=True)
-def _fill_row(i, first, n_near, task, tree, near):
-    """Write the kernel values between the target i and the near sources, relative to the largest
-    one, and their running sums.
+def _begin_rows(first, last, task, tree, near):
+    """Compute the kernel values between the points of the leaf.
 
     Returns
     -------
-    least : float
-        The exponent of the largest value.
-    scaled : float
-        The sum of the values; 0 if no near source is within reach.
+    float
+        A guess of the degrees: their mean over the points, or 1 if that is 0.
     """
-    row = near.row[:n_near]
-    exponents(task.code, task.inverse_sigma, tree.points[i], near.columns, 0, n_near, row)
-    if task.local.factor.size:
-        factor, shift = factor_and_shift(task.local, i)
-        rescale(factor, shift, near.factor[:n_near], near.shift[:n_near], row)
-    row[i - first] = np.inf
-    least = minimum(row)
-    if least >= UNDERFLOW:
-        return UNDERFLOW, 0.0
-    return least, running_sums(row, least, BLOCK_SIZE, near.sums)
+    size = last - first
+    total = 0.0
+    for t in range(size):
+        row = near.values[t, :size]
+        _row_exponents(first + t, 0, size, task, tree, near, row)
+        row[t] = np.inf
+        near.offset[t] = min(minimum(row), MAX_OFFSET)
+        near.total[t] = _exponentiate(near.offset[t], row)
+        total += near.total[t] * exp_neg(near.offset[t])
+    return total / size if total > 0.0 else 1.0
 
 
 @jit(borrow=True)
-def _draw_point(i, n_near, n_far, least, scaled, task, tree, near, far):
-    """Draw the neighbors of target i, whose row is filled."""
-    largest = exp_neg(least)
+def _extend_rows(first, last, begin, end, task, tree, near):
+    """Compute the kernel values between the points of the leaf and the near sources begin ... end -
+    1.
+    """
+    for t in range(last - first):
+        row = near.values[t, begin:end]
+        _row_exponents(first + t, begin, end, task, tree, near, row)
+        near.total[t] += _exponentiate(near.offset[t], row)
+
+
+@jit(borrow=True)
+def _row_exponents(i, begin, end, task, tree, near, out):
+    """Write the exponents between the target i and the near sources begin ... end - 1."""
+    exponents(task.code, task.inverse_sigma, tree.points[i], near.columns, begin, end, out)
+    if task.local.factor.size:
+        factor, shift = factor_and_shift(task.local, i)
+        rescale(factor, shift, near.factor[begin:end], near.shift[begin:end], out)
+
+
+@jit(reassociate=True, borrow=True)
+def _exponentiate(offset, row):
+    """Turn exponents into kernel values, multiplied by ``exp(offset)``, and return their sum."""
+    total = 0.0
+    for j in range(row.size):
+        row[j] = exp_neg(row[j] - offset) if row[j] < UNDERFLOW else 0.0
+        total += row[j]
+    return total
+
+
+@jit(borrow=True)
+def _far_sum(n_far, tree, far):
+    """The sum of the mean contributions of the far nodes to a degree, and its error; the running
+    sums of their bounds are noted.
+    """
+    mean = error = bound = 0.0
+    for k in range(n_far):
+        size = tree.stop[far.node[k]] - tree.start[far.node[k]]
+        largest, smallest = exp_neg(far.nearest[k]), exp_neg(far.farthest[k])
+        mean += 0.5 * size * (largest + smallest)
+        error += 0.5 * size * (largest - smallest)
+        bound += size * largest
+        far.bounds[k] = bound
+    return mean, error
+
+
+@jit(borrow=True)
+def _push_wide(limit, n_far, tree, far):
+    """Put the far nodes with an error above `limit` back on the stack; return how many are left,
+    and how many are on the stack.
+    """
+    left = top = 0
+    for k in range(n_far):
+        node, nearest, farthest = far.node[k], far.nearest[k], far.farthest[k]
+        size = tree.stop[node] - tree.start[node]
+        if 0.5 * size * (exp_neg(nearest) - exp_neg(farthest)) > limit:
+            far.stack[top] = node
+            top += 1
+        else:
+            far.node[left], far.nearest[left], far.farthest[left] = node, nearest, farthest
+            left += 1
+    return left, top
+
+
+@jit(borrow=True)
+def _draw_point(i, t, n_near, n_far, task, tree, near, far):
+    """Draw the neighbors of target i, whose kernel values are row `t`."""
+    row, scale = near.values[t, :n_near], exp_neg(near.offset[t])
+    if task.neighbors.shape[1]:
+        running_sums(row, BLOCK_SIZE, near.sums)
     far_bound = far.bounds[n_far - 1] if n_far else 0.0
-    total = scaled * largest + far_bound
-    neighbors = task.neighbors[i]
-    for draw in range(neighbors.size):
+    total = near.total[t] * scale + far_bound
+    for draw in range(task.neighbors.shape[1]):
         start = stream(task.seed, tree.order[i], draw)
         counter, j = 0, -1
         while j < 0:
             u = uniform(start, counter) * total - far_bound
-            if u >= 0.0 and scaled > 0.0:
-                k = search(near.row[:n_near], near.sums, BLOCK_SIZE, u / largest)
+            if u >= 0.0 and near.total[t] > 0.0:
+                k = search(row, near.sums, BLOCK_SIZE, u / scale)
                 j = near.position[k] if k >= 0 else -1
             else:
                 v = uniform(start, counter + 1)
                 j = _propose(i, min(u, 0.0) + far_bound, v, n_far, task, tree, far)
             counter += 2
-        neighbors[draw] = j
+        task.neighbors[i, draw] = j
 
 
 @jit(borrow=True)

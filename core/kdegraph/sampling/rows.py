@@ -146,7 +146,8 @@ def _draw_range(
             if least >= UNDERFLOW:
                 continue
             # Relative to the largest value, so that a row of small values keeps its precision.
-            total = running_sums(row, least, SUMMED_SOURCES, sums)
+            _exponentiate(row, least)
+            total = running_sums(row, SUMMED_SOURCES, sums)
             degrees[i] = total * exp_neg(least)
             for draw in range(neighbors.shape[1]):
                 u = uniform(stream(seed, sources.order[i], draw), 0)
@@ -216,3 +217,10 @@ def _exponents_by_products(code, first, last, start, stop, scaled, norms, out):
         if code == EXPONENTIAL:
             for j in range(stop - start):
                 row[j] = np.sqrt(row[j])
+
+
+@jit(distinct=True)
+def _exponentiate(values, least):
+    """Turn exponents into kernel values relative to the largest one, whose exponent is `least`."""
+    for j in range(values.size):
+        values[j] = exp_neg(values[j] - least) if values[j] < UNDERFLOW else 0.0
