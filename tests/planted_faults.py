@@ -45,6 +45,13 @@ FAULTS = (
         "geometry/test_tree.py",
     ),
     Fault(
+        "the entropy of neighbors lacks their mean exponent",
+        "core/kdegraph/local_bandwidth.py",
+        "excess = math.log(total) + mean - target",
+        "excess = math.log(total) - target",
+        "graph/test_local_bandwidth.py",
+    ),
+    Fault(
         "nodes are lumped with twenty times the error that is allowed",
         "core/kdegraph/kde/tree/traversal.py",
         "if 0.5 * (largest - smallest) <= allowed and not mixed:",

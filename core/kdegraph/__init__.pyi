@@ -8,6 +8,7 @@ from .estimators import KDESpectralClustering, SimilarityGraphTransformer
 from .geometry.kernels import Kernel
 from .graph import SimilarityGraph, similarity_graph
 from .kde import gauss_transform, kernel_sum
+from .local_bandwidth import local_bandwidths
 from .runtime.responsive import Cancelled
 from .runtime.threads import get_num_threads, set_num_threads
 from .spectral.spectrum import Spectrum, spectrum
@@ -29,6 +30,7 @@ __all__ = [
     "get_num_threads",
     "kernel_sum",
     "knn_graph",
+    "local_bandwidths",
     "set_num_threads",
     "similarity_graph",
     "spectral_clustering",

@@ -14,6 +14,7 @@ from kdegraph.baselines import full_graph, knn_graph
 from kdegraph.clustering.partition import spectral_clustering
 from kdegraph.graph import similarity_graph
 from kdegraph.kde import kernel_sum
+from kdegraph.local_bandwidth import local_bandwidths
 from kdegraph.spectral.solver.blocks import shift_image
 from kdegraph.spectral.spectrum import spectrum
 from kdegraph.validation import check_choice
@@ -46,6 +47,7 @@ def _kernel_sums(X):
 
 def _other_graphs(X):
     estimate_sigma(X, seed=0)
+    local_bandwidths(X)
     for points in (X, _fixed(X)):
         full_graph(points, sigma=1.0)
         knn_graph(points, 5, mode="kernel", sigma=0.3)

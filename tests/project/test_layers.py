@@ -35,7 +35,7 @@ LAYERS = (
     {"eigengap"},
     {"costs"},
     {"geometry"},
-    {"bandwidth"},
+    {"bandwidth", "local_bandwidth"},
     {"kde"},
     {"sampling"},
     {"adjacency"},

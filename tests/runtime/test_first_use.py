@@ -275,6 +275,7 @@ for n, d in ((30, 2), (700, 2), (5000, 3), (2000, 5), (500, 12)):
         kdegraph.similarity_graph(Z, seed=1, sampler="rows", n_rounds=80)
         kdegraph.similarity_graph(Z, seed=1, weighting="paper")
         kdegraph.estimate_sigma(Z, seed=1)
+        kdegraph.local_bandwidths(Z)
         kdegraph.knn_graph(Z, 5, mode="kernel")
         if n <= 2000:
             options = dict(sampler="recursive", draws="independent", seed=1)
