@@ -1,5 +1,5 @@
-"""The choice of the sampler: CPU seconds of "auto", "rejection", "rows" and "recursive" over d, n
-and sigma.
+"""The choice of the sampler: CPU seconds of "auto", of "rejection", "rows", "near" and "recursive"
+over d, n and sigma.
 
     python benchmarks/samplers.py [--csv benchmarks/results/samplers.csv]
 
@@ -7,7 +7,7 @@ Beside them stand rows drawn with BLAS and NumPy. The points are five normal clu
 dimensions, and sigma is in units of `estimate_sigma`. Times are CPU times of one thread, the best
 of several alternating runs, without what all have in common (tree and adjacency matrix); what takes
 long is measured on a part of the targets and extrapolated. "estimate" is the estimated over the
-measured time of "rejection".
+measured time of "rejection". "near" is left out where it would take long.
 """
 
 import math
@@ -26,7 +26,7 @@ from kdegraph.kde.dispatch import Direct, kernel_degrees
 from kdegraph.kde.tree.plan import Plan
 from kdegraph.kde.tree.sums import prepare, sums_at, target_units
 from kdegraph.runtime.threads import set_num_threads
-from kdegraph.sampling import recursive, rows
+from kdegraph.sampling import near, recursive, rows
 from kdegraph.sampling.choice import choose_sampler
 from kdegraph.sampling.rejection import sampler as rejection
 
@@ -74,6 +74,12 @@ def by_rows(kernel, tree, n_rounds):
     start = time.process_time()
     rows.draw_neighbors(kernel, tree, n_rounds, 0, EPS, stop=m)
     return (time.process_time() - start) * n / m
+
+
+def by_near(kernel, tree, n_rounds):
+    start = time.process_time()
+    near.draw_neighbors(kernel, tree, n_rounds, 0, EPS)
+    return time.process_time() - start
 
 
 def by_rejection(kernel, tree, n_rounds, part=1):
@@ -144,11 +150,15 @@ def measure(n, d, relative, n_rounds):
         "rows": lambda: by_rows(kernel, tree, n_rounds),
         "rejection": lambda: by_rejection(kernel, tree, n_rounds, part),
     }
+    if near.estimate_cost(kernel, tree, n_rounds, EPS) < 1e9 * LONG:
+        by_near(kernel, tree, n_rounds)
+        runs["near"] = lambda: by_near(kernel, tree, n_rounds)
     runs["BLAS"] = lambda: by_blas(X, sigma, n_rounds)
     seconds = dict.fromkeys(runs, math.inf)
     for _ in range(3 if n <= RECURSIVE else 2):
         seconds = {name: min(seconds[name], run()) for name, run in runs.items()}
     blas = seconds.pop("BLAS")
+    seconds.setdefault("near", np.nan)
     # It never wins, and where it takes long nothing is learned from waiting.
     seconds["recursive"] = by_recursive(X, kernel, n_rounds) if n <= RECURSIVE else np.nan
     choices = []

@@ -106,7 +106,6 @@ def _mean_distance(X, order, starts, k, rng):
 
 
 def local_bandwidths(X, *, perplexity=None, rule="perplexity", n_neighbors=7, seed=None):
-    from scipy.optimize import brentq
     from scipy.spatial import cKDTree
 
     p = perplexity or 5

@@ -206,12 +206,15 @@ class RejectionCosts(NamedTuple):
 
 
 class SamplerChoice(NamedTuple):
-    """What decides between rows and rejection, `kdegraph.sampling.choice`.
+    """What decides between rows, near sources and rejection, `kdegraph.sampling.choice`.
 
     Attributes
     ----------
+    near_per_point, near_per_draw : float
+        For each point and for each draw: the cheaper one of rows and near sources is taken at once
+        where it costs at most the sum of both, as rejection costs no less.
     small_rows : float
-        Rows of at most this cost are taken at once.
+        It is taken at once, too, if it costs at most this.
     estimation : float
         Rows that cost less are compared by the extent of the points alone, as the estimates would
         take as long.
@@ -226,6 +229,8 @@ class SamplerChoice(NamedTuple):
         Factor: an uncertain estimate for rejection must be at most this share of the cost of rows.
     """
 
+    near_per_point: float = 400.0
+    near_per_draw: float = 60.0
     small_rows: float = 1.5e6
     estimation: float = 4.2e6
     extent: float = 5e9

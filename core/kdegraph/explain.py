@@ -24,11 +24,11 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.adjacency import weighted_adjacency
-from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import Tree, build_tree
 from kdegraph.graph import SimilarityGraph
 from kdegraph.runtime.random import stream, uniform
 from kdegraph.sampling.recursive import LEAF
+from kdegraph.scaled_kernel import kernel_row, tree_kernel
 from kdegraph.validation import check_count, check_points
 
 __all__ = [
@@ -243,7 +243,9 @@ def kernel_values(graph: SimilarityGraph, point: int) -> NDArray[np.float64]:
     """
     X = _points_of(graph)
     point = check_count(point, "point", minimum=0, maximum=len(X) - 1)
-    row = Kernel(graph.kernel, graph.sigma).pairwise(X[point : point + 1], X)[0]
+    row = kernel_row(
+        graph.kernel, graph.sigma, X, point, density=graph.densities, alpha=graph.alpha
+    )
     row[point] = 0.0
     return row
 
@@ -295,7 +297,7 @@ def adjacency_after(graph: SimilarityGraph, tree: Tree, n_rounds: int) -> scipy.
     drawn = np.where(drawn >= 0, position[drawn], -1).astype(np.int32)
     independent = graph.weighting == "inclusion" and graph.draws == "independent"
     return weighted_adjacency(
-        Kernel(graph.kernel, graph.sigma),
+        tree_kernel(graph.kernel, graph.sigma, tree, density=graph.densities, alpha=graph.alpha),
         tree,
         graph.kernel_degrees[tree.order],
         drawn,

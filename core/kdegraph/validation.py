@@ -170,9 +170,10 @@ def check_fraction(value: Any, name: str) -> float:
     """Return `value` as a float from 0 to 1, both included."""
     if isinstance(value, (str, bytes, bool)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number from 0 to 1, got {value!r}")
-    if not 0 <= value <= 1:
+    number = float(value)
+    if not 0 <= number <= 1:
         raise ValueError(f"{name} must lie in [0, 1], got {value!r}")
-    return float(value)
+    return number
 
 
 def check_eps(eps: Any) -> float:

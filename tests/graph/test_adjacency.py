@@ -363,10 +363,16 @@ BAD_ARGUMENTS = [
         ("sigma", value, ValueError, "sigma must be positive and finite, got")
         for value in (0, -1.0, math.nan, math.inf, -math.inf)
     ),
-    ("sigma", "wide", ValueError, "sigma must be a number or 'auto', got 'wide'"),
+    ("sigma", "wide", ValueError, "sigma must be a positive number, an array .*, got 'wide'"),
+    ("sigma", [1.0], ValueError, r"sigma must have shape \(30,\), one for each point, got \(1,\)"),
+    ("sigma", [1.0] * 29 + [0.0], ValueError, r"sigma must be positive .* sigma\[29\] is 0.0"),
+    ("sigma", [1.0] * 29 + [1e101], ValueError, "differ by a factor of more than 1e\\+100"),
+    ("sigma", ["1"] * 30, TypeError, "sigma must hold real numbers"),
+    ("alpha", "1", TypeError, "alpha must be a number from 0 to 1, got '1'"),
+    ("alpha", 1.5, ValueError, r"alpha must lie in \[0, 1\], got 1.5"),
     *(
         ("sigma", value, TypeError, "sigma must be a positive number, got")
-        for value in (None, [1.0], 1j, True, b"1")
+        for value in (None, 1j, True, b"1")
     ),
     *(
         ("n_rounds", value, ValueError, "n_rounds must be a whole number >= 1, got")

@@ -256,7 +256,9 @@ def test_graphs_compare_by_identity():
 def test_sampler_auto():
     X = cloud(30)
     assert similarity_graph(X, sigma=1.0).sampler == "rows"
-    assert similarity_graph(np.linspace(0, 1, 3000)[:, None], sigma=0.01).sampler == "rejection"
+    line = np.linspace(0, 1, 3000)[:, None]
+    assert similarity_graph(line, sigma=0.001).sampler == "near"
+    assert similarity_graph(line, sigma=0.1).sampler == "rejection"
     assert similarity_graph(X, sigma=1.0).draws == "independent"
     assert similarity_graph(X, sigma=1.0, kde="direct").sampler == "recursive"
     assert similarity_graph(X, sigma=1.0, sampler="recursive").draws == "stratified"

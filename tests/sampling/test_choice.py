@@ -12,6 +12,7 @@ from kdegraph.sampling.choice import choose_sampler
 
 # Written by benchmarks/samplers.py.
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "samplers.csv"
+SAMPLERS = ("rows", "near", "rejection")
 MAX_POINTS = 10_000  # larger sets take long to build
 EPS = 0.01  # of the kernel degrees, as in the benchmark
 
@@ -24,7 +25,7 @@ def clusters(n, d):
 
 @pytest.fixture(scope="module")
 def choices():
-    """For each measured case the sampler that is chosen now, and the seconds of both."""
+    """For each measured case the sampler that is chosen now, and the seconds of all."""
     with RESULTS.open() as file:
         cases = [row for row in csv.DictReader(file) if int(row["n"]) <= MAX_POINTS]
     points, found = {}, []
@@ -36,13 +37,13 @@ def choices():
         tree, sigma = points[n, d]
         kernel = Kernel("gaussian", float(case["sigma"]) * sigma)
         sampler, _, _ = choose_sampler(kernel, tree, EPS, int(case["L"]), "auto")
-        seconds = {name: float(case[name]) for name in ("rows", "rejection")}
+        seconds = {name: float(case[name]) for name in SAMPLERS}
         found.append((sampler, seconds))
     return found
 
 
 def ratios(choices):
-    return np.array([seconds[name] / min(seconds.values()) for name, seconds in choices])
+    return np.array([seconds[name] / np.nanmin([*seconds.values()]) for name, seconds in choices])
 
 
 def test_choice_is_near_the_best(choices):
@@ -53,9 +54,9 @@ def test_choice_is_near_the_best(choices):
     assert chosen.mean() <= 1.02
 
 
-def test_neither_sampler_is_near_the_best_everywhere(choices):
+def test_no_sampler_is_near_the_best_everywhere(choices):
     """The measure can fail: always the same sampler is far from it."""
-    for name in ("rows", "rejection"):
-        always = ratios([(name, seconds) for _, seconds in choices])
+    for name in SAMPLERS:
+        always = np.nan_to_num(ratios([(name, seconds) for _, seconds in choices]), nan=np.inf)
         assert (always <= 1.1).mean() < 0.7
         assert always.max() > 5

@@ -38,9 +38,11 @@ def direct_sums(
     columns = np.ascontiguousarray(sources.T) if columns is None else columns
     local = kernel.local
     if target_local is None:
-        target_local = local._replace(factor=local.factor[skip], shift=local.shift[skip]) if (
-            local.is_local
-        ) else local
+        target_local = (
+            local._replace(factor=local.factor[skip], shift=local.shift[skip])
+            if (local.is_local)
+            else local
+        )
     serial = len(targets) * len(sources) <= DIRECT_COSTS.serial_pairs
     parallel.run(
         _direct_range,

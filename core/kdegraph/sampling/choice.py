@@ -18,48 +18,53 @@ def choose_sampler(kernel, tree, eps, n_rounds, sampler):
     eps : float
         Relative error of the kernel degrees.
     n_rounds : int
-    sampler : {"auto", "rejection", "rows"}
-        The one that was asked for, or "auto" for the one that is estimated to cost less.
+    sampler : {"auto", "near", "rejection", "rows"}
+        The one that was asked for, or "auto" for the one that is estimated to cost least. A kernel
+        with local bandwidths has no "rejection".
 
     Returns
     -------
-    sampler : {"rejection", "rows"}
+    sampler : {"near", "rejection", "rows"}
     method : object or None
         For "rejection": the method for the kernel degrees, as `choose_for_degrees` returns it.
     groups : TargetGroups or None
         For "rejection": the groups of targets.
     """
-    if sampler == "near":
-        return "near", None, None
+    if sampler == "rejection":
+        return sampler, choose_for_degrees(kernel, tree, eps), group_targets(kernel, tree, n_rounds)
+    if sampler != "auto":
+        return sampler, None, None
+    n = tree.order.size
     rows_cost = rows.estimate_cost(kernel, tree, n_rounds, eps)
-    if sampler == "auto" and kernel.local.is_local:
-        faster = near.estimate_cost(kernel, tree, n_rounds, eps) < rows_cost
-        return "near" if faster else "rows", None, None
-    if sampler == "auto" and rows_cost < SAMPLER_CHOICE.estimation:
-        sampler = _choose_for_few_points(kernel, tree, rows_cost)
-    if sampler == "rows":
-        return "rows", None, None
+    near_cost = near.estimate_cost(kernel, tree, n_rounds, eps)
+    sampler, cost = ("near", near_cost) if near_cost < rows_cost else ("rows", rows_cost)
+    certain = SAMPLER_CHOICE.near_per_point * n + SAMPLER_CHOICE.near_per_draw * n * n_rounds
+    if kernel.local.is_local or cost <= max(certain, SAMPLER_CHOICE.small_rows):
+        return sampler, None, None
+    if rows_cost < SAMPLER_CHOICE.estimation:
+        if not _is_wide(kernel, tree):
+            return sampler, None, None
+        return choose_sampler(kernel, tree, eps, n_rounds, "rejection")
+    return _compare_with_rejection(kernel, tree, eps, n_rounds, sampler, cost)
+
+
+def _is_wide(kernel, tree):
+    """Whether the points are all near each other at the scale of sigma, where rejection is faster
+    than rows; by their extent alone, as the estimates would take as long as rows.
+    """
+    _, widest = box_distances(kernel.code, kernel.inverse_sigma, tree, 0, tree, 0)
+    return widest <= SAMPLER_CHOICE.extent ** (1 / (tree.points.shape[1] + 0.5))
+
+
+def _compare_with_rejection(kernel, tree, eps, n_rounds, sampler, cost):
+    """`choose_sampler` between rejection and another sampler of this cost."""
     method = choose_for_degrees(kernel, tree, eps)
     groups = group_targets(kernel, tree, n_rounds)
-    if sampler == "auto":
-        many_dimensions = tree.points.shape[1] > SAMPLER_CHOICE.max_certain_dimension
-        limit = rows_cost
-        if rows_cost <= SAMPLER_CHOICE.certain or (isinstance(method, Direct) and many_dimensions):
-            limit *= SAMPLER_CHOICE.uncertain_share
-        left = limit - method.cost
-        # The second estimate is not needed where the degrees alone cost too much.
-        if left < 0 or rejection.estimate_cost(kernel, tree, groups, n_rounds) > left:
-            return "rows", None, None
+    many_dimensions = tree.points.shape[1] > SAMPLER_CHOICE.max_certain_dimension
+    if cost <= SAMPLER_CHOICE.certain or (isinstance(method, Direct) and many_dimensions):
+        cost *= SAMPLER_CHOICE.uncertain_share
+    left = cost - method.cost
+    # The second estimate is not needed where the degrees alone cost too much.
+    if left < 0 or rejection.estimate_cost(kernel, tree, groups, n_rounds) > left:
+        return sampler, None, None
     return "rejection", method, groups
-
-
-def _choose_for_few_points(kernel, tree, rows_cost):
-    """Choose by the extent of the points alone, where the estimates would take as long as rows.
-
-    Rejection is faster for points that are all near each other at the scale of sigma.
-    """
-    if rows_cost <= SAMPLER_CHOICE.small_rows:
-        return "rows"
-    _, widest = box_distances(kernel.code, kernel.inverse_sigma, tree, 0, tree, 0)
-    near = widest <= SAMPLER_CHOICE.extent ** (1 / (tree.points.shape[1] + 0.5))
-    return "rejection" if near else "rows"

@@ -7,12 +7,13 @@ accepted with the probability ``k(x_i, x_j) / bound``, and all starts again if i
 follow exactly ``k(x_i, .) / deg(i)``, whatever counts as near.
 
 A node is far if its kernel values differ so little that their mean will do for the degree. How
-little that is, is known only when the degree is: the error that a node may have is guessed, the
-errors are added up, and the leaf is done again with a smaller one unless the total is within the
-relative error that was asked for at every target. So both the degrees and the samples come from one
-visit of the tree, for bandwidths that differ from point to point as well.
+little that is, is known only when the degree is: the error that a node may have is guessed, and far
+nodes are divided further until the errors of all are within the relative error that was asked for
+at every target. So the degrees and the samples come from one visit of the tree, for bandwidths that
+differ from point to point as well.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -46,8 +47,13 @@ FIRST_CAPACITY = 512
 MAX_OFFSET = 600.0
 # Values whose sum is one step of the running sum of a row.
 BLOCK_SIZE = 16
-# Leaves for which the work is counted to estimate the cost.
+# Leaves for which the work is counted to estimate the cost: at most so many, and of all leaves at
+# most this share.
 SAMPLED_LEAVES = 16
+SAMPLED_SHARE = 1 / 16
+# Near sources of a leaf with which the estimate ends, unless there is no other way to sample than
+# this one and rows: other samplers are faster.
+MANY_SOURCES = 8192
 
 
 class NearTask(NamedTuple):
@@ -148,22 +154,28 @@ def draw_neighbors(kernel, tree, n_rounds, seed, eps, *, progress=None):
     task = _task(kernel, n, n_rounds, seed, eps)
     leaves = np.arange(tree.first_leaf, tree.start.size)
     work = np.zeros((leaves.size, 2), np.int64)
-    parallel.run(_draw_range, leaves.size, leaves, task, tree, work, progress=progress)
+    parallel.run(_draw_range, leaves.size, n, leaves, task, tree, work, progress=progress)
     return task.neighbors, task.degrees
 
 
 def estimate_cost(kernel, tree, n_rounds, eps):
-    """Estimated cost of `draw_neighbors` in ns of one core, from some of the leaves."""
+    """Estimated cost of `draw_neighbors` in ns of one core, from some of the leaves; infinite where
+    other samplers are certainly faster.
+    """
     n, d = tree.points.shape
     n_leaves = tree.start.size - tree.first_leaf
-    picked = np.linspace(0, n_leaves - 1, min(SAMPLED_LEAVES, n_leaves)).astype(np.int64)
-    work = np.zeros((picked.size, 2), np.int64)
-    leaves = tree.first_leaf + picked
-    _draw_range(0, picked.size, leaves, _task(kernel, n, 0, 0, eps), tree, work)
+    n_picked = max(1, min(SAMPLED_LEAVES, int(SAMPLED_SHARE * n_leaves)))
+    # From the middle of equal parts, as the first and the last leaf lie at the border.
+    picked = ((np.arange(n_picked) + 0.5) * n_leaves / n_picked).astype(np.int64)
+    work = np.zeros((n_picked, 2), np.int64)
+    most = tree.order.size if kernel.local.is_local else MANY_SOURCES
+    leaves, task = tree.first_leaf + picked, _task(kernel, n, 0, 0, eps)
+    if _draw_range(0, n_picked, most, leaves, task, tree, work) < n_picked:
+        return math.inf
     visits, pairs = work.sum(axis=0)
     cost = visits * (NEAR_COSTS.visit + NEAR_COSTS.visit_per_dimension * d)
     cost += pairs * (NEAR_COSTS.pair + NEAR_COSTS.pair_per_dimension * d)
-    return NEAR_COSTS.set_up + cost * n_leaves / picked.size + NEAR_COSTS.draw * n * n_rounds
+    return NEAR_COSTS.set_up + cost * n_leaves / n_picked + NEAR_COSTS.draw * n * n_rounds
 
 
 def _task(kernel, n, n_rounds, seed, eps):
@@ -179,14 +191,17 @@ def _task(kernel, n, n_rounds, seed, eps):
 
 
 @jit
-def _draw_range(begin, end, leaves, task, tree, work):
-    """Draw for the points of leaves[begin:end], and note the work of each: nodes visited and pairs
-    of points.
+def _draw_range(begin, end, most, leaves, task, tree, work):
+    """Draw for the points of leaves[begin:end], up to the first one with clearly more than `most`
+    sources; return that one.
+
+    The work of each leaf is noted: nodes visited and pairs of points.
     """
     k, capacity = begin, FIRST_CAPACITY
-    while k < end:
+    while k < end and capacity <= 2 * most + FIRST_CAPACITY:
         k = _draw_with_capacity(k, end, capacity, leaves, task, tree, work)
         capacity *= 2
+    return k
 
 
 @jit

@@ -77,8 +77,7 @@ def uses_products(kernel, tree, eps):
     rounding of coordinates changes a squared distance by at most 16 u R^2, that of two squared
     norms and twice an inner product by 4 d u R^2, and that of their sum by 12 u R^2. The square
     root of the exponential kernel turns an error e for points that are near each other into
-    sqrt(e). With bandwidths of their own, points may be closer to each other at the scale of theirs,
-    and the exponent has so many times the error.
+    sqrt(e). Where bandwidths differ, the error of an exponent grows by the product of two factors.
     """
     d, radius = tree.points.shape[1], tree.radii(kernel.inverse_sigma)[0]
     if d < MIN_PRODUCT_DIMENSION or kernel.code == LAPLACIAN or radius > MAX_PRODUCT_RADIUS:
