@@ -168,7 +168,7 @@ class NearCosts(NamedTuple):
     set_up: float = 1e5
     visit: float = 15.0
     visit_per_dimension: float = 3.0
-    pair: float = 1.8
+    pair: float = 2.1
     pair_per_dimension: float = 0.3
     draw: float = 40.0
 
@@ -212,9 +212,9 @@ class SamplerChoice(NamedTuple):
     ----------
     near_per_point, near_per_draw : float
         For each point and for each draw: the cheaper one of rows and near sources is taken at once
-        where it costs at most the sum of both, as rejection costs no less.
+        where it costs at most the sum of both, as rejection hardly costs less.
     small_rows : float
-        It is taken at once, too, if it costs at most this.
+        It is taken at once, too, if rows cost at most this.
     estimation : float
         Rows that cost less are compared by the extent of the points alone, as the estimates would
         take as long.
@@ -229,8 +229,8 @@ class SamplerChoice(NamedTuple):
         Factor: an uncertain estimate for rejection must be at most this share of the cost of rows.
     """
 
-    near_per_point: float = 400.0
-    near_per_draw: float = 60.0
+    near_per_point: float = 700.0
+    near_per_draw: float = 25.0
     small_rows: float = 1.5e6
     estimation: float = 4.2e6
     extent: float = 5e9

@@ -125,7 +125,7 @@ def spectral_clustering(
     embedding : {"soft", "degree", "row", "plain"}, default="soft"
         Vertices are represented by the rows of ``D^-1/2 U`` ("degree"), of U with rows of length 1
         ("row"), or of U ("plain"), where U holds the first `n_clusters` eigenvectors. "soft" is
-        "row" with half as many eigenvectors more, the i-th of them multiplied by ``(lambda_k /
+        "row" with twice as many eigenvectors, the i-th beyond k multiplied by ``(lambda_k /
         lambda_i)^2``: they count where the spectrum has no clear gap behind `n_clusters`, and
         vanish where it has one.
     assign_labels : {"kmeans", "cluster_qr"}, default="kmeans"
@@ -258,7 +258,7 @@ def _n_eigenvectors(n_clusters, embedding, assign_labels, most):
     """How many eigenvectors represent the vertices, of `most` that there are."""
     if embedding != "soft" or assign_labels == "cluster_qr":
         return n_clusters
-    return min(n_clusters + -(-n_clusters // 2), most)
+    return min(2 * n_clusters, most)
 
 
 def _cluster_without_edges(graph, n_clusters):
