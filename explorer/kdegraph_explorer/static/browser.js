@@ -46,7 +46,9 @@ function mend(root, watch) {
 async function finish_each_message(view) {
   const modules = await Promise.all(view._module_cache.values())
   const {flushSync} = modules.find(module => module?.default?.react_dom).default.react_dom
-  const {document} = view.model, apply = document.apply_json_patch
+  const {document} = view.model
+  if (Object.hasOwn(document, "apply_json_patch")) return
+  const apply = document.apply_json_patch
   document.apply_json_patch = (...message) => flushSync(() => apply.apply(document, message))
 }
 
