@@ -140,7 +140,7 @@ def test_a_file_waits_for_a_page_that_loads_slowly(open_file, tmp_path):
     path.write_text(TABLE)
     page = open_file(path, lambda page: page.wait_for_timeout(10_000))
     page.expect_status("two.csv: 30 points in 2 dimensions")
-    assert page.page.get_by_role("button", name="Undo").is_disabled()
+    assert page.page.get_by_role("button", name="Undo the").is_disabled()
     sigma = float(page.page.get_by_label("σ typed").input_value())
     handle = page.page.get_by_role("slider", name=SIGMA)
     assert 10 ** float(handle.get_attribute("aria-valuenow")) == pytest.approx(sigma, rel=1e-3)
