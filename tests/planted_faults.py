@@ -198,6 +198,13 @@ FAULTS = (
         "self._pending = self._pending or (self._generation, request)",
         "explorer/test_jobs.py",
     ),
+    Fault(
+        "data are loaded before the page listens",
+        "explorer/kdegraph_explorer/session.py",
+        "if self._started and not self.settling and key == self.state.source:",
+        "if not self.settling and key == self.state.source:",
+        "explorer/test_sources.py",
+    ),
 )
 
 

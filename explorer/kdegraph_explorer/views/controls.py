@@ -153,10 +153,17 @@ class ParameterControls(Viewer):
         state.param.watch(
             lambda *events: self._follow(), ["sigma", "n_rounds", "n_clusters", "shown", "result"]
         )
+        state.param.watch(lambda event: self._enable(), "result")
+        self._enable()
         self._follow()
 
     def __panel__(self):
         return self._body
+
+    def _enable(self):
+        """What may be chosen automatically has no value to begin from before the first result."""
+        for widget in (*self._sliders.values(), self._exact):
+            widget.disabled = self.state.result is None
 
     def _common(self, name):
         parameter = self.state.param[name]
