@@ -218,9 +218,10 @@ class SamplerChoice(NamedTuple):
     estimation : float
         Rows that cost less are compared by the extent of the points alone, as the estimates would
         take as long.
-    extent : float
-        Number: rejection is taken there if the largest exponent between two points, to the power d
-        + 1/2, is at most this.
+    extent, extent_per_axis : float
+        Numbers: rejection is taken there if the largest exponent between two points is at most
+        ``extent * extent_per_axis ** (1 / d)``. With 1,000 points of five clusters in 1 to 20
+        dimensions the samplers are equally fast there.
     certain : float
         The estimate for rejection is uncertain where rows cost at most this.
     max_certain_dimension : int
@@ -233,7 +234,8 @@ class SamplerChoice(NamedTuple):
     near_per_draw: float = 25.0
     small_rows: float = 1.5e6
     estimation: float = 4.2e6
-    extent: float = 5e9
+    extent: float = 32.0
+    extent_per_axis: float = 630.0
     certain: float = 3e7
     max_certain_dimension: int = 14
     uncertain_share: float = 0.8

@@ -53,7 +53,8 @@ def _is_wide(kernel, tree):
     than rows; by their extent alone, as the estimates would take as long as rows.
     """
     _, widest = box_distances(kernel.code, kernel.inverse_sigma, tree, 0, tree, 0)
-    return widest <= SAMPLER_CHOICE.extent ** (1 / (tree.points.shape[1] + 0.5))
+    power = 1 / tree.points.shape[1]
+    return widest <= SAMPLER_CHOICE.extent * SAMPLER_CHOICE.extent_per_axis**power
 
 
 def _compare_with_rejection(kernel, tree, eps, n_rounds, sampler, cost):
