@@ -59,4 +59,4 @@ def test_no_sampler_is_near_the_best_everywhere(choices):
     for name in SAMPLERS:
         always = np.nan_to_num(ratios([(name, seconds) for _, seconds in choices]), nan=np.inf)
         assert (always <= 1.1).mean() < 0.7
-        assert always.max() > 5
+        assert always.max() > 4
