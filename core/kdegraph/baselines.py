@@ -4,20 +4,23 @@ guess of the bandwidth.
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.bandwidth import estimate_sigma
-from kdegraph.geometry.kernels import UNDERFLOW, Kernel, exp_neg, exponent, fill_values
+from kdegraph.geometry.kernels import CODES, UNDERFLOW, Kernel, exp_neg, exponent, fill_values
+from kdegraph.geometry.local_scale import rescaled
 from kdegraph.geometry.neighbors import duplicate_groups, nearest, unit_scale
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.memory import available_memory, format_bytes
 from kdegraph.runtime.progress import stage_progress
 from kdegraph.runtime.responsive import responsive
-from kdegraph.validation import check_choice, check_count, check_points, check_positive
+from kdegraph.scaled_kernel import check_sigma, pair_kernel, resolve_bandwidth
+from kdegraph.validation import check_choice, check_count, check_fraction, check_points
 
 # Share of nonzero values below which `full_graph` returns a sparse matrix.
 SPARSE_DENSITY = 0.25
@@ -26,12 +29,16 @@ _DENSITY_ROWS = 128
 _DENSITY_COLUMNS = 4096
 # Bytes for each edge, in both directions, while the matrix is built: keys, rows, columns, weights.
 _PAIR_BYTES = 96
+# Kernel values that are computed at a time where the graph is sparse, 8 bytes each.
+_BLOCK_VALUES = 2**22
 
 
 @jit
-def _pair_values(start, stop, code, inverse_sigma, X, rows, columns, values):
+def _pair_values(start, stop, code, inverse_sigma, local, X, rows, columns, values):
     for e in range(start, stop):
-        values[e] = exp_neg(exponent(code, inverse_sigma, X, rows[e], X, columns[e]))
+        i, j = rows[e], columns[e]
+        t = exponent(code, inverse_sigma, X, i, X, j)
+        values[e] = exp_neg(rescaled(local, i, local, j, t))
 
 
 def _symmetric(X, rows, columns, kernel=None, progress=None):
@@ -53,8 +60,9 @@ def _symmetric(X, rows, columns, kernel=None, progress=None):
     else:
         weights = np.empty(len(keys))
         parallel.run(
-            _pair_values, len(keys), kernel.code, kernel.inverse_sigma, X, rows, columns, weights
-        )
+            _pair_values, len(keys), kernel.code, kernel.inverse_sigma, kernel.local, X, rows,
+            columns, weights,
+        )  # fmt: skip
         between(1.0)
         kept = weights > 0
         if not kept.all():
@@ -77,7 +85,9 @@ def _refuse(n, needed, limit, what):
 def full_graph(
     X: ArrayLike,
     *,
-    sigma: float,
+    sigma: float | str | ArrayLike,
+    perplexity: float | None = None,
+    alpha: float = 0.0,
     kernel: str = "gaussian",
     max_bytes: int | None = None,
     progress: Callable[[str, float], object] | None = None,
@@ -89,8 +99,12 @@ def full_graph(
     ----------
     X : (n, d) array-like
         Points.
-    sigma : float
-        Bandwidth, in the units of the points.
+    sigma : float, "auto", "local" or (n,) array_like
+        Bandwidth, in the units of the points, or one for each point, as for `similarity_graph`.
+    perplexity : float, optional
+        For ``sigma="local"``, see `local_bandwidths`.
+    alpha : float
+        From 0 to 1: the kernel is divided by ``(g_i g_j) ** alpha``, as for `similarity_graph`.
     kernel : {"gaussian", "laplacian", "exponential"}
         ``exp(-||x - y||_2^2 / sigma^2)``, ``exp(-||x - y||_1 / sigma)`` or ``exp(-||x - y||_2 /
         sigma)``.
@@ -115,7 +129,8 @@ def full_graph(
     Notes
     -----
     O(n^2 d) time and 8 n^2 bytes when dense; about the number of pairs within 27 sigma
-    (Gaussian) or 708 sigma when sparse.
+    (Gaussian) or 708 sigma when sparse. With local bandwidths, or densities that are divided out,
+    the time is O(n^2 d) in any case.
 
     Examples
     --------
@@ -125,35 +140,94 @@ def full_graph(
      [0.368 0.   ]]
     """
     X = check_points(X)
-    scaled = Kernel(kernel, sigma)
-    limit = available_memory() // 2 if max_bytes is None else check_count(max_bytes, "max_bytes")
     n = len(X)
-    if _density(X, scaled) < SPARSE_DENSITY:
+    check_choice(kernel, "kernel", tuple(CODES))
+    bandwidth = resolve_bandwidth(X, check_sigma(sigma, n), perplexity)
+    alpha = check_fraction(alpha, "alpha")
+    limit = available_memory() // 2 if max_bytes is None else check_count(max_bytes, "max_bytes")
+    scaled = pair_kernel(kernel, bandwidth)
+    share = _density(X, scaled)
+    if share < SPARSE_DENSITY and not scaled.local.is_local and alpha == 0:
         return _sparse_graph(X, scaled, limit, progress)
-    if 8 * n * n > limit:
-        _refuse(n, 8 * n * n, limit, "8 bytes for each pair")
-    values = np.empty((n, n))
+    needed = 8 * n * n if share >= SPARSE_DENSITY else int(_PAIR_BYTES * share * n * n)
+    if needed > limit:
+        _refuse(n, needed, limit, "8 bytes for each pair")
     report = stage_progress(progress, "full graph")
-    columns = np.ascontiguousarray(X.T)
-    parallel.run(
-        fill_values, n, scaled.code, scaled.inverse_sigma, X, columns, values, progress=report
-    )
-    np.fill_diagonal(values, 0.0)
-    return values
+    rows = _Rows(X, scaled)
+    if alpha > 0:
+        density = np.concatenate([part.sum(axis=1) for part in rows.blocks(report)])
+        rows = _Rows(X, pair_kernel(kernel, bandwidth, n, shift=alpha * np.log(density)))
+    if share < SPARSE_DENSITY:
+        return rows.sparse(report)
+    return rows.dense(report)
+
+
+class _Rows:
+    """Rows of the kernel matrix, where bandwidths may differ."""
+
+    def __init__(self, X, kernel):
+        self.X, self.kernel = X, kernel
+        self.columns = np.ascontiguousarray(X.T)
+
+    def fill(self, rows, values, progress=None):
+        """Write the kernel values between the points X[rows] and all points."""
+        local, kernel = self.kernel.local, self.kernel
+        own = local
+        if local.is_local:
+            own = local._replace(factor=local.factor[rows], shift=local.shift[rows])
+        parallel.run(
+            fill_values, len(values), kernel.code, kernel.inverse_sigma, own, local, self.X[rows],
+            self.columns, values, progress=progress,
+        )  # fmt: skip
+
+    def blocks(self, progress):
+        """All rows, some at a time; each point counts itself."""
+        n = len(self.X)
+        height = max(1, _BLOCK_VALUES // n)
+        for start in range(0, n, height):
+            rows = slice(start, min(start + height, n))
+            values = np.empty((rows.stop - start, n))
+            self.fill(rows, values)
+            if progress is not None:
+                progress(rows.stop / n)
+            yield values
+
+    def dense(self, progress):
+        """The matrix without its diagonal."""
+        values = np.empty((len(self.X), len(self.X)))
+        self.fill(slice(None), values, progress)
+        np.fill_diagonal(values, 0.0)
+        return values
+
+    def sparse(self, progress):
+        """The matrix of the values that do not underflow, without its diagonal."""
+        parts, start = [], 0
+        for values in self.blocks(progress):
+            values[np.arange(len(values)), start + np.arange(len(values))] = 0.0
+            parts.append(scipy.sparse.csr_array(values))
+            start += len(values)
+        return scipy.sparse.vstack(parts, format="csr")
 
 
 def _density(X, kernel):
     """The share of pairs of different points with a positive kernel value, on evenly spread points;
     1.0 for a single point.
     """
+    n = len(X)
+    if n == 1:
+        return 1.0
     rows, columns = (
-        np.unique(np.linspace(0, len(X) - 1, min(len(X), most)).astype(np.intp))
+        np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))
         for most in (_DENSITY_ROWS, _DENSITY_COLUMNS)
     )
-    different = rows[:, None] != columns
-    return (
-        float((kernel.pairwise(X[rows], X[columns])[different] > 0).mean()) if len(X) > 1 else 1.0
-    )
+    # The rows come first among the points, so that their own values are on the diagonal.
+    points = np.concatenate([rows, columns])
+    local = kernel.local
+    if local.is_local:
+        local = local._replace(factor=local.factor[points], shift=local.shift[points])
+    values = np.empty((len(rows), len(points)))
+    _Rows(X[points], replace(kernel, local=local)).fill(slice(len(rows)), values)
+    return float((values[:, len(rows) :][rows[:, None] != columns] > 0).mean())
 
 
 def _sparse_graph(X, kernel, limit, progress):
@@ -191,7 +265,7 @@ def knn_graph(
     n_neighbors: int = 10,
     *,
     mode: str = "connectivity",
-    sigma: float | None = None,
+    sigma: float | str | ArrayLike | None = None,
     kernel: str = "gaussian",
     progress: Callable[[str, float], object] | None = None,
 ) -> scipy.sparse.csr_array:
@@ -212,9 +286,9 @@ def knn_graph(
         graph without edges.)
     mode : {"connectivity", "kernel"}
         Weights 1, or the kernel's values. Edges whose kernel value underflows to zero are left out.
-    sigma : float, optional
-        Bandwidth for ``mode="kernel"``; by default ``estimate_sigma(X, n_neighbors, seed=0)``. Not
-        used for "connectivity".
+    sigma : float, "auto", "local" or (n,) array_like, optional
+        Bandwidth for ``mode="kernel"``, as for `similarity_graph`; by default ``estimate_sigma(X,
+        n_neighbors, seed=0)``. Not used for "connectivity".
     kernel : {"gaussian", "laplacian", "exponential"}
         The kernel for ``mode="kernel"``; neighbors are always nearest in the Euclidean distance.
     progress : callable, optional
@@ -253,11 +327,8 @@ def knn_graph(
         "take fewer neighbors or more points"
     )
     k = check_count(n_neighbors, "n_neighbors", maximum=n - 1 if n > 1 else None, reason=reason)
-    if sigma is not None:
-        sigma = check_positive(sigma, "sigma")
-    elif mode == "kernel":
-        sigma = estimate_sigma(X, k, seed=0)
-    shape = Kernel(kernel, 1.0 if sigma is None else sigma)
+    check_choice(kernel, "kernel", tuple(CODES))
+    checked = None if sigma is None else check_sigma(sigma, n)
     if n == 1:
         return scipy.sparse.csr_array((1, 1))
     report = stage_progress(progress, "nearest neighbors")
@@ -266,9 +337,16 @@ def knn_graph(
         X,
         np.repeat(np.arange(n), k),
         neighbors.ravel(),
-        shape if mode == "kernel" else None,
+        _edge_kernel(X, kernel, checked, k) if mode == "kernel" else None,
         report,
     )
+
+
+def _edge_kernel(X, name, sigma, n_neighbors):
+    """The kernel that weighs the edges of a k-NN graph, for a checked `sigma` or None."""
+    if sigma is None:
+        return Kernel(name, estimate_sigma(X, n_neighbors, seed=0))
+    return pair_kernel(name, resolve_bandwidth(X, sigma))
 
 
 def _other_neighbors(X, k, progress=None):

@@ -288,7 +288,7 @@ def similarity_graph(
     >>> moons = kdegraph.datasets.make("moons", n=1000, seed=0)
     >>> graph = kdegraph.similarity_graph(moons.X, sigma=0.1, n_rounds=10, seed=0)
     >>> graph.sampler, graph.draws
-    ('rejection', 'independent')
+    ('near', 'independent')
     >>> bool((graph.neighbors != np.arange(1000)[:, None]).all())
     True
     """

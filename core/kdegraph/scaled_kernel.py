@@ -7,10 +7,7 @@ from kdegraph.bandwidth import estimate_sigma
 from kdegraph.geometry.kernels import Kernel, local_kernel
 from kdegraph.geometry.tree import Tree
 from kdegraph.local_bandwidth import local_bandwidths
-from kdegraph.validation import check_positive
-
-# The largest bandwidth over the smallest one. Beyond it exponents would leave the range of doubles.
-MAX_RATIO = 1e100
+from kdegraph.validation import check_bandwidths, check_positive
 
 Bandwidth = float | NDArray[np.float64]
 
@@ -26,23 +23,7 @@ def check_sigma(sigma: float | str | ArrayLike, n: int) -> Bandwidth | str:
         return sigma
     if np.ndim(sigma) == 0:
         return check_positive(sigma.item() if isinstance(sigma, np.ndarray) else sigma, "sigma")
-    array = np.asarray(sigma)
-    if array.dtype.kind not in "fiu":
-        raise TypeError(f"sigma must hold real numbers, got dtype {array.dtype}")
-    if array.shape != (n,):
-        raise ValueError(f"sigma must have shape ({n},), one for each point, got {array.shape}")
-    array = array.astype(np.float64)
-    bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
-    if bad.size:
-        raise ValueError(
-            f"sigma must be positive and finite, but sigma[{bad[0]}] is {array[bad[0]]}"
-        )
-    if array.min() < array.max() / MAX_RATIO:
-        raise ValueError(
-            f"the bandwidths in sigma differ by a factor of more than {MAX_RATIO:g} "
-            f"({array.min():g} to {array.max():g}); clip the extremes"
-        )
-    return array
+    return check_bandwidths(sigma, n)
 
 
 def resolve_bandwidth(
@@ -73,6 +54,17 @@ def tree_kernel(
     bandwidths = np.broadcast_to(bandwidth, tree.order.shape)[tree.order]
     shift = None if density is None else alpha * np.log(density[tree.order])
     return local_kernel(name, bandwidths, tree, shift)
+
+
+def pair_kernel(
+    name: str, bandwidth: Bandwidth, n: int = 1, shift: NDArray[np.float64] | None = None
+) -> Kernel:
+    """The kernel between `n` points in their own order, without a tree; see `local_kernel`."""
+    if isinstance(bandwidth, np.ndarray):
+        return local_kernel(name, bandwidth, shift=shift)
+    if shift is not None:
+        return local_kernel(name, np.full(n, bandwidth), shift=shift)
+    return Kernel(name, bandwidth)
 
 
 def kernel_row(

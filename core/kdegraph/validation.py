@@ -14,9 +14,13 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+# The largest bandwidth over the smallest one. Beyond it exponents would leave the range of doubles.
+MAX_BANDWIDTH_RATIO = 1e100
+
 Points = NDArray[np.float64]
 
 __all__ = [
+    "check_bandwidths",
     "check_choice",
     "check_count",
     "check_eps",
@@ -146,6 +150,29 @@ def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     if value not in choices:
         raise ValueError(f"unknown {name} {value!r}; choose one of {shown}")
     return value
+
+
+def check_bandwidths(sigma: Any, n: int, name: str = "sigma") -> NDArray[np.float64]:
+    """Return `sigma` as an (n,) float64 array of finite positive numbers that do not differ too
+    much.
+    """
+    array = np.asarray(sigma)
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}")
+    if array.shape != (n,):
+        raise ValueError(f"{name} must have shape ({n},), one for each point, got {array.shape}")
+    array = array.astype(np.float64)
+    bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
+    if bad.size:
+        raise ValueError(
+            f"{name} must be positive and finite, but {name}[{bad[0]}] is {array[bad[0]]}"
+        )
+    if array.min() < array.max() / MAX_BANDWIDTH_RATIO:
+        raise ValueError(
+            f"the bandwidths in {name} differ by a factor of more than {MAX_BANDWIDTH_RATIO:g} "
+            f"({array.min():g} to {array.max():g}); clip the extremes"
+        )
+    return array
 
 
 def check_weights(weights: Any, n: int) -> NDArray[np.float64]:

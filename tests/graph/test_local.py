@@ -5,12 +5,23 @@ against exact sums in extended precision.
 import numpy as np
 import oracle
 import pytest
+import scipy.sparse
 import scipy.stats
-from kdegraph import SimilarityGraph, explain, local_bandwidths, similarity_graph
+from kdegraph import (
+    SimilarityGraph,
+    estimate_sigma,
+    explain,
+    full_graph,
+    kernel_sum,
+    knn_graph,
+    local_bandwidths,
+    similarity_graph,
+)
 from kdegraph.runtime.threads import get_num_threads, set_num_threads
 from sampled import digest
 
 SAMPLERS = ("near", "rows")
+TINY = 1e-290  # values below may count as zero: it depends on the densities that divide them
 
 
 def scattered(d, seed=0, n=120):
@@ -233,3 +244,76 @@ def test_first_rounds_are_those_of_the_graph():
         graph.neighbors[:, :5], W, oracle.inclusion(5, p, "independent")
     )
     assert np.allclose(half.toarray(), expected, rtol=0.2, atol=0)
+
+
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
+def test_full_graph(alpha, kernel):
+    X, sigma = scattered(2, seed=11)
+    full = full_graph(X, sigma=sigma, alpha=alpha, kernel=kernel)
+    full = full.toarray() if scipy.sparse.issparse(full) else full
+    assert np.allclose(full, exact(X, kernel, sigma, alpha).astype(float), rtol=1e-11, atol=TINY)
+    assert np.array_equal(full, full.T)
+
+
+def test_full_graph_of_bandwidths_that_reach_few_points_is_sparse():
+    X = np.arange(400.0)[:, None]
+    sigma = np.where(np.arange(400) % 2, 0.5, 0.05)
+    graph = full_graph(X, sigma=sigma, max_bytes=2**22)
+    assert scipy.sparse.issparse(graph)
+    expected = exact(X, "gaussian", sigma).astype(float)
+    assert np.allclose(graph.toarray(), expected, rtol=1e-12, atol=0)
+    with pytest.raises(MemoryError, match="n = 400 points needs"):
+        full_graph(X, sigma=sigma, max_bytes=1000)
+
+
+@pytest.mark.parametrize("one", [0.3, "auto"])
+def test_densities_with_one_bandwidth(one):
+    X, _ = scattered(2, seed=12)
+    sigma = estimate_sigma(X, seed=0) if one == "auto" else one
+    expected = exact(X, "gaussian", np.full(len(X), sigma), 1.0).astype(float)
+    full = full_graph(X, sigma=one, alpha=1.0)
+    full = full.toarray() if scipy.sparse.issparse(full) else full
+    assert np.allclose(full, expected, rtol=1e-11, atol=TINY)
+    degrees = similarity_graph(X, sigma=one, alpha=1.0, eps=1e-9, seed=0).kernel_degrees
+    assert np.allclose(degrees, expected.sum(axis=1), rtol=1e-8, atol=0)
+
+
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+def test_kernel_sums(kernel):
+    X, sigma = scattered(3, seed=13)
+    Y, own = scattered(3, seed=14, n=40)
+    weights = np.random.default_rng(0).normal(size=len(X))
+    K = exact(np.concatenate([Y, X]), kernel, np.concatenate([own, sigma]))[:40, 40:]
+    sums = kernel_sum(X, Y, sigma=sigma, target_sigma=own, weights=weights, kernel=kernel)
+    error = np.abs(sums - (K @ weights).astype(float))
+    assert (error <= 1e-12 * (K @ np.abs(weights)) + 1e-14 * np.abs(weights).sum()).all()
+    K = exact(X, kernel, sigma)
+    np.fill_diagonal(K, 1)
+    assert np.allclose(kernel_sum(X, sigma=sigma, kernel=kernel), K.sum(axis=1).astype(float))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "fgt"}, "method 'fgt' needs one bandwidth"),
+        ({"method": "tree"}, "method 'tree' needs one bandwidth"),
+        ({"target_sigma": [1.0]}, "need both targets and target_sigma"),
+        ({"targets": [[0.0, 0.0]]}, "need both targets and target_sigma"),
+        ({"targets": [[0.0, 0.0]], "target_sigma": [-1.0]}, "target_sigma must be positive"),
+        ({"sigma": 1.0, "target_sigma": [1.0]}, "target_sigma needs a bandwidth for each source"),
+    ],
+)
+def test_bad_bandwidths_of_sums(options, message):
+    X, sigma = scattered(2)
+    with pytest.raises(ValueError, match=message):
+        kernel_sum(X, **({"sigma": sigma} | options))
+
+
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+def test_nearest_neighbors_with_weights(kernel):
+    X, sigma = scattered(2, seed=15)
+    graph = knn_graph(X, 5, mode="kernel", sigma=sigma, kernel=kernel).toarray()
+    expected = exact(X, kernel, sigma).astype(float)
+    assert (graph > 0).any()
+    assert np.allclose(graph[graph > 0], expected[graph > 0], rtol=1e-11, atol=0)

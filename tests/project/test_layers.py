@@ -36,6 +36,7 @@ LAYERS = (
     {"costs"},
     {"geometry"},
     {"bandwidth", "local_bandwidth"},
+    {"scaled_kernel"},
     {"kde"},
     {"sampling"},
     {"adjacency"},

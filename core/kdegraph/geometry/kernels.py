@@ -14,7 +14,13 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import ArrayLike, NDArray
 
-from kdegraph.geometry.local_scale import ONE_BANDWIDTH, LocalScale, local_scale
+from kdegraph.geometry.local_scale import (
+    ONE_BANDWIDTH,
+    LocalScale,
+    factor_and_shift,
+    local_scale,
+    rescale_row,
+)
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.validation import check_choice, check_points, check_positive
@@ -126,20 +132,22 @@ class Kernel:
         # Without the compiler NumPy would warn where a squared distance overflows to infinity.
         with np.errstate(over="ignore"):
             parallel.run(
-                fill_values, len(targets), self.code, self.inverse_sigma, targets, columns, values
-            )
+                fill_values, len(targets), self.code, self.inverse_sigma, ONE_BANDWIDTH,
+                ONE_BANDWIDTH, targets, columns, values,
+            )  # fmt: skip
         return values
 
 
-def local_kernel(name: str, bandwidths, tree, shift=None) -> Kernel:
-    """The kernel with a bandwidth for each point of `tree`.
+def local_kernel(name: str, bandwidths, tree=None, shift=None) -> Kernel:
+    """The kernel with a bandwidth for each point.
 
     Parameters
     ----------
     name : str
     bandwidths : (n,) float64
-        In the order of the tree.
-    tree : Tree
+        In the order of the tree, if there is one.
+    tree : Tree, optional
+        The tree of the points, which samplers need.
     shift : (n,) float64, optional
         What is added to exponents, see `LocalScale`.
 
@@ -149,11 +157,15 @@ def local_kernel(name: str, bandwidths, tree, shift=None) -> Kernel:
         Its `sigma` is the reference: the middle of the bandwidths on a logarithmic scale.
     """
     reference = float(np.sqrt(bandwidths.min()) * np.sqrt(bandwidths.max()))
-    factor = reference / bandwidths
-    if name != "gaussian":
-        factor = np.sqrt(factor)
+    factor = exponent_factors(name, reference, bandwidths)
     shift = np.zeros(factor.size) if shift is None else shift
     return Kernel(name, reference, local_scale(factor, shift, tree))
+
+
+def exponent_factors(name: str, reference: float, bandwidths) -> NDArray[np.float64]:
+    """The factors of `LocalScale` for these bandwidths."""
+    factor = reference / bandwidths
+    return factor if name == "gaussian" else np.sqrt(factor)
 
 
 if numba.config.DISABLE_JIT:
@@ -307,11 +319,15 @@ def exponents(code, inverse_sigma, y, columns, start, stop, out):
 
 
 @jit(borrow=True)
-def fill_values(begin, end, code, inverse_sigma, targets, columns, values):
-    """Write the kernel values between targets[begin:end] and all `columns` to values[begin:end]."""
+def fill_values(begin, end, code, inverse_sigma, target_local, local, targets, columns, values):
+    """Write the kernel values between targets[begin:end] and all `columns` to values[begin:end];
+    `target_local` and `local` have the bandwidths of both.
+    """
     n = columns.shape[1]
     for i in range(begin, end):
         row = values[i]
         exponents(code, inverse_sigma, targets[i], columns, 0, n, row)
+        factor, shift = factor_and_shift(target_local, i)
+        rescale_row(factor, shift, local, 0, row)
         for j in range(n):
             row[j] = exp_neg(row[j])

@@ -56,8 +56,12 @@ def _empty() -> NDArray[np.float64]:
 ONE_BANDWIDTH = LocalScale(_empty(), _empty(), _empty(), _empty(), _empty(), _empty())
 
 
-def local_scale(factor, shift, tree) -> LocalScale:
-    """The `LocalScale` of factors and shifts in the order of `tree`."""
+def local_scale(factor, shift, tree=None) -> LocalScale:
+    """The `LocalScale` of factors and shifts in the order of `tree`; without a tree it has no
+    bounds.
+    """
+    if tree is None:
+        return ONE_BANDWIDTH._replace(factor=factor, shift=shift)
     bounds = [np.empty(tree.start.size) for _ in range(4)]
     _fill_bounds(factor, tree.start, tree.stop, *bounds[:2])
     _fill_bounds(shift, tree.start, tree.stop, *bounds[2:])

@@ -6,10 +6,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kdegraph.geometry.kernels import Kernel
+from kdegraph.geometry.kernels import CODES, Kernel, exponent_factors, local_kernel
+from kdegraph.geometry.local_scale import ONE_BANDWIDTH, local_scale
 from kdegraph.kde.direct import direct_sums
 from kdegraph.kde.dispatch import fast_sums
-from kdegraph.validation import check_choice, check_eps, check_points, check_weights
+from kdegraph.validation import (
+    check_bandwidths,
+    check_choice,
+    check_eps,
+    check_points,
+    check_weights,
+)
 
 KERNEL_SUM_METHODS = ("auto", "direct", "tree", "fgt")
 
@@ -23,7 +30,8 @@ def kernel_sum(
     targets: ArrayLike | None = None,
     *,
     kernel: str = "gaussian",
-    sigma: float,
+    sigma: float | ArrayLike,
+    target_sigma: ArrayLike | None = None,
     weights: ArrayLike | None = None,
     eps: float = 1e-6,
     method: Literal["auto", "direct", "tree", "fgt"] = "auto",
@@ -39,8 +47,12 @@ def kernel_sum(
         target contributes its own ``k(x, x) = 1``.
     kernel : {"gaussian", "laplacian", "exponential"}, optional
         The kernel function, see `Kernel`; the Gaussian by default.
-    sigma : float
-        Bandwidth, in the units of the points, positive and finite.
+    sigma : float or (n,) array_like
+        Bandwidth, in the units of the points, positive and finite; or one for each source. The
+        kernel between two points then has the bandwidth ``sqrt(sigma_i sigma_j)``, and all pairs
+        are evaluated.
+    target_sigma : (m,) array_like, optional
+        With bandwidths for the sources: those of the targets.
     weights : (n,) array_like, optional
         Finite, of any sign and size; ones by default.
     eps : float, optional
@@ -84,35 +96,62 @@ def kernel_sum(
     >>> kernel_sum(points, kernel="laplacian", sigma=1.0, method="direct").round(4)
     array([1.3746, 1.3862, 1.0251])
     """
-    scaled = Kernel(kernel, sigma)
     sources = check_points(sources, "sources")
     if targets is not None:
         targets = check_points(targets, "targets", n_features=sources.shape[1])
+    scaled, target_local = _check_kernel(kernel, sigma, target_sigma, sources, targets)
     weighted = weights is not None
     weights = check_weights(weights, len(sources))
     eps = check_eps(eps)
     check_choice(method, "method", KERNEL_SUM_METHODS)
+    if scaled.local.is_local:
+        if method not in ("auto", "direct"):
+            raise ValueError(
+                f"method {method!r} needs one bandwidth for all points; use method='direct'"
+            )
+        method = "direct"
     if method == "fgt" and scaled.name != "gaussian":
         raise ValueError(
             f"method 'fgt' expands the Gaussian kernel only, got kernel {scaled.name!r}; "
             "use method='tree' or 'auto'"
         )
     if not weighted:
-        return _checked_sums(scaled, sources, targets, weights, eps, method)
+        return _checked_sums(scaled, sources, targets, weights, eps, method, target_local)
     # With weights less than 2 no product or sum leaves the range of doubles. Scaling by a power of
     # two is exact. It is at most 2^1023; for numbers below the normal ones its inverse would be
     # infinite, hence the division.
     largest = max(weights.max(), -weights.min())
     power = math.ldexp(1.0, math.frexp(largest)[1] - 1)
-    sums = _checked_sums(scaled, sources, targets, weights / power, eps, method)
+    sums = _checked_sums(scaled, sources, targets, weights / power, eps, method, target_local)
     with np.errstate(over="ignore"):
         return sums * power
 
 
-def _checked_sums(kernel, sources, targets, weights, eps, method):
+def _check_kernel(name, sigma, target_sigma, sources, targets):
+    """The kernel of these bandwidths, and the `LocalScale` of the targets."""
+    if np.ndim(sigma) == 0:
+        if target_sigma is not None:
+            raise ValueError(
+                "target_sigma needs a bandwidth for each source, got one sigma for all"
+            )
+        return Kernel(name, sigma), ONE_BANDWIDTH
+    check_choice(name, "kernel", tuple(CODES))
+    kernel = local_kernel(name, check_bandwidths(sigma, len(sources)))
+    if targets is None and target_sigma is None:
+        return kernel, kernel.local
+    if targets is None or target_sigma is None:
+        raise ValueError(
+            "targets with bandwidths of their own need both targets and target_sigma, got only one"
+        )
+    own = check_bandwidths(target_sigma, len(targets), "target_sigma")
+    return kernel, local_scale(exponent_factors(name, kernel.sigma, own), np.zeros(len(own)))
+
+
+def _checked_sums(kernel, sources, targets, weights, eps, method, target_local):
     """Kernel sums for checked arguments and weights less than 2."""
     if method == "direct":
-        return direct_sums(kernel, sources, sources if targets is None else targets, weights)
+        targets = sources if targets is None else targets
+        return direct_sums(kernel, sources, targets, weights, target_local=target_local)
     # Read-only arrays are of another type for compiled code, and all kernels would be compiled
     # again for them: a copy takes less time.
     sources = np.require(sources, requirements="W")
