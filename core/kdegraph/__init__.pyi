@@ -4,7 +4,7 @@ from .baselines import full_graph, knn_graph
 from .clustering.conductance import conductance
 from .clustering.partition import Clustering, spectral_clustering, vertices_in_clusters
 from .eigengap import suggest_n_clusters
-from .estimators import KDESpectralClustering, SimilarityGraphTransformer
+from .estimators import KDESpectralClustering
 from .geometry.kernels import Kernel
 from .graph import SimilarityGraph, similarity_graph
 from .kde import gauss_transform, kernel_sum
@@ -12,6 +12,7 @@ from .local_bandwidth import local_bandwidths
 from .runtime.responsive import Cancelled
 from .runtime.threads import get_num_threads, set_num_threads
 from .spectral.spectrum import Spectrum, spectrum
+from .transformer import SimilarityGraphTransformer
 from .warmup import warm_up
 
 __all__ = [
