@@ -3,6 +3,7 @@ from .bandwidth import estimate_sigma
 from .baselines import full_graph, knn_graph
 from .clustering.conductance import conductance
 from .clustering.partition import Clustering, spectral_clustering, vertices_in_clusters
+from .diagnosis import GraphWarning, diagnose
 from .eigengap import suggest_n_clusters
 from .estimators import KDESpectralClustering
 from .geometry.kernels import Kernel
@@ -18,6 +19,7 @@ from .warmup import warm_up
 __all__ = [
     "Cancelled",
     "Clustering",
+    "GraphWarning",
     "KDESpectralClustering",
     "Kernel",
     "SimilarityGraph",
@@ -25,6 +27,7 @@ __all__ = [
     "Spectrum",
     "conductance",
     "datasets",
+    "diagnose",
     "estimate_sigma",
     "full_graph",
     "gauss_transform",

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kdegraph.clustering.out_of_sample import assign
 from kdegraph.clustering.partition import spectral_clustering
+from kdegraph.diagnosis import warn_of
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.graph import similarity_graph
 from kdegraph.validation import check_count
@@ -162,6 +163,11 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         ValueError, TypeError
             For bad data or parameters, and for more clusters than points (or than points with an
             edge).
+
+        Warns
+        -----
+        GraphWarning
+            For what `diagnose` finds.
         """
         points = validate_data(self, X, dtype=np.float64, order="C")
         if not isinstance(self.n_clusters, str):  # checked before the graph is made
@@ -177,6 +183,7 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
             n_init=self.n_init,
             smallest_component=self.smallest_component,
         )
+        warn_of(self.graph_, None if isinstance(self.n_clusters, str) else self.n_clusters)
         self.affinity_matrix_ = self.graph_.adjacency
         self.labels_ = found.labels
         self.n_clusters_ = found.n_clusters

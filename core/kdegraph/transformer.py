@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kdegraph.diagnosis import warn_of
 from kdegraph.graph import similarity_graph
 from kdegraph.local_bandwidth import bandwidths_of_new_points
 from kdegraph.neighbor_distances import distance_rows
@@ -149,6 +150,11 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         ------
         ValueError, TypeError
             For bad data or parameters.
+
+        Warns
+        -----
+        GraphWarning
+            For what `diagnose` finds.
         """
         points = validate_data(self, X, dtype=np.float64, order="C")
         self._check_rows(len(points))
@@ -157,6 +163,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
             **{name: getattr(self, name) for name in GRAPH_PARAMETERS},
             seed=check_random_state(self.random_state).randint(2**31 - 1),
         )
+        warn_of(self.graph_)
         self.sigma_ = self.graph_.sigma
         self._points = points.copy()
         self.n_samples_fit_ = self._n_features_out = len(points)

@@ -44,6 +44,7 @@ LAYERS = (
     {"baselines", "graph"},
     {"explain"},
     {"spectral"},
+    {"diagnosis"},
     {"clustering"},
     {"estimators", "neighbor_distances"},
     {"transformer"},
