@@ -3,8 +3,9 @@ from .bandwidth import estimate_sigma
 from .baselines import full_graph, knn_graph
 from .clustering.conductance import conductance
 from .clustering.partition import Clustering, spectral_clustering, vertices_in_clusters
+from .diagnosis import GraphWarning, diagnose
 from .eigengap import suggest_n_clusters
-from .estimators import KDESpectralClustering, SimilarityGraphTransformer
+from .estimators import KDESpectralClustering
 from .geometry.kernels import Kernel
 from .graph import SimilarityGraph, similarity_graph
 from .kde import gauss_transform, kernel_sum
@@ -12,11 +13,13 @@ from .local_bandwidth import local_bandwidths
 from .runtime.responsive import Cancelled
 from .runtime.threads import get_num_threads, set_num_threads
 from .spectral.spectrum import Spectrum, spectrum
+from .transformer import SimilarityGraphTransformer
 from .warmup import warm_up
 
 __all__ = [
     "Cancelled",
     "Clustering",
+    "GraphWarning",
     "KDESpectralClustering",
     "Kernel",
     "SimilarityGraph",
@@ -24,6 +27,7 @@ __all__ = [
     "Spectrum",
     "conductance",
     "datasets",
+    "diagnose",
     "estimate_sigma",
     "full_graph",
     "gauss_transform",

@@ -37,6 +37,19 @@ SAMPLERS = ("auto", "near", "recursive", "rejection", "rows")
 DRAWS = ("stratified", "independent")
 WEIGHTINGS = ("inclusion", "paper")
 MAX_ROUNDS_ALLOWED = 2**20
+# Parameters of `similarity_graph` that estimators have, too.
+GRAPH_PARAMETERS = (
+    "sigma",
+    "perplexity",
+    "alpha",
+    "kernel",
+    "n_rounds",
+    "sampler",
+    "draws",
+    "kde",
+    "weighting",
+    "eps",
+)
 # Points in a leaf of the tree of the exact samplers.
 LEAF_SIZE = 8
 # The default of `eps` for few points, where the theorem asks for less.

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import scipy.sparse
 
-# Fields of a graph that are stored together as JSON.
+# Fields of a graph that are stored together as JSON, and so is one sigma for all points. Files of
+# earlier versions have no alpha.
 PARAMETERS = (
-    "sigma",
     "kernel",
     "n_rounds",
     "seed",
@@ -16,14 +16,19 @@ PARAMETERS = (
     "weighting",
     "eps",
     "timings",
+    "alpha",
 )
-OPTIONAL_ARRAYS = ("points", "order")
+# Arrays that not all graphs have.
+OPTIONAL_ARRAYS = ("sigma", "densities", "points", "order")
 INTEGER_ARRAYS = ("neighbors", "order")
 
 
 def write_graph(path, graph):
     """Write a `SimilarityGraph` to `path`."""
     parameters = {name: getattr(graph, name) for name in PARAMETERS}
+    optional = {name: getattr(graph, name) for name in OPTIONAL_ARRAYS}
+    if not isinstance(graph.sigma, np.ndarray):
+        parameters["sigma"] = optional.pop("sigma")
     arrays = {
         "data": graph.adjacency.data,
         "indices": graph.adjacency.indices,
@@ -32,9 +37,7 @@ def write_graph(path, graph):
         "neighbors": graph.neighbors,
         "parameters": np.array(json.dumps(parameters)),
     }
-    for name in OPTIONAL_ARRAYS:
-        if getattr(graph, name) is not None:
-            arrays[name] = getattr(graph, name)
+    arrays |= {name: array for name, array in optional.items() if array is not None}
     with open(path, "wb") as file:
         np.savez_compressed(file, **arrays)
 
@@ -88,8 +91,7 @@ def _fields(arrays):
     }
     if "points" in arrays:
         shapes["points"] = (n, arrays["points"].shape[-1])
-    if "order" in arrays:
-        shapes["order"] = (n,)
+    shapes |= {name: (n,) for name in ("sigma", "densities", "order") if name in arrays}
     for name, shape in shapes.items():
         array, kind = arrays[name], "i" if name in INTEGER_ARRAYS else "f"
         if array.shape != shape or array.dtype.kind != kind:
@@ -97,11 +99,14 @@ def _fields(arrays):
     order = arrays.get("order")
     if order is not None and not np.array_equal(np.sort(order), np.arange(n)):
         raise ValueError("order is not a permutation of the points")
+    for name in ("sigma", "densities"):
+        if name in arrays and not (np.isfinite(arrays[name]) & (arrays[name] > 0)).all():
+            raise ValueError(f"{name} is not positive")
+    if ("densities" in arrays) != (parameters.get("alpha", 0.0) > 0):
+        raise ValueError("densities belong to an alpha above 0")
+    fields = ("kernel_degrees", "neighbors", *OPTIONAL_ARRAYS)
     return {
         "adjacency": adjacency,
-        "kernel_degrees": arrays["kernel_degrees"],
-        "neighbors": arrays["neighbors"],
-        "points": arrays.get("points"),
-        "order": order,
+        **{name: arrays[name] for name in fields if name in arrays},
         **parameters,
     }

@@ -82,8 +82,7 @@ def local_bandwidths(
 
     Notes
     -----
-    O(n log n) up to 9 dimensions (a k-d tree), O(n^2 d) above; 16 bytes for each point and
-    neighbor.
+    O(n log n) up to 9 dimensions (a k-d tree), O(n^2 d) above.
 
     The law is that of the nearest ``max(15, 3 * perplexity)`` other places, or of all if there are
     fewer; its entropy is right to 1e-6. The law has no factor 2 in the exponent, so that `sigma`
@@ -127,13 +126,56 @@ def local_bandwidths(
         sigmas = _neighbor_distances(places, min(n_neighbors, len(places) - 1))[:, -1]
     else:
         sigmas = _entropic(places, perplexity)
-    limits = np.finfo(float)
-    sigmas = np.clip(sigmas, limits.tiny, limits.max)
+    sigmas = _representable(sigmas)
     if places is X:
         return sigmas
     of_points = np.empty(len(X))
     of_points[order] = np.repeat(sigmas, np.diff(starts, append=len(X)))
     return of_points
+
+
+def bandwidths_of_new_points(
+    X: NDArray[np.float64], queries: NDArray[np.float64], perplexity: float | None = None
+) -> NDArray[np.float64]:
+    """The bandwidth that `local_bandwidths` would give each new point, were it alone added to `X`.
+
+    Parameters
+    ----------
+    X : (n, d) float64 array
+    queries : (m, d) float64 array
+        New points, none of which is among `X`.
+    perplexity : float, optional
+
+    Returns
+    -------
+    (m,) float64 array
+
+    Notes
+    -----
+    O(n d) for each new point.
+    """
+    order, starts = duplicate_groups(X)
+    places = X[order[starts]]
+    perplexity, k = _perplexity_and_neighbors(len(places), perplexity)
+    distances = np.empty((len(queries), k))
+    for query, row in zip(queries, distances, strict=True):
+        row[:] = np.sort(np.partition(_distances(places, query), k - 1)[:k])
+    return _representable(_solve(distances, perplexity))
+
+
+def _distances(points, query):
+    """Distances of points to one point, however large or small they are."""
+    offsets = np.abs(points / 2 - query / 2)
+    largest = offsets.max(axis=1, initial=np.finfo(float).tiny, keepdims=True)
+    with np.errstate(over="ignore"):
+        halves = largest[:, 0] * np.linalg.norm(offsets / largest, axis=1)
+    return 2 * np.minimum(halves, np.finfo(float).max / 2)
+
+
+def _representable(sigmas):
+    """The same bandwidths, or the nearest ones that are positive, normal numbers."""
+    limits = np.finfo(float)
+    return np.clip(sigmas, limits.tiny, limits.max)
 
 
 def _check_perplexity(perplexity, n):
@@ -154,15 +196,26 @@ def _neighbor_distances(places, k):
 
 def _entropic(places, perplexity):
     """The bandwidth of each place at which the law of its neighbors has a given perplexity."""
-    others = len(places) - 1
+    perplexity, k = _perplexity_and_neighbors(len(places) - 1, perplexity)
+    return _solve(_neighbor_distances(places, k), perplexity)
+
+
+def _perplexity_and_neighbors(n_others, perplexity):
+    """The perplexity of a point beside `n_others` other places, and the number of neighbors that
+    its law is taken over.
+    """
     if perplexity is None:
-        perplexity = min(DEFAULT_PERPLEXITY, others / NEIGHBORS_PER_PERPLEXITY)
-    k = min(others, max(MIN_NEIGHBORS, math.ceil(NEIGHBORS_PER_PERPLEXITY * perplexity)))
-    distances = _neighbor_distances(places, k)
-    sigmas = np.empty(len(places))
+        perplexity = min(DEFAULT_PERPLEXITY, n_others / NEIGHBORS_PER_PERPLEXITY)
+    k = max(MIN_NEIGHBORS, math.ceil(NEIGHBORS_PER_PERPLEXITY * perplexity))
+    return perplexity, min(n_others, k)
+
+
+def _solve(distances, perplexity):
+    """The bandwidth for each row of ascending distances."""
+    sigmas = np.empty(len(distances))
     # Without the compiler NumPy would warn where the ratio of two distances overflows.
     with np.errstate(over="ignore"):
-        parallel.run(_solve_rows, len(places), distances, perplexity, sigmas)
+        parallel.run(_solve_rows, len(distances), distances, perplexity, sigmas)
     return sigmas
 
 

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.geometry.kernels import Kernel, local_kernel
 from kdegraph.geometry.tree import Tree
-from kdegraph.local_bandwidth import local_bandwidths
+from kdegraph.local_bandwidth import bandwidths_of_new_points, local_bandwidths
 from kdegraph.validation import check_bandwidths, check_positive
 
 Bandwidth = float | NDArray[np.float64]
@@ -35,6 +35,31 @@ def resolve_bandwidth(
     if sigma == "auto":
         return estimate_sigma(X, seed=0)
     return local_bandwidths(X, perplexity=perplexity)
+
+
+def new_bandwidths(
+    bandwidth: Bandwidth,
+    sigma: ArrayLike | str | None,
+    X: NDArray[np.float64],
+    queries: NDArray[np.float64],
+    perplexity: float | None,
+) -> Bandwidth:
+    """The bandwidths of points that are not among the fitted ones `X`, whose bandwidths are
+    `bandwidth` and came from the parameters `sigma` and `perplexity`.
+
+    Raises
+    ------
+    ValueError
+        If `sigma` was an array.
+    """
+    if not isinstance(bandwidth, np.ndarray):
+        return bandwidth
+    if sigma is None or isinstance(sigma, str):
+        return bandwidths_of_new_points(X, queries, perplexity)
+    raise ValueError(
+        f"X has {len(queries)} new points, whose bandwidths are unknown, as sigma was an array "
+        "with those of the fitted points; take sigma='local', or fit all points"
+    )
 
 
 def tree_kernel(

@@ -158,6 +158,43 @@ def test_graph_as_npz(run, moons):
     assert (adjacency != kdegraph.knn_graph(datasets.load(moons).X)).nnz == 0
 
 
+def test_graph_of_local_bandwidths(run, moons):
+    options = ["--sigma", "local", "--perplexity", 12, "--alpha", 0.5]
+    result = run("graph", moons, *options, "-o", "g.npz")
+    assert (result.exit_code, result.stderr) == (0, ""), result.output
+    graph = kdegraph.SimilarityGraph.load(moons.with_name("g.npz"))
+    sigma = kdegraph.local_bandwidths(datasets.load(moons).X, perplexity=12)
+    np.testing.assert_array_equal(graph.sigma, sigma)
+    assert graph.alpha == 0.5
+    words = f"local bandwidths {sigma.min():.4g} to {sigma.max():.4g} (estimated), alpha 0.5, "
+    assert words in result.stdout
+    result = run("cluster", moons, "-k", 2, *options)
+    assert (result.exit_code, result.stderr) == (0, ""), result.output
+    assert words in result.stdout
+
+
+def test_a_sigma_of_auto_is_the_default(run, moons):
+    for name, options in (("a", []), ("b", ["--sigma", "auto"])):
+        assert run("graph", moons, *options, "-o", f"{name}.csv").exit_code == 0
+    texts = [moons.with_name(f"{name}.csv").read_text() for name in "ab"]
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("method", ["kde", "knn"])
+def test_what_may_be_wrong_is_said_beside_the_report(run, moons, method):
+    table = np.loadtxt(moons, delimiter=",", skiprows=1) * [1, 1e4, 1]
+    np.savetxt(moons, table, delimiter=",", header="x,y,label", comments="")
+    for command in (["cluster", moons, "-k", 2], ["graph", moons, "-o", "g.npz"]):
+        result = run(*command, "--method", method)
+        assert result.exit_code == 0
+        (line,) = result.stderr.splitlines()
+        assert line.startswith("Warning: the columns have very different scales")
+        assert "edges" in result.stdout
+        assert run(*command, "--method", method, "--quiet").output == ""
+    result = run("cluster", "moons.csv", "-k", 1, "--sigma", 1e-300)
+    assert "300 of 300 have no edge" in result.stderr.splitlines()[1]
+
+
 @pytest.mark.parametrize("extension", ["csv", "parquet"])
 def test_graph_as_edges(run, moons, extension):
     assert (

@@ -22,6 +22,32 @@ from cli.results import assert_refused
         (["cluster", "moons.csv", "--sigma", "nan"], ["--sigma", "positive"]),
         (["cluster", "moons.csv", "--sigma", "inf"], ["--sigma", "positive"]),
         (["cluster", "moons.csv", "--sigma", "wide"], ["--sigma", "'wide' is not a valid float"]),
+        (
+            ["cluster", "moons.csv", "--perplexity", "5"],
+            ["--perplexity goes with --sigma local"],
+        ),
+        (
+            ["graph", "moons.csv", "-o", "g.npz", "--perplexity", "5", "--sigma", "1"],
+            ["--perplexity goes with --sigma local"],
+        ),
+        (
+            ["cluster", "moons.csv", "--sigma", "local", "--perplexity", "0"],
+            ["--perplexity", "0 is not a positive, finite number"],
+        ),
+        (
+            ["cluster", "moons.csv", "--sigma", "local", "--perplexity", "300"],
+            ["perplexity", "n = 300; got 300"],
+        ),
+        (["cluster", "moons.csv", "--alpha", "1.5"], ["--alpha", "1.5 is not in the range"]),
+        (["cluster", "moons.csv", "--alpha", "nan"], ["alpha must lie in [0, 1]"]),
+        (
+            ["cluster", "moons.csv", "--method", "knn", "--alpha", "0.5"],
+            ["--alpha goes with --method kde"],
+        ),
+        (
+            ["cluster", "moons.csv", "--method", "knn", "--sigma", "local"],
+            ["--sigma local goes with --method kde"],
+        ),
         (["cluster", "moons.csv", "--rounds", "0"], ["--rounds", "0 is not in the range"]),
         (["cluster", "moons.csv", "--rounds", "2.5"], ["--rounds", "not a valid integer"]),
         (["cluster", "moons.csv", "--seed", "-1"], ["--seed"]),

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 from kdegraph.clustering.partition import spectral_clustering
-from kdegraph.estimators import KDESpectralClustering, SimilarityGraphTransformer
+from kdegraph.estimators import KDESpectralClustering
 from kdegraph.geometry.kernels import Kernel
+from kdegraph.transformer import SimilarityGraphTransformer
 from sklearn.base import clone
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import make_blobs, make_moons

@@ -42,6 +42,71 @@ def test_round_trip(name, tmp_path):
         assert np.array_equal(loaded.laplacian().toarray(), graph.laplacian().toarray())
 
 
+LOCAL = {
+    "array": {"sigma": np.linspace(0.3, 2.0, 60)},
+    "local": {"sigma": "local"},
+    "alpha": {"sigma": 0.5, "alpha": 0.7},
+    "local and alpha": {"sigma": "local", "alpha": 0.5},
+}
+
+
+@pytest.mark.parametrize("parameters", LOCAL.values(), ids=LOCAL)
+def test_round_trip_of_local_bandwidths_and_densities(parameters, tmp_path):
+    graph = similarity_graph(cloud(60), seed=3, **parameters)
+    graph.save(tmp_path / "graph.npz")
+    loaded = SimilarityGraph.load(tmp_path / "graph.npz")
+    assert digest(loaded) == digest(graph)
+    assert type(loaded.sigma) is type(graph.sigma)
+    np.testing.assert_array_equal(loaded.sigma, graph.sigma)
+    assert loaded.alpha == parameters.get("alpha", 0.0)
+    if "alpha" in parameters:
+        np.testing.assert_array_equal(loaded.densities, graph.densities)
+    else:
+        assert loaded.densities is None
+
+
+def rewritten(path, change):
+    """The file after `change` of its parameters and its arrays."""
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    parameters = json.loads(str(arrays["parameters"]))
+    change(parameters, arrays)
+    arrays["parameters"] = np.array(json.dumps(parameters))
+    np.savez_compressed(path, **arrays)
+
+
+def test_a_file_without_alpha_is_one_of_an_earlier_version(tmp_path):
+    graph = similarity_graph(cloud(20), sigma=1.0, seed=0)
+    graph.save(tmp_path / "graph.npz")
+    rewritten(tmp_path / "graph.npz", lambda parameters, arrays: parameters.pop("alpha"))
+    loaded = SimilarityGraph.load(tmp_path / "graph.npz")
+    assert (loaded.alpha, loaded.densities, loaded.sigma) == (0.0, None, 1.0)
+    assert digest(loaded) == digest(graph)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda p, a: a.update(sigma=a["sigma"][:5]), "sigma has shape"),
+        (lambda p, a: a.update(sigma=a["sigma"][:, None]), "sigma has shape"),
+        (lambda p, a: a.update(sigma=np.ones(20, int)), "sigma has shape .* dtype int"),
+        (lambda p, a: a.update(sigma=-a["sigma"]), "sigma is not positive"),
+        (lambda p, a: a.update(sigma=np.full(20, np.nan)), "sigma is not positive"),
+        (lambda p, a: a.pop("sigma"), "sigma"),
+        (lambda p, a: a.update(densities=a["densities"][:5]), "densities has shape"),
+        (lambda p, a: a.update(densities=0 * a["densities"]), "densities is not positive"),
+        (lambda p, a: a.pop("densities"), "densities belong to an alpha"),
+        (lambda p, a: p.update(alpha=0.0), "densities belong to an alpha"),
+    ],
+)
+def test_local_bandwidths_and_densities_that_do_not_fit_are_refused(change, message, tmp_path):
+    path = tmp_path / "graph.npz"
+    similarity_graph(cloud(20), sigma="local", alpha=0.5, seed=0).save(path)
+    rewritten(path, change)
+    with pytest.raises(ValueError, match=f"not a graph .*{message}"):
+        SimilarityGraph.load(path)
+
+
 def test_file_holds_no_pickle(tmp_path):
     similarity_graph(cloud(20), sigma=1.0, seed=0).save(tmp_path / "graph.npz")
     with zipfile.ZipFile(tmp_path / "graph.npz") as archive:

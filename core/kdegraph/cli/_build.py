@@ -50,6 +50,12 @@ def check_options(options: GraphOptions) -> None:
         raise click.UsageError("--rounds goes with --method kde; a k-NN graph has --neighbors")
     if options.method == "kde" and options.neighbors is not None:
         raise click.UsageError("--neighbors goes with --method knn; a kernel graph has --rounds")
+    if options.method == "knn" and options.sigma == "local":
+        raise click.UsageError("--sigma local goes with --method kde")
+    if options.method == "knn" and options.alpha is not None:
+        raise click.UsageError("--alpha goes with --method kde")
+    if options.perplexity is not None and options.sigma != "local":
+        raise click.UsageError("--perplexity goes with --sigma local")
 
 
 def build(data, options: GraphOptions, progress) -> Built:
@@ -71,24 +77,28 @@ def build(data, options: GraphOptions, progress) -> Built:
 
 
 def _build_kde(data, options, progress):
+    from kdegraph.diagnosis import bandwidth_in_words
     from kdegraph.graph import similarity_graph
 
     sigma, how = options.sigma, "given"
     if sigma is None and data.image is not None:
         sigma, how = data.sigma, "the usual one for pictures"
-    elif sigma is None or sigma == "auto":
-        sigma, how = "auto", "estimated"
+    elif sigma in (None, "auto", "local"):
+        sigma, how = sigma or "auto", "estimated"
     graph = similarity_graph(
         data.X,
         sigma=sigma,
+        perplexity=options.perplexity,
+        alpha=options.alpha or 0.0,
         kernel=options.kernel,
         n_rounds=options.rounds or "auto",
         seed=options.seed,
         progress=progress,
     )
     counted = "automatic" if options.rounds in (None, "auto") else "given"
+    density = f"alpha {graph.alpha:g}, " if graph.alpha > 0 else ""
     words = (
-        f"{options.kernel} kernel, sigma {graph.sigma:.4g} ({how}), "
+        f"{options.kernel} kernel, {bandwidth_in_words(graph.sigma)} ({how}), {density}"
         f"{graph.n_rounds} rounds ({counted})"
     )
     return Built(graph, graph.adjacency, words, dict(graph.timings))
@@ -120,6 +130,14 @@ def _build_knn(data, options, progress):
     )
     words = f"{neighbors} nearest neighbors, {weights}"
     return Built(adjacency, adjacency, words, stages.timings)
+
+
+def print_warnings(built: Built, data, n_clusters: int | None = None) -> None:
+    """Print what may be wrong with a graph, and what to do about it, to standard error."""
+    from kdegraph.diagnosis import diagnose
+
+    for sentence in diagnose(built.graph, points=data.X, n_clusters=n_clusters):
+        click.echo(f"Warning: {sentence}", err=True)
 
 
 def print_report(lines: list[tuple[str, str]]) -> None:

@@ -12,19 +12,20 @@ LARGEST_SEED = 2**63 - 1
 
 
 class Auto(click.ParamType):
-    """A number of a given type, or the word "auto"."""
+    """A number of a given type, or one of a few words."""
 
-    def __init__(self, number, name):
+    def __init__(self, number, name, words=("auto",)):
         self.number = number
         self.name = name
+        self.words = words
 
     def convert(self, value, parameter, context):
         """See `click.ParamType.convert`."""
-        return value if value == "auto" else self.number.convert(value, parameter, context)
+        return value if value in self.words else self.number.convert(value, parameter, context)
 
     def get_metavar(self, param, ctx=None):
         """See `click.ParamType.get_metavar`."""
-        return f"{self.name}|auto"
+        return "|".join([self.name, *self.words])
 
 
 class Positive(click.ParamType):
@@ -95,9 +96,23 @@ _GRAPH = (
     ),
     click.option(
         "--sigma",
-        type=Auto(Positive(), "number"),
+        type=Auto(Positive(), "number", ("auto", "local")),
         default=None,
-        help="Bandwidth. [default: auto, from the distances to near neighbors]",
+        help="Bandwidth; local: one for each point. [default: auto, from the distances to near "
+        "neighbors]",
+    ),
+    click.option(
+        "--perplexity",
+        type=Positive(),
+        default=None,
+        help="Effective number of neighbors of a point, for --sigma local. [default: 5]",
+    ),
+    click.option(
+        "--alpha",
+        type=click.FloatRange(0, 1),
+        default=None,
+        metavar="NUMBER",
+        help="How far densities are divided out of the kernel, from 0 to 1. [default: 0]",
     ),
     click.option(
         "--kernel",
@@ -159,9 +174,13 @@ class GraphOptions:
     Attributes
     ----------
     method : {"kde", "knn"}
-    sigma : float, "auto" or None
+    sigma : float, "auto", "local" or None
         None is for pictures the paper's bandwidth, for other kernel graphs "auto", and for k-NN
         graphs no bandwidth, so that all weights are 1.
+    perplexity : float or None
+        Effective number of neighbors, for local bandwidths.
+    alpha : float or None
+        How far densities are divided out of the kernel; None is not at all.
     kernel : str
     rounds : int, "auto" or None
         Sampled neighbors of each point of a kernel graph.
@@ -172,6 +191,8 @@ class GraphOptions:
 
     method: str
     sigma: float | str | None
+    perplexity: float | None
+    alpha: float | None
     kernel: str
     rounds: int | str | None
     neighbors: int | None

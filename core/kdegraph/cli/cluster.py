@@ -2,7 +2,7 @@
 
 import click
 
-from kdegraph.cli._build import build, check_options, print_report
+from kdegraph.cli._build import build, check_options, print_report, print_warnings
 from kdegraph.cli._options import FILE, Auto, data_and_graph_options, read_input
 from kdegraph.cli._output import check_output, write_array, write_picture, write_table
 from kdegraph.cli._progress import progress_line
@@ -40,6 +40,7 @@ def cluster(file, clusters, output, reading, options, quiet):
     Examples:
       kdegraph cluster moons.csv -k 2 -o labels.csv
       kdegraph cluster points.parquet --columns x,y,z --sigma 0.2     the report only
+      kdegraph cluster points.csv -k 3 --sigma local                 dense and sparse clusters
       kdegraph cluster iris.csv -k 3 --label species                 compare with known labels
       kdegraph cluster points.npy --method knn --neighbors 15        the usual k-NN graph instead
       kdegraph cluster photo.jpg -k 4 -o segments.png
@@ -60,6 +61,7 @@ def cluster(file, clusters, output, reading, options, quiet):
         if path is not None:
             _write(path, found, result.labels)
     if not quiet:
+        print_warnings(built, found.data, None if clusters == "auto" else clusters)
         lines = _report(file, found, built, result, clusters)
         print_report(lines + ([("written", output)] if output else []))
 

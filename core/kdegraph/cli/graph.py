@@ -2,7 +2,7 @@
 
 import click
 
-from kdegraph.cli._build import build, check_options, print_report
+from kdegraph.cli._build import build, check_options, print_report, print_warnings
 from kdegraph.cli._options import FILE, data_and_graph_options, read_input
 from kdegraph.cli._output import check_output, replacing, write_table
 from kdegraph.cli._progress import progress_line
@@ -34,6 +34,7 @@ def graph(file, output, reading, options, quiet):
     Examples:
       kdegraph graph points.csv -o graph.npz
       kdegraph graph points.npy --sigma 0.1 --rounds 30 -o edges.parquet
+      kdegraph graph points.npy --sigma local --perplexity 10 -o graph.npz
       kdegraph graph points.csv --columns x,y --kernel laplacian -o graph.npz
       kdegraph graph photo.jpg --max-pixels 5000 --method knn --neighbors 15 -o edges.csv
     """
@@ -44,6 +45,7 @@ def graph(file, output, reading, options, quiet):
         built = build(data, options, progress)
         _write(path, built, data.rows)
     if not quiet:
+        print_warnings(built, data)
         print_report(
             [
                 ("data", f"{file}: {data.n_points:,} points, {data.X.shape[1]} columns"),

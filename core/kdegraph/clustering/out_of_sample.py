@@ -3,12 +3,11 @@
 import numpy as np
 from scipy.spatial import cKDTree
 
-from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.neighbors import query_tree
 from kdegraph.kde.api import kernel_sum
 
 
-def assign(kernel: Kernel, points, labels, queries):
+def assign(graph, points, labels, queries, bandwidths):
     """The cluster of each query: the one with the largest kernel sum, ``sum_{j in C} k(y, x_j)``.
 
     These sums, divided by their total, are the Nystroem extension of the clusters' indicators,
@@ -17,24 +16,36 @@ def assign(kernel: Kernel, points, labels, queries):
 
     Parameters
     ----------
-    kernel : Kernel
+    graph : SimilarityGraph
     points : (n, d) float64 array
     labels : (n,) int array, >= 0
     queries : (m, d) float64 array
+    bandwidths : float or (m,) float64 array
+        Of the queries.
 
     Returns
     -------
     (m,) array like `labels`
         A query out of reach of all points gets the label of the nearest.
     """
+    local = isinstance(graph.sigma, np.ndarray)
     best, largest = np.empty(len(queries), labels.dtype), np.zeros(len(queries))
     for label in np.unique(labels):
-        sums = kernel_sum(points[labels == label], queries, kernel=kernel.name, sigma=kernel.sigma)
+        members = labels == label
+        sums = kernel_sum(
+            points[members],
+            queries,
+            kernel=graph.kernel,
+            sigma=graph.sigma[members] if local else graph.sigma,
+            target_sigma=bandwidths if local else None,
+            # The density of the query is the same for all clusters.
+            weights=None if graph.densities is None else graph.densities[members] ** -graph.alpha,
+        )
         better = sums > largest
         best[better], largest[better] = label, sums[better]
     far = largest == 0
     if far.any():
-        best[far] = labels[nearest_points(points, queries[far], kernel.name)[1]]
+        best[far] = labels[nearest_points(points, queries[far], graph.kernel)[1]]
     return best
 
 

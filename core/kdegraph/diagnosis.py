@@ -1,0 +1,175 @@
+"""What may be wrong with a graph, in sentences that say what to do about it."""
+
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kdegraph.bandwidth import estimate_sigma
+from kdegraph.graph import SimilarityGraph
+from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
+from kdegraph.validation import check_count, check_points
+
+# The widest column over one of the narrowest: beyond it the narrow ones do not count.
+MAX_SPREAD_RATIO = 100.0
+# Share of the columns with a spread, at least one, that are compared with the widest. In pictures
+# as points some columns, such as pixels at the edge, are almost constant.
+NARROW_SHARE = 0.25
+# Points by which spreads are judged.
+SPREAD_POINTS = 10_000
+# Mean kernel value between two points: above it all points look equally near.
+MAX_MEAN_KERNEL = 0.9
+# Share of the points without an edge: above it the graph says little about the data.
+MAX_ISOLATED = 0.5
+# Connected components for each cluster asked for, and share of the points that lie outside the
+# largest ones, as many as clusters: above both, the graph has other parts than those asked for.
+MAX_PARTS = 3
+MAX_OUTSIDE = 0.1
+
+
+class GraphWarning(UserWarning):
+    """A graph that may not show what is in the data; the message says why and what to do.
+
+    Examples
+    --------
+    >>> import warnings, kdegraph
+    >>> warnings.simplefilter("ignore", kdegraph.GraphWarning)
+    """
+
+
+def diagnose(
+    adjacency: AdjacencyLike, *, points: ArrayLike | None = None, n_clusters: int | None = None
+) -> list[str]:
+    """Look for what often makes clusters of a graph disappoint.
+
+    Parameters
+    ----------
+    adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
+        Symmetric weights, finite and >= 0.
+    points : (n, d) array_like, optional
+        The points that the vertices stand for; by default those of the `SimilarityGraph`.
+    n_clusters : int, optional
+        The number of clusters that the graph is made for.
+
+    Returns
+    -------
+    list of str
+        A sentence with a remedy for each of these: columns whose spreads differ by a factor of more
+        than 100, as distances then depend on the wide ones alone; a sigma so large that the mean
+        kernel value exceeds 0.9, or so small that more than half of the points have no edge; a
+        graph with more than three times as many connected components as clusters, the largest of
+        which leave out more than a tenth of the points. Empty for most data.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For bad input.
+
+    Notes
+    -----
+    Cost: O(number of edges), and that of `estimate_sigma` where sigma is too large or too small.
+
+    Examples
+    --------
+    >>> import kdegraph
+    >>> X = kdegraph.datasets.make("moons", n=500, seed=0).X
+    >>> kdegraph.diagnose(kdegraph.similarity_graph(X, seed=0), n_clusters=2)
+    []
+    >>> for sentence in kdegraph.diagnose(kdegraph.similarity_graph(X, sigma=20.0, seed=0)):
+    ...     print(sentence)
+    sigma 20 is far above the distances between the points: ...
+    """
+    points = graph_parts(adjacency).points if points is None else check_points(points, "points")
+    found = [None if points is None else unequal_columns(points)]
+    if isinstance(adjacency, SimilarityGraph):
+        found += [too_wide(adjacency), too_narrow(adjacency)]
+    if n_clusters is not None:
+        found += [many_parts(adjacency, check_count(n_clusters, "n_clusters"))]
+    return [sentence for sentence in found if sentence is not None]
+
+
+def warn_of(graph: SimilarityGraph, n_clusters: int | None = None) -> None:
+    """Show what `diagnose` finds as warnings of the caller's caller."""
+    for sentence in diagnose(graph, n_clusters=n_clusters):
+        warnings.warn(sentence, GraphWarning, stacklevel=3)
+
+
+def bandwidth_in_words(sigma: float | NDArray[np.float64]) -> str:
+    """One sigma, or the range of local bandwidths."""
+    if isinstance(sigma, np.ndarray):
+        return f"local bandwidths {sigma.min():.4g} to {sigma.max():.4g}"
+    return f"sigma {sigma:.4g}"
+
+
+def _with_verb(sigma):
+    """The beginning of a sentence on sigma."""
+    return f"{bandwidth_in_words(sigma)} {'are' if isinstance(sigma, np.ndarray) else 'is'}"
+
+
+def unequal_columns(points: NDArray[np.float64]) -> str | None:
+    """A sentence on columns of very different spreads, measured by quartiles."""
+    some = points[:: -(-len(points) // SPREAD_POINTS)]
+    low, high = np.quantile(some, [0.25, 0.75], axis=0)
+    spreads = high / 2 - low / 2  # halves, as the difference of huge numbers would overflow
+    narrow_first = np.argsort(spreads, kind="stable")[np.count_nonzero(spreads == 0) :]
+    if narrow_first.size < 2:
+        return None
+    narrow = narrow_first[int(NARROW_SHARE * (narrow_first.size - 1))]
+    wide = narrow_first[-1]
+    if spreads[wide] / MAX_SPREAD_RATIO <= spreads[narrow]:
+        return None
+    return (
+        f"the columns have very different scales: column {wide} varies by {2 * spreads[wide]:.3g}, "
+        f"column {narrow} by {2 * spreads[narrow]:.3g} (between quartiles), so that distances "
+        "hardly depend on the latter: standardize the columns, for instance with "
+        "sklearn.preprocessing.StandardScaler, or take the same unit for all"
+    )
+
+
+def too_wide(graph: SimilarityGraph) -> str | None:
+    """A sentence on a sigma far above the distances between the points."""
+    n, points = len(graph.kernel_degrees), graph.points
+    degrees = graph.kernel_degrees if graph.densities is None else graph.densities - 1
+    if n < 2 or np.mean(degrees) <= MAX_MEAN_KERNEL * (n - 1):
+        return None
+    if points is not None and (points == points[0]).all():
+        return None  # no sigma is too large for points that are all the same
+    return (
+        f"{_with_verb(graph.sigma)} far above the distances between the points: nearly "
+        "all kernel values are 1, and the graph cannot tell clusters apart; "
+        f"take a smaller sigma{_automatic(points)}"
+    )
+
+
+def too_narrow(graph: SimilarityGraph) -> str | None:
+    """A sentence on a sigma far below the distances between the points."""
+    n = len(graph.kernel_degrees)
+    n_isolated = np.count_nonzero(np.diff(graph.adjacency.indptr) == 0)
+    if n < 2 or n_isolated <= MAX_ISOLATED * n:
+        return None
+    return (
+        f"{_with_verb(graph.sigma)} far below the distances between the points: "
+        f"{n_isolated:,} of {n:,} have no edge; take a larger sigma{_automatic(graph.points)}"
+    )
+
+
+def _automatic(points):
+    """The end of a sentence: what else sigma could be."""
+    if points is None:
+        return ""
+    return f", such as 'auto', which is {estimate_sigma(points, seed=0):.3g}, or 'local'"
+
+
+def many_parts(adjacency: AdjacencyLike, n_clusters: int) -> str | None:
+    """A sentence on a graph with many more connected components than clusters."""
+    sizes = check_adjacency(adjacency).sizes
+    parts = np.sort(sizes[sizes > 1])[::-1]
+    inside = parts[:n_clusters].sum()
+    if parts.size <= MAX_PARTS * n_clusters or inside >= (1 - MAX_OUTSIDE) * parts.sum():
+        return None
+    largest = "largest" if n_clusters == 1 else f"{n_clusters} largest"
+    return (
+        f"the graph falls into {parts.size:,} parts without an edge between them, and the "
+        f"{largest} have {inside / sizes.sum():.0%} of the points: take a larger sigma or "
+        "perplexity, more neighbors, or more clusters"
+    )

@@ -1,0 +1,306 @@
+"""Sampled graphs as a step of scikit-learn's pipelines."""
+
+from typing import Literal
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kdegraph.diagnosis import warn_of
+from kdegraph.graph import GRAPH_PARAMETERS, similarity_graph
+from kdegraph.neighbor_distances import distance_rows
+from kdegraph.scaled_kernel import kernel_row, new_bandwidths
+from kdegraph.validation import check_choice, check_count
+
+MODES = ("affinity", "distance")
+
+
+class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Turn points into the sampled similarity graph between them.
+
+    With ``mode="affinity"`` for estimators that take ``affinity="precomputed"``, such as
+    `sklearn.cluster.SpectralClustering`. With ``mode="distance"`` it stands where a
+    `sklearn.neighbors.KNeighborsTransformer` does: before estimators that take
+    ``metric="precomputed"``, such as `sklearn.manifold.Isomap`, and as the `transformer` of
+    scanpy's ``pp.neighbors``.
+
+    Parameters
+    ----------
+    mode : {"affinity", "distance"}, default="affinity"
+        What is stored for an edge: its weight, or the Euclidean distance between its ends.
+    n_neighbors : int or None, default=None
+        For ``mode="distance"``. None stores all edges, so that rows have different lengths. An int
+        stores as many entries in all rows: the point itself and its `n_neighbors` neighbors in the
+        graph that are nearest; where it has fewer, the nearest other points make up for them.
+    sigma : float, "auto", "local" or (n,) array_like, default="auto"
+        Bandwidth of the kernel, in the units of the data; "auto" is `estimate_sigma`, "local" gives
+        every point one of its own (`local_bandwidths`), and so does an array.
+    perplexity : float or None, default=None
+        Effective number of neighbors of a point, for ``sigma="local"``.
+    alpha : float, default=0.0
+        How far densities are divided out of the kernel, from 0 to 1.
+    kernel : {"gaussian", "laplacian", "exponential"}, default="gaussian"
+    n_rounds : int or "auto", default="auto"
+        Neighbors that are sampled for every point: the paper's L.
+    sampler, draws, kde, weighting, eps
+        How they are sampled and weighted: see `similarity_graph`.
+    random_state : int, RandomState or None, default=None
+        An int gives the same graph in every call.
+
+    Attributes
+    ----------
+    graph_ : SimilarityGraph
+    sigma_ : float or (n,) float64 array
+        Bandwidth that was used, or that of every point.
+    n_samples_fit_ : int
+    n_features_in_ : int
+
+    Notes
+    -----
+    Whether two points are joined is drawn at random once, for the points given to `fit`, and
+    `transform` returns the rows of the graph for these. Other points are no vertices of it: they
+    get sampled neighbors among the fitted ones, which suits estimators that take similarities or
+    distances to the fitted points, and changes nothing in the graph.
+
+    An estimator that looks for k neighbors needs an `n_neighbors` of at least k: `Isomap` and
+    `KNeighborsClassifier` their own `n_neighbors`, `TSNE` three times its perplexity and 1. Those
+    that look at all neighbors, such as `DBSCAN`, need none.
+
+    Examples
+    --------
+    >>> import kdegraph
+    >>> X = kdegraph.datasets.make("moons", n=500, seed=0).X
+    >>> transformer = kdegraph.SimilarityGraphTransformer(sigma=0.1, random_state=0)
+    >>> transformer.fit_transform(X).shape
+    (500, 500)
+
+    The moons found by the distances along the edges of the graph:
+
+    >>> from sklearn.cluster import DBSCAN
+    >>> from sklearn.pipeline import make_pipeline
+    >>> transformer = transformer.set_params(mode="distance")
+    >>> moons = make_pipeline(transformer, DBSCAN(eps=0.2, metric="precomputed"))
+    >>> int(moons.fit_predict(X).max())
+    1
+    """
+
+    def __init__(
+        self,
+        *,
+        mode: Literal["affinity", "distance"] = "affinity",
+        n_neighbors: int | None = None,
+        sigma: float | Literal["auto", "local"] | ArrayLike = "auto",
+        perplexity: float | None = None,
+        alpha: float = 0.0,
+        kernel: str = "gaussian",
+        n_rounds: int | Literal["auto"] = "auto",
+        sampler: str = "auto",
+        draws: str = "stratified",
+        kde: str = "auto",
+        weighting: str = "inclusion",
+        eps: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.mode = mode
+        self.n_neighbors = n_neighbors
+        self.sigma = sigma
+        self.perplexity = perplexity
+        self.alpha = alpha
+        self.kernel = kernel
+        self.n_rounds = n_rounds
+        self.sampler = sampler
+        self.draws = draws
+        self.kde = kde
+        self.weighting = weighting
+        self.eps = eps
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: None = None) -> "SimilarityGraphTransformer":
+        """Sample the graph of the points.
+
+        Parameters
+        ----------
+        X : (n, d) array_like
+            Points, finite.
+        y : None
+            Ignored; accepted for the interface of scikit-learn.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            For bad data or parameters.
+
+        Warns
+        -----
+        GraphWarning
+            For what `diagnose` finds.
+        """
+        points = validate_data(self, X, dtype=np.float64, order="C")
+        self._check_rows(len(points))
+        self.graph_ = similarity_graph(
+            points,
+            **{name: getattr(self, name) for name in GRAPH_PARAMETERS},
+            seed=check_random_state(self.random_state).randint(2**31 - 1),
+        )
+        warn_of(self.graph_)
+        self.sigma_ = self.graph_.sigma
+        self._points = points.copy()
+        self.n_samples_fit_ = self._n_features_out = len(points)
+        return self
+
+    def _check_rows(self, n):
+        """Refuse a mode or a number of neighbors that graphs of n points do not have."""
+        check_choice(self.mode, "mode", MODES)
+        if self.n_neighbors is None:
+            return
+        if self.mode != "distance":
+            raise ValueError(
+                f"n_neighbors is for mode='distance', got {self.n_neighbors!r} with "
+                f"mode={self.mode!r}; n_rounds is the number of neighbors that are sampled"
+            )
+        reason = (
+            f"with n = {n} points, since a point is not its own neighbor: "
+            "take fewer neighbors or more points"
+        )
+        check_count(self.n_neighbors, "n_neighbors", maximum=n - 1, reason=reason)
+
+    def fit_transform(
+        self, X: ArrayLike, y: None = None
+    ) -> scipy.sparse.csr_array | scipy.sparse.csr_matrix:
+        """Sample the graph of the points and return its matrix.
+
+        Parameters
+        ----------
+        X : (n, d) array_like
+            Points, finite.
+        y : None
+            Ignored; accepted for the interface of scikit-learn.
+
+        Returns
+        -------
+        (n, n) csr_array or csr_matrix of float64
+            The adjacency matrix: symmetric, with zero diagonal. For ``mode="distance"`` see
+            `transform`.
+        """
+        return self.fit(X)._fitted_rows()
+
+    def transform(self, X: ArrayLike) -> scipy.sparse.csr_array | scipy.sparse.csr_matrix:
+        """Return similarities or distances to the fitted points.
+
+        Parameters
+        ----------
+        X : (m, d) array_like
+            All fitted points in the same order give the whole matrix; a fitted point gives its row
+            of it (the first such point's, if there are several). A new point draws `n_rounds`
+            neighbors among the fitted points with probability ``k(x, x_j) / g(x)``, each with
+            weight ``g(x) / n_rounds``, so that the expected row is the kernel's. The draws depend
+            on nothing but the point and the seed of the graph.
+
+        Returns
+        -------
+        (m, n) csr_array or csr_matrix of float64
+            For ``mode="affinity"`` an array; row i has the weights of the edges from ``X[i]`` to
+            the fitted points. For ``mode="distance"`` a matrix, as scikit-learn's transformers
+            return; row i has the lengths of these edges, ascending, and the first is the stored
+            zero between a fitted point and itself.
+
+        Raises
+        ------
+        ValueError
+            For bad data, and for new points if `sigma` was an array, which says nothing of their
+            bandwidths.
+
+        Notes
+        -----
+        The bandwidth of a new point is, for ``sigma="local"``, what `local_bandwidths` would give
+        it if it were added to the fitted points; its density is its kernel sum over these, and 1
+        for itself.
+
+        Each new point costs O(n d), as its kernel values are summed directly.
+        """
+        check_is_fitted(self)
+        queries = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        if np.array_equal(queries, self._points):
+            return self._fitted_rows()
+        # Equal points get equal bytes: adding 0 removes negative zeros.
+        queries, points = queries + 0.0, self._points + 0.0
+        fitted_as = _first_rows(points)
+        vertices = np.array([fitted_as.get(row.tobytes(), -1) for row in queries])
+        fitted, new = np.flatnonzero(vertices >= 0), np.flatnonzero(vertices < 0)
+        shape = len(queries), self.n_samples_fit_
+        rows = _place_rows(self.graph_.adjacency[vertices[fitted]], fitted, shape)
+        if new.size:
+            own = new_bandwidths(self.sigma_, self.sigma, points, queries[new], self.perplexity)
+            own = np.broadcast_to(own, len(new))
+            sampled = _sample_rows(self.graph_, points, queries[new], own)
+            rows = rows + _place_rows(sampled, new, shape)
+        rows.sort_indices()
+        return self._rows(rows, queries, vertices)
+
+    def _fitted_rows(self):
+        """The matrix of the fitted points."""
+        return self._rows(
+            self.graph_.adjacency.copy(), self._points, np.arange(self.n_samples_fit_)
+        )
+
+    def _rows(self, edges, queries, vertices):
+        """Weights of edges as the mode wants them; see `distance_rows`."""
+        if self.mode == "affinity":
+            return edges
+        return distance_rows(edges, self._points, queries, vertices, self.n_neighbors)
+
+
+def _first_rows(points):
+    """The number of the first row with each sequence of bytes."""
+    return {row.tobytes(): i for i, row in reversed(list(enumerate(points)))}
+
+
+def _place_rows(part, rows, shape):
+    """A matrix of this shape with the given rows, and all others empty."""
+    entries = np.ones(len(rows)), (rows, np.arange(len(rows)))
+    return scipy.sparse.csr_array(entries, shape=(shape[0], len(rows))) @ part
+
+
+def _kernel_rows(graph, points, queries, bandwidths):
+    """Yield the kernel values between each new point and all points."""
+    n = len(points)
+    points = np.append(points, points[:1], axis=0)  # and one place for the new point
+    sigma = np.append(np.broadcast_to(graph.sigma, n), np.nan)
+    densities = None if graph.densities is None else np.append(graph.densities, np.nan)
+    for query, bandwidth in zip(queries, bandwidths, strict=True):
+        points[n], sigma[n] = query, bandwidth
+        row = kernel_row(graph.kernel, sigma, points, n)
+        if densities is not None:
+            densities[n] = row.sum()
+            row /= (densities * densities[n]) ** graph.alpha
+        yield row[:n]
+
+
+def _sample_rows(graph, points, queries, bandwidths):
+    """A stratified sample of the kernel rows of new points: an (m, n) csr_array whose expectation
+    is the kernel values.
+    """
+    n_rounds = graph.n_rounds
+    rows, columns, weights = [], [], []
+    for i, values in enumerate(_kernel_rows(graph, points, queries, bandwidths)):
+        cumulated = np.cumsum(values)
+        total = cumulated[-1]
+        if total == 0:  # out of reach of all fitted points
+            continue
+        rng = np.random.default_rng([graph.seed, *queries[i].view(np.uint64).tolist()])
+        levels = (rng.random() + np.arange(n_rounds)) / n_rounds * total
+        last = np.searchsorted(cumulated, total)  # rounding may take a level beyond it
+        columns.append(np.minimum(np.searchsorted(cumulated, levels, side="right"), last))
+        rows.append(np.full(n_rounds, i))
+        weights.append(np.full(n_rounds, total / n_rounds))
+    if not rows:
+        return scipy.sparse.csr_array((len(queries), len(points)))
+    entries = np.concatenate(weights), (np.concatenate(rows), np.concatenate(columns))
+    return scipy.sparse.csr_array(entries, shape=(len(queries), len(points)))

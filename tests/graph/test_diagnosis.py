@@ -1,0 +1,183 @@
+"""What may be wrong with a graph is said once, with a remedy; of ordinary data nothing is said."""
+
+import warnings
+
+import kdegraph
+import numpy as np
+import pytest
+import scipy.sparse
+from kdegraph import (
+    GraphWarning,
+    KDESpectralClustering,
+    SimilarityGraphTransformer,
+    datasets,
+    diagnose,
+    similarity_graph,
+)
+from kdegraph.diagnosis import bandwidth_in_words, many_parts, unequal_columns
+from sklearn.datasets import load_digits, load_iris
+
+
+# Clumps have no edges between them at any sigma that is the distance to a near neighbor.
+@pytest.mark.parametrize("name", [name for name in datasets.names() if name != "clumps"])
+def test_nothing_is_said_of_ordinary_data(name):
+    data = datasets.make(name, n=400, seed=0)
+    for sigma in ("auto", "local"):
+        graph = similarity_graph(data.X, sigma=sigma, seed=0)
+        assert diagnose(graph, n_clusters=data.n_clusters or None) == []
+
+
+def test_clumps_are_parts():
+    data = datasets.make("clumps", n=400, seed=0)
+    (sentence,) = diagnose(similarity_graph(data.X, seed=0), n_clusters=data.n_clusters)
+    assert sentence.startswith("the graph falls into 16 parts")
+    wide = similarity_graph(data.X, sigma=data.sigma, seed=0)
+    assert diagnose(wide, n_clusters=data.n_clusters) == []
+
+
+@pytest.mark.parametrize("load", [load_digits, load_iris])
+def test_nothing_is_said_of_measured_data(load):
+    X, y = load(return_X_y=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        KDESpectralClustering(len(np.unique(y)), random_state=0).fit(X[::3])
+        KDESpectralClustering("auto", random_state=0).fit(X[::3])
+
+
+# ---- columns
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e-300, 1e300])
+def test_columns_may_differ_by_a_factor_of_a_hundred(factor):
+    steps = np.linspace(-1, 1, 9)  # its quartiles are 1 apart
+    assert unequal_columns(np.column_stack([steps, 99.9 * steps]) * factor) is None
+    sentence = unequal_columns(np.column_stack([100.1 * steps, steps, steps]) * factor)
+    assert f"column 0 varies by {100.1 * factor:.3g}, column 1 by {factor:.3g}" in sentence
+    assert "standardize the columns" in sentence
+
+
+def test_columns_of_outliers_and_constant_columns_do_not_count():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    X[0] = 1e9, 0.0
+    assert unequal_columns(X) is None
+    assert unequal_columns(np.column_stack([X, np.zeros(200), np.full(200, 7.0)])) is None
+    assert unequal_columns(X[:, :1]) is None
+    assert unequal_columns(X[:1]) is None
+
+
+def test_a_few_narrow_columns_among_many_are_normal():
+    X = np.random.default_rng(0).normal(size=(200, 21))
+    X[:, :5] /= 1000  # as pixels at the edge of pictures
+    assert unequal_columns(X) is None
+    X[:, 5] /= 1000
+    assert "very different scales" in unequal_columns(X)
+
+
+def test_spreads_are_judged_by_some_of_many_points():
+    X = np.random.default_rng(0).normal(size=(25_000, 2))
+    assert unequal_columns(X) is None
+    assert "very different scales" in unequal_columns(X * [1, 200])
+
+
+# ---- sigma
+
+
+def test_a_sigma_for_which_all_points_are_equally_near():
+    def found(mean, **parameters):
+        graph = similarity_graph(
+            [[0.0], [1.0]], sigma=np.sqrt(-1 / np.log(mean)), seed=0, **parameters
+        )
+        return diagnose(graph)
+
+    assert found(0.899) == []
+    (sentence,) = found(0.901)
+    assert sentence.startswith("sigma 3.097 is far above the distances between the points")
+    assert "take a smaller sigma, such as 'auto', which is 1, or 'local'" in sentence
+    assert found(0.899, alpha=1.0) == []
+    assert len(found(0.901, alpha=1.0)) == 1
+
+
+def test_points_that_are_all_the_same_have_no_sigma_that_is_too_large():
+    assert diagnose(similarity_graph(np.ones((20, 3)), seed=0)) == []
+    assert diagnose(similarity_graph([[1.0, 2.0]], sigma=5.0, seed=0)) == []
+
+
+def test_a_sigma_for_which_most_points_are_alone():
+    near, far = [[0.0], [0.1]], [[10.0], [20.0], [30.0]]
+    assert diagnose(similarity_graph(near + far[:2], sigma=0.1, seed=0)) == []
+    (sentence,) = diagnose(similarity_graph(near + far, sigma=0.1, seed=0))
+    assert sentence.startswith("sigma 0.1 is far below the distances between the points: 3 of 5")
+    assert "take a larger sigma" in sentence
+
+
+def test_local_bandwidths_in_words():
+    assert bandwidth_in_words(0.25) == "sigma 0.25"
+    assert bandwidth_in_words(np.array([0.5, 0.0123456, 3.0])) == "local bandwidths 0.01235 to 3"
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    (sentence,) = diagnose(similarity_graph(X, sigma=np.linspace(100, 200, 20), seed=0))
+    assert sentence.startswith("local bandwidths 100 to 200 are far above")
+
+
+# ---- parts
+
+
+def blocks(*sizes):
+    """Complete graphs of these sizes, side by side."""
+    return scipy.sparse.block_diag([np.ones((m, m)) - np.eye(m) for m in sizes], format="csr")
+
+
+def test_a_graph_may_fall_into_three_times_as_many_parts_as_clusters():
+    assert many_parts(blocks(*[4] * 6), 2) is None
+    sentence = many_parts(blocks(*[4] * 7, 1, 1, 1, 1), 2)
+    assert sentence.startswith("the graph falls into 7 parts")
+    assert "the 2 largest have 25% of the points" in sentence
+    assert "take a larger sigma" in sentence
+    assert "and the largest have" in many_parts(blocks(*[4] * 4), 1)
+
+
+def test_parts_may_leave_out_a_tenth_of_the_points():
+    assert many_parts(blocks(45, 45, 2, 2, 2, 2, 2), 2) is None
+    assert many_parts(blocks(45, 44, 2, 2, 2, 2, 3), 2) is not None
+
+
+def test_a_matrix_is_judged_by_its_points_and_parts():
+    assert diagnose(blocks(3, 3)) == []
+    assert len(diagnose(blocks(*[2] * 10), n_clusters=2)) == 1
+    steps = np.linspace(-1, 1, 6)
+    assert len(diagnose(blocks(3, 3), points=np.column_stack([steps, 1e6 * steps]))) == 1
+    with pytest.raises(ValueError, match="n_clusters"):
+        diagnose(blocks(3, 3), n_clusters=0)
+    with pytest.raises(ValueError, match="points must have shape"):
+        diagnose(blocks(3, 3), points=steps)
+
+
+# ---- where it is said
+
+
+@pytest.mark.parametrize(
+    "estimator", [KDESpectralClustering(2, random_state=0), SimilarityGraphTransformer()]
+)
+def test_estimators_warn_once_at_the_line_that_calls_them(estimator):
+    X = datasets.make("moons", n=200, seed=0).X
+    with pytest.warns(GraphWarning) as found:
+        estimator.fit(X * [1, 1000])
+    assert len(found) == 1
+    assert "standardize" in str(found[0].message)
+    assert found[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        estimator.fit(X)
+
+
+def test_clusters_that_are_only_the_largest_of_many_parts_are_warned_of():
+    groups = np.arange(0, 3000, 100.0)
+    X = np.add.outer(groups, np.linspace(0, 1, 10)).reshape(-1, 1)
+    with pytest.warns(GraphWarning, match="falls into 30 parts"):
+        KDESpectralClustering(3, sigma=0.5, random_state=0).fit(X)
+
+
+def test_functions_of_the_library_do_not_warn():
+    X = datasets.make("moons", n=200, seed=0).X
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kdegraph.spectral_clustering(similarity_graph(X, sigma=1e3, seed=0), 2)
