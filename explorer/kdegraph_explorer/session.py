@@ -74,7 +74,7 @@ class Session:
         self._restored = None
         self._cancelled = False  # since the beginning of the last upload
         self.settling = False
-        self.state.param.watch(lambda *events: self._request(), [*State.CHOICES, "with_full"])
+        self.state.param.watch(lambda *events: self._request(), [*State.CHOICES, "extra_methods"])
         self.state.param.watch(lambda event: self.start(), "source")
         for source in sources:
             if source.controls:
