@@ -52,6 +52,13 @@ FAULTS = (
         "graph/test_local_bandwidth.py",
     ),
     Fault(
+        "nodes are left out that hold the farthest of the nearest neighbors",
+        "core/kdegraph/geometry/tree_search.py",
+        "bounds[lane] = nearest[lane, 0]",
+        "bounds[lane] = nearest[lane, min(1, nearest.shape[1] - 2)]",
+        "geometry/test_neighbors.py",
+    ),
+    Fault(
         "nodes are lumped with twenty times the error that is allowed",
         "core/kdegraph/kde/tree/traversal.py",
         "if 0.5 * (largest - smallest) <= allowed and not mixed:",
@@ -190,6 +197,13 @@ FAULTS = (
         "self._pending = (self._generation, request)",
         "self._pending = self._pending or (self._generation, request)",
         "explorer/test_jobs.py",
+    ),
+    Fault(
+        "data are loaded before the page listens",
+        "explorer/kdegraph_explorer/session.py",
+        "if self._started and not self.settling and key == self.state.source:",
+        "if not self.settling and key == self.state.source:",
+        "explorer/test_sources.py",
     ),
 )
 

@@ -5,6 +5,7 @@ import pytest
 
 WAYS = {
     "rejection": {"sampler": "rejection"},
+    "near": {"sampler": "near"},
     "stratified": {"sampler": "recursive", "draws": "stratified", "kde": "direct"},
     "independent": {"sampler": "recursive", "draws": "independent", "kde": "direct"},
 }

@@ -103,22 +103,3 @@ def _mean_distance(X, order, starts, k, rng):
     positive = np.minimum(positive, MAX_DISTANCE * min(median, np.finfo(float).max / MAX_DISTANCE))
     # Divide first: the sum of distances of 1e308 would overflow.
     return float(min(np.sum(positive / len(positive)), np.finfo(float).max))
-
-
-def local_bandwidths(X, *, perplexity=None, rule="perplexity", n_neighbors=7, seed=None):
-    from scipy.spatial import cKDTree
-
-    p = perplexity or 5
-    m = int(3 * p) + 1
-    d, _ = cKDTree(X).query(X, m, workers=2)
-    q = d[:, 1:] ** 2
-    lo, hi = np.full(len(X), -60.0), np.full(len(X), 60.0)
-    q0 = q - q[:, :1]
-    for _ in range(60):
-        mid = 0.5 * (lo + hi)
-        w = np.exp(-np.exp(mid)[:, None] * q0)
-        z = w.sum(1)
-        h = np.log(z) + np.exp(mid) * (w * q0).sum(1) / z
-        up = h > np.log(p)
-        lo, hi = np.where(up, mid, lo), np.where(up, hi, mid)
-    return np.exp(-0.5 * lo)

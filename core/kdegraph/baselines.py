@@ -273,10 +273,13 @@ def knn_graph(
 
 def _other_neighbors(X, k, progress=None):
     """The k nearest other points of every point, (n, k)."""
-    neighbors = np.empty((len(X), k), np.intp)
     order, starts = duplicate_groups(X)
     sizes = np.diff(starts, append=len(X))
     crowded = sizes > k + 1
+    if not crowded.any():
+        _, found = nearest(X, np.arange(len(X)), k + 1, progress)
+        return _without_self(found, np.arange(len(X)))
+    neighbors = np.empty((len(X), k), np.intp)
     for start, size in zip(starts[crowded], sizes[crowded], strict=True):
         group = order[start : start + size]
         neighbors[group] = group[(np.arange(size)[:, None] + np.arange(1, k + 1)) % size]
@@ -286,7 +289,7 @@ def _other_neighbors(X, k, progress=None):
     kept = np.sort(order[rank <= k])
     queries = np.searchsorted(kept, np.sort(order[np.repeat(~crowded, sizes)]))
     if len(queries):
-        _, found = nearest(X[kept] if len(kept) < len(X) else X, queries, k + 1, progress)
+        _, found = nearest(X[kept], queries, k + 1, progress)
         neighbors[kept[queries]] = kept[_without_self(found, queries)]
     return neighbors
 
@@ -295,6 +298,8 @@ def _without_self(found, queries):
     """Drop each query from its row of neighbors, or the last entry where ties pushed it out: (m, k
     + 1) becomes (m, k).
     """
+    if (found[:, 0] == queries).all():
+        return found[:, 1:]
     own = found == queries[:, None]
     own[~own.any(axis=1), -1] = True
     return found[~own].reshape(len(found), -1)

@@ -14,6 +14,7 @@ from sklearn.base import (
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kdegraph.clustering.bandwidth_choice import is_degenerate, is_pixel_grid, perplexities
 from kdegraph.clustering.out_of_sample import assign
 from kdegraph.clustering.partition import spectral_clustering
 from kdegraph.geometry.kernels import Kernel
@@ -27,9 +28,23 @@ class _GraphEstimator(BaseEstimator):
     """
 
     def __init__(
-        self, *, sigma, kernel, n_rounds, sampler, draws, kde, weighting, eps, random_state
+        self,
+        *,
+        sigma,
+        perplexity,
+        alpha,
+        kernel,
+        n_rounds,
+        sampler,
+        draws,
+        kde,
+        weighting,
+        eps,
+        random_state,
     ):
         self.sigma = sigma
+        self.perplexity = perplexity
+        self.alpha = alpha
         self.kernel = kernel
         self.n_rounds = n_rounds
         self.sampler = sampler
@@ -39,12 +54,13 @@ class _GraphEstimator(BaseEstimator):
         self.eps = eps
         self.random_state = random_state
 
-    def _fit_graph(self, X):
-        """Set `graph_` and `sigma_` for checked data and return the seed."""
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+    def _fit_graph(self, X, sigma, perplexity, seed):
+        """Set `graph_` and `sigma_` for checked data."""
         self.graph_ = similarity_graph(
             X,
-            sigma=self.sigma,
+            sigma=sigma,
+            perplexity=perplexity,
+            alpha=self.alpha,
             kernel=self.kernel,
             n_rounds=self.n_rounds,
             sampler=self.sampler,
@@ -55,7 +71,9 @@ class _GraphEstimator(BaseEstimator):
             seed=seed,
         )
         self.sigma_ = self.graph_.sigma
-        return seed
+
+    def _seed(self):
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
 
 class KDESpectralClustering(ClusterMixin, _GraphEstimator):
@@ -65,14 +83,20 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
     ----------
     n_clusters : int or "auto", default=8
         "auto" reads it from the gap in the spectrum (`suggest_n_clusters`).
-    sigma : float or "auto", default="auto"
-        Bandwidth of the kernel, in the units of the data; "auto" is `estimate_sigma`.
+    sigma : float, "auto", "local", (n,) array_like or None, default=None
+        Bandwidth of the kernel, in the units of the data: one for all points ("auto" is
+        `estimate_sigma`), or one for each ("local" is `local_bandwidths`). None takes local
+        bandwidths, and for the pixels of a picture one for all; see the notes.
+    perplexity : float or None, default=None
+        Effective number of neighbors for local bandwidths, see `local_bandwidths`.
+    alpha : float, default=0.0
+        How far densities are divided out of the kernel, see `similarity_graph`.
     kernel : {"gaussian", "laplacian", "exponential"}, default="gaussian"
     n_rounds : int or "auto", default="auto"
         Neighbors that are sampled for every point: the paper's L.
     sampler, draws, kde, weighting, eps
         How they are sampled and weighted: see `similarity_graph`.
-    embedding : {"degree", "row", "plain"}, default="row"
+    embedding : {"soft", "degree", "row", "plain"}, default="soft"
     assign_labels : {"kmeans", "cluster_qr"}, default="kmeans"
         See `spectral_clustering`.
     n_init : int, default=3
@@ -96,11 +120,19 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         Conductance of every cluster.
     isolated_ : (m,) int64 array
         Points without an edge, labeled by their nearest points.
-    sigma_ : float
-        Bandwidth that was used.
+    sigma_ : float or (n,) float64 array
+        Bandwidth that was used, or that of every point.
     n_clusters_ : int
         Clusters found.
     n_features_in_ : int
+
+    Notes
+    -----
+    *Bandwidths.* Where `sigma` is None, every point gets a bandwidth of its own, of perplexity 5;
+    it is doubled, up to 40, as long as the clusters are degenerate: so few points are cut off one
+    after the other that the clusters are fewer in effect than six tenths of their number (by the
+    entropy of their sizes). For the pixels of a picture one bandwidth is better: points whose last
+    two columns are the rows and columns of a grid, each place once, get `estimate_sigma`.
 
     See Also
     --------
@@ -118,7 +150,9 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         self,
         n_clusters: int | Literal["auto"] = 8,
         *,
-        sigma: float | Literal["auto"] = "auto",
+        sigma: float | Literal["auto", "local"] | ArrayLike | None = None,
+        perplexity: float | None = None,
+        alpha: float = 0.0,
         kernel: str = "gaussian",
         n_rounds: int | Literal["auto"] = "auto",
         sampler: str = "auto",
@@ -126,7 +160,7 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         kde: str = "auto",
         weighting: str = "inclusion",
         eps: float | None = None,
-        embedding: Literal["degree", "row", "plain"] = "row",
+        embedding: Literal["soft", "degree", "row", "plain"] = "soft",
         assign_labels: Literal["kmeans", "cluster_qr"] = "kmeans",
         n_init: int = 3,
         smallest_component: int | Literal["auto"] = "auto",
@@ -134,6 +168,8 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
     ):
         super().__init__(
             sigma=sigma,
+            perplexity=perplexity,
+            alpha=alpha,
             kernel=kernel,
             n_rounds=n_rounds,
             sampler=sampler,
@@ -173,16 +209,7 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         if not isinstance(self.n_clusters, str):  # checked before the graph is made
             reason = f"(the number of points), here {len(points)}"
             check_count(self.n_clusters, "n_clusters", maximum=len(points), reason=reason)
-        seed = self._fit_graph(points)
-        found = spectral_clustering(
-            self.graph_,
-            self.n_clusters,
-            seed=seed,
-            embedding=self.embedding,
-            assign_labels=self.assign_labels,
-            n_init=self.n_init,
-            smallest_component=self.smallest_component,
-        )
+        found = self._fit_clusters(points, self._seed())
         self.affinity_matrix_ = self.graph_.adjacency
         self.labels_ = found.labels
         self.n_clusters_ = found.n_clusters
@@ -191,6 +218,30 @@ class KDESpectralClustering(ClusterMixin, _GraphEstimator):
         self.isolated_ = found.isolated
         self._points = points.copy()
         return self
+
+    def _fit_clusters(self, points, seed):
+        """Fit the graph with the bandwidths asked for, and cluster it."""
+        if self.sigma is not None or is_pixel_grid(points):
+            sigma = "auto" if self.sigma is None else self.sigma
+            self._fit_graph(points, sigma, self.perplexity, seed)
+            return self._cluster(seed)
+        for perplexity in perplexities(len(points), self.perplexity):
+            self._fit_graph(points, "local", perplexity, seed)
+            found = self._cluster(seed)
+            if not is_degenerate(found.labels, self.n_clusters):
+                break
+        return found
+
+    def _cluster(self, seed):
+        return spectral_clustering(
+            self.graph_,
+            self.n_clusters,
+            seed=seed,
+            embedding=self.embedding,
+            assign_labels=self.assign_labels,
+            n_init=self.n_init,
+            smallest_component=self.smallest_component,
+        )
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
         """Find the clusters of new points, without fitting anew.
@@ -232,8 +283,13 @@ class SimilarityGraphTransformer(
 
     Parameters
     ----------
-    sigma : float or "auto", default="auto"
-        Bandwidth of the kernel, in the units of the data; "auto" is `estimate_sigma`.
+    sigma : float, "auto", "local" or (n,) array_like, default="auto"
+        Bandwidth of the kernel, in the units of the data: one for all points ("auto" is
+        `estimate_sigma`), or one for each ("local" is `local_bandwidths`).
+    perplexity : float or None, default=None
+        Effective number of neighbors for local bandwidths, see `local_bandwidths`.
+    alpha : float, default=0.0
+        How far densities are divided out of the kernel, see `similarity_graph`.
     kernel : {"gaussian", "laplacian", "exponential"}, default="gaussian"
     n_rounds : int or "auto", default="auto"
         Neighbors that are sampled for every point: the paper's L.
@@ -245,8 +301,8 @@ class SimilarityGraphTransformer(
     Attributes
     ----------
     graph_ : SimilarityGraph
-    sigma_ : float
-        Bandwidth that was used.
+    sigma_ : float or (n,) float64 array
+        Bandwidth that was used, or that of every point.
     n_samples_fit_ : int
     n_features_in_ : int
 
@@ -269,7 +325,9 @@ class SimilarityGraphTransformer(
     def __init__(
         self,
         *,
-        sigma: float | Literal["auto"] = "auto",
+        sigma: float | Literal["auto", "local"] | ArrayLike = "auto",
+        perplexity: float | None = None,
+        alpha: float = 0.0,
         kernel: str = "gaussian",
         n_rounds: int | Literal["auto"] = "auto",
         sampler: str = "auto",
@@ -281,6 +339,8 @@ class SimilarityGraphTransformer(
     ):
         super().__init__(
             sigma=sigma,
+            perplexity=perplexity,
+            alpha=alpha,
             kernel=kernel,
             n_rounds=n_rounds,
             sampler=sampler,
@@ -311,7 +371,7 @@ class SimilarityGraphTransformer(
             For bad data or parameters.
         """
         points = validate_data(self, X, dtype=np.float64, order="C")
-        self._fit_graph(points)
+        self._fit_graph(points, self.sigma, self.perplexity, self._seed())
         self._points = points.copy()
         self.n_samples_fit_ = self._n_features_out = len(points)
         return self

@@ -306,8 +306,8 @@ def similarity_graph(
     if sampler == "auto" and not (isinstance(kde, str) and kde == "auto"):
         sampler = "recursive"
     check_choice(kernel, "kernel", tuple(CODES))
-    one_bandwidth = isinstance(sigma, float) or sigma == "auto"
-    if sampler in ("recursive", "rejection") and not (one_bandwidth and alpha == 0):
+    is_local = isinstance(sigma, np.ndarray) or sigma == "local"
+    if sampler in ("recursive", "rejection") and (is_local or alpha > 0):
         raise ValueError(
             f"the sampler {sampler!r} needs kernel sums with one bandwidth; take one sigma and "
             "alpha=0, or sampler='auto'"

@@ -19,8 +19,6 @@ DEFAULT_PERPLEXITY = 5.0
 NEIGHBORS_PER_PERPLEXITY = 3
 # Neighbors: at least as many are taken where there are as many.
 MIN_NEIGHBORS = 15
-# Distances: those of one block are held in memory at the same time, 16 bytes each.
-BLOCK_DISTANCES = 2**25
 
 # Share of the smaller one of two squares, of the least distance and of the range of distances:
 # squared distances that exceed the least one by no more count as equal to it.
@@ -84,7 +82,8 @@ def local_bandwidths(
 
     Notes
     -----
-    O(n log n) up to 9 dimensions (a k-d tree), O(n^2 d) above.
+    O(n log n) up to 9 dimensions (a k-d tree), O(n^2 d) above; 16 bytes for each point and
+    neighbor.
 
     The law is that of the nearest ``max(15, 3 * perplexity)`` other places, or of all if there are
     fewer; its entropy is right to 1e-6. The law has no factor 2 in the exponent, so that `sigma`
@@ -125,7 +124,7 @@ def local_bandwidths(
     if len(places) == 1:
         return np.ones(len(X))
     if rule == "neighbor":
-        sigmas = _neighbor_distances(places, min(n_neighbors, len(places) - 1))
+        sigmas = _neighbor_distances(places, min(n_neighbors, len(places) - 1))[:, -1]
     else:
         sigmas = _entropic(places, perplexity)
     limits = np.finfo(float)
@@ -147,23 +146,10 @@ def _check_perplexity(perplexity, n):
     return perplexity
 
 
-def _blocks_of_distances(places, k):
-    """Yield blocks of the places, and the (m, k) distances of each of their points to its nearest
-    other places, ascending.
-    """
-    size = max(1, BLOCK_DISTANCES // (k + 1))
-    for start in range(0, len(places), size):
-        block = slice(start, min(start + size, len(places)))
-        distances, _ = nearest(places, np.arange(block.start, block.stop), k + 1)
-        yield block, distances[:, 1:]
-
-
 def _neighbor_distances(places, k):
-    """The distance of each place to its k-th nearest other one."""
-    sigmas = np.empty(len(places))
-    for block, distances in _blocks_of_distances(places, k):
-        sigmas[block] = distances[:, -1]
-    return sigmas
+    """Distances of each place to its k nearest other ones, ascending, (n, k)."""
+    distances, _ = nearest(places, np.arange(len(places)), k + 1)
+    return distances[:, 1:]
 
 
 def _entropic(places, perplexity):
@@ -172,11 +158,11 @@ def _entropic(places, perplexity):
     if perplexity is None:
         perplexity = min(DEFAULT_PERPLEXITY, others / NEIGHBORS_PER_PERPLEXITY)
     k = min(others, max(MIN_NEIGHBORS, math.ceil(NEIGHBORS_PER_PERPLEXITY * perplexity)))
+    distances = _neighbor_distances(places, k)
     sigmas = np.empty(len(places))
     # Without the compiler NumPy would warn where the ratio of two distances overflows.
     with np.errstate(over="ignore"):
-        for block, distances in _blocks_of_distances(places, k):
-            parallel.run(_solve_rows, len(distances), distances, perplexity, sigmas[block])
+        parallel.run(_solve_rows, len(places), distances, perplexity, sigmas)
     return sigmas
 
 

@@ -3,9 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kdegraph.bandwidth import estimate_sigma, local_bandwidths
+from kdegraph.bandwidth import estimate_sigma
 from kdegraph.geometry.kernels import Kernel, local_kernel
 from kdegraph.geometry.tree import Tree
+from kdegraph.local_bandwidth import local_bandwidths
 from kdegraph.validation import check_positive
 
 # The largest bandwidth over the smallest one. Beyond it exponents would leave the range of doubles.

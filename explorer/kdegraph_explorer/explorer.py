@@ -194,7 +194,7 @@ class Explorer(Viewer):
             session.start()
         else:
             session.restore(snapshot)
-            session.history.forget(snapshot)
+        session.history.forget(snapshot)
         session.history.param.watch(lambda event: self._write_address(), "current")
         session.state.param.watch(lambda event: self._write_address(), "view")
 

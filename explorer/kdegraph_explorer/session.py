@@ -73,9 +73,10 @@ class Session:
         # The snapshot that is being restored, until its data are on the screen.
         self._restored = None
         self._cancelled = False  # since the beginning of the last upload
+        self._started = False
         self.settling = False
         self.state.param.watch(lambda *events: self._request(), [*State.CHOICES, "extra_methods"])
-        self.state.param.watch(lambda event: self.start(), "source")
+        self.state.param.watch(lambda event: self._changed(event.new), "source")
         for source in sources:
             if source.controls:
                 source.param.watch(
@@ -92,12 +93,12 @@ class Session:
         return job
 
     def start(self):
-        """Load the data of the chosen source, in a thread. If that fails, the earlier data stay and
-        the error is shown.
+        """Load the data of the chosen source, in a thread, now and whenever another choice of data
+        is made. If that fails, the earlier data stay and the error is shown.
         """
-        if not self.settling:
-            self._restored = None
-            self._load_from(self.sources[self.state.source])
+        self._started = True
+        self._restored = None
+        self._load_from(self.sources[self.state.source])
 
     def _load_from(self, source, snapshot=None):
         loader = source.loader()
@@ -106,7 +107,7 @@ class Session:
             self._load.request((source, loader, snapshot))
 
     def _changed(self, key):
-        if key == self.state.source:
+        if self._started and not self.settling and key == self.state.source:
             self.start()
 
     @property
@@ -120,7 +121,7 @@ class Session:
             self.sources[snapshot.source],
             take(self).only_data != snapshot.only_data,
         )
-        self._restored = snapshot
+        self._restored, self._started = snapshot, True
         with self._settle():
             self.state.source = snapshot.source
             source.restore(snapshot.data)
@@ -158,9 +159,12 @@ class Session:
         self.history.arrive()
 
     def retry(self):
-        """Compute again what the choices ask for."""
+        """Compute again what the choices ask for; without data, load them again."""
         self._requested = None
-        self._request()
+        if self.state.dataset is None:
+            self.start()
+        else:
+            self._request()
 
     def reproduce(self, callback):
         """Call ``callback()`` on the session's thread once the present choices have a result.

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from explorer_objects import PATIENCE, TABLE, TWO_PAIRS, settle, widget, widgets
 from kdegraph import datasets
+from kdegraph_explorer import Explorer
 from kdegraph_explorer.views.widgets import FileButton
 
 
@@ -40,6 +41,15 @@ def test_sliders_follow_the_state_without_choosing(explore):
     state.choose(sigma=1e-8)
     slider = widget(explorer, "Kernel width σ")
     assert slider.start <= slider.value == pytest.approx(-8)
+
+
+def test_what_may_be_automatic_is_chosen_from_the_first_result_on():
+    explorer = Explorer(TWO_PAIRS)
+    names = ("Kernel width σ", "σ typed", "Rounds L", "Clusters k")
+    assert all(widget(explorer, name).disabled for name in names)
+    settle(explorer)
+    assert not any(widget(explorer, name).disabled for name in names)
+    explorer.close()
 
 
 def test_slider_of_sigma_is_centered_on_what_was_given(explore):

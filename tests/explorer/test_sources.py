@@ -105,6 +105,33 @@ def test_choosing_files_keeps_the_data_until_there_is_one(session):
     assert session.sources["upload"].applicable() == ("file",)
 
 
+def test_nothing_is_loaded_before_the_session_starts(sessions):
+    session = sessions(start=False)
+    give(session, "zoo.csv", TABLE)
+    assert session.state.dataset is None
+    assert not any(job.busy for job in session.jobs)
+    session.start()
+    session.wait(PATIENCE)
+    assert session.state.dataset.name == "zoo.csv"
+
+
+def test_a_file_that_does_not_exist_is_an_error_until_it_does(sessions, tmp_path):
+    session = sessions(start=False)
+    source, path = session.sources["upload"], tmp_path / "zoo.csv"
+    source.file, session.state.source = path, "upload"
+    session.start()
+    session.wait(PATIENCE)
+    assert session.state.error == (
+        f"the file {str(path)!r} cannot be read: No such file or directory; "
+        "under Data, choose another file or another source"
+    )
+    path.write_bytes(TABLE)
+    session.retry()
+    session.wait(PATIENCE)
+    assert session.state.error == ""
+    assert session.state.dataset.n_points == 4
+
+
 def test_table_offers_its_columns(session):
     state = give(session, "zoo.csv", TABLE)
     source = session.sources["upload"]

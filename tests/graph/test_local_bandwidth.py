@@ -218,14 +218,6 @@ def test_truth_values_are_coordinates():
     np.testing.assert_array_equal(local_bandwidths(X), local_bandwidths(X.astype(float)))
 
 
-def test_blocks_make_no_difference(monkeypatch):
-    X = np.random.default_rng(0).random((500, 2))
-    expected = local_bandwidths(X), local_bandwidths(X, rule="neighbor")
-    monkeypatch.setattr("kdegraph.local_bandwidth.BLOCK_DISTANCES", 1000)
-    np.testing.assert_array_equal(local_bandwidths(X), expected[0])
-    np.testing.assert_array_equal(local_bandwidths(X, rule="neighbor"), expected[1])
-
-
 def test_bandwidths_do_not_depend_on_the_number_of_threads():
     X = np.random.default_rng(0).random((30_000, 2))
     results = []

@@ -1,4 +1,4 @@
-"""Both samplers draw from k(x_i, .) / deg(i): chi-square tests with fixed seeds against exact
+"""All samplers draw from k(x_i, .) / deg(i): chi-square tests with fixed seeds against exact
 probabilities.
 """
 
@@ -11,6 +11,7 @@ from kdegraph import similarity_graph
 SAMPLERS = {
     "rows": {"sampler": "rows"},
     "rejection": {"sampler": "rejection"},
+    "near": {"sampler": "near"},
     "independent": {"sampler": "recursive", "draws": "independent", "kde": "direct"},
     "stratified": {"sampler": "recursive", "draws": "stratified", "kde": "direct"},
 }
@@ -132,7 +133,7 @@ def test_law_of_many_vertices_with_few_draws(kernel, n_rounds):
     assert scipy.stats.kstest(p_values, "uniform").pvalue > 1e-4
 
 
-@pytest.mark.parametrize("name", ["rows", "rejection"])
+@pytest.mark.parametrize("name", ["rows", "rejection", "near"])
 def test_consecutive_draws_are_independent(name):
     X = np.random.default_rng(0).normal(size=(50, 2))
     P = oracle.full_graph(X, "gaussian", 1.0)
@@ -145,7 +146,7 @@ def test_consecutive_draws_are_independent(name):
         assert np.abs(z).max() < 4.5
 
 
-@pytest.mark.parametrize("name", ["rejection", "independent"])
+@pytest.mark.parametrize("name", ["rejection", "near", "independent"])
 def test_vertices_draw_independently(name):
     """Duplicates have the same law but streams of their own."""
     X = np.concatenate([np.zeros((2, 1)), np.linspace(1, 2, 20)[:, None]])
@@ -163,7 +164,7 @@ def test_law_on_a_few_points(kernel, options):
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("sampler", ["rejection", "recursive"])
+@pytest.mark.parametrize("sampler", ["rejection", "near", "recursive"])
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
 @pytest.mark.parametrize("d", [1, 3, 5])
 def test_edge_of_underflow(d, kernel, sampler):
@@ -194,8 +195,9 @@ def test_edge_of_underflow(d, kernel, sampler):
     assert outcomes == {True, False}
 
 
+@pytest.mark.parametrize("sampler", ["rejection", "near"])
 @pytest.mark.parametrize("n_rounds", [1, 30])
-def test_law_of_rejection_in_hard_places(n_rounds):
+def test_law_in_hard_places(n_rounds, sampler):
     """Huge groups beside tiny ones, a line of outliers: each vertex draws from all parts of the
     points in proportion to their kernel values, and a remote point stays alone.
     """
@@ -210,9 +212,7 @@ def test_law_of_rejection_in_hard_places(n_rounds):
         ]
     )
     part = np.repeat(np.arange(4), [crowd, near, line, 1])
-    neighbors = similarity_graph(
-        X, sigma=1.0, n_rounds=n_rounds, seed=0, sampler="rejection"
-    ).neighbors
+    neighbors = similarity_graph(X, sigma=1.0, n_rounds=n_rounds, seed=0, sampler=sampler).neighbors
     assert (neighbors[-1] == -1).all()
     assert (neighbors[:-1] >= 0).all()
     K = oracle.full_graph(X, "gaussian", 1.0)[:-1]

@@ -5,6 +5,7 @@ import scipy.linalg
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
+from kdegraph.eigengap import MAX_ZERO
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 
@@ -15,7 +16,7 @@ MAX_COORDINATE = 1e3
 ROW_DECIMALS = 4
 
 
-def embed(graph, spectrum, k, vertices, kind):
+def embed(graph, spectrum, k, n_vectors, vertices, kind):
     """Rows that represent the vertices.
 
     Parameters
@@ -23,20 +24,23 @@ def embed(graph, spectrum, k, vertices, kind):
     graph : CheckedGraph
     spectrum : Spectrum
     k : int
-        Number of eigenvectors to use.
+        Number of clusters.
+    n_vectors : int
+        Number of eigenvectors to use. Those beyond k fade, see `_fade`.
     vertices : (m,) int array
-    kind : {"degree", "row", "plain"}
-        ``D^-1/2 U``, U with rows of length 1, or U.
+    kind : {"soft", "degree", "row", "plain"}
+        ``D^-1/2 U`` for "degree", U for "plain", and U with rows of length 1 for the others.
 
     Returns
     -------
-    (m, k) float64 array
+    (m, n_vectors) float64 array
         Columns with a root mean square (over the degrees for "degree") of 1.
     """
     degrees = graph.degrees[vertices]
     weight = degrees / degrees.mean()
-    rows = _degree_rows(graph, spectrum, k, vertices, weight)
-    if kind == "row":
+    rows = _degree_rows(graph, spectrum, n_vectors, vertices, weight)
+    rows *= _fade(spectrum.eigenvalues[:n_vectors], k)
+    if kind in ("soft", "row"):
         lengths = np.linalg.norm(rows, axis=1)
         return rows / np.where(lengths > 0, lengths, 1.0)[:, None]
     if kind == "plain":
@@ -44,6 +48,18 @@ def embed(graph, spectrum, k, vertices, kind):
     rows *= np.sqrt(len(vertices))
     largest = np.abs(rows).max(axis=0)
     return rows * np.where(largest > MAX_COORDINATE, MAX_COORDINATE / largest, 1.0)
+
+
+def _fade(eigenvalues, k):
+    """Factors of the eigenvectors: 1 for the first k, ``(lambda_k / lambda_i)^2`` for the i-th.
+
+    Without a gap behind the k-th eigenvalue which eigenvectors are the first k is a matter of
+    chance, and clusters are lost that the next ones show.
+    """
+    factors = np.ones(eigenvalues.size)
+    beyond = eigenvalues[k:]
+    factors[k:] = np.where(beyond > MAX_ZERO, eigenvalues[k - 1] / np.maximum(beyond, MAX_ZERO), 1)
+    return factors**2
 
 
 def _degree_rows(graph, spectrum, k, vertices, weight):

@@ -19,7 +19,7 @@ from kdegraph.spectral.spectrum import Spectrum
 from kdegraph.spectral.spectrum import spectrum as compute_spectrum
 from kdegraph.validation import check_choice, check_count, check_points, check_seed
 
-EMBEDDINGS = ("degree", "row", "plain")
+EMBEDDINGS = ("soft", "degree", "row", "plain")
 ROUNDINGS = ("kmeans", "cluster_qr")
 AUTO_EIGENVALUES = 20  # from which n_clusters="auto" is read
 
@@ -103,7 +103,7 @@ def spectral_clustering(
     n_clusters: int | Literal["auto"],
     *,
     seed: int | np.random.RandomState | np.random.Generator | None = None,
-    embedding: Literal["degree", "row", "plain"] = "row",
+    embedding: Literal["soft", "degree", "row", "plain"] = "soft",
     assign_labels: Literal["kmeans", "cluster_qr"] = "kmeans",
     n_init: int = 3,
     smallest_component: int | Literal["auto"] = "auto",
@@ -122,9 +122,12 @@ def spectral_clustering(
     seed : int, RandomState or numpy Generator, optional
         For k-means and the eigensolver; None means 0. The same seed gives the same labels, whatever
         `set_num_threads` says.
-    embedding : {"degree", "row", "plain"}, default="row"
-        Vertices are represented by the rows of ``D^-1/2 U``, of U with rows of length 1, or of U,
-        where U holds the first `n_clusters` eigenvectors.
+    embedding : {"soft", "degree", "row", "plain"}, default="soft"
+        Vertices are represented by the rows of ``D^-1/2 U`` ("degree"), of U with rows of length 1
+        ("row"), or of U ("plain"), where U holds the first `n_clusters` eigenvectors. "soft" is
+        "row" with twice as many eigenvectors, the i-th beyond k multiplied by ``(lambda_k /
+        lambda_i)^2``: they count where the spectrum has no clear gap behind `n_clusters`, and
+        vanish where it has one.
     assign_labels : {"kmeans", "cluster_qr"}, default="kmeans"
         How these rows become clusters. "cluster_qr": by a pivoted QR factorization, without any
         choice at random.
@@ -137,7 +140,7 @@ def spectral_clustering(
     spectrum : Spectrum, optional
         Of this very graph, to be reused: with ``omit_isolated=True`` or `smallest_component`, or of
         a graph without isolated vertices. Components that it leaves out are no clusters. It is
-        computed anew if it has too few eigenvalues or too small components.
+        computed anew if it has fewer than `n_clusters` eigenvalues or too small components.
     points : (n, d) array, optional
         The points that the vertices stand for; by default those of the `SimilarityGraph`.
     progress : callable, optional
@@ -215,11 +218,16 @@ def spectral_clustering(
         return _cluster_without_edges(graph, 1 if automatic else n_clusters)
 
     min_size = _smallest(smallest_component, graph, 1 if automatic else n_clusters)
-    most = min(AUTO_EIGENVALUES, graph.n_in_components(min_size))
+    most_eigenvalues = graph.n_in_components(min_size)
+    most = min(AUTO_EIGENVALUES, most_eigenvalues)
     k = most if isinstance(n_clusters, str) else n_clusters
     if spectrum is None or not _is_reusable(spectrum, graph, min_size, 3 if automatic else k):
         spectrum = compute_spectrum(
-            graph, k, seed=seed, smallest_component=min_size, progress=progress
+            graph,
+            k if automatic else _n_eigenvectors(k, embedding, assign_labels, most_eigenvalues),
+            seed=seed,
+            smallest_component=min_size,
+            progress=progress,
         )
     if automatic:
         n_clusters = suggest_n_clusters(spectrum.eigenvalues)
@@ -231,7 +239,8 @@ def spectral_clustering(
         labels = _largest_components(graph, n_clusters)
     else:
         vertices = graph.in_components(min_size)
-        rows = embed(graph, spectrum, n_clusters, vertices, embedding)
+        n_vectors = _n_eigenvectors(n_clusters, embedding, assign_labels, spectrum.n_components)
+        rows = embed(graph, spectrum, n_clusters, n_vectors, vertices, embedding)
         labels = np.full(graph.n, -1, np.int32)
         labels[vertices] = (
             kmeans(rows, n_clusters, seed, n_init)
@@ -243,6 +252,13 @@ def spectral_clustering(
     labels = _numbered_by_first_member(labels)
     conductances = conductances_of(graph, labels)
     return Clustering(labels, len(conductances), conductances, graph.isolated, spectrum)
+
+
+def _n_eigenvectors(n_clusters, embedding, assign_labels, most):
+    """How many eigenvectors represent the vertices, of `most` that there are."""
+    if embedding != "soft" or assign_labels == "cluster_qr":
+        return n_clusters
+    return min(2 * n_clusters, most)
 
 
 def _cluster_without_edges(graph, n_clusters):

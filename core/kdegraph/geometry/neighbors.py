@@ -8,6 +8,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from kdegraph.costs import NEIGHBOR_COSTS
+from kdegraph.geometry.tree import build_tree
+from kdegraph.geometry.tree_search import search_leaves
 from kdegraph.runtime import parallel
 
 _CHUNK = 4096  # queries of one call of scikit-learn
@@ -77,23 +79,82 @@ def nearest(X, queries, k, progress=None):
     distances : (m, k) float64 array
         Ascending along each row.
     indices : (m, k) int array
+        Which ones of equally far points are among the nearest is arbitrary.
     """
-    exponent = unit_scale(X)
-    Z = np.ldexp(X, -exponent) if exponent else X
-    if Z.shape[1] <= NEIGHBOR_COSTS.max_tree_dimension:
-        tree = cKDTree(Z, balanced_tree=False)
-        # Queries that follow each other in space find the same nodes in the caches: three times
-        # faster for a million points.
-        position = np.empty(len(X), np.intp)
-        position[tree.indices] = np.arange(len(X))
-        sequence = np.argsort(position[queries])
-        found = query_tree(tree, Z[queries[sequence]], k, progress=progress)
-        distances, indices = np.empty((len(queries), k)), np.empty((len(queries), k), np.intp)
-        distances[sequence], indices[sequence] = found
+    costs = NEIGHBOR_COSTS
+    if X.shape[1] > costs.max_tree_dimension:
+        find = _by_products
+    elif len(queries) >= costs.least_share_of_queries * len(X) and k <= costs.max_list:
+        find = _of_all_points
     else:
-        distances, indices = _Brute(Z).query(queries, k, progress)
+        find = _on_unbalanced_tree
+    exponent = unit_scale(X)
+    found = find(np.ldexp(X, -exponent) if exponent else X, queries, k, progress)
+    return _rescaled(*found, exponent)
+
+
+def nearest_in_tree(tree, k, progress=None):
+    """The `k` nearest points of each point of a tree, exactly, a point itself being its own first
+    neighbor.
+
+    Parameters
+    ----------
+    tree : kdegraph.geometry.tree.Tree
+        The tree of the points `X`, (n, d).
+    k : int
+        At most n.
+    progress : callable, optional
+        Called with the fraction done.
+
+    Returns
+    -------
+    distances : (n, k) float64 array
+        Row i, ascending, is that of ``X[i]``.
+    indices : (n, k) int array
+        Indices into `X`. Which ones of equally far points are among the nearest is arbitrary, but
+        does not depend on the number of threads.
+
+    Notes
+    -----
+    O(k) for each point that is a candidate: for a k of hundreds SciPy's tree is faster.
+    """
+    exponent = unit_scale(np.stack([tree.low[0], tree.high[0]]))
+    if exponent:
+        scaled = (np.ldexp(array, -exponent) for array in (tree.points, tree.low, tree.high))
+        tree = tree._replace(**dict(zip(("points", "low", "high"), scaled, strict=True)))
+    n = len(tree.points)
+    distances, indices = np.empty((n, k)), np.empty((n, k), np.intp)
+    n_leaves = 2 ** (tree.n_levels - 1)
+    parallel.run(search_leaves, n_leaves, tree, distances, indices, progress=progress)
+    return _rescaled(distances, indices, exponent)
+
+
+def _rescaled(distances, indices, exponent):
+    """Distances in units of 2**exponent, in units of the points; the indices as they are."""
+    if not exponent:
+        return distances, indices
     with np.errstate(over="ignore"):  # distances between coordinates near the largest double
         return np.minimum(np.ldexp(distances, exponent), np.finfo(float).max), indices
+
+
+def _of_all_points(Z, queries, k, progress):
+    distances, indices = nearest_in_tree(build_tree(Z), k, progress)
+    if np.array_equal(queries, np.arange(len(Z))):
+        return distances, indices
+    return distances[queries], indices[queries]
+
+
+def _on_unbalanced_tree(Z, queries, k, progress):
+    tree = cKDTree(Z, balanced_tree=False)
+    # Queries that follow each other in space find the same nodes in the caches: three times faster
+    # for a million points.
+    position = np.empty(len(Z), np.intp)
+    position[tree.indices] = np.arange(len(Z))
+    sequence = np.argsort(position[queries])
+    found = query_tree(tree, Z[queries[sequence]], k, progress=progress)
+    distances, indices = np.empty((len(queries), k)), np.empty((len(queries), k), np.intp)
+    distances[sequence], indices[sequence] = found
+    return distances, indices
 
 
 def query_tree(tree, points, k, *, p=2, progress=None):
@@ -128,31 +189,25 @@ def query_tree(tree, points, k, *, p=2, progress=None):
     return distances, indices
 
 
-class _Brute:
+def _by_products(Z, queries, k, progress):
     """All distances by matrix products, with a k-d tree for the points whose distances have lost
     their digits to cancellation.
     """
+    from sklearn.neighbors import NearestNeighbors
 
-    def __init__(self, Z):
-        from sklearn.neighbors import NearestNeighbors
-
-        self.Z = Z
-        self.centered = Z - np.median(Z, axis=0)
-        self.norms = np.einsum("ij,ij->i", self.centered, self.centered)
-        self.index = NearestNeighbors(algorithm="brute").fit(self.centered)
-
-    def query(self, queries, k, progress=None):
-        distances, indices = np.empty((len(queries), k)), np.empty((len(queries), k), np.intp)
-        for start in range(0, len(queries), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            found = self.index.kneighbors(self.centered[queries[part]], k)
-            distances[part], indices[part] = found
-            if progress is not None:
-                progress(min(1.0, (start + _CHUNK) / len(queries)))
-        # ||x - y||^2 is computed as ||x||^2 - 2 xy + ||y||^2: worthless when it is tiny beside the
-        # norms, e.g. in a tight cluster far off.
-        unsure = np.flatnonzero(distances[:, -1] ** 2 <= _CANCELLATION * self.norms[queries])
-        if len(unsure):
-            tree = cKDTree(self.Z, balanced_tree=False)
-            distances[unsure], indices[unsure] = query_tree(tree, self.Z[queries[unsure]], k)
-        return distances, indices
+    centered = Z - np.median(Z, axis=0)
+    index = NearestNeighbors(algorithm="brute").fit(centered)
+    distances, indices = np.empty((len(queries), k)), np.empty((len(queries), k), np.intp)
+    for start in range(0, len(queries), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        distances[part], indices[part] = index.kneighbors(centered[queries[part]], k)
+        if progress is not None:
+            progress(min(1.0, (start + _CHUNK) / len(queries)))
+    # ||x - y||^2 is computed as ||x||^2 - 2 xy + ||y||^2: worthless when it is tiny beside the
+    # norms, e.g. in a tight cluster far off.
+    norms = np.einsum("ij,ij->i", centered, centered)
+    unsure = np.flatnonzero(distances[:, -1] ** 2 <= _CANCELLATION * norms[queries])
+    if len(unsure):
+        tree = cKDTree(Z, balanced_tree=False)
+        distances[unsure], indices[unsure] = query_tree(tree, Z[queries[unsure]], k)
+    return distances, indices

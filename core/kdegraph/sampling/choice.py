@@ -38,13 +38,13 @@ def choose_sampler(kernel, tree, eps, n_rounds, sampler):
     rows_cost = rows.estimate_cost(kernel, tree, n_rounds, eps)
     near_cost = near.estimate_cost(kernel, tree, n_rounds, eps)
     sampler, cost = ("near", near_cost) if near_cost < rows_cost else ("rows", rows_cost)
-    certain = SAMPLER_CHOICE.near_per_point * n + SAMPLER_CHOICE.near_per_draw * n * n_rounds
-    if kernel.local.is_local or cost <= max(certain, SAMPLER_CHOICE.small_rows):
+    if kernel.local.is_local or rows_cost <= SAMPLER_CHOICE.small_rows:
         return sampler, None, None
     if rows_cost < SAMPLER_CHOICE.estimation:
-        if not _is_wide(kernel, tree):
-            return sampler, None, None
-        return choose_sampler(kernel, tree, eps, n_rounds, "rejection")
+        sampler = "rejection" if _is_wide(kernel, tree) else sampler
+        return choose_sampler(kernel, tree, eps, n_rounds, sampler)
+    if cost <= n * (SAMPLER_CHOICE.near_per_point + SAMPLER_CHOICE.near_per_draw * n_rounds):
+        return sampler, None, None
     return _compare_with_rejection(kernel, tree, eps, n_rounds, sampler, cost)
 
 
@@ -53,7 +53,8 @@ def _is_wide(kernel, tree):
     than rows; by their extent alone, as the estimates would take as long as rows.
     """
     _, widest = box_distances(kernel.code, kernel.inverse_sigma, tree, 0, tree, 0)
-    return widest <= SAMPLER_CHOICE.extent ** (1 / (tree.points.shape[1] + 0.5))
+    power = 1 / tree.points.shape[1]
+    return widest <= SAMPLER_CHOICE.extent * SAMPLER_CHOICE.extent_per_axis**power
 
 
 def _compare_with_rejection(kernel, tree, eps, n_rounds, sampler, cost):

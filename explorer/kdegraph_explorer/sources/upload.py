@@ -245,4 +245,10 @@ def read(file):
     if isinstance(file, tuple):
         name, content = file
         return datasets.read(content, filename=name)
-    return datasets.read(file)
+    try:
+        return datasets.read(file)
+    except OSError as error:
+        raise ValueError(
+            f"the file {str(file)!r} cannot be read: {error.strerror or error}; "
+            "under Data, choose another file or another source"
+        ) from None

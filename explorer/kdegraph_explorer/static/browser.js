@@ -39,7 +39,21 @@ function mend(root, watch) {
   for (const node of root.querySelectorAll("*")) if (node.shadowRoot) mend(node.shadowRoot, watch)
 }
 
-export function render({model, el}) {
+// Some time after a component of Material UI has drawn a value, it also reports that value to its
+// model. If the session has sent a newer one in the meantime, the report overwrites it, here and in
+// the session, as if the user had chosen it. So what a message changes is drawn and reported before
+// the next message is read.
+async function finish_each_message(view) {
+  const modules = await Promise.all(view._module_cache.values())
+  const {flushSync} = modules.find(module => module?.default?.react_dom).default.react_dom
+  const {document} = view.model
+  if (Object.hasOwn(document, "apply_json_patch")) return
+  const apply = document.apply_json_patch
+  document.apply_json_patch = (...message) => flushSync(() => apply.apply(document, message))
+}
+
+export function render({model, el, view}) {
+  finish_each_message(view)
   const media = window.matchMedia("(prefers-color-scheme: dark)")
   const tell = () => model.send_msg({dark: media.matches, narrow: window.innerWidth < 600})
   media.addEventListener("change", tell)
@@ -63,6 +77,10 @@ export function render({model, el}) {
   }
 
   if (model.own_address) {
+    // What is done earlier would arrive, but its answers would be lost.
+    const let_in = () => { document.body.inert = !model.built }
+    model.on("built", let_in)
+    let_in()
     const show_busy = () => document.body.setAttribute("aria-busy", String(model.busy))
     model.on("busy", show_busy)
     show_busy()

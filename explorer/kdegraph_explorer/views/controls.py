@@ -165,6 +165,8 @@ class ParameterControls(Viewer):
         )
         state.param.watch(lambda event: self._offer(), "bandwidth")
         self._offer()
+        state.param.watch(lambda event: self._enable(), "result")
+        self._enable()
         self._follow()
 
     def __panel__(self):
@@ -174,6 +176,11 @@ class ParameterControls(Viewer):
         """Show what decides the bandwidth of the kind that is chosen."""
         self._one.visible = not self.state.is_local
         self.widgets["perplexity"].visible = self.state.is_local
+
+    def _enable(self):
+        """What may be chosen automatically has no value to begin from before the first result."""
+        for widget in (*self._sliders.values(), self._exact):
+            widget.disabled = self.state.result is None
 
     def _common(self, name):
         parameter = self.state.param[name]

@@ -50,7 +50,8 @@ class Status(Viewer):
             styles={"flex": "1 1 auto", "min-width": "0"},
         )
         self.state.param.watch(
-            lambda *events: self._update(), ["stage", "fraction", "result", "dataset", "shown"]
+            lambda *events: self._update(),
+            ["stage", "fraction", "result", "dataset", "shown", "error"],
         )
         self._update()
 
@@ -63,7 +64,7 @@ class Status(Viewer):
         if state.stage is not None:
             return f"{state.stage} …"
         if state.dataset is None:
-            return "Starting …"
+            return "No data" if state.error else "Starting …"
         n, d = state.dataset.X.shape
         words = (
             f"{state.dataset.name}: {n:,} point{'s' * (n != 1)} in {d} dimension{'s' * (d != 1)}"

@@ -1,0 +1,159 @@
+"""What the page and its session tell each other arrives, however slow either of them is."""
+
+import sys
+
+import pytest
+from browser.explorer_page import ExplorerPage
+
+SIGMA = "Kernel width σ"
+TABLE = "x,y\n" + "\n".join(f"{x},{y}" for x in (0, 1, 2, 10, 11, 12) for y in range(5))
+
+# What the field for sigma shows is set by messages. The last one of each row comes when the one
+# before is drawn and, as that took long, not yet reported to the model.
+RECEIVE = """async rows => {
+  const document = Bokeh.documents[0]
+  const {data} = [...document._all_models.values()].find(model => model.data?.label === "σ typed")
+  const receive = value => document.apply_json_patch({
+    events: ["value_input", "value"].map(attr => (
+      {kind: "ModelChanged", model: {id: data.id}, attr, new: value})),
+  })
+  const input = look.within(window.document, "input")
+    .find(input => input.labels?.[0]?.textContent.startsWith("σ typed"))
+  const pause = () => new Promise(done => setTimeout(done, 300))
+  for (const [last, slow, ...others] of rows.map(row => row.reverse())) {
+    for (const value of others.reverse()) {
+      receive(value)
+      await pause()
+    }
+    const draw_slowly = value => {
+      delete input.defaultValue
+      input.defaultValue = value
+      queueMicrotask(() => receive(last))
+      const end = performance.now() + 50
+      while (performance.now() < end);
+    }
+    Object.defineProperty(input, "defaultValue", {configurable: true, set: draw_slowly})
+    receive(slow)
+    await pause()
+  }
+}"""
+
+
+def test_a_value_that_is_outdated_when_it_is_drawn_is_no_choice(explorer):
+    page = explorer()
+    field, handle = page.page.get_by_label("σ typed"), page.page.get_by_role("slider", name=SIGMA)
+    seen, place = page.seen(), handle.get_attribute("aria-valuenow")
+    # React reports some changes at once: every second one, roughly.
+    page.page.evaluate(RECEIVE, [["0.2", "0.3"], ["0.4", "0.5", "0.6"], ["0.7", "0.8", "0.9"]])
+    assert page.settle().seen() == seen
+    assert field.input_value() == "0.9"
+    assert handle.get_attribute("aria-valuenow") == place
+
+
+class Wire:
+    """What passes between a page and its session, held back from a given message on.
+
+    Parameters
+    ----------
+    page : playwright.sync_api.Page
+    upward, downward : str
+        A part of the first message to the session, and of the first one to the page, that is held
+        back.
+    """
+
+    def __init__(self, page, upward, downward):
+        self.up, self.down = Direction(upward), Direction(downward)
+        page.route_web_socket("**/ws", self._connect)
+
+    def _connect(self, socket):
+        server = socket.connect_to_server()
+        socket.on_message(lambda message: self.up.take(message, server.send))
+        server.on_message(lambda message: self.down.take(message, socket.send))
+
+
+class Direction:
+    """Messages in one direction; `held` are those that wait."""
+
+    def __init__(self, first):
+        self._first = first
+        self.held = []
+
+    def take(self, message, send):
+        """Pass a message on, or hold it back."""
+        if self.held or (self._first is not None and self._first in str(message)):
+            self.held.append((message, send))
+        else:
+            send(message)
+
+    def release(self):
+        """Pass on what is held, and all that follows."""
+        held, self.held, self._first = self.held, [], None
+        for message, send in held:
+            send(message)
+
+
+def test_keys_before_the_first_result_change_nothing(new_page, clean_log, explorer_server):
+    page = new_page()
+    wire = Wire(page, upward='"document_ready"', downward='"attr":"built"')
+    explorer = ExplorerPage(page)
+    page.goto(explorer_server[0])
+    explorer.until(lambda: wire.up.held, "the page is built")
+    explorer.set_slider(SIGMA, 3)
+    assert len(wire.up.held) == 1  # the session does not listen yet
+    wire.up.release()
+    explorer.until(lambda: wire.down.held, "the session has begun")
+    message, send = wire.down.held[0]
+    send(message)
+    page.wait_for_function("() => !document.body.inert")
+    explorer.set_slider(SIGMA, 3)
+    del wire.down.held[0]
+    wire.down.release()
+    explorer.expect_status("2,000 points")
+    assert page.get_by_label("auto σ").is_checked()
+    assert page.get_by_label("σ typed").input_value() == "0.1"
+
+
+@pytest.fixture
+def open_file(serve, new_page):
+    """Opens the explorer in a new process that serves a file; before a part of the page is loaded,
+    ``meanwhile(page)`` is called.
+    """
+
+    def open(path, meanwhile):
+        command = [sys.executable, "-m", "panel", "serve", "apps/explorer.py", "--port", "{port}"]
+        address, _ = serve([*command, "--args", str(path)], path="/explorer")
+        page = new_page()
+
+        def hold(route):
+            meanwhile(page)
+            route.continue_()
+
+        page.route("**/panel-material-ui.bundle.js*", hold)
+        page.goto(address)
+        return ExplorerPage(page)
+
+    return open
+
+
+def test_a_file_waits_for_a_page_that_loads_slowly(open_file, tmp_path):
+    path = tmp_path / "two.csv"
+    path.write_text(TABLE)
+    page = open_file(path, lambda page: page.wait_for_timeout(10_000))
+    page.expect_status("two.csv: 30 points in 2 dimensions")
+    assert page.page.get_by_role("button", name="Undo the").is_disabled()
+    sigma = float(page.page.get_by_label("σ typed").input_value())
+    handle = page.page.get_by_role("slider", name=SIGMA)
+    assert 10 ** float(handle.get_attribute("aria-valuenow")) == pytest.approx(sigma, rel=1e-3)
+    assert (
+        page.page.get_by_text(SIGMA).first.locator("xpath=..").inner_text().endswith(f"{sigma:.3g}")
+    )
+
+
+def test_a_file_that_does_not_exist_is_named_in_the_page(open_file, tmp_path):
+    page = open_file("nowhere.csv", lambda page: None)
+    assert "the file 'nowhere.csv' cannot be read: No such file" in page.error()
+    assert page.status() == "No data"
+    assert page.page.locator(".kg-cancel").is_hidden()
+    page.choose_source("Generated points")
+    page.expect_status("2,000 points")
+    assert not page.has_error()

@@ -1,0 +1,235 @@
+"""Graphs in which every point has a bandwidth of its own, and densities that are divided out,
+against exact sums in extended precision.
+"""
+
+import numpy as np
+import oracle
+import pytest
+import scipy.stats
+from kdegraph import SimilarityGraph, explain, local_bandwidths, similarity_graph
+from kdegraph.runtime.threads import get_num_threads, set_num_threads
+from sampled import digest
+
+SAMPLERS = ("near", "rows")
+
+
+def scattered(d, seed=0, n=120):
+    """Points and bandwidths over twelve orders of magnitude: two groups, one tiny, with duplicates
+    and outliers.
+    """
+    rng = np.random.default_rng(seed)
+    third = n // 3
+    X = np.concatenate(
+        [
+            rng.normal(size=(third, d)),
+            5 + 1e-6 * rng.normal(size=(third, d)),
+            rng.normal(size=(n - 2 * third - 8, d)) * 10.0 ** rng.uniform(-6, 6, size=(1, 1)),
+            np.zeros((5, d)),
+            np.full((3, d), 1e4) * np.arange(1, 4)[:, None],
+        ]
+    )
+    return X, 10.0 ** rng.uniform(-6, 6, size=n)
+
+
+def exact(X, kernel, sigma, alpha=0.0):
+    """The matrix of the graph that is documented, in extended precision, with a zero diagonal."""
+    sigma = sigma.astype(np.longdouble)
+    pair = np.sqrt(sigma[:, None] * sigma)
+    t = oracle.exponents(X, X, kernel, 1.0) / (pair**2 if kernel == "gaussian" else pair)
+    K = np.where(t < oracle.UNDERFLOW, np.exp(-t), 0)
+    g = K.sum(axis=1)
+    W = K / (g[:, None] * g) ** np.longdouble(alpha)
+    np.fill_diagonal(W, 0)
+    return W
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+@pytest.mark.parametrize("d", [1, 2, 5, 12])
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
+def test_degrees_keep_their_relative_error(alpha, d, kernel, sampler):
+    X, sigma = scattered(d, seed=d)
+    expected = exact(X, kernel, sigma, alpha).sum(axis=1).astype(float)
+    for eps in (0.3, 1e-3, 1e-10):
+        graph = similarity_graph(
+            X, sigma=sigma, kernel=kernel, alpha=alpha, sampler=sampler, n_rounds=1, eps=eps, seed=0
+        )
+        # The error of the densities enters with alpha for both ends; rounding is relative to
+        # exponents of at most 708.
+        allowed = (1 + eps) * (1 - eps) ** (-2 * alpha) - 1 + 1e-11
+        assert (np.abs(graph.kernel_degrees - expected) <= allowed * expected).all()
+
+
+def chi_squares(neighbors, W):
+    """The p-values of all vertices that have neighbors."""
+    n = len(W)
+    found = []
+    for i in np.flatnonzero(W.sum(axis=1) > 0):
+        counts = np.bincount(neighbors[i], minlength=n)
+        found.append(oracle.chi_square_p(counts, (W[i] / W[i].sum()).astype(float)))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+@pytest.mark.parametrize("alpha", [0.0, 0.7])
+@pytest.mark.parametrize("d", [1, 3, 8])
+def test_law(d, alpha, kernel, sampler):
+    """Chi-square for every vertex, from coarse degrees: they do not change the law. (With densities
+    the law is that of the densities that were divided out.)
+    """
+    X, sigma = scattered(d, seed=10 + d)
+    eps = 0.3 if alpha == 0 else 1e-9
+    graph = similarity_graph(
+        X, sigma=sigma, kernel=kernel, alpha=alpha, sampler=sampler, n_rounds=3000, eps=eps, seed=1
+    )
+    W = exact(X, kernel, sigma, alpha)
+    isolated = W.sum(axis=1) == 0
+    assert (graph.neighbors[isolated] == -1).all()
+    assert (graph.neighbors[~isolated] >= 0).all()
+    assert (graph.neighbors != np.arange(len(X))[:, None]).all()
+    p_values = chi_squares(graph.neighbors, W)
+    assert p_values.min() > 1e-3 / len(X)
+    tested = p_values[p_values < 1]
+    if tested.size > 30:
+        assert scipy.stats.kstest(tested, "uniform").pvalue > 1e-4
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_law_with_bandwidths_of_the_data(sampler):
+    """Tight beside wide clusters, bandwidths as users take them, few rounds: z-scores of the
+    numbers of draws into each part.
+    """
+    rng = np.random.default_rng(0)
+    part = np.repeat(np.arange(3), [400, 300, 300])
+    X = rng.normal(size=(1000, 2)) * np.array([1.0, 0.05, 0.002])[part, None]
+    X += np.array([[0.0, 0.0], [2.0, 0.0], [2.1, 0.1]])[part]
+    sigma = local_bandwidths(X)
+    W = exact(X, "gaussian", sigma).astype(float)
+    P = W / W.sum(axis=1, keepdims=True)
+    L = 20
+    neighbors = similarity_graph(X, sigma=sigma, sampler=sampler, n_rounds=L, seed=5).neighbors
+    for own in range(3):
+        for other in range(3):
+            p = P[np.ix_(part == own, part == other)].sum(axis=1)
+            drawn = (part[neighbors[part == own]] == other).sum()
+            spread = np.sqrt(L * (p * (1 - p)).sum())
+            assert abs(drawn - L * p.sum()) <= 4 * spread + 1e-6
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_weights_are_unbiased(alpha, sampler):
+    """The mean over many graphs is the matrix: z-scores of sums of rows and of single weights."""
+    X, _ = scattered(2, seed=3, n=60)
+    sigma = local_bandwidths(X, perplexity=8)
+    W = exact(X, "gaussian", sigma, alpha).astype(float)
+    graphs = [
+        similarity_graph(
+            X, sigma=sigma, alpha=alpha, sampler=sampler, n_rounds=10, eps=1e-9, seed=s
+        )
+        for s in range(300)
+    ]
+    weights = np.array([graph.adjacency.toarray() for graph in graphs])
+    p = oracle.inclusion(10, W / W.sum(axis=1, keepdims=True), "independent")
+    variance = W**2 * (1 / np.maximum(p + p.T - p * p.T, 1e-12) - 1) / len(graphs)
+    mean, rounding = weights.mean(axis=0), 1e-8 * W.sum(axis=1)
+    z = (mean.sum(axis=1) - W.sum(axis=1)) / np.maximum(np.sqrt(variance.sum(axis=1)), rounding)
+    assert np.abs(z).max() < 4.5
+    often = p + p.T - p * p.T > 0.1
+    z = (mean - W)[often] / np.maximum(np.sqrt(variance), rounding)[often]
+    assert np.abs(z).max() < 5
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+def test_weights_are_those_of_the_pairs(kernel, sampler):
+    X, sigma = scattered(2, seed=4, n=40)
+    graph = similarity_graph(
+        X, sigma=sigma, kernel=kernel, alpha=0.5, sampler=sampler, n_rounds=5, eps=1e-12, seed=0
+    )
+    W = exact(X, kernel, sigma, 0.5).astype(float)
+    degrees = W.sum(axis=1, keepdims=True)
+    p = np.divide(W, degrees, out=np.zeros_like(W), where=degrees > 0)
+    expected = oracle.weights_from_pairs(graph.neighbors, W, oracle.inclusion(5, p, "independent"))
+    assert np.allclose(graph.adjacency.toarray(), expected, rtol=1e-9, atol=0)
+
+
+def test_one_bandwidth_for_all_is_the_graph_of_that_bandwidth():
+    X, _ = scattered(3, seed=5)
+    for sampler in SAMPLERS:
+        one = similarity_graph(X, sigma=0.7, sampler=sampler, n_rounds=20, seed=2, eps=1e-9)
+        same = similarity_graph(
+            X, sigma=np.full(len(X), 0.7), sampler=sampler, n_rounds=20, seed=2, eps=1e-9
+        )
+        assert np.array_equal(one.neighbors, same.neighbors)
+        assert np.allclose(one.adjacency.data, same.adjacency.data, rtol=1e-12)
+
+
+@pytest.mark.parametrize("exponent", [-500, -300, 300, 500])
+def test_scales_do_not_matter(exponent):
+    """Multiplying points and bandwidths by a power of two changes nothing, bit by bit."""
+    X, sigma = scattered(2, seed=6)
+    X, sigma = X + 1e-3, np.clip(sigma, 1e-3, 1e3)
+    scaled = np.ldexp(X, exponent), np.ldexp(sigma, exponent)
+    graphs = [
+        similarity_graph(x, sigma=s, sampler="near", n_rounds=10, seed=0)
+        for x, s in ((X, sigma), scaled)
+    ]
+    assert digest(graphs[0]) == digest(graphs[1])
+
+
+def test_the_number_of_threads_does_not_matter():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30_000, 3)) * rng.choice([0.01, 1.0], size=30_000)[:, None]
+    before = get_num_threads()
+    try:
+        graphs = []
+        for threads in (1, 3):
+            set_num_threads(threads)
+            graphs.append(similarity_graph(X, sigma="local", n_rounds=5, seed=0))
+        assert graphs[0].sampler == "near"
+        assert digest(graphs[0]) == digest(graphs[1])
+    finally:
+        set_num_threads(before)
+
+
+def test_local_is_local_bandwidths():
+    X, _ = scattered(2, seed=7)
+    graph = similarity_graph(X, sigma="local", perplexity=8, seed=0)
+    assert np.array_equal(graph.sigma, local_bandwidths(X, perplexity=8))
+    assert graph.n_rounds == 30
+    assert graph.alpha == 0.0
+    assert graph.densities is None
+
+
+@pytest.mark.parametrize("sampler", ["recursive", "rejection"])
+def test_samplers_that_need_one_bandwidth_say_so(sampler):
+    X, sigma = scattered(2)
+    for options in ({"sigma": "local"}, {"sigma": sigma}, {"sigma": 1.0, "alpha": 0.5}):
+        with pytest.raises(ValueError, match=f"sampler '{sampler}' needs .* one bandwidth"):
+            similarity_graph(X, sampler=sampler, **options)
+
+
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+def test_values_of_one_point_are_explained(kernel):
+    X, sigma = scattered(3, seed=8)
+    graph = similarity_graph(X, sigma=sigma, kernel=kernel, alpha=0.5, eps=1e-12, seed=0)
+    W = exact(X, kernel, sigma, 0.5).astype(float)
+    for point in (0, 50, 119):
+        values = explain.kernel_values(graph, point)
+        assert np.allclose(values, W[point], rtol=1e-9, atol=0)
+
+
+def test_first_rounds_are_those_of_the_graph():
+    X, sigma = scattered(2, seed=9)
+    graph = similarity_graph(X, sigma=sigma, alpha=0.5, n_rounds=10, seed=0)
+    assert isinstance(graph, SimilarityGraph)
+    half = explain.adjacency_after(graph, explain.sampling_tree(X), 5)
+    W = exact(X, "gaussian", sigma, 0.5).astype(float)
+    p = W / np.maximum(W.sum(axis=1, keepdims=True), 1e-300)
+    expected = oracle.weights_from_pairs(
+        graph.neighbors[:, :5], W, oracle.inclusion(5, p, "independent")
+    )
+    assert np.allclose(half.toarray(), expected, rtol=0.2, atol=0)
