@@ -25,11 +25,12 @@ class Actions:
         state = self._state
         named = {
             f"focus {name}": lambda name=name: self._focus(name)
-            for name in ("source", "sigma", "n_rounds", "n_neighbors", "n_clusters")
+            for name in ("source", "n_rounds", "n_neighbors", "n_clusters")
         }
         moved = {"left": (-STEP, 0), "right": (STEP, 0), "up": (0, STEP), "down": (0, -STEP)}
         return {
             **named,
+            "focus sigma": lambda: self._focus("perplexity" if state.is_local else "sigma"),
             **{
                 f"move {where}": lambda way=way: self._frame("move", *way)
                 for where, way in moved.items()

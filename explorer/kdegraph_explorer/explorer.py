@@ -17,6 +17,7 @@ from .actions import Actions
 from .assets import style_sheet
 from .notebook import growing, widget_of
 from .session import Session
+from .state import State
 from .views import VIEWS
 from .views.base import low_row
 from .views.controls import DataControls, DisplayControls, ParameterControls
@@ -45,8 +46,12 @@ class Explorer(Viewer):
         Points. Without them, the explorer begins with a generated data set.
     y : (n,) array-like, optional
         True labels, to compare the clusters with.
-    sigma : float, optional
+    sigma : float or "local", optional
         Width of the Gaussian kernel; by default from the distances to the nearest neighbors.
+        "local" gives each point a width of its own.
+    perplexity : int, optional
+        Effective number of neighbors within the width of each point, from 2 to 200 (default 5);
+        for ``sigma="local"``.
     n_rounds : int, optional
         Neighbors that are drawn per point, the paper's L (default 20).
     n_clusters : int, optional
@@ -66,11 +71,21 @@ class Explorer(Viewer):
     True
     """
 
-    def __init__(self, X=None, *, y=None, sigma=None, n_rounds=None, n_clusters=None, **params):
+    def __init__(
+        self,
+        X=None,
+        *,
+        y=None,
+        sigma=None,
+        perplexity=None,
+        n_rounds=None,
+        n_clusters=None,
+        **params,
+    ):
         if X is None and y is not None:
             raise ValueError("y was given without X; pass the points that it labels")
         dataset = None if X is None else _dataset(X, y)
-        choices = _choices(sigma, n_rounds, n_clusters, dataset)
+        choices = _choices(sigma, perplexity, n_rounds, n_clusters, dataset)
         super().__init__(**params)
         self._place = None
         served = pn.state.curdoc is not None and bool(pn.state.curdoc.session_context)
@@ -315,7 +330,7 @@ class Explorer(Viewer):
                 )
             # This takes a second; meanwhile the browser shows the sentence.
             self.session.mailbox.post(lambda: self._fill(place, shown))
-        self.session.state.with_full = shown.with_full
+        self.session.state.extra_methods = shown.extra_methods
 
     def _fill(self, place, view):
         if view is self._shown_view():
@@ -354,11 +369,16 @@ def view_choice(views):
     )
 
 
-def _choices(sigma, n_rounds, n_clusters, dataset):
+def _choices(sigma, perplexity, n_rounds, n_clusters, dataset):
     """The parameters of the state that were given, checked."""
     choices = {}
-    if sigma is not None:
+    if isinstance(sigma, str) and sigma == "local":
+        choices["bandwidth"] = "local"
+    elif sigma is not None:
         choices["sigma"] = check_positive(sigma, "sigma")
+    if perplexity is not None:
+        low, high = State.param.perplexity.bounds
+        choices["perplexity"] = check_count(perplexity, "perplexity", minimum=low, maximum=high)
     if n_rounds is not None:
         choices["n_rounds"] = check_count(n_rounds, "n_rounds")
     if n_clusters is not None:

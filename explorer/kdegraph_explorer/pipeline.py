@@ -11,6 +11,7 @@ graph does not know of sigma and L.
 import time
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from kdegraph import (
@@ -29,8 +30,14 @@ from sklearn.metrics import adjusted_rand_score
 from .algorithm.full import sparse_full_graph
 
 METHODS = {"kde": "KDE graph", "knn": "k-NN graph"}
-ALL_METHODS = {**METHODS, "full": "Full graph"}
+ALL_METHODS = {
+    "kde": METHODS["kde"],
+    "other": "Other bandwidth",  # the KDE graph with the kind of bandwidth that is not chosen
+    "knn": METHODS["knn"],
+    "full": "Full graph",
+}
 FIRST_LOOK = "First look"  # what the user calls the KDE graph of `FEW_ROUNDS`
+NEIGHBORS_PER_PERPLEXITY = 3  # as `kdegraph.local_bandwidths` takes for each unit of it
 FULL_UP_TO = 4000  # points of which the full graph is computed beside the others
 N_EIGENVALUES = 10  # enough for the eigengap and for k <= 8 without another run of the eigensolver
 
@@ -47,10 +54,31 @@ MAX_ENTRIES = 1e9
 MIN_PRODUCTS = 80
 
 
+class Bandwidth(NamedTuple):
+    """How wide the kernel is: arguments of `kdegraph.similarity_graph`."""
+
+    sigma: float | str
+    perplexity: float | None = None
+
+    @property
+    def is_local(self):
+        """Whether each point has a bandwidth of its own."""
+        return self.sigma == "local"
+
+    @classmethod
+    def of_each_point(cls, perplexity, n_points):
+        """Local bandwidths, with a perplexity that so many points have enough neighbors for."""
+        largest = (n_points - 1) / NEIGHBORS_PER_PERPLEXITY
+        return cls("local", min(perplexity, largest) if largest >= 1 else None)
+
+
 @dataclass(frozen=True)
 class Request:
     """What to compute; the parameters are those of `kdegraph.similarity_graph`, `knn_graph` and
     `spectral_clustering`.
+
+    Where `local` is set, each point has a bandwidth of its own, from the perplexity; otherwise
+    sigma is that of all points.
     """
 
     dataset: Dataset
@@ -59,15 +87,25 @@ class Request:
     n_clusters: int | str = "auto"
     n_neighbors: int = 10
     seed: int = 0
-    # Whether the full graph is wanted, too; there is none of more than `FULL_UP_TO` points.
-    with_full: bool = False
+    local: bool = False
+    perplexity: float = 5
+    # Keys of `ALL_METHODS`; there is no full graph of more than `FULL_UP_TO` points.
+    extra_methods: tuple = ()
 
     @property
     def methods(self):
         """The keys of `ALL_METHODS` that are computed, in order."""
-        return tuple(
-            ALL_METHODS if self.with_full and self.dataset.n_points <= FULL_UP_TO else METHODS
-        )
+        wanted = {*METHODS, *self.extra_methods}
+        if self.dataset.n_points > FULL_UP_TO:
+            wanted.discard("full")
+        return tuple(method for method in ALL_METHODS if method in wanted)
+
+    def bandwidths(self, sigma):
+        """The `Bandwidth` of each method that has one, by its key, if `sigma` serves all points."""
+        local = Bandwidth.of_each_point(self.perplexity, self.dataset.n_points)
+        one = Bandwidth(sigma)
+        chosen, other = (local, one) if self.local else (one, local)
+        return {"kde": chosen, "other": other, "full": chosen}
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +116,8 @@ class Outcome:
     ----------
     method : str
         A key of `ALL_METHODS`.
+    bandwidth : Bandwidth or None
+        None for the k-NN graph.
     graph : SimilarityGraph or csr_array
     spectrum : Spectrum
     n_clusters : int
@@ -95,6 +135,7 @@ class Outcome:
     """
 
     method: str
+    bandwidth: Bandwidth | None
     graph: object
     spectrum: object
     n_clusters: int
@@ -160,46 +201,54 @@ class Pipeline:
             The whole; it has not been published.
         """
         self._ready = None
-        points = request.dataset.X
-        n_clusters = request.n_clusters
-        if n_clusters != "auto" and n_clusters > len(points):
+        n_points, n_clusters = request.dataset.n_points, request.n_clusters
+        if n_clusters != "auto" and n_clusters > n_points:
             raise ValueError(
-                f"n_clusters must be at most {len(points)}, the number of points, got {n_clusters}"
+                f"n_clusters must be at most {n_points}, the number of points, got {n_clusters}"
             )
-        sigma = request.sigma
-        if sigma == "auto":
-            progress("kernel width", 0.0)
-            sigma = request.dataset.sigma  # what is known to suit the data, where anything is
-        if sigma is None:
-            sigma, _ = self._stage(
-                "sigma", (request.dataset,), lambda: estimate_sigma(points, seed=0)
-            )
+        sigma = self._sigma(request, progress)
+        bandwidths = request.bandwidths(sigma)
         outcomes = {
             method: outcome
             for method, outcome in self._same_data(request).items()
             if method in request.methods
         }
-        if (coarse := self._coarse(request, sigma)) is not None:
+        if (coarse := self._coarse(request, bandwidths["kde"])) is not None:
             outcomes["kde"] = self._outcome(
-                "kde", coarse, sigma, None, progress, publish, memory="coarse"
+                "kde", coarse, bandwidths["kde"], None, progress, publish, memory="coarse"
             )
             self._result = Result(request, sigma, dict(outcomes), coarse=True)
             publish(self._result, enough=True)
         for method in request.methods:
             outcomes[method] = self._outcome(
-                method, request, sigma, outcomes.get("kde"), progress, publish
+                method,
+                request,
+                bandwidths.get(method),
+                outcomes.get("kde"),
+                progress,
+                publish,
             )
             self._result = Result(request, sigma, dict(outcomes))
             self._ready = partial(publish, self._result)
         return self._result
 
-    def _coarse(self, request, sigma):
+    def _sigma(self, request, progress):
+        """The bandwidth that serves all points."""
+        if request.sigma != "auto":
+            return request.sigma
+        progress("kernel width", 0.0)
+        dataset = request.dataset
+        if dataset.sigma is not None:
+            return dataset.sigma  # what is known to suit the data
+        return self._stage("sigma", (dataset,), lambda: estimate_sigma(dataset.X, seed=0))[0]
+
+    def _coarse(self, request, bandwidth):
         """The request for a coarse graph, or None if the requested one is quick to build or known
         already.
         """
         if request.n_rounds == "auto" or request.n_rounds <= FEW_ROUNDS:
             return None
-        known = self._known(("kde", "graph"), self._kde(request, sigma, None)[0])
+        known = self._known(("kde", "graph"), self._kde(request, bandwidth, None)[0])
         few_draws = request.dataset.n_points * request.n_rounds <= MANY_DRAWS
         return None if known or few_draws else replace(request, n_rounds=FEW_ROUNDS)
 
@@ -213,7 +262,7 @@ class Pipeline:
             else {}
         )
 
-    def _outcome(self, method, request, sigma, reference, progress, publish, memory=None):
+    def _outcome(self, method, request, bandwidth, reference, progress, publish, memory=None):
         """Take one method through all stages.
 
         Parameters
@@ -221,7 +270,8 @@ class Pipeline:
         method : str
             A key of `ALL_METHODS`.
         request : Request
-        sigma : float
+        bandwidth : Bandwidth or None
+            None for the k-NN graph.
         reference : Outcome or None
             Of the KDE graph, for the other methods.
         progress, publish : callable
@@ -235,9 +285,8 @@ class Pipeline:
         def announce(stage, fraction):
             progress(f"{name}: {stage}", fraction)
 
-        graph_key, build = {"kde": self._kde, "knn": self._knn, "full": self._full}[method](
-            request, sigma, announce
-        )
+        prepare = {"kde": self._kde, "other": self._kde, "knn": self._knn, "full": self._full}
+        graph_key, build = prepare[method](request, bandwidth, announce)
         known = self._known((memory, "graph"), graph_key)
         graph, graph_seconds = self._stage((memory, "graph"), graph_key, build)
         adjacency = getattr(graph, "adjacency", graph)
@@ -272,6 +321,7 @@ class Pipeline:
         }
         return Outcome(
             method,
+            bandwidth,
             graph,
             spectrum,
             n_clusters,
@@ -300,20 +350,27 @@ class Pipeline:
         last = self._same_data(request).get(method)
         return last.colors if last is not None and np.array_equal(colors, last.colors) else colors
 
-    def _kde(self, request, sigma, progress):
+    def _kde(self, request, bandwidth, progress):
+        widths_key = (request.dataset, bandwidth)
+
         def build():
             progress("tree", 0.0)
-            return similarity_graph(
+            known = self._known("widths", widths_key)
+            width = {"sigma": self._memory["widths"][1]} if known else bandwidth._asdict()
+            graph = similarity_graph(
                 request.dataset.X,
-                sigma=sigma,
+                **width,
                 n_rounds=request.n_rounds,
                 seed=request.seed,
                 progress=progress,
             )
+            if bandwidth.is_local:  # kept for other numbers of rounds
+                self._memory["widths"] = (widths_key, graph.sigma, 0.0)
+            return graph
 
-        return (request.dataset, sigma, request.n_rounds, request.seed), build
+        return (*widths_key, request.n_rounds, request.seed), build
 
-    def _knn(self, request, sigma, progress):
+    def _knn(self, request, bandwidth, progress):
         n_neighbors = max(1, min(request.n_neighbors, len(request.dataset.X) - 1))
 
         def build():
@@ -322,12 +379,12 @@ class Pipeline:
 
         return (request.dataset, n_neighbors), build
 
-    def _full(self, request, sigma, progress):
+    def _full(self, request, bandwidth, progress):
         def build():
             progress("full graph", 0.0)
-            return sparse_full_graph(request.dataset.X, sigma, progress)
+            return sparse_full_graph(request.dataset.X, bandwidth, progress)
 
-        return (request.dataset, sigma), build
+        return (request.dataset, bandwidth), build
 
     def _spectrum(self, method, request, graph_key, adjacency, progress):
         wanted = (

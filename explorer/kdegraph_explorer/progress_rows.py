@@ -9,6 +9,7 @@ LOADING = "Data: loading"  # and while data are read or generated
 SPECTRUM_BARS = {"eigenvalues": "spectrum", "components": "spectrum", "eigenvectors": "spectrum"}
 CLUSTER_BARS = {"clusters": "clusters", "k-means": "clusters", "scores": "clusters"}
 SAMPLED_BARS = {
+    "bandwidth": "tree",
     "tree": "tree",
     "kernel degrees": "degrees",
     "samples": "samples",
@@ -21,6 +22,7 @@ ROWS = {  # a row to its stages, as the computations report them, and the bar of
     "Data": {"loading": "data"},
     FIRST_LOOK: SAMPLED_BARS,
     ALL_METHODS["kde"]: SAMPLED_BARS,
+    ALL_METHODS["other"]: SAMPLED_BARS,
     ALL_METHODS["knn"]: {"nearest neighbors": "neighbors", **SPECTRUM_BARS, **CLUSTER_BARS},
     ALL_METHODS["full"]: {"full graph": "graph", **SPECTRUM_BARS, **CLUSTER_BARS},
 }

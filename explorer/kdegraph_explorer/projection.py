@@ -16,6 +16,14 @@ def axes(dataset):
     )
 
 
+def perpendicular(dataset, horizontal, vertical):
+    """Whether two of `axes` are perpendicular in the space of the points and have its units, so
+    that no distance is larger on the screen than there.
+    """
+    kinds = {name in dataset.feature_names for name in (horizontal, vertical)}
+    return horizontal != vertical and len(kinds) == 1
+
+
 def positions(dataset, horizontal, vertical):
     """Coordinates along two of `axes`.
 

@@ -22,7 +22,9 @@ def write(session):
     request = state.result.request
     graph = kde.graph
     source, data = session.origin
-    sampled = f"X, sigma={graph.sigma!r}, n_rounds={graph.n_rounds}, seed={request.seed}"
+    width = kde.bandwidth
+    options = f"sigma={width.sigma!r}, " + f"perplexity={width.perplexity!r}, " * width.is_local
+    sampled = f"X, {options}n_rounds={graph.n_rounds}, seed={request.seed}"
     n_neighbors = max(1, min(request.n_neighbors, len(state.shown.X) - 1))
     lines = [
         '"""Computes again what an explorer of similarity graphs has shown."""',

@@ -75,7 +75,7 @@ class Session:
         self._cancelled = False  # since the beginning of the last upload
         self._started = False
         self.settling = False
-        self.state.param.watch(lambda *events: self._request(), [*State.CHOICES, "with_full"])
+        self.state.param.watch(lambda *events: self._request(), [*State.CHOICES, "extra_methods"])
         self.state.param.watch(lambda event: self._changed(event.new), "source")
         for source in sources:
             if source.controls:

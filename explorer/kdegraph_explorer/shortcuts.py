@@ -30,7 +30,12 @@ SHORTCUTS = (
     Shortcut(("ctrl+shift+z", "ctrl+y"), "Ctrl+Shift+Z", "redo", "Redo what was undone."),
     Shortcut(("ctrl+s",), "Ctrl+S", "save", "Save a session file."),
     Shortcut(("d",), "D", "focus source", "Go to the data."),
-    Shortcut(("s",), "S", "focus sigma", "Go to the kernel width σ; then the arrow keys move it."),
+    Shortcut(
+        ("s",),
+        "S",
+        "focus sigma",
+        "Go to the kernel width σ, or the perplexity; then the arrow keys move it.",
+    ),
     Shortcut(("l",), "L", "focus n_rounds", "Go to the rounds L."),
     Shortcut(("n",), "N", "focus n_neighbors", "Go to the neighbors of the k-NN graph."),
     Shortcut(("k",), "K", "focus n_clusters", "Go to the number of clusters k."),

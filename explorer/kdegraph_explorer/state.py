@@ -39,6 +39,21 @@ class State(param.Parameterized):
         doc="The value that is known to suit the data or, without one, "
         "the mean distance of a point to its 10th nearest neighbor.",
     )
+    bandwidth = param.Selector(
+        default="one",
+        objects={"One for all": "one", "Each point its own": "local"},
+        label="Bandwidth",
+        doc="Whether one kernel width σ serves all points, or each point has its own: narrow "
+        "where points are dense, wide where they are sparse.",
+    )
+    perplexity = param.Integer(
+        default=5,
+        bounds=(2, 200),
+        softbounds=(2, 50),
+        label="Perplexity",
+        doc="Effective number of neighbors within the kernel width of each point. If it is small, "
+        "there are many islands; if it is large, neighboring clusters flow together.",
+    )
     n_rounds = param.Integer(
         default=20,
         bounds=(1, 1000),
@@ -130,8 +145,8 @@ class State(param.Parameterized):
     view = param.Selector(
         objects=[""], label="View", doc="Which of the large views is on the screen."
     )
-    with_full = param.Boolean(
-        default=False, doc="Whether the full graph is computed, too, if the points are few enough."
+    extra_methods = param.Parameter(
+        default=(), doc="Methods that the view on the screen shows besides `METHODS`."
     )
     tables = param.Boolean(default=False, label="Tables", doc="Show tables in place of the plots.")
 
@@ -169,6 +184,8 @@ class State(param.Parameterized):
         "dataset",
         "sigma",
         "sigma_auto",
+        "bandwidth",
+        "perplexity",
         "n_rounds",
         "rounds_auto",
         "n_clusters",
@@ -187,6 +204,11 @@ class State(param.Parameterized):
         "overlay",
     )
 
+    @property
+    def is_local(self):
+        """Whether each point has a bandwidth of its own."""
+        return self.bandwidth == "local"
+
     def request(self):
         """The computation that the present choices ask for, or None without data."""
         if self.dataset is None:
@@ -198,7 +220,9 @@ class State(param.Parameterized):
             n_clusters="auto" if self.clusters_auto else self.n_clusters,
             n_neighbors=self.n_neighbors,
             seed=self.seed,
-            with_full=self.with_full,
+            local=self.is_local,
+            perplexity=self.perplexity,
+            extra_methods=self.extra_methods,
         )
 
     def choose(self, **values):

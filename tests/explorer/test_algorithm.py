@@ -12,6 +12,7 @@ from kdegraph_explorer.algorithm.convergence import (
 from kdegraph_explorer.algorithm.neighborhood import neighborhood
 from kdegraph_explorer.algorithm.timing import Series, measure
 from kdegraph_explorer.algorithm.trees import TreeKeeper
+from kdegraph_explorer.pipeline import Bandwidth
 
 
 @pytest.fixture(scope="module")
@@ -113,9 +114,13 @@ def test_rounds_without_edges():
 
 def series(**options):
     values = {
-        "methods": ("kde", "knn", "full"),
+        "methods": ("kde", "other", "knn", "full"),
         "sizes": (100, 200),
-        "sigma": 0.3,
+        "bandwidths": {
+            "kde": Bandwidth(0.3),
+            "other": Bandwidth("local", 5),
+            "full": Bandwidth(0.3),
+        },
         "n_rounds": 5,
         "n_neighbors": 4,
         "n_clusters": 2,
@@ -128,9 +133,9 @@ def test_every_method_is_timed_at_every_size():
     parts, reports = [], []
     timings = measure(series(), lambda stage, fraction: reports.append(fraction), parts.append)
     assert [(timing.n, timing.method) for timing in timings] == [
-        (n, method) for n in (100, 200) for method in ("kde", "knn", "full")
+        (n, method) for n in (100, 200) for method in ("kde", "other", "knn", "full")
     ]
-    assert [len(part) for part in parts] == [1, 2, 3, 4, 5, 6]
+    assert [len(part) for part in parts] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert all(set(timing.seconds) == {"graph", "eigenvalues", "clusters"} for timing in timings)
     assert all(timing.total == sum(timing.seconds.values()) > 0 for timing in timings)
     X = datasets.make("moons", n=200, seed=0).X
@@ -152,4 +157,4 @@ def test_timing_can_be_cancelled():
     parts = []
     with pytest.raises(kdegraph.Cancelled):
         measure(series(), stop, parts.append)
-    assert len(parts) == 3
+    assert len(parts) == 4

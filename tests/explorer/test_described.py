@@ -150,8 +150,8 @@ def test_embedding_degrees_and_conductances_in_words(explorer):
 def test_spectra_side_by_side_in_words(explorer):
     show(explorer, "compare")
     told = describe.spectra(explorer.session.state, True)
-    assert told.columns == ("Number", "KDE graph", "k-NN graph", "Full graph")
-    for column, method in enumerate(("kde", "knn", "full"), start=1):
+    assert told.columns == ("Number", "KDE graph", "Other bandwidth", "k-NN graph", "Full graph")
+    for column, method in enumerate(("kde", "other", "knn", "full"), start=1):
         values = explorer.session.state.outcome(method).spectrum.eigenvalues
         assert [float(row[column]) for row in told.rows] == pytest.approx(values, abs=1e-6)
 

@@ -118,6 +118,13 @@ def test_script_with_all_that_is_automatic(sessions, tmp_path, monkeypatch):
     run_script(session, tmp_path, monkeypatch)
 
 
+def test_script_with_local_bandwidths(sessions, tmp_path, monkeypatch):
+    session = sessions()
+    choose(session, bandwidth="local", perplexity=8)
+    run_script(session, tmp_path, monkeypatch)
+    assert "sigma='local', perplexity=8," in (tmp_path / "again.py").read_text()
+
+
 def test_script_of_a_photograph(sessions, tmp_path, monkeypatch):
     session = sessions()
     session.state.source = "photographs"

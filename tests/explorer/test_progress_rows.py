@@ -58,7 +58,10 @@ def test_all_that_computations_report_has_its_bar(monkeypatch):
     monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
     reported = set()
     request = Request(
-        datasets.make("moons", n=1500, seed=0), sigma=0.1, n_rounds=20, with_full=True
+        datasets.make("moons", n=1500, seed=0),
+        sigma=0.1,
+        n_rounds=20,
+        extra_methods=("other", "full"),
     )
     Pipeline().run(
         request, lambda stage, fraction: reported.add(stage), lambda *args, **options: None

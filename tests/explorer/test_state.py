@@ -342,7 +342,7 @@ def test_quick_change_of_data_shows_points_and_clusters_together(open_session, m
 def test_full_graph_is_computed_when_it_is_wanted_and_fits(open_session, monkeypatch):
     session = open_session(sigma=0.15, n_clusters=2)
     assert session.state.outcome("full") is None
-    session.state.with_full = True
+    session.state.extra_methods = ("full",)
     session.wait(PATIENCE)
     full, X = session.state.outcome("full"), session.state.dataset.X
     np.testing.assert_allclose(
@@ -356,12 +356,12 @@ def test_full_graph_is_computed_when_it_is_wanted_and_fits(open_session, monkeyp
         kdegraph.full_graph(X, sigma=0.2),
         atol=1e-9,
     )
-    session.state.with_full = False
+    session.state.extra_methods = ()
     session.state.choose(sigma=0.15)
     session.wait(PATIENCE)
     assert session.state.outcome("full") is None  # not one of another sigma
     monkeypatch.setattr(pipeline, "FULL_UP_TO", 200)
-    session.state.with_full = True
+    session.state.extra_methods = ("full",)
     session.wait(PATIENCE)
     assert session.state.outcome("full") is None
 

@@ -16,7 +16,7 @@ def test_the_selected_point_is_looked_at(explore):
     state.view = "point"
     state.selection = np.array([17])
     settle(explorer)
-    assert "Point 17: kernel degree" in text(one, "kg-neighbors")
+    assert "Point 17: kernel width σ = 0.2" in text(one, "kg-neighbors")
     drawn = np.unique(explorer.graph.neighbors[17])
     near = one.figures()[0]
     sampled = source(near, "sampled").data
@@ -89,7 +89,7 @@ def test_full_graph_of_many_points_is_estimated_in_the_rounds(explore, monkeypat
     assert rounds.note == "dashed: full graph, estimated from 24 rounds"
     explorer.session.state.view = "points"
     settle(explorer)
-    assert not explorer.session.state.with_full
+    assert explorer.session.state.extra_methods == ()
 
 
 def test_points_in_the_space_of_the_eigenvectors(explore):
@@ -128,13 +128,13 @@ def test_conductances_are_those_of_the_clusters(explore):
     assert window[3] > 0.5
 
 
-def test_three_graphs_are_compared(explore):
+def test_four_graphs_are_compared(explore):
     explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.9, n_clusters=2)
     state, compare = explorer.session.state, view(explorer, "compare")
     state.view = "compare"
     settle(explorer)
     rows = {name: values for name, *values in compare.rows()}
-    assert rows["Edges"][2] == 200 * 199 // 2
+    assert rows["Edges"][3] == 200 * 199 // 2
     assert all(value is not None for value in rows["Megabytes"])
     different = np.flatnonzero(state.outcome("kde").colors != state.outcome("knn").colors)
     assert len(different) > 0  # such a wide kernel cuts across the moons
@@ -142,7 +142,7 @@ def test_three_graphs_are_compared(explore):
     part(compare, "Select those of the k-NN graph").param.trigger("clicks")
     np.testing.assert_array_equal(state.selection, different)
     settle(explorer)
-    for figure in compare.figures()[:3]:
+    for figure in compare.figures()[:4]:
         assert source(figure, "points").selected.indices == different.tolist()
 
 

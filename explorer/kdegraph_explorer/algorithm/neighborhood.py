@@ -13,6 +13,8 @@ class Neighborhood:
     Attributes
     ----------
     point : int
+    sigma : float
+        The bandwidth of the kernel at the point.
     degree : float
         The kernel degree: the sum of the kernel to all other points.
     kernel : (n,) float64 array
@@ -29,6 +31,7 @@ class Neighborhood:
     """
 
     point: int
+    sigma: float
     degree: float
     kernel: np.ndarray
     distances: np.ndarray
@@ -74,11 +77,20 @@ def neighborhood(graph, point, n_neighbors):
     row = np.zeros(len(X))
     span = slice(graph.adjacency.indptr[point], graph.adjacency.indptr[point + 1])
     row[graph.adjacency.indices[span]] = graph.adjacency.data[span]
+    sigma = float(np.broadcast_to(graph.sigma, len(X))[point])
     degree = float(graph.kernel_degrees[point])
     others = distances.copy()
     others[point] = np.inf
     candidates = np.argpartition(others, min(n_neighbors, len(X) - 1))[:n_neighbors]
     nearest = candidates[np.argsort(others[candidates], kind="stable")]
     return Neighborhood(
-        point, degree, kernel, distances, drawn, times, row[drawn], nearest[nearest != point]
+        point,
+        sigma,
+        degree,
+        kernel,
+        distances,
+        drawn,
+        times,
+        row[drawn],
+        nearest[nearest != point],
     )

@@ -27,7 +27,7 @@ class Timing:
     Attributes
     ----------
     method : str
-        "kde", "knn" or "full".
+        A key of `ALL_METHODS`.
     n : int
     seconds : dict
         Of the stages "graph", "eigenvalues" and "clusters".
@@ -55,14 +55,15 @@ class Series:
     sizes : tuple of int
     points : callable
         Takes n, returns an (n, d) array.
-    sigma : float
+    bandwidths : dict
+        Key of a method to its `Bandwidth`.
     n_rounds, n_neighbors, n_clusters, seed : int
     """
 
     methods: tuple
     sizes: tuple
     points: object
-    sigma: float
+    bandwidths: dict
     n_rounds: int
     n_neighbors: int
     n_clusters: int
@@ -136,10 +137,11 @@ def _timed(method, series, X, progress):
 
 
 def _graph(method, series, X, progress):
-    if method == "kde":
+    if method in ("kde", "other"):
+        width = series.bandwidths[method]._asdict()
         return similarity_graph(
-            X, sigma=series.sigma, n_rounds=series.n_rounds, seed=series.seed, progress=progress
+            X, **width, n_rounds=series.n_rounds, seed=series.seed, progress=progress
         )
     if method == "knn":
         return knn_graph(X, min(series.n_neighbors, len(X) - 1), progress=progress)
-    return sparse_full_graph(X, series.sigma, progress)
+    return sparse_full_graph(X, series.bandwidths["full"], progress)

@@ -22,7 +22,7 @@ CLUSTER_COLORS = (
 )
 BETWEEN = "#8A8F98"  # edges between two clusters, points without one
 MARK = "#E0224E"  # what a plot is about
-METHOD = {"kde": "#0072B2", "knn": "#D55E00", "full": "#009E73"}
+METHOD = {"kde": "#0072B2", "other": "#CC79A7", "knn": "#D55E00", "full": "#009E73"}
 
 
 def cluster_colors(n):

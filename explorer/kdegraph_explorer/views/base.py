@@ -25,8 +25,8 @@ class View(Viewer):
         "top": one of the large views, of which one is shown at a time; "bottom": shown below.
     alone : bool
         Whether a large view also takes the place of the row at the bottom.
-    with_full : bool
-        Whether it shows the full graph, too.
+    extra_methods : tuple of str
+        Keys of `ALL_METHODS` that it shows besides those of `METHODS`.
     width : int
         Its share of the row at the bottom.
     """
@@ -35,7 +35,7 @@ class View(Viewer):
     label = ""
     area = "bottom"
     alone = False
-    with_full = False
+    extra_methods: tuple[str, ...] = ()
     width = 1
 
     def __init__(self, session, **params):
@@ -140,6 +140,11 @@ def card(title, sentence, *content, figure="", describe=None, view=None, **optio
             **options,
         },
     )
+
+
+def caption_of(card):
+    """The `Caption` of a `card`."""
+    return card[0]
 
 
 def _table(head, content, describe, view):

@@ -1,4 +1,4 @@
-"""Three graphs of the same points side by side."""
+"""Four graphs of the same points side by side."""
 
 from functools import partial
 
@@ -8,7 +8,7 @@ import panel as pn
 from ..assets import style_sheet
 from ..drawing.eigenvalue_plot import EigenvaluePlot
 from ..pipeline import ALL_METHODS, FULL_UP_TO
-from .base import View, beside, card, figure_pane, low_row
+from .base import View, beside, caption_of, card, figure_pane, low_row
 from .describe import clusters, spectra
 from .markup import Markup, Text, each
 from .plots import PLOTTED, LinkedPlots
@@ -16,9 +16,8 @@ from .scores import score_rows, score_table, table_pane
 from .widgets import button
 
 COMPARED_SENTENCES = {
-    "kde": "sampled",
     "knn": "nearest neighbors",
-    "full": "all pairs with a kernel above 1e-9",
+    "full": "all pairs",
 }
 NOT_BUILT = (
     "Not built: its memory and time grow with the square of the points. "
@@ -37,12 +36,14 @@ OVER_THE_MIDDLE = {
 
 
 class CompareView(View):
-    """The KDE graph, the k-NN graph and, if the points are few enough, the full graph: plots with
-    one window and one selection, spectra, scores, differences.
+    """The KDE graph, that with the other kind of bandwidth, the k-NN graph and, if the points are
+    few enough, the full graph: plots with one window and one selection, spectra, scores,
+    differences.
     """
 
     key, label, area = "compare", "Compare", "top"
-    alone = with_full = True
+    alone = True
+    extra_methods = ("other", "full")
 
     def __init__(self, session, **params):
         super().__init__(session, **params)
@@ -59,10 +60,13 @@ class CompareView(View):
             margin=(4, 12),
             stylesheets=[style_sheet("sentences")],
         )
-        self._buttons = {method: self._button(method) for method in ("knn", "full")}
+        self._buttons = {method: self._button(method) for method in ("other", "knn", "full")}
         self._not_built = Text(
             NOT_BUILT, css_classes=["kg-not-built"], styles=OVER_THE_MIDDLE, visible=False
         )
+        self._cards = {
+            method: self._graph_card(method, name) for method, name in ALL_METHODS.items()
+        }
         self._body = self._lay_out()
         self.follow(self._update, *PLOTTED)
 
@@ -77,10 +81,7 @@ class CompareView(View):
         )
 
     def _lay_out(self):
-        graphs = beside(
-            *(self._graph_card(method, name) for method, name in ALL_METHODS.items()),
-            min_height=240,
-        )
+        graphs = beside(*self._cards.values(), min_height=240)
         spectra_card = card(
             "Eigenvalues",
             "in the colors of the table",
@@ -94,7 +95,7 @@ class CompareView(View):
         numbers = card("Numbers", "hover over a row for its meaning", self._table)
         return pn.Column(
             graphs,
-            low_row(spectra_card, numbers, differences, widths=[5, 6, 4], height=262),
+            low_row(spectra_card, numbers, differences, widths=[9, 13, 9], height=262),
             sizing_mode="stretch_both",
             margin=0,
             stylesheets=[style_sheet("below-where-narrow")],
@@ -103,7 +104,7 @@ class CompareView(View):
     def _graph_card(self, method, name):
         return card(
             name,
-            COMPARED_SENTENCES[method],
+            COMPARED_SENTENCES.get(method, ""),
             figure_pane(self._plots[method].figure, f"compare-{method}"),
             *([self._not_built] if method == "full" else []),
             describe=partial(clusters, self.state, method),
@@ -149,6 +150,9 @@ class CompareView(View):
             )
         else:
             self._spectra.clear()
+        for method, outcome in outcomes.items():
+            if method in ("kde", "other"):
+                caption_of(self._cards[method]).sentence = sampled_sentence(outcome.bandwidth)
         self._table.content = score_table(ALL_METHODS, self.rows())
         self._not_built.visible = self._too_many
         self._sentences.content = each(Markup("<p>{}</p>"), map(self._sentence, self._buttons))
@@ -169,3 +173,8 @@ class CompareView(View):
         else:
             words = "not built" if method == "full" and self._too_many else "under way"
         return Markup("<b>{}</b>: {}").format(name, words)
+
+
+def sampled_sentence(bandwidth):
+    """A sentence on a sampled graph with this `Bandwidth`."""
+    return "each its own σ" if bandwidth.is_local else "one σ for all"

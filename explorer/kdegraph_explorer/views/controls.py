@@ -132,15 +132,25 @@ class ParameterControls(Viewer):
             sizing_mode="stretch_width",
             margin=(6, 8, 2, 8),
         )
-        self.widgets = {**self._sliders, "n_neighbors": control(state, "n_neighbors")}
+        self.widgets = {
+            **self._sliders,
+            **{name: control(state, name) for name in ("bandwidth", "perplexity", "n_neighbors")},
+        }
         at_once(self._sliders["sigma"]).param.watch(
             lambda event: self._choose("sigma", 10.0**event.new), "value"
         )
         self._exact.param.watch(lambda event: self._type(event.new), "value")
-        self._body = pn.Column(
-            heading("KDE graph"),
+        self._one = pn.Column(
             self._sliders["sigma"],
             row(self._exact, automatic(state, "sigma_auto")),
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+        self._body = pn.Column(
+            heading("KDE graph"),
+            self.widgets["bandwidth"],
+            self._one,
+            self.widgets["perplexity"],
             row(self._sliders["n_rounds"], automatic(state, "rounds_auto")),
             heading("k-NN graph"),
             row(self.widgets["n_neighbors"], control(state, "seed")),
@@ -153,12 +163,19 @@ class ParameterControls(Viewer):
         state.param.watch(
             lambda *events: self._follow(), ["sigma", "n_rounds", "n_clusters", "shown", "result"]
         )
+        state.param.watch(lambda event: self._offer(), "bandwidth")
+        self._offer()
         state.param.watch(lambda event: self._enable(), "result")
         self._enable()
         self._follow()
 
     def __panel__(self):
         return self._body
+
+    def _offer(self):
+        """Show what decides the bandwidth of the kind that is chosen."""
+        self._one.visible = not self.state.is_local
+        self.widgets["perplexity"].visible = self.state.is_local
 
     def _enable(self):
         """What may be chosen automatically has no value to begin from before the first result."""

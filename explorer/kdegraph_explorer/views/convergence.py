@@ -78,7 +78,8 @@ class RoundsView(View):
     """
 
     key, label, area = "rounds", "Rounds", "top"
-    alone = with_full = True
+    alone = True
+    extra_methods = ("full",)
 
     def __init__(self, session, **params):
         super().__init__(session, **params)

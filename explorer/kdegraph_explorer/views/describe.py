@@ -220,8 +220,10 @@ def conductances(state, methods, full):
 def neighbors(graph, found, full):
     """One point's neighbors: how many were drawn, and which."""
     both = set(found.sampled.tolist()) & set(found.nearest.tolist())
+    of_all = "" if np.ndim(graph.sigma) else ", as that of all points"
     summary = (
-        f"Point {found.point:,}: kernel degree {found.degree:.3g}. "
+        f"Point {found.point:,}: kernel width σ = {found.sigma:.3g} (dashed circle){of_all}; "
+        f"kernel degree {found.degree:.3g}. "
         f"{graph.n_rounds} draws found {len(found.sampled)} points, "
         f"{len(both)} of them among the {len(found.nearest)} nearest."
     )

@@ -10,9 +10,10 @@ from kdegraph import Kernel
 from kdegraph.explain import halvings, sample_of
 
 from ..algorithm.neighborhood import neighborhood
-from ..drawing.figures import extent_of
+from ..drawing.figures import TEXT, extent_of
 from ..drawing.palette import BETWEEN, MARK, METHOD, rgb
 from ..drawing.recursion import RecursionPlot
+from ..projection import perpendicular
 from . import describe
 from .base import View, beside, card, figure_pane
 from .markup import Markup, html_table
@@ -162,12 +163,18 @@ class OnePointView(View):
         planar = places.shape[1] == graph.points.shape[1] and np.array_equal(
             here, graph.points[found.point]
         )
+        axes = (self.state.horizontal, self.state.vertical)
         if planar:  # the plane of the plot is the space of the points
-            reach = WINDOW_REACH * graph.sigma
-            around = np.vstack([around, here - reach, here + reach])
-            self._neighbors.paint_kernel(graph, here, 1.3 * reach)
+            reach = WINDOW_REACH * found.sigma
+            self._neighbors.paint_kernel(graph.kernel, found.sigma, here, 1.3 * reach)
         else:
+            reach = found.sigma
             self._neighbors.paint_no_kernel()
+        if perpendicular(self.state.shown, *axes):
+            around = np.vstack([around, here - reach, here + reach])
+            self._neighbors.draw_width(here, found.sigma)
+        else:
+            self._neighbors.draw_no_width()
         self._near.frame.fit(extent_of(around))
         self._place_boxes()
 
@@ -205,13 +212,13 @@ class OnePointView(View):
 
 
 class NeighborLayers:
-    """What is drawn around one point: the kernel as an image, edges and dots for the sampled
-    neighbors, rings for the nearest ones.
+    """What is drawn around one point: the kernel as an image, its width as a circle, edges and dots
+    for the sampled neighbors, rings for the nearest ones.
 
     Parameters
     ----------
     figure : bokeh.plotting.figure
-        Gets renderers with the names "kernel", "edges", "sampled" and "nearest".
+        Gets renderers with the names "kernel", "width", "edges", "sampled" and "nearest".
 
     Attributes
     ----------
@@ -221,6 +228,7 @@ class NeighborLayers:
 
     def __init__(self, figure):
         self._kernel = ColumnDataSource({"image": [], "x": [], "y": [], "dw": [], "dh": []})
+        self._width = ColumnDataSource({"x": [], "y": [], "diameter": [], "top": [], "text": []})
         self._edges = ColumnDataSource({"x0": [], "y0": [], "x1": [], "y1": [], "width": []})
         self._sampled = ColumnDataSource({"x": [], "y": []})
         self._nearest = ColumnDataSource({"x": [], "y": []})
@@ -229,6 +237,28 @@ class NeighborLayers:
             "image", "x", "y", "dw", "dh", source=self._kernel, name="kernel"
         )
         kernel.level = "underlay"
+        figure.text(
+            "x",
+            "top",
+            text="text",
+            text_color=MARK,
+            text_align="center",
+            text_baseline="bottom",
+            source=self._width,
+            **TEXT,
+        )
+        figure.ellipse(
+            "x",
+            "y",
+            width="diameter",
+            height="diameter",
+            fill_color=None,
+            line_color=MARK,
+            line_width=1.5,
+            line_dash="dashed",
+            source=self._width,
+            name="width",
+        )
         figure.segment(
             "x0",
             "y0",
@@ -275,11 +305,11 @@ class NeighborLayers:
         self._nearest.data = {"x": places[found.nearest, 0], "y": places[found.nearest, 1]}
         self.point.data = {"x": here[:1], "y": here[1:]}
 
-    def paint_kernel(self, graph, here, reach):
-        """Paint the kernel of a graph around the place `here`."""
+    def paint_kernel(self, kernel, sigma, here, reach):
+        """Paint a kernel of this bandwidth around the place `here`."""
         steps = np.linspace(-reach, reach, FIELD_SIZE)
         grid = here + np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
-        values = Kernel(graph.kernel, graph.sigma).pairwise(grid, here[None])[:, 0]
+        values = Kernel(kernel, sigma).pairwise(grid, here[None])[:, 0]
         pixels = np.empty((FIELD_SIZE, FIELD_SIZE, 4), dtype=np.uint8)
         pixels[:, :, :3] = rgb(METHOD["kde"])
         pixels[:, :, 3] = 110 * values.reshape(FIELD_SIZE, FIELD_SIZE)
@@ -295,6 +325,20 @@ class NeighborLayers:
     def paint_no_kernel(self):
         """Take the image of the kernel away."""
         self._kernel.data = {name: [] for name in self._kernel.data}
+
+    def draw_width(self, here, sigma):
+        """Draw the circle of the points at distance sigma from the place `here`."""
+        self._width.data = {
+            "x": here[:1],
+            "y": here[1:],
+            "diameter": [2 * sigma],
+            "top": here[1:] + sigma,
+            "text": [f"σ = {sigma:.3g}"],
+        }
+
+    def draw_no_width(self):
+        """Take the circle away."""
+        self._width.data = {name: [] for name in self._width.data}
 
 
 def draw_slider():

@@ -19,7 +19,7 @@ from .scores import colored, number, table_pane
 from .widgets import button
 
 HINT = Markup(
-    "<p>Press “Measure”: the present σ, L and k are used, "
+    "<p>Press “Measure”: the present bandwidth, L and k are used, "
     "on more and more points like those on the screen.</p>"
 )
 
@@ -147,7 +147,7 @@ class ScalingView(View):
             methods,
             sizes,
             points,
-            state.sigma,
+            state.request().bandwidths(state.sigma),
             state.n_rounds,
             state.n_neighbors,
             state.n_clusters,

@@ -1,0 +1,298 @@
+"""Bandwidths of their own for all points: the choice, and what every part of the explorer makes of
+it.
+"""
+
+import kdegraph
+import numpy as np
+import pytest
+from explorer_objects import (
+    PATIENCE,
+    TWO_PAIRS,
+    choose,
+    settle,
+    source,
+    text,
+    view,
+    widget,
+)
+from kdegraph import datasets
+from kdegraph_explorer import Explorer, address, pipeline, session_file
+from kdegraph_explorer.algorithm.convergence import convergence, estimated_eigenvalues
+from kdegraph_explorer.algorithm.trees import TreeKeeper
+from kdegraph_explorer.pipeline import Pipeline, Request
+from kdegraph_explorer.snapshot import take
+from kdegraph_explorer.sources.contrast import tight_beside_wide
+from sklearn.metrics import adjusted_rand_score
+
+MOONS = datasets.make("moons", n=200, seed=0)
+
+
+def local_graph(dataset, perplexity, n_rounds=20):
+    return kdegraph.similarity_graph(
+        dataset.X, sigma="local", perplexity=perplexity, n_rounds=n_rounds, seed=0
+    )
+
+
+# ---- the choice
+
+
+def test_one_bandwidth_for_all_is_the_default(sessions):
+    assert np.ndim(sessions(MOONS).state.outcome("kde").graph.sigma) == 0
+
+
+def test_each_point_gets_the_bandwidth_of_the_perplexity(sessions):
+    session = sessions(MOONS)
+    for perplexity in (5, 12):
+        choose(session, bandwidth="local", perplexity=perplexity)
+        graph = session.state.outcome("kde").graph
+        expected = local_graph(MOONS, perplexity)
+        np.testing.assert_array_equal(graph.sigma, expected.sigma)
+        np.testing.assert_array_equal(graph.neighbors, expected.neighbors)
+        assert (graph.adjacency != expected.adjacency).nnz == 0
+
+
+def test_choice_is_undone_and_redone(sessions):
+    session = sessions(MOONS)
+    choose(session, bandwidth="local")
+    choose(session, perplexity=9)
+    session.history.undo()
+    assert (session.state.bandwidth, session.state.perplexity) == ("local", 5)
+    session.history.undo()
+    assert session.state.bandwidth == "one"
+    session.history.redo()
+    session.history.redo()
+    session.wait(PATIENCE)
+    np.testing.assert_array_equal(
+        session.state.outcome("kde").graph.sigma, local_graph(MOONS, 9).sigma
+    )
+
+
+def test_address_and_session_file_bring_the_choice_back(sessions):
+    first = sessions()
+    choose(first, bandwidth="local", perplexity=9)
+    query = address.query(first, take(first))
+    assert "bandwidth=local" in query
+    assert "perplexity=9" in query
+    snapshots = (
+        address.read(sessions(), query),
+        session_file.read(sessions(), session_file.write(first)),
+    )
+    for snapshot in snapshots:
+        assert (snapshot.choices["bandwidth"], snapshot.choices["perplexity"]) == ("local", 9)
+
+
+@pytest.mark.parametrize("query", ["?bandwidth=wide", "?perplexity=1", "?perplexity=many"])
+def test_address_with_what_cannot_be_is_refused(sessions, query):
+    with pytest.raises(ValueError, match=r"bandwidth|perplexity"):
+        address.read(sessions(), query)
+
+
+def test_other_rounds_take_the_bandwidths_that_are_known(sessions, monkeypatch):
+    given, build = [], pipeline.similarity_graph
+
+    def noted(X, *, sigma, **options):
+        given.append(sigma)
+        return build(X, sigma=sigma, **options)
+
+    monkeypatch.setattr(pipeline, "similarity_graph", noted)
+    session = sessions(MOONS, bandwidth="local")
+    assert given == ["local"]
+    widths = session.state.outcome("kde").graph.sigma
+    choose(session, n_rounds=7)
+    assert given[1] is widths
+    np.testing.assert_array_equal(
+        session.state.outcome("kde").graph.neighbors, local_graph(MOONS, 5, n_rounds=7).neighbors
+    )
+    choose(session, perplexity=8)
+    assert given[2] == "local"
+    choose(session, n_clusters=3)
+    assert len(given) == 3
+
+
+def test_a_perplexity_for_more_points_than_there_are_is_lowered(sessions):
+    session = sessions(datasets.Dataset(np.array(TWO_PAIRS)), bandwidth="local", perplexity=50)
+    assert session.state.error == ""
+    np.testing.assert_array_equal(
+        session.state.outcome("kde").graph.sigma,
+        kdegraph.local_bandwidths(TWO_PAIRS, perplexity=1),
+    )
+    session = sessions(datasets.Dataset(np.zeros((1, 2))), bandwidth="local", n_clusters=1)
+    assert session.state.error == ""
+
+
+def test_explorer_takes_local_bandwidths_as_the_library_does(explore):
+    explorer = explore(MOONS.X, sigma="local", perplexity=7)
+    np.testing.assert_array_equal(explorer.graph.sigma, local_graph(MOONS, 7).sigma)
+    with pytest.raises(ValueError, match=r"perplexity must be a whole number .* 2"):
+        Explorer(MOONS.X, sigma="local", perplexity=1)
+
+
+# ---- the controls
+
+
+def test_perplexity_takes_the_place_of_sigma(explore):
+    explorer = explore(MOONS.X)
+    focused = []
+    for name in ("sigma", "perplexity"):
+        explorer.controls[1].widgets[name].focus = lambda name=name: focused.append(name)
+    one = explorer.controls[1].widgets["sigma"], widget(explorer, "σ typed")
+    column = next(
+        part
+        for part in explorer.controls[1].__panel__().select()
+        if one[0] in getattr(part, "objects", ())
+    )
+    slider = widget(explorer, "Perplexity")
+    assert column.visible
+    assert not slider.visible
+    explorer.toolbar.actions["focus sigma"]()
+    widget(explorer, "Bandwidth").value = "local"
+    assert not column.visible
+    assert slider.visible
+    explorer.toolbar.actions["focus sigma"]()
+    assert focused == ["sigma", "perplexity"]
+    assert (slider.start, slider.end, slider.value) == (2, 50, 5)
+    slider.value = 11
+    settle(explorer)
+    np.testing.assert_array_equal(explorer.graph.sigma, local_graph(MOONS, 11).sigma)
+
+
+# ---- the other graphs
+
+
+def test_full_graph_has_the_bandwidths_of_the_sampled_one(sessions):
+    session = sessions(MOONS, bandwidth="local", extra_methods=("full",))
+    sigma, found = kdegraph.local_bandwidths(MOONS.X, perplexity=5), session.state.outcome("full")
+    for i, j in ((0, 1), (3, 150), (77, 78), (9, 9)):
+        exponent = np.sum((MOONS.X[i] - MOONS.X[j]) ** 2) / (sigma[i] * sigma[j])
+        expected = np.exp(-exponent) if i != j else 0.0
+        assert found.adjacency[i, j] == pytest.approx(expected, abs=1e-9)
+    degrees = session.state.outcome("kde").graph.kernel_degrees
+    np.testing.assert_allclose(found.adjacency.sum(axis=1), degrees, rtol=0.05)
+
+
+def test_comparison_has_the_other_kind_of_bandwidth(explore):
+    explorer = explore(MOONS.X, sigma=0.2, n_clusters=2)
+    state, compare = explorer.session.state, view(explorer, "compare")
+    assert state.outcome("other") is None  # no other view needs it
+    state.view = "compare"
+    for bandwidth in ("one", "local"):
+        state.choose(bandwidth=bandwidth)
+        settle(explorer)
+        kinds = [np.ndim(state.outcome(method).graph.sigma) for method in ("kde", "other")]
+        assert kinds == ([0, 1] if bandwidth == "one" else [1, 0])
+        sentences = [sentence(compare, name) for name in ("KDE graph", "Other bandwidth")]
+        assert sentences == ["one σ for all", "each its own σ"][:: 1 if bandwidth == "one" else -1]
+    rows = {name: values for name, *values in compare.rows()}
+    assert rows["Edges"][1] == state.outcome("other").graph.n_edges
+    different = np.flatnonzero(state.outcome("kde").colors != state.outcome("other").colors)
+    np.testing.assert_array_equal(compare.differences("other"), different)
+    assert state.outcome("other").graph.sigma == 0.2
+
+
+def sentence(compare, title):
+    (found,) = compare.__panel__().select(lambda part: getattr(part, "title", None) == title)
+    return found.sentence
+
+
+def test_rounds_follow_a_graph_with_local_bandwidths():
+    graph = local_graph(MOONS, 5, n_rounds=6)
+    nothing = (lambda stage, fraction: None), (lambda part: None)
+    found = convergence(graph, TreeKeeper()(MOONS.X), 3, *nothing)
+    np.testing.assert_allclose(
+        found.eigenvalues[-1], kdegraph.spectrum(graph, 3, seed=0).eigenvalues, atol=1e-3
+    )
+    assert found.degree_errors[-1] < found.degree_errors[0]
+    values, n_rounds = estimated_eigenvalues(graph, 3, nothing[0])
+    better = kdegraph.similarity_graph(MOONS.X, sigma=graph.sigma, n_rounds=n_rounds, seed=1)
+    np.testing.assert_allclose(values, kdegraph.spectrum(better, 3, seed=0).eigenvalues, atol=1e-3)
+
+
+def test_scaling_measures_the_bandwidths_that_are_chosen(explore):
+    explorer = explore(MOONS.X, sigma="local", perplexity=6)
+    scaling = view(explorer, "scaling")
+    explorer.session.state.view = "scaling"
+    assert scaling.series().bandwidths["kde"] == ("local", 6)
+    assert scaling.series().bandwidths["other"] == (explorer.session.state.sigma, None)
+    scaling.start()
+    settle(explorer)
+    edges = {timing.method: timing.n_edges for timing in scaling.timings}
+    assert edges["kde"] == local_graph(MOONS, 6).n_edges
+
+
+# ---- one point
+
+
+def look_at(explorer, point):
+    """The view of one point, and the circle that it draws there."""
+    one = view(explorer, "point")
+    explorer.session.state.view = "point"
+    explorer.session.state.selection = np.array([point])
+    settle(explorer)
+    return one, source(one.figures()[0], "width").data
+
+
+@pytest.mark.parametrize("bandwidth", ["one", "local"])
+def test_kernel_width_is_drawn_around_the_point(explore, bandwidth):
+    explorer = explore(MOONS.X, sigma="local" if bandwidth == "local" else 0.2)
+    one, circle = look_at(explorer, 17)
+    sigma = 0.2 if bandwidth == "one" else local_graph(MOONS, 5).sigma[17]
+    assert (circle["x"][0], circle["y"][0]) == tuple(MOONS.X[17])
+    assert circle["diameter"] == [2 * sigma]
+    assert circle["text"] == [f"σ = {sigma:.3g}"]
+    told = text(one, "kg-neighbors")
+    assert f"kernel width σ = {sigma:.3g} (dashed circle)" in told
+    assert ("as that of all points" in told) == (bandwidth == "one")
+    window = one.figures()[0]
+    assert window.x_range.start < MOONS.X[17, 0] - sigma
+    assert window.x_range.end > MOONS.X[17, 0] + sigma
+
+
+def test_kernel_is_painted_with_the_bandwidth_of_the_point(explore):
+    _, circle = look_at(explorer := explore(MOONS.X, sigma="local"), 17)
+    data = source(view(explorer, "point").figures()[0], "kernel").data
+    strength = data["image"][0].view(np.uint8).reshape(*data["image"][0].shape, 4)[:, :, 3]
+    pixel = data["dw"][0] / (strength.shape[1] - 1)
+    across = round(circle["diameter"][0] / 2 / pixel)
+    middle = strength.shape[0] // 2
+    assert strength[middle, middle + across] / strength.max() == pytest.approx(np.exp(-1), abs=0.08)
+
+
+def test_width_is_drawn_in_projections_that_keep_its_unit(explore):
+    explorer = explore(np.random.default_rng(0).normal(size=(50, 4)), sigma=1.5)
+    _, circle = look_at(explorer, 3)
+    assert circle["diameter"] == [3.0]
+    state = explorer.session.state
+    state.vertical = state.param.vertical.objects[-1]  # a column beside a principal component
+    settle(explorer)
+    assert look_at(explorer, 3)[1]["diameter"] == []
+
+
+# ---- the data that show why
+
+
+@pytest.mark.parametrize("n", [500, 2000])
+def test_no_bandwidth_for_all_finds_tight_clusters_beside_wide_ones(n):
+    dataset = tight_beside_wide(n, ratio=12, seed=0)
+
+    def agreement(**choices):
+        request = Request(dataset, n_rounds=20, **choices)
+        found = Pipeline().run(request, lambda stage, fraction: None, lambda result: None)
+        return found.outcomes["kde"], adjusted_rand_score(dataset.y, found.outcomes["kde"].labels)
+
+    one = {sigma: agreement(sigma=sigma, n_clusters=5)[1] for sigma in np.geomspace(0.002, 3, 30)}
+    assert max(one.values()) < 0.85, one
+    local, score = agreement(local=True)
+    assert score > 0.99
+    assert local.n_clusters == 5
+
+
+def test_source_of_tight_beside_wide_is_offered(sessions):
+    session = sessions()
+    session.state.source = "contrast"
+    session.sources["contrast"].param.update(n=200, ratio=7)
+    session.wait(PATIENCE)
+    X, y = session.state.shown.X, session.state.shown.y
+    assert np.bincount(y).tolist() == [40] * 5
+    radii = [np.linalg.norm(X[y == c] - X[y == c].mean(axis=0), axis=1).max() for c in (0, 2)]
+    assert radii[1] / radii[0] == pytest.approx(7, rel=0.15)
+    assert "Each point its own" in session.state.shown.description
