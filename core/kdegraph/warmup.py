@@ -29,6 +29,7 @@ def _sampled_graphs(X):
     for kernel in ("gaussian", "laplacian"):
         similarity_graph(X, sigma=0.3, kernel=kernel, n_rounds=10, sampler="rejection", seed=0)
     similarity_graph(X, sigma="auto", n_rounds=70, sampler="rows", seed=0)
+    similarity_graph(X, sigma="local", alpha=0.5, sampler="near", seed=0)
 
 
 def _recursive_graphs(X):
