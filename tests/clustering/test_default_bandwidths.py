@@ -1,0 +1,124 @@
+"""What the estimator does where users do not say which bandwidths to take, and the eigenvectors
+beyond the number of clusters.
+"""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from kdegraph import KDESpectralClustering, datasets, local_bandwidths, spectral_clustering
+from kdegraph.clustering.bandwidth_choice import is_degenerate, is_pixel_grid, perplexities
+from kdegraph.clustering.embedding import embed
+from kdegraph.spectral.checked_graph import check_adjacency
+from kdegraph.spectral.spectrum import spectrum
+from sklearn.metrics import adjusted_rand_score
+
+
+def tight_beside_wide(seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(3), [400, 150, 150])
+    centers = np.array([[0.0, 0.0], [6.0, 0.0], [6.35, 0.0]])
+    return centers[y] + rng.normal(size=(700, 2)) * np.array([1.2, 0.05, 0.05])[y, None], y
+
+
+def test_default_finds_tight_beside_wide_clusters():
+    X, y = tight_beside_wide()
+    model = KDESpectralClustering(3, random_state=0).fit(X)
+    assert np.array_equal(model.sigma_, local_bandwidths(X))
+    assert adjusted_rand_score(y, model.labels_) > 0.98
+    one = [
+        adjusted_rand_score(y, KDESpectralClustering(3, sigma=sigma, random_state=0).fit(X).labels_)
+        for sigma in ("auto", 0.1, 0.5, 2.0)
+    ]
+    assert max(one) < 0.9
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_new_points_get_the_clusters_around_them(alpha):
+    X = tight_beside_wide()[0]
+    model = KDESpectralClustering(3, alpha=alpha, random_state=0).fit(X)
+    queries, expected = tight_beside_wide(seed=1)
+    assert adjusted_rand_score(expected, model.predict(queries)) > 0.97
+    assert (model.predict(X) == model.labels_).mean() > 0.99
+    with pytest.raises(ValueError, match="new points, whose bandwidths are unknown"):
+        KDESpectralClustering(3, sigma=model.sigma_, random_state=0).fit(X).predict(queries)
+
+
+def test_pixels_have_one_bandwidth():
+    rng = np.random.default_rng(0)
+    image = np.repeat([[0.2, 0.9]], 10, axis=1)[..., None] + 0.01 * rng.normal(size=(12, 20, 3))
+    points = datasets.image_points(np.clip(image, 0, 1)).X
+    assert is_pixel_grid(points)
+    model = KDESpectralClustering(2, random_state=0).fit(points)
+    assert isinstance(model.sigma_, float)
+    y = (np.arange(20) >= 10)[None, :].repeat(12, axis=0).ravel()
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda points: points[:-1],
+        lambda points: np.vstack([points[:-1], points[:1]]),
+        lambda points: points[:, 3:],
+        lambda points: points[:, ::-1],
+    ],
+    ids=["a pixel is missing", "a pixel comes twice", "no colors", "other order"],
+)
+def test_other_points_are_no_pixels(change):
+    points = datasets.image_points(np.random.default_rng(0).random((6, 7, 3))).X
+    assert is_pixel_grid(points)
+    assert not is_pixel_grid(change(points))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "degenerate"),
+    [([50, 50, 50, 50], False), ([195, 2, 2, 1], True), ([100, 40, 40, 20], False)],
+)
+def test_clusters_are_degenerate_by_the_entropy_of_their_sizes(sizes, degenerate):
+    labels = np.repeat(np.arange(4), sizes)
+    assert is_degenerate(labels, 4) == degenerate
+    assert not is_degenerate(labels, "auto")
+    isolated = np.concatenate([labels, np.full(500, -1)])
+    assert is_degenerate(isolated, 4) == degenerate
+
+
+def test_perplexities_suit_the_number_of_points():
+    assert perplexities(100, None) == [None]
+    assert perplexities(700, None) == [None, 10.0, 20.0]
+    assert perplexities(10**6, None) == [None, 10.0, 20.0, 40.0]
+    assert perplexities(10**6, 7.0) == [7.0]
+
+
+def blocks_in_a_row(sizes, between):
+    """Complete graphs, each joined to the next one by a weak edge."""
+    matrix = sp.block_diag([np.ones((size, size)) - np.eye(size) for size in sizes]).tolil()
+    ends = np.cumsum(sizes)
+    for end in ends[:-1]:
+        matrix[end - 1, end] = matrix[end, end - 1] = between
+    return sp.csr_array(matrix)
+
+
+def test_eigenvectors_beyond_the_clusters_fade():
+    """Column i beyond k is that of the plain rows times (lambda_k / lambda_i)^2, before the rows
+    get length 1.
+    """
+    graph = check_adjacency(blocks_in_a_row([8, 9, 10, 11, 12], 0.3))
+    found = spectrum(graph, 6, seed=0)
+    vertices = np.arange(graph.n)
+    rows = embed(graph, found, 3, 6, vertices, "soft")
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1)
+    values = found.eigenvalues
+    factors = np.r_[1, 1, 1, (values[2] / values[3:6]) ** 2]
+    expected = embed(graph, found, 6, 6, vertices, "plain") * factors
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    assert np.allclose(rows, expected, atol=1e-6)
+
+
+def test_eigenvectors_beyond_a_gap_vanish():
+    graph = blocks_in_a_row([30, 40, 50], 1e-6)
+    labels = spectral_clustering(graph, 3).labels
+    assert adjusted_rand_score(np.repeat(np.arange(3), [30, 40, 50]), labels) == 1.0
+    checked = check_adjacency(graph)
+    found = spectrum(checked, 6, seed=0)
+    rows = embed(checked, found, 3, 6, np.arange(120), "soft")
+    assert np.abs(rows[:, 3:]).max() < 1e-6
