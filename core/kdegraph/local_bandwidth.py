@@ -82,7 +82,7 @@ def local_bandwidths(
 
     Notes
     -----
-    O(n log n) up to 9 dimensions (a k-d tree), O(n^2 d) above; 16 bytes for each point and
+    O(n log n) up to 12 dimensions (a k-d tree), O(n^2 d) above; 16 bytes for each point and
     neighbor.
 
     The law is that of the nearest ``max(15, 3 * perplexity)`` other places, or of all if there are
