@@ -30,8 +30,7 @@ EQUAL = 1e-9
 UNIFORM_MARGIN = 0.1
 # Error of the entropy, in nats, at which the search for a bandwidth ends.
 ENTROPY_TOLERANCE = 1e-9
-# Largest step in log(beta), and largest number of steps. Three to six are usual; distances over
-# hundreds of orders of magnitude need more.
+# Largest step in log(beta), and largest number of steps. Four to ten are usual.
 MAX_STEP = 4.0
 MAX_STEPS = 200
 # Squared distances, relative to that of a neighbor that counts: a larger one has weight zero, and
