@@ -24,7 +24,7 @@ from kdegraph.costs import (
     TREE_COSTS,
 )
 from kdegraph.geometry.kernels import Kernel
-from kdegraph.geometry.neighbors import query_tree
+from kdegraph.geometry.neighbors import nearest_in_tree, query_tree
 from kdegraph.geometry.tree import build_tree
 from kdegraph.kde.direct import direct_sums
 from kdegraph.kde.expansions import taylor
@@ -98,6 +98,10 @@ def samplers():
         report(f"rejection: overhead, d = {d}", ratio, REJECTION_COSTS.overhead)
 
 
+def search_all(X, queries):
+    nearest_in_tree(build_tree(X), 10)
+
+
 def search_tree(X, queries):
     query_tree(cKDTree(X, balanced_tree=False), X[queries], 10)
 
@@ -107,16 +111,19 @@ def search_by_products(X, queries):
 
 
 def nearest_neighbors():
-    """The dimension from which matrix products are faster than a k-d tree."""
-    largest = 0
-    for d in range(7, 12):
-        X = np.random.default_rng(d).random((15_000, d))
-        queries = np.arange(0, len(X), 10)
-        by_tree = cpu_time(search_tree, X, queries)
-        by_products = cpu_time(search_by_products, X, queries)
-        if by_tree <= by_products:
-            largest = d
-    report("neighbors: max_tree_dimension", largest, NEIGHBOR_COSTS.max_tree_dimension)
+    """The dimensions from which matrix products are faster than k-d trees."""
+    for name, search, step in (
+        ("max_tree_dimension", search_all, 1),
+        ("max_query_dimension", search_tree, 10),
+    ):
+        largest = 0
+        for d in range(7, 15):
+            X = np.random.default_rng(d).random((15_000, d))
+            queries = np.arange(0, len(X), step)
+            by_tree = cpu_time(search, X, queries)
+            if by_tree <= cpu_time(search_by_products, X, queries):
+                largest = d
+        report(f"neighbors: {name}", largest, getattr(NEIGHBOR_COSTS, name))
 
 
 def fit(rows, times):

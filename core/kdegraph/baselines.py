@@ -306,7 +306,7 @@ def knn_graph(
 
     Notes
     -----
-    A k-d tree up to 9 dimensions, about O(n log n); distances by matrix products above, O(n^2
+    A k-d tree up to 12 dimensions, about O(n log n); distances by matrix products above, O(n^2
     d). Exact in both cases.
 
     Examples

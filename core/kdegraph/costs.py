@@ -255,20 +255,24 @@ class NeighborCosts(NamedTuple):
     Attributes
     ----------
     max_tree_dimension : int
-        Largest dimension in which a k-d tree is taken; above it all distances are computed by
-        matrix products. At n = 15,000 and 60,000 with k = 10 the tree is 10 to 100 times faster in
-        2 and 5 dimensions, both take as long in 8 to 10 dimensions, and in 20 dimensions matrix
-        products are 7 times faster on unstructured points.
+        Largest dimension in which the neighbors of all points are found on our tree; above it all
+        distances are computed by matrix products. At n = 15,000 and 60,000 with k = 10 both take as
+        long in 12 (normal) to 14 (uniform) dimensions on unstructured points, and the tree is 20 to
+        50 times faster on points near a surface of 4 dimensions.
+    max_query_dimension : int
+        The same for SciPy's k-d tree, which finds the neighbors of a part of the points. Both take
+        as long in 8 to 10 dimensions, and in 20 dimensions matrix products are 7 times faster.
     least_share_of_queries : float
         Share of the points: where at least as many are queries, the neighbors of all points are
-        found at the same time on our tree. For 1,000 to 1,000,000 points, k = 16 and 1 to 8
-        dimensions that is 2.3 to 3.6 times faster than SciPy's k-d tree.
+        found at the same time on our tree. For 300 to 1,000,000 points in 1 to 9 dimensions and
+        k = 4 to 31 that is 1.9 to 3.6 times faster than SciPy's k-d tree.
     max_list : int
         Number of neighbors: SciPy's tree is taken for more, as it keeps them in heaps. Ours is 1.8
         to 2.1 times faster for 300 neighbors and 1.7 times slower for 1,000.
     """
 
-    max_tree_dimension: int = 9
+    max_tree_dimension: int = 12
+    max_query_dimension: int = 9
     least_share_of_queries: float = 0.5
     max_list: int = 300
 

@@ -30,8 +30,7 @@ EQUAL = 1e-9
 UNIFORM_MARGIN = 0.1
 # Error of the entropy, in nats, at which the search for a bandwidth ends.
 ENTROPY_TOLERANCE = 1e-9
-# Largest step in log(beta), and largest number of steps. Three to six are usual; distances over
-# hundreds of orders of magnitude need more.
+# Largest step in log(beta), and largest number of steps. Four to ten are usual.
 MAX_STEP = 4.0
 MAX_STEPS = 200
 # Squared distances, relative to that of a neighbor that counts: a larger one has weight zero, and
@@ -82,7 +81,8 @@ def local_bandwidths(
 
     Notes
     -----
-    O(n log n) up to 9 dimensions (a k-d tree), O(n^2 d) above.
+    O(n log n) up to 12 dimensions (a k-d tree), O(n^2 d) above; 16 bytes for each point and
+    neighbor.
 
     The law is that of the nearest ``max(15, 3 * perplexity)`` other places, or of all if there are
     fewer; its entropy is right to 1e-6. The law has no factor 2 in the exponent, so that `sigma`

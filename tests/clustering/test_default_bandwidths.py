@@ -20,6 +20,7 @@ def tight_beside_wide(seed=0):
     return centers[y] + rng.normal(size=(700, 2)) * np.array([1.2, 0.05, 0.05])[y, None], y
 
 
+@pytest.mark.filterwarnings("ignore::kdegraph.GraphWarning")
 def test_default_finds_tight_beside_wide_clusters():
     X, y = tight_beside_wide()
     model = KDESpectralClustering(3, random_state=0).fit(X)

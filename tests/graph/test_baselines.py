@@ -227,7 +227,7 @@ def test_neighbors_survive_extreme_coordinates(d, offset, scale):
 
 def test_a_tight_cluster_far_away_keeps_its_neighbors_in_high_dimension():
     rng = np.random.default_rng(0)
-    near, far = rng.standard_normal((60, 12)), rng.standard_normal((20, 12)) + 1e7
+    near, far = rng.standard_normal((60, 20)), rng.standard_normal((20, 20)) + 1e7
     graph = knn_graph(np.concatenate([near, far]), 3)
     distance = squareform(pdist(np.concatenate([near, far])))
     np.fill_diagonal(distance, np.inf)

@@ -44,7 +44,7 @@ def entropic_sigma(distances, perplexity):
 @pytest.mark.nojit
 @pytest.mark.parametrize(
     ("n", "d", "perplexity"),
-    [(90, 1, 5), (90, 2, 5), (90, 2, 1.3), (90, 5, 8.5), (60, 12, 5), (40, 200, 15), (30, 2, 28.8)],
+    [(90, 1, 5), (90, 2, 5), (90, 2, 1.3), (90, 5, 8.5), (60, 20, 5), (40, 200, 15), (30, 2, 28.8)],
 )
 def test_the_law_of_neighbors_has_the_perplexity(n, d, perplexity):
     X = np.random.default_rng(n + d).standard_normal((n, d))
@@ -87,7 +87,7 @@ def test_the_default_for_few_points_is_a_third_of_the_others(n):
 
 
 @pytest.mark.nojit
-@pytest.mark.parametrize("d", [1, 2, 12])
+@pytest.mark.parametrize("d", [1, 2, 20])
 @pytest.mark.parametrize("m", [1, 7])
 def test_the_rule_of_neighbors_is_a_distance(d, m):
     X = np.random.default_rng(d).standard_normal((60, d))
@@ -104,7 +104,7 @@ def test_more_neighbors_than_points_are_all_of_them():
 
 @pytest.mark.nojit
 @pytest.mark.parametrize("rule", ["perplexity", "neighbor"])
-@pytest.mark.parametrize("d", [2, 12])
+@pytest.mark.parametrize("d", [2, 20])
 def test_duplicates_count_as_one_point(rule, d):
     rng = np.random.default_rng(0)
     places = rng.standard_normal((40, d))
@@ -162,7 +162,7 @@ def test_rounding_makes_no_difference_to_a_grid():
 @pytest.mark.nojit
 @pytest.mark.parametrize("rule", ["perplexity", "neighbor"])
 @pytest.mark.parametrize("exponent", [-990, -40, 3, 1000])
-@pytest.mark.parametrize("d", [2, 12])
+@pytest.mark.parametrize("d", [2, 20])
 def test_bandwidths_scale_exactly_with_powers_of_two(rule, exponent, d):
     X = np.random.default_rng(0).standard_normal((60, d))
     scaled = local_bandwidths(np.ldexp(X, exponent), rule=rule)

@@ -88,6 +88,7 @@ def actions(scale):
             X[:scale], sampler="recursive", seed=0
         ),
         "estimate_sigma": lambda: kdegraph.estimate_sigma(many, seed=0),
+        "local_bandwidths": lambda: kdegraph.local_bandwidths(many),
         "full_graph": lambda: kdegraph.full_graph(wide[: 2 * scale], sigma=1.0),
         "full_graph, sparse": lambda: kdegraph.full_graph(X, sigma=1e-4),
         "knn_graph": lambda: kdegraph.knn_graph(many, 10),

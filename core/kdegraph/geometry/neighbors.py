@@ -82,12 +82,13 @@ def nearest(X, queries, k, progress=None):
         Which ones of equally far points are among the nearest is arbitrary.
     """
     costs = NEIGHBOR_COSTS
-    if X.shape[1] > costs.max_tree_dimension:
-        find = _by_products
-    elif len(queries) >= costs.least_share_of_queries * len(X) and k <= costs.max_list:
+    many = len(queries) >= costs.least_share_of_queries * len(X) and k <= costs.max_list
+    if many and X.shape[1] <= costs.max_tree_dimension:
         find = _of_all_points
-    else:
+    elif X.shape[1] <= costs.max_query_dimension:
         find = _on_unbalanced_tree
+    else:
+        find = _by_products
     exponent = unit_scale(X)
     found = find(np.ldexp(X, -exponent) if exponent else X, queries, k, progress)
     return _rescaled(*found, exponent)
