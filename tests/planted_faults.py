@@ -191,6 +191,48 @@ FAULTS = (
         "self._pending = self._pending or (self._generation, request)",
         "explorer/test_jobs.py",
     ),
+    Fault(
+        "rows of distances are filled with points that they have already",
+        "core/kdegraph/neighbor_distances.py",
+        "near[new & (np.cumsum(new, axis=1) <= missing[:, None])]",
+        "near[np.cumsum(np.ones_like(new), axis=1) <= missing[:, None]]",
+        "clustering/test_transformer.py",
+    ),
+    Fault(
+        "rows of distances are not sorted",
+        "core/kdegraph/neighbor_distances.py",
+        "rows = sort_graph_by_row_values(rows, warn_when_not_sorted=False)",
+        "",
+        "clustering/test_transformer.py",
+    ),
+    Fault(
+        "the density of a new point leaves the point itself out",
+        "core/kdegraph/transformer.py",
+        "densities[n] = row.sum()",
+        "densities[n] = row[:n].sum()",
+        "clustering/test_transformer.py",
+    ),
+    Fault(
+        "files of graphs forget alpha",
+        "core/kdegraph/graph_files.py",
+        '    "alpha",\n',
+        "",
+        "graph/test_graph_files.py",
+    ),
+    Fault(
+        "constant columns count as narrow ones",
+        "core/kdegraph/diagnosis.py",
+        "[np.count_nonzero(spreads == 0) :]",
+        "[0:]",
+        "graph/test_diagnosis.py",
+    ),
+    Fault(
+        "isolated points count as parts",
+        "core/kdegraph/diagnosis.py",
+        "parts = np.sort(sizes[sizes > 1])[::-1]",
+        "parts = np.sort(sizes)[::-1]",
+        "graph/test_diagnosis.py",
+    ),
 )
 
 
