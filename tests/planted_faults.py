@@ -205,6 +205,48 @@ FAULTS = (
         "if not self.settling and key == self.state.source:",
         "explorer/test_sources.py",
     ),
+    Fault(
+        "rows of distances are filled with points that they have already",
+        "core/kdegraph/neighbor_distances.py",
+        "near[new & (np.cumsum(new, axis=1) <= missing[:, None])]",
+        "near[np.cumsum(np.ones_like(new), axis=1) <= missing[:, None]]",
+        "clustering/test_transformer.py",
+    ),
+    Fault(
+        "rows of distances are not sorted",
+        "core/kdegraph/neighbor_distances.py",
+        "rows = sort_graph_by_row_values(rows, warn_when_not_sorted=False)",
+        "",
+        "clustering/test_transformer.py",
+    ),
+    Fault(
+        "the density of a new point leaves the point itself out",
+        "core/kdegraph/transformer.py",
+        "densities[n] = row.sum()",
+        "densities[n] = row[:n].sum()",
+        "clustering/test_transformer.py",
+    ),
+    Fault(
+        "files of graphs forget alpha",
+        "core/kdegraph/graph_files.py",
+        '    "alpha",\n',
+        "",
+        "graph/test_graph_files.py",
+    ),
+    Fault(
+        "constant columns count as narrow ones",
+        "core/kdegraph/diagnosis.py",
+        "[np.count_nonzero(spreads == 0) :]",
+        "[0:]",
+        "graph/test_diagnosis.py",
+    ),
+    Fault(
+        "isolated points count as parts",
+        "core/kdegraph/diagnosis.py",
+        "parts = np.sort(sizes[sizes > 1])[::-1]",
+        "parts = np.sort(sizes)[::-1]",
+        "graph/test_diagnosis.py",
+    ),
 )
 
 
@@ -262,4 +304,40 @@ def main(only, listed):
 
 
 if __name__ == "__main__":
-    main()
+    main(
+        Fault(
+            "a node whose kernel values differ much counts as far",
+            "core/kdegraph/sampling/near.py",
+            "if half <= limit and apart:",
+            "if half <= 100 * limit and apart:",
+            "graph/test_local.py",
+        ),
+        Fault(
+            "far points are accepted without looking at their kernel values",
+            "core/kdegraph/sampling/near.py",
+            "accepted = t < UNDERFLOW and v - k < exp_neg(max(t - far.nearest[low], 0.0))",
+            "accepted = t < UNDERFLOW",
+            "sampling/test_laws.py",
+        ),
+        Fault(
+            "weights of edges forget the bandwidth of the row",
+            "core/kdegraph/geometry/local_scale.py",
+            "out[p] = own_factor[p] * factor[j] * out[p] + (own_shift[p] + shift[j])",
+            "out[p] = factor[j] * out[p] + (own_shift[p] + shift[j])",
+            "graph/test_local.py",
+        ),
+        Fault(
+            "densities are divided out of one end only",
+            "core/kdegraph/geometry/local_scale.py",
+            "out[j] = own_factor * factor[j] * out[j] + (own_shift + shift[j])",
+            "out[j] = own_factor * factor[j] * out[j] + shift[j]",
+            "graph/test_local.py",
+        ),
+        Fault(
+            "eigenvectors beyond the clusters do not fade",
+            "core/kdegraph/clustering/embedding.py",
+            "    return factors**2\n",
+            "    return factors**0\n",
+            "clustering/test_default_bandwidths.py",
+        ),
+    )

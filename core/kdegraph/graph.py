@@ -75,7 +75,7 @@ class SimilarityGraph:
         The paper's L.
     seed : int
         With the other parameters it reproduces `neighbors` bit for bit.
-    sampler : {"recursive", "rejection", "rows"}
+    sampler : {"near", "recursive", "rejection", "rows"}
         The one that ran.
     draws : {"stratified", "independent"}
         How the L neighbors of a vertex were drawn ("rejection" and "rows" draw independently).
@@ -241,7 +241,7 @@ def similarity_graph(
     n_rounds : int or "auto"
         The paper's L, at least 1; "auto" is `suggest_n_rounds`: 10 to 100, for eigenvalues within
         about 10% of the full graph's, and 30 for local bandwidths.
-    sampler : {"auto", "recursive", "rejection", "rows"}
+    sampler : {"auto", "near", "recursive", "rejection", "rows"}
         "recursive" is Algorithm 1 through `kde`. The other two draw from the exact law:
         "rejection" by proposals from a tree, "rows" from full rows of the kernel matrix in O(n^2
         d). "auto" takes "recursive" if a `kde` is given, otherwise the exact sampler that is

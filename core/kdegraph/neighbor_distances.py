@@ -3,14 +3,12 @@
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
+from sklearn.neighbors import NearestNeighbors, sort_graph_by_row_values
 
 from kdegraph.geometry.neighbors import unit_scale
 
 # Coordinates: the differences of one block of pairs of points are held in memory, 8 bytes each.
-BLOCK_COORDINATES = 2**23
-# Why a row has an entry: what comes first is kept first.
-ITSELF, JOINED, NEAR = range(3)
+BLOCK_COORDINATES = 2**18
 
 
 def distance_rows(
@@ -41,32 +39,53 @@ def distance_rows(
         Euclidean distances, ascending along each row. A query that is one of the points has itself
         as its first neighbor, at the distance zero, which is stored.
     """
-    m, n = edges.shape
-    known = np.flatnonzero(vertices >= 0)
-    rows = np.concatenate([known, np.repeat(np.arange(m), np.diff(edges.indptr))])
-    columns = np.concatenate([vertices[known], edges.indices])
-    reasons = np.repeat([ITSELF, JOINED], [known.size, edges.nnz])
-    if n_neighbors is not None:
-        short = np.flatnonzero(np.bincount(rows, minlength=m) <= n_neighbors)
-        if short.size:
-            near = _nearest(points, queries[short], n_neighbors + 1)
-            more, others = np.repeat(short, n_neighbors + 1), near.ravel()
-            new = ~np.isin(more * n + others, rows * n + columns)
-            rows, columns = np.append(rows, more[new]), np.append(columns, others[new])
-            reasons = np.append(reasons, np.full(np.count_nonzero(new), NEAR))
-    distances = _pair_distances(queries, rows, points, columns)
-    order = np.lexsort([distances, reasons, rows])
-    if n_neighbors is not None:
-        starts = np.searchsorted(rows[order], np.arange(m))
-        rank = np.arange(order.size) - starts[rows[order]]
-        order = order[rank <= n_neighbors]
-    order = order[np.lexsort([distances[order], reasons[order] != ITSELF, rows[order]])]
-    indptr = np.searchsorted(rows[order], np.arange(m + 1))
-    return scipy.sparse.csr_matrix((distances[order], columns[order], indptr), shape=(m, n))
+    known = vertices >= 0
+    columns = np.insert(edges.indices, edges.indptr[:-1][known], vertices[known])
+    indptr = edges.indptr + np.append(0, np.cumsum(known))
+    rows = _sorted_rows(columns, indptr, points, queries)
+    if n_neighbors is None:
+        return rows
+    table = _nearest_joined(rows, n_neighbors + 1)
+    short = np.flatnonzero(table[:, -1] < 0)
+    if short.size:
+        table[short] = _filled(table[short], points, queries[short])
+    return _sorted_rows(table.ravel(), np.arange(len(table) + 1) * table.shape[1], points, queries)
+
+
+def _sorted_rows(columns, indptr, points, queries):
+    """The matrix of distances from each query to the points in its row, ascending; of points at the
+    same distance the first one stays first.
+    """
+    pairs = np.repeat(np.arange(len(queries)), np.diff(indptr))
+    distances = _pair_distances(queries, pairs, points, columns)
+    # Without empty rows: scikit-learn may take a matrix that begins with one for sorted.
+    filled, n = np.unique(indptr), len(points)
+    rows = scipy.sparse.csr_matrix((distances, columns, filled), shape=(len(filled) - 1, n))
+    rows = sort_graph_by_row_values(rows, warn_when_not_sorted=False)
+    return scipy.sparse.csr_matrix((rows.data, rows.indices, indptr), shape=(len(queries), n))
+
+
+def _nearest_joined(rows, length):
+    """The first entries of all rows as a table, (m, length); -1 where a row has fewer."""
+    counts = np.diff(rows.indptr)
+    position = np.arange(rows.nnz) - np.repeat(rows.indptr[:-1], counts)
+    table = np.full((len(counts), length), -1)
+    table[np.arange(length) < counts[:, None]] = rows.indices[position < length]
+    return table
+
+
+def _filled(table, points, queries):
+    """The table with the points nearest to each query, of those not yet in its row, for each -1."""
+    near = _nearest(points, queries, table.shape[1])
+    first = np.arange(len(table))[:, None] * len(points)  # numbers the pairs of a row and a point
+    new = ~np.isin(first + near, (first + table)[table >= 0])
+    missing = np.count_nonzero(table < 0, axis=1)
+    table[table < 0] = near[new & (np.cumsum(new, axis=1) <= missing[:, None])]
+    return table
 
 
 def _nearest(points, queries, k):
-    """The k nearest points to each query, (m, k)."""
+    """The k nearest points to each query, (m, k), ascending."""
     exponent = _common_scale(points, queries)
     index = NearestNeighbors(n_neighbors=k).fit(np.ldexp(points, -exponent))
     return index.kneighbors(np.ldexp(queries, -exponent), return_distance=False)

@@ -67,7 +67,8 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     An estimator that looks for k neighbors needs an `n_neighbors` of at least k: `Isomap` and
     `KNeighborsClassifier` their own `n_neighbors`, `TSNE` three times its perplexity and 1. Those
-    that look at all neighbors, such as `DBSCAN`, need none.
+    that look at all neighbors, such as `DBSCAN`, need none. scanpy takes `n_neighbors` from here,
+    in place of its own, and needs it.
 
     Examples
     --------
