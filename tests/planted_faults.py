@@ -247,6 +247,41 @@ FAULTS = (
         "parts = np.sort(sizes)[::-1]",
         "graph/test_diagnosis.py",
     ),
+    Fault(
+        "a node whose kernel values differ much counts as far",
+        "core/kdegraph/sampling/near.py",
+        "if half <= limit and apart:",
+        "if half <= 100 * limit and apart:",
+        "graph/test_local.py",
+    ),
+    Fault(
+        "far points are accepted without looking at their kernel values",
+        "core/kdegraph/sampling/near.py",
+        "accepted = t < UNDERFLOW and v - k < exp_neg(max(t - far.nearest[low], 0.0))",
+        "accepted = t < UNDERFLOW",
+        "sampling/test_laws.py",
+    ),
+    Fault(
+        "weights of edges forget the bandwidth of the row",
+        "core/kdegraph/geometry/local_scale.py",
+        "out[p] = own_factor[p] * factor[j] * out[p] + (own_shift[p] + shift[j])",
+        "out[p] = factor[j] * out[p] + (own_shift[p] + shift[j])",
+        "graph/test_local.py",
+    ),
+    Fault(
+        "densities are divided out of one end only",
+        "core/kdegraph/geometry/local_scale.py",
+        "out[j] = own_factor * factor[j] * out[j] + (own_shift + shift[j])",
+        "out[j] = own_factor * factor[j] * out[j] + shift[j]",
+        "graph/test_local.py",
+    ),
+    Fault(
+        "eigenvectors beyond the clusters do not fade",
+        "core/kdegraph/clustering/embedding.py",
+        "    return factors**2\n",
+        "    return factors**0\n",
+        "clustering/test_default_bandwidths.py",
+    ),
 )
 
 
@@ -304,40 +339,4 @@ def main(only, listed):
 
 
 if __name__ == "__main__":
-    main(
-        Fault(
-            "a node whose kernel values differ much counts as far",
-            "core/kdegraph/sampling/near.py",
-            "if half <= limit and apart:",
-            "if half <= 100 * limit and apart:",
-            "graph/test_local.py",
-        ),
-        Fault(
-            "far points are accepted without looking at their kernel values",
-            "core/kdegraph/sampling/near.py",
-            "accepted = t < UNDERFLOW and v - k < exp_neg(max(t - far.nearest[low], 0.0))",
-            "accepted = t < UNDERFLOW",
-            "sampling/test_laws.py",
-        ),
-        Fault(
-            "weights of edges forget the bandwidth of the row",
-            "core/kdegraph/geometry/local_scale.py",
-            "out[p] = own_factor[p] * factor[j] * out[p] + (own_shift[p] + shift[j])",
-            "out[p] = factor[j] * out[p] + (own_shift[p] + shift[j])",
-            "graph/test_local.py",
-        ),
-        Fault(
-            "densities are divided out of one end only",
-            "core/kdegraph/geometry/local_scale.py",
-            "out[j] = own_factor * factor[j] * out[j] + (own_shift + shift[j])",
-            "out[j] = own_factor * factor[j] * out[j] + shift[j]",
-            "graph/test_local.py",
-        ),
-        Fault(
-            "eigenvectors beyond the clusters do not fade",
-            "core/kdegraph/clustering/embedding.py",
-            "    return factors**2\n",
-            "    return factors**0\n",
-            "clustering/test_default_bandwidths.py",
-        ),
-    )
+    main()

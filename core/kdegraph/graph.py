@@ -78,7 +78,7 @@ class SimilarityGraph:
     sampler : {"near", "recursive", "rejection", "rows"}
         The one that ran.
     draws : {"stratified", "independent"}
-        How the L neighbors of a vertex were drawn ("rejection" and "rows" draw independently).
+        How the L neighbors of a vertex were drawn (all but "recursive" draw independently).
     weighting : {"inclusion", "paper"}
     eps : float
         Relative error of the kernel sums.
@@ -242,10 +242,11 @@ def similarity_graph(
         The paper's L, at least 1; "auto" is `suggest_n_rounds`: 10 to 100, for eigenvalues within
         about 10% of the full graph's, and 30 for local bandwidths.
     sampler : {"auto", "near", "recursive", "rejection", "rows"}
-        "recursive" is Algorithm 1 through `kde`. The other two draw from the exact law:
-        "rejection" by proposals from a tree, "rows" from full rows of the kernel matrix in O(n^2
-        d). "auto" takes "recursive" if a `kde` is given, otherwise the exact sampler that is
-        estimated to be faster.
+        "recursive" is Algorithm 1 through `kde`. The others draw from the exact law: "rejection" by
+        proposals from a tree, "near" from near sources one by one and far ones by rejection, for
+        narrow kernels, and "rows" from full rows of the kernel matrix in O(n^2 d). Local bandwidths
+        and an `alpha` above 0 have "near" and "rows" only. "auto" takes "recursive" if a `kde` is
+        given, otherwise the exact sampler that is estimated to be fastest.
     draws : {"stratified", "independent"}
         For the recursive sampler: one uniform per vertex shifted by multiples of 1/L (less
         variance, exactly unbiased with ``min(L p, 1)``), or L independent ones.
