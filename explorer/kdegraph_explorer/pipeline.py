@@ -333,12 +333,13 @@ class Pipeline:
         )
 
     def _n_clusters(self, method, request, reference, spectrum, adjacency):
-        """The number of clusters that was asked for, or that of the eigengap of the KDE graph, so
-        that the methods can be compared.
+        """The number of clusters that was asked for, or that of the eigengap: of a KDE graph its
+        own, of the others that of the KDE graph with the chosen bandwidth, so that they can be
+        compared.
         """
         if request.n_clusters != "auto":
             return request.n_clusters
-        if method != "kde":
+        if method not in ("kde", "other"):
             return reference.n_clusters
         return suggest_n_clusters(spectrum.eigenvalues) if adjacency.nnz else 1
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-COMPONENTS = ("PC 1", "PC 2")
+COMPONENTS = ("Principal component 1", "Principal component 2")
 
 
 def axes(dataset):

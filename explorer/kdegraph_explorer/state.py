@@ -41,7 +41,7 @@ class State(param.Parameterized):
     )
     bandwidth = param.Selector(
         default="one",
-        objects={"One for all": "one", "Each point its own": "local"},
+        objects={"One for all": "one", "Each its own": "local"},
         label="Bandwidth",
         doc="Whether one kernel width σ serves all points, or each point has its own: narrow "
         "where points are dense, wide where they are sparse.",
@@ -98,12 +98,14 @@ class State(param.Parameterized):
     horizontal = param.Selector(
         objects=[""],
         label="Horizontal axis",
-        doc="Column, or principal component, along which the points lie.",
+        doc="Column, or principal component (a direction of largest spread), along which the "
+        "points lie.",
     )
     vertical = param.Selector(
         objects=[""],
         label="Vertical axis",
-        doc="Column, or principal component, along which the points lie.",
+        doc="Column, or principal component (a direction of largest spread), along which the "
+        "points lie.",
     )
     show_edges = param.Boolean(
         default=True,

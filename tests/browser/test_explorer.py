@@ -75,6 +75,34 @@ def test_sigma_changes_edges_spectrum_and_clusters(explorer):
     assert page.eigenvalues("k-NN graph") == spectrum_knn
 
 
+def test_each_point_its_own_bandwidth(explorer):
+    page = explorer("?source=contrast")
+    sigma = page.page.get_by_role("slider", name="Kernel width σ")
+    perplexity = page.page.get_by_role("slider", name="Perplexity")
+    assert float(page.scores()["Adjusted Rand index"][0]) < 0.9
+    assert sigma.is_visible()
+    assert not perplexity.is_visible()
+    page.change(lambda: page.page.get_by_role("button", name="Each its own").click())
+    assert page.scores()["Adjusted Rand index"][0] == "1.000"
+    assert perplexity.is_visible()
+    assert not sigma.is_visible()
+    edges = page.scores()["Edges"]
+    page.change(lambda: page.set_slider("Perplexity", 5))
+    assert int(page.scores()["Edges"][0].replace(",", "")) > int(edges[0].replace(",", ""))
+    assert page.scores()["Edges"][1] == edges[1]
+    page.page.wait_for_function(
+        "() => ['bandwidth=local', 'perplexity=10'].every(part => location.search.includes(part))"
+    )
+    page.open_view("One point")
+    width = page.column("One point: neighbors", "diameter")[0]
+    for _ in range(2):  # the first point, which is shown without a selection, and the next one
+        page.page.keyboard.press("]")
+    page.until(
+        lambda: page.column("One point: neighbors", "diameter")[0] != width,
+        "the width of another point is drawn",
+    )
+
+
 def test_rounds_change_the_edges_and_clusters_do_not(explorer):
     page = explorer()
     few = page.scores()["Edges"]

@@ -189,6 +189,15 @@ def test_comparison_has_the_other_kind_of_bandwidth(explore):
     assert state.outcome("other").graph.sigma == 0.2
 
 
+def test_each_kind_of_bandwidth_is_compared_with_its_own_number_of_clusters():
+    request = Request(tight_beside_wide(2000, 12, seed=0), n_rounds=20, extra_methods=("other",))
+    outcomes = Pipeline().run(request, lambda stage, fraction: None, lambda part: None).outcomes
+    assert [outcomes[method].n_clusters for method in ("kde", "other", "knn")] == [4, 5, 4]
+    scores = {method: found.scores["Adjusted Rand index"] for method, found in outcomes.items()}
+    assert scores["kde"] < 0.8
+    assert scores["other"] > 0.99
+
+
 def sentence(compare, title):
     (found,) = compare.__panel__().select(lambda part: getattr(part, "title", None) == title)
     return found.sentence
@@ -259,8 +268,9 @@ def test_kernel_is_painted_with_the_bandwidth_of_the_point(explore):
 
 def test_width_is_drawn_in_projections_that_keep_its_unit(explore):
     explorer = explore(np.random.default_rng(0).normal(size=(50, 4)), sigma=1.5)
-    _, circle = look_at(explorer, 3)
+    one, circle = look_at(explorer, 3)
     assert circle["diameter"] == [3.0]
+    assert "points may look nearer than they are" in text(one, "kg-neighbors")
     state = explorer.session.state
     state.vertical = state.param.vertical.objects[-1]  # a column beside a principal component
     settle(explorer)
@@ -295,4 +305,4 @@ def test_source_of_tight_beside_wide_is_offered(sessions):
     assert np.bincount(y).tolist() == [40] * 5
     radii = [np.linalg.norm(X[y == c] - X[y == c].mean(axis=0), axis=1).max() for c in (0, 2)]
     assert radii[1] / radii[0] == pytest.approx(7, rel=0.15)
-    assert "Each point its own" in session.state.shown.description
+    assert "Each its own" in session.state.shown.description

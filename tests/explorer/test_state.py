@@ -182,8 +182,8 @@ def test_other_data_replace_the_results(open_session):
     assert len(session.state.outcome("knn").labels) == session.state.dataset.n_points
     assert len(session.state.selection) == 0
     assert session.state.param.horizontal.objects == [
-        "PC 1",
-        "PC 2",
+        "Principal component 1",
+        "Principal component 2",
         "red",
         "green",
         "blue",

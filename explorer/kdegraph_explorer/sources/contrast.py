@@ -18,9 +18,8 @@ TURNS = (0.5, 1.15)  # of the spiral, counted from the horizontal axis
 SPIRAL_RADIUS, SPIRAL_GROWTH = 2.0, 0.3  # at angle 0, and per radian
 SPIRAL_THICKNESS = 0.15
 DESCRIPTION = (
-    "Two tight discs side by side, two wide ones and a spiral around them: the gap between the "
-    "tight discs is smaller than the distances within the wide ones, so that no bandwidth for "
-    "all separates the first without tearing the others apart; choose “Each point its own”."
+    "Two tight discs side by side, two wide ones, a spiral around them: no bandwidth for all "
+    "separates the tight ones without tearing the wide ones apart; choose “Each its own”."
 )
 
 

@@ -21,7 +21,7 @@ def heading(text):
     return Text(
         Markup("<h2>{}</h2>").format(text),
         stylesheets=[style_sheet("heading")],
-        margin=(8, 8, 0, 8),
+        margin=(4, 8, 0, 8),
         sizing_mode="stretch_width",
     )
 
@@ -48,6 +48,21 @@ def automatic(state, name):
         width=90,
         margin=(8, 0, 0, 0),
         stylesheets=[style_sheet("compact")],
+    )
+
+
+def toggle(state, name, *style_sheets, **options):
+    """A button for each value of a parameter, side by side."""
+    parameter = state.param[name]
+    return pmui.RadioButtonGroup.from_param(
+        parameter,
+        label=parameter.label,
+        description=parameter.doc,
+        size="small",
+        margin=(2, 8),
+        sx=SMALL_TOGGLE,
+        stylesheets=[style_sheet(sheet) for sheet in ("compact", *style_sheets)],
+        **options,
     )
 
 
@@ -134,7 +149,10 @@ class ParameterControls(Viewer):
         )
         self.widgets = {
             **self._sliders,
-            **{name: control(state, name) for name in ("bandwidth", "perplexity", "n_neighbors")},
+            **{name: control(state, name) for name in ("perplexity", "n_neighbors")},
+            "bandwidth": toggle(
+                state, "bandwidth", "beside-its-label", sizing_mode="stretch_width"
+            ),
         }
         at_once(self._sliders["sigma"]).param.watch(
             lambda event: self._choose("sigma", 10.0**event.new), "value"
@@ -258,7 +276,7 @@ class DisplayControls(Viewer):
         super().__init__(**params)
         self.state = session.state
         self._choices = {name: self._axis(name) for name in ("horizontal", "vertical")}
-        self._axes = pn.Row(*self._choices.values(), sizing_mode="stretch_width", margin=0)
+        self._axes = pn.Column(*self._choices.values(), sizing_mode="stretch_width", margin=0)
         self._overlay = pn.Column(
             control(self.state, "segments"),
             control(self.state, "overlay"),
@@ -270,7 +288,7 @@ class DisplayControls(Viewer):
         self._body = pn.Column(
             heading("Display"),
             self._overlay,  # first, as photographs open with it
-            row(control(self.state, "show_edges"), self._drag()),
+            row(control(self.state, "show_edges"), toggle(self.state, "drag")),
             self._which,
             self._axes,
             sizing_mode="stretch_width",
@@ -283,18 +301,6 @@ class DisplayControls(Viewer):
 
     def __panel__(self):
         return self._body
-
-    def _drag(self):
-        parameter = self.state.param.drag
-        common = {
-            "label": parameter.label,
-            "description": parameter.doc,
-            "size": "small",
-            "margin": (2, 8),
-        }
-        return pmui.RadioButtonGroup.from_param(
-            parameter, **common, sx=SMALL_TOGGLE, stylesheets=[style_sheet("compact")]
-        )
 
     def _axis(self, name):
         parameter = self.state.param[name]

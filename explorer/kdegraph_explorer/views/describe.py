@@ -227,6 +227,8 @@ def neighbors(graph, found, full):
         f"{graph.n_rounds} draws found {len(found.sampled)} points, "
         f"{len(both)} of them among the {len(found.nearest)} nearest."
     )
+    if graph.points.shape[1] > 2:
+        summary += " In this projection, points may look nearer than they are."
     if not full:
         return Description(summary)
     points = dict.fromkeys([*found.sampled.tolist(), *found.nearest.tolist()])

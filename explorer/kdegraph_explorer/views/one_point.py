@@ -10,7 +10,7 @@ from kdegraph import Kernel
 from kdegraph.explain import halvings, sample_of
 
 from ..algorithm.neighborhood import neighborhood
-from ..drawing.figures import TEXT, extent_of
+from ..drawing.figures import FONT, TEXT, extent_of
 from ..drawing.palette import BETWEEN, MARK, METHOD, rgb
 from ..drawing.recursion import RecursionPlot
 from ..projection import perpendicular
@@ -23,6 +23,7 @@ from .widgets import DENSE, button
 
 FIELD_SIZE = 96  # pixels along each side of the image of the kernel, which is smooth
 WINDOW_REACH = 2.6  # sigma around the point that the window shows at least
+WIDTH_REACH = 1.2  # the same where the kernel cannot be painted: the circle with its label
 ALL_STEPS = 1000  # more than there are halvings of any data
 BUTTONS = (  # label, sentence, and how many halvings further
     ("Back", "Undo the last halving.", -1),
@@ -168,7 +169,7 @@ class OnePointView(View):
             reach = WINDOW_REACH * found.sigma
             self._neighbors.paint_kernel(graph.kernel, found.sigma, here, 1.3 * reach)
         else:
-            reach = found.sigma
+            reach = WIDTH_REACH * found.sigma
             self._neighbors.paint_no_kernel()
         if perpendicular(self.state.shown, *axes):
             around = np.vstack([around, here - reach, here + reach])
@@ -244,8 +245,9 @@ class NeighborLayers:
             text_color=MARK,
             text_align="center",
             text_baseline="bottom",
+            text_font={"value": FONT},
+            text_font_size=TEXT["text_font_size"],
             source=self._width,
-            **TEXT,
         )
         figure.ellipse(
             "x",

@@ -194,7 +194,7 @@ def method_choice():
         options={name: method for method, name in ALL_METHODS.items()},
         value=list(ALL_METHODS),
         size="small",
-        width=300,
+        width=390,
         margin=(8, 8),
         sx={
             "& .MuiToggleButton-root": {
