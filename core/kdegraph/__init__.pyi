@@ -3,7 +3,12 @@ from .bandwidth import estimate_sigma
 from .baselines import full_graph, knn_graph
 from .clustering.conductance import conductance
 from .clustering.partition import Clustering, spectral_clustering, vertices_in_clusters
-from .eigengap import suggest_n_clusters
+from .eigengap import (
+    NumberOfClusters,
+    estimate_n_clusters,
+    suggest_n_clusters,
+    suggest_n_segments,
+)
 from .estimators import KDESpectralClustering, SimilarityGraphTransformer
 from .geometry.kernels import Kernel
 from .graph import SimilarityGraph, similarity_graph
@@ -18,11 +23,13 @@ __all__ = [
     "Clustering",
     "KDESpectralClustering",
     "Kernel",
+    "NumberOfClusters",
     "SimilarityGraph",
     "SimilarityGraphTransformer",
     "Spectrum",
     "conductance",
     "datasets",
+    "estimate_n_clusters",
     "estimate_sigma",
     "full_graph",
     "gauss_transform",
@@ -34,6 +41,7 @@ __all__ = [
     "spectral_clustering",
     "spectrum",
     "suggest_n_clusters",
+    "suggest_n_segments",
     "vertices_in_clusters",
     "warm_up",
 ]
