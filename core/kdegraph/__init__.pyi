@@ -6,6 +6,13 @@ from .clustering.partition import Clustering, spectral_clustering, vertices_in_c
 from .diagnosis import GraphWarning, diagnose
 from .eigengap import suggest_n_clusters
 from .estimators import KDESpectralClustering
+from .eigengap import (
+    NumberOfClusters,
+    estimate_n_clusters,
+    suggest_n_clusters,
+    suggest_n_segments,
+)
+from .estimators import KDESpectralClustering, SimilarityGraphTransformer
 from .geometry.kernels import Kernel
 from .graph import SimilarityGraph, similarity_graph
 from .kde import gauss_transform, kernel_sum
@@ -22,12 +29,14 @@ __all__ = [
     "GraphWarning",
     "KDESpectralClustering",
     "Kernel",
+    "NumberOfClusters",
     "SimilarityGraph",
     "SimilarityGraphTransformer",
     "Spectrum",
     "conductance",
     "datasets",
     "diagnose",
+    "estimate_n_clusters",
     "estimate_sigma",
     "full_graph",
     "gauss_transform",
@@ -40,6 +49,7 @@ __all__ = [
     "spectral_clustering",
     "spectrum",
     "suggest_n_clusters",
+    "suggest_n_segments",
     "vertices_in_clusters",
     "warm_up",
 ]

@@ -1,5 +1,6 @@
 """The algorithms as scikit-learn estimators."""
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -9,12 +10,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kdegraph.clustering.bandwidth_choice import is_degenerate, is_pixel_grid, perplexities
+from kdegraph.clustering.counting import count_clusters
 from kdegraph.clustering.out_of_sample import assign
 from kdegraph.clustering.partition import spectral_clustering
 from kdegraph.diagnosis import warn_of
 from kdegraph.graph import GRAPH_PARAMETERS, similarity_graph
 from kdegraph.scaled_kernel import new_bandwidths
-from kdegraph.validation import check_count
+from kdegraph.validation import check_choice, check_count
 
 
 class KDESpectralClustering(ClusterMixin, BaseEstimator):
@@ -23,7 +25,10 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        "auto" reads it from the gap in the spectrum (`suggest_n_clusters`).
+        "auto" estimates it. Where `sigma` is None, this is `estimate_n_clusters` for the spectrum
+        of a graph made for that (perplexity 30, at most 20,000 of the points), and
+        `suggest_n_segments` for the pixels of a picture; otherwise `suggest_n_clusters` for the
+        graph itself.
     sigma : float, "auto", "local", (n,) array_like or None, default=None
         Bandwidth of the kernel, in the units of the data: one for all points ("auto" is
         `estimate_sigma`), or one for each ("local" is `local_bandwidths`). None takes local
@@ -65,6 +70,9 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         Bandwidth that was used, or that of every point.
     n_clusters_ : int
         Clusters found.
+    confidence_ : float
+        How clear the automatic number of clusters is, see `estimate_n_clusters`; NaN where it was
+        given, or read from the graph itself.
     n_features_in_ : int
 
     Notes
@@ -154,6 +162,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
             reason = f"(the number of points), here {len(points)}"
             check_count(self.n_clusters, "n_clusters", maximum=len(points), reason=reason)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self.confidence_ = math.nan
         found = self._fit_clusters(points, seed)
         warn_of(self.graph_, None if isinstance(self.n_clusters, str) else self.n_clusters)
         self.affinity_matrix_ = self.graph_.adjacency
@@ -167,16 +176,21 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
 
     def _fit_clusters(self, points, seed):
         """Fit the graph with the bandwidths asked for, and cluster it."""
-        if self.sigma is not None or is_pixel_grid(points):
-            sigma = "auto" if self.sigma is None else self.sigma
-            return self._cluster(points, sigma, self.perplexity, seed)
+        if self.sigma is not None:
+            return self._cluster(points, self.n_clusters, self.sigma, self.perplexity, seed)
+        k = self.n_clusters
+        if isinstance(k, str):
+            check_choice(k, "n_clusters", ("auto",))
+            k, self.confidence_ = count_clusters(points, seed)
+        if is_pixel_grid(points):
+            return self._cluster(points, k, "auto", self.perplexity, seed)
         for perplexity in perplexities(len(points), self.perplexity):
-            found = self._cluster(points, "local", perplexity, seed)
-            if not is_degenerate(found.labels, self.n_clusters):
+            found = self._cluster(points, k, "local", perplexity, seed)
+            if not is_degenerate(found.labels, k):
                 break
         return found
 
-    def _cluster(self, points, sigma, perplexity, seed):
+    def _cluster(self, points, n_clusters, sigma, perplexity, seed):
         """Set the graph of these bandwidths, and cluster it."""
         options = {name: getattr(self, name) for name in GRAPH_PARAMETERS}
         options |= {"sigma": sigma, "perplexity": perplexity}
@@ -184,7 +198,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         self.sigma_, self._perplexity = self.graph_.sigma, perplexity
         return spectral_clustering(
             self.graph_,
-            self.n_clusters,
+            n_clusters,
             seed=seed,
             embedding=self.embedding,
             assign_labels=self.assign_labels,

@@ -1,15 +1,10 @@
-"""Arguments of `spectrum` that are refused, each by its name; numbers of clusters suggested from
-eigenvalues.
-"""
+"""Arguments of `spectrum` that are refused, each by its name."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from graphs import complete, cycle, separated_blobs
-from kdegraph.eigengap import suggest_n_clusters
-from kdegraph.graph import similarity_graph
 from kdegraph.spectral.spectrum import Spectrum, spectrum
-from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
 # ---------------------------------------------------------------- bad input
@@ -142,63 +137,3 @@ def test_result_prints_briefly_and_is_equal_to_itself_only():
     assert found == found
     assert found != again
     assert len({found, again}) == 2
-
-
-# ---------------------------------------------------------------- number of clusters
-
-
-@pytest.mark.parametrize(
-    ("eigenvalues", "expected"),
-    [
-        ([0, 4e-8, 0.0024, 0.0024, 0.0097, 0.0097, 0.0217], 2),
-        ([0, 4e-8, 0.0024], 2),
-        ([0, 0, 0.0024, 0.0024, 0.0097], 2),
-        ([0, 1e-9, 1e-7, 1e-6, 1e-5, 0.3, 0.31, 0.35], 5),
-        ([0, 0, 0, 0, 0, 0.1], 5),
-        ([0] * 20, 20),
-        ([0] * 19 + [0.2], 19),
-        ([0.0], 1),
-        ([0, 0.5], 1),
-        ([0, 0], 2),
-        ([0, 0.02, 0.5, 0.5], 2),
-        ([0, *(j * j * 0.0024 for j in range(1, 8))], 1),  # a segment
-        ([0, 0.01, 0.01, 0.02, 0.04, 0.04, 0.05, 0.05], 1),  # a square
-        ([0, 0.9, 0.92, 0.95], 1),
-        ([0, 0, 0.3, 0.4, 0.5], 2),
-        (np.linspace(0, 1, 20), 1),
-        ((0, 1), 1),
-    ],
-)
-def test_suggested_number_of_clusters(eigenvalues, expected):
-    assert suggest_n_clusters(eigenvalues) == expected
-
-
-def test_suggestion_for_points():
-    X, _ = make_blobs(600, centers=5, cluster_std=0.3, random_state=4)
-    assert suggest_n_clusters(spectrum(similarity_graph(X, sigma=1.0, seed=0), 20).eigenvalues) == 5
-    null = np.random.default_rng(0).random((600, 2))
-    assert (
-        suggest_n_clusters(spectrum(similarity_graph(null, sigma=0.2, seed=0), 20).eigenvalues) == 1
-    )
-
-
-@pytest.mark.parametrize(
-    ("eigenvalues", "error", "message"),
-    [
-        (
-            [0, 0.3, 0.2],
-            ValueError,
-            r"ascending, but eigenvalues\[1\] = 0.3 > eigenvalues\[2\] = 0.2",
-        ),
-        ([], ValueError, "at least one"),
-        ([[0, 1]], ValueError, "shape"),
-        ([0, np.nan], ValueError, "lie in"),
-        ([0, 2.5], ValueError, "lie in"),
-        ([-0.5, 1], ValueError, "lie in"),
-        (["0", "1"], TypeError, "real numbers"),
-        (None, TypeError, "real numbers"),
-    ],
-)
-def test_bad_eigenvalues_are_refused(eigenvalues, error, message):
-    with pytest.raises(error, match=message):
-        suggest_n_clusters(eigenvalues)

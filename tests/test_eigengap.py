@@ -1,0 +1,218 @@
+"""Numbers of clusters from eigenvalues and eigenvectors, and the confidence in them."""
+
+import numpy as np
+import pytest
+import scipy.integrate
+import scipy.linalg
+from graphs import cycle, cycle_values
+from kdegraph.eigengap import (
+    ALIGNMENT_ROWS,
+    MIN_ALIGNMENT,
+    NULL_SCORE,
+    NumberOfClusters,
+    _alignment,
+    estimate_n_clusters,
+    suggest_n_clusters,
+    suggest_n_segments,
+)
+from kdegraph.graph import similarity_graph
+from kdegraph.spectral.spectrum import spectrum
+from sklearn.datasets import make_blobs
+
+
+def estimate(X, sigma, m=20, seed=0):
+    found = spectrum(similarity_graph(X, sigma=sigma, seed=seed), m, smallest_component="auto")
+    return estimate_n_clusters(found.eigenvalues, found.eigenvectors)
+
+
+def blocks(sizes, columns):
+    """Indicator vectors of blocks of vertices, and further orthonormal columns."""
+    indicators = np.repeat(np.eye(len(sizes)), sizes, axis=0)
+    rest = np.random.default_rng(0).normal(size=(sum(sizes), columns - len(sizes)))
+    return scipy.linalg.qr(np.column_stack([indicators, rest]), mode="economic")[0]
+
+
+@pytest.mark.parametrize(
+    ("eigenvalues", "expected"),
+    [
+        ([0, 4e-8, 0.0024, 0.0024, 0.0097, 0.0097, 0.0217], 2),
+        ([0, 4e-8, 0.0024], 2),
+        ([0, 0, 0.0024, 0.0024, 0.0097], 2),
+        ([0, 1e-9, 1e-7, 1e-6, 1e-5, 0.3, 0.31, 0.35], 5),
+        ([0, 0, 0, 0, 0, 0.1], 5),
+        ([0] * 20, 20),
+        ([0] * 19 + [0.2], 19),
+        ([0.0], 1),
+        ([0, 0.5], 1),
+        ([0, 0], 2),
+        ([0, 0.02, 0.5, 0.5], 2),
+        ([0, *(j * j * 0.0024 for j in range(1, 8))], 1),  # a segment
+        ([0, 0.01, 0.01, 0.02, 0.04, 0.04, 0.05, 0.05], 1),  # a square
+        ([0, 0.9, 0.92, 0.95], 1),
+        ([0, 0, 0.3, 0.4, 0.5], 2),
+        (np.linspace(0, 1, 20), 1),
+        ((0, 1), 1),
+    ],
+)
+def test_suggested_number_of_clusters(eigenvalues, expected):
+    assert suggest_n_clusters(eigenvalues) == expected
+
+
+def test_suggestion_for_points():
+    X, _ = make_blobs(600, centers=5, cluster_std=0.3, random_state=4)
+    assert suggest_n_clusters(spectrum(similarity_graph(X, sigma=1.0, seed=0), 20).eigenvalues) == 5
+    null = np.random.default_rng(0).random((600, 2))
+    assert (
+        suggest_n_clusters(spectrum(similarity_graph(null, sigma=0.2, seed=0), 20).eigenvalues) == 1
+    )
+
+
+def test_confidence_is_the_distance_to_the_second_best_score():
+    # The gap of 3 is log(1000), as zeros count as a thousandth of the largest value; the next best
+    # score is that of a single component, without or with the eigenvectors of two blocks.
+    values = [0.0, 1e-9, 1e-9, 0.5, 0.5, 0.5]
+    score = 3**0.1 * np.log(1000)
+    found = estimate_n_clusters(values)
+    assert isinstance(found, NumberOfClusters)
+    assert found.n_clusters == 3
+    assert found.confidence == pytest.approx(1 - 5 * np.exp(-score))
+    found = estimate_n_clusters(values, blocks([5, 6, 7], 6))
+    assert found.n_clusters == 3
+    assert found.confidence == pytest.approx(1 - np.exp(NULL_SCORE - score))
+
+
+def test_confidence_grows_with_the_distance_of_clusters():
+    found = []
+    for std in (0.3, 0.5, 0.7):
+        X, _ = make_blobs(900, centers=[[0, 0], [4, 0], [2, 3.4]], cluster_std=std, random_state=0)
+        found.append(estimate(X, sigma=0.5))
+    assert [answer.n_clusters for answer in found] == [3, 3, 3]
+    assert found[0].confidence > found[1].confidence > found[2].confidence > 0
+
+
+def test_no_confidence_if_all_eigenvalues_are_zero():
+    assert estimate_n_clusters([0.0] * 4) == (4, 0.0)
+    assert estimate_n_clusters([0.0] * 4, blocks([3, 3, 3, 3], 4)) == (4, 0.0)
+
+
+def test_eigenvectors_of_a_cycle_are_no_clusters():
+    # The eigenvalues 2, 3 and 4, 5 of a cycle are nearly 1 : 4, a gap that clusters may have.
+    n, m = 300, 12
+    found = spectrum(cycle(n), m)
+    np.testing.assert_allclose(found.eigenvalues, np.sort(cycle_values(n))[:m], atol=1e-6)
+    gap = np.log(found.eigenvalues[3] / found.eigenvalues[2])
+    assert 3**0.1 * gap > NULL_SCORE
+    assert estimate_n_clusters(found.eigenvalues, found.eigenvectors).n_clusters == 1
+
+
+def test_alignment_of_the_halves_of_a_segment():
+    # The first eigenvectors are 1 and sqrt(2) cos(pi x); by symmetry the axes are the diagonals.
+    def squared_cosine(x):
+        second = np.sqrt(2) * abs(np.cos(np.pi * x))
+        return (1 + second) ** 2 / (2 * (1 + second**2))
+
+    exact = scipy.integrate.quad(squared_cosine, 0, 1, points=[0.5])[0]
+    x = (np.arange(1000) + 0.5) / 1000
+    vectors = np.column_stack([np.ones(1000), np.sqrt(2) * np.cos(np.pi * x)])
+    assert _alignment(vectors) == pytest.approx(exact, abs=1e-3)
+    assert exact < MIN_ALIGNMENT
+
+
+def test_alignment_of_clusters_does_not_depend_on_the_basis():
+    vectors = blocks([40, 50, 60], 3)
+    rotation = scipy.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
+    assert _alignment(vectors @ rotation) == pytest.approx(1.0)
+
+
+def test_a_small_gap_is_taken_for_clusters_only_if_the_eigenvectors_align():
+    values = [0.0, 0.01, 0.011, 0.03, 0.031, 0.033]
+    vectors = blocks([40, 50, 60], 6)
+    assert suggest_n_clusters(values) == 1
+    assert suggest_n_clusters(values, eigenvectors=vectors) == 3
+    mixed = scipy.linalg.qr(np.random.default_rng(0).normal(size=(150, 6)), mode="economic")[0]
+    assert suggest_n_clusters(values, eigenvectors=mixed) == 1
+
+
+@pytest.mark.parametrize("shape", ["segment", "square", "ring", "normal"])
+def test_one_cluster_of_any_shape(shape):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        angle = rng.uniform(0, 2 * np.pi, 800)
+        X = {
+            "segment": rng.random((800, 2)) * [8, 0.5],
+            "square": rng.random((800, 2)) * 2,
+            "ring": np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(0, 0.05, (800, 2)),
+            "normal": rng.normal(size=(800, 3)),
+        }[shape]
+        assert estimate(X, sigma=0.3 if shape != "normal" else 0.8, seed=seed).n_clusters == 1
+
+
+def test_order_signs_and_vertices_left_out_do_not_matter():
+    X, _ = make_blobs(600, centers=5, cluster_std=0.3, random_state=4)
+    found = spectrum(similarity_graph(X, sigma=1.0, seed=0), 20)
+    expected = estimate_n_clusters(found.eigenvalues, found.eigenvectors)
+    assert expected.n_clusters == 5
+    rng = np.random.default_rng(0)
+    vectors = found.eigenvectors[rng.permutation(600)] * rng.choice([-1.0, 1.0], 20)
+    vectors = np.insert(vectors, [0, 300, 600], 0.0, axis=0)
+    again = estimate_n_clusters(found.eigenvalues, vectors)
+    assert again.n_clusters == expected.n_clusters
+    assert again.confidence == pytest.approx(expected.confidence)
+
+
+def test_small_cluster_among_more_vertices_than_are_looked_at():
+    sizes = [2 * ALIGNMENT_ROWS, ALIGNMENT_ROWS, 200]
+    values = [0.0, 1e-6, 1e-5, 0.4, 0.5]
+    assert estimate_n_clusters(values, blocks(sizes, 5)).n_clusters == 3
+
+
+@pytest.mark.parametrize(
+    ("eigenvalues", "error", "message"),
+    [
+        (
+            [0, 0.3, 0.2],
+            ValueError,
+            r"ascending, but eigenvalues\[1\] = 0.3 > eigenvalues\[2\] = 0.2",
+        ),
+        ([], ValueError, "at least one"),
+        ([[0, 1]], ValueError, "shape"),
+        ([0, np.nan], ValueError, "lie in"),
+        ([0, 2.5], ValueError, "lie in"),
+        ([-0.5, 1], ValueError, "lie in"),
+        (["0", "1"], TypeError, "real numbers"),
+        (None, TypeError, "real numbers"),
+    ],
+)
+def test_bad_eigenvalues_are_refused(eigenvalues, error, message):
+    with pytest.raises(error, match=message):
+        suggest_n_clusters(eigenvalues)
+
+
+@pytest.mark.parametrize(
+    ("eigenvectors", "error", "message"),
+    [
+        (np.ones((9, 2)), ValueError, r"shape \(n, 3\), one column .* got \(9, 2\)"),
+        (np.ones(3), ValueError, r"got \(3,\)"),
+        (np.ones((2, 3)), ValueError, "got 2 such rows and 3 columns"),
+        (np.zeros((9, 3)), ValueError, "got 0 such rows"),
+        (np.full((9, 3), np.nan), ValueError, "finite"),
+        (np.ones((9, 3), complex), TypeError, "real numbers"),
+    ],
+)
+def test_bad_eigenvectors_are_refused(eigenvectors, error, message):
+    with pytest.raises(error, match=message):
+        estimate_n_clusters([0.0, 0.1, 0.2], eigenvectors)
+
+
+# ---------------------------------------------------------------- photographs
+
+
+def test_segments_are_counted_below_a_fifth_of_the_31st_eigenvalue():
+    values = np.concatenate([np.zeros(3), [0.19, 0.21], np.ones(26), [1.5, 1.9]])
+    assert suggest_n_segments(values) == 4
+    assert suggest_n_segments(values[:31]) == 4
+    assert suggest_n_segments(np.zeros(31)) == 1
+    with pytest.raises(ValueError, match="at least 31, got 30"):
+        suggest_n_segments(values[:30])
+    with pytest.raises(ValueError, match="ascending"):
+        suggest_n_segments(values[::-1])
