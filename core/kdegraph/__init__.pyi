@@ -4,15 +4,13 @@ from .baselines import full_graph, knn_graph
 from .clustering.conductance import conductance
 from .clustering.partition import Clustering, spectral_clustering, vertices_in_clusters
 from .diagnosis import GraphWarning, diagnose
-from .eigengap import suggest_n_clusters
-from .estimators import KDESpectralClustering
 from .eigengap import (
     NumberOfClusters,
     estimate_n_clusters,
     suggest_n_clusters,
     suggest_n_segments,
 )
-from .estimators import KDESpectralClustering, SimilarityGraphTransformer
+from .estimators import KDESpectralClustering
 from .geometry.kernels import Kernel
 from .graph import SimilarityGraph, similarity_graph
 from .kde import gauss_transform, kernel_sum

@@ -1,4 +1,4 @@
-"""How many clusters points have, where users do not say: by the spectrum of a graph made for that."""
+"""How many clusters points have, where users do not say: by the spectrum of a graph of its own."""
 
 import numpy as np
 
