@@ -205,6 +205,20 @@ FAULTS = (
         "if not self.settling and key == self.state.source:",
         "explorer/test_sources.py",
     ),
+    Fault(
+        "bandwidths of another perplexity are taken for known",
+        "explorer/kdegraph_explorer/pipeline.py",
+        "widths_key = (request.dataset, bandwidth)",
+        "widths_key = (request.dataset, bandwidth.is_local)",
+        "explorer/test_local_bandwidths.py",
+    ),
+    Fault(
+        "the circle of the kernel width is half as wide",
+        "explorer/kdegraph_explorer/views/one_point.py",
+        '"diameter": [2 * sigma],',
+        '"diameter": [sigma],',
+        "explorer/test_local_bandwidths.py",
+    ),
 )
 
 
