@@ -42,7 +42,9 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         Neighbors that are sampled for every point: the paper's L.
     sampler, draws, kde, weighting, eps
         How they are sampled and weighted: see `similarity_graph`.
-    embedding : {"soft", "degree", "row", "plain"}, default="soft"
+    embedding : {"soft", "degree", "row", "plain"} or None, default=None
+        None is "soft", and "row" where the pixels of a picture get one bandwidth: that is as good
+        and takes half as many eigenvectors.
     assign_labels : {"kmeans", "cluster_qr"}, default="kmeans"
         See `spectral_clustering`.
     n_init : int, default=3
@@ -109,7 +111,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         kde: str = "auto",
         weighting: str = "inclusion",
         eps: float | None = None,
-        embedding: Literal["soft", "degree", "row", "plain"] = "soft",
+        embedding: Literal["soft", "degree", "row", "plain"] | None = None,
         assign_labels: Literal["kmeans", "cluster_qr"] = "kmeans",
         n_init: int = 3,
         smallest_component: int | Literal["auto"] = "auto",
@@ -183,15 +185,15 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
             check_choice(k, "n_clusters", ("auto",))
             k, self.confidence_ = count_clusters(points, seed)
         if is_pixel_grid(points):
-            return self._cluster(points, k, "auto", self.perplexity, seed)
+            return self._cluster(points, k, "auto", self.perplexity, seed, "row")
         for perplexity in perplexities(len(points), self.perplexity):
             found = self._cluster(points, k, "local", perplexity, seed)
             if not is_degenerate(found.labels, k):
                 break
         return found
 
-    def _cluster(self, points, n_clusters, sigma, perplexity, seed):
-        """Set the graph of these bandwidths, and cluster it."""
+    def _cluster(self, points, n_clusters, sigma, perplexity, seed, embedding="soft"):
+        """Set the graph of these bandwidths, and cluster it; `embedding` is the default."""
         options = {name: getattr(self, name) for name in GRAPH_PARAMETERS}
         options |= {"sigma": sigma, "perplexity": perplexity}
         self.graph_ = similarity_graph(points, **options, seed=seed)
@@ -200,7 +202,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
             self.graph_,
             n_clusters,
             seed=seed,
-            embedding=self.embedding,
+            embedding=embedding if self.embedding is None else self.embedding,
             assign_labels=self.assign_labels,
             n_init=self.n_init,
             smallest_component=self.smallest_component,

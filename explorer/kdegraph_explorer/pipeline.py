@@ -11,7 +11,6 @@ graph does not know of sigma and L.
 import time
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from kdegraph import (
@@ -54,8 +53,9 @@ MAX_ENTRIES = 1e9
 MIN_PRODUCTS = 80
 
 
-class Bandwidth(NamedTuple):
-    """How wide the kernel is: arguments of `kdegraph.similarity_graph`."""
+@dataclass(frozen=True)
+class Bandwidth:
+    """How wide the kernel is: `sigma` and `perplexity` of `kdegraph.similarity_graph`."""
 
     sigma: float | str
     perplexity: float | None = None
@@ -64,6 +64,11 @@ class Bandwidth(NamedTuple):
     def is_local(self):
         """Whether each point has a bandwidth of its own."""
         return self.sigma == "local"
+
+    @property
+    def arguments(self):
+        """The same by name, as `similarity_graph` takes them."""
+        return {"sigma": self.sigma, "perplexity": self.perplexity}
 
     @classmethod
     def of_each_point(cls, perplexity, n_points):
@@ -357,7 +362,7 @@ class Pipeline:
         def build():
             progress("tree", 0.0)
             known = self._known("widths", widths_key)
-            width = {"sigma": self._memory["widths"][1]} if known else bandwidth._asdict()
+            width = {"sigma": self._memory["widths"][1]} if known else bandwidth.arguments
             graph = similarity_graph(
                 request.dataset.X,
                 **width,

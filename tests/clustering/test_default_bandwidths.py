@@ -51,6 +51,7 @@ def test_pixels_have_one_bandwidth():
     assert is_pixel_grid(points)
     model = KDESpectralClustering(2, random_state=0).fit(points)
     assert isinstance(model.sigma_, float)
+    assert model.spectrum_.n_components == 2
     y = (np.arange(20) >= 10)[None, :].repeat(12, axis=0).ravel()
     assert adjusted_rand_score(y, model.labels_) == 1.0
 

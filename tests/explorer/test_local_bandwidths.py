@@ -19,7 +19,7 @@ from kdegraph import datasets
 from kdegraph_explorer import Explorer, address, pipeline, session_file
 from kdegraph_explorer.algorithm.convergence import convergence, estimated_eigenvalues
 from kdegraph_explorer.algorithm.trees import TreeKeeper
-from kdegraph_explorer.pipeline import Pipeline, Request
+from kdegraph_explorer.pipeline import Bandwidth, Pipeline, Request
 from kdegraph_explorer.snapshot import take
 from kdegraph_explorer.sources.contrast import tight_beside_wide
 from sklearn.metrics import adjusted_rand_score
@@ -220,8 +220,8 @@ def test_scaling_measures_the_bandwidths_that_are_chosen(explore):
     explorer = explore(MOONS.X, sigma="local", perplexity=6)
     scaling = view(explorer, "scaling")
     explorer.session.state.view = "scaling"
-    assert scaling.series().bandwidths["kde"] == ("local", 6)
-    assert scaling.series().bandwidths["other"] == (explorer.session.state.sigma, None)
+    assert scaling.series().bandwidths["kde"] == Bandwidth("local", 6)
+    assert scaling.series().bandwidths["other"] == Bandwidth(explorer.session.state.sigma)
     scaling.start()
     settle(explorer)
     edges = {timing.method: timing.n_edges for timing in scaling.timings}

@@ -211,7 +211,7 @@ def test_dragging_does_what_was_chosen_in_all_plots(explore):
         for figure in view(explorer, key).figures()
         if figure.select(PanTool)
     ]
-    assert len(figures) == 2 + 3 + 2
+    assert len(figures) == 2 + 4 + 2
     assert all(isinstance(figure.toolbar.active_drag, PanTool) for figure in figures)
     widget(explorer, "Drag").value = "lasso"
     assert all(isinstance(figure.toolbar.active_drag, LassoSelectTool) for figure in figures)

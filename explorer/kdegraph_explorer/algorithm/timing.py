@@ -138,7 +138,7 @@ def _timed(method, series, X, progress):
 
 def _graph(method, series, X, progress):
     if method in ("kde", "other"):
-        width = series.bandwidths[method]._asdict()
+        width = series.bandwidths[method].arguments
         return similarity_graph(
             X, **width, n_rounds=series.n_rounds, seed=series.seed, progress=progress
         )

@@ -51,7 +51,7 @@ def automatic(state, name):
     )
 
 
-def toggle(state, name, *style_sheets, **options):
+def toggle(state, name, *stylesheets, **options):
     """A button for each value of a parameter, side by side."""
     parameter = state.param[name]
     return pmui.RadioButtonGroup.from_param(
@@ -61,7 +61,7 @@ def toggle(state, name, *style_sheets, **options):
         size="small",
         margin=(2, 8),
         sx=SMALL_TOGGLE,
-        stylesheets=[style_sheet(sheet) for sheet in ("compact", *style_sheets)],
+        stylesheets=[style_sheet("compact"), *stylesheets],
         **options,
     )
 
@@ -151,7 +151,10 @@ class ParameterControls(Viewer):
             **self._sliders,
             **{name: control(state, name) for name in ("perplexity", "n_neighbors")},
             "bandwidth": toggle(
-                state, "bandwidth", "beside-its-label", sizing_mode="stretch_width"
+                state,
+                "bandwidth",
+                style_sheet("beside-its-label"),
+                sizing_mode="stretch_width",
             ),
         }
         at_once(self._sliders["sigma"]).param.watch(
