@@ -227,7 +227,6 @@ FAULTS = (
         "explorer/test_sources.py",
     ),
     Fault(
-<<<<<<< HEAD
         "rows of distances are filled with points that they have already",
         "core/kdegraph/neighbor_distances.py",
         "near[new & (np.cumsum(new, axis=1) <= missing[:, None])]",
@@ -303,7 +302,8 @@ FAULTS = (
         "    return factors**2\n",
         "    return factors**0\n",
         "clustering/test_default_bandwidths.py",
-=======
+    ),
+    Fault(
         "bandwidths of another perplexity are taken for known",
         "explorer/kdegraph_explorer/pipeline.py",
         "widths_key = (request.dataset, bandwidth)",
@@ -316,7 +316,6 @@ FAULTS = (
         '"diameter": [2 * sigma],',
         '"diameter": [sigma],',
         "explorer/test_local_bandwidths.py",
->>>>>>> exploc
     ),
 )
 
