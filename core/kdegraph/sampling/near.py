@@ -31,7 +31,7 @@ from kdegraph.geometry.local_scale import (
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.random import stream, uniform
-from kdegraph.sampling.inversion import minimum, running_sums, search
+from kdegraph.sampling.inversion import minimum, running_sums, search, total_of
 
 # Nodes that are expected to take a part in the error of a degree. With more of them the first guess
 # is too strict, and nodes are divided in vain; with fewer it fails too often.
@@ -69,6 +69,9 @@ class NearTask(NamedTuple):
     degrees : (n,) float64
     neighbors : (n, L) int32
         The results, in the order of the tree. L may be 0.
+    capacity : (1,) int64
+        The memory that the lists of some leaf have needed, where later ranges begin. It changes
+        no result.
     """
 
     code: int
@@ -78,6 +81,7 @@ class NearTask(NamedTuple):
     seed: np.uint64
     degrees: np.ndarray
     neighbors: np.ndarray
+    capacity: np.ndarray
 
 
 class NearSources(NamedTuple):
@@ -187,6 +191,7 @@ def _task(kernel, n, n_rounds, seed, eps):
         np.uint64(seed),
         np.zeros(n),
         np.full((n, n_rounds), -1, np.int32),
+        np.array([FIRST_CAPACITY]),
     )
 
 
@@ -197,8 +202,9 @@ def _draw_range(begin, end, most, leaves, task, tree, work):
 
     The work of each leaf is noted: nodes visited and pairs of points.
     """
-    k, capacity = begin, FIRST_CAPACITY
+    k, capacity = begin, task.capacity[0]
     while k < end and capacity <= 2 * most + FIRST_CAPACITY:
+        task.capacity[0] = max(capacity, task.capacity[0])
         k = _draw_with_capacity(k, end, capacity, leaves, task, tree, work)
         capacity *= 2
     return k
@@ -388,14 +394,12 @@ def _row_exponents(i, begin, end, task, tree, near, out):
         rescale(factor, shift, near.factor[begin:end], near.shift[begin:end], out)
 
 
-@jit(reassociate=True, borrow=True)
+@jit(borrow=True)
 def _exponentiate(offset, row):
     """Turn exponents into kernel values, multiplied by ``exp(offset)``, and return their sum."""
-    total = 0.0
     for j in range(row.size):
         row[j] = exp_neg(row[j] - offset) if row[j] < UNDERFLOW else 0.0
-        total += row[j]
-    return total
+    return total_of(row)
 
 
 @jit(borrow=True)
