@@ -39,7 +39,7 @@ def test_clustering_finds_the_moons_and_its_attributes_agree(moons):
     assert model.n_clusters_ == 2
     assert model.n_features_in_ == 2
     assert model.affinity_matrix_ is model.graph_.adjacency
-    assert model.spectrum_.n_components == 4
+    assert model.spectrum_.n_components == 2
     assert model.conductances_.shape == (2,)
     assert model.conductances_.max() < 0.01
     again = spectral_clustering(model.graph_, 2)

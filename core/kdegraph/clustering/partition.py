@@ -224,7 +224,9 @@ def spectral_clustering(
     if spectrum is None or not _is_reusable(spectrum, graph, min_size, 3 if automatic else k):
         spectrum = compute_spectrum(
             graph,
-            k if automatic else _n_eigenvectors(k, embedding, assign_labels, most_eigenvalues),
+            k
+            if automatic or np.sum(graph.sizes >= min_size) >= k  # components are the clusters then
+            else _n_eigenvectors(k, embedding, assign_labels, most_eigenvalues),
             seed=seed,
             smallest_component=min_size,
             progress=progress,
