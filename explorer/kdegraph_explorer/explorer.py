@@ -152,7 +152,7 @@ class Explorer(Viewer):
         network.
         """
         try:
-            widget = widget_of(self.__panel__())
+            widget = widget_of(self.__panel__(), self.session.mailbox.post)
         except ImportError:
             return super()._repr_mimebundle_(include, exclude)
         return widget._repr_mimebundle_(include=include, exclude=exclude)

@@ -1,28 +1,46 @@
 """Showing an explorer in a notebook, without a network."""
 
 from contextlib import contextmanager
+from functools import partial
 
 from bokeh.document import Document
 from bokeh.models import UIElement
 from panel.io.notebook import patch_inline_stylesheets
 
 
-def widget_of(viewable):
+def widget_of(viewable, post):
     """A Jupyter widget that shows a Panel object.
 
     Panel's own way into a notebook waits seconds between two messages of a page in JupyterLab;
     those of a widget arrive at once.
 
+    Parameters
+    ----------
+    viewable : panel.viewable.Viewable
+    post : callable
+        ``post(callback)`` has a callback run on the thread that the Panel object belongs to; see
+        `Mailbox.post`.
+
     Raises
     ------
     ImportError
         Without `jupyter_bokeh`.
+
+    Notes
+    -----
+    The widget does not combine events. It would hold them back until the kernel reports to be
+    idle, which a kernel that handles two messages at a time does not always do.
     """
     from jupyter_bokeh.widgets import BokehModel
 
+    class Widget(BokehModel):
+        def _sync_model(self, *message):
+            """Deal with a message of the page, which kernels may hand over in other threads."""
+            post(partial(super()._sync_model, *message))
+
     root = viewable.get_root(Document())
     _inline_styles(root)
-    return BokehModel(root, combine_events=True)
+    return Widget(root)
 
 
 @contextmanager

@@ -59,6 +59,8 @@ def test_explorer_in_jupyterlab(lab, new_page):
     page = new_page(
         ignore="Could not restore the debugger state", viewport={"width": 1600, "height": 1400}
     )
+    sent = []  # what the page sends to the kernel
+    page.on("websocket", lambda socket: socket.on("framesent", lambda data: sent.append(data)))
     page.goto(lab)
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
     page.get_by_role("menuitem", name="Run", exact=True).click()
@@ -84,6 +86,10 @@ def test_explorer_in_jupyterlab(lab, new_page):
         lambda: sorted(Counter(explorer.colors()).values()) == expected,
         f"the clusters have {expected} points",
     )
+    # What the kernel has sent, such as the data of plots, does not come back.
+    messages = [data for data in sent if isinstance(data, bytes) and b"comm_msg" in data]
+    assert messages
+    assert not any(b"ndarray" in message for message in messages)
 
 
 def code_cell(page, number):

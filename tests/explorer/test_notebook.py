@@ -1,12 +1,16 @@
-"""The example notebooks run from top to bottom."""
+"""What a notebook shows, and the example notebooks, which run from top to bottom."""
 
 import asyncio
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
+import panel_material_ui as pmui
 import pytest
 from kdegraph.runtime.cache import COMPILING
+from kdegraph_explorer.jobs import Mailbox
+from kdegraph_explorer.notebook import widget_of
 from nbclient import NotebookClient
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -37,3 +41,30 @@ def test_notebook_runs(path, tmp_path, monkeypatch):
         if output.output_type == "stream" and output.name == "stderr"
     ]
     assert set("".join(errors).splitlines()) <= {COMPILING}
+
+
+def test_messages_of_a_notebook_are_dealt_with_on_the_session_s_thread():
+    # Kernels hand over the messages of widgets in threads of their own.
+    slider = pmui.IntSlider(value=1, start=0, end=10)
+    threads = []
+    slider.param.watch(lambda event: threads.append(threading.get_ident()), "value")
+
+    async def show_and_move():
+        widget = widget_of(slider, Mailbox().post)
+        assert not widget.combine_events  # these wait for a kernel that may not answer
+        [model] = (model for model in widget._document.models if hasattr(model, "value"))
+        content = {
+            "event": "jsevent",
+            "kind": "ModelChanged",
+            "model": model.ref,
+            "attr": "value",
+            "new": 7,
+        }
+        with ThreadPoolExecutor(1) as kernel:
+            kernel.submit(widget._handle_custom_msg, content, []).result()
+        await asyncio.sleep(0)
+        return threading.get_ident()
+
+    owner = asyncio.run(show_and_move())
+    assert slider.value == 7
+    assert threads == [owner]
