@@ -69,9 +69,6 @@ class NearTask(NamedTuple):
     degrees : (n,) float64
     neighbors : (n, L) int32
         The results, in the order of the tree. L may be 0.
-    capacity : (1,) int64
-        The memory that the lists of some leaf have needed, where later ranges begin. It changes
-        no result.
     """
 
     code: int
@@ -81,7 +78,6 @@ class NearTask(NamedTuple):
     seed: np.uint64
     degrees: np.ndarray
     neighbors: np.ndarray
-    capacity: np.ndarray
 
 
 class NearSources(NamedTuple):
@@ -191,7 +187,6 @@ def _task(kernel, n, n_rounds, seed, eps):
         np.uint64(seed),
         np.zeros(n),
         np.full((n, n_rounds), -1, np.int32),
-        np.array([FIRST_CAPACITY]),
     )
 
 
@@ -202,9 +197,8 @@ def _draw_range(begin, end, most, leaves, task, tree, work):
 
     The work of each leaf is noted: nodes visited and pairs of points.
     """
-    k, capacity = begin, task.capacity[0]
+    k, capacity = begin, FIRST_CAPACITY
     while k < end and capacity <= 2 * most + FIRST_CAPACITY:
-        task.capacity[0] = max(capacity, task.capacity[0])
         k = _draw_with_capacity(k, end, capacity, leaves, task, tree, work)
         capacity *= 2
     return k
