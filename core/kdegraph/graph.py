@@ -12,10 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.adjacency import weighted_adjacency
 from kdegraph.geometry.kernels import CODES
+from kdegraph.geometry.neighbor_forest import has_many_dimensions
 from kdegraph.geometry.tree import build_tree
 from kdegraph.graph_files import read_graph, write_graph
 from kdegraph.kde.dispatch import kernel_degrees
 from kdegraph.kde.solvers import make_solver
+from kdegraph.many_dimensions import sample_from_lists
 from kdegraph.runtime.memory import reuse_freed_memory
 from kdegraph.runtime.progress import StageTimer
 from kdegraph.runtime.responsive import responsive
@@ -33,7 +35,7 @@ from kdegraph.validation import (
     check_seed,
 )
 
-SAMPLERS = ("auto", "near", "recursive", "rejection", "rows")
+SAMPLERS = ("auto", "mixture", "near", "recursive", "rejection", "rows")
 DRAWS = ("stratified", "independent")
 WEIGHTINGS = ("inclusion", "paper")
 MAX_ROUNDS_ALLOWED = 2**20
@@ -65,9 +67,11 @@ class SimilarityGraph:
     adjacency : csr_array, (n, n) float64
         Symmetric, zero diagonal, sorted, without duplicates.
     kernel_degrees : (n,) float64
-        ``g(x_i) - 1``, the degrees in the fully connected graph, to the relative error `eps`.
+        ``g(x_i) - 1``, the degrees in the fully connected graph, to the relative error `eps`; for
+        the sampler "mixture" unbiased estimates.
     neighbors : (n, L) int32
-        The sampled neighbors of every vertex, with repetitions; -1 for an isolated vertex.
+        The sampled neighbors of every vertex, with repetitions; -1 for an isolated vertex, and for
+        a draw that is out of reach.
     sigma : float or (n,) float64
         Bandwidth that was used, or that of every point.
     kernel : str
@@ -75,13 +79,13 @@ class SimilarityGraph:
         The paper's L.
     seed : int
         With the other parameters it reproduces `neighbors` bit for bit.
-    sampler : {"near", "recursive", "rejection", "rows"}
+    sampler : {"mixture", "near", "recursive", "rejection", "rows"}
         The one that ran.
     draws : {"stratified", "independent"}
         How the L neighbors of a vertex were drawn (all but "recursive" draw independently).
     weighting : {"inclusion", "paper"}
     eps : float
-        Relative error of the kernel sums.
+        Relative error of the kernel sums; NaN for the sampler "mixture".
     timings : dict
         Seconds per stage.
     alpha : float
@@ -89,10 +93,10 @@ class SimilarityGraph:
     densities : (n,) float64 or None
         The densities that were divided out, ``g(x_i)`` to the relative error `eps`; None for an
         `alpha` of 0.
-    points : (n, d) float64 or None
+    points : (n, d) float64 or float32, or None
         The points, not copied.
     order : (n,) int32 or None
-        The points in the order of the tree, in which neighbors are near each other. `spectrum` is
+        The points in the order of a tree, in which neighbors are near each other. `spectrum` is
         faster with it.
 
     Examples
@@ -224,7 +228,7 @@ def similarity_graph(
     Parameters
     ----------
     X : (n, d) array_like
-        Points, finite; not copied when C-contiguous float64.
+        Points, finite; not copied when C-contiguous float64, or float32 for the sampler "mixture".
     sigma : float, "auto", "local" or (n,) array_like
         Bandwidth, in the units of the points; "auto" is `estimate_sigma`. An array gives every
         point a bandwidth of its own, "local" is `local_bandwidths`; the kernel between two points
@@ -240,13 +244,17 @@ def similarity_graph(
         See `Kernel`.
     n_rounds : int or "auto"
         The paper's L, at least 1; "auto" is `suggest_n_rounds`: 10 to 100, for eigenvalues within
-        about 10% of the full graph's, and 30 for local bandwidths.
-    sampler : {"auto", "near", "recursive", "rejection", "rows"}
-        "recursive" is Algorithm 1 through `kde`. The others draw from the exact law: "rejection" by
+        about 10% of the full graph's, and 30 for local bandwidths and in many dimensions.
+    sampler : {"auto", "mixture", "near", "recursive", "rejection", "rows"}
+        "recursive" is Algorithm 1 through `kde`. "mixture" draws from near neighbors and, now and
+        then, from all other points alike: this is another law, whose weights make the graph
+        unbiased, too. The others draw from the exact law: "rejection" by
         proposals from a tree, "near" from near sources one by one and far ones by rejection, for
-        narrow kernels, and "rows" from full rows of the kernel matrix in O(n^2 d). Local bandwidths
-        and an `alpha` above 0 have "near" and "rows" only. "auto" takes "recursive" if a `kde` is
-        given, otherwise the exact sampler that is estimated to be fastest.
+        narrow kernels, and "rows" from full rows of the kernel matrix in O(n^2 d). "auto" takes
+        "recursive" if a `kde` is given, "mixture" for 2,000 or more points in 20 or more dimensions
+        where nothing else asks for exact degrees, otherwise the exact sampler that is estimated to
+        be fastest. Local bandwidths have "mixture", "near" and "rows" only, an `alpha` above 0
+        "near" and "rows", and "mixture" has the weighting "inclusion" only.
     draws : {"stratified", "independent"}
         For the recursive sampler: one uniform per vertex shifted by multiples of 1/L (less
         variance, exactly unbiased with ``min(L p, 1)``), or L independent ones.
@@ -284,7 +292,8 @@ def similarity_graph(
     Notes
     -----
     Cost: O(n log n) for the tree and, for data that are dense at the scale of sigma, O(n) kernel
-    sums and O(n L) samples.
+    sums and O(n L) samples. In many dimensions, about O(n log n) comparisons of points for the near
+    neighbors, and O(n L) kernel values.
 
     References
     ----------
@@ -306,7 +315,7 @@ def similarity_graph(
     >>> bool((graph.neighbors != np.arange(1000)[:, None]).all())
     True
     """
-    X = check_points(X)
+    X = check_points(X, keep_single=True)
     sigma, n_rounds = check_sigma(sigma, len(X)), _check_automatic(n_rounds, "n_rounds")
     alpha = check_fraction(alpha, "alpha")
     check_choice(sampler, "sampler", SAMPLERS)
@@ -326,8 +335,29 @@ def similarity_graph(
             f"the sampler {sampler!r} needs kernel sums with one bandwidth; take one sigma and "
             "alpha=0, or sampler='auto'"
         )
+    is_plain = alpha == 0 and weighting == "inclusion"
+    if sampler == "mixture" and not is_plain:
+        raise ValueError(
+            "the sampler 'mixture' estimates the kernel degrees; take alpha=0 and "
+            "weighting='inclusion', or sampler='auto'"
+        )
     stages = StageTimer(progress)
     reuse_freed_memory()
+    if sampler == "mixture" or (sampler == "auto" and is_plain and has_many_dimensions(X)):
+        sampled = sample_from_lists(X, sigma, perplexity, kernel, n_rounds, seed, stages)
+        stages.leave()
+        return SimilarityGraph(
+            **sampled._asdict(),
+            kernel=kernel,
+            seed=seed,
+            sampler="mixture",
+            draws="independent",
+            weighting=weighting,
+            eps=math.nan,
+            timings=stages.timings,
+            points=X,
+        )
+    X = np.asarray(X, dtype=np.float64)
     if isinstance(sigma, str):
         stages.enter("bandwidth")
     bandwidth = resolve_bandwidth(X, sigma, perplexity)

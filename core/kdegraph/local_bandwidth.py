@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.geometry.kernels import exp_neg
+from kdegraph.geometry.neighbor_forest import has_many_dimensions, near_neighbors
 from kdegraph.geometry.neighbors import duplicate_groups, nearest
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
@@ -65,7 +66,7 @@ def local_bandwidths(
         At least 1, for ``rule="neighbor"``; the number of other places is used where it is larger
         than that.
     seed : None, int or numpy Generator
-        Not used: both rules are exact.
+        Not used: the same points have the same bandwidths.
 
     Returns
     -------
@@ -82,7 +83,8 @@ def local_bandwidths(
     Notes
     -----
     O(n log n) up to 12 dimensions (a k-d tree), O(n^2 d) above; 16 bytes for each point and
-    neighbor.
+    neighbor. For 2,000 or more points in 20 or more dimensions, neighbors are nearly all of the
+    nearest ones (95 % to 99 %), in about O(n log n), and both rules are as good as these.
 
     The law is that of the nearest ``max(15, 3 * perplexity)`` other places, or of all if there are
     fewer; its entropy is right to 1e-6. The law has no factor 2 in the exponent, so that `sigma`
@@ -112,12 +114,44 @@ def local_bandwidths(
     >>> kdegraph.local_bandwidths(X, rule="neighbor", n_neighbors=1)
     array([ 1.,  1.,  1.,  1., 10., 10., 10., 10.])
     """
-    X = check_points(X)
+    X = check_points(X, keep_single=True)
     check_choice(rule, "rule", ("perplexity", "neighbor"))
     if perplexity is not None:
         perplexity = _check_perplexity(perplexity, len(X))
     n_neighbors = check_count(n_neighbors, "n_neighbors")
     check_seed(seed)
+    if has_many_dimensions(X):
+        k = neighbors_needed(len(X), "local", perplexity)
+        lists = near_neighbors(X, k if rule == "perplexity" else n_neighbors)
+        if not has_duplicates(lists):
+            return bandwidths_of_lists(lists, perplexity, rule, n_neighbors)
+    return _of_places(np.asarray(X, dtype=np.float64), perplexity, rule, n_neighbors)
+
+
+def neighbors_needed(n, sigma, perplexity):
+    """How many neighbors of each of `n` points the bandwidths `sigma` are taken from."""
+    if not isinstance(sigma, str) or sigma != "local":
+        return 0
+    return _perplexity_and_neighbors(n - 1, perplexity)[1]
+
+
+def has_duplicates(lists):
+    """Whether some of the points of these `NeighborLists` coincide."""
+    return bool((lists.distances[:, 0] == 0).any())
+
+
+def bandwidths_of_lists(lists, perplexity=None, rule="perplexity", n_neighbors=7):
+    """`local_bandwidths` from the `NeighborLists` of points none of which coincide."""
+    if rule == "neighbor":
+        sigmas = lists.distances[:, min(n_neighbors, lists.distances.shape[1]) - 1]
+    else:
+        perplexity, k = _perplexity_and_neighbors(len(lists.distances) - 1, perplexity)
+        sigmas = _solve(np.ascontiguousarray(lists.distances[:, :k]), perplexity)
+    return _representable(sigmas)
+
+
+def _of_places(X, perplexity, rule, n_neighbors):
+    """`local_bandwidths` where points that coincide count as one place."""
     order, starts = duplicate_groups(X)
     places = X[order[starts]] if len(starts) < len(X) else X
     if len(places) == 1:
@@ -190,6 +224,8 @@ def _check_perplexity(perplexity, n):
 
 def _neighbor_distances(places, k):
     """Distances of each place to its k nearest other ones, ascending, (n, k)."""
+    if has_many_dimensions(places):
+        return np.ascontiguousarray(near_neighbors(places, k).distances[:, :k])
     distances, _ = nearest(places, np.arange(len(places)), k + 1)
     return distances[:, 1:]
 

@@ -32,8 +32,11 @@ __all__ = [
 ]
 
 
-def check_points(X: Any, name: str = "X", *, n_features: int | None = None) -> Points:
-    """Return `X` as a C-contiguous (n, d) float64 array of finite numbers.
+def check_points(
+    X: Any, name: str = "X", *, n_features: int | None = None, keep_single: bool = False
+) -> Points:
+    """Return `X` as a C-contiguous (n, d) float64 array of finite numbers; with `keep_single`,
+    float32 numbers stay what they are.
 
     The array is copied only where that is needed. The words of some messages are those that
     scikit-learn's checks of estimators look for.
@@ -53,10 +56,11 @@ def check_points(X: Any, name: str = "X", *, n_features: int | None = None) -> P
         raise ValueError(
             f"{name} must have {n_features} columns like the sources, got {array.shape[1]}"
         )
-    if array.dtype != np.float64 or not array.flags.c_contiguous:
+    kind = np.float32 if keep_single and array.dtype == np.float32 else np.float64
+    if array.dtype != kind or not array.flags.c_contiguous:
         # Numbers beyond the range of doubles become infinite, which the next check reports.
         with np.errstate(over="ignore"):
-            array = np.ascontiguousarray(array, dtype=np.float64)
+            array = np.ascontiguousarray(array, dtype=kind)
     if not np.isfinite(array).all():
         row, column = np.argwhere(~np.isfinite(array))[0]
         raise ValueError(

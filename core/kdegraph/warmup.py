@@ -32,6 +32,13 @@ def _sampled_graphs(X):
     similarity_graph(X, sigma="local", alpha=0.5, sampler="near", seed=0)
 
 
+def _in_many_dimensions(X):
+    many = np.random.default_rng(1).random((len(X), 40))
+    for points in (many, many.astype(np.float32)):
+        for fixed in (points, _fixed(points)):
+            similarity_graph(fixed, sigma="local", sampler="mixture", seed=0)
+
+
 def _recursive_graphs(X):
     for draws in ("stratified", "independent"):
         similarity_graph(X, sigma=0.3, n_rounds=10, sampler="recursive", draws=draws, seed=0)
@@ -87,6 +94,7 @@ STEPS: dict[str, Callable[[Any], None]] = {
     "kernel sums": _kernel_sums,
     "clusters": _clusters,
     "other graphs": _other_graphs,
+    "many dimensions": _in_many_dimensions,
     "recursive graphs": _recursive_graphs,
 }
 

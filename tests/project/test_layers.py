@@ -40,7 +40,7 @@ LAYERS = (
     {"kde"},
     {"sampling"},
     {"adjacency"},
-    {"graph_files"},
+    {"graph_files", "many_dimensions"},
     {"baselines", "graph"},
     {"explain"},
     {"spectral"},

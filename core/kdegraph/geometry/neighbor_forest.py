@@ -1,0 +1,293 @@
+"""Near neighbors in many dimensions, where no tree finds the nearest ones in reasonable time.
+
+Random trees put points that are near each other into the same leaves, whose points are compared
+with each other. Then each point is compared with the neighbors of its neighbors, which are likely
+to be near it (Dong, Charikar and Li, "Efficient k-nearest neighbor graph construction for generic
+similarity measures", WWW 2011), until few lists get better. Pairs that are far apart along the
+first principal axes are not compared in all dimensions.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kdegraph.costs import NEIGHBOR_COSTS
+from kdegraph.geometry.tree import build_tree
+from kdegraph.runtime import parallel
+from kdegraph.runtime.blas import blas_threads
+from kdegraph.runtime.jit import jit
+from kdegraph.runtime.progress import partial_progress
+
+# Neighbors that are looked for at least, so that all that need some find the same ones.
+LIST_LENGTH = 50
+# Points of a leaf of a random tree, at least, and per neighbor that is looked for.
+MIN_LEAF_SIZE = 64
+LEAF_SIZE_PER_NEIGHBOR = 3
+N_TREES = 4
+# Neighbors of neighbors that a point is compared with in a round, about.
+COMPARED = 1200
+# The rounds end when so small a share of the entries is new, and after so many in any case.
+ENOUGH = 0.01
+MAX_ROUNDS = 6
+# Principal axes by which trees divide the points, and by which far pairs are recognized. They are
+# those of a part of the points.
+TREE_AXES = 16
+N_AXES = 32
+AXES_SAMPLE = 4096
+# Coordinates are scaled if the largest is not between these: squares in single precision would
+# overflow or vanish.
+SMALLEST, LARGEST = 1e-10, 1e10
+
+
+class NeighborLists(NamedTuple):
+    """Near neighbors of all points.
+
+    Attributes
+    ----------
+    distances : (n, k) float64
+        Ascending along each row, to rounding.
+    indices : (n, k) int32
+        The neighbors; a point is none of its own.
+    order : (n,) int64
+        The points in an order in which neighbors are near each other.
+    """
+
+    distances: np.ndarray
+    indices: np.ndarray
+    order: np.ndarray
+
+
+class _Candidates(NamedTuple):
+    """The nearest neighbors found so far.
+
+    Attributes
+    ----------
+    squared : (n, k) float32
+        Squared distances, ascending along each row; infinite where there is no neighbor yet.
+    indices : (n, k) int32
+        The neighbors; -1 for none.
+    """
+
+    squared: np.ndarray
+    indices: np.ndarray
+
+
+class _Links(NamedTuple):
+    """Whose neighbors a point is compared with.
+
+    Attributes
+    ----------
+    indices : (n, k) int32
+        The neighbors of each point.
+    n_links : int
+        A point is compared with the neighbors of so many of its neighbors, and of at most so many
+        points whose neighbor it is.
+    start : (n + 1,) int64
+        Point j is among the first neighbors of ``incoming[start[j]:start[j + 1]]``.
+    incoming : int32
+    """
+
+    indices: np.ndarray
+    n_links: int
+    start: np.ndarray
+    incoming: np.ndarray
+
+
+def has_many_dimensions(X):
+    """Whether points are so many, in so many dimensions, that near neighbors do for nearest."""
+    n, d = X.shape
+    return d >= NEIGHBOR_COSTS.min_forest_dimension and n >= NEIGHBOR_COSTS.min_forest_points
+
+
+def near_neighbors(X, k=LIST_LENGTH, progress=None):
+    """Nearly all of the nearest other points of each point: 95 % to 99 % of them on points near a
+    surface of 12 dimensions (benchmarks/many_dimensions.py).
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64 array
+    k : int
+        Neighbors of each point that are needed; at least `LIST_LENGTH` are looked for, and at most
+        n - 1.
+    progress : callable, optional
+        Called with the fraction done.
+
+    Returns
+    -------
+    NeighborLists
+        The same for any number of threads.
+
+    Notes
+    -----
+    About O(n log n) comparisons. X is not copied if it is float32 and C-contiguous, and takes 4 n d
+    bytes otherwise; the lists take 16 bytes for each neighbor.
+    """
+    n = len(X)
+    k = min(max(k, LIST_LENGTH), n - 1)
+    points = _in_single_precision(X)
+    rng = np.random.default_rng(0)
+    axes = _principal_coordinates(points, rng)
+    found = _Candidates(np.full((n, k), np.inf, np.float32), np.full((n, k), -1, np.int32))
+    order = _join_in_random_trees(points, axes, rng, found, partial_progress(progress, 0.0, 0.5))
+    for r in range(MAX_ROUNDS):
+        part = partial_progress(progress, 0.5 + 0.4 * r / MAX_ROUNDS, 0.9)
+        found, n_new = _compare_with_neighbors_of_neighbors(points, axes, order, found, part)
+        if n_new <= ENOUGH * n * k:
+            break
+    distances = np.empty((n, k))
+    part = partial_progress(progress, 0.9, 1.0)
+    parallel.run(_measure, n, X, found.indices, distances, progress=part)
+    return NeighborLists(distances, found.indices, order)
+
+
+def _in_single_precision(X):
+    """The points in float32, moved to their mean and scaled where they need to be."""
+    largest = max(abs(float(X.max())), abs(float(X.min())))
+    if X.dtype == np.float32 and (largest == 0 or SMALLEST < largest < LARGEST):
+        return X
+    unit = largest if largest > 0 else 1.0
+    middle = (X[:: max(1, len(X) // AXES_SAMPLE)] / unit).mean(axis=0)
+    points = np.empty(X.shape, np.float32)
+    for start in range(0, len(X), AXES_SAMPLE):
+        part = slice(start, start + AXES_SAMPLE)
+        points[part] = X[part] / unit - middle
+    return points
+
+
+def _principal_coordinates(points, rng):
+    """Coordinates along the first principal axes of a part of the points, (n, q) float32."""
+    from sklearn.utils.extmath import randomized_svd
+
+    sample = points[rng.choice(len(points), min(len(points), AXES_SAMPLE), replace=False)]
+    sample = sample - sample.mean(axis=0)
+    q, seed = min(N_AXES, *sample.shape), int(rng.integers(2**31))
+    with blas_threads(0):  # the same bits for any number of threads
+        _, _, axes = randomized_svd(sample, q, n_iter=2, random_state=seed)
+        return np.ascontiguousarray(points @ axes.T)
+
+
+def _join_in_random_trees(points, axes, rng, found, progress):
+    """Compare the points that share a leaf in one of the random trees; return the order of the
+    points in the last one.
+    """
+    leaf_size = max(MIN_LEAF_SIZE, LEAF_SIZE_PER_NEIGHBOR * found.indices.shape[1])
+    q = min(TREE_AXES, axes.shape[1])
+    for t in range(N_TREES):
+        rotation, _ = np.linalg.qr(rng.standard_normal((q, q)))
+        tree = build_tree(np.ascontiguousarray(axes[:, :q] @ rotation), leaf_size)
+        part = partial_progress(progress, t / N_TREES, (t + 1) / N_TREES)
+        with blas_threads(0):
+            parallel.run(_join_leaves, 2 ** (tree.n_levels - 1), tree, points, found, progress=part)
+    return tree.order
+
+
+@jit
+def _join_leaves(begin, end, tree, points, found):
+    """Compare the points of each leaf with each other."""
+    first_leaf = 2 ** (tree.n_levels - 1) - 1
+    for leaf in range(first_leaf + begin, first_leaf + end):
+        members = tree.order[tree.start[leaf] : tree.stop[leaf]]
+        # From the first of them, so that the products of points near each other are small.
+        rows = np.empty((members.size, points.shape[1]), np.float32)
+        for a in range(members.size):
+            for c in range(points.shape[1]):
+                rows[a, c] = points[members[a], c] - points[members[0], c]
+        products = np.dot(rows, rows.T)
+        for a in range(members.size):
+            squared, indices = found.squared[members[a]], found.indices[members[a]]
+            for b in range(members.size):
+                value = max(products[a, a] + products[b, b] - 2 * products[a, b], np.float32(0.0))
+                if value < squared[-1] and a != b and not (indices == members[b]).any():
+                    _insert(value, members[b], squared, indices)
+
+
+@jit(borrow=True)
+def _insert(value, j, squared, indices):
+    """Put a neighbor into its place in ascending lists, whose last entry falls out."""
+    m = squared.size - 1
+    while m > 0 and squared[m - 1] > value:
+        squared[m], indices[m] = squared[m - 1], indices[m - 1]
+        m -= 1
+    squared[m], indices[m] = value, j
+
+
+def _compare_with_neighbors_of_neighbors(points, axes, order, found, progress):
+    """Better lists than these, and how many of their entries are new."""
+    n, k = found.indices.shape
+    n_links = min(max(2, COMPARED // (2 * k)), k)
+    linked = found.indices[:, :n_links].ravel()
+    by_neighbor = np.argsort(linked, kind="stable")
+    start = np.searchsorted(linked[by_neighbor], np.arange(n + 1))
+    links = _Links(found.indices, n_links, start, (by_neighbor // n_links).astype(np.int32))
+    better = _Candidates(found.squared.copy(), found.indices.copy())
+    n_new = np.zeros(n, np.int32)
+    parallel.run(
+        _compare_range, n, points, axes, order, links, better, n_new, progress=progress
+    )  # fmt: skip
+    return better, int(n_new.sum())
+
+
+@jit
+def _compare_range(begin, end, points, axes, order, links, better, n_new):
+    """Compare the points order[begin:end] with the neighbors of their neighbors."""
+    seen = np.full(len(points), -1, np.int32)
+    for position in range(begin, end):
+        i = order[position]
+        seen[i] = i
+        for j in links.indices[i]:
+            seen[j] = i
+        for j in links.indices[i, : links.n_links]:
+            n_new[i] += _compare(points, axes, i, links.indices[j], seen, better)
+        last = min(links.start[i + 1], links.start[i] + links.n_links)
+        incoming = links.incoming[links.start[i] : last]
+        n_new[i] += _compare(points, axes, i, incoming, seen, better)
+        for j in incoming:
+            n_new[i] += _compare(points, axes, i, links.indices[j], seen, better)
+
+
+@jit(borrow=True)
+def _compare(points, axes, i, candidates, seen, better):
+    """Put those of the candidates that are near enough into the list of point i; return how many
+    they were.
+    """
+    squared, indices = better.squared[i], better.indices[i]
+    n_new = 0
+    for m in range(candidates.size):
+        j = candidates[m]
+        if j < 0 or seen[j] == i:
+            continue
+        seen[j] = i
+        if _squared_distance(axes[i], axes[j]) < squared[-1]:
+            value = _squared_distance(points[i], points[j])
+            if value < squared[-1]:
+                _insert(value, j, squared, indices)
+                n_new += 1
+    return n_new
+
+
+@jit(reassociate=True, borrow=True)
+def _squared_distance(x, y):
+    total = np.float32(0.0)
+    for c in range(x.size):
+        total += (x[c] - y[c]) * (x[c] - y[c])
+    return total
+
+
+@jit
+def _measure(begin, end, X, indices, distances):
+    """Write the distances to the rounding of float64, and sort both by them."""
+    gaps = np.empty(X.shape[1])
+    for i in range(begin, end):
+        for m in range(indices.shape[1]):
+            j, largest = indices[i, m], 0.0
+            for c in range(gaps.size):
+                gaps[c] = np.float64(X[i, c]) - np.float64(X[j, c])
+                largest = max(largest, abs(gaps[c]))
+            # The squares of huge or tiny gaps would overflow or vanish.
+            unit = largest if largest > 1e100 or largest < 1e-100 else 1.0
+            if largest > 0.0 and unit != 1.0:
+                gaps /= unit
+            distances[i, m] = unit * np.sqrt(np.dot(gaps, gaps))
+        ranks = np.argsort(distances[i])
+        distances[i] = distances[i][ranks]
+        indices[i] = indices[i][ranks]
