@@ -159,7 +159,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         GraphWarning
             For what `diagnose` finds.
         """
-        points = validate_data(self, X, dtype=np.float64, order="C")
+        points = validate_data(self, X, dtype=(np.float64, np.float32), order="C")
         if not isinstance(self.n_clusters, str):  # checked before the graph is made
             reason = f"(the number of points), here {len(points)}"
             check_count(self.n_clusters, "n_clusters", maximum=len(points), reason=reason)

@@ -124,6 +124,8 @@ def near_neighbors(X, k=LIST_LENGTH, progress=None):
     """
     n = len(X)
     k = min(max(k, LIST_LENGTH), n - 1)
+    if k == 0:
+        return NeighborLists(np.empty((1, 0)), np.empty((1, 0), np.int32), np.zeros(1, int))
     points = _in_single_precision(X)
     rng = np.random.default_rng(0)
     axes = _principal_coordinates(points, rng)

@@ -1,10 +1,15 @@
-"""Samples in many dimensions: from lists of near neighbors, and uniformly from all other points.
+"""Samples in many dimensions: from lists of near neighbors, and by rejection from all other points.
 
-Vertex i draws a listed neighbor with a probability in proportion to its kernel value, and now and
-then one of the other points, each of which is as likely as the others. This is not the law of
-Algorithm 2, but it is known exactly: edges weighted by its inclusion probabilities make the
-adjacency matrix an unbiased estimate of the kernel matrix, whichever neighbors are listed. The
-lists, and how often other points are drawn, decide only how much it varies.
+Vertex i draws a listed neighbor with a probability in proportion to its kernel value. As often as
+the others have a part in its degree, one of them is proposed, each as likely as the next, and
+accepted by its kernel value in units of the smallest listed one, clipped to ``[1 / RANGE, 1]``. So
+a draw takes at most about `RANGE` proposals.
+
+This is the law of Algorithm 2 but for the clipping and for estimated sums over the other points.
+Edges are weighted by the inclusion probabilities of the law that is drawn from, so that the
+adjacency matrix is an unbiased estimate of the kernel matrix, up to the error of these sums (a few
+percent of them, or none where most values are clipped), whichever neighbors are listed. The lists
+decide only how much it varies.
 """
 
 from typing import NamedTuple
@@ -19,8 +24,13 @@ from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
 from kdegraph.runtime.random import stream, uniform
 
-# Other points by which their part in the degree of a vertex is estimated.
-PILOT_DRAWS = 16
+# The largest over the smallest probability with which a proposal is accepted.
+RANGE = 20.0
+# Other points by which sums over all of them are estimated: at first, and in all where that says
+# that more than a certain share of the degree is theirs.
+FIRST_PILOTS = 16
+PILOTS = 256
+SMALL_SHARE = 0.05
 # Share of the draws that go to other points, at least.
 MIN_FAR_SHARE = 0.001
 # The same, as far as it is needed because other points may be nearly as near as the last one of the
@@ -44,6 +54,10 @@ class MixtureLaw(NamedTuple):
         Running sums of their kernel values.
     least : (n,) float64
         The exponent of the largest one.
+    smallest : (n,) float64
+        The smallest one.
+    far_total : (n,) float64
+        The estimated sum of the probabilities of acceptance over all other points.
     far_share : (n,) float64
         The probability of a draw from the other points; -1 where nothing can be drawn.
     """
@@ -55,6 +69,8 @@ class MixtureLaw(NamedTuple):
     neighbors: np.ndarray
     sums: np.ndarray
     least: np.ndarray
+    smallest: np.ndarray
+    far_total: np.ndarray
     far_share: np.ndarray
 
 
@@ -79,7 +95,7 @@ def mixture_law(kernel, points, lists, n_rounds, seed, *, progress=None):
     n, m = lists.indices.shape
     law = MixtureLaw(
         kernel.code, kernel.inverse_sigma, kernel.local, points, np.sort(lists.indices, axis=1),
-        np.empty((n, m)), np.empty(n), np.empty(n),
+        np.empty((n, m)), np.empty(n), np.empty(n), np.empty(n), np.empty(n),
     )  # fmt: skip
     degrees = np.empty(n)
     parallel.run(_set_laws, n, law, n_rounds, np.uint64(seed), degrees, progress=progress)
@@ -89,44 +105,68 @@ def mixture_law(kernel, points, lists, n_rounds, seed, *, progress=None):
 @jit
 def _set_laws(begin, end, law, n_rounds, seed, degrees):
     """Fill in the laws of some vertices."""
-    n, m = law.neighbors.shape
     gaps = np.empty(law.points.shape[1])
     for i in range(begin, end):
-        row = law.sums[i]
-        for q in range(m):
-            row[q] = _exponent(law, i, law.neighbors[i, q], gaps)
-        law.least[i] = row.min() if m else np.inf
-        smallest = total = 0.0
-        if law.least[i] < UNDERFLOW:
-            smallest = exp_neg(row.max() - law.least[i])
-            for q in range(m):
-                total += _relative(row[q], law.least[i])
-                row[q] = total
-        else:
-            law.least[i], row[:] = 0.0, 0.0
-        far = 0.0
-        for draw in range(PILOT_DRAWS if n - 1 > m else 0):
-            j = _far_point(law, i, stream(seed, i, n_rounds + draw))
-            far += _relative(_exponent(law, i, j, gaps), law.least[i])
-        far *= (n - 1 - m) / PILOT_DRAWS
-        law.far_share[i] = _far_share(total, far, smallest, n - 1 - m, n_rounds)
-        degrees[i] = (total + far) * exp_neg(law.least[i])
+        near = _set_near(law, i, gaps)
+        far, law.far_total[i] = _estimate_far(law, i, near, n_rounds, seed, gaps)
+        law.far_share[i] = _far_share(law, i, near, far, n_rounds)
+        degrees[i] = (near + far) * exp_neg(law.least[i])
 
 
-@jit
-def _far_share(near, far, smallest, n_far, n_rounds):
-    """How often to draw one of the `n_far` points that are not listed.
+@jit(borrow=True)
+def _set_near(law, i, gaps):
+    """Fill in the kernel values of the listed neighbors; return their sum."""
+    row, total = law.sums[i], 0.0
+    least, most = UNDERFLOW, 0.0
+    for q in range(row.size):
+        row[q] = _exponent(law, i, law.neighbors[i, q], gaps)
+        least, most = min(least, row[q]), max(most, row[q])
+    law.least[i] = least if least < UNDERFLOW else 0.0
+    law.smallest[i] = _relative(most, law.least[i])
+    for q in range(row.size):
+        total += _relative(row[q], law.least[i])
+        row[q] = total
+    return total
 
-    The kernel values of the listed neighbors add up to `near`, and are at least `smallest`; those
-    of the others add up to about `far`.
+
+@jit(borrow=True)
+def _estimate_far(law, i, near, n_rounds, seed, gaps):
+    """Estimates of the sum of the kernel values of the points that are not listed, and of the sum
+    of their probabilities of acceptance.
     """
+    n_far = law.least.size - 1 - law.sums.shape[1]
+    if n_far == 0:
+        return 0.0, 0.0
+    far = accepted = 0.0
+    for pilot in range(PILOTS):
+        j = _other_point(law, i, stream(seed, i, n_rounds + pilot), 0)[0]
+        value = _relative(_exponent(law, i, j, gaps), law.least[i])
+        far += value
+        accepted += _acceptance(law, i, value)
+        n_pilots = pilot + 1
+        if n_pilots == FIRST_PILOTS and far * n_far <= SMALL_SHARE * n_pilots * near:
+            break
+    return far * n_far / n_pilots, accepted * n_far / n_pilots
+
+
+@jit(borrow=True)
+def _far_share(law, i, near, far, n_rounds):
+    """How often to draw one of the points that are not listed."""
     if near + far == 0.0:
         return -1.0
-    if n_far == 0:
+    if law.far_total[i] == 0.0:
         return 0.0
-    possible = n_far * smallest / (MAX_FAR_WEIGHT * n_rounds)
+    possible = law.smallest[i] * law.far_total[i] / (MAX_FAR_WEIGHT * n_rounds)
     precaution = min(possible / (near + possible), MAX_PRECAUTION)
     return max(far / (near + far), precaution, MIN_FAR_SHARE)
+
+
+@jit(borrow=True)
+def _acceptance(law, i, value):
+    """The probability that a proposal with this relative kernel value is accepted."""
+    if law.smallest[i] == 0.0:
+        return 1.0
+    return min(max(value / law.smallest[i], 1.0 / RANGE), 1.0)
 
 
 @jit(borrow=True)
@@ -166,13 +206,26 @@ def _place(listed, j):
 
 
 @jit(borrow=True)
-def _far_point(law, i, start):
-    """One of the points that are not listed for vertex i, each with the same probability."""
-    n, counter = law.least.size, 1
+def _other_point(law, i, start, counter):
+    """One of the points that are not listed for vertex i, each with the same probability, and the
+    next number of the stream.
+    """
+    n = law.least.size
     while True:
         j = min(int(uniform(start, counter) * n), n - 1)
+        counter += 1
         if j != i and _place(law.neighbors[i], j) < 0:
-            return j
+            return j, counter
+
+
+@jit(borrow=True)
+def _far_point(law, i, start, counter, gaps):
+    """One of the points that are not listed, or -1 if its kernel value counts as zero."""
+    while True:
+        j, counter = _other_point(law, i, start, counter)
+        t = _exponent(law, i, j, gaps)
+        if uniform(start, counter) < _acceptance(law, i, _relative(t, law.least[i])):
+            return j if t < UNDERFLOW else -1
         counter += 1
 
 
@@ -200,8 +253,7 @@ def _draw_range(begin, end, law, seed, neighbors):
         for draw in range(neighbors.shape[1]):
             start = stream(seed, i, draw)
             if uniform(start, 0) < law.far_share[i]:
-                j = _far_point(law, i, start)
-                neighbors[i, draw] = j if _exponent(law, i, j, gaps) < UNDERFLOW else -1
+                neighbors[i, draw] = _far_point(law, i, start, 1, gaps)
             else:
                 q = np.searchsorted(sums, uniform(start, 1) * sums[-1], side="right")
                 # Rounding may reach the sum itself, and what comes last may have no part in it.
@@ -243,18 +295,19 @@ def _weigh(begin, end, law, n_rounds, first, second, weights):
     for e in range(begin, end):
         i, j = first[e], second[e]
         t = _exponent(law, i, j, gaps)
-        missed = _miss(law, i, j, n_rounds) * _miss(law, j, i, n_rounds)
+        missed = _miss(law, i, j, t, n_rounds) * _miss(law, j, i, t, n_rounds)
         weights[e] = exp_neg(t) / (1.0 - missed)
 
 
 @jit(borrow=True)
-def _miss(law, i, j, n_rounds):
-    """The probability that vertex i does not draw j."""
+def _miss(law, i, j, t, n_rounds):
+    """The probability that vertex i does not draw j; t is the exponent between them."""
     far_share, sums = law.far_share[i], law.sums[i]
     if far_share < 0.0:
         return 1.0
     place = _place(law.neighbors[i], j)
     if place < 0:
-        return (1.0 - far_share / (law.least.size - 1 - sums.size)) ** n_rounds
+        accepted = _acceptance(law, i, _relative(t, law.least[i]))
+        return (1.0 - far_share * accepted / law.far_total[i]) ** n_rounds
     value = sums[place] - (sums[place - 1] if place else 0.0)
     return (1.0 - (1.0 - far_share) * value / sums[-1]) ** n_rounds
