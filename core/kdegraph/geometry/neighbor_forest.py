@@ -27,7 +27,7 @@ N_TREES = 4
 # Neighbors of neighbors that a point is compared with in a round, about.
 COMPARED = 1200
 # The rounds end when so small a share of the entries is new, and after so many in any case.
-ENOUGH = 0.01
+ENOUGH = 0.02
 MAX_ROUNDS = 6
 # Principal axes by which trees divide the points, and by which far pairs are recognized. They are
 # those of a part of the points.
@@ -37,6 +37,8 @@ AXES_SAMPLE = 4096
 # Coordinates are scaled if the largest is not between these: squares in single precision would
 # overflow or vanish.
 SMALLEST, LARGEST = 1e-10, 1e10
+# A sum of squares in double precision that has lost digits where it is smaller.
+SMALLEST_SQUARE = 1e-290
 
 
 class NeighborLists(NamedTuple):
@@ -66,10 +68,13 @@ class _Candidates(NamedTuple):
         Squared distances, ascending along each row; infinite where there is no neighbor yet.
     indices : (n, k) int32
         The neighbors; -1 for none.
+    is_new : (n, k) bool
+        Whether the neighbor was found in the last round.
     """
 
     squared: np.ndarray
     indices: np.ndarray
+    is_new: np.ndarray
 
 
 class _Links(NamedTuple):
@@ -77,20 +82,22 @@ class _Links(NamedTuple):
 
     Attributes
     ----------
-    indices : (n, k) int32
-        The neighbors of each point.
+    indices, is_new : (n, k) int32 and bool
+        The neighbors of each point, see `_Candidates`.
     n_links : int
         A point is compared with the neighbors of so many of its neighbors, and of at most so many
         points whose neighbor it is.
     start : (n + 1,) int64
         Point j is among the first neighbors of ``incoming[start[j]:start[j + 1]]``.
-    incoming : int32
+    incoming, incoming_is_new : int32 and bool
     """
 
     indices: np.ndarray
+    is_new: np.ndarray
     n_links: int
     start: np.ndarray
     incoming: np.ndarray
+    incoming_is_new: np.ndarray
 
 
 def has_many_dimensions(X):
@@ -129,12 +136,14 @@ def near_neighbors(X, k=LIST_LENGTH, progress=None):
     points = _in_single_precision(X)
     rng = np.random.default_rng(0)
     axes = _principal_coordinates(points, rng)
-    found = _Candidates(np.full((n, k), np.inf, np.float32), np.full((n, k), -1, np.int32))
+    found = _Candidates(
+        np.full((n, k), np.inf, np.float32), np.full((n, k), -1, np.int32), np.ones((n, k), bool)
+    )
     order = _join_in_random_trees(points, axes, rng, found, partial_progress(progress, 0.0, 0.5))
     for r in range(MAX_ROUNDS):
         part = partial_progress(progress, 0.5 + 0.4 * r / MAX_ROUNDS, 0.9)
-        found, n_new = _compare_with_neighbors_of_neighbors(points, axes, order, found, part)
-        if n_new <= ENOUGH * n * k:
+        found = _compare_with_neighbors_of_neighbors(points, axes, order, found, part)
+        if np.count_nonzero(found.is_new) <= ENOUGH * n * k:
             break
     distances = np.empty((n, k))
     part = partial_progress(progress, 0.9, 1.0)
@@ -214,57 +223,67 @@ def _insert(value, j, squared, indices):
 
 
 def _compare_with_neighbors_of_neighbors(points, axes, order, found, progress):
-    """Better lists than these, and how many of their entries are new."""
+    """Better lists than these."""
     n, k = found.indices.shape
     n_links = min(max(2, COMPARED // (2 * k)), k)
     linked = found.indices[:, :n_links].ravel()
     by_neighbor = np.argsort(linked, kind="stable")
-    start = np.searchsorted(linked[by_neighbor], np.arange(n + 1))
-    links = _Links(found.indices, n_links, start, (by_neighbor // n_links).astype(np.int32))
-    better = _Candidates(found.squared.copy(), found.indices.copy())
-    n_new = np.zeros(n, np.int32)
-    parallel.run(
-        _compare_range, n, points, axes, order, links, better, n_new, progress=progress
-    )  # fmt: skip
-    return better, int(n_new.sum())
+    links = _Links(
+        found.indices,
+        found.is_new,
+        n_links,
+        np.searchsorted(linked[by_neighbor], np.arange(n + 1)),
+        (by_neighbor // n_links).astype(np.int32),
+        found.is_new[:, :n_links].ravel()[by_neighbor],
+    )
+    better = _Candidates(found.squared.copy(), found.indices.copy(), np.empty((n, k), bool))
+    parallel.run(_compare_range, n, points, axes, order, links, better, progress=progress)
+    return better
 
 
 @jit
-def _compare_range(begin, end, points, axes, order, links, better, n_new):
-    """Compare the points order[begin:end] with the neighbors of their neighbors."""
-    seen = np.full(len(points), -1, np.int32)
+def _compare_range(begin, end, points, axes, order, links, better):
+    """Compare the points order[begin:end] with the neighbors of their neighbors.
+
+    Pairs are left out that have been compared before, by way of two links none of which is new.
+    """
+    n = len(points)
+    seen = np.full(n, -1, np.int32)  # i for what is found now, n + i for the list of point i
     for position in range(begin, end):
         i = order[position]
-        seen[i] = i
+        seen[i] = n + i
         for j in links.indices[i]:
-            seen[j] = i
-        for j in links.indices[i, : links.n_links]:
-            n_new[i] += _compare(points, axes, i, links.indices[j], seen, better)
+            seen[j] = n + i
+        for m in range(links.n_links):
+            j, is_new = links.indices[i, m], links.is_new[i, m]
+            _compare(points, axes, i, links.indices[j], links.is_new[j], is_new, seen, better)
         last = min(links.start[i + 1], links.start[i] + links.n_links)
-        incoming = links.incoming[links.start[i] : last]
-        n_new[i] += _compare(points, axes, i, incoming, seen, better)
-        for j in incoming:
-            n_new[i] += _compare(points, axes, i, links.indices[j], seen, better)
+        for m in range(links.start[i], last):
+            j, is_new = links.incoming[m], links.incoming_is_new[m]
+            _compare(
+                points, axes, i, links.incoming[m : m + 1], links.incoming_is_new[m : m + 1],
+                False, seen, better,
+            )  # fmt: skip
+            _compare(points, axes, i, links.indices[j], links.is_new[j], is_new, seen, better)
+        for m in range(better.indices.shape[1]):
+            better.is_new[i, m] = seen[better.indices[i, m]] == i
 
 
 @jit(borrow=True)
-def _compare(points, axes, i, candidates, seen, better):
-    """Put those of the candidates that are near enough into the list of point i; return how many
-    they were.
+def _compare(points, axes, i, candidates, are_new, all_new, seen, better):
+    """Put those of the candidates that are near enough into the list of point i: of all, or of the
+    new ones only.
     """
     squared, indices = better.squared[i], better.indices[i]
-    n_new = 0
     for m in range(candidates.size):
         j = candidates[m]
-        if j < 0 or seen[j] == i:
+        if not (all_new or are_new[m]) or seen[j] == i or seen[j] == len(points) + i:
             continue
         seen[j] = i
         if _squared_distance(axes[i], axes[j]) < squared[-1]:
             value = _squared_distance(points[i], points[j])
             if value < squared[-1]:
                 _insert(value, j, squared, indices)
-                n_new += 1
-    return n_new
 
 
 @jit(reassociate=True, borrow=True)
@@ -281,15 +300,24 @@ def _measure(begin, end, X, indices, distances):
     gaps = np.empty(X.shape[1])
     for i in range(begin, end):
         for m in range(indices.shape[1]):
-            j, largest = indices[i, m], 0.0
-            for c in range(gaps.size):
-                gaps[c] = np.float64(X[i, c]) - np.float64(X[j, c])
-                largest = max(largest, abs(gaps[c]))
-            # The squares of huge or tiny gaps would overflow or vanish.
-            unit = largest if largest > 1e100 or largest < 1e-100 else 1.0
-            if largest > 0.0 and unit != 1.0:
-                gaps /= unit
-            distances[i, m] = unit * np.sqrt(np.dot(gaps, gaps))
+            distances[i, m] = _distance(X[i], X[indices[i, m]], gaps)
         ranks = np.argsort(distances[i])
         distances[i] = distances[i][ranks]
         indices[i] = indices[i][ranks]
+
+
+@jit(borrow=True)
+def _distance(x, y, gaps):
+    for c in range(gaps.size):
+        gaps[c] = np.float64(x[c]) - np.float64(y[c])
+    squared = np.dot(gaps, gaps)
+    if SMALLEST_SQUARE < squared < np.inf:
+        return np.sqrt(squared)
+    largest = 0.0  # the squares have overflowed or vanished
+    for c in range(gaps.size):
+        largest = max(largest, abs(gaps[c]))
+    if largest == 0.0:
+        return 0.0
+    for c in range(gaps.size):
+        gaps[c] /= largest
+    return largest * np.sqrt(np.dot(gaps, gaps))
