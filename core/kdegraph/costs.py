@@ -216,7 +216,10 @@ class SamplerChoice(NamedTuple):
     Attributes
     ----------
     small_rows : float
-        Rejection is not considered if rows cost at most this, as its estimate would take long.
+        Rejection is not considered if rows cost at most this.
+    estimation : float
+        If rows cost at most this, the extent alone decides about rejection, as the estimate for it
+        would take a good part of that.
     extent, share_of_axis : float
         Numbers: rejection is taken at once if the largest exponent of a Gaussian between two points
         is at most ``extent * (share_of_axis * n) ** (2 / d)``. A point then has at least about as
@@ -230,6 +233,7 @@ class SamplerChoice(NamedTuple):
     """
 
     small_rows: float = 1.5e6
+    estimation: float = 2.5e6
     extent: float = 25.0
     share_of_axis: float = 0.022
     max_dimension_of_extent: int = 3

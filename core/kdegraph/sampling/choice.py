@@ -42,7 +42,8 @@ def choose_sampler(kernel, tree, eps, n_rounds, sampler):
     near_cost = near.estimate_cost(kernel, tree, n_rounds, eps)
     sampler, cost = ("near", near_cost) if near_cost < rows_cost else ("rows", rows_cost)
     per_point = SAMPLER_CHOICE.near_per_point + SAMPLER_CHOICE.near_per_draw * n_rounds
-    if not may_reject or cost <= tree.order.size * per_point:
+    is_small = not may_reject or rows_cost <= SAMPLER_CHOICE.estimation
+    if is_small or cost <= tree.order.size * per_point:
         return sampler, None, None
     return _compare_with_rejection(kernel, tree, eps, n_rounds, sampler, cost)
 
