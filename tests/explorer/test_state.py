@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from explorer_objects import PATIENCE
 from kdegraph import datasets
-from kdegraph_explorer.pipeline import Pipeline, Request, align
+from kdegraph_explorer.clusters import align
+from kdegraph_explorer.pipeline import Pipeline, Request
 from sklearn.metrics import adjusted_rand_score
 
 STAGES = ("similarity_graph", "knn_graph", "find_spectrum", "spectral_clustering")
