@@ -14,12 +14,13 @@ from functools import partial
 
 import numpy as np
 from kdegraph import (
+    NumberOfClusters,
     diagnose,
+    estimate_n_clusters,
     estimate_sigma,
     knn_graph,
     similarity_graph,
     spectral_clustering,
-    suggest_n_clusters,
     vertices_in_clusters,
 )
 from kdegraph import spectrum as find_spectrum
@@ -126,6 +127,8 @@ class Outcome:
     graph : SimilarityGraph or csr_array
     spectrum : Spectrum
     n_clusters : int
+    confidence : float or None
+        That of `kdegraph.estimate_n_clusters`, where this graph's eigenvalues give the number.
     labels : (n,) int array
         Exactly what `kdegraph.spectral_clustering` returns.
     colors : (n,) int array
@@ -146,6 +149,7 @@ class Outcome:
     graph: object
     spectrum: object
     n_clusters: int
+    confidence: float | None
     labels: np.ndarray
     colors: np.ndarray
     conductances: np.ndarray
@@ -304,7 +308,7 @@ class Pipeline:
         spectrum, spectrum_seconds = self._stage((memory, "spectrum"), spectrum_key, solve)
 
         announce("clusters", 0.0)
-        n_clusters = self._n_clusters(method, request, reference, spectrum, adjacency)
+        n_clusters, confidence = self._n_clusters(method, request, reference, spectrum, adjacency)
         clusters_key = (spectrum_key, n_clusters)
         cluster = partial(
             spectral_clustering,
@@ -334,6 +338,7 @@ class Pipeline:
             graph,
             spectrum,
             n_clusters,
+            confidence,
             clustering.labels,
             colors,
             by_color(clustering, colors),
@@ -343,15 +348,18 @@ class Pipeline:
         )
 
     def _n_clusters(self, method, request, reference, spectrum, adjacency):
-        """The number of clusters that was asked for, or that of the eigengap: of a KDE graph its
-        own, of the others that of the KDE graph with the chosen bandwidth, so that they can be
-        compared.
+        """The number of clusters that was asked for, or that of the eigengap with the confidence
+        in it: of a KDE graph its own, of the others that of the KDE graph with the chosen
+        bandwidth, so that they can be compared. The eigenvalues that are plotted decide alone, as
+        users see them; eigenvectors would seldom change the number, and take long.
         """
         if request.n_clusters != "auto":
-            return request.n_clusters
+            return request.n_clusters, None
         if method not in ("kde", "other"):
-            return reference.n_clusters
-        return suggest_n_clusters(spectrum.eigenvalues) if adjacency.nnz else 1
+            return reference.n_clusters, None
+        if not adjacency.nnz:
+            return NumberOfClusters(1, 0.0)
+        return estimate_n_clusters(spectrum.eigenvalues)
 
     def _findings(self, memory, request, clusters_key, graph, n_clusters):
         """What may be wrong with the KDE graph; of a coarse one what was said of the last one, as

@@ -78,7 +78,9 @@ class State(param.Parameterized):
     clusters_auto = param.Boolean(
         default=True,
         label="auto k",
-        doc="k is the number of eigenvalues of the KDE graph before their largest gap.",
+        doc="k is the number of eigenvalues of this KDE graph, as they are plotted, before their "
+        "largest gap. The confidence, from 0 to 1, is how much this gap stands out in this graph; "
+        "with another kernel width, k may be another.",
     )
     n_neighbors = param.Integer(
         default=10,

@@ -8,7 +8,7 @@ import kdegraph
 import kdegraph_explorer.pipeline as pipeline
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE
+from explorer_objects import PATIENCE, settle
 from kdegraph import datasets
 from kdegraph_explorer.clusters import align
 from kdegraph_explorer.pipeline import Pipeline, Request
@@ -380,3 +380,31 @@ def test_quick_moves_leave_nothing_behind(open_session):
     assert len({id(ref) for ref in graphs}) >= 40
     alive = {id(ref()) for ref in graphs if ref() is not None}
     assert alive == {id(session.state.outcome("kde").graph)}
+
+
+# ---- the number of clusters
+
+
+def test_automatic_number_is_that_of_the_plotted_eigenvalues_with_its_confidence(explore):
+    explorer = explore(datasets.make("moons", n=300, seed=1).X)
+    state = explorer.session.state
+    for sigma in (0.15, 0.4):
+        state.choose(sigma=sigma)
+        settle(explorer)
+        outcome = state.outcome("kde")
+        expected = kdegraph.estimate_n_clusters(outcome.spectrum.eigenvalues)
+        assert (outcome.n_clusters, outcome.confidence) == expected
+        number = f"{expected.n_clusters} cluster{'s' * (expected.n_clusters != 1)}"
+        assert explorer.status.sentence().endswith(
+            f", {number} (automatic, confidence {expected.confidence:.2f})"
+        )
+    assert state.outcome("knn").n_clusters == expected.n_clusters
+    assert state.outcome("knn").confidence is None
+    state.choose(n_clusters=3)
+    settle(explorer)
+    assert explorer.status.sentence().endswith(", 3 clusters")
+
+
+def test_a_graph_without_edges_has_one_cluster_without_confidence(sessions):
+    state = sessions(datasets.Dataset(np.arange(30.0)[:, None]), sigma=1e-9).state
+    assert (state.outcome("kde").n_clusters, state.outcome("kde").confidence) == (1, 0.0)

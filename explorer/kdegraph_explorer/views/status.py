@@ -72,6 +72,8 @@ class Status(Viewer):
         )
         if state.shown is state.dataset and (outcome := state.outcome("kde")) is not None:
             words += f", {outcome.n_clusters} cluster{'s' * (outcome.n_clusters != 1)}"
+            if outcome.confidence is not None:
+                words += f" (automatic, confidence {outcome.confidence:.2f})"
             words += f", so far from {outcome.graph.n_rounds} rounds" * state.result.coarse
         return words
 
