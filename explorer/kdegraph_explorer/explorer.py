@@ -250,8 +250,7 @@ class Explorer(Viewer):
         file : str or path
             CSV, TSV, Parquet, NPY, NPZ, PNG or JPEG.
         """
-        self.session.sources["upload"].file = Path(file)
-        self.session.state.source = "upload"
+        self.session.open(Path(file))
 
     def close(self):
         """Stop all work and accept no more."""

@@ -41,6 +41,8 @@ class Session:
         All jobs of the session and of its views.
     tree_of : TreeKeeper
     history : History
+    first : str
+        Key of the source that the session begins with, which an address without a source means.
     origin : (Source, dict) or None
         Where the present data are from, and what that source then recalled.
     settling : bool
@@ -53,7 +55,7 @@ class Session:
         sources = ([] if given is None else [Given(given)]) + [source() for source in SOURCES]
         self.sources = {source.key: source for source in sources}
         self.state.param.source.objects = list(self.sources)
-        self.state.source = sources[0].key
+        self.state.source = self.first = sources[0].key
         self.mailbox = Mailbox(document=document, push=push)
         self.tree_of = TreeKeeper()
         self._pipeline = Pipeline()
@@ -91,6 +93,13 @@ class Session:
         job = Latest(work, mailbox=self.mailbox, notify=self._notify, **callbacks)
         self.jobs.append(job)
         return job
+
+    def open(self, file):
+        """Explore the data in a file; before the start, begin with it."""
+        self.sources["upload"].file = file
+        self.state.source = "upload"
+        if not self._started:
+            self.first = "upload"
 
     def start(self):
         """Load the data of the chosen source, in a thread, now and whenever another choice of data
