@@ -3,6 +3,8 @@
 import threading
 from contextlib import contextmanager
 
+from kdegraph import count_clusters
+
 from . import compiling
 from .algorithm.trees import TreeKeeper
 from .history import History
@@ -68,6 +70,7 @@ class Session:
         self._load = self.latest(
             self._make, deliver=self._use, fail=self._refuse, report=self._report
         )
+        self._count = self.latest(_counted, deliver=self._use_count, fail=self._fail)
         self.origin = None
         self._requested = None
         self._stages = ProgressRows()
@@ -175,6 +178,16 @@ class Session:
         else:
             self._request()
 
+    def count(self):
+        """Choose the number of clusters that a graph made for counting finds."""
+        if self.state.dataset is not None:
+            self._count.request(self.state.dataset)
+
+    def _use_count(self, dataset, found):
+        if dataset is self.state.dataset:
+            self.state.counted = found
+            self.state.choose(n_clusters=found.n_clusters)
+
     def reproduce(self, callback):
         """Call ``callback()`` on the session's thread once the present choices have a result.
 
@@ -219,7 +232,7 @@ class Session:
         """Stop what is under way; the last results stay."""
         self._waiting.clear()
         self._cancelled = True
-        for job in (self._load, self._compute):
+        for job in (self._load, self._compute, self._count):
             job.cancel()
         self._requested = self._restored = None
         if self.state.stage is not None:
@@ -343,6 +356,12 @@ class Session:
         if stage is None:
             self.state.early = None  # if the work was stopped or failed, the last result stands
             self._reproduced()
+
+
+def _counted(dataset, progress, publish):
+    """The number of clusters of points, whatever graph is chosen for them."""
+    compiling.wait(progress)
+    return count_clusters(dataset.X, seed=0, progress=progress)
 
 
 def explain(error):

@@ -149,6 +149,9 @@ class State(param.Parameterized):
     view = param.Selector(
         objects=[""], label="View", doc="Which of the large views is on the screen."
     )
+    counted = param.Parameter(
+        doc="The `kdegraph.NumberOfClusters` of the points, once it was asked for, otherwise None."
+    )
     extra_methods = param.Parameter(
         default=(), doc="Methods that the view on the screen shows besides `METHODS`."
     )
@@ -250,6 +253,7 @@ class State(param.Parameterized):
                 vertical=names[min(1, len(names) - 1)],
                 selection=nothing,
                 early=None,
+                counted=None,
             )
 
     def accept(self, result):
