@@ -185,8 +185,9 @@ class Session:
 
     def _use_count(self, dataset, found):
         if dataset is self.state.dataset:
+            most = self.state.param.n_clusters.bounds[1]
             self.state.counted = found
-            self.state.choose(n_clusters=found.n_clusters)
+            self.state.choose(n_clusters=min(found.n_clusters, most))
 
     def reproduce(self, callback):
         """Call ``callback()`` on the session's thread once the present choices have a result.

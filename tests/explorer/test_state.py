@@ -473,3 +473,16 @@ def test_button_counts_and_says_what_it_has_found(explore):
     button.clicks += 1
     settle(explorer)
     assert said.content == f"Counted: {explorer.session.state.counted.n_clusters} segments"
+
+
+def test_more_clusters_than_can_be_chosen_are_counted(sessions, monkeypatch):
+    many = kdegraph.NumberOfClusters(101, 0.0)
+    monkeypatch.setattr(session_module, "count_clusters", lambda X, **options: many)
+    session = sessions(MOONS)
+    session.count()
+    for _ in range(2):
+        for job in session.jobs:
+            job.wait(PATIENCE)
+    assert session.state.counted == many
+    assert session.state.n_clusters == session.state.outcome("kde").n_clusters == 100
+    assert session.state.error == ""
