@@ -4,9 +4,10 @@
 
 The figures are CPU nanoseconds of one thread, the best of several runs. Each cost is a slope
 between runs that differ in one number; where several costs add up, they are fitted together so that
-the relative errors are least. The constants of the samplers were set on the grid of
-benchmarks/samplers.py and differ from the slopes found here by up to a factor of three.
-tests/sampling/test_choice.py holds the choices: change constants only along with that.
+the relative errors are least. Constants in use may differ from these slopes by up to a factor of
+three: those of kernel sums are right relative to each other only, and those of rows and rejection
+were set on the grid of benchmarks/samplers.py. tests/sampling/test_choice.py holds the choices:
+change constants only along with that.
 """
 
 import time
@@ -18,6 +19,7 @@ import threadpoolctl
 from kdegraph.costs import (
     DIRECT_COSTS,
     GRID_COSTS,
+    NEAR_COSTS,
     NEIGHBOR_COSTS,
     REJECTION_COSTS,
     ROW_COSTS,
@@ -41,13 +43,14 @@ from kdegraph.kde.tree.plan import choose_plan
 from kdegraph.kde.tree.sums import prepare, sums_at, target_units
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.threads import set_num_threads
-from kdegraph.sampling import rows
+from kdegraph.sampling import near, rows
 from kdegraph.sampling.rejection import sampler as rejection
 from kdegraph.sampling.rejection.target_groups import group_targets
 from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
 RUNS = 5
+EPS = 0.01  # relative error of the kernel degrees
 
 
 def cpu_time(function, *arguments, **options):
@@ -72,6 +75,7 @@ def time_of_rows(n, d, n_rounds, eps=0.01):
 
 def samplers():
     """Constants of the samplers."""
+    show(NEAR_COSTS, near_constants())
     n = 4000
     for field, dimensions, eps in (
         ("pair_per_dimension", (2, 7), 0.01),
@@ -96,6 +100,22 @@ def samplers():
         # The parts are not separable from outside; their sum is.
         ratio = measured / estimated * REJECTION_COSTS.overhead
         report(f"rejection: overhead, d = {d}", ratio, REJECTION_COSTS.overhead)
+
+
+def near_constants():
+    """All constants of near sources, by the work that they note."""
+    table, times = [], []
+    for d in (1, 2, 3, 5, 8):
+        X = np.random.default_rng(d).normal(size=(3000, d))
+        tree, n = build_tree(X), len(X)
+        for sigma in (0.01, 0.03, 0.1, 0.3):
+            kernel = Kernel("gaussian", sigma)
+            visits, pairs = near.estimate_work(kernel, tree, EPS, tree.start.size - tree.first_leaf)
+            for n_rounds in (1, 30):
+                draws = n * n_rounds * np.log2(1 + pairs / n)
+                table.append([n, visits, visits * d, pairs, pairs * d, draws])
+                times.append(cpu_time(near.draw_neighbors, kernel, tree, n_rounds, 0, EPS))
+    return dict(zip(NEAR_COSTS._fields, fit(table, times), strict=True))
 
 
 def search_all(X, queries):

@@ -18,6 +18,7 @@ import kdegraph
 import numpy as np
 import threadpoolctl
 from _common import csv_option, write
+from kdegraph.costs import REJECTION_COSTS
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import build_tree
 from kdegraph.kde import make_solver
@@ -141,7 +142,8 @@ def measure(n, d, relative, n_rounds):
     sigma = relative * kdegraph.estimate_sigma(X, seed=0)
     kernel, tree = Kernel("gaussian", sigma), build_tree(X)
     _, method, groups = choose_sampler(kernel, tree, EPS, n_rounds, "rejection")
-    estimate = 1e-9 * (method.cost + rejection.estimate_cost(kernel, tree, groups, n_rounds))
+    sampling = rejection.estimate_cost(kernel, tree, groups, n_rounds)
+    estimate = 1e-9 * (REJECTION_COSTS.degrees * method.cost + sampling)
     part = min(MOST_PARTS, math.ceil(estimate / LONG))
     by_rejection(kernel, tree, n_rounds, part)  # compiles or loads what it needs
     # The runs alternate, so that what else the machine does meets all alike; the best of each

@@ -311,6 +311,20 @@ FAULTS = (
         "explorer/test_local_bandwidths.py",
     ),
     Fault(
+        "an address without a source forgets the file that the page began with",
+        "explorer/kdegraph_explorer/address.py",
+        'values.pop("source", session.first)',
+        'values.pop("source", next(iter(session.sources)))',
+        "explorer/test_share.py",
+    ),
+    Fault(
+        "a first look takes away what was said of the data",
+        "explorer/kdegraph_explorer/pipeline.py",
+        "return () if last is None else last.findings",
+        "return ()",
+        "explorer/test_advice.py",
+    ),
+    Fault(
         "the circle of the kernel width is half as wide",
         "explorer/kdegraph_explorer/views/one_point.py",
         '"diameter": [2 * sigma],',

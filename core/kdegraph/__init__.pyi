@@ -2,8 +2,9 @@ from . import datasets
 from .bandwidth import estimate_sigma
 from .baselines import full_graph, knn_graph
 from .clustering.conductance import conductance
+from .clustering.counting import count_clusters
 from .clustering.partition import Clustering, spectral_clustering, vertices_in_clusters
-from .diagnosis import GraphWarning, diagnose
+from .diagnosis import Finding, GraphWarning, diagnose
 from .eigengap import (
     NumberOfClusters,
     estimate_n_clusters,
@@ -24,6 +25,7 @@ from .warmup import warm_up
 __all__ = [
     "Cancelled",
     "Clustering",
+    "Finding",
     "GraphWarning",
     "KDESpectralClustering",
     "Kernel",
@@ -32,6 +34,7 @@ __all__ = [
     "SimilarityGraphTransformer",
     "Spectrum",
     "conductance",
+    "count_clusters",
     "datasets",
     "diagnose",
     "estimate_n_clusters",

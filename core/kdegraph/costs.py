@@ -1,9 +1,10 @@
 """The one account of costs: what decides between methods that give the same result.
 
 Times are in nanoseconds of one core unless a field says otherwise. They decide between methods
-only, never about results. ``benchmarks/costs.py`` measures the slopes again. The constants of the
-samplers are not these slopes themselves: they were set so that the choices are right on the grid of
-``benchmarks/samplers.py``, and ``tests/sampling/test_choice.py`` holds them there.
+only, never about results. ``benchmarks/costs.py`` measures the slopes again. The constants of
+kernel sums are right relative to each other. Those of near sources are such slopes; those of the
+other samplers were set so that the choices are right on the grid of ``benchmarks/samplers.py``, and
+``tests/sampling/test_choice.py`` holds them there.
 """
 
 from typing import NamedTuple
@@ -142,12 +143,12 @@ class RowCosts(NamedTuple):
         A draw from a finished row.
     """
 
-    pair: float = 1.5
-    pair_per_dimension: float = 0.16
-    pair_per_dimension_by_products: float = 0.08
+    pair: float = 1.2
+    pair_per_dimension: float = 0.08
+    pair_per_dimension_by_products: float = 0.07
     pair_beyond_caches: float = 2.0
     cached_values: int = 2_000_000
-    draw: float = 35.0
+    draw: float = 50.0
 
 
 class NearCosts(NamedTuple):
@@ -155,22 +156,22 @@ class NearCosts(NamedTuple):
 
     Attributes
     ----------
-    set_up : float
-        Every call.
+    point : float
+        A target, with its kernel values in its own leaf.
     visit, visit_per_dimension : float
         A node that is looked at for the lists of a leaf.
     pair, pair_per_dimension : float
         A kernel value and its part in the running sum.
     draw : float
-        A draw from a finished row.
+        A draw from a finished row, for each doubling of the number of near sources.
     """
 
-    set_up: float = 1e5
-    visit: float = 15.0
+    point: float = 310.0
+    visit: float = 31.0
     visit_per_dimension: float = 3.0
-    pair: float = 2.1
-    pair_per_dimension: float = 0.3
-    draw: float = 40.0
+    pair: float = 0.7
+    pair_per_dimension: float = 0.12
+    draw: float = 4.7
 
 
 class RejectionCosts(NamedTuple):
@@ -192,6 +193,9 @@ class RejectionCosts(NamedTuple):
         A proposal.
     overhead : float
         Factor for what is not counted: memory beyond the caches, proposals for few draws.
+    degrees : float
+        Factor for the estimated cost of the kernel degrees. The constants of kernel sums are right
+        relative to each other; the sums take less.
     """
 
     set_up: float = 3e5
@@ -202,7 +206,8 @@ class RejectionCosts(NamedTuple):
     draw: float = 5.0
     proposal: float = 6.0
     proposal_per_dimension: float = 0.8
-    overhead: float = 1.3
+    overhead: float = 1.0
+    degrees: float = 0.6
 
 
 class SamplerChoice(NamedTuple):
@@ -210,35 +215,30 @@ class SamplerChoice(NamedTuple):
 
     Attributes
     ----------
+    small_rows : float
+        Rejection is not considered if rows cost at most this.
+    estimation : float
+        If rows cost at most this, the extent alone decides about rejection, as the estimate for it
+        would take a good part of that.
+    extent, share_of_axis : float
+        Numbers: rejection is taken at once if the largest exponent of a Gaussian between two points
+        is at most ``extent * (share_of_axis * n) ** (2 / d)``. A point then has at least about as
+        many others within reach for any n and d. With 1,000 points of five clusters the samplers
+        are about equally fast there, and with more points rejection is faster.
+    max_dimension_of_extent : int
+        In more dimensions, where the degrees cost more, the extent does not decide.
     near_per_point, near_per_draw : float
         For each point and for each draw: the cheaper one of rows and near sources is taken at once
         where it costs at most the sum of both, as rejection hardly costs less.
-    small_rows : float
-        It is taken at once, too, if rows cost at most this.
-    estimation : float
-        Rows that cost less are compared by the extent of the points alone, as the estimates would
-        take as long.
-    extent, extent_per_axis : float
-        Numbers: rejection is taken there if the largest exponent between two points is at most
-        ``extent * extent_per_axis ** (1 / d)``. With 1,000 points of five clusters in 1 to 20
-        dimensions the samplers are equally fast there.
-    certain : float
-        The estimate for rejection is uncertain where rows cost at most this.
-    max_certain_dimension : int
-        It is uncertain, too, in more dimensions if the degrees are computed from all pairs.
-    uncertain_share : float
-        Factor: an uncertain estimate for rejection must be at most this share of the cost of rows.
     """
 
-    near_per_point: float = 700.0
-    near_per_draw: float = 25.0
     small_rows: float = 1.5e6
-    estimation: float = 4.2e6
-    extent: float = 32.0
-    extent_per_axis: float = 630.0
-    certain: float = 3e7
-    max_certain_dimension: int = 14
-    uncertain_share: float = 0.8
+    estimation: float = 2.5e6
+    extent: float = 25.0
+    share_of_axis: float = 0.022
+    max_dimension_of_extent: int = 3
+    near_per_point: float = 500.0
+    near_per_draw: float = 20.0
 
 
 ROW_COSTS = RowCosts()

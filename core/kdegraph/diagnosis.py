@@ -1,6 +1,7 @@
 """What may be wrong with a graph, in sentences that say what to do about it."""
 
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,9 +38,50 @@ class GraphWarning(UserWarning):
     """
 
 
+class Finding(str):
+    """A sentence of `diagnose`: what was observed, and what to do about it.
+
+    Parameters
+    ----------
+    problem : {"columns", "wide", "narrow", "parts"}
+        Columns of very different scales, a sigma that is too wide or too narrow, too many parts.
+    observation : str
+    remedy : str
+
+    Attributes
+    ----------
+    problem, observation, remedy : str
+        The parameters, for programs that know a remedy of their own.
+
+    Examples
+    --------
+    >>> import kdegraph
+    >>> graph = kdegraph.similarity_graph([[0.0], [1.0]], sigma=20.0, seed=0)
+    >>> [finding.problem for finding in kdegraph.diagnose(graph)]
+    ['wide']
+    """
+
+    problem: str
+    observation: str
+    remedy: str
+
+    def __new__(cls, problem: str, observation: str, remedy: str) -> "Finding":
+        finding = super().__new__(cls, f"{observation}; {remedy}")
+        finding.problem, finding.observation, finding.remedy = problem, observation, remedy
+        return finding
+
+    def __getnewargs__(self) -> tuple[str, str, str]:  # type: ignore[override]
+        """Keep all of it in copies and pickles."""
+        return self.problem, self.observation, self.remedy
+
+
 def diagnose(
-    adjacency: AdjacencyLike, *, points: ArrayLike | None = None, n_clusters: int | None = None
-) -> list[str]:
+    adjacency: AdjacencyLike,
+    *,
+    points: ArrayLike | None = None,
+    n_clusters: int | None = None,
+    feature_names: Sequence[str] | None = None,
+) -> list[Finding]:
     """Look for what often makes clusters of a graph disappoint.
 
     Parameters
@@ -50,11 +92,13 @@ def diagnose(
         The points that the vertices stand for; by default those of the `SimilarityGraph`.
     n_clusters : int, optional
         The number of clusters that the graph is made for.
+    feature_names : sequence of d str, optional
+        What the columns of the points are called; by default they are numbered from 0.
 
     Returns
     -------
-    list of str
-        A sentence with a remedy for each of these: columns whose spreads differ by a factor of more
+    list of Finding
+        A str with a remedy for each of these: columns whose spreads differ by a factor of more
         than 100, as distances then depend on the wide ones alone; a sigma so large that the mean
         kernel value exceeds 0.9, or so small that more than half of the points have no edge; a
         graph with more than three times as many connected components as clusters, the largest of
@@ -80,12 +124,12 @@ def diagnose(
     sigma 20 is far above the distances between the points: ...
     """
     points = graph_parts(adjacency).points if points is None else check_points(points, "points")
-    found = [None if points is None else unequal_columns(points)]
+    found = [None if points is None else unequal_columns(points, feature_names)]
     if isinstance(adjacency, SimilarityGraph):
         found += [too_wide(adjacency), too_narrow(adjacency)]
     if n_clusters is not None:
         found += [many_parts(adjacency, check_count(n_clusters, "n_clusters"))]
-    return [sentence for sentence in found if sentence is not None]
+    return [finding for finding in found if finding is not None]
 
 
 def warn_of(graph: SimilarityGraph, n_clusters: int | None = None) -> None:
@@ -106,8 +150,15 @@ def _with_verb(sigma):
     return f"{bandwidth_in_words(sigma)} {'are' if isinstance(sigma, np.ndarray) else 'is'}"
 
 
-def unequal_columns(points: NDArray[np.float64]) -> str | None:
-    """A sentence on columns of very different spreads, measured by quartiles."""
+def unequal_columns(
+    points: NDArray[np.float64], feature_names: Sequence[str] | None = None
+) -> Finding | None:
+    """Find columns of very different spreads, measured by quartiles."""
+    if feature_names is not None and len(feature_names) != points.shape[1]:
+        raise ValueError(
+            f"feature_names must be one name for each of the {points.shape[1]} columns of the "
+            f"points, got {len(feature_names)} names"
+        )
     some = points[:: -(-len(points) // SPREAD_POINTS)]
     low, high = np.quantile(some, [0.25, 0.75], axis=0)
     spreads = high / 2 - low / 2  # halves, as the difference of huge numbers would overflow
@@ -118,38 +169,44 @@ def unequal_columns(points: NDArray[np.float64]) -> str | None:
     wide = narrow_first[-1]
     if spreads[wide] / MAX_SPREAD_RATIO <= spreads[narrow]:
         return None
-    return (
-        f"the columns have very different scales: column {wide} varies by {2 * spreads[wide]:.3g}, "
-        f"column {narrow} by {2 * spreads[narrow]:.3g} (between quartiles), so that distances "
-        "hardly depend on the latter: standardize the columns, for instance with "
-        "sklearn.preprocessing.StandardScaler, or take the same unit for all"
+    name = range(len(spreads)) if feature_names is None else feature_names
+    return Finding(
+        "columns",
+        f"the columns have very different scales: column {name[wide]} varies by "
+        f"{2 * spreads[wide]:.3g}, column {name[narrow]} by {2 * spreads[narrow]:.3g} (between "
+        "quartiles), so that distances hardly depend on the latter",
+        "standardize the columns, for instance with sklearn.preprocessing.StandardScaler, or take "
+        "the same unit for all",
     )
 
 
-def too_wide(graph: SimilarityGraph) -> str | None:
-    """A sentence on a sigma far above the distances between the points."""
+def too_wide(graph: SimilarityGraph) -> Finding | None:
+    """Find a sigma far above the distances between the points."""
     n, points = len(graph.kernel_degrees), graph.points
     degrees = graph.kernel_degrees if graph.densities is None else graph.densities - 1
     if n < 2 or np.mean(degrees) <= MAX_MEAN_KERNEL * (n - 1):
         return None
     if points is not None and (points == points[0]).all():
         return None  # no sigma is too large for points that are all the same
-    return (
+    return Finding(
+        "wide",
         f"{_with_verb(graph.sigma)} far above the distances between the points: nearly "
-        "all kernel values are 1, and the graph cannot tell clusters apart; "
-        f"take a smaller sigma{_automatic(points)}"
+        "all kernel values are 1, and the graph cannot tell clusters apart",
+        f"take a smaller sigma{_automatic(points)}",
     )
 
 
-def too_narrow(graph: SimilarityGraph) -> str | None:
-    """A sentence on a sigma far below the distances between the points."""
+def too_narrow(graph: SimilarityGraph) -> Finding | None:
+    """Find a sigma far below the distances between the points."""
     n = len(graph.kernel_degrees)
     n_isolated = np.count_nonzero(np.diff(graph.adjacency.indptr) == 0)
     if n < 2 or n_isolated <= MAX_ISOLATED * n:
         return None
-    return (
+    return Finding(
+        "narrow",
         f"{_with_verb(graph.sigma)} far below the distances between the points: "
-        f"{n_isolated:,} of {n:,} have no edge; take a larger sigma{_automatic(graph.points)}"
+        f"{n_isolated:,} of {n:,} have no edge",
+        f"take a larger sigma{_automatic(graph.points)}",
     )
 
 
@@ -160,16 +217,17 @@ def _automatic(points):
     return f", such as 'auto', which is {estimate_sigma(points, seed=0):.3g}, or 'local'"
 
 
-def many_parts(adjacency: AdjacencyLike, n_clusters: int) -> str | None:
-    """A sentence on a graph with many more connected components than clusters."""
+def many_parts(adjacency: AdjacencyLike, n_clusters: int) -> Finding | None:
+    """Find a graph with many more connected components than clusters."""
     sizes = check_adjacency(adjacency).sizes
     parts = np.sort(sizes[sizes > 1])[::-1]
     inside = parts[:n_clusters].sum()
     if parts.size <= MAX_PARTS * n_clusters or inside >= (1 - MAX_OUTSIDE) * parts.sum():
         return None
     largest = "largest" if n_clusters == 1 else f"{n_clusters} largest"
-    return (
+    return Finding(
+        "parts",
         f"the graph falls into {parts.size:,} parts without an edge between them, and the "
-        f"{largest} have {inside / sizes.sum():.0%} of the points: take a larger sigma or "
-        "perplexity, more neighbors, or more clusters"
+        f"{largest} have {inside / sizes.sum():.0%} of the points",
+        "take a larger sigma or perplexity, more neighbors, or more clusters",
     )

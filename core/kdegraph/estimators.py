@@ -183,7 +183,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         k = self.n_clusters
         if isinstance(k, str):
             check_choice(k, "n_clusters", ("auto",))
-            k, self.confidence_ = count_clusters(points, seed)
+            k, self.confidence_ = count_clusters(points, seed=seed)
         if is_pixel_grid(points):
             return self._cluster(points, k, "auto", self.perplexity, seed, "row")
         for perplexity in perplexities(len(points), self.perplexity):

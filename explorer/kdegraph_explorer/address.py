@@ -13,7 +13,8 @@ MAX_ADDRESSED_SELECTION = 200  # indices; a longer selection is left out of the 
 def query(session, snapshot):
     """The query that restores a snapshot, without the question mark."""
     source = session.sources[snapshot.source]
-    pairs = [] if snapshot.source == next(iter(session.sources)) else [("source", snapshot.source)]
+    usual = snapshot.source == session.first == next(iter(session.sources))
+    pairs = [] if usual else [("source", snapshot.source)]
     defaults = source.defaults()
     pairs += [
         (DATA + name, value)
@@ -54,7 +55,8 @@ def _unusual(session, snapshot, name):
 
 
 def read(session, text):
-    """The snapshot that a query asks for, checked; None for an empty one.
+    """The snapshot that a query asks for, checked; None for an empty one. Without a source it means
+    the one that the session begins with.
 
     Raises
     ------
@@ -67,7 +69,7 @@ def read(session, text):
     }
     if not values:
         return None
-    source = values.pop("source", next(iter(session.sources)))
+    source = values.pop("source", session.first)
     selection, view = values.pop("selection", []), values.pop("view", "")
     data = {
         name.removeprefix(DATA): values.pop(name) for name in list(values) if name.startswith(DATA)

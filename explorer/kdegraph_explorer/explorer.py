@@ -23,7 +23,7 @@ from .views.base import low_row
 from .views.controls import DataControls, DisplayControls, ParameterControls
 from .views.markup import Beacon, Text
 from .views.stage_bars import StageBars
-from .views.status import Problem, Status
+from .views.status import Advice, Problem, Status
 from .views.toolbar import Toolbar
 from .views.widgets import link
 
@@ -250,8 +250,7 @@ class Explorer(Viewer):
         file : str or path
             CSV, TSV, Parquet, NPY, NPZ, PNG or JPEG.
         """
-        self.session.sources["upload"].file = Path(file)
-        self.session.state.source = "upload"
+        self.session.open(Path(file))
 
     def close(self):
         """Stop all work and accept no more."""
@@ -288,6 +287,7 @@ class Explorer(Viewer):
         )
         return pn.Column(
             Problem(self.session),
+            Advice(self.session),
             self.tabs,
             *self._top.values(),
             self._bottom,

@@ -33,14 +33,14 @@ def widget_of(viewable, post):
     """
     from jupyter_bokeh.widgets import BokehModel
 
-    class Widget(BokehModel):
-        def _sync_model(self, *message):
-            """Deal with a message of the page, which kernels may hand over in other threads."""
-            post(partial(super()._sync_model, *message))
-
     root = viewable.get_root(Document())
     _inline_styles(root)
-    return Widget(root)
+    widget = BokehModel(root)
+    # Kernels hand over the messages of the page in threads of their own.
+    handle = widget._sync_model
+    widget.on_msg(handle, remove=True)
+    widget.on_msg(lambda *message: post(partial(handle, *message)))
+    return widget
 
 
 @contextmanager

@@ -14,19 +14,20 @@ from functools import partial
 
 import numpy as np
 from kdegraph import (
+    NumberOfClusters,
+    diagnose,
+    estimate_n_clusters,
     estimate_sigma,
     knn_graph,
     similarity_graph,
     spectral_clustering,
-    suggest_n_clusters,
     vertices_in_clusters,
 )
 from kdegraph import spectrum as find_spectrum
 from kdegraph.datasets import Dataset
-from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import adjusted_rand_score
 
 from .algorithm.full import sparse_full_graph
+from .clusters import align, by_color, cluster_scores
 
 METHODS = {"kde": "KDE graph", "knn": "k-NN graph"}
 ALL_METHODS = {
@@ -126,6 +127,8 @@ class Outcome:
     graph : SimilarityGraph or csr_array
     spectrum : Spectrum
     n_clusters : int
+    confidence : float or None
+        That of `kdegraph.estimate_n_clusters`, where this graph's eigenvalues give the number.
     labels : (n,) int array
         Exactly what `kdegraph.spectral_clustering` returns.
     colors : (n,) int array
@@ -135,6 +138,8 @@ class Outcome:
         Of the clusters, by the numbers in `colors`; NaN for a number that is not used.
     scores : dict
         Name of a score to its value.
+    findings : tuple of kdegraph.Finding
+        What may be wrong with the graph; only of the KDE graph with the chosen bandwidth.
     seconds : dict
         Name of a stage to its duration in seconds.
     """
@@ -144,10 +149,12 @@ class Outcome:
     graph: object
     spectrum: object
     n_clusters: int
+    confidence: float | None
     labels: np.ndarray
     colors: np.ndarray
     conductances: np.ndarray
     scores: dict
+    findings: tuple
     seconds: dict
 
     @property
@@ -301,7 +308,7 @@ class Pipeline:
         spectrum, spectrum_seconds = self._stage((memory, "spectrum"), spectrum_key, solve)
 
         announce("clusters", 0.0)
-        n_clusters = self._n_clusters(method, request, reference, spectrum, adjacency)
+        n_clusters, confidence = self._n_clusters(method, request, reference, spectrum, adjacency)
         clusters_key = (spectrum_key, n_clusters)
         cluster = partial(
             spectral_clustering,
@@ -316,8 +323,9 @@ class Pipeline:
 
         announce("scores", 0.0)
         n_counted = self._n_counted(memory, graph_key, adjacency)
-        score = partial(_scores, request.dataset, adjacency, n_counted, clustering)
+        score = partial(cluster_scores, request.dataset, adjacency, n_counted, clustering)
         scores, _ = self._stage((memory, "scores"), clusters_key, score)
+        findings = self._findings(memory, request, clusters_key, graph, n_clusters)
         colors = self._colors(method, request, clustering.labels, reference)
         seconds = {
             "graph": graph_seconds,
@@ -330,23 +338,41 @@ class Pipeline:
             graph,
             spectrum,
             n_clusters,
+            confidence,
             clustering.labels,
             colors,
             by_color(clustering, colors),
             scores,
+            findings,
             seconds,
         )
 
     def _n_clusters(self, method, request, reference, spectrum, adjacency):
-        """The number of clusters that was asked for, or that of the eigengap: of a KDE graph its
-        own, of the others that of the KDE graph with the chosen bandwidth, so that they can be
-        compared.
+        """The number of clusters that was asked for, or that of the eigengap with the confidence
+        in it: of a KDE graph its own, of the others that of the KDE graph with the chosen
+        bandwidth, so that they can be compared. The eigenvalues that are plotted decide alone, as
+        users see them; eigenvectors would seldom change the number, and take long.
         """
         if request.n_clusters != "auto":
-            return request.n_clusters
+            return request.n_clusters, None
         if method not in ("kde", "other"):
-            return reference.n_clusters
-        return suggest_n_clusters(spectrum.eigenvalues) if adjacency.nnz else 1
+            return reference.n_clusters, None
+        if not adjacency.nnz:
+            return NumberOfClusters(1, 0.0)
+        return estimate_n_clusters(spectrum.eigenvalues)
+
+    def _findings(self, memory, request, clusters_key, graph, n_clusters):
+        """What may be wrong with the KDE graph; of a coarse one what was said of the last one, as
+        it is replaced soon.
+        """
+        if memory == "coarse":
+            last = self._same_data(request).get("kde")
+            return () if last is None else last.findings
+        if memory != "kde":
+            return ()
+        names = request.dataset.feature_names
+        look = partial(diagnose, graph, n_clusters=n_clusters, feature_names=names)
+        return tuple(self._stage("findings", clusters_key, look)[0])
 
     def _colors(self, method, request, labels, reference):
         """The clusters, numbered so that they keep their colors; the same object as in the last
@@ -458,54 +484,3 @@ def max_products(adjacency):
     """
     found = max(MIN_PRODUCTS, int(MAX_ENTRIES / max(adjacency.nnz, 1)))
     return found if found < 1000 else None
-
-
-def _scores(dataset, adjacency, n_counted, clustering):
-    scores = {
-        "Edges": adjacency.nnz // 2,
-        "Mean degree": adjacency.nnz / dataset.n_points,
-        "Megabytes": (adjacency.data.nbytes + adjacency.indices.nbytes + adjacency.indptr.nbytes)
-        / 1e6,
-        "Largest conductance": float(np.max(clustering.conductances)),
-    }
-    if isolated := int(np.count_nonzero(np.diff(adjacency.indptr) == 0)):
-        scores["Isolated points"] = isolated
-    if small := dataset.n_points - isolated - n_counted:
-        scores["Points in small components"] = small
-    if dataset.y is not None:
-        scores["Adjusted Rand index"] = float(adjusted_rand_score(dataset.y, clustering.labels))
-    return scores
-
-
-def by_color(clustering, colors):
-    """The conductances of a `Clustering`, in the order of the numbers in `colors`; NaN for a number
-    that is not used.
-    """
-    conductances = np.full(int(colors.max()) + 1, np.nan)
-    labels, first = np.unique(clustering.labels, return_index=True)
-    conductances[colors[first[labels >= 0]]] = clustering.conductances
-    return conductances
-
-
-def align(labels, reference):
-    """Renumber `labels` so that as many points as possible keep the number they have in
-    `reference`.
-
-    Parameters
-    ----------
-    labels : (n,) array of int >= 0
-    reference : (n,) array of int >= 0, or None
-        None leaves `labels` as they are.
-
-    Returns
-    -------
-    (n,) int array
-        The same partition.
-    """
-    labels = np.asarray(labels, dtype=np.int64)
-    if reference is None:
-        return labels
-    size = int(max(labels.max(), reference.max())) + 1
-    counts = np.bincount(labels * size + reference, minlength=size * size).reshape(size, size)
-    _, numbers = linear_sum_assignment(-counts)
-    return numbers[labels]

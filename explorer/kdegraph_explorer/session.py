@@ -3,6 +3,8 @@
 import threading
 from contextlib import contextmanager
 
+from kdegraph import count_clusters
+
 from . import compiling
 from .algorithm.trees import TreeKeeper
 from .history import History
@@ -41,6 +43,8 @@ class Session:
         All jobs of the session and of its views.
     tree_of : TreeKeeper
     history : History
+    first : str
+        Key of the source that the session begins with, which an address without a source means.
     origin : (Source, dict) or None
         Where the present data are from, and what that source then recalled.
     settling : bool
@@ -53,7 +57,7 @@ class Session:
         sources = ([] if given is None else [Given(given)]) + [source() for source in SOURCES]
         self.sources = {source.key: source for source in sources}
         self.state.param.source.objects = list(self.sources)
-        self.state.source = sources[0].key
+        self.state.source = self.first = sources[0].key
         self.mailbox = Mailbox(document=document, push=push)
         self.tree_of = TreeKeeper()
         self._pipeline = Pipeline()
@@ -66,6 +70,7 @@ class Session:
         self._load = self.latest(
             self._make, deliver=self._use, fail=self._refuse, report=self._report
         )
+        self._count = self.latest(_counted, deliver=self._use_count, fail=self._fail)
         self.origin = None
         self._requested = None
         self._stages = ProgressRows()
@@ -91,6 +96,13 @@ class Session:
         job = Latest(work, mailbox=self.mailbox, notify=self._notify, **callbacks)
         self.jobs.append(job)
         return job
+
+    def open(self, file):
+        """Explore the data in a file; before the start, begin with it."""
+        self.sources["upload"].file = file
+        self.state.source = "upload"
+        if not self._started:
+            self.first = "upload"
 
     def start(self):
         """Load the data of the chosen source, in a thread, now and whenever another choice of data
@@ -166,6 +178,17 @@ class Session:
         else:
             self._request()
 
+    def count(self):
+        """Choose the number of clusters that a graph made for counting finds."""
+        if self.state.dataset is not None:
+            self._count.request(self.state.dataset)
+
+    def _use_count(self, dataset, found):
+        if dataset is self.state.dataset:
+            most = self.state.param.n_clusters.bounds[1]
+            self.state.counted = found
+            self.state.choose(n_clusters=min(found.n_clusters, most))
+
     def reproduce(self, callback):
         """Call ``callback()`` on the session's thread once the present choices have a result.
 
@@ -210,7 +233,7 @@ class Session:
         """Stop what is under way; the last results stay."""
         self._waiting.clear()
         self._cancelled = True
-        for job in (self._load, self._compute):
+        for job in (self._load, self._compute, self._count):
             job.cancel()
         self._requested = self._restored = None
         if self.state.stage is not None:
@@ -334,6 +357,12 @@ class Session:
         if stage is None:
             self.state.early = None  # if the work was stopped or failed, the last result stands
             self._reproduced()
+
+
+def _counted(dataset, progress, publish):
+    """The number of clusters of points, whatever graph is chosen for them."""
+    compiling.wait(progress)
+    return count_clusters(dataset.X, seed=0, progress=progress)
 
 
 def explain(error):

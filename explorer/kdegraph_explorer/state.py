@@ -78,7 +78,9 @@ class State(param.Parameterized):
     clusters_auto = param.Boolean(
         default=True,
         label="auto k",
-        doc="k is the number of eigenvalues of the KDE graph before their largest gap.",
+        doc="k is the number of eigenvalues of this KDE graph, as they are plotted, before their "
+        "largest gap. The confidence, from 0 to 1, is how much this gap stands out in this graph; "
+        "with another kernel width, k may be another.",
     )
     n_neighbors = param.Integer(
         default=10,
@@ -146,6 +148,9 @@ class State(param.Parameterized):
 
     view = param.Selector(
         objects=[""], label="View", doc="Which of the large views is on the screen."
+    )
+    counted = param.Parameter(
+        doc="The `kdegraph.NumberOfClusters` of the points, once it was asked for, otherwise None."
     )
     extra_methods = param.Parameter(
         default=(), doc="Methods that the view on the screen shows besides `METHODS`."
@@ -248,6 +253,7 @@ class State(param.Parameterized):
                 vertical=names[min(1, len(names) - 1)],
                 selection=nothing,
                 early=None,
+                counted=None,
             )
 
     def accept(self, result):

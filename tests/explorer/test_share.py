@@ -10,6 +10,23 @@ from kdegraph_explorer import address, session_file
 from kdegraph_explorer.snapshot import take
 
 
+@pytest.fixture
+def begun_with_file(sessions, tmp_path):
+    """Makes sessions that begin with the same file, as each reload of its page does."""
+    path = tmp_path / "animals.csv"
+    path.write_bytes(TABLE)
+
+    def begin(query=""):
+        session = sessions(start=False)
+        session.open(path)
+        snapshot = address.read(session, query)
+        session.start() if snapshot is None else session.restore(snapshot)
+        session.wait(PATIENCE)
+        return session
+
+    return begin
+
+
 def test_undo_and_redo_of_parameters_and_selection(sessions):
     session = sessions()
     state, history = session.state, session.history
@@ -264,3 +281,68 @@ def test_bad_session_file_says_why(sessions, change, message):
             session, changed if isinstance(changed, bytes) else json.dumps(changed).encode()
         )
     assert take(session) == before
+
+
+# ---- a page that begins with a file
+
+
+def present(session):
+    """What is explored, and how."""
+    state = session.state
+    names = state.dataset.feature_names
+    return state.dataset.name, tuple(names), state.result.request.sigma, state.bandwidth
+
+
+def test_reload_brings_the_file_back_with_the_choices(begun_with_file):
+    first = begun_with_file()
+    assert present(first)[:2] == ("animals.csv", ("width", "height", "weight"))
+    assert address.query(first, take(first)) != ""
+    again = begun_with_file(address.query(first, take(first)))
+    assert present(again) == present(first)
+    first.sources["upload"].columns = ["width", "weight"]
+    choose(first, sigma=3.0)
+    again = begun_with_file(address.query(first, take(first)))
+    assert present(again) == present(first) == ("animals.csv", ("width", "weight"), 3.0, "one")
+    assert again.state.error == ""
+
+
+def test_an_address_without_a_source_means_the_file(begun_with_file):
+    assert present(begun_with_file("?sigma=2.5")) == (
+        "animals.csv",
+        ("width", "height", "weight"),
+        2.5,
+        "one",
+    )
+
+
+def test_reload_brings_back_other_data_that_were_chosen_in_place_of_the_file(begun_with_file):
+    first = begun_with_file()
+    first.state.source = "generators"
+    first.wait(PATIENCE)
+    query = address.query(first, take(first))
+    assert "source=generators" in query
+    again = begun_with_file(query)
+    assert again.state.dataset.name == "moons"
+    again.state.source = "upload"  # the file is still there
+    again.wait(PATIENCE)
+    assert again.state.dataset.name == "animals.csv"
+
+
+def test_addresses_lead_to_no_file_but_the_one_that_is_open(begun_with_file, sessions):
+    for name in ("other.csv", "../animals.csv", "/etc/passwd", "", 3):
+        query = "source=upload&data.file=" + json.dumps(name)
+        with pytest.raises(ValueError, match=r"cannot be part of an address: choose it under Data"):
+            begun_with_file(query)
+    with pytest.raises(ValueError, match=r"animals\.csv.* cannot be part of an address"):
+        address.read(sessions(), "source=upload&data.file=animals.csv")
+
+
+def test_session_files_keep_their_own_file(begun_with_file, sessions):
+    kept = sessions()
+    kept.state.source = "upload"
+    kept.sources["upload"].file = ("animals.csv", b"a,b\n1,2\n3,4\n5,7\n")
+    kept.wait(PATIENCE)
+    other = begun_with_file()
+    other.restore(session_file.read(other, session_file.write(kept)))
+    other.wait(PATIENCE)
+    assert other.state.dataset.X.tolist() == [[1, 2], [3, 4], [5, 7]]

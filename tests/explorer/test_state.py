@@ -6,13 +6,16 @@ import weakref
 
 import kdegraph
 import kdegraph_explorer.pipeline as pipeline
+import kdegraph_explorer.session as session_module
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE
+from explorer_objects import PATIENCE, settle
 from kdegraph import datasets
-from kdegraph_explorer.pipeline import Pipeline, Request, align
+from kdegraph_explorer.clusters import align
+from kdegraph_explorer.pipeline import Pipeline, Request
 from sklearn.metrics import adjusted_rand_score
 
+MOONS = datasets.make("moons", n=300, seed=1)
 STAGES = ("similarity_graph", "knn_graph", "find_spectrum", "spectral_clustering")
 
 
@@ -379,3 +382,107 @@ def test_quick_moves_leave_nothing_behind(open_session):
     assert len({id(ref) for ref in graphs}) >= 40
     alive = {id(ref()) for ref in graphs if ref() is not None}
     assert alive == {id(session.state.outcome("kde").graph)}
+
+
+# ---- the number of clusters
+
+
+def test_automatic_number_is_that_of_the_plotted_eigenvalues_with_its_confidence(explore):
+    explorer = explore(datasets.make("moons", n=300, seed=1).X)
+    state = explorer.session.state
+    for sigma in (0.15, 0.4):
+        state.choose(sigma=sigma)
+        settle(explorer)
+        outcome = state.outcome("kde")
+        expected = kdegraph.estimate_n_clusters(outcome.spectrum.eigenvalues)
+        assert (outcome.n_clusters, outcome.confidence) == expected
+        number = f"{expected.n_clusters} cluster{'s' * (expected.n_clusters != 1)}"
+        assert explorer.status.sentence().endswith(
+            f", {number} (automatic, confidence {expected.confidence:.2f})"
+        )
+    assert state.outcome("knn").n_clusters == expected.n_clusters
+    assert state.outcome("knn").confidence is None
+    state.choose(n_clusters=3)
+    settle(explorer)
+    assert explorer.status.sentence().endswith(", 3 clusters")
+
+
+def test_a_graph_without_edges_has_one_cluster_without_confidence(sessions):
+    state = sessions(datasets.Dataset(np.arange(30.0)[:, None]), sigma=1e-9).state
+    assert (state.outcome("kde").n_clusters, state.outcome("kde").confidence) == (1, 0.0)
+
+
+def test_clusters_are_counted_whatever_graph_is_chosen(sessions):
+    data = datasets.make("blobs", n=300, seed=0)
+    session = sessions(data, sigma=50.0)
+    assert session.state.outcome("kde").n_clusters == 1
+    session.count()
+    for _ in range(2):
+        for job in session.jobs:
+            job.wait(PATIENCE)
+    assert session.state.counted == kdegraph.count_clusters(data.X, seed=0)
+    assert session.state.outcome("kde").n_clusters == session.state.n_clusters == 3
+    assert not session.state.clusters_auto
+    session.history.undo()
+    assert session.state.clusters_auto
+    session.state.dataset = MOONS
+    session.wait(PATIENCE)
+    assert session.state.counted is None
+
+
+def test_a_count_that_comes_too_late_is_dropped(sessions, monkeypatch):
+    go_on = threading.Event()
+
+    def held(X, **options):
+        assert go_on.wait(PATIENCE)
+        return kdegraph.NumberOfClusters(7, 0.5)
+
+    monkeypatch.setattr(session_module, "count_clusters", held)
+    session = sessions(datasets.make("blobs", n=300, seed=0))
+    session.count()
+    session.state.dataset = MOONS
+    session.wait(PATIENCE)
+    go_on.set()
+    for job in session.jobs:
+        job.wait(PATIENCE)
+    assert session.state.counted is None
+    assert session.state.clusters_auto
+
+
+def test_button_counts_and_says_what_it_has_found(explore):
+    explorer = explore(datasets.make("blobs", n=300, seed=0).X, sigma=50.0)
+    (row,) = (
+        explorer.controls[1]
+        .__panel__()
+        .select(
+            lambda part: any(
+                getattr(w, "label", "") == "Count" for w in getattr(part, "objects", ())
+            )
+        )
+    )
+    said, button = row.objects
+    assert said.content == "Or count them in a separate graph:"
+    button.clicks += 1
+    settle(explorer)
+    counted = explorer.session.state.counted
+    assert said.content == f"Counted: 3, with confidence {counted.confidence:.2f}"
+    assert explorer.status.sentence().endswith(", 3 clusters")
+    explorer.session.state.dataset = datasets.photo("china", max_pixels=1000)
+    settle(explorer)
+    assert said.content == "Or count them in a separate graph:"
+    button.clicks += 1
+    settle(explorer)
+    assert said.content == f"Counted: {explorer.session.state.counted.n_clusters} segments"
+
+
+def test_more_clusters_than_can_be_chosen_are_counted(sessions, monkeypatch):
+    many = kdegraph.NumberOfClusters(101, 0.0)
+    monkeypatch.setattr(session_module, "count_clusters", lambda X, **options: many)
+    session = sessions(MOONS)
+    session.count()
+    for _ in range(2):
+        for job in session.jobs:
+            job.wait(PATIENCE)
+    assert session.state.counted == many
+    assert session.state.n_clusters == session.state.outcome("kde").n_clusters == 100
+    assert session.state.error == ""

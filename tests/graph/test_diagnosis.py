@@ -1,5 +1,6 @@
 """What may be wrong with a graph is said once, with a remedy; of ordinary data nothing is said."""
 
+import pickle
 import warnings
 
 import kdegraph
@@ -149,6 +150,26 @@ def test_a_matrix_is_judged_by_its_points_and_parts():
         diagnose(blocks(3, 3), n_clusters=0)
     with pytest.raises(ValueError, match="points must have shape"):
         diagnose(blocks(3, 3), points=steps)
+
+
+# ---- what a program can make of it
+
+
+def test_findings_say_what_they_are_about():
+    X = np.arange(12.0)[:, None] * [1, 1000]
+    found = diagnose(similarity_graph(X, sigma=1e9, seed=0), feature_names=["width", "price"])
+    assert [finding.problem for finding in found] == ["columns", "wide"]
+    assert "column price varies by" in found[0]
+    assert ", column width by" in found[0]
+    found += diagnose(similarity_graph(X, sigma=1e-3, seed=0))[1:]
+    found += diagnose(blocks(*[2] * 10), n_clusters=2)
+    assert [finding.problem for finding in found[2:]] == ["narrow", "parts"]
+    for finding in found:
+        assert finding == f"{finding.observation}; {finding.remedy}"
+        copied = pickle.loads(pickle.dumps(finding))
+        assert (copied, copied.problem) == (finding, finding.problem)
+    with pytest.raises(ValueError, match=r"feature_names must be .* 2 columns .* got 1 names"):
+        diagnose(blocks(6, 6), points=X, feature_names=["width"])
 
 
 # ---- where it is said

@@ -202,6 +202,10 @@ PRIVATE_NAMES = {
         {"views/markup.py"},
         "Text is escaped on its way to the browser; in Python it stays as it is.",
     ),
+    "_sync_model": (
+        {"notebook.py"},
+        "A Jupyter widget of Bokeh does not let one choose the thread that deals with its messages.",
+    ),
     "_models": (
         {"notebook.py"},
         "Parts that are added to a layout later need style sheets in each document that shows it.",

@@ -1,8 +1,9 @@
 """The choice between the exact samplers, by their estimated costs."""
 
-from kdegraph.costs import SAMPLER_CHOICE
+from kdegraph.costs import REJECTION_COSTS, SAMPLER_CHOICE
 from kdegraph.geometry.boxes import box_distances
-from kdegraph.kde.dispatch import Direct, choose_for_degrees
+from kdegraph.geometry.kernels import GAUSSIAN
+from kdegraph.kde.dispatch import choose_for_degrees
 from kdegraph.sampling import near, rows
 from kdegraph.sampling.rejection import sampler as rejection
 from kdegraph.sampling.rejection.target_groups import group_targets
@@ -34,37 +35,35 @@ def choose_sampler(kernel, tree, eps, n_rounds, sampler):
         return sampler, choose_for_degrees(kernel, tree, eps), group_targets(kernel, tree, n_rounds)
     if sampler != "auto":
         return sampler, None, None
-    n = tree.order.size
     rows_cost = rows.estimate_cost(kernel, tree, n_rounds, eps)
+    may_reject = not kernel.local.is_local and rows_cost > SAMPLER_CHOICE.small_rows
+    if may_reject and _is_wide(kernel, tree):
+        return choose_sampler(kernel, tree, eps, n_rounds, "rejection")
     near_cost = near.estimate_cost(kernel, tree, n_rounds, eps)
     sampler, cost = ("near", near_cost) if near_cost < rows_cost else ("rows", rows_cost)
-    if kernel.local.is_local or rows_cost <= SAMPLER_CHOICE.small_rows:
-        return sampler, None, None
-    if rows_cost < SAMPLER_CHOICE.estimation:
-        sampler = "rejection" if _is_wide(kernel, tree) else sampler
-        return choose_sampler(kernel, tree, eps, n_rounds, sampler)
-    if cost <= n * (SAMPLER_CHOICE.near_per_point + SAMPLER_CHOICE.near_per_draw * n_rounds):
+    per_point = SAMPLER_CHOICE.near_per_point + SAMPLER_CHOICE.near_per_draw * n_rounds
+    is_small = not may_reject or rows_cost <= SAMPLER_CHOICE.estimation
+    if is_small or cost <= tree.order.size * per_point:
         return sampler, None, None
     return _compare_with_rejection(kernel, tree, eps, n_rounds, sampler, cost)
 
 
 def _is_wide(kernel, tree):
-    """Whether the points are all near each other at the scale of sigma, where rejection is faster
-    than rows; by their extent alone, as the estimates would take as long as rows.
+    """Whether all points are so near each other at the scale of sigma that rejection is certainly
+    fastest; by their extent alone, as estimates of the costs would take long.
     """
+    n, d = tree.points.shape
+    if kernel.code != GAUSSIAN or d > SAMPLER_CHOICE.max_dimension_of_extent:
+        return False
     _, widest = box_distances(kernel.code, kernel.inverse_sigma, tree, 0, tree, 0)
-    power = 1 / tree.points.shape[1]
-    return widest <= SAMPLER_CHOICE.extent * SAMPLER_CHOICE.extent_per_axis**power
+    return widest <= SAMPLER_CHOICE.extent * (SAMPLER_CHOICE.share_of_axis * n) ** (2 / d)
 
 
 def _compare_with_rejection(kernel, tree, eps, n_rounds, sampler, cost):
     """`choose_sampler` between rejection and another sampler of this cost."""
     method = choose_for_degrees(kernel, tree, eps)
     groups = group_targets(kernel, tree, n_rounds)
-    many_dimensions = tree.points.shape[1] > SAMPLER_CHOICE.max_certain_dimension
-    if cost <= SAMPLER_CHOICE.certain or (isinstance(method, Direct) and many_dimensions):
-        cost *= SAMPLER_CHOICE.uncertain_share
-    left = cost - method.cost
+    left = cost - REJECTION_COSTS.degrees * method.cost
     # The second estimate is not needed where the degrees alone cost too much.
     if left < 0 or rejection.estimate_cost(kernel, tree, groups, n_rounds) > left:
         return sampler, None, None

@@ -47,10 +47,11 @@ FIRST_CAPACITY = 512
 MAX_OFFSET = 600.0
 # Values whose sum is one step of the running sum of a row.
 BLOCK_SIZE = 16
-# Leaves for which the work is counted to estimate the cost: at most so many, and of all leaves at
-# most this share.
-SAMPLED_LEAVES = 16
-SAMPLED_SHARE = 1 / 16
+# The cost is estimated from this share of the leaves, and from these numbers of them at least and
+# at most, so that the estimate takes a small part of the time of a graph.
+SAMPLED_SHARE = 1 / 256
+MIN_SAMPLED_LEAVES = 4
+MAX_SAMPLED_LEAVES = 16
 # Near sources of a leaf with which the estimate ends, unless there is no other way to sample than
 # this one and rows: other samplers are faster.
 MANY_SOURCES = 8192
@@ -164,18 +165,30 @@ def estimate_cost(kernel, tree, n_rounds, eps):
     """
     n, d = tree.points.shape
     n_leaves = tree.start.size - tree.first_leaf
-    n_picked = max(1, min(SAMPLED_LEAVES, int(SAMPLED_SHARE * n_leaves)))
+    n_wanted = max(MIN_SAMPLED_LEAVES, min(MAX_SAMPLED_LEAVES, int(SAMPLED_SHARE * n_leaves)))
+    visits, pairs = estimate_work(kernel, tree, eps, min(n_wanted, n_leaves))
+    if math.isinf(pairs):
+        return math.inf
+    cost = visits * (NEAR_COSTS.visit + NEAR_COSTS.visit_per_dimension * d)
+    cost += pairs * (NEAR_COSTS.pair + NEAR_COSTS.pair_per_dimension * d)
+    cost += n * NEAR_COSTS.point
+    return cost + n * n_rounds * NEAR_COSTS.draw * math.log2(1 + pairs / n)
+
+
+def estimate_work(kernel, tree, eps, n_picked):
+    """How many nodes are visited, and how many pairs of points are computed, in `draw_neighbors`,
+    estimated from `n_picked` leaves; both are infinite if one of those has too many sources.
+    """
+    n, n_leaves = tree.order.size, tree.start.size - tree.first_leaf
     # From the middle of equal parts, as the first and the last leaf lie at the border.
     picked = ((np.arange(n_picked) + 0.5) * n_leaves / n_picked).astype(np.int64)
     work = np.zeros((n_picked, 2), np.int64)
-    most = tree.order.size if kernel.local.is_local else MANY_SOURCES
+    most = n if kernel.local.is_local else MANY_SOURCES
     leaves, task = tree.first_leaf + picked, _task(kernel, n, 0, 0, eps)
     if _draw_range(0, n_picked, most, leaves, task, tree, work) < n_picked:
-        return math.inf
-    visits, pairs = work.sum(axis=0)
-    cost = visits * (NEAR_COSTS.visit + NEAR_COSTS.visit_per_dimension * d)
-    cost += pairs * (NEAR_COSTS.pair + NEAR_COSTS.pair_per_dimension * d)
-    return NEAR_COSTS.set_up + cost * n_leaves / n_picked + NEAR_COSTS.draw * n * n_rounds
+        return math.inf, math.inf
+    visits, pairs = work.sum(axis=0) * n_leaves / n_picked
+    return visits, pairs
 
 
 def _task(kernel, n, n_rounds, seed, eps):

@@ -140,8 +140,11 @@ class Upload(Source):
         self.param.update(**data)
 
     def checked(self, data):
-        """See `Source.checked`."""
-        data = {**self.defaults(), **data}
+        """See `Source.checked`. The file that is open already may be left out, or be a name."""
+        opened = name_of(self.file)
+        data = {**self.defaults(), "file": opened, **data}
+        if opened is not None and data["file"] == opened:
+            data["file"] = self.file
         columns, label, file = data["columns"], data["label_column"], data["file"]
         if not (
             isinstance(columns, list)
@@ -152,7 +155,7 @@ class Upload(Source):
             raise ValueError(
                 f"columns must be a list of names and label_column a name, got {found}"
             )
-        if file is not None and not isinstance(file, tuple):
+        if file is not None and file is not self.file and not isinstance(file, tuple):
             advice = "choose it under Data, or open a session file"
             raise ValueError(f"the file {quoted(file)} cannot be part of an address: {advice}")
         rest = {

@@ -10,7 +10,7 @@ from panel.viewable import Viewer
 from ..assets import style_sheet
 from ..projection import axes
 from .markup import Markup, Text
-from .widgets import DENSE, SMALL_TOGGLE, Select, at_once, control, link, row
+from .widgets import DENSE, SMALL_TOGGLE, Select, at_once, button, control, link, row
 
 SIGMA_DECADES = 1.5  # powers of ten between the automatic value and either end of the slider
 SIGMA_ROUNDING = 3e-5  # rounding error of log10(sigma) when sigma is shown with five digits
@@ -177,6 +177,7 @@ class ParameterControls(Viewer):
             row(self.widgets["n_neighbors"], control(state, "seed")),
             heading("Clusters"),
             row(self._sliders["n_clusters"], automatic(state, "clusters_auto")),
+            self._counting(session),
             sizing_mode="stretch_width",
             margin=0,
         )
@@ -192,6 +193,36 @@ class ParameterControls(Viewer):
 
     def __panel__(self):
         return self._body
+
+    def _counting(self, session):
+        """A button that counts the clusters, and what it has found."""
+        found = Text(
+            stylesheets=[style_sheet("data-sentence")],
+            sizing_mode="stretch_width",
+            margin=(6, 0, 0, 10),
+        )
+
+        def show(*events):
+            counted = self.state.counted
+            if counted is None:
+                found.content = "Or count them in a separate graph:"
+            elif self.state.shown.image is not None:
+                found.content = f"Counted: {counted.n_clusters} segments"
+            else:
+                number, confidence = counted
+                found.content = f"Counted: {number}, with confidence {confidence:.2f}"
+
+        self.state.param.watch(show, "counted")
+        show()
+        count = button(
+            "Count",
+            "Set k to the number of clusters in a graph made for counting, with more eigenvalues "
+            "than are plotted. It does not depend on σ and L, and takes a few seconds.",
+            session.count,
+            width=70,
+            margin=(2, 8),
+        )
+        return row(found, count)
 
     def _offer(self):
         """Show what decides the bandwidth of the kind that is chosen."""

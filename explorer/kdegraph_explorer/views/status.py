@@ -1,9 +1,10 @@
-"""The status line with progress and a button to cancel, and the alert for errors."""
+"""The status line with progress and a button to cancel, and the alerts below it."""
 
 import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
+from ..advice import advice
 from ..assets import style_sheet
 from .markup import Text
 from .widgets import button
@@ -71,6 +72,8 @@ class Status(Viewer):
         )
         if state.shown is state.dataset and (outcome := state.outcome("kde")) is not None:
             words += f", {outcome.n_clusters} cluster{'s' * (outcome.n_clusters != 1)}"
+            if outcome.confidence is not None:
+                words += f" (automatic, confidence {outcome.confidence:.2f})"
             words += f", so far from {outcome.graph.n_rounds} rounds" * state.result.coarse
         return words
 
@@ -86,18 +89,8 @@ class Problem(Viewer):
     def __init__(self, session, **params):
         super().__init__(**params)
         self.state = session.state
-        self._text = Text(
-            css_classes=["kg-message"], stylesheets=[style_sheet("message")], margin=0
-        )
-        alert = pmui.Alert(  # its own text would be Markdown
-            self._text,
-            severity="error",
-            variant="outlined",
-            sizing_mode="stretch_width",
-            margin=4,
-            stylesheets=[style_sheet("alert")],
-            css_classes=["kg-error"],
-        )
+        self._text = _message()
+        alert = _alert(self._text, severity="error", css_classes=["kg-error"])
         retry = button(
             "Try again",
             "Compute once more what the choices ask for.",
@@ -118,3 +111,41 @@ class Problem(Viewer):
         message = self.state.error or self.state.notice
         self._text.content = message
         self._body.visible = bool(message)
+
+
+class Advice(Viewer):
+    """An alert above the plots while the KDE graph may not show what is in the data."""
+
+    def __init__(self, session, **params):
+        super().__init__(**params)
+        self.state = session.state
+        self._text = _message()
+        self._body = _alert(
+            self._text, severity="warning", css_classes=["kg-advice"], visible=False
+        )
+        self.state.param.watch(lambda *events: self._update(), ["result", "shown"])
+        self._update()
+
+    def __panel__(self):
+        return self._body
+
+    def _update(self):
+        self._text.content = "\n".join(advice(self.state))
+        self._body.visible = bool(self._text.content)
+
+
+def _message():
+    """The text of an alert; a line of it is a paragraph."""
+    return Text(css_classes=["kg-message"], stylesheets=[style_sheet("message")], margin=0)
+
+
+def _alert(text, **options):
+    """A frame around a text; text of its own would be Markdown."""
+    return pmui.Alert(
+        text,
+        variant="outlined",
+        sizing_mode="stretch_width",
+        margin=4,
+        stylesheets=[style_sheet("alert")],
+        **options,
+    )

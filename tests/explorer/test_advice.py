@@ -1,0 +1,170 @@
+"""What is said of graphs that may not show what is in the data, and where it is said."""
+
+import pytest
+from explorer_objects import PATIENCE, choose, settle, widget
+from kdegraph import datasets, diagnose
+from kdegraph.datasets import Dataset
+from kdegraph_explorer import pipeline
+from kdegraph_explorer.advice import advice
+from kdegraph_explorer.pipeline import Pipeline, Request
+from kdegraph_explorer.sources.contrast import tight_beside_wide
+from kdegraph_explorer.views.markup import Text
+from markupsafe import Markup
+
+MOONS = datasets.make("moons", n=300, seed=0)
+UNEQUAL = Dataset(MOONS.X * [1, 1000], feature_names=("width", "<i>price</i>"))
+
+
+def alert(explorer, css_class):
+    """An alert above the plots, and the text in it."""
+    main = explorer.sections()[2]
+    (frame,) = main.select(lambda part: css_class in getattr(part, "css_classes", ()))
+    (message,) = frame.select(Text)
+    return frame, message
+
+
+# ---- what is said
+
+
+@pytest.mark.parametrize(
+    "dataset",
+    [
+        *(datasets.make(name, n=1000, seed=0) for name in datasets.names()),
+        tight_beside_wide(1000, 12, 0),
+        *(datasets.photo(name, max_pixels=1000) for name in datasets.photo_names()),
+    ],
+    ids=lambda dataset: dataset.name,
+)
+def test_nothing_is_said_of_the_data_to_begin_with(dataset):
+    result = Pipeline().run(Request(dataset, n_rounds=20), lambda *stage: None, lambda part: None)
+    assert [found.findings for found in result.outcomes.values()] == [(), ()]
+
+
+def test_a_wide_sigma_is_mended_by_the_controls_that_are_named(sessions):
+    session = sessions(MOONS, sigma=50.0)
+    (sentence,) = advice(session.state)
+    assert sentence.startswith("Sigma 50 is far above the distances between the points: ")
+    assert sentence.endswith("Tick “auto σ” or choose “Each its own” under “Bandwidth”.")
+    session.state.sigma_auto = True
+    session.wait(PATIENCE)
+    assert advice(session.state) == []
+    choose(session, sigma=50.0)
+    assert len(advice(session.state)) == 1
+    choose(session, bandwidth="local")
+    assert advice(session.state) == []
+
+
+def test_a_narrow_sigma_is_mended_by_the_controls_that_are_named(sessions):
+    session = sessions(MOONS, sigma=1e-5)
+    (sentence,) = advice(session.state)
+    assert "is far below the distances" in sentence
+    assert sentence.endswith(
+        " have no edge. Tick “auto σ” or choose “Each its own” under “Bandwidth”."
+    )
+    session.state.sigma_auto = True
+    session.wait(PATIENCE)
+    assert advice(session.state) == []
+
+
+def test_a_sigma_that_the_data_bring_along_is_mended_by_hand(sessions):
+    (sentence,) = advice(sessions(Dataset(MOONS.X, sigma=50.0)).state)
+    assert sentence.endswith(
+        "Choose a smaller “Kernel width σ” or choose “Each its own” under “Bandwidth”."
+    )
+
+
+def test_parts_are_mended_by_the_controls_that_are_named(sessions):
+    clumps = datasets.make("clumps", n=1000, seed=0)
+    session = sessions(clumps, bandwidth="local", n_clusters=2)
+    (sentence,) = advice(session.state)
+    assert sentence.startswith("The graph falls into ")
+    assert sentence.endswith("Choose a larger “Perplexity” or choose more “Clusters k”.")
+    choose(session, n_clusters=40)
+    assert advice(session.state) == []
+    choose(session, bandwidth="one", sigma=clumps.sigma / 20, n_clusters=2)
+    (sentence,) = advice(session.state)
+    assert sentence.endswith("Tick “auto σ” or choose more “Clusters k”.")
+
+
+def test_columns_have_their_names(sessions):
+    (sentence,) = advice(sessions(UNEQUAL).state)
+    assert "column <i>price</i> varies by" in sentence
+    assert ", column width by" in sentence
+    assert sentence.endswith("Standardize the columns or take the same unit for all.")
+
+
+def test_columns_of_a_file_can_be_left_out(sessions):
+    session = sessions()
+    rows = "\n".join(f"{x},{1000 * y},{x + y}" for x, y in MOONS.X)
+    session.sources["upload"].file = ("a.csv", f"a,b,c\n{rows}".encode())
+    session.state.source = "upload"
+    session.wait(PATIENCE)
+    (sentence,) = advice(session.state)
+    assert sentence.endswith("for all, or choose others under “Columns”.")
+    session.sources["upload"].columns = ["a", "c"]
+    session.wait(PATIENCE)
+    assert advice(session.state) == []
+
+
+# ---- when it is said
+
+
+def test_graphs_are_judged_once(sessions, monkeypatch):
+    judged = []
+
+    def noted(*args, **options):
+        judged.append(options["n_clusters"])
+        return diagnose(*args, **options)
+
+    monkeypatch.setattr(pipeline, "diagnose", noted)
+    session = sessions(MOONS, sigma=50.0, n_clusters=2)
+    choose(session, n_neighbors=5)
+    assert judged == [2]
+    choose(session, n_clusters=3)
+    assert judged == [2, 3]
+
+
+def test_a_first_look_keeps_what_was_said_of_the_data(sessions, monkeypatch):
+    session = sessions(MOONS, sigma=50.0, n_rounds=20, n_clusters=2)
+    monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
+    seen = []
+    session.state.param.watch(
+        lambda event: seen.append((event.new.coarse, len(advice(session.state)))), "result"
+    )
+    choose(session, sigma=40.0)
+    assert seen[0] == (True, 1)
+    assert seen[-1] == (False, 1)
+    seen.clear()
+    session.state.dataset = datasets.make("moons", n=300, seed=2)
+    session.wait(PATIENCE)
+    assert seen[0] == (True, 0)
+    assert seen[-1] == (False, 1)
+
+
+# ---- where it is said
+
+
+def test_alert_is_there_only_while_there_is_advice(explore):
+    explorer = explore(MOONS.X)
+    frame, message = alert(explorer, "kg-advice")
+    assert not frame.visible
+    widget(explorer, "σ typed").value = "50"
+    settle(explorer)
+    assert frame.visible
+    assert "Tick “auto σ”" in message.content
+    assert alert(explorer, "kg-error")[1].content == ""
+    widget(explorer, "auto σ").value = True
+    settle(explorer)
+    assert not frame.visible
+    assert message.content == ""
+
+
+def test_each_sentence_has_a_line_and_names_stay_text(explore):
+    explorer = explore(MOONS.X)
+    explorer.session.state.choose(sigma=1e9)
+    explorer.session.state.dataset = UNEQUAL
+    settle(explorer)
+    _, message = alert(explorer, "kg-advice")
+    assert [line.split()[0] for line in message.content.splitlines()] == ["The", "Sigma"]
+    assert not isinstance(message.content, Markup)
+    assert "<i>price</i>" in message.content
