@@ -156,6 +156,8 @@ class NearCosts(NamedTuple):
 
     Attributes
     ----------
+    set_up : float
+        Every call; measured with 10 to 30 points.
     point : float
         A target, with its kernel values in its own leaf.
     visit, visit_per_dimension : float
@@ -166,6 +168,7 @@ class NearCosts(NamedTuple):
         A draw from a finished row, for each doubling of the number of near sources.
     """
 
+    set_up: float = 5e4
     point: float = 310.0
     visit: float = 31.0
     visit_per_dimension: float = 3.0

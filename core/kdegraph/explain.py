@@ -265,7 +265,8 @@ def adjacency_after(graph: SimilarityGraph, tree: Tree, n_rounds: int) -> scipy.
     Returns
     -------
     (n, n) csr_array
-        Symmetric, with the weights of `similarity_graph` for this number of rounds.
+        Symmetric, with the weights of `similarity_graph` for this number of rounds. Where the
+        sampler was "mixture", with those that the exact law would have; the two differ little.
 
     Raises
     ------

@@ -204,7 +204,7 @@ PRIVATE_NAMES = {
     ),
     "_sync_model": (
         {"notebook.py"},
-        "A Jupyter widget of Bokeh does not let one choose the thread that deals with its messages.",
+        "A Jupyter widget of Bokeh leaves the thread that deals with messages to the kernel.",
     ),
     "_models": (
         {"notebook.py"},

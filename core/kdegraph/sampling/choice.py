@@ -1,6 +1,6 @@
 """The choice between the exact samplers, by their estimated costs."""
 
-from kdegraph.costs import REJECTION_COSTS, SAMPLER_CHOICE
+from kdegraph.costs import NEAR_COSTS, REJECTION_COSTS, SAMPLER_CHOICE
 from kdegraph.geometry.boxes import box_distances
 from kdegraph.geometry.kernels import GAUSSIAN
 from kdegraph.kde.dispatch import choose_for_degrees
@@ -36,6 +36,8 @@ def choose_sampler(kernel, tree, eps, n_rounds, sampler):
     if sampler != "auto":
         return sampler, None, None
     rows_cost = rows.estimate_cost(kernel, tree, n_rounds, eps)
+    if rows_cost <= NEAR_COSTS.set_up:
+        return "rows", None, None
     may_reject = not kernel.local.is_local and rows_cost > SAMPLER_CHOICE.small_rows
     if may_reject and _is_wide(kernel, tree):
         return choose_sampler(kernel, tree, eps, n_rounds, "rejection")

@@ -171,7 +171,7 @@ def estimate_cost(kernel, tree, n_rounds, eps):
         return math.inf
     cost = visits * (NEAR_COSTS.visit + NEAR_COSTS.visit_per_dimension * d)
     cost += pairs * (NEAR_COSTS.pair + NEAR_COSTS.pair_per_dimension * d)
-    cost += n * NEAR_COSTS.point
+    cost += NEAR_COSTS.set_up + n * NEAR_COSTS.point
     return cost + n * n_rounds * NEAR_COSTS.draw * math.log2(1 + pairs / n)
 
 
