@@ -105,15 +105,14 @@ def samplers():
 def near_constants():
     """All constants of near sources, by the work that they note."""
     table, times = [], []
-    for d in (1, 2, 3, 5, 8):
-        X = np.random.default_rng(d).normal(size=(3000, d))
-        tree, n = build_tree(X), len(X)
+    for n, d in ((20, 2), (3000, 1), (3000, 2), (3000, 3), (3000, 5), (3000, 8)):
+        tree = build_tree(np.random.default_rng(d).normal(size=(n, d)))
         for sigma in (0.01, 0.03, 0.1, 0.3):
             kernel = Kernel("gaussian", sigma)
             visits, pairs = near.estimate_work(kernel, tree, EPS, tree.start.size - tree.first_leaf)
             for n_rounds in (1, 30):
                 draws = n * n_rounds * np.log2(1 + pairs / n)
-                table.append([n, visits, visits * d, pairs, pairs * d, draws])
+                table.append([1, n, visits, visits * d, pairs, pairs * d, draws])
                 times.append(cpu_time(near.draw_neighbors, kernel, tree, n_rounds, 0, EPS))
     return dict(zip(NEAR_COSTS._fields, fit(table, times), strict=True))
 
