@@ -297,6 +297,27 @@ FAULTS = (
         "graph/test_local.py",
     ),
     Fault(
+        "weights of the mixture forget that the other end draws, too",
+        "core/kdegraph/sampling/mixture.py",
+        "missed = _miss(law, i, j, t, n_rounds) * _miss(law, j, i, t, n_rounds)",
+        "missed = _miss(law, i, j, t, n_rounds)",
+        "sampling/test_mixture.py",
+    ),
+    Fault(
+        "far points of the mixture are accepted as if all were alike",
+        "core/kdegraph/sampling/mixture.py",
+        "return (1.0 - far_share * accepted / law.far_total[i]) ** n_rounds",
+        "return (1.0 - far_share / law.far_total[i]) ** n_rounds",
+        "sampling/test_mixture.py",
+    ),
+    Fault(
+        "pairs of near neighbors that are new are not compared again",
+        "core/kdegraph/geometry/neighbor_forest.py",
+        "better.is_new[i, m] = seen[better.indices[i, m]] == i",
+        "better.is_new[i, m] = False",
+        "geometry/test_neighbor_forest.py",
+    ),
+    Fault(
         "eigenvectors beyond the clusters do not fade",
         "core/kdegraph/clustering/embedding.py",
         "    return factors**2\n",
