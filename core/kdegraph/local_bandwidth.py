@@ -129,9 +129,17 @@ def local_bandwidths(
 
 
 def neighbors_needed(n, sigma, perplexity):
-    """How many neighbors of each of `n` points the bandwidths `sigma` are taken from."""
+    """How many neighbors of each of `n` points the bandwidths `sigma` are taken from.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For a perplexity that cannot be used.
+    """
     if not isinstance(sigma, str) or sigma != "local":
         return 0
+    if perplexity is not None:
+        perplexity = _check_perplexity(perplexity, n)
     return _perplexity_and_neighbors(n - 1, perplexity)[1]
 
 

@@ -232,6 +232,12 @@ def test_what_needs_exact_degrees_is_refused_or_done_otherwise():
         assert kdegraph.similarity_graph(X, sigma=5.0, seed=0, **options).sampler != "mixture"
 
 
+@pytest.mark.parametrize("perplexity", [0.5, 2500, -1, np.nan])
+def test_perplexities_that_cannot_be_are_refused(perplexity):
+    with pytest.raises(ValueError, match="perplexity"):
+        kdegraph.similarity_graph(points(2500, 24), sigma="local", perplexity=perplexity)
+
+
 def test_a_graph_is_saved_with_its_points(tmp_path):
     X = points(2500, 24).astype(np.float32)
     graph = kdegraph.similarity_graph(X, sigma="local", seed=0)
