@@ -311,10 +311,10 @@ FAULTS = (
         "sampling/test_mixture.py",
     ),
     Fault(
-        "pairs of near neighbors that are new are not compared again",
+        "pairs are too far apart along the principal axes too soon",
         "core/kdegraph/geometry/neighbor_forest.py",
-        "better.is_new[i, m] = seen[better.indices[i, m]] == i",
-        "better.is_new[i, m] = False",
+        "if _squared_distance(axes[i], axes[j]) < squared[-1]:",
+        "if _squared_distance(axes[i], axes[j]) < 0.5 * squared[-1]:",
         "geometry/test_neighbor_forest.py",
     ),
     Fault(

@@ -274,7 +274,9 @@ class NeighborCosts(NamedTuple):
         to 2.1 times faster for 300 neighbors and 1.7 times slower for 1,000.
     min_forest_dimension, min_forest_points : int
         Dimensions and points from which on near neighbors, `kdegraph.geometry.neighbor_forest`, are
-        taken for the nearest. All distances between 2,000 points in 784 dimensions take as long.
+        taken for the nearest. In 784 dimensions, full rows of 2,000 points take as long (0.35 s of
+        processor time); in 20 dimensions they take a fifth for 4,000 points (0.07 s), and as long
+        for about 20,000.
     """
 
     max_tree_dimension: int = 12
