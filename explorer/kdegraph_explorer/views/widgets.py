@@ -213,5 +213,13 @@ SMALL_TOGGLE = {
     },
     **SMALL_LABEL,
 }
-# By default a screen reader would read the tooltip instead of the words on a button.
-NAMED_BY_ITS_WORDS = {"components": {"MuiTooltip": {"defaultProps": {"describeChild": True}}}}
+# By default a screen reader would read the tooltip instead of the words on a button, and the
+# tooltip would be hardly wider than the button.
+NAMED_BY_ITS_WORDS = {
+    "components": {
+        "MuiTooltip": {
+            "defaultProps": {"describeChild": True},
+            "styleOverrides": {"tooltip": {"width": "max-content", "maxWidth": "220px"}},
+        }
+    }
+}
