@@ -26,8 +26,9 @@ from kdegraph.costs import (
     TREE_COSTS,
 )
 from kdegraph.geometry.kernels import Kernel
-from kdegraph.geometry.neighbors import nearest_in_tree, query_tree
+from kdegraph.geometry.neighbors import nearest, nearest_in_tree, query_tree
 from kdegraph.geometry.tree import build_tree
+from kdegraph.graph import similarity_graph
 from kdegraph.kde.direct import direct_sums
 from kdegraph.kde.expansions import taylor
 from kdegraph.kde.expansions.indices import (
@@ -41,6 +42,7 @@ from kdegraph.kde.grid import expansions
 from kdegraph.kde.grid.plan import choose_grid
 from kdegraph.kde.tree.plan import choose_plan
 from kdegraph.kde.tree.sums import prepare, sums_at, target_units
+from kdegraph.local_bandwidth import local_bandwidths
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.threads import set_num_threads
 from kdegraph.sampling import near, rows
@@ -115,6 +117,23 @@ def near_constants():
                 table.append([1, n, visits, visits * d, pairs, pairs * d, draws])
                 times.append(cpu_time(near.draw_neighbors, kernel, tree, n_rounds, 0, EPS))
     return dict(zip(NEAR_COSTS._fields, fit(table, times), strict=True))
+
+
+def many_dimensions():
+    """Constants of near neighbors and of all pairs in many dimensions, with local bandwidths."""
+    cases, near_times, all_times = ((4000, 20), (8000, 20), (8000, 100), (4000, 784)), [], []
+    for n, d in cases:
+        rng = np.random.default_rng(d)
+        X = np.tanh(rng.normal(size=(n, 12)) @ rng.normal(size=(12, d)) / 3)
+        sigmas, options = local_bandwidths(X), {"n_rounds": 30, "seed": 0}
+        near_times.append(cpu_time(similarity_graph, X, sampler="mixture", sigma=sigmas, **options))
+        sample = cpu_time(similarity_graph, X, sampler="rows", sigma=sigmas, **options)
+        all_times.append(sample + cpu_time(nearest, X, np.arange(n), 16))
+    names = NEIGHBOR_COSTS._fields[-4:]
+    found = fit([[n, n * d] for n, d in cases], near_times)
+    found = [*found, *fit([[n**2, n**2 * d] for n, d in cases], all_times)]
+    for name, value in zip(names, found, strict=True):
+        report(f"many dimensions: {name}", value, getattr(NEIGHBOR_COSTS, name))
 
 
 def search_all(X, queries):
@@ -305,6 +324,7 @@ def main():
         click.echo(f"{'':>45} {'measured':>12} {'used':>12}")
         samplers()
         nearest_neighbors()
+        many_dimensions()
         kernel_sums()
 
 

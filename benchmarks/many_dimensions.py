@@ -72,7 +72,7 @@ def by_faiss(X):
 
 
 def graph(X, sigma="local"):
-    return kdegraph.similarity_graph(X, sigma=sigma, n_rounds=30, seed=0)
+    return kdegraph.similarity_graph(X, sigma=sigma, n_rounds=30, sampler="mixture", seed=0)
 
 
 def measure(n, d):

@@ -272,19 +272,24 @@ class NeighborCosts(NamedTuple):
     max_list : int
         Number of neighbors: SciPy's tree is taken for more, as it keeps them in heaps. Ours is 1.8
         to 2.1 times faster for 300 neighbors and 1.7 times slower for 1,000.
-    min_forest_dimension, min_forest_points : int
-        Dimensions and points from which on near neighbors, `kdegraph.geometry.neighbor_forest`, are
-        taken for the nearest. In 784 dimensions, full rows of 2,000 points take as long (0.35 s of
-        processor time); in 20 dimensions they take a fifth for 4,000 points (0.07 s), and as long
-        for about 20,000.
+    min_near_dimension : int
+        Smallest dimension in which near neighbors, `kdegraph.geometry.neighbor_forest`, may stand
+        for the nearest.
+    near_point, near_point_per_dimension : float
+        A point whose near neighbors are listed, and whose sample is drawn from the list.
+    all_pair, all_pair_per_dimension : float
+        A pair of points where the nearest neighbors, and then the sample, come from all pairs.
     """
 
     max_tree_dimension: int = 12
     max_query_dimension: int = 9
     least_share_of_queries: float = 0.5
     max_list: int = 300
-    min_forest_dimension: int = 20
-    min_forest_points: int = 2_000
+    min_near_dimension: int = 20
+    near_point: float = 1e5
+    near_point_per_dimension: float = 200.0
+    all_pair: float = 3.0
+    all_pair_per_dimension: float = 0.13
 
 
 NEIGHBOR_COSTS = NeighborCosts()

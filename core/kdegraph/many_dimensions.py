@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse
 
 from kdegraph.bandwidth import sigma_of_lists
-from kdegraph.geometry.neighbor_forest import near_neighbors
+from kdegraph.geometry.neighbor_forest import has_many_dimensions, near_neighbors
 from kdegraph.local_bandwidth import bandwidths_of_lists, has_duplicates, neighbors_needed
 from kdegraph.sampling import mixture
 from kdegraph.sampling.rounds import LOCAL_ROUNDS
@@ -60,9 +60,10 @@ def sample_from_lists(X, sigma, perplexity, kernel, n_rounds, seed, stages):
 
 
 def _bandwidth(X, lists, sigma, perplexity):
-    """What `resolve_bandwidth` returns, from the lists that are there."""
-    if isinstance(sigma, str) and sigma == "local" and not has_duplicates(lists):
-        return bandwidths_of_lists(lists, perplexity)
-    if isinstance(sigma, str) and sigma == "auto":
-        return sigma_of_lists(lists) or resolve_bandwidth(X, sigma)
+    """What `resolve_bandwidth` returns, from the lists where it would make the same ones."""
+    if isinstance(sigma, str) and has_many_dimensions(X):
+        if sigma == "local" and not has_duplicates(lists):
+            return bandwidths_of_lists(lists, perplexity)
+        if sigma == "auto" and (found := sigma_of_lists(lists)) > 0:
+            return found
     return resolve_bandwidth(X, sigma, perplexity)

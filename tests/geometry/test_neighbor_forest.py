@@ -99,6 +99,8 @@ def test_points_that_coincide():
 
 
 def test_where_near_neighbors_do_for_nearest():
-    assert has_many_dimensions(np.empty((2000, 20)))
-    assert not has_many_dimensions(np.empty((1999, 20)))
-    assert not has_many_dimensions(np.empty((2000, 19)))
+    assert has_many_dimensions(np.empty((20_000, 20)))
+    assert not has_many_dimensions(np.empty((15_000, 20)))
+    assert not has_many_dimensions(np.empty((20_000, 19)))
+    assert has_many_dimensions(np.empty((2600, 784)))
+    assert not has_many_dimensions(np.empty((2000, 784)))

@@ -3,6 +3,7 @@
 import kdegraph
 import numpy as np
 import pytest
+from kdegraph.geometry import neighbor_forest
 from kdegraph.geometry.kernels import UNDERFLOW
 from kdegraph.geometry.neighbor_forest import NeighborLists
 from kdegraph.sampling import mixture
@@ -12,6 +13,13 @@ from sklearn.metrics import adjusted_rand_score
 
 KERNELS = ["gaussian", "laplacian", "exponential"]
 N, D, LISTED = 60, 30, 8
+
+
+@pytest.fixture
+def taken(monkeypatch):
+    """Let the mixture be taken in many dimensions however few the points are."""
+    costs = neighbor_forest.NEIGHBOR_COSTS._replace(near_point=0.0, near_point_per_dimension=0.0)
+    monkeypatch.setattr(neighbor_forest, "NEIGHBOR_COSTS", costs)
 
 
 def points(n=N, d=D, seed=0):
@@ -124,6 +132,7 @@ def test_sums_over_clipped_acceptances_are_exact():
     np.testing.assert_allclose(law.far_total[clipped], exact[clipped], rtol=1e-12)
 
 
+@pytest.mark.usefixtures("taken")
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 @pytest.mark.parametrize("name", KERNELS)
 def test_graph_in_many_dimensions(name, kind):
@@ -140,6 +149,7 @@ def test_graph_in_many_dimensions(name, kind):
         assert abs(np.median(degrees / full) - 1) < 0.15
 
 
+@pytest.mark.usefixtures("taken")
 def test_the_same_seed_draws_the_same_for_any_number_of_threads():
     X, before = points(2500, 24), kdegraph.get_num_threads()
     graphs = []
@@ -155,6 +165,7 @@ def test_the_same_seed_draws_the_same_for_any_number_of_threads():
     assert (other.neighbors != graphs[0].neighbors).any()
 
 
+@pytest.mark.usefixtures("taken")
 @pytest.mark.parametrize("sigma", ["auto", "local"])
 def test_automatic_bandwidths_are_those_of_the_public_functions(sigma):
     X = points(2500, 24)
@@ -163,6 +174,7 @@ def test_automatic_bandwidths_are_those_of_the_public_functions(sigma):
     np.testing.assert_array_equal(graph.sigma, estimate(X))
 
 
+@pytest.mark.usefixtures("taken")
 def test_bandwidths_are_nearly_those_of_the_nearest_neighbors():
     X = points(2500, 24)
     few = X[:, :19]  # so few dimensions that neighbors are exact
@@ -173,6 +185,7 @@ def test_bandwidths_are_nearly_those_of_the_nearest_neighbors():
     assert np.quantile(abs(ratio - 1), 0.95) < 0.02
 
 
+@pytest.mark.usefixtures("taken")
 def test_clusters_are_found():
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 5, 3000)
@@ -186,6 +199,7 @@ def test_clusters_are_found():
     assert (fitted.predict(X[:50]) == fitted.labels_[:50]).all()
 
 
+@pytest.mark.usefixtures("taken")
 def test_points_out_of_reach_are_isolated():
     X = points(2500, 24)
     X[:3] += 1e6 * np.arange(1, 4)[:, None]
@@ -197,6 +211,7 @@ def test_points_out_of_reach_are_isolated():
     assert (np.diff(graph.adjacency.indptr)[3:] > 0).all()
 
 
+@pytest.mark.usefixtures("taken")
 def test_points_that_coincide():
     X = points(2500, 24)
     X[100:200] = X[0]
@@ -224,6 +239,7 @@ def test_exponents_at_the_edge_of_what_counts():
     assert (graph.neighbors[2] == -1).all()
 
 
+@pytest.mark.usefixtures("taken")
 def test_what_needs_exact_degrees_is_refused_or_done_otherwise():
     X = points(2500, 24)
     for options in ({"alpha": 0.5}, {"weighting": "paper"}):
@@ -232,12 +248,14 @@ def test_what_needs_exact_degrees_is_refused_or_done_otherwise():
         assert kdegraph.similarity_graph(X, sigma=5.0, seed=0, **options).sampler != "mixture"
 
 
+@pytest.mark.usefixtures("taken")
 @pytest.mark.parametrize("perplexity", [0.5, 2500, -1, np.nan])
 def test_perplexities_that_cannot_be_are_refused(perplexity):
     with pytest.raises(ValueError, match="perplexity"):
         kdegraph.similarity_graph(points(2500, 24), sigma="local", perplexity=perplexity)
 
 
+@pytest.mark.usefixtures("taken")
 def test_a_graph_is_saved_with_its_points(tmp_path):
     X = points(2500, 24).astype(np.float32)
     graph = kdegraph.similarity_graph(X, sigma="local", seed=0)

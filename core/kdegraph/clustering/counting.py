@@ -74,7 +74,7 @@ def count_clusters(
     >>> kdegraph.count_clusters(X, seed=0).n_clusters
     3
     """
-    points, seed = check_points(X), check_seed(seed)
+    points, seed = check_points(X, keep_single=True), check_seed(seed)
     if is_pixel_grid(points):
         return _count_segments(points, seed, progress)
     if len(points) > MAX_POINTS:

@@ -91,7 +91,7 @@ def nearest(X, queries, k, progress=None):
         find = _by_products
     exponent = unit_scale(X)
     found = find(np.ldexp(X, -exponent) if exponent else X, queries, k, progress)
-    return _rescaled(*found, exponent)
+    return rescaled(*found, exponent)
 
 
 def nearest_in_tree(tree, k, progress=None):
@@ -127,10 +127,10 @@ def nearest_in_tree(tree, k, progress=None):
     distances, indices = np.empty((n, k)), np.empty((n, k), np.intp)
     n_leaves = 2 ** (tree.n_levels - 1)
     parallel.run(search_leaves, n_leaves, tree, distances, indices, progress=progress)
-    return _rescaled(distances, indices, exponent)
+    return rescaled(distances, indices, exponent)
 
 
-def _rescaled(distances, indices, exponent):
+def rescaled(distances, indices, exponent):
     """Distances in units of 2**exponent, in units of the points; the indices as they are."""
     if not exponent:
         return distances, indices
