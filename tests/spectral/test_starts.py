@@ -30,14 +30,13 @@ def grouped(monkeypatch):
     """Small graphs start from groups of points as large ones do."""
     monkeypatch.setattr("kdegraph.spectral.checked_graph.ORDER_MATTERS_ABOVE", 0)
     monkeypatch.setattr("kdegraph.spectral.solver.coarse.MIN_VERTICES", 100)
-    monkeypatch.setattr("kdegraph.spectral.solver.coarse.MIN_NODE_SIZE", 2)
     costs = LAPACK_COSTS._replace(max_small=100)
     monkeypatch.setattr("kdegraph.spectral.solver.solve.LAPACK_COSTS", costs)
     starts = []
     start = kdegraph.spectral.solver.coarse.coarse_start
     monkeypatch.setattr(
         "kdegraph.spectral.spectrum.coarse_start",
-        lambda *args: starts.append(start(*args)) or starts[-1],
+        lambda *args, **options: starts.append(start(*args, **options)) or starts[-1],
     )
     return starts
 

@@ -100,11 +100,15 @@ def solve_block(operator, null, k, *, tol, rng, limit, start=None, report=None):
         overlaps = None
         if missed:
             missed.filters.append(chebyshev)
-    vectors = ritz.vectors[:, :k]
-    if vectors.dtype == np.float32:
-        out = np.empty(vectors.shape)
-        vectors = orthonormalize(null, vectors, None, out, progress, nearest=True)
+    vectors = in_double_precision(null, ritz.vectors[:, :k], progress)
     return Eigenpairs(ritz.values[:k], vectors, ritz.residuals[:k], converged, n_products)
+
+
+def in_double_precision(null, vectors, progress=None):
+    """The orthonormal vectors in double precision that are nearest to these."""
+    if vectors.dtype == np.float64:
+        return vectors
+    return orthonormalize(null, vectors, None, np.empty(vectors.shape), progress, nearest=True)
 
 
 def default_limit(operator, width):

@@ -1,0 +1,180 @@
+"""Coarse graphs, and the approximate spectra that they give."""
+
+import itertools
+from functools import partial
+
+import kdegraph
+import numpy as np
+import oracle
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from graphs import separated_blobs
+from kdegraph.graph import similarity_graph
+from kdegraph.runtime.threads import set_num_threads
+from kdegraph.spectral.checked_graph import check_adjacency
+from kdegraph.spectral.laplacian import NormalizedAdjacency
+from kdegraph.spectral.null_space import NullSpace
+from kdegraph.spectral.solver import aggregation
+from kdegraph.spectral.spectrum import spectrum
+from sklearn.metrics import adjusted_rand_score
+
+# ---------------------------------------------------------------- the coarse graph
+
+
+@pytest.fixture(params=["blobs", "star", "complete", "weights of many magnitudes", "loops"])
+def adjacency(request):
+    """Graphs without isolated vertices, whose components are runs of vertices."""
+    rng = np.random.default_rng(0)
+    if request.param == "blobs":
+        A = separated_blobs(9000, 3)[0]
+        _, component = sp.csgraph.connected_components(A)
+        order = np.argsort(component, kind="stable")
+        return sp.csr_array(A[order][:, order])
+    if request.param == "star":
+        hub, leaves = np.zeros(5000, int), np.arange(1, 5001)
+        star = sp.coo_array((np.ones(5000), (hub, leaves)), shape=(5001, 5001))
+        return sp.csr_array(star + star.T)
+    if request.param == "complete":
+        return sp.csr_array(np.ones((300, 300)) - np.eye(300))
+    X = rng.normal(size=(6000, 2))
+    A = similarity_graph(X, sigma=0.1, n_rounds=10, weighting="paper", seed=0).adjacency
+    A = sp.csr_array(A + sp.diags_array(np.ones(5999), offsets=1).T)
+    A = A + A.T
+    if request.param == "loops":
+        return sp.csr_array(A + sp.diags_array(rng.random(6000)))
+    scale = sp.diags_array(10.0 ** rng.uniform(-15, 15, 6000))
+    return sp.csr_array(scale @ A @ scale)
+
+
+def operator_and_null_space(A):
+    graph = check_adjacency(A)
+    squares = graph.degrees / np.bincount(graph.component, graph.degrees)[graph.component]
+    bounds = np.r_[0, np.flatnonzero(np.diff(graph.component)) + 1, graph.n]
+    operator = NormalizedAdjacency.of_graph(graph, np.arange(graph.n))
+    return operator, NullSpace(bounds, np.sqrt(squares))
+
+
+@pytest.mark.parametrize("with_runs", [False, True])
+def test_coarse_graph_is_the_galerkin_projection(adjacency, with_runs, monkeypatch):
+    if with_runs:
+        monkeypatch.setattr(aggregation, "MAX_SHARE_IN_RUN", 1.0)
+    operator, null = operator_and_null_space(adjacency)
+    runs = np.arange(operator.n) // 50 if with_runs else None
+    coarse = aggregation.coarsen(operator, null, runs)
+    m = coarse.operator.n
+    assert m < operator.n
+    restriction = sp.csr_array((null.vector, (coarse.node, np.arange(operator.n))))
+    restriction = sp.diags_array(1 / np.sqrt(restriction.power(2).sum(axis=1))) @ restriction
+    indptr, indices, weights = operator.matrix(np.float64)
+    M = sp.csr_array((weights, indices, indptr), shape=(operator.n, operator.n))
+    exact = (restriction @ M @ restriction.T).toarray()
+    assert np.abs(coarse.operator.toarray() - exact).max() < 1e-5
+    # Its null space has one vector for each component of the graph, which is the restricted one.
+    assert len(coarse.null) == len(null)
+    assert np.allclose(coarse.null.vector, restriction @ null.vector)
+    for first, last in itertools.pairwise(coarse.null.bounds):
+        part = np.where((np.arange(m) >= first) & (np.arange(m) < last), coarse.null.vector, 0)
+        assert np.abs(exact @ part - part).max() < 1e-12
+
+
+def test_groups_hang_together_and_do_not_cross_components(adjacency):
+    operator, null = operator_and_null_space(adjacency)
+    node, m = aggregation.group_rows(operator.matrix(np.float32))
+    first_rows = np.unique(node, return_index=True)[1]
+    assert len(first_rows) == m
+    assert (np.diff(first_rows) > 0).all()
+    component = np.repeat(np.arange(len(null)), np.diff(null.bounds))
+    within = adjacency.tocoo()
+    same = node[within.row] == node[within.col]
+    n_pieces, _ = sp.csgraph.connected_components(
+        sp.coo_array((np.ones(same.sum()), (within.row[same], within.col[same])), adjacency.shape)
+    )
+    assert n_pieces == m  # each group is connected
+    assert len(np.unique(component + len(null) * node.astype(int))) == m
+
+
+# ---------------------------------------------------------------- approximate spectra
+
+
+@pytest.fixture
+def small_graphs_have_coarse_ones(monkeypatch):
+    monkeypatch.setattr("kdegraph.spectral.checked_graph.ORDER_MATTERS_ABOVE", 0)
+    monkeypatch.setattr("kdegraph.spectral.solver.coarse.MIN_VERTICES", 100)
+    costs = kdegraph.costs.LAPACK_COSTS._replace(max_small=100)
+    monkeypatch.setattr("kdegraph.spectral.solver.solve.LAPACK_COSTS", costs)
+
+
+@pytest.mark.parametrize("sigma", [None, "local"])
+@pytest.mark.parametrize("name", ["moons", "blobs", "varied", "rings"])
+def test_approximate_eigenvalues_are_within_a_tenth(small_graphs_have_coarse_ones, name, sigma):
+    data = kdegraph.datasets.make(name, n=2500, seed=0)
+    graph = similarity_graph(data.X, sigma=sigma or data.sigma, n_rounds=20, seed=0)
+    found = spectrum(graph, 6, approximate=True)
+    exact = scipy.linalg.eigh(oracle.normalized_laplacian(graph.adjacency), eigvals_only=True)[:6]
+    assert found.converged
+    assert found.n_products > 0
+    assert (found.eigenvalues > exact - 1e-6).all()  # Ritz values are no smaller
+    assert (found.eigenvalues < 1.1 * exact + 1e-6).all()
+    assert np.abs(found.eigenvectors.T @ found.eigenvectors - np.eye(6)).max() < 1e-9
+
+
+@pytest.mark.parametrize("name", ["moons", "blobs", "varied", "rings"])
+@pytest.mark.parametrize("sigma", [None, "local"])
+def test_clusters_are_those_of_the_proven_spectrum(name, sigma):
+    data = kdegraph.datasets.make(name, n=8_000, seed=1)
+    graph = similarity_graph(data.X, sigma=sigma or data.sigma, n_rounds=20, seed=0)
+    k = len(np.unique(data.y))
+    proven = spectrum(graph, 2 * k, smallest_component="auto")
+    expected = kdegraph.spectral_clustering(graph, k, spectrum=proven)
+    found = kdegraph.spectral_clustering(graph, k)
+    assert adjusted_rand_score(found.labels, expected.labels) >= 0.98
+    assert found.spectrum.n_products <= proven.n_products
+    separated = expected.conductances.max() < 0.01
+    if separated:
+        assert adjusted_rand_score(found.labels, expected.labels) >= 0.999
+
+
+def test_what_does_not_settle_is_proven(monkeypatch):
+    data = kdegraph.datasets.make("moons", n=6000, seed=0)
+    graph = similarity_graph(data.X, sigma=data.sigma, n_rounds=20, seed=0)
+    proven = spectrum(graph, 4)
+    approximate = spectrum(graph, 4, approximate=True)
+    assert 0 < approximate.n_products < proven.n_products
+    monkeypatch.setattr("kdegraph.spectral.solver.coarse._has_settled", lambda *_: False)
+    found = spectrum(graph, 4, approximate=True)
+    assert found.converged
+    assert np.abs(found.eigenvalues - proven.eigenvalues).max() < 5e-6
+    assert found.residuals.max() <= 1e-4
+
+
+def test_few_vertices_are_proven():
+    data = kdegraph.datasets.make("moons", n=4000, seed=0)
+    graph = similarity_graph(data.X, sigma=data.sigma, n_rounds=20, seed=0)
+    proven, found = spectrum(graph, 4), spectrum(graph, 4, approximate=True)
+    assert np.array_equal(found.eigenvectors, proven.eigenvectors)
+
+
+def test_approximate_spectra_do_not_depend_on_threads():
+    data = kdegraph.datasets.make("varied", n=6000, seed=0)
+    graph = similarity_graph(data.X, sigma="local", n_rounds=20, seed=0)
+    found = []
+    try:
+        for threads in (1, 2, 3):
+            set_num_threads(threads)
+            found.append(spectrum(graph, 8, approximate=True))
+    finally:
+        set_num_threads(None)
+    for other in found[1:]:
+        assert np.array_equal(other.eigenvectors, found[0].eigenvectors)
+
+
+def test_progress_of_an_approximate_spectrum_never_falls():
+    data = kdegraph.datasets.make("varied", n=6000, seed=0)
+    graph = similarity_graph(data.X, sigma="local", n_rounds=20, seed=0)
+    fractions = []
+    report = partial(lambda stage, fraction: fractions.append((stage, fraction)))
+    spectrum(graph, 8, approximate=True, progress=report)
+    of_vectors = [fraction for stage, fraction in fractions if stage == "eigenvectors"]
+    assert len(of_vectors) > 10
+    assert all(0 <= a <= b <= 1 for a, b in itertools.pairwise(of_vectors))
