@@ -36,8 +36,14 @@ class State(param.Parameterized):
     sigma_auto = param.Boolean(
         default=True,
         label="auto σ",
-        doc="The value that is known to suit the data or, without one, "
-        "the mean distance of a point to its 10th nearest neighbor.",
+        doc="The mean distance of a point to its 10th nearest neighbor, as "
+        "kdegraph.estimate_sigma finds it from the points alone.",
+    )
+    sigma_preset = param.Boolean(
+        default=True,
+        label="preset σ",
+        doc="The value that is stored with these points, as it is known to suit them. "
+        "The same points from a file have none.",
     )
     bandwidth = param.Selector(
         default="one",
@@ -191,6 +197,7 @@ class State(param.Parameterized):
         "dataset",
         "sigma",
         "sigma_auto",
+        "sigma_preset",
         "bandwidth",
         "perplexity",
         "n_rounds",
@@ -216,13 +223,21 @@ class State(param.Parameterized):
         """Whether each point has a bandwidth of its own."""
         return self.bandwidth == "local"
 
+    @property
+    def sigma_chosen(self):
+        """What chooses sigma: "hand", the "preset" of the data, or the library's rule, "auto"."""
+        if not self.sigma_auto:
+            return "hand"
+        known = self.dataset is not None and self.dataset.sigma is not None
+        return "preset" if self.sigma_preset and known else "auto"
+
     def request(self):
         """The computation that the present choices ask for, or None without data."""
         if self.dataset is None:
             return None
         return Request(
             dataset=self.dataset,
-            sigma="auto" if self.sigma_auto else self.sigma,
+            sigma=self.sigma if self.sigma_chosen == "hand" else self.sigma_chosen,
             n_rounds="auto" if self.rounds_auto else self.n_rounds,
             n_clusters="auto" if self.clusters_auto else self.n_clusters,
             n_neighbors=self.n_neighbors,
@@ -267,7 +282,7 @@ class State(param.Parameterized):
             return
         values = {"result": result, "early": None, "error": ""}
         request = result.request
-        if self.sigma_auto and request.sigma == "auto" and result.sigma is not None:
+        if self.sigma_chosen == request.sigma and result.sigma is not None:
             values["sigma"] = result.sigma
         if (kde := result.outcomes.get("kde")) is not None and not result.coarse:
             if self.rounds_auto and request.n_rounds == "auto":

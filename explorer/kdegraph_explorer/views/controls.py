@@ -9,8 +9,9 @@ from panel.viewable import Viewer
 
 from ..assets import style_sheet
 from ..projection import axes
+from .automatic_sigma import AutomaticSigma
 from .markup import Markup, Text
-from .widgets import DENSE, SMALL_TOGGLE, Select, at_once, button, control, link, row
+from .widgets import DENSE, SMALL_TOGGLE, Select, at_once, automatic, button, control, link, row
 
 SIGMA_DECADES = 1.5  # powers of ten between the automatic value and either end of the slider
 SIGMA_ROUNDING = 3e-5  # rounding error of log10(sigma) when sigma is shown with five digits
@@ -35,20 +36,6 @@ def paired(widgets):
         else:
             lines.append(widget)
     return lines
-
-
-def automatic(state, name):
-    """A box to tick for the automatic value of the parameter beside it."""
-    parameter = state.param[name]
-    return pmui.Checkbox.from_param(
-        parameter,
-        label=parameter.label,
-        description=parameter.doc,
-        size="small",
-        width=90,
-        margin=(8, 0, 0, 0),
-        stylesheets=[style_sheet("compact")],
-    )
 
 
 def toggle(state, name, *stylesheets, **options):
@@ -163,7 +150,7 @@ class ParameterControls(Viewer):
         self._exact.param.watch(lambda event: self._type(event.new), "value")
         self._one = pn.Column(
             self._sliders["sigma"],
-            row(self._exact, automatic(state, "sigma_auto")),
+            row(self._exact, AutomaticSigma(state)),
             sizing_mode="stretch_width",
             margin=0,
         )

@@ -64,6 +64,24 @@ def control(parameterized, name, hint=None, report=None):
     return at_once(pmui.FloatSlider.from_param(parameter, step=parameter.step or 0.01, **slider))
 
 
+def box(parameter, **options):
+    """A box to tick, with the label and the doc of a parameter, and not tied to it."""
+    return pmui.Checkbox(
+        label=parameter.label,
+        description=parameter.doc,
+        size="small",
+        width=90,
+        margin=(8, 0, 0, 0),
+        stylesheets=[style_sheet("compact")],
+        **options,
+    )
+
+
+def automatic(state, name):
+    """A box to tick for the automatic value of the parameter beside it."""
+    return link(box(state.param[name], value=getattr(state, name)), "value", state, name)
+
+
 def link(widget, attribute, parameterized, name):
     """Tie an attribute of a widget to a parameter, both ways."""
     at_once(widget)
