@@ -6,6 +6,7 @@ import param
 from kdegraph.datasets import MAX_BYTES
 
 from ..assets import style_sheet
+from .columns import column_table
 from .markup import AsWritten
 
 UPLOAD_PART = 2 * 2**20  # bytes of a file that the browser sends at a time
@@ -19,7 +20,8 @@ def control(parameterized, name, hint=None, report=None):
     parameterized : param.Parameterized
     name : str
     hint : str, optional
-        "steps": a slider over the values to choose from; "file": a file from the user's disk.
+        "steps": a slider over the values to choose from; "file": a file from the user's disk;
+        "columns": the table of columns.
     report : callable
         Of a file: see `FileButton`.
     """
@@ -40,11 +42,10 @@ def control(parameterized, name, hint=None, report=None):
             parameterized,
             name,
         )
+    if hint == "columns":
+        return column_table(parameterized)
     if hint == "file":
         return file_input(parameterized, name, report, common)
-    if isinstance(parameter, param.ListSelector):
-        del common["size"]
-        return MultiChoice.from_param(parameter, margin=(6, 8), **common)
     if isinstance(parameter, param.Boolean):
         return pmui.Switch.from_param(
             parameter, margin=(2, 8), stylesheets=[style_sheet("compact")], **common
@@ -100,10 +101,6 @@ def at_once(widget):
 
 class Select(AsWritten, pmui.Select):
     """A choice of one option."""
-
-
-class MultiChoice(AsWritten, pmui.MultiChoice):
-    """A choice of several options."""
 
 
 class FileButton(pmui.FileInput):
