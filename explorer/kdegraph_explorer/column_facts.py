@@ -25,6 +25,7 @@ class ColumnFacts:
         is 1.
     numeric, classifies : bool
         Whether it can be a feature, and whether it can be the label.
+    has_values : bool
     """
 
     name: str
@@ -32,12 +33,14 @@ class ColumnFacts:
     bars: tuple
     numeric: bool
     classifies: bool
+    has_values: bool
 
 
 def facts(column):
     """The `ColumnFacts` of a `kdegraph.datasets.Column`."""
     about, bars = _described(column)
-    return ColumnFacts(column.name, about, bars, column.numeric, column.classifies)
+    has_values = column.values is not None
+    return ColumnFacts(column.name, about, bars, column.numeric, column.classifies, has_values)
 
 
 def _described(column):

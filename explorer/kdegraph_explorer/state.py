@@ -4,6 +4,7 @@ import numpy as np
 import param
 from kdegraph.datasets import Dataset
 
+from .coloring import CLUSTER, choices, coloring_of
 from .pipeline import Early, Request, Result
 from .projection import axes
 
@@ -115,6 +116,11 @@ class State(param.Parameterized):
         doc="Column, or principal component (a direction of largest spread), along which the "
         "points lie.",
     )
+    color = param.String(
+        default=CLUSTER,
+        label="Color",
+        doc="What the colors of the points show: their cluster, their label, or a column.",
+    )
     show_edges = param.Boolean(
         default=True,
         label="Edges",
@@ -168,6 +174,9 @@ class State(param.Parameterized):
         doc="The points that are drawn: those of `dataset`, or the earlier ones until "
         "there is a first result.",
     )
+    coloring = param.Parameter(
+        doc="The `Coloring` of the points that are drawn; None colors them by cluster."
+    )
     selection = param.Array(
         default=np.empty(0, dtype=np.intp),
         doc="Indices of the points that were selected in a plot.",
@@ -212,6 +221,7 @@ class State(param.Parameterized):
         *CHOICES[1:],
         "horizontal",
         "vertical",
+        "color",
         "show_edges",
         "edges",
         "segments",
@@ -266,10 +276,15 @@ class State(param.Parameterized):
                 shown=self.dataset,
                 horizontal=names[0],
                 vertical=names[min(1, len(names) - 1)],
+                color=self.color if self.color in choices(self.dataset).values() else CLUSTER,
                 selection=nothing,
                 early=None,
                 counted=None,
             )
+
+    @param.depends("shown", "color", watch=True)
+    def _color(self):
+        self.coloring = coloring_of(self.shown, self.color)
 
     def accept(self, result):
         """Take in a `Result` of the present data, with the values that were chosen automatically

@@ -82,6 +82,7 @@ def test_roles_are_exclusive(sessions):
     source.assign(["id"], "feature")
     assert roles() == ["feature", "feature", "ignore"]
     assert source.label_column == "none"
+    session.wait(PATIENCE)
     source.assign(["x", "id"], "ignore")
     session.wait(PATIENCE)
     assert "no column of numbers" in session.state.error

@@ -174,7 +174,7 @@ def test_address_is_that_of_what_it_asks_for(sessions):
         ("seed=1e400", "seed cannot be inf"),
         ("n_rounds=many", "n_rounds cannot be 'many'"),
         ("result=1", "nothing called 'result'"),
-        ("color=red", "nothing called 'color'"),
+        ("hue=red", "nothing called 'hue'"),
         ("selection=[-1]", "selection must be"),
         ("selection=x", "selection must be"),
         ("source=upload&data.file=zoo.csv", "'zoo.csv' cannot be part of an address"),

@@ -10,6 +10,7 @@ from kdegraph import datasets
 
 from ..checks import quoted
 from ..column_facts import facts
+from ..point_columns import TableDataset
 from .base import Source
 from .photographs import PIXELS
 
@@ -51,6 +52,9 @@ class Upload(Source):
     incomplete = param.Boolean(
         False, label="Leave out incomplete rows", doc="Leave out rows in which a number is missing."
     )
+    color_column = param.String(
+        default="", doc="The column by which the points are colored; empty for none."
+    )
     facts = param.Parameter(default=(), doc="The `ColumnFacts` of all columns of the table.")
     pixels = param.Selector(
         default=10_000,
@@ -77,19 +81,31 @@ class Upload(Source):
         )
 
     def role(self, name):
-        """What a column is used for: "feature", "label" or "ignore"."""
+        """What a column is used for: "feature", "label", only "color", or "ignore"."""
         if name == self.label_column:
             return "label"
-        return "feature" if name in self.columns else "ignore"
+        if name in self.columns:
+            return "feature"
+        return "color" if name == self.color_column else "ignore"
 
     @staticmethod
     def offers(found, role):
         """Whether a column of these `ColumnFacts` can have a role."""
-        return {"feature": found.numeric, "label": found.classifies}.get(role, True)
+        possible = {
+            "feature": found.numeric,
+            "label": found.classifies,
+            "color": found.has_values,
+            "ignore": True,
+        }
+        return possible[role]
 
     def assign(self, names, role):
-        """Give columns a role; of several only the first can be the label."""
-        names = names[:1] if role == "label" else names
+        """Give columns a role; of several only the first can be the label, or the color."""
+        names = names[:1] if role in ("label", "color") else names
+        if role == "color":
+            self.color_column = names[0]
+        elif any(self.role(name) == "color" for name in names):
+            self.color_column = ""
         features = {*self.columns} - {*names} | ({*names} if role == "feature" else set())
         label = NO_LABELS if self.label_column in names else self.label_column
         self.param.update(
@@ -129,11 +145,9 @@ class Upload(Source):
                 found = read(file)
                 self._found = (file, found, [facts(column) for column in _columns(found)])
             try:
-                return (
-                    found.to_dataset(max_pixels=pixels)
-                    if found.kind == "image"
-                    else found.to_dataset(**options)
-                )
+                if found.kind == "image":
+                    return found.to_dataset(max_pixels=pixels)
+                return TableDataset.of(found.to_dataset(**options), found)
             except ValueError as error:
                 text = str(error)
                 raise ValueError(text if found.name in text else f"{found.name}: {text}") from None

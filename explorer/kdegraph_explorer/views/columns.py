@@ -5,7 +5,7 @@ from panel.custom import JSComponent
 
 from ..assets import script, style_sheet
 
-WORDS = {"feature": "Feature", "label": "Label", "ignore": "Ignore"}
+WORDS = {"feature": "Feature", "label": "Label", "color": "Color", "ignore": "Ignore"}
 
 
 class ColumnTable(JSComponent):
@@ -58,6 +58,6 @@ def column_table(source):
 
     table = ColumnTable(assign, margin=(4, 8), sizing_mode="stretch_width")
     source.param.watch(build, "facts")
-    source.param.watch(update, ["columns", "label_column"])
+    source.param.watch(update, ["columns", "label_column", "color_column"])
     build()
     return table

@@ -8,6 +8,7 @@ from kdegraph.validation import check_positive
 from panel.viewable import Viewer
 
 from ..assets import style_sheet
+from ..coloring import CLUSTER, PREFIX
 from ..projection import axes
 from .automatic_sigma import AutomaticSigma
 from .markup import Markup, Text
@@ -79,6 +80,8 @@ class DataControls(Viewer):
                 for name, hint in hints.items()
                 if hint != "none"
             }
+            if "color_column" in source.param:
+                self._share_color(source)
             self._widgets |= {(key, name): widget for name, widget in widgets.items()}
             lines += paired(widgets.values())
         self._sentence = Text(
@@ -94,6 +97,19 @@ class DataControls(Viewer):
 
     def __panel__(self):
         return self._body
+
+    def _share_color(self, source):
+        """Tie the column that a source colors by to the choice above the plots, both ways."""
+
+        def take(event):
+            self.state.color = PREFIX + event.new if event.new else CLUSTER
+
+        def tell(event):
+            by_column = event.new.startswith(PREFIX)
+            source.color_column = event.new.removeprefix(PREFIX) if by_column else ""
+
+        source.param.watch(take, "color_column")
+        self.state.param.watch(tell, "color")
 
     def _update(self):
         for (key, name), widget in self._widgets.items():

@@ -20,7 +20,10 @@ EMPTY = "kg-empty"  # the class of a plot of which nothing has been painted yet
 DRAG = {"move": PanTool, "box": BoxSelectTool, "lasso": LassoSelectTool}
 
 # The parameters of the state that decide how `LinkedPlots` look.
-PLOTTED = ("shown", "result", "selection", "horizontal", "vertical", "show_edges", "edges")
+PLOTTED = (
+    *("shown", "result", "selection", "horizontal", "vertical", "show_edges", "edges"),
+    "coloring",
+)
 
 
 class LinkedPlots:
@@ -38,10 +41,13 @@ class LinkedPlots:
         Returns what the positions depend on (a tuple, compared by identity), the names of the axes,
         and what computes the (n, 2) positions, or None while there is nothing to show; by default
         the points lie along the axes that the state names.
+    colored : bool
+        Whether the points have the colors that the user has chosen, in place of those of `graphs`.
     """
 
-    def __init__(self, session, names, graphs, place=None):
+    def __init__(self, session, names, graphs, place=None, colored=False):
         self._state, self._graphs, self._place = session.state, graphs, place or self._along_axes
+        self._colored = colored
         self._job = session.latest(self._paint, deliver=self._show)
         self.frame = Frame(self._request)
         self.positions = None
@@ -102,7 +108,9 @@ class LinkedPlots:
         placed = self._place()
         if placed is None or not self._is_placed(placed[0]):
             return  # hidden while the data changed; it is updated when it appears
-        viewport, shared = self.frame.viewport, (self._state.selection, self._state.edges)
+        viewport = self.frame.viewport
+        coloring = self._state.coloring if self._colored else None
+        shared = (self._state.selection, self._state.edges, coloring)
         self._job.request(
             {
                 key: Scene(self.positions, viewport, *self._graphs(key), *shared)

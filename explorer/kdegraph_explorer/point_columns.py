@@ -1,0 +1,69 @@
+"""What is known of each point by name: all columns of its row in a file, or its coordinates."""
+
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+from kdegraph.datasets import Column, Dataset, Table
+
+LABEL = "true label"  # the name of the labels of points that are from no table
+
+
+@dataclass(frozen=True, eq=False)
+class TableDataset(Dataset):
+    """Points with the table that they are from.
+
+    Attributes
+    ----------
+    table : kdegraph.datasets.Table or None
+        Also with the columns that are no features; `rows` tells which of its rows the points are.
+    """
+
+    table: Table | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, dataset, table):
+        """The same points with their table."""
+        return cls(
+            **{part.name: getattr(dataset, part.name) for part in fields(Dataset)}, table=table
+        )
+
+
+def columns_of(dataset):
+    """The columns of points, by name.
+
+    Returns
+    -------
+    dict of str to kdegraph.datasets.Column
+        Of the table, those with values; otherwise the coordinates and the labels, where known.
+        `values_of` gives the values.
+    """
+    table = getattr(dataset, "table", None)
+    if table is not None:
+        return {column.name: column for column in table.columns if column.values is not None}
+    if dataset.image is not None:
+        return {}
+    columns = [
+        Column(str(name), "number", dataset.X[:, i]) for i, name in enumerate(dataset.feature_names)
+    ]
+    if dataset.y is not None:
+        names = dataset.label_names or tuple(map(str, range(int(dataset.y.max()) + 1)))
+        columns.append(Column(LABEL, "text", np.array(names, dtype=object)[dataset.y]))
+    return {column.name: column for column in columns}
+
+
+def values_of(dataset, column):
+    """The values of one of `columns_of`, in the order of the points: (n,) array."""
+    from_table = getattr(dataset, "table", None) is not None
+    return column.values[dataset.rows] if from_table else column.values
+
+
+def cell(value):
+    """A value of a column as text; a dash where there is none."""
+    if value is None or value != value:  # NaN and NaT differ from themselves
+        return "–"
+    if isinstance(value, np.datetime64):
+        text = str(value.astype("datetime64[s]"))
+        return text.removesuffix("T00:00:00").replace("T", " ")
+    if isinstance(value, str):
+        return value
+    return f"{int(value):,}" if value == np.round(value) and abs(value) < 1e15 else f"{value:.5g}"
