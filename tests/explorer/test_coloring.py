@@ -10,7 +10,7 @@ from kdegraph import datasets
 from kdegraph_explorer import address
 from kdegraph_explorer.coloring import SCALE, choices, coloring_of
 from kdegraph_explorer.drawing.palette import BETWEEN, CLUSTER_COLORS, packed, rgb
-from kdegraph_explorer.point_columns import TableDataset, columns_of, values_of
+from kdegraph_explorer.point_columns import TableDataset, cell, columns_of, row_in_words, values_of
 from kdegraph_explorer.snapshot import take
 
 RNG = np.random.default_rng(0)
@@ -113,6 +113,53 @@ def test_generated_points_are_colored_by_label_and_coordinates():
     assert coloring_of(data, "cluster") is None
     assert coloring_of(data, "column:nothing") is None
     assert list(choices(datasets.photo("flower", max_pixels=100))) == ["Cluster"]
+
+
+# ---- the row of a point in words
+
+
+def test_a_row_in_words_begins_with_the_color_and_with_text():
+    data = points("a,b,kind,day\n1,2.5,u,2020-01-05\n3,NaN,v,2020-01-06\n", columns=["a"])
+    assert row_in_words(data, 1) == ["kind: v", "day: 2020-01-06", "a: 3", "b: –"]
+    assert row_in_words(data, 0, first="b") == [
+        "b: 2.5",
+        "kind: u",
+        "day: 2020-01-05",
+        "a: 1",
+    ]
+
+
+def test_a_row_in_words_is_of_the_row_in_the_file():
+    data = points("x,c\n1,u\n,v\n5,w\n", columns=["x"], dropna=True)
+    assert row_in_words(data, 1) == ["c: w", "x: 5"]
+
+
+def test_long_and_many_values_are_shortened():
+    names = [f"c{i}" for i in range(30)]
+    row = [str(i) for i in range(29)] + [f"{'long ' * 20}"]
+    words = row_in_words(points(f"{','.join(names)}\n{','.join(row)}\n"), 0)
+    assert len(words) == 7
+    assert words[0] == "c29: long long long long long long long long…"
+    assert words[-1] == "and 24 more columns"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "–"),
+        (np.nan, "–"),
+        (np.inf, "inf"),
+        (3.0, "3"),
+        (1234567.0, "1,234,567"),
+        (0.1234567, "0.12346"),
+        (1e20, "1e+20"),
+        (np.datetime64("NaT"), "–"),
+        (np.datetime64("2020-01-05T00:00:00", "ms"), "2020-01-05"),
+        (np.datetime64("2020-01-05T07:30:00", "ms"), "2020-01-05 07:30:00"),
+    ],
+)
+def test_a_value_as_text(value, text):
+    assert cell(value) == text
 
 
 # ---- in the explorer
