@@ -25,6 +25,8 @@ AS_TEXT = {
     ("Browser", "said"),
     ("ColumnTable", "rows"),
     ("PlainText", "text"),
+    ("RowList", "names"),
+    ("RowList", "page"),
     ("Select", "options"),
     ("Select", "value"),
 }
