@@ -70,7 +70,7 @@ export function render({model}) {
     list.replaceChildren(...rows.map(row => row.line))
     const many = rows.length >= SEARCH_FROM
     const every = choice("Role of all columns shown", [
-      ["", "Set all shown …"], ["feature", "To feature"], ["ignore", "To ignore"],
+      ["", "Set shown …"], ["feature", "To feature"], ["ignore", "To ignore"],
     ])
     every.addEventListener("change", () => { send(shown(), every.value); every.value = "" })
     all = element("div", "tools", search, every)
