@@ -26,7 +26,7 @@ def table():
     """A table of text whose names of columns, labels and cells are hostile."""
     names = [quoted(text) for text in TEXTS.values()]
     rows = [
-        [*(str((i * (column + 3)) % 11) for column in range(len(names))), quoted(label)]
+        [*(str((i * (column + 3)) % 13) for column in range(len(names))), quoted(label)]
         for i, label in zip(range(N_ROWS), [*TEXTS.values()] * N_ROWS, strict=False)
     ]
     return "\n".join(",".join(row) for row in [[*names, "label"], *rows]).encode()

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kdegraph.geometry.neighbor_forest import has_many_dimensions, near_neighbors
+from kdegraph.geometry.neighbor_forest import has_duplicates, has_many_dimensions, near_neighbors
 from kdegraph.geometry.neighbors import duplicate_groups, nearest
 from kdegraph.validation import check_count, check_points, check_seed
 
@@ -12,6 +12,11 @@ SIGMA_QUERIES = 5000
 # Medians: a larger distance counts as this, as a single outlier could otherwise make sigma as large
 # as it is far.
 MAX_DISTANCE = 10
+# How many times as many points as would coincide by chance, were they spread evenly over a grid,
+# rounding explains; clusters fill but a part of their bounding box.
+ROUNDING_FACTOR = 30
+# Largest distance of a coordinate from the nearest line of a grid, in steps of the grid.
+OFF_GRID = 0.01
 
 
 def estimate_sigma(
@@ -33,9 +38,10 @@ def estimate_sigma(
     -------
     float
         Positive and finite, in the units of the points. A distance above ten times the median
-        counts as that, so that outliers do not set the scale. Points that coincide with
-        `n_neighbors` others say nothing about it and are left out of the mean; where that leaves
-        nothing, each place counts as one point. 1.0 for a single point, or a single place.
+        counts as that, so that outliers do not set the scale. Points that coincide count as one, so
+        that repeated rows change nothing; but where rounding explains that they coincide, as with
+        whole numbers, they count as they are, and points that coincide with `n_neighbors` others
+        are left out of the mean. 1.0 for a single point, or a single place.
 
     Raises
     ------
@@ -55,6 +61,13 @@ def estimate_sigma(
     median distance of two points and ``gamma=1 / d`` on standardized points 0.58 (4 and 6), and a
     sigma at random within two orders of magnitude 0.72 (4); sigmas chosen by hand for each set 0.90
     (13). On 4 sets without classes the eigengap says so for 94 % of the samples.
+
+    Where coordinates are whole numbers or otherwise on a grid, the nearest places are one step
+    apart, and 10 places as far as 2 steps, which would join clusters that lie 3 steps apart.
+    Rounding explains that points coincide if at most 30 times as many do as would by chance if
+    they were spread evenly over the grid. (Nine sets with classes, 1,500 points, mean adjusted Rand
+    index: with every second point repeated 0.87 if points are counted and 1.00 if places are; on
+    grids of 15 to 60 steps 0.96 and 0.80.)
 
     The graph connects what is nearer than about this distance, so it is a small sigma for
     clustering. It fails where the density differs by orders of magnitude within one set. Of 29
@@ -76,27 +89,52 @@ def estimate_sigma(
     X = check_points(X, keep_single=True)
     k = check_count(n_neighbors, "n_neighbors")
     rng = np.random.default_rng(check_seed(seed))
-    if has_many_dimensions(X):
-        sigma = sigma_of_lists(near_neighbors(X, k), k)
+    order, starts = duplicate_groups(X)
+    places = X[np.sort(order[starts])] if len(starts) < len(X) else X
+    if len(places) < len(X) and _rounding_explains(X, len(places)):
+        sigma = _mean_distance_of_points(X, order, starts, k, rng)
         if sigma > 0:
             return sigma
-    X = np.asarray(X, dtype=np.float64)
-    order, starts = duplicate_groups(X)
-    sigma = _mean_distance(X, order, starts, k, rng)
-    if sigma == 0:
-        places = X[np.sort(order[starts])]
-        sigma = _mean_distance(places, np.arange(len(places)), np.arange(len(places)), k, rng)
+    sigma = _mean_distance_of_places(places, k, rng)
     return sigma if sigma > 0 else 1.0
 
 
 def sigma_of_lists(lists, n_neighbors=10):
-    """`estimate_sigma` from the `NeighborLists` of the points; 0.0 where too many coincide."""
+    """`estimate_sigma` from the `NeighborLists` of the points; 0.0 where some of them coincide."""
+    if has_duplicates(lists):
+        return 0.0
     return _bounded_mean(lists.distances[:, min(n_neighbors, lists.distances.shape[1]) - 1])
 
 
-def _mean_distance(X, order, starts, k, rng):
+def _rounding_explains(X, n_places):
+    """Whether so many points coincide because all coordinates lie on a grid."""
+    n_cells = 1.0
+    for column in X.T:
+        values = np.unique(column)
+        if len(values) == 1:
+            continue
+        with np.errstate(over="ignore", invalid="ignore"):
+            steps = (values - values[0]) / np.diff(values).min()
+        if not (steps[-1] < np.inf and np.abs(steps - np.round(steps)).max() < OFF_GRID):
+            return False
+        n_cells *= steps[-1] + 1
+    by_chance = len(X) / 2 * (len(X) / n_cells)
+    return len(X) - n_places <= ROUNDING_FACTOR * by_chance
+
+
+def _mean_distance_of_places(places, k, rng):
+    """Mean distance from (a sample of) points that all differ to their k-th nearest other point,
+    bounded; 0.0 for a single one.
+    """
+    if has_many_dimensions(places):
+        return sigma_of_lists(near_neighbors(places, k), k)
+    everything = np.arange(len(places))
+    return _mean_distance_of_points(places, everything, everything, k, rng)
+
+
+def _mean_distance_of_points(X, order, starts, k, rng):
     """Mean of the positive distances from (a sample of) the points to their k-th nearest other
-    point, bounded; 0.0 if there is none.
+    point, bounded; 0.0 if there is none. `order` and `starts` are those of `duplicate_groups`.
     """
     k = min(k, len(X) - 1)
     if k == 0:
@@ -108,7 +146,8 @@ def _mean_distance(X, order, starts, k, rng):
         queries = np.sort(rng.choice(queries, SIGMA_QUERIES, replace=False))
     if len(queries) == 0:
         return 0.0
-    distances, _ = nearest(X[kept] if len(kept) < len(X) else X, queries, k + 1)
+    points = np.asarray(X[kept] if len(kept) < len(X) else X, dtype=np.float64)
+    distances, _ = nearest(points, queries, k + 1)
     return _bounded_mean(distances[:, -1])
 
 

@@ -6,7 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.geometry.kernels import exp_neg
-from kdegraph.geometry.neighbor_forest import has_many_dimensions, near_neighbors
+from kdegraph.geometry.neighbor_forest import (
+    has_duplicates,
+    has_many_dimensions,
+    near_neighbors,
+)
 from kdegraph.geometry.neighbors import duplicate_groups, nearest
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
@@ -141,11 +145,6 @@ def neighbors_needed(n, sigma, perplexity):
     if perplexity is not None:
         perplexity = _check_perplexity(perplexity, n)
     return _perplexity_and_neighbors(n - 1, perplexity)[1]
-
-
-def has_duplicates(lists):
-    """Whether some of the points of these `NeighborLists` coincide."""
-    return bool((lists.distances[:, 0] == 0).any())
 
 
 def bandwidths_of_lists(lists, perplexity=None, rule="perplexity", n_neighbors=7):

@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse
 
 from kdegraph.bandwidth import sigma_of_lists
-from kdegraph.geometry.neighbor_forest import has_many_dimensions, near_neighbors
-from kdegraph.local_bandwidth import bandwidths_of_lists, has_duplicates, neighbors_needed
+from kdegraph.geometry.neighbor_forest import has_duplicates, has_many_dimensions, near_neighbors
+from kdegraph.local_bandwidth import bandwidths_of_lists, neighbors_needed
 from kdegraph.sampling import mixture
 from kdegraph.sampling.rounds import LOCAL_ROUNDS
 from kdegraph.scaled_kernel import Bandwidth, pair_kernel, resolve_bandwidth

@@ -34,7 +34,7 @@ def _remedy(problem, request, source):
     size = "smaller" if problem == "wide" else "larger"
     if request.local:
         ways = [f"choose a {size} {_label('perplexity')}"]
-    elif request.sigma == "auto":
+    elif request.sigma in ("auto", "preset"):
         ways = [f"choose a {size} {_label('sigma')}"]
     else:
         ways = [f"tick {_label('sigma_auto')}"]

@@ -20,12 +20,13 @@ from .session import Session
 from .state import State
 from .views import VIEWS
 from .views.base import low_row
+from .views.color import ColorControl
 from .views.controls import DataControls, DisplayControls, ParameterControls
 from .views.markup import Beacon, Text
 from .views.stage_bars import StageBars
 from .views.status import Advice, Problem, Status
 from .views.toolbar import Toolbar
-from .views.widgets import link
+from .views.widgets import link, row
 
 SIDEBAR_WIDTH = 320  # pixels
 BOTTOM_HEIGHT = 226  # pixels of the row at the bottom
@@ -109,6 +110,7 @@ class Explorer(Viewer):
             if view.area == "top"
         }
         self.tabs = view_choice(self.views)
+        self.color = ColorControl(self.session, [view.key for view in self.views if view.colored])
         self._sidebar = pn.Column(
             *self.controls, sizing_mode="stretch_width", margin=0, css_classes=["kg-sidebar"]
         )
@@ -288,7 +290,7 @@ class Explorer(Viewer):
         return pn.Column(
             Problem(self.session),
             Advice(self.session),
-            self.tabs,
+            row(self.tabs, self.color),
             *self._top.values(),
             self._bottom,
             StageBars(self.session),

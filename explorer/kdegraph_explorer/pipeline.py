@@ -83,8 +83,8 @@ class Request:
     """What to compute; the parameters are those of `kdegraph.similarity_graph`, `knn_graph` and
     `spectral_clustering`.
 
-    Where `local` is set, each point has a bandwidth of its own, from the perplexity; otherwise
-    sigma is that of all points.
+    The sigma "preset" is that of the dataset. Where `local` is set, each point has a bandwidth of
+    its own, from the perplexity; otherwise sigma is that of all points.
     """
 
     dataset: Dataset
@@ -246,12 +246,12 @@ class Pipeline:
 
     def _sigma(self, request, progress):
         """The bandwidth that serves all points."""
+        dataset = request.dataset
+        if request.sigma == "preset":
+            return dataset.sigma
         if request.sigma != "auto":
             return request.sigma
         progress("kernel width", 0.0)
-        dataset = request.dataset
-        if dataset.sigma is not None:
-            return dataset.sigma  # what is known to suit the data
         return self._stage("sigma", (dataset,), lambda: estimate_sigma(dataset.X, seed=0))[0]
 
     def _coarse(self, request, bandwidth):

@@ -4,6 +4,7 @@ import numpy as np
 import param
 from kdegraph.datasets import Dataset
 
+from .coloring import CLUSTER, choices, coloring_of
 from .pipeline import Early, Request, Result
 from .projection import axes
 
@@ -36,8 +37,14 @@ class State(param.Parameterized):
     sigma_auto = param.Boolean(
         default=True,
         label="auto σ",
-        doc="The value that is known to suit the data or, without one, "
-        "the mean distance of a point to its 10th nearest neighbor.",
+        doc="The mean distance of a point to its 10th nearest neighbor, as "
+        "kdegraph.estimate_sigma finds it from the points alone.",
+    )
+    sigma_preset = param.Boolean(
+        default=True,
+        label="preset σ",
+        doc="The value that is stored with these points, as it is known to suit them. "
+        "The same points from a file have none.",
     )
     bandwidth = param.Selector(
         default="one",
@@ -109,6 +116,11 @@ class State(param.Parameterized):
         doc="Column, or principal component (a direction of largest spread), along which the "
         "points lie.",
     )
+    color = param.String(
+        default=CLUSTER,
+        label="Color",
+        doc="What the colors of the points show: their cluster, their label, or a column.",
+    )
     show_edges = param.Boolean(
         default=True,
         label="Edges",
@@ -162,6 +174,9 @@ class State(param.Parameterized):
         doc="The points that are drawn: those of `dataset`, or the earlier ones until "
         "there is a first result.",
     )
+    coloring = param.Parameter(
+        doc="The `Coloring` of the points that are drawn; None colors them by cluster."
+    )
     selection = param.Array(
         default=np.empty(0, dtype=np.intp),
         doc="Indices of the points that were selected in a plot.",
@@ -191,6 +206,7 @@ class State(param.Parameterized):
         "dataset",
         "sigma",
         "sigma_auto",
+        "sigma_preset",
         "bandwidth",
         "perplexity",
         "n_rounds",
@@ -205,6 +221,7 @@ class State(param.Parameterized):
         *CHOICES[1:],
         "horizontal",
         "vertical",
+        "color",
         "show_edges",
         "edges",
         "segments",
@@ -216,13 +233,21 @@ class State(param.Parameterized):
         """Whether each point has a bandwidth of its own."""
         return self.bandwidth == "local"
 
+    @property
+    def sigma_chosen(self):
+        """What chooses sigma: "hand", the "preset" of the data, or the library's rule, "auto"."""
+        if not self.sigma_auto:
+            return "hand"
+        known = self.dataset is not None and self.dataset.sigma is not None
+        return "preset" if self.sigma_preset and known else "auto"
+
     def request(self):
         """The computation that the present choices ask for, or None without data."""
         if self.dataset is None:
             return None
         return Request(
             dataset=self.dataset,
-            sigma="auto" if self.sigma_auto else self.sigma,
+            sigma=self.sigma if self.sigma_chosen == "hand" else self.sigma_chosen,
             n_rounds="auto" if self.rounds_auto else self.n_rounds,
             n_clusters="auto" if self.clusters_auto else self.n_clusters,
             n_neighbors=self.n_neighbors,
@@ -251,10 +276,15 @@ class State(param.Parameterized):
                 shown=self.dataset,
                 horizontal=names[0],
                 vertical=names[min(1, len(names) - 1)],
+                color=self.color if self.color in choices(self.dataset).values() else CLUSTER,
                 selection=nothing,
                 early=None,
                 counted=None,
             )
+
+    @param.depends("shown", "color", watch=True)
+    def _color(self):
+        self.coloring = coloring_of(self.shown, self.color)
 
     def accept(self, result):
         """Take in a `Result` of the present data, with the values that were chosen automatically
@@ -267,7 +297,7 @@ class State(param.Parameterized):
             return
         values = {"result": result, "early": None, "error": ""}
         request = result.request
-        if self.sigma_auto and request.sigma == "auto" and result.sigma is not None:
+        if self.sigma_chosen == request.sigma and result.sigma is not None:
             values["sigma"] = result.sigma
         if (kde := result.outcomes.get("kde")) is not None and not result.coarse:
             if self.rounds_auto and request.n_rounds == "auto":

@@ -109,7 +109,7 @@ def test_keys_before_the_first_result_change_nothing(new_page, clean_log, explor
     del wire.down.held[0]
     wire.down.release()
     explorer.expect_status("2,000 points")
-    assert page.get_by_label("auto σ").is_checked()
+    assert page.get_by_label("preset σ").is_checked()
     assert page.get_by_label("σ typed").input_value() == "0.1"
 
 

@@ -115,7 +115,8 @@ def test_rows_that_are_left_out_have_the_label_minus_one(run, tmp_path):
     assert_refused(run("cluster", "t.csv", "-k", 2), "row 8, column 'a' is missing", "dropna")
     result = run("cluster", "t.csv", "-k", 2, "--dropna", "-o", "l.csv")
     assert result.exit_code == 0, result.output
-    assert "39 points, 2 columns, 1 rows left out" in result.stdout
+    assert "39 points, 1 columns, 1 rows left out" in result.stdout
+    assert "not used     'b' (always the same)" in result.stdout
     labels = column(tmp_path / "l.csv")
     assert len(labels) == 40
     assert list(np.flatnonzero(labels < 0)) == [7]

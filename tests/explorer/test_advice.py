@@ -36,7 +36,8 @@ def alert(explorer, css_class):
     ids=lambda dataset: dataset.name,
 )
 def test_nothing_is_said_of_the_data_to_begin_with(dataset):
-    result = Pipeline().run(Request(dataset, n_rounds=20), lambda *stage: None, lambda part: None)
+    request = Request(dataset, sigma="preset" if dataset.sigma else "auto", n_rounds=20)
+    result = Pipeline().run(request, lambda *stage: None, lambda part: None)
     assert [found.findings for found in result.outcomes.values()] == [(), ()]
 
 

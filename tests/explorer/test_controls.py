@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from explorer_objects import PATIENCE, TABLE, TWO_PAIRS, settle, widget, widgets
-from kdegraph import datasets
+from kdegraph import datasets, estimate_sigma
 from kdegraph_explorer import Explorer
 from kdegraph_explorer.views.widgets import FileButton
 
@@ -41,6 +41,43 @@ def test_sliders_follow_the_state_without_choosing(explore):
     state.choose(sigma=1e-8)
     slider = widget(explorer, "Kernel width σ")
     assert slider.start <= slider.value == pytest.approx(-8)
+
+
+def test_sigma_is_preset_automatic_or_chosen_by_hand(explore):
+    explorer = explore()
+    state, rule, preset = (
+        explorer.session.state,
+        widget(explorer, "auto σ"),
+        widget(explorer, "preset σ"),
+    )
+
+    def ticked():
+        settle(explorer)
+        return rule.value, preset.value
+
+    assert ticked() == (False, True)
+    assert state.sigma == state.dataset.sigma
+    rule.value = True
+    assert ticked() == (True, False)
+    assert state.sigma == estimate_sigma(state.dataset.X, seed=0)
+    rule.value = False
+    assert ticked() == (False, False)
+    preset.value = True
+    assert ticked() == (False, True)
+    preset.value = False
+    assert ticked() == (True, False)
+    widget(explorer, "Kernel width σ").value = -1.0
+    assert ticked() == (False, False)
+    assert preset.visible
+
+
+def test_points_without_a_preset_offer_none(explore):
+    explorer = explore(TWO_PAIRS)
+    rule, preset = widget(explorer, "auto σ"), widget(explorer, "preset σ")
+    assert (rule.value, preset.value, preset.visible) == (True, False, False)
+    rule.value = False
+    rule.value = True
+    assert explorer.session.state.sigma_preset  # of points that have one, as before
 
 
 def test_what_may_be_automatic_is_chosen_from_the_first_result_on():
@@ -131,7 +168,9 @@ def test_a_file_over_the_limit_is_turned_away_by_the_server_too():
     assert max(sizes) <= len(TABLE)
     assert sizes[-1] == 0
     assert len(refused) == 1
-    assert "the limit is 455 bytes, and more has arrived; choose a smaller one" in str(refused[0])
+    assert f"the limit is {len(TABLE)} bytes, and more has arrived; choose a smaller one" in str(
+        refused[0]
+    )
     assert given == []
     send(button, TABLE, 4)
     assert given == [TABLE]

@@ -104,7 +104,7 @@ def test_undo_brings_back_the_columns_of_an_earlier_file(sessions):
     upload.columns = ["height", "width"]
     session.wait(PATIENCE)
     before = session.history.current
-    upload.file = ("other.csv", b"a,b\n" + b"\n".join(b"%d,%d" % (i, i * i) for i in range(30)))
+    upload.file = ("other.csv", b"a,b\n" + b"\n".join(b"%d,%d" % (i % 9, i * i) for i in range(30)))
     session.wait(PATIENCE)
     assert session.state.dataset.feature_names == ("a", "b")
     while session.history.current is not before:
@@ -174,7 +174,7 @@ def test_address_is_that_of_what_it_asks_for(sessions):
         ("seed=1e400", "seed cannot be inf"),
         ("n_rounds=many", "n_rounds cannot be 'many'"),
         ("result=1", "nothing called 'result'"),
-        ("color=red", "nothing called 'color'"),
+        ("hue=red", "nothing called 'hue'"),
         ("selection=[-1]", "selection must be"),
         ("selection=x", "selection must be"),
         ("source=upload&data.file=zoo.csv", "'zoo.csv' cannot be part of an address"),

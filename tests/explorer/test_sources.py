@@ -239,19 +239,19 @@ def agreement(outcome, dataset):
 @pytest.mark.parametrize("shape", ["moons", "circles", "anisotropic"])
 def test_sets_of_the_paper_are_found_as_they_are_first_shown(shape):
     dataset = datasets.make(shape, n=2000, seed=0)
-    outcomes = clustered(dataset)
+    outcomes = clustered(dataset, sigma="preset")
     assert outcomes["kde"].n_clusters == dataset.n_clusters
     assert agreement(outcomes["kde"], dataset) > 0.98
 
 
 def test_null_case_shows_no_clusters():
-    outcomes = clustered(datasets.make("uniform", n=2000, seed=0))
+    outcomes = clustered(datasets.make("uniform", n=2000, seed=0), sigma="preset")
     assert outcomes["kde"].n_clusters == 1
 
 
 def test_nearest_neighbors_fail_on_clumps():
     dataset = datasets.make("clumps", n=2000, seed=0)
-    outcomes = clustered(dataset, n_clusters=2)
+    outcomes = clustered(dataset, sigma="preset", n_clusters=2)
     assert agreement(outcomes["kde"], dataset) > 0.98
     assert agreement(outcomes["knn"], dataset) < 0.5
 
@@ -265,4 +265,4 @@ def test_gaussian_graph_fails_on_two_scales():
         for factor in SIGMA_FACTORS
     }
     assert max(found.values()) < 0.8, found
-    assert agreement(clustered(dataset, n_clusters=4)["knn"], dataset) > 0.95
+    assert agreement(clustered(dataset, sigma="preset", n_clusters=4)["knn"], dataset) > 0.95

@@ -10,7 +10,8 @@ import kdegraph_explorer.session as session_module
 import numpy as np
 import pytest
 from explorer_objects import PATIENCE, settle
-from kdegraph import datasets
+from files import npy_bytes
+from kdegraph import datasets, estimate_sigma
 from kdegraph_explorer.clusters import align
 from kdegraph_explorer.pipeline import Pipeline, Request
 from sklearn.metrics import adjusted_rand_score
@@ -125,6 +126,28 @@ def test_automatic_values_are_shown_and_a_choice_by_hand_ends_them(open_session)
     state.sigma_auto = True
     session.wait(PATIENCE)
     assert state.sigma == state.dataset.sigma
+
+
+def test_the_same_points_get_the_same_automatic_sigma_wherever_they_come_from(sessions):
+    made = datasets.make("clumps", n=300, seed=0)
+    rule, preset = estimate_sigma(made.X, seed=0), made.sigma
+    assert rule < preset / 10
+    session = sessions(given=made)
+    state = session.state
+    assert (state.sigma_chosen, state.sigma) == ("preset", preset)
+    state.sigma_preset = False
+    session.wait(PATIENCE)
+    assert (state.sigma_chosen, state.sigma) == ("auto", rule)
+    state.sigma_preset = True
+    state.source = "upload"
+    session.sources["upload"].file = ("clumps.npy", npy_bytes(made.X))
+    session.wait(PATIENCE)
+    assert (state.sigma_chosen, state.sigma) == ("auto", rule)
+    assert Pipeline().run(Request(made), ignore, ignore).sigma == rule
+
+
+def ignore(*arguments, **options):
+    pass
 
 
 def test_automatic_sigma_without_knowledge_of_the_data_is_estimated(open_session):

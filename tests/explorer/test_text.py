@@ -23,9 +23,10 @@ PACKAGE = Path(kdegraph_explorer.__file__).parent
 # Where foreign text may stand as it is: what shows it makes text of it. (Model, property).
 AS_TEXT = {
     ("Browser", "said"),
-    ("MultiChoice", "options"),
-    ("MultiChoice", "value"),
+    ("ColumnTable", "rows"),
     ("PlainText", "text"),
+    ("RowList", "names"),
+    ("RowList", "page"),
     ("Select", "options"),
     ("Select", "value"),
 }
@@ -120,18 +121,13 @@ def test_messages_are_text(explorer):
 
 
 def test_choices_are_shown_without_icons(explorer):
-    state, columns = explorer.session.state, widget(explorer, "Columns")
-    shown = columns.labels[list(state.shown.feature_names).index(TEXTS["icon"])]
-    assert ":material/" not in shown
-    assert shown.replace("\N{WORD JOINER}", "") == TEXTS["icon"]
+    state = explorer.session.state
     axis = widget(explorer, "Horizontal axis")
     model = model_of(axis)
     assert not any(":material/" in option for option in model.data.options)
     (option,) = (option for option in model.data.options if "material/" in option)
     axis._process_events({"value": option})
     assert state.horizontal == TEXTS["icon"]
-    columns._process_events({"value": [shown, columns.labels[0]]})
-    assert explorer.session.sources["upload"].columns == [TEXTS["icon"], TEXTS["frame"]]
 
 
 def test_names_of_axes_are_no_formulas(explorer):

@@ -90,12 +90,12 @@ def test_a_user_interface_can_ask_first():
     assert table.n_rows == 2
     assert [(c.name, c.kind, c.numeric) for c in table.columns] == [
         ("id", "number", True),
-        ("when", "other", False),
+        ("when", "date", False),
         ("x", "number", True),
         ("note", "text", False),
         ("label", "number", True),
     ]
-    assert table.suggested_features == ("id", "x")
+    assert table.suggested_features == ("x",)
     assert table.suggested_label == "label"
     data = table.to_dataset(["x", 0], label="note")
     np.testing.assert_array_equal(data.X, [[1.5, 7], [2.5, 9]])
@@ -112,10 +112,11 @@ def test_a_user_interface_can_ask_first():
         ([9], "auto", "there is no column 9"),
         ([-1], "auto", "there is no column -1"),
         (["note"], "auto", "column 'note' holds text"),
-        (["when"], "auto", "holds neither numbers nor text"),
+        (["when"], "auto", "column 'when' holds dates"),
         ([], "auto", "no column of numbers"),
         (None, "z", "label: there is no column 'z'"),
         (None, "when", "label: column 'when'"),
+        (["id"], "id", "label: column 'id' is also one of the features"),
     ],
 )
 def test_columns_that_cannot_be_chosen(columns, label, message):

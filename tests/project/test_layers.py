@@ -176,11 +176,14 @@ def test_imports_of_the_core_are_found(code, found):
 # Every private name of a library that the explorer uses: where, and why there is no public way.
 PRIVATE_NAMES = {
     "_esm": (
-        {"views/browser.py", "views/caption.py", "views/markup.py"},
+        {
+            *("views/browser.py", "views/caption.py", "views/columns.py", "views/markup.py"),
+            "views/rows.py",
+        },
         "This is Panel's documented place for the JavaScript of a component.",
     ),
     "_handle_msg": (
-        {"views/browser.py", "views/widgets.py"},
+        {"views/browser.py", "views/columns.py", "views/rows.py", "views/widgets.py"},
         "This is Panel's documented way to receive the messages of a component.",
     ),
     "_send_msg": (

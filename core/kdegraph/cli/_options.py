@@ -60,7 +60,8 @@ _READING = (
         "--columns",
         multiple=True,
         metavar="NAME[,NAME...]",
-        help="Columns that are features, by name or position from 0. [default: all of numbers]",
+        help="Columns that are features, by name or position from 0. [default: all of numbers, "
+        "but no identifiers, constants and dates]",
     ),
     click.option(
         "--label",
@@ -227,11 +228,14 @@ class Input:
         Name of the column of known labels.
     n_rows : int
         Rows of the file, including those that were left out.
+    unused : str
+        Which columns were recognized as no features; see `kdegraph.datasets.Table.unused`.
     """
 
     data: Any
     label: str | None
     n_rows: int
+    unused: str = ""
 
 
 def read_input(file: str, reading: ReadingOptions) -> Input:
@@ -273,7 +277,8 @@ def read_input(file: str, reading: ReadingOptions) -> Input:
         found = (
             contents.suggested_label if label == "auto" else contents.column(label, "label").name
         )
-    return Input(data, found, contents.n_rows)
+    used = [*data.feature_names, *([] if found is None else [found])]
+    return Input(data, found, contents.n_rows, contents.unused(used))
 
 
 def _label(given, names):

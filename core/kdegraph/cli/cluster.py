@@ -97,6 +97,7 @@ def _report(file, found, built, result, clusters):
     how = "by the eigengap" if clusters == "auto" else "given"
     lines = [
         ("data", f"{file}: {data.n_points:,} points, {data.X.shape[1]} columns{left_out}"),
+        *([("not used", found.unused)] if found.unused else []),
         ("graph", built.describe(data.n_points)),
         ("clusters", f"{len(sizes)} ({how}), of {_numbers(sizes)} points"),
         ("conductance", _numbers(result.conductances)),

@@ -41,7 +41,8 @@ def graph(file, output, reading, options, quiet):
     path = check_output(output, EXTENSIONS)
     check_options(options)
     with progress_line(quiet) as progress:
-        data = read_input(file, reading).data
+        found = read_input(file, reading)
+        data = found.data
         built = build(data, options, progress)
         _write(path, built, data.rows)
     if not quiet:
@@ -49,6 +50,7 @@ def graph(file, output, reading, options, quiet):
         print_report(
             [
                 ("data", f"{file}: {data.n_points:,} points, {data.X.shape[1]} columns"),
+                *([("not used", found.unused)] if found.unused else []),
                 ("graph", built.describe(data.n_points)),
                 ("seconds", built.describe_timings()),
                 ("written", output),

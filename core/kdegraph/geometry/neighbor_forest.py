@@ -110,6 +110,11 @@ def has_many_dimensions(X):
     )
 
 
+def has_duplicates(lists):
+    """Whether some of the points of these `NeighborLists` coincide."""
+    return bool((lists.distances[:, 0] == 0).any())
+
+
 def near_neighbors(X, k=LIST_LENGTH, progress=None):
     """Most of the nearest other points of each point.
 

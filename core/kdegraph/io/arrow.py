@@ -11,6 +11,7 @@ from kdegraph.io.limits import (
     check_columns,
     check_unpacked,
 )
+from kdegraph.io.recognition import is_date_text, recognize
 from kdegraph.io.tables import Column, Table
 from kdegraph.runtime.memory import format_bytes
 
@@ -146,6 +147,8 @@ def _kind(arrow_type):
         return _kind(arrow_type.value_type)
     if is_type.is_string(arrow_type) or is_type.is_large_string(arrow_type):
         return "text"
+    if is_type.is_timestamp(arrow_type) or is_type.is_date(arrow_type):
+        return "date"
     numbers = (is_type.is_boolean, is_type.is_integer, is_type.is_floating, is_type.is_decimal)
     return "number" if any(is_number(arrow_type) for is_number in numbers) else "other"
 
@@ -175,8 +178,11 @@ def column(name, values):
         return _text_column(name, values)
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
+    if kind == "date":
+        moments = values.cast(pa.timestamp("ms"), safe=False).to_numpy()
+        return Column(name, "date", moments, recognized="date")
     numbers = _to_float(values.cast(pa.int8()) if pa.types.is_boolean(values.type) else values)
-    return Column(name, "number", numbers, is_index=_counts_rows(name, numbers))
+    return Column(name, "number", numbers, recognized=recognize(name, numbers))
 
 
 def _text_column(name, values):
@@ -194,24 +200,15 @@ def _text_column(name, values):
     numeric = np.append(matches.to_numpy(zero_copy_only=False), False)[codes]
     texts = np.array([*words.to_pylist(), None], dtype=object)
     if 2 * np.count_nonzero(numeric) <= np.count_nonzero(codes != missing):
-        return Column(name, "text", texts[codes])
-    numbers = np.append(_to_float(pc.if_else(matches, trimmed, None)), np.nan)
+        recognized = "date" if is_date_text(texts[:-1]) else ""
+        return Column(name, "text", texts[codes], recognized=recognized)
+    numbers = np.append(_to_float(pc.if_else(matches, trimmed, None)), np.nan)[codes]
     bad = np.flatnonzero(~numeric & (codes != missing))[:_N_BAD_CELLS]
-    return Column(name, "number", numbers[codes], {int(row): texts[codes[row]] for row in bad})
+    cells = {int(row): texts[codes[row]] for row in bad}
+    return Column(name, "number", numbers, cells, recognize(name, numbers))
 
 
 def _to_float(values):
     import pyarrow as pa
 
     return np.array(values.cast(pa.float64(), safe=False), dtype=np.float64)
-
-
-def _counts_rows(name, numbers):
-    """Whether a column without a proper name only counts the rows.
-
-    Such a column is the index of a table that was saved with its index.
-    """
-    unnamed = name.startswith(("column ", "Unnamed", "__index_level_"))
-    if not unnamed or len(numbers) < 2:
-        return False
-    return np.array_equal(numbers - numbers[0], np.arange(len(numbers)))

@@ -238,8 +238,10 @@ def load(
     filename : str, optional
         Tells the type of the content if `source` has no name; see `read`.
     columns : sequence of str or int, optional
-        The features of a table, by name or by position from 0. By default all columns of numbers,
-        without the label and without a column that only counts the rows.
+        The features of a table, by name or by position from 0. By default all columns of numbers
+        without the label, and in text and Parquet files without running numbers and other
+        identifiers, constants and dates, which `Column.recognized` tells; all of them where nothing
+        else is there.
     label : str, int or None
         The column of known labels, by name or by position. "auto" takes a column that is called
         label, class, cluster, target or y and holds classes; None takes none.
@@ -269,6 +271,9 @@ def load(
            [2., 3.]])
     >>> data.y, data.label_names
     (array([0, 1]), ('a', 'b'))
+    >>> data = datasets.load(b"id,x,y\\n7,0,1\\n3,2,3\\n", filename="points.csv")
+    >>> data.feature_names, data.description
+    (('x', 'y'), "2 rows and 2 columns of points.csv. Not used: 'id' (an identifier).")
     """
     contents = read(source, filename=filename, max_bytes=max_bytes)
     if isinstance(contents, Picture):

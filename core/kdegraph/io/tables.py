@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kdegraph.io.dataset import Dataset
 from kdegraph.io.pictures import MAX_PIXELS, image_points
+from kdegraph.io.recognition import REASONS
 
 LABEL_NAMES = (
     "label",
@@ -26,6 +27,8 @@ LABEL_NAMES = (
 _MAX_CLASSES = 100
 # The class of rows whose label is missing.
 _MISSING = "(missing)"
+# Columns that a sentence names.
+_N_NAMED = 5
 # From here on, whole numbers are no longer exact in a float64 and are shown in short.
 _LARGE_NUMBER = 1e15
 
@@ -38,16 +41,19 @@ class Column:
     ----------
     name : str
         The name in the first line of the table; unique within the table.
-    kind : {"number", "text", "other"}
-        "other" stands for dates, empty columns and the like, which can be neither feature nor
-        label.
+    kind : {"number", "text", "date", "other"}
+        Only numbers can be features, only numbers and text labels. "other" stands for empty columns
+        and the like.
     values : (n,) array or None
         For numbers float64, with NaN where a cell is missing or holds no number. For text objects,
-        str or None. None for other columns.
+        str or None. For dates datetime64[ms]. None for other columns.
     bad : dict
         For numbers: some of the cells that hold something else, from row to what they hold.
-    is_index : bool
-        Whether the column only counts the rows, as in tables that were saved with their index.
+    recognized : {"", "index", "id", "constant", "date"}
+        What the column is recognized as, by its type, values and name, if that is nothing to
+        cluster by: it counts the rows without a name of its own, it is a running number or another
+        identifier, it is the same in all rows, or it is a date. Such a column is no feature unless
+        it is asked for.
 
     Examples
     --------
@@ -64,16 +70,21 @@ class Column:
     kind: str
     values: NDArray[Any] | None = field(repr=False)
     bad: dict[int, str] = field(default_factory=dict, repr=False)
-    is_index: bool = False
+    recognized: str = ""
 
     @property
     def numeric(self) -> bool:
         """Whether the column can be a feature."""
         return self.kind == "number"
 
+    @property
+    def classifies(self) -> bool:
+        """Whether the column can be the label."""
+        return self.kind in ("number", "text")
+
     def classes(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
         """Return the distinct values in order, as text, and the index of each row's value."""
-        if self.values is None:
+        if self.values is None or not self.classifies:
             raise ValueError(f"column {self.name!r} holds neither text nor numbers")
         if self.numeric:
             present = ~np.isnan(self.values)
@@ -94,7 +105,7 @@ class Column:
 
         They do if they are text or whole numbers and not too many of them differ.
         """
-        if self.values is None:
+        if self.values is None or not self.classifies:
             return False
         if not self.numeric:
             return 1 <= len(set(self.values) - {None}) <= _MAX_CLASSES
@@ -129,7 +140,8 @@ class Table:
         A column that is named like a label (label, class, cluster, target, y, ...) and holds
         classes.
     suggested_features : tuple of str
-        All other columns of numbers, without one that only counts the rows.
+        All other columns of numbers that are not `Column.recognized` as something else; where there
+        is none, the recognized ones, except one that counts the rows without a name of its own.
 
     Examples
     --------
@@ -150,11 +162,18 @@ class Table:
         lengths = [len(column.values) for column in self.columns if column.values is not None]
         self.n_rows = max(lengths, default=0)
         self.suggested_label = self._suggest_label()
-        self.suggested_features = tuple(
-            column.name
+        self.suggested_features = tuple(column.name for column in self._suggest_features())
+
+    def _suggest_features(self, label: Column | None = None) -> list[Column]:
+        possible = [
+            column
             for column in self.columns
-            if column.numeric and not column.is_index and column.name != self.suggested_label
-        )
+            if column.numeric
+            and column.recognized != "index"
+            and column is not label
+            and column.name != self.suggested_label
+        ]
+        return [column for column in possible if not column.recognized] or possible
 
     def _suggest_label(self) -> str | None:
         by_name: dict[str, list[Column]] = {}
@@ -169,7 +188,8 @@ class Table:
         return None
 
     def _has_features_beside(self, label: Column) -> bool:
-        return any(c.numeric and c is not label and not c.is_index for c in self.columns)
+        others = (column for column in self.columns if column is not label)
+        return any(column.numeric and column.recognized != "index" for column in others)
 
     def column(self, key: str | int, argument: str = "columns") -> Column:
         """Return the column of a name or of a position.
@@ -225,19 +245,19 @@ class Table:
         Returns
         -------
         Dataset
-            Its `rows` tells which rows of the table are left.
+            Its `rows` tells which rows of the table are left, its `description` also which columns
+            are no features, and why.
 
         Raises
         ------
         ValueError
-            If a column does not exist or holds no numbers, or if a cell is missing. The message
-            tells the row and the column.
+            If a column does not exist or holds no numbers, if the label is one of `columns`, or if
+            a cell is missing. The message tells the row and the column.
         """
         features = None if columns is None else self._columns(columns)
         target = self._target(label, features or [])
         if features is None:
-            suggested = [self.column(name) for name in self.suggested_features]
-            features = [column for column in suggested if column is not target]
+            features = self._suggest_features(target)
         X = self._numbers(features)
         finite = np.isfinite(X).all(axis=1)
         if not (finite.all() or dropna):
@@ -248,10 +268,14 @@ class Table:
                 f"{self.name or 'the table'} has no row in which all chosen columns are numbers"
             )
         size = f"{len(rows):,} rows and {len(features)} columns"
+        used = [*features, *([] if target is None else [target])]
+        description = f"{size} of {self.name or 'a table'}."
+        if unused := self.unused(column.name for column in used):
+            description += f" Not used: {unused}."
         data = Dataset(
             X=X if finite.all() else X[rows],
             name=self.name,
-            description=f"{size} of {self.name or 'a table'}.",
+            description=description,
             feature_names=tuple(feature.name for feature in features),
             rows=rows,
         )
@@ -260,6 +284,29 @@ class Table:
         names, codes = target.classes()
         y = codes[rows]
         return replace(data, y=y, label_names=names, n_clusters=len(np.unique(y)))
+
+    def unused(self, used: Iterable[str]) -> str:
+        """Say which columns are recognized as something other than a feature, and not used.
+
+        Parameters
+        ----------
+        used : iterable of str
+            Names of the features and of the label.
+
+        Returns
+        -------
+        str
+            ``"'id' (an identifier), 'when' (a date)"``; the first few of many, and "" if there is
+            none.
+        """
+        names = set(used)
+        found = [
+            f"{column.name!r} ({REASONS[column.recognized]})"
+            for column in self.columns
+            if column.recognized and column.name not in names
+        ]
+        more = [f"{len(found) - _N_NAMED} more"] if len(found) > _N_NAMED else []
+        return ", ".join(found[:_N_NAMED] + more)
 
     def _columns(self, keys) -> list[Column]:
         if isinstance(keys, (str, int)):
@@ -276,8 +323,13 @@ class Table:
         if label is None:
             return None
         target = self.column(label, "label")
-        if target.kind == "other":
+        if not target.classifies:
             raise ValueError(f"label: column {target.name!r} holds neither text nor numbers")
+        if any(feature is target for feature in features):
+            raise ValueError(
+                f"label: column {target.name!r} is also one of the features, which would make the "
+                "clusters agree with it; leave it out of columns, or choose another label"
+            )
         return target
 
     def _numbers(self, features) -> NDArray[np.float64]:
@@ -290,7 +342,7 @@ class Table:
             )
         for feature in features:
             if not feature.numeric:
-                what = "text" if feature.kind == "text" else "neither numbers nor text"
+                what = {"text": "text", "date": "dates"}.get(feature.kind, "no values")
                 raise ValueError(
                     f"columns: column {feature.name!r} holds {what}, features must be numbers"
                 )

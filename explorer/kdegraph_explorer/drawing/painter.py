@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..coloring import Coloring
 from .edges import chosen_edges
 from .palette import cluster_colors, packed
 from .raster import draw
@@ -29,6 +30,8 @@ class Scene:
         Unless it is empty, all other points fade, and only its edges are drawn.
     edges : str
         Which edges are drawn: "all", "strongest", or "selection", none without a selection.
+    coloring : Coloring or None
+        Takes the place of `colors`.
     """
 
     positions: np.ndarray
@@ -37,6 +40,7 @@ class Scene:
     colors: np.ndarray | None = None
     selection: np.ndarray | tuple = ()
     edges: str = "all"
+    coloring: Coloring | None = None
 
     @property
     def as_glyphs(self):
@@ -82,6 +86,7 @@ class Painter:
             scene.colors,
             scene.selection,
             scene.edges,
+            scene.coloring,
         )
         if not self._changed("image", key):
             return None
@@ -111,7 +116,7 @@ class Painter:
         return scene.positions if scene.as_glyphs else scene.positions[:0]
 
     def _glyph_colors(self, scene, colors, palette):
-        if not self._changed("colors", (scene.positions, scene.colors)):
+        if not self._changed("colors", (scene.positions, scene.colors, scene.coloring)):
             return None
         return packed(palette[colors]) if scene.as_glyphs else np.empty(0, dtype=np.uint32)
 
@@ -129,6 +134,8 @@ class Painter:
 
 def _colored(scene):
     """Colors of the points, as rows of a palette, and the palette."""
+    if scene.coloring is not None:
+        return scene.coloring.codes, scene.coloring.palette
     colors = (
         np.zeros(len(scene.positions), dtype=np.int64) if scene.colors is None else scene.colors
     )

@@ -22,8 +22,8 @@ class Source(param.Parameterized):
         anew.
     widgets : dict
         Name of a parameter to a hint for its widget where the default will not do: "steps" (a
-        slider over the values to choose from), "file" (a file from the user's disk) or "none" (a
-        view of the source sets it).
+        slider over the values to choose from), "file" (a file from the user's disk), "columns" (the
+        table of columns) or "none" (another control of the source sets it).
     """
 
     key = ""

@@ -9,6 +9,8 @@ import param
 from kdegraph import datasets
 
 from ..checks import quoted
+from ..column_facts import facts
+from ..point_columns import TableDataset
 from .base import Source
 from .photographs import PIXELS
 
@@ -30,7 +32,12 @@ class Upload(Source):
     key = "upload"
     label = "File"
     controls = ("file", "columns", "label_column", "incomplete", "pixels")
-    widgets: ClassVar[dict] = {"file": "file", "pixels": "steps"}
+    widgets: ClassVar[dict] = {
+        "file": "file",
+        "columns": "columns",
+        "label_column": "none",
+        "pixels": "steps",
+    }
 
     file = param.Parameter(
         doc="CSV, TSV, Parquet, NPY or NPZ with one point per row, or a PNG or JPEG picture.",
@@ -45,6 +52,10 @@ class Upload(Source):
     incomplete = param.Boolean(
         False, label="Leave out incomplete rows", doc="Leave out rows in which a number is missing."
     )
+    color_column = param.String(
+        default="", doc="The column by which the points are colored; empty for none."
+    )
+    facts = param.Parameter(default=(), doc="The `ColumnFacts` of all columns of the table.")
     pixels = param.Selector(
         default=10_000,
         objects=list(PIXELS),
@@ -69,6 +80,45 @@ class Upload(Source):
             else ("file", "columns", "label_column", "incomplete")
         )
 
+    def role(self, name):
+        """What a column is used for: "feature", "label", only "color", or "ignore"."""
+        if name == self.label_column:
+            return "label"
+        if name in self.columns:
+            return "feature"
+        return "color" if name == self.color_column else "ignore"
+
+    @staticmethod
+    def offers(found, role):
+        """Whether a column of these `ColumnFacts` can have a role."""
+        possible = {
+            "feature": found.numeric,
+            "label": found.classifies,
+            "color": found.has_values,
+            "ignore": True,
+        }
+        return possible[role]
+
+    def assign(self, names, role):
+        """Give columns a role; of several only the first can be the label, or the color."""
+        names = names[:1] if role in ("label", "color") else names
+        if role == "color":
+            self.color_column = names[0]
+        elif any(self.role(name) == "color" for name in names):
+            self.color_column = ""
+        features = {*self.columns} - {*names} | ({*names} if role == "feature" else set())
+        label = NO_LABELS if self.label_column in names else self.label_column
+        self.param.update(
+            columns=[found.name for found in self.facts if found.name in features],
+            label_column=names[0] if role == "label" else label,
+        )
+
+    @param.depends("label_column", watch=True)
+    def _leave_out_label(self):
+        """The label is no feature: the clusters would agree with it."""
+        if self.label_column in self.columns:
+            self.columns = [name for name in self.columns if name != self.label_column]
+
     def loader(self):
         """See `Source.loader`."""
         if self.file is None:
@@ -83,22 +133,21 @@ class Upload(Source):
         else:
             contents = None
             if wanted:
+                label = wanted["label_column"]
                 options |= {
-                    "columns": wanted["columns"],
-                    "label": None
-                    if wanted["label_column"] == NO_LABELS
-                    else wanted["label_column"],
+                    "columns": [name for name in wanted["columns"] if name != label],
+                    "label": None if label == NO_LABELS else label,
                 }
 
         def load():
-            found = read(file) if contents is None else contents
-            self._found = (file, found)
+            found = contents
+            if contents is None:
+                found = read(file)
+                self._found = (file, found, [facts(column) for column in _columns(found)])
             try:
-                return (
-                    found.to_dataset(max_pixels=pixels)
-                    if found.kind == "image"
-                    else found.to_dataset(**options)
-                )
+                if found.kind == "image":
+                    return found.to_dataset(max_pixels=pixels)
+                return TableDataset.of(found.to_dataset(**options), found)
             except ValueError as error:
                 text = str(error)
                 raise ValueError(text if found.name in text else f"{found.name}: {text}") from None
@@ -109,7 +158,7 @@ class Upload(Source):
         """See `Source.settle`: offer the columns of a new table."""
         if self._found is None or self._found[0] is self._contents_of:
             return
-        self._contents_of, self.contents = self._found
+        self._contents_of, self.contents, self.facts = self._found
         if self.contents.kind == "image":
             return
         names = [column.name for column in self.contents.columns if column.numeric]
@@ -117,7 +166,7 @@ class Upload(Source):
         self.param.columns.objects = names
         self.param.label_column.objects = [
             NO_LABELS,
-            *(column.name for column in self.contents.columns if column.kind != "other"),
+            *(column.name for column in self.contents.columns if column.classifies),
         ]
         self.param.update(
             columns=[name for name in wanted["columns"] if name in names]
@@ -165,7 +214,7 @@ class Upload(Source):
             **self.defaults(),
             **super().checked(rest),
             "file": file,
-            "columns": columns,
+            "columns": [name for name in columns if name != label],
             "label_column": label,
         }
 
@@ -215,6 +264,11 @@ class Upload(Source):
             chosen = f"columns={list(data['columns'])!r}, label={label!r}"
             options = f"{chosen}, dropna={data['incomplete']!r}"
         return [f"data = kdegraph.datasets.load({name!r}, {options})"]
+
+
+def _columns(contents):
+    """The columns of a table; a picture has none."""
+    return contents.columns if contents.kind == "table" else ()
 
 
 def packed(name, content):

@@ -7,6 +7,7 @@ from .one_point import OnePointView
 from .paint import PaintView
 from .picture import PictureView
 from .points import PointsView
+from .rows import RowsView
 from .scaling import ScalingView
 from .scores import ScoresView
 from .spectral import SpectralView
@@ -21,6 +22,7 @@ VIEWS = [  # of those on top that apply, the first is shown to begin with
     SpectralView,
     CompareView,
     ScalingView,
+    RowsView,
     SpectrumView,
     ScoresView,
 ]

@@ -23,6 +23,8 @@ class View(Viewer):
         Its name in code and for the user.
     area : str
         "top": one of the large views, of which one is shown at a time; "bottom": shown below.
+    colored : bool
+        Whether its points have the colors that the user chooses.
     alone : bool
         Whether a large view also takes the place of the row at the bottom.
     extra_methods : tuple of str
@@ -34,6 +36,7 @@ class View(Viewer):
     key = ""
     label = ""
     area = "bottom"
+    colored = False
     alone = False
     extra_methods: tuple[str, ...] = ()
     width = 1

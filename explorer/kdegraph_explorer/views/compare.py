@@ -42,7 +42,7 @@ class CompareView(View):
     """
 
     key, label, area = "compare", "Compare", "top"
-    alone = True
+    colored = alone = True
     extra_methods = ("other", "full")
 
     def __init__(self, session, **params):
@@ -51,6 +51,7 @@ class CompareView(View):
             session,
             {method: f"Compare: {name}" for method, name in ALL_METHODS.items()},
             self._graph,
+            colored=True,
         )
         self._spectra = EigenvaluePlot("Compare: eigenvalues", tuple(ALL_METHODS))
         self._table = table_pane("kg-compare")

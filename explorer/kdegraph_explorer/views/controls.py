@@ -8,9 +8,11 @@ from kdegraph.validation import check_positive
 from panel.viewable import Viewer
 
 from ..assets import style_sheet
+from ..coloring import CLUSTER, PREFIX
 from ..projection import axes
+from .automatic_sigma import AutomaticSigma
 from .markup import Markup, Text
-from .widgets import DENSE, SMALL_TOGGLE, Select, at_once, button, control, link, row
+from .widgets import DENSE, SMALL_TOGGLE, Select, at_once, automatic, button, control, link, row
 
 SIGMA_DECADES = 1.5  # powers of ten between the automatic value and either end of the slider
 SIGMA_ROUNDING = 3e-5  # rounding error of log10(sigma) when sigma is shown with five digits
@@ -35,20 +37,6 @@ def paired(widgets):
         else:
             lines.append(widget)
     return lines
-
-
-def automatic(state, name):
-    """A box to tick for the automatic value of the parameter beside it."""
-    parameter = state.param[name]
-    return pmui.Checkbox.from_param(
-        parameter,
-        label=parameter.label,
-        description=parameter.doc,
-        size="small",
-        width=90,
-        margin=(8, 0, 0, 0),
-        stylesheets=[style_sheet("compact")],
-    )
 
 
 def toggle(state, name, *stylesheets, **options):
@@ -92,6 +80,8 @@ class DataControls(Viewer):
                 for name, hint in hints.items()
                 if hint != "none"
             }
+            if "color_column" in source.param:
+                self._share_color(source)
             self._widgets |= {(key, name): widget for name, widget in widgets.items()}
             lines += paired(widgets.values())
         self._sentence = Text(
@@ -107,6 +97,19 @@ class DataControls(Viewer):
 
     def __panel__(self):
         return self._body
+
+    def _share_color(self, source):
+        """Tie the column that a source colors by to the choice above the plots, both ways."""
+
+        def take(event):
+            self.state.color = PREFIX + event.new if event.new else CLUSTER
+
+        def tell(event):
+            by_column = event.new.startswith(PREFIX)
+            source.color_column = event.new.removeprefix(PREFIX) if by_column else ""
+
+        source.param.watch(take, "color_column")
+        self.state.param.watch(tell, "color")
 
     def _update(self):
         for (key, name), widget in self._widgets.items():
@@ -163,7 +166,7 @@ class ParameterControls(Viewer):
         self._exact.param.watch(lambda event: self._type(event.new), "value")
         self._one = pn.Column(
             self._sliders["sigma"],
-            row(self._exact, automatic(state, "sigma_auto")),
+            row(self._exact, AutomaticSigma(state)),
             sizing_mode="stretch_width",
             margin=0,
         )

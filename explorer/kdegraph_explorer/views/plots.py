@@ -4,8 +4,10 @@ from bokeh.events import MouseLeave, MouseMove, PanStart, SelectionGeometry, Tap
 from bokeh.models import BoxSelectTool, ColumnDataSource, Label, LassoSelectTool, PanTool, PlainText
 
 from ..assets import style_sheet
+from ..coloring import PREFIX
 from ..drawing.figures import TEXT, Frame, extent_of, plain_figure
 from ..drawing.painter import MAX_GLYPHS, Painter, Scene, point_radius
+from ..point_columns import row_in_words
 from ..projection import positions
 from ..selection import combined, indices_within
 
@@ -20,7 +22,10 @@ EMPTY = "kg-empty"  # the class of a plot of which nothing has been painted yet
 DRAG = {"move": PanTool, "box": BoxSelectTool, "lasso": LassoSelectTool}
 
 # The parameters of the state that decide how `LinkedPlots` look.
-PLOTTED = ("shown", "result", "selection", "horizontal", "vertical", "show_edges", "edges")
+PLOTTED = (
+    *("shown", "result", "selection", "horizontal", "vertical", "show_edges", "edges"),
+    "coloring",
+)
 
 
 class LinkedPlots:
@@ -38,10 +43,13 @@ class LinkedPlots:
         Returns what the positions depend on (a tuple, compared by identity), the names of the axes,
         and what computes the (n, 2) positions, or None while there is nothing to show; by default
         the points lie along the axes that the state names.
+    colored : bool
+        Whether the points have the colors that the user has chosen, in place of those of `graphs`.
     """
 
-    def __init__(self, session, names, graphs, place=None):
+    def __init__(self, session, names, graphs, place=None, colored=False):
         self._state, self._graphs, self._place = session.state, graphs, place or self._along_axes
+        self._colored = colored
         self._job = session.latest(self._paint, deliver=self._show)
         self.frame = Frame(self._request)
         self.positions = None
@@ -102,7 +110,9 @@ class LinkedPlots:
         placed = self._place()
         if placed is None or not self._is_placed(placed[0]):
             return  # hidden while the data changed; it is updated when it appears
-        viewport, shared = self.frame.viewport, (self._state.selection, self._state.edges)
+        viewport = self.frame.viewport
+        coloring = self._state.coloring if self._colored else None
+        shared = (self._state.selection, self._state.edges, coloring)
         self._job.request(
             {
                 key: Scene(self.positions, viewport, *self._graphs(key), *shared)
@@ -187,13 +197,16 @@ class LinkedPlots:
             )
 
     def _words(self, point):
-        """The text shown for the point under the mouse."""
+        """The text shown for the point under the mouse: its place in the graph, and its row."""
         outcome = self._state.outcome("kde")
         words = f"point {point:,}"
         if outcome is not None and point < len(outcome.colors):
             degree = outcome.graph.kernel_degrees[point]
             words += f", cluster {outcome.colors[point] + 1}, kernel degree {degree:.3g}"
-        return words
+        if len(self.positions) != self._state.shown.n_points:
+            return words
+        first = self._state.color.removeprefix(PREFIX)
+        return "\n".join([words, *row_in_words(self._state.shown, point, first)])
 
 
 class GraphPlot:
@@ -230,7 +243,15 @@ class GraphPlot:
             name="points",
         ).glyph
         self._note = Label(
-            x=0, y=0, visible=False, name="note", x_offset=8, y_offset=8, padding=4, border_radius=4
+            x=0,
+            y=0,
+            text=PlainText(text=""),
+            visible=False,
+            name="note",
+            x_offset=8,
+            y_offset=8,
+            padding=4,
+            border_radius=4,
         )
         self._note.update(
             **TEXT,
@@ -281,13 +302,16 @@ class GraphPlot:
         if place is None:
             if self._note.visible:
                 self._note.visible = False
-        elif not self._note.visible or self._note.text != words:
+        elif not self._note.visible or self._note.text.text != words:
             left = place[0] > (self.figure.x_range.start + self.figure.x_range.end) / 2
+            below = place[1] > (self.figure.y_range.start + self.figure.y_range.end) / 2
             self._note.update(
                 x=place[0],
                 y=place[1],
-                text=words,
+                text=PlainText(text=words),  # a str may be TeX
                 visible=True,
                 text_align="right" if left else "left",
                 x_offset=-8 if left else 8,
+                text_baseline="top" if below else "bottom",
+                y_offset=-8 if below else 8,
             )

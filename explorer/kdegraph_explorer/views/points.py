@@ -17,6 +17,7 @@ class PointsView(View):
     """Two plots side by side, linked: points and edges of both graphs, colored by cluster."""
 
     key, label, area = "points", "Graphs", "top"
+    colored = True
 
     def __init__(self, session, **params):
         super().__init__(session, **params)
@@ -24,6 +25,7 @@ class PointsView(View):
             session,
             {method: f"{name}: points and edges" for method, name in METHODS.items()},
             self._graph,
+            colored=True,
         )
         self._body = beside(
             *(

@@ -27,6 +27,7 @@ class SpectralView(View):
     """
 
     key, label, area = "spectral", "Embedding", "top"
+    colored = True
 
     def __init__(self, session, **params):
         super().__init__(session, **params)
@@ -35,9 +36,10 @@ class SpectralView(View):
             {"embedding": "Spectral embedding"},
             self._clusters,
             self._place_in_eigenvectors,
+            colored=True,
         )
         self._degrees = LinkedPlots(
-            session, {"degrees": "Degrees"}, self._clusters, self._place_by_degrees
+            session, {"degrees": "Degrees"}, self._clusters, self._place_by_degrees, colored=True
         )
         self._degrees["degrees"].figure.add_layout(
             Slope(gradient=1, y_intercept=0, line_color=BETWEEN, line_dash="dashed")
@@ -76,7 +78,7 @@ class SpectralView(View):
             widths=[4, 4, 3],
             min_height=240,
         )
-        self.follow(self._update, "shown", "result", "selection")
+        self.follow(self._update, "shown", "result", "selection", "coloring")
 
     def figures(self):
         """See `View.figures`."""

@@ -6,6 +6,7 @@ import param
 from kdegraph.datasets import MAX_BYTES
 
 from ..assets import style_sheet
+from .columns import column_table
 from .markup import AsWritten
 
 UPLOAD_PART = 2 * 2**20  # bytes of a file that the browser sends at a time
@@ -19,7 +20,8 @@ def control(parameterized, name, hint=None, report=None):
     parameterized : param.Parameterized
     name : str
     hint : str, optional
-        "steps": a slider over the values to choose from; "file": a file from the user's disk.
+        "steps": a slider over the values to choose from; "file": a file from the user's disk;
+        "columns": the table of columns.
     report : callable
         Of a file: see `FileButton`.
     """
@@ -40,11 +42,10 @@ def control(parameterized, name, hint=None, report=None):
             parameterized,
             name,
         )
+    if hint == "columns":
+        return column_table(parameterized)
     if hint == "file":
         return file_input(parameterized, name, report, common)
-    if isinstance(parameter, param.ListSelector):
-        del common["size"]
-        return MultiChoice.from_param(parameter, margin=(6, 8), **common)
     if isinstance(parameter, param.Boolean):
         return pmui.Switch.from_param(
             parameter, margin=(2, 8), stylesheets=[style_sheet("compact")], **common
@@ -62,6 +63,24 @@ def control(parameterized, name, hint=None, report=None):
     if isinstance(parameter, param.Integer):
         return at_once(pmui.IntSlider.from_param(parameter, **slider))
     return at_once(pmui.FloatSlider.from_param(parameter, step=parameter.step or 0.01, **slider))
+
+
+def box(parameter, **options):
+    """A box to tick, with the label and the doc of a parameter, and not tied to it."""
+    return pmui.Checkbox(
+        label=parameter.label,
+        description=parameter.doc,
+        size="small",
+        width=90,
+        margin=(8, 0, 0, 0),
+        stylesheets=[style_sheet("compact")],
+        **options,
+    )
+
+
+def automatic(state, name):
+    """A box to tick for the automatic value of the parameter beside it."""
+    return link(box(state.param[name], value=getattr(state, name)), "value", state, name)
 
 
 def link(widget, attribute, parameterized, name):
@@ -82,10 +101,6 @@ def at_once(widget):
 
 class Select(AsWritten, pmui.Select):
     """A choice of one option."""
-
-
-class MultiChoice(AsWritten, pmui.MultiChoice):
-    """A choice of several options."""
 
 
 class FileButton(pmui.FileInput):

@@ -1,0 +1,92 @@
+"""What the table of columns shows of each column of a file: its type, its range, its shape."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+N_BARS = 16
+# Rows from which the shape of a distribution is taken, evenly spread: a spark line shows no more.
+MAX_ROWS = 20_000
+NAMES_SHOWN = 3  # values of a column of text that are named
+RECOGNIZED = {"index": "row number", "id": "identifier", "constant": "constant", "date": "date"}
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """One column in words and as a spark line.
+
+    Attributes
+    ----------
+    name : str
+    about : str
+        Its type and its range.
+    bars : tuple of float
+        How often values in equal parts of the range are, or the most frequent texts; the largest
+        is 1.
+    numeric, classifies : bool
+        Whether it can be a feature, and whether it can be the label.
+    has_values : bool
+    """
+
+    name: str
+    about: str
+    bars: tuple
+    numeric: bool
+    classifies: bool
+    has_values: bool
+
+
+def facts(column):
+    """The `ColumnFacts` of a `kdegraph.datasets.Column`."""
+    about, bars = _described(column)
+    has_values = column.values is not None
+    return ColumnFacts(column.name, about, bars, column.numeric, column.classifies, has_values)
+
+
+def _described(column):
+    if column.values is None:
+        return "no values", ()
+    kind = RECOGNIZED.get(column.recognized, column.kind)
+    if column.kind == "text":
+        present = np.array([value for value in column.values if value is not None], dtype=object)
+        words, bars = _of_texts(present)
+    else:
+        missing = np.isnat if column.kind == "date" else np.isnan
+        present = column.values[~missing(column.values)]
+        words, bars = _of_numbers(present, column.kind)
+    absent = len(column.values) - len(present)
+    return ", ".join([f"{kind}, {words}"] + [f"{absent:,} missing"] * (absent > 0)), bars
+
+
+def _of_texts(present):
+    names, counts = np.unique(_spread(present).astype(str), return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    shown = ", ".join(names[order][:NAMES_SHOWN])
+    more = ", …" if len(names) > NAMES_SHOWN else ""
+    n_values = len(set(present))
+    words = f"{n_values:,} {'value' if n_values == 1 else 'values'}: {shown}{more}"
+    return words, _shares(counts[order][:N_BARS])
+
+
+def _of_numbers(present, kind):
+    if not len(present):
+        return "no values", ()
+    low, high = present.min(), present.max()
+    if kind == "date":
+        words = [str(value.astype("datetime64[D]")) for value in (low, high)]
+    else:
+        words = [f"{value:.4g}" for value in (low, high)]
+    finite = _spread(present).astype(np.float64)
+    finite = finite[np.isfinite(finite)]
+    scale = np.abs(finite).max(initial=0.0) or 1.0  # differences of huge numbers would overflow
+    counts, _ = np.histogram(finite / scale, bins=N_BARS)
+    return " to ".join(dict.fromkeys(words)), _shares(counts)
+
+
+def _spread(values):
+    return values[:: max(1, len(values) // MAX_ROWS)]
+
+
+def _shares(counts):
+    largest = max(counts.max(initial=0), 1)
+    return tuple(float(share) for share in np.round(counts / largest, 3))

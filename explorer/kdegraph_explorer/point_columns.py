@@ -1,0 +1,114 @@
+"""What is known of each point by name: all columns of its row in a file, or its coordinates."""
+
+from dataclasses import dataclass, field, fields
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from kdegraph.datasets import Column, Dataset, Table
+
+MAX_LINES = 6  # columns that a note shows
+MAX_LENGTH = 40  # characters of a name or of a value in a note
+LABEL = "true label"  # the name of the labels of points that are from no table
+
+# Texts of a million labels take a while to make.
+_columns_without_table: WeakKeyDictionary[Dataset, dict] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, eq=False)
+class TableDataset(Dataset):
+    """Points with the table that they are from.
+
+    Attributes
+    ----------
+    table : kdegraph.datasets.Table or None
+        Also with the columns that are no features; `rows` tells which of its rows the points are.
+    """
+
+    table: Table | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, dataset, table):
+        """The same points with their table."""
+        return cls(
+            **{part.name: getattr(dataset, part.name) for part in fields(Dataset)}, table=table
+        )
+
+
+def columns_of(dataset):
+    """The columns of points, by name.
+
+    Returns
+    -------
+    dict of str to kdegraph.datasets.Column
+        Of the table, those with values; otherwise the coordinates and the labels, where known.
+        `values_of` gives the values.
+    """
+    table = getattr(dataset, "table", None)
+    if table is not None:
+        return {column.name: column for column in table.columns if column.values is not None}
+    if dataset not in _columns_without_table:
+        _columns_without_table[dataset] = _columns_of_coordinates(dataset)
+    return _columns_without_table[dataset]
+
+
+def _columns_of_coordinates(dataset):
+    if dataset.image is not None:
+        return {}
+    columns = [
+        Column(str(name), "number", dataset.X[:, i]) for i, name in enumerate(dataset.feature_names)
+    ]
+    if dataset.y is not None:
+        names = dataset.label_names or tuple(map(str, range(int(dataset.y.max()) + 1)))
+        columns.append(Column(LABEL, "text", np.array(names, dtype=object)[dataset.y]))
+    return {column.name: column for column in columns}
+
+
+def values_of(dataset, column):
+    """The values of one of `columns_of`, in the order of the points: (n,) array."""
+    from_table = getattr(dataset, "table", None) is not None
+    return column.values[dataset.rows] if from_table else column.values
+
+
+def row_in_words(dataset, point, first=""):
+    """The values of a point for a note beside it.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    point : int
+    first : str
+        Name of a column that is shown before the others.
+
+    Returns
+    -------
+    list of str
+        "name: value", of the label and what is no number before the features; the first few of
+        many columns.
+    """
+    columns = columns_of(dataset)
+    order = sorted(columns, key=lambda name: (name != first, columns[name].kind == "number"))
+    row = point if getattr(dataset, "table", None) is None else dataset.rows[point]
+    lines = [
+        f"{shortened(name)}: {shortened(cell(columns[name].values[row]))}"
+        for name in order[:MAX_LINES]
+    ]
+    n_more = len(columns) - MAX_LINES
+    return lines + [f"and {n_more:,} more columns"] * (n_more > 0)
+
+
+def shortened(text):
+    """A text of at most `MAX_LENGTH` characters on one line."""
+    text = " ".join(text.split())
+    return text if len(text) <= MAX_LENGTH else f"{text[: MAX_LENGTH - 1]}…"
+
+
+def cell(value):
+    """A value of a column as text; a dash where there is none."""
+    if value is None or value != value:  # NaN and NaT differ from themselves
+        return "–"
+    if isinstance(value, np.datetime64):
+        text = str(value.astype("datetime64[s]"))
+        return text.removesuffix("T00:00:00").replace("T", " ")
+    if isinstance(value, str):
+        return value
+    return f"{int(value):,}" if value == np.round(value) and abs(value) < 1e15 else f"{value:.5g}"

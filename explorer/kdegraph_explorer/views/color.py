@@ -1,0 +1,93 @@
+"""The choice of what the colors of the points show, with a legend beside it."""
+
+import numpy as np
+from panel.viewable import Viewer
+
+from ..assets import style_sheet
+from ..coloring import CLUSTER, SCALE, choices
+from ..drawing.palette import CLUSTER_COLORS, cluster_colors
+from .markup import Markup, Text
+from .widgets import Select, row
+
+LOW = {"& .MuiSelect-select": {"paddingTop": "4px", "paddingBottom": "4px", "fontSize": "13px"}}
+SWATCH = Markup('<span class="entry"><i style="background:{}"></i>{}</span>')
+BAR = Markup(
+    '<span class="entry">{}<b style="background:linear-gradient(to right,{})"></b>{}</span>'
+)
+
+
+class ColorControl(Viewer):
+    """Stands above the plots, where the view on the screen follows it.
+
+    Parameters
+    ----------
+    session : Session
+    views : iterable of str
+        Keys of the views that follow it.
+    """
+
+    def __init__(self, session, views, **params):
+        super().__init__(**params)
+        self._state, self._views = session.state, set(views)
+        parameter = self._state.param.color
+        self.choice = Select(
+            label=parameter.label,
+            description=parameter.doc,
+            size="small",
+            width=170,
+            margin=(7, 8, 0, 8),
+            sx=LOW,
+        )
+        self.choice.param.watch(
+            lambda event: event.new and setattr(self._state, "color", event.new), "value"
+        )
+        self.legend = Text(
+            stylesheets=[style_sheet("legend")], sizing_mode="stretch_width", margin=(4, 4, 0, 0)
+        )
+        self._body = row(self.choice, self.legend)
+        self._state.param.watch(lambda event: self._offer(), "shown")
+        self._state.param.watch(lambda *events: self._update(), ["coloring", "result", "shown"])
+        self._state.param.watch(lambda event: self._appear(), "view")
+        self._offer()
+        self._update()
+        self._appear()
+
+    def __panel__(self):
+        return self._body
+
+    def _appear(self):
+        shown = self._state.shown
+        several = shown is not None and len(choices(shown)) > 1
+        self._body.visible = several and self._state.view in self._views
+
+    def _offer(self):
+        shown = self._state.shown
+        if shown is not None:
+            self.choice.param.update(options=choices(shown), value=self._state.color)
+        self._appear()
+
+    def _update(self):
+        self.choice.value = self._state.color
+        coloring = self._state.coloring
+        if coloring is None:
+            self.legend.content = self._clusters()
+        elif coloring.limits is not None:
+            low, high = coloring.limits
+            colors = Markup(",").join("#{:02x}{:02x}{:02x}".format(*color) for color in SCALE)
+            self.legend.content = BAR.format(low, colors, high)
+        else:
+            self.legend.content = _swatches(coloring.entries)
+
+    def _clusters(self):
+        outcome = self._state.outcome("kde")
+        if outcome is None or self._state.color != CLUSTER:
+            return ""
+        present = np.unique(outcome.colors)
+        colors = cluster_colors(int(present[-1]) + 1)
+        names = [(f"{c + 1}", "#{:02x}{:02x}{:02x}".format(*colors[c])) for c in present]
+        more = [(f"and {len(names) - len(CLUSTER_COLORS)} more", "transparent")]
+        return _swatches(names[: len(CLUSTER_COLORS)] + more * (len(names) > len(CLUSTER_COLORS)))
+
+
+def _swatches(entries):
+    return Markup().join(SWATCH.format(color, name) for name, color in entries)

@@ -1,0 +1,142 @@
+"""The rows of the points as a table, linked to the selection, with a summary by cluster."""
+
+import numpy as np
+import param
+from panel.custom import JSComponent
+
+from ..assets import script, style_sheet
+from ..row_table import PAGE, Query, RowTable
+from .base import View, beside, card
+from .markup import Text, html_table
+
+
+class RowList(JSComponent):
+    """A page of a table, with a search field and what sorts, filters and selects.
+
+    Parameters
+    ----------
+    act : callable
+        Called with what the user does to the selection.
+    """
+
+    names = param.List(doc="Names of the columns.")
+    numeric = param.List(doc="Whether each column holds numbers.")
+    choices = param.List(doc="Pairs of a value of `Query.rows` and what the user reads.")
+    query = param.Dict(default=vars(Query()), doc="The `Query`, which the browser sets.")
+    page = param.List(doc="Rows: the point, its cells as text, and whether it is selected.")
+    found = param.Integer(doc="Number of rows that were found.")
+    selected = param.Integer(doc="Number of selected points.")
+    page_size = param.Integer(PAGE)
+
+    _esm = script("rows")
+
+    def __init__(self, act, **params):
+        self._act = act
+        super().__init__(stylesheets=[style_sheet("rows")], **params)
+
+    def _handle_msg(self, message):
+        self._act(message)
+
+
+class RowsView(View):
+    """A table of all that is known of each point; a click selects its point in all plots."""
+
+    key, label, area = "rows", "Rows", "top"
+
+    def __init__(self, session, **params):
+        super().__init__(session, **params)
+        self.list = RowList(self._select, sizing_mode="stretch_both", margin=(4, 10))
+        self.summary = Text(
+            stylesheets=[style_sheet("table")],
+            css_classes=["kg-table", "kg-scroll"],
+            sizing_mode="stretch_both",
+            margin=(4, 10),
+        )
+        self._job = session.latest(self._find, deliver=self._show)
+        self._made_of, self._table, self._found = (None, None), None, np.empty(0, dtype=np.intp)
+        self._body = beside(
+            card("Rows", "a click selects, with Shift or Ctrl another one", self.list),
+            card("Clusters", "means, and the most frequent values", self.summary),
+            widths=[5, 3],
+            min_height=240,
+        )
+        self.list.param.watch(lambda event: self._update(), "query")
+        self.follow(self._update, "shown", "result", "selection")
+
+    def applies(self):
+        """See `View.applies`: of a pixel nothing is known but its color and place."""
+        return self.state.shown is None or self.state.shown.image is None
+
+    def _update(self):
+        dataset, outcome = self.state.shown, self.state.outcome("kde")
+        if dataset is None:
+            return
+        clusters = None if outcome is None else outcome.colors
+        if self._made_of[0] is not dataset or self._made_of[1] is not clusters:
+            self._made_of, self._table = (dataset, clusters), RowTable.of(dataset, clusters)
+        query = checked(self.list.query, self._table)
+        self._job.request((self._table, query, self.state.selection))
+
+    @staticmethod
+    def _find(request, progress, publish):
+        table, query, selection = request
+        found = table.found(query, selection)
+        shown = found[query.first : query.first + PAGE]
+        summary = None if table.clusters is None else table.summary(selection)
+        return found, shown, table.cells(shown), summary
+
+    def _show(self, request, result):
+        (table, query, selection), (found, shown, cells, summary) = request, result
+        self._found = found
+        selected = np.isin(shown, selection)
+        page = [
+            {"point": int(point), "cells": texts, "selected": bool(chosen)}
+            for point, texts, chosen in zip(shown, cells, selected, strict=True)
+        ]
+        clusters = [] if summary is None else [number for number, *_ in summary[1]]
+        self.list.param.update(
+            names=table.names,
+            numeric=[column.kind == "number" for column in table.columns][: len(table.names)],
+            choices=[
+                ["all", "All rows"],
+                ["selected", "Selected rows"],
+                *([number, f"Cluster {number}"] for number in clusters),
+            ],
+            query=vars(query),
+            found=len(found),
+            selected=len(selection),
+            page=page,
+        )
+        if summary is not None:
+            heads, rows = summary
+            self.summary.content = html_table(heads, [(name, rest, "") for name, *rest in rows])
+
+    def _select(self, message):
+        before, n_points = self.state.selection, self.state.shown.n_points
+        point = message.get("point")
+        if message.get("select") == "none":
+            self.state.selection = np.empty(0, dtype=np.intp)
+        elif message.get("select") == "found":
+            self.state.selection = np.sort(self._found)
+        elif isinstance(point, int) and 0 <= point < n_points:
+            alone = np.array([point], dtype=np.intp)
+            self.state.selection = np.setxor1d(before, alone) if message.get("add") else alone
+
+
+def checked(values, table):
+    """The `Query` that the browser has set; what cannot be is as at the beginning."""
+    usual = Query()
+    kinds = {name: type(value) for name, value in vars(usual).items()}
+    known = {name: values[name] for name in kinds if type(values.get(name)) is kinds[name]}
+    query = Query(**known)
+    clusters = set() if table.clusters is None else set(np.unique(table.clusters) + 1)
+    possible = query.rows in ("all", "selected") or (
+        query.rows.isascii() and query.rows.isdigit() and int(query.rows) in clusters
+    )
+    return Query(
+        search=query.search,
+        rows=query.rows if possible else usual.rows,
+        sort=query.sort if 0 <= query.sort < len(table.names) else usual.sort,
+        descending=query.descending,
+        first=max(query.first, 0),
+    )

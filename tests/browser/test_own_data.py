@@ -1,0 +1,55 @@
+"""One's own data in the browser: hundreds of columns, colors, rows."""
+
+import numpy as np
+import pytest
+
+SIGMA = "Kernel width σ"
+N_COLUMNS = 60
+
+
+@pytest.fixture
+def own_data(explorer, tmp_path):
+    """The explorer with a table of many columns, of which the first counts and the last groups."""
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], 40)
+    X = rng.normal(size=(80, N_COLUMNS)) + 6 * group[:, None]
+    names = [f"sensor {i}" for i in range(N_COLUMNS)]
+    rows = [
+        f"{i + 1},{','.join(f'{value:.4f}' for value in x)},{'uv'[g]}"
+        for i, (x, g) in enumerate(zip(X, group, strict=True))
+    ]
+    path = tmp_path / "own.csv"
+    path.write_text("\n".join([f"number,{','.join(names)},kind", *rows]))
+    found = explorer()
+    found.choose_source("File")
+    found.change(lambda: (found.upload(path), found.expect_status("own.csv")))
+    return found
+
+
+def test_many_columns_are_chosen_colored_and_read(own_data):
+    page = own_data.page
+    columns = page.locator(".kg-columns")
+    assert "60 of 62 are features" in page.locator(".columns .count").inner_text()
+    assert columns.bounding_box()["height"] <= 200
+    assert page.get_by_role("slider", name=SIGMA).bounding_box()["y"] < 720  # on the screen
+    assert columns.get_by_label("Role of number", exact=True).input_value() == "ignore"
+
+    page.get_by_label("Search columns").fill("sensor 1")  # sensor 1 and 10 to 19
+    assert columns.locator(".line:visible").count() == 11
+    own_data.change(lambda: page.get_by_label("Role of all columns shown").select_option("ignore"))
+    assert "49 of 62 are features" in page.locator(".columns .count").inner_text()
+    page.get_by_label("Search columns").fill("kind")
+    columns.get_by_label("Role of kind").select_option("label")
+    page.locator(".kg-scores tr", has_text="Adjusted Rand index").wait_for()
+
+    page.get_by_label("Search columns").fill("number")
+    columns.get_by_label("Role of number").select_option("color")
+    own_data.until(lambda: len(set(own_data.colors())) > 12, "the points are colored by a number")
+
+    own_data.open_view("Rows")
+    page.get_by_label("Search the rows").fill("v")
+    rows = page.locator(".kg-rows tbody tr")
+    own_data.until(lambda: "of 40" in page.locator(".rows .status").inner_text(), "rows are found")
+    rows.first.click()
+    own_data.until(lambda: "1 selected" in page.locator(".rows .status").inner_text(), "a click")
+    assert rows.first.locator("td").first.inner_text() == "41"

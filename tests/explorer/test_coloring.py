@@ -1,0 +1,244 @@
+"""Colors of points by label and by column, and what the legend says of them."""
+
+import datetime
+
+import numpy as np
+import pytest
+from explorer_objects import PATIENCE, settle, source, view
+from files import csv_table, parquet_bytes
+from kdegraph import datasets
+from kdegraph_explorer import address
+from kdegraph_explorer.coloring import SCALE, choices, coloring_of
+from kdegraph_explorer.drawing.palette import BETWEEN, CLUSTER_COLORS, packed, rgb
+from kdegraph_explorer.point_columns import TableDataset, cell, columns_of, row_in_words, values_of
+from kdegraph_explorer.snapshot import take
+
+RNG = np.random.default_rng(0)
+N = 60
+X = RNG.normal(size=N)
+TEXT = b"x,size,kind\n" + b"\n".join(
+    b"%f,%f,%s" % (x, 10 * x, b"uvw"[i % 3 : i % 3 + 1]) for i, x in enumerate(X)
+)
+
+
+def points(text, **options):
+    table = csv_table(text)
+    return TableDataset.of(table.to_dataset(**options), table)
+
+
+def column_of(values, kind="x"):
+    text = "x,c\n" + "\n".join(f"{i},{v}" for i, v in enumerate(values))
+    return coloring_of(points(text, columns=["x"]), kind)
+
+
+def colors(values):
+    """The colors of points by a column with these values, #rrggbb."""
+    found = column_of(values, "column:c")
+    return ["#{:02X}{:02X}{:02X}".format(*found.palette[code]) for code in found.codes], found
+
+
+# ---- what colors mean
+
+
+def test_categories_have_the_colors_of_the_legend():
+    shown, found = colors(["u", "v", "u", "w"])
+    legend = dict(found.entries)
+    assert legend == dict(zip("uvw", CLUSTER_COLORS, strict=False))
+    assert shown == [legend[name] for name in ["u", "v", "u", "w"]]
+    assert found.limits is None
+
+
+def test_few_whole_numbers_are_categories_and_many_are_a_scale():
+    assert [name for name, _ in column_of([3, 1, 2, 1], "column:c").entries] == ["1", "2", "3"]
+    assert column_of(range(100, 140), "column:c").entries == ()
+    assert column_of([0.5, 1.5, 2.5], "column:c").entries == ()
+
+
+def test_a_scale_rises_with_the_values():
+    values = RNG.normal(size=500)
+    found = column_of(values, "column:c")
+    order = np.argsort(values)
+    assert (np.diff(found.codes[order]) >= 0).all()
+    assert (found.codes.min(), found.codes.max()) == (0, len(SCALE) - 1)
+    low, high = np.quantile(values, [0.01, 0.99], method="nearest")
+    assert found.limits == (f"{float(f'{low}'):.5g}", f"{float(f'{high}'):.5g}")
+
+
+def test_an_outlier_does_not_set_the_scale():
+    values = np.r_[RNG.normal(size=500), 1e6]
+    assert len(np.unique(column_of(values, "column:c").codes)) > len(SCALE) / 2
+
+
+@pytest.mark.parametrize("values", [[0.5, "", 2.5], [0.5, "inf", 2.5]])
+def test_what_is_missing_is_neutral(values):
+    shown, _ = colors(values)
+    assert [color == BETWEEN for color in shown] == [False, True, False]
+
+
+def test_more_categories_than_colors_are_counted():
+    names = [f"n{i % 30}" for i in range(90)] + ["n7", "n7"]
+    shown, found = colors(names)
+    assert found.entries[-1] == ("18 others", BETWEEN)
+    assert len(found.entries) == len(CLUSTER_COLORS) + 1
+    assert shown[7] != BETWEEN
+    assert shown[29] == BETWEEN
+
+
+@pytest.mark.parametrize("values", [[5.5, 5.5, 5.5], [-1.7e308, 0.5, 1.7e308], ["", "", 0.5]])
+def test_unusual_numbers_have_colors(values):
+    found = column_of(values, "column:c")
+    assert ((found.codes >= 0) & (found.codes < len(found.palette))).all()
+
+
+def test_dates_are_a_scale():
+    days = [datetime.date(2020, 1, 1) + datetime.timedelta(i) for i in range(50)]
+    columns = {"x": np.arange(50.0) ** 2, "day": [*days[:-1], None]}
+    table = datasets.read(parquet_bytes(columns), filename="t.parquet")
+    found = coloring_of(TableDataset.of(table.to_dataset(), table), "column:day")
+    assert found.limits == ("2020-01-01", "2020-02-18")
+    assert (np.diff(found.codes[:-1]) >= 0).all()
+    assert found.codes[-1] == len(SCALE)
+
+
+def test_columns_follow_the_rows_that_are_left():
+    data = points("x,c\n1,u\n,v\n5,w\n", columns=["x"], dropna=True)
+    assert values_of(data, columns_of(data)["c"]).tolist() == ["u", "w"]
+
+
+def test_generated_points_are_colored_by_label_and_coordinates():
+    data = datasets.make("moons", n=50, seed=0)
+    assert list(choices(data)) == ["Cluster", *data.feature_names, "true label"]
+    found = coloring_of(data, "column:true label")
+    np.testing.assert_array_equal(found.codes, data.y)
+    assert coloring_of(data, "cluster") is None
+    assert coloring_of(data, "column:nothing") is None
+    assert list(choices(datasets.photo("flower", max_pixels=100))) == ["Cluster"]
+
+
+# ---- the row of a point in words
+
+
+def test_a_row_in_words_begins_with_the_color_and_with_text():
+    data = points("a,b,kind,day\n1,2.5,u,2020-01-05\n3,NaN,v,2020-01-06\n", columns=["a"])
+    assert row_in_words(data, 1) == ["kind: v", "day: 2020-01-06", "a: 3", "b: –"]
+    assert row_in_words(data, 0, first="b") == [
+        "b: 2.5",
+        "kind: u",
+        "day: 2020-01-05",
+        "a: 1",
+    ]
+
+
+def test_a_row_in_words_is_of_the_row_in_the_file():
+    data = points("x,c\n1,u\n,v\n5,w\n", columns=["x"], dropna=True)
+    assert row_in_words(data, 1) == ["c: w", "x: 5"]
+
+
+def test_long_and_many_values_are_shortened():
+    names = [f"c{i}" for i in range(30)]
+    row = [str(i) for i in range(29)] + [f"{'long ' * 20}"]
+    words = row_in_words(points(f"{','.join(names)}\n{','.join(row)}\n"), 0)
+    assert len(words) == 7
+    assert words[0] == "c29: long long long long long long long long…"
+    assert words[-1] == "and 24 more columns"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "–"),
+        (np.nan, "–"),
+        (np.inf, "inf"),
+        (3.0, "3"),
+        (1234567.0, "1,234,567"),
+        (0.1234567, "0.12346"),
+        (1e20, "1e+20"),
+        (np.datetime64("NaT"), "–"),
+        (np.datetime64("2020-01-05T00:00:00", "ms"), "2020-01-05"),
+        (np.datetime64("2020-01-05T07:30:00", "ms"), "2020-01-05 07:30:00"),
+    ],
+)
+def test_a_value_as_text(value, text):
+    assert cell(value) == text
+
+
+# ---- in the explorer
+
+
+@pytest.fixture
+def explorer(explore):
+    explorer = explore()
+    explorer.session.state.source = "upload"
+    explorer.session.sources["upload"].file = ("zoo.csv", TEXT)
+    explorer.session.wait(PATIENCE)
+    settle(explorer)
+    return explorer
+
+
+def drawn(explorer):
+    figure = view(explorer, "points").figures()[0]
+    return np.asarray(source(figure, "points").data["color"])
+
+
+def test_points_get_the_colors_of_a_column_and_nothing_is_computed(explorer):
+    state, before = explorer.session.state, explorer.session.state.result
+    state.color = "column:kind"
+    settle(explorer)
+    expected = packed(np.array([rgb(CLUSTER_COLORS[i % 3]) for i in range(N)]))
+    np.testing.assert_array_equal(drawn(explorer), expected)
+    assert [name in explorer.color.legend.content for name in "uvw"] == [True] * 3
+    state.color = "column:size"
+    settle(explorer)
+    assert "linear-gradient" in explorer.color.legend.content
+    assert state.result is before
+    state.color = "cluster"
+    settle(explorer)
+    assert len(np.unique(drawn(explorer))) == before.outcomes["kde"].n_clusters
+
+
+def test_the_choice_stands_where_plots_follow_it(explorer):
+    color, state = explorer.color, explorer.session.state
+    assert color.choice.options == choices(state.shown)
+    color.choice.value = "column:kind"
+    assert state.color == "column:kind"
+    for key, visible in (("rounds", False), ("spectral", True), ("points", True)):
+        state.view = key
+        assert color.__panel__().visible is visible
+
+
+def test_the_color_is_undone_and_kept_in_the_address(explorer):
+    session = explorer.session
+    session.history.end_step()
+    session.state.color = "column:kind"
+    assert "color=column%3Akind" in address.query(session, take(session))
+    session.history.undo()
+    assert session.state.color == "cluster"
+    session.history.redo()
+    assert session.state.color == "column:kind"
+
+
+def test_other_points_without_the_column_are_colored_by_cluster(explorer):
+    session = explorer.session
+    session.state.color = "column:kind"
+    session.state.source = "generators"
+    session.wait(PATIENCE)
+    settle(explorer)
+    assert (session.state.color, session.state.coloring) == ("cluster", None)
+    assert explorer.color.choice.value == "cluster"
+
+
+def test_a_column_gets_the_role_of_the_color(explorer):
+    session, upload = explorer.session, explorer.session.sources["upload"]
+    upload.assign(["size"], "color")
+    session.wait(PATIENCE)
+    settle(explorer)
+    assert session.state.color == "column:size"
+    assert session.state.dataset.feature_names == ("x",)
+    assert session.state.coloring.name == "size"
+    assert [upload.role(name) for name in ("x", "size", "kind")] == ["feature", "color", "ignore"]
+    explorer.color.choice.value = "column:kind"
+    assert [upload.role(name) for name in ("x", "size", "kind")] == ["feature", "ignore", "color"]
+    upload.assign(["kind"], "ignore")
+    assert session.state.color == "cluster"
+    explorer.color.choice.value = "column:x"
+    assert upload.role("x") == "feature"

@@ -1,0 +1,166 @@
+"""The table of rows: search, filter, order, pages, summary, and its link to the selection."""
+
+import numpy as np
+import pytest
+from explorer_objects import PATIENCE, settle, view
+from files import csv_table
+from kdegraph_explorer.point_columns import TableDataset
+from kdegraph_explorer.row_table import PAGE, Query, RowTable
+from kdegraph_explorer.views.rows import RowList
+
+TEXT = """id,size,kind,day
+7,2.5,ant,2020-01-03
+3,,bee,2020-01-01
+9,10.25,Ant hill,2020-01-02
+5,-1,,
+"""
+CLUSTERS = np.array([1, 0, 1, 1])
+NOTHING = np.empty(0, dtype=int)
+
+
+@pytest.fixture
+def table():
+    read = csv_table(TEXT)
+    return RowTable.of(TableDataset.of(read.to_dataset(["id"], None), read), CLUSTERS)
+
+
+def test_columns_and_cells(table):
+    assert table.names == ["Row", "Cluster", "id", "size", "kind", "day"]
+    assert table.cells(np.array([3, 0])) == [
+        ["4", "2", "5", "-1", "–", "–"],
+        ["1", "2", "7", "2.5", "ant", "2020-01-03"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("search", "expected"),
+    [
+        ("", [0, 1, 2, 3]),
+        ("ANT", [0, 2]),
+        (" hill ", [2]),
+        ("2020-01-0", [0, 1, 2]),
+        ("10.25", [2]),
+        ("<b>", []),
+    ],
+)
+def test_search(table, search, expected):
+    assert table.found(Query(search=search), NOTHING).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [("all", [0, 1, 2, 3]), ("selected", [1, 3]), ("1", [1]), ("2", [0, 2, 3])],
+)
+def test_filter(table, rows, expected):
+    assert table.found(Query(rows=rows), np.array([1, 3])).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "ascending", "descending"),
+    [
+        ("Row", [0, 1, 2, 3], [3, 2, 1, 0]),
+        ("Cluster", [1, 0, 2, 3], [0, 2, 3, 1]),  # ties as they are
+        ("id", [1, 3, 0, 2], [2, 0, 3, 1]),
+        ("size", [3, 0, 2, 1], [2, 0, 3, 1]),  # what is missing comes last
+        ("kind", [2, 0, 1, 3], [1, 0, 2, 3]),
+        ("day", [1, 2, 0, 3], [0, 2, 1, 3]),
+    ],
+)
+def test_order(table, name, ascending, descending):
+    sort = table.names.index(name)
+    assert table.found(Query(sort=sort), NOTHING).tolist() == ascending
+    assert table.found(Query(sort=sort, descending=True), NOTHING).tolist() == descending
+
+
+def test_summary(table):
+    heads, rows = table.summary(np.array([0, 1]))
+    assert heads == ["Cluster", "Points", "Selected", "Mean size", "Most kind"]
+    assert rows == [["1", "1", "1", "–", "bee"], ["2", "3", "1", "3.9167", "Ant hill"]]
+
+
+# ---- in the explorer
+
+N = 250
+X = np.random.default_rng(0).normal(size=N)
+CSV = ("x,kind\n" + "\n".join(f"{x},{'uv'[i % 2]}" for i, x in enumerate(X))).encode()
+
+
+@pytest.fixture
+def rows(explore):
+    """The view of the rows of a file, on the screen."""
+    explorer = explore()
+    explorer.session.state.source = "upload"
+    explorer.session.sources["upload"].file = ("t.csv", CSV)
+    explorer.session.wait(PATIENCE)
+    explorer.session.state.view = "rows"
+    settle(explorer)
+    found = view(explorer, "rows")
+
+    def ask(**query):
+        found.list.query = {**found.list.query, **query}
+        settle(explorer)
+        return [row["point"] for row in found.list.page]
+
+    def click(**message):
+        found.list._handle_msg(message)
+        settle(explorer)
+        return found.state.selection.tolist()
+
+    found.ask, found.click = ask, click
+    return found
+
+
+def test_pages(rows):
+    assert isinstance(rows.list, RowList)
+    assert rows.ask() == list(range(PAGE))
+    assert rows.ask(first=2 * PAGE) == list(range(2 * PAGE, N))
+    order = np.argsort(X, kind="stable").tolist()
+    assert rows.ask(first=0, sort=rows.list.names.index("x")) == order[:PAGE]
+    assert rows.list.found == N
+
+
+def test_clicks_select_points_and_selected_rows_are_marked(rows):
+    assert rows.click(point=7) == [7]
+    assert rows.click(point=3, add=True) == [3, 7]
+    assert rows.click(point=7, add=True) == [3]
+    assert rows.list.selected == 1
+    assert [row["point"] for row in rows.list.page if row["selected"]] == [3]
+    rows.state.selection = np.array([1, 2, 3])
+    assert rows.ask(rows="selected") == [1, 2, 3]
+    assert rows.click(select="none") == []
+    assert rows.list.found == 0
+
+
+def test_all_rows_that_are_found_are_selected(rows):
+    rows.ask(search="v")
+    assert rows.list.found == N // 2
+    assert rows.click(select="found") == list(range(1, N, 2))
+    assert 'title=""' in rows.summary.content
+    assert "Mean x" in rows.summary.content
+
+
+@pytest.mark.parametrize("message", [{}, {"point": N}, {"point": "1"}, {"select": "everything"}])
+def test_what_is_no_row_selects_nothing(rows, message):
+    assert rows.click(**message) == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"sort": 99},
+        {"sort": "x"},
+        {"rows": "99"},
+        {"rows": "²"},
+        {"first": -5},
+        {"search": None},
+        {"descending": 1},
+    ],
+)
+def test_what_is_no_query_shows_the_table_as_it_begins(rows, query):
+    assert rows.ask(**query) == list(range(PAGE))
+    assert rows.list.query == vars(Query())
+
+
+def test_a_page_beyond_the_rows_that_are_found_is_empty_until_the_first(rows):
+    assert rows.ask(first=10_000) == []
+    assert rows.ask(first=0, search="v")[:2] == [1, 3]

@@ -1,0 +1,151 @@
+"""Columns that are no features by default: what counts or names the rows, constants, dates."""
+
+import datetime
+
+import numpy as np
+import pytest
+from files import csv_table, load_csv, npy_bytes, parquet_bytes
+from kdegraph import datasets
+from sklearn.datasets import load_iris
+from sklearn.metrics import adjusted_rand_score
+
+RNG = np.random.default_rng(0)
+N = 60
+NUMBERS = RNG.permutation(N)
+MEASURED = RNG.normal(size=N)
+
+
+def table(**columns):
+    """A CSV file of the given columns, read."""
+    lines = [",".join(columns)] + [
+        ",".join(map(str, row)) for row in zip(*columns.values(), strict=True)
+    ]
+    return csv_table("\n".join(lines))
+
+
+def recognized(name, values):
+    return table(**{name: values, "measured": MEASURED[: len(values)]}).column(name).recognized
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("id", [7, 9, 7], "id"),
+        ("user_id", [5, 900, 31], "id"),
+        ("userId", [5, 900, 31], "id"),
+        ("GUID", [5, 900, 31], "id"),
+        ("paid", [5, 900, 31], ""),
+        ("id", [0.5, 2.5, 1.5], ""),
+        ("index", [30, 10, 20], "id"),
+        ("row", [3, 3, 4], ""),
+        ("anything", np.arange(N), "id"),
+        ("anything", 1000 + NUMBERS, "id"),
+        ("anything", np.arange(N)[::-1], "id"),
+        ("anything", 2 * NUMBERS, "id"),  # half of the numbers in the range
+        ("anything", 3 * NUMBERS, ""),
+        ("anything", np.r_[NUMBERS[:-1], NUMBERS[0]], ""),  # one of them twice
+        ("anything", NUMBERS / 2, ""),
+        ("anything", np.arange(20), "id"),
+        ("anything", np.arange(19), ""),
+        ("anything", RNG.integers(0, 2 * N, N), ""),  # counts of something
+        ("anything", np.full(N, 2.5), "constant"),
+        ("anything", [3, 3], "constant"),
+        ("anything", [3], ""),
+        ("anything", [3, 3, ""], ""),  # a missing cell is something else
+        ("year", [2007, 2008, 2008], "date"),
+        ("year", [1, 2, 3], ""),
+        ("anything", [2007, 2008, 2008], ""),
+        ("anything", [20240131, 20231224, 20240229], "date"),
+        ("anything", [20240131, 20231324, 20240229], ""),  # no month 13
+        ("timestamp", [1.7e9, 1.71e9, 1.72e9], "date"),
+        ("update_time", [1700000000123, 1700000000456, 1700000000999], "date"),
+        ("price", [1.7e9, 1.71e9, 1.72e9], ""),
+        ("time", [12.5, 13.5, 14.5], ""),  # seconds of a run
+        ("when", ["2020-01-01", "2020-02-01", "2020-03-01"], "date"),
+        ("when", ["2020-01-01 12:30", "2020-01-01 13:30", ""], "date"),
+        ("when", ["31.12.2019", "1.1.2020", "2.1.2020"], "date"),
+        ("when", ["12/31/2019", "1/1/2020 10:30 pm", "1/2/20"], "date"),
+        ("when", ["3 Mar 2020", "04-April-2021", "May 5 2022"], "date"),
+        ("when", ["2020-01-01", "soon", "2020-03-01"], ""),
+        ("when", ["1-2", "3-4", "5-6"], ""),
+    ],
+)
+def test_what_a_column_is_recognized_as(name, values, expected):
+    assert recognized(name, values) == expected
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_counts_are_practically_never_taken_for_running_numbers(seed):
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 40, (30, 200))  # all different with a probability of about 1e-9
+    found = table(**{f"c{i}": column for i, column in enumerate(counts.T)})
+    assert [column.name for column in found.columns if column.recognized] == []
+
+
+def test_an_identifier_is_no_feature_of_iris():
+    iris = load_iris()
+    names = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
+    columns = {
+        "specimen": 1 + np.arange(150),
+        **dict(zip(names, iris.data.T, strict=True)),
+        "site": [3] * 150,
+    }
+    data = table(**columns, species=np.array(["a", "b", "c"])[iris.target]).to_dataset()
+    assert data.feature_names == tuple(names)
+    assert data.description.endswith(
+        "Not used: 'specimen' (an identifier), 'site' (always the same)."
+    )
+    np.testing.assert_array_equal(data.X, iris.data)
+
+
+def test_a_label_chosen_by_hand_is_no_feature():
+    group = np.arange(100) % 2
+    found = table(a=RNG.normal(size=100), b=RNG.normal(size=100), gid=group)
+    data = found.to_dataset(label="gid")
+    assert data.feature_names == ("a", "b")
+    assert adjusted_rand_score(data.y, group) == 1.0
+
+
+def test_what_is_recognized_can_be_asked_for():
+    data = load_csv("id,x\n7,1\n9,2\n", columns=["id", "x"])
+    np.testing.assert_array_equal(data.X, [[7, 1], [9, 2]])
+    assert "Not used" not in data.description
+
+
+@pytest.mark.parametrize(
+    ("text", "features"),
+    [
+        ("id\n3\n5\n", ("id",)),
+        ("id,flat\n3,1\n5,1\n", ("id", "flat")),
+        ("flat,label\n1,a\n1,b\n", ("flat",)),
+        ("column 1,word\n0,a\n1,b\n", ()),
+    ],
+)
+def test_where_nothing_else_is_there_what_is_recognized_is_a_feature(text, features):
+    assert csv_table(text).suggested_features == features
+
+
+def test_a_feature_is_left_when_another_one_becomes_the_label():
+    assert csv_table("id,x\n7,1\n9,2\n").to_dataset(label="x").feature_names == ("id",)
+
+
+def test_many_columns_that_are_not_used_are_counted():
+    found = table(x=MEASURED, **{f"c{i}": np.ones(N) for i in range(9)})
+    assert found.to_dataset().description.endswith("'c4' (always the same), 4 more.")
+
+
+def test_dates_of_parquet_keep_their_values():
+    moments = [datetime.datetime(2020, 1, 1, 12), None]
+    columns = {"day": [datetime.date(2020, 1, 2), None], "moment": moments, "x": [1.0, 2.0]}
+    found = datasets.read(parquet_bytes(columns), filename="t.parquet")
+    assert [column.kind for column in found.columns] == ["date", "date", "number"]
+    assert str(found.column("day").values[0]) == "2020-01-02T00:00:00.000"
+    assert str(found.column("moment").values[0]) == "2020-01-01T12:00:00.000"
+    assert np.isnat(found.column("day").values[1])
+    assert not found.column("day").could_be_label()
+    assert found.suggested_features == ("x",)
+
+
+def test_columns_of_an_array_are_all_features():
+    X = np.column_stack([np.arange(N), np.ones(N), MEASURED])
+    np.testing.assert_array_equal(datasets.load(npy_bytes(X), filename="X.npy").X, X)
