@@ -27,7 +27,7 @@ from kdegraph import spectrum as find_spectrum
 from kdegraph.datasets import Dataset
 
 from .algorithm.full import sparse_full_graph
-from .clusters import align, by_color, cluster_scores
+from .clusters import align, cluster_scores
 
 METHODS = {"kde": "KDE graph", "knn": "k-NN graph"}
 ALL_METHODS = {
@@ -134,8 +134,6 @@ class Outcome:
     colors : (n,) int array
         The same clusters, numbered so that they keep their colors from one result to the next and
         between the methods.
-    conductances : (k,) float64 array
-        Of the clusters, by the numbers in `colors`; NaN for a number that is not used.
     scores : dict
         Name of a score to its value.
     findings : tuple of kdegraph.Finding
@@ -152,7 +150,6 @@ class Outcome:
     confidence: float | None
     labels: np.ndarray
     colors: np.ndarray
-    conductances: np.ndarray
     scores: dict
     findings: tuple
     seconds: dict
@@ -341,7 +338,6 @@ class Pipeline:
             confidence,
             clustering.labels,
             colors,
-            by_color(clustering, colors),
             scores,
             findings,
             seconds,

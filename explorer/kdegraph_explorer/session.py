@@ -9,6 +9,7 @@ from . import compiling
 from .algorithm.trees import TreeKeeper
 from .history import History
 from .jobs import Latest, Mailbox
+from .judge import Judge
 from .pipeline import FIRST_LOOK, Pipeline
 from .progress_rows import LOADING, UPLOADING, ProgressRows
 from .projection import axes
@@ -89,6 +90,7 @@ class Session:
                 )
         # With this precedence, after the views.
         self.state.param.watch(lambda event: self._look(), "shown", precedence=1)
+        self.judge = Judge(self)
         self.history = History(self)
 
     def latest(self, work, **callbacks):

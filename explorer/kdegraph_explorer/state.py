@@ -172,6 +172,10 @@ class State(param.Parameterized):
     early = param.Parameter(
         doc="The newest KDE graph while its clusters are being computed, otherwise None."
     )
+    judgements = param.Dict(
+        default={},
+        doc="The newest `Judgement` of each method, perhaps of earlier clusters; see `judgement`.",
+    )
     error = param.String(default="", doc="The error of the newest request, or an empty string.")
     notice = param.String(
         default="",
@@ -283,3 +287,13 @@ class State(param.Parameterized):
         if self.result is None or self.result.request.dataset is not self.shown:
             return None
         return self.result.outcomes.get(method)
+
+    def judgement(self, method):
+        """The `Judgement` of the newest clusters of a method in the full graph with the bandwidth
+        of the KDE graph, or None until there is one.
+        """
+        kde, outcome = self.outcome("kde"), self.outcome(method)
+        found = self.judgements.get(method)
+        if None in (kde, outcome, found) or not found.holds_for(outcome, kde.bandwidth):
+            return None
+        return found

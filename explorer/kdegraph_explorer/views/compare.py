@@ -69,6 +69,7 @@ class CompareView(View):
         }
         self._body = self._lay_out()
         self.follow(self._update, *PLOTTED)
+        self.follow(self._tabulate, "judgements")
 
     def _button(self, method):
         return button(
@@ -153,12 +154,15 @@ class CompareView(View):
         for method, outcome in outcomes.items():
             if method in ("kde", "other"):
                 caption_of(self._cards[method]).sentence = sampled_sentence(outcome.bandwidth)
-        self._table.content = score_table(ALL_METHODS, self.rows())
+        self._tabulate()
         self._not_built.visible = self._too_many
         self._sentences.content = each(Markup("<p>{}</p>"), map(self._sentence, self._buttons))
         for method, select in self._buttons.items():
             found = self.differences(method)
             select.disabled = found is None or not len(found)
+
+    def _tabulate(self):
+        self._table.content = score_table(ALL_METHODS, self.rows())
 
     @property
     def _too_many(self):

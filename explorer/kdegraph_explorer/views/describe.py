@@ -191,18 +191,20 @@ def degrees(state, full):
 
 def conductances(state, methods, full):
     """The conductance of every cluster."""
-    found = {
-        name: outcome.conductances
+    judgements = {
+        name: judgement
         for method, name in methods.items()
-        if (outcome := state.outcome(method)) is not None
+        if (judgement := state.judgement(method)) is not None
     }
-    if not found:
+    if not judgements:
         return WAITING
     summary = " ".join(
-        f"{name}: largest conductance {np.nanmax(values):.3g}."
-        for name, values in found.items()
-        if np.isfinite(values).any()
+        f"{name}: there are no edges."
+        if np.isnan(judgement.largest)
+        else f"{name}: largest conductance in the full graph {judgement.largest:.3g}."
+        for name, judgement in judgements.items()
     )
+    found = {name: judgement.conductances for name, judgement in judgements.items()}
     longest = max(map(len, found.values()))
     rows = [
         (

@@ -45,6 +45,7 @@ class SpectralView(View):
         self._conductances = LiveElement(
             "Conductances", draw_conductances, "kg-conductances", xlabel="cluster", ylabel=""
         )
+        self._judged = None  # the data of the conductances that are drawn
         self._vectors = [
             self._vector(*choice)
             for choice in (("Horizontal eigenvector", 2), ("Vertical eigenvector", 3))
@@ -67,7 +68,7 @@ class SpectralView(View):
             ),
             card(
                 "Conductance",
-                "share that leaves",
+                "share that leaves, among all pairs",
                 self._conductances.pane,
                 figure=self._conductances.name,
                 describe=partial(describe.conductances, self.state, METHODS),
@@ -77,6 +78,7 @@ class SpectralView(View):
             min_height=240,
         )
         self.follow(self._update, "shown", "result", "selection")
+        self.follow(self._judge, "judgements")
 
     def figures(self):
         """See `View.figures`."""
@@ -109,11 +111,22 @@ class SpectralView(View):
                 choice.param.update(options=known, value=min(choice.value, known[-1]))
         self._embedding.update()
         self._degrees.update()
-        outcomes = {
-            method: found for method in METHODS if (found := self.state.outcome(method)) is not None
+        self._judge()
+
+    def _judge(self):
+        """Draw the conductances; those drawn stay until all methods of the same data are judged."""
+        judgements = {
+            method: self.state.judgement(method)
+            for method in METHODS
+            if self.state.outcome(method) is not None
         }
+        if None in judgements.values() and self._judged is self.state.shown:
+            return
+        self._judged = self.state.shown
         self.describe()
-        self._conductances.show({method: found.conductances for method, found in outcomes.items()})
+        self._conductances.show(
+            {method: found.conductances for method, found in judgements.items() if found}
+        )
 
     def _place_in_eigenvectors(self):
         outcome = self.state.outcome("kde")
