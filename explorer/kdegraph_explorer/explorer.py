@@ -104,7 +104,7 @@ class Explorer(Viewer):
         # Each place gets its view when that is first shown, as the browser takes long to build
         # a view.
         self._top = {
-            view.key: pn.Column(sizing_mode="stretch_both", margin=0)
+            view.key: pn.Column(sizing_mode="stretch_both", margin=0, css_classes=["kg-view"])
             for view in self.views
             if view.area == "top"
         }
@@ -285,6 +285,7 @@ class Explorer(Viewer):
         self._bottom = low_row(
             *bottom, widths=[view.width for view in bottom], height=BOTTOM_HEIGHT
         )
+        self._bottom.css_classes = ["kg-below"]
         return pn.Column(
             Problem(self.session),
             Advice(self.session),

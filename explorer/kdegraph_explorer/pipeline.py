@@ -305,7 +305,7 @@ class Pipeline:
         spectrum, spectrum_seconds = self._stage((memory, "spectrum"), spectrum_key, solve)
 
         announce("clusters", 0.0)
-        n_clusters, confidence = self._n_clusters(method, request, reference, spectrum, adjacency)
+        n_clusters, confidence = self._n_clusters(method, request, reference, spectrum)
         clusters_key = (spectrum_key, n_clusters)
         cluster = partial(
             spectral_clustering,
@@ -343,19 +343,20 @@ class Pipeline:
             seconds,
         )
 
-    def _n_clusters(self, method, request, reference, spectrum, adjacency):
+    def _n_clusters(self, method, request, reference, spectrum):
         """The number of clusters that was asked for, or that of the eigengap with the confidence
         in it: of a KDE graph its own, of the others that of the KDE graph with the chosen
         bandwidth, so that they can be compared. The eigenvalues that are plotted decide alone, as
-        users see them; eigenvectors would seldom change the number, and take long.
+        users see them; eigenvectors would seldom change the number, and take long. If all are zero,
+        the number is as unknown as if there were no edges, and not that of the eigenvalues.
         """
         if request.n_clusters != "auto":
             return request.n_clusters, None
         if method not in ("kde", "other"):
             return reference.n_clusters, None
-        if not adjacency.nnz:
-            return NumberOfClusters(1, 0.0)
-        return estimate_n_clusters(spectrum.eigenvalues)
+        found = estimate_n_clusters(spectrum.eigenvalues)
+        all_zero = found.n_clusters == len(spectrum.eigenvalues)
+        return NumberOfClusters(1, 0.0) if all_zero else found
 
     def _findings(self, memory, request, clusters_key, graph, n_clusters):
         """What may be wrong with the KDE graph; of a coarse one what was said of the last one, as

@@ -86,6 +86,19 @@ export function render({model, el, view}) {
     show_busy()
   }
 
+  // A view that is opened is announced before the session has heard of it, which may be busy.
+  const announce = event => {
+    const path = event.composedPath().filter(node => node instanceof Element)
+    const chosen = path.find(node => node.matches("button[aria-pressed=false]"))
+    const tabs = path.find(node => node.matches(".kg-tabs"))
+    if (!chosen || !tabs) return
+    opening = tabs.getRootNode().host
+    opening?.classList.add("kg-opening")
+  }
+  let opening = null  // the part of the page with the views
+  document.addEventListener("click", announce, true)
+  model.on("view", () => { opening?.classList.remove("kg-opening") })
+
   let writing = null  // browsers refuse an address that changes too often
   model.on("query", () => {
     if (!model.own_address) return
@@ -134,6 +147,7 @@ export function render({model, el, view}) {
   model.on("remove", () => {
     media.removeEventListener("change", tell)
     document.removeEventListener("keydown", press)
+    document.removeEventListener("click", announce, true)
     changes.disconnect()
     later.concat(resting).forEach(clearTimeout)
   })

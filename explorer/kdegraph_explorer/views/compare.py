@@ -85,7 +85,7 @@ class CompareView(View):
         graphs = beside(*self._cards.values(), min_height=240)
         spectra_card = card(
             "Eigenvalues",
-            "in the colors of the table",
+            "with the marks of the table",
             figure_pane(self._spectra.figure, "compare-spectra"),
             describe=partial(spectra, self.state),
             view=self,
@@ -147,7 +147,8 @@ class CompareView(View):
         }
         if outcomes:
             self._spectra.show(
-                {method: found.spectrum.eigenvalues for method, found in outcomes.items()}
+                {method: found.spectrum.eigenvalues for method, found in outcomes.items()},
+                converged=all(found.spectrum.converged for found in outcomes.values()),
             )
         else:
             self._spectra.clear()

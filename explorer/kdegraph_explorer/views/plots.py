@@ -122,6 +122,8 @@ class LinkedPlots:
         return {key: self._plots[key].painter.image(scene) for key, scene in scenes.items()}
 
     def _show(self, scenes, layers):
+        if any(scene.positions is not self.positions for scene in scenes.values()):
+            return  # of earlier points; what is drawn next replaces all of it
         for key, changes in layers.items():
             self._plots[key].show(scenes[key], changes)
 
@@ -257,6 +259,8 @@ class GraphPlot:
         """Send what has changed to the browser."""
         if (size := 2 * point_radius(len(scene.positions), scene.viewport)) != self._glyph.size:
             self._glyph.size = size
+        if layers.positions is not None:  # the edges that are drawn belong to other points
+            self._image.data = {name: [] for name in self._image.data}
         if layers.image is not None:
             x0, x1, y0, y1, *_ = scene.viewport
             self._image.data = {

@@ -10,7 +10,7 @@ import panel_material_ui as pmui
 from ..algorithm.timing import FULL_TIMED_UP_TO, TIMED_SIZES, Series, measure
 from ..assets import style_sheet
 from ..drawing.elements import LiveElement
-from ..drawing.palette import METHOD
+from ..drawing.palette import MARKERS, METHOD
 from ..pipeline import ALL_METHODS
 from . import describe
 from .base import View, beside, card
@@ -243,7 +243,7 @@ def draw_timings(timings):
         )
         curves.append(
             hv.Scatter(places, "points", "seconds").opts(
-                color=METHOD[method], size=7, tools=["hover"]
+                color=METHOD[method], marker=MARKERS[method][0], size=8, tools=["hover"]
             )
         )
     n = [t.n for t in timings] or [500, 20_000]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..assets import style_sheet
-from ..drawing.palette import METHOD
+from ..drawing.palette import MARKERS, METHOD
 from ..pipeline import METHODS
 from .base import View, card, number
 from .markup import Markup, Text, html_table
@@ -74,8 +74,9 @@ def table_pane(*css_classes):
 
 
 def colored(method, name):
-    """A name behind a dot in the color of a method, as HTML."""
-    return Markup('<i style="background:{}"></i>{}').format(METHOD[method], name)
+    """A name behind the mark of a method, as HTML."""
+    mark = Markup('<i aria-hidden="true" style="color:{}">{}</i>')
+    return mark.format(METHOD[method], MARKERS[method][1]) + name
 
 
 class ScoresView(View):
