@@ -163,6 +163,9 @@ class State(param.Parameterized):
         doc="The points that are drawn: those of `dataset`, or the earlier ones until "
         "there is a first result.",
     )
+    stopped = param.Boolean(
+        default=False, doc="Whether the user has stopped the work for the present choices."
+    )
     selection = param.Array(
         default=np.empty(0, dtype=np.intp),
         doc="Indices of the points that were selected in a plot.",
@@ -245,15 +248,23 @@ class State(param.Parameterized):
 
     def show(self):
         """Draw the present data from now on: selection and axes start anew, other choices stay."""
-        if self.shown is self.dataset:
+        self._draw(self.dataset)
+
+    def show_last(self):
+        """Draw the data of the last result, if there is one, from now on."""
+        if self.result is not None:
+            self._draw(self.result.request.dataset)
+
+    def _draw(self, dataset):
+        if self.shown is dataset:
             return
-        names = list(axes(self.dataset))
+        names = list(axes(dataset))
         with param.parameterized.batch_call_watchers(self):
             self.param.horizontal.objects = names
             self.param.vertical.objects = names
             nothing = np.empty(0, dtype=np.intp)
             self.param.update(
-                shown=self.dataset,
+                shown=dataset,
                 horizontal=names[0],
                 vertical=names[min(1, len(names) - 1)],
                 selection=nothing,

@@ -323,3 +323,11 @@ def test_numbers_of_many_eigenvalues_keep_apart():
     plot = EigenvaluePlot("eigenvalues", ("kde",))
     ticker = plot.figure.xaxis[0].ticker
     assert (ticker.desired_num_ticks, ticker.min_interval) == (10, 1)
+
+
+@pytest.mark.parametrize("value", [0.0, 3.0, -1e6, 1e-200])
+def test_points_that_are_all_the_same_have_short_numbers_at_the_axes(value):
+    x0, x1, y0, y1 = extent_of(np.full((5, 2), value))
+    for low, high in ((x0, x1), (y0, y1)):
+        assert low < value < high
+        assert high - low > 0.1 * abs(value)

@@ -2,7 +2,10 @@
 scaling.
 """
 
+import holoviews as hv
 import numpy as np
+from bokeh.core.properties import value
+from bokeh.models import Text as GlyphText
 from explorer_objects import image, part, settle, source, text, view
 from kdegraph import datasets
 from kdegraph_explorer.views.spectral import draw_conductances
@@ -118,6 +121,16 @@ def test_conductances_are_drawn_of_every_cluster():
     )
     assert len(drawn.Rectangles.I) == 5
     assert window[3] > 0.5
+    assert len(drawn.Labels.I) == 5
+    drawn, _ = draw_conductances({"kde": np.full(50, 0.1), "knn": np.full(50, 0.2)})
+    assert len(drawn.Labels.I) == 0  # they would lie over each other
+
+
+def test_numbers_of_conductances_are_in_the_font_of_the_page():
+    drawn, _ = draw_conductances({"kde": np.array([0.1])})
+    glyphs = list(hv.render(drawn.Labels.I, backend="bokeh").select({"type": GlyphText}))
+    assert glyphs
+    assert all(glyph.text_font == value("Roboto, system-ui, sans-serif") for glyph in glyphs)
 
 
 def test_four_graphs_are_compared(explore):

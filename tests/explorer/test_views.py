@@ -12,7 +12,26 @@ from kdegraph import datasets
 from kdegraph_explorer.drawing.painter import MAX_GLYPHS, Painter
 from kdegraph_explorer.drawing.palette import cluster_colors
 from kdegraph_explorer.views import VIEWS
+from kdegraph_explorer.views.caption import Caption
 from kdegraph_explorer.views.picture import segments
+
+
+def test_every_plot_that_can_be_moved_has_a_button_to_reset_it(explore):
+    explorer = explore(TWO_PAIRS)
+    for key in ("points", "rounds", "compare"):
+        heads = view(explorer, key).__panel__().select(Caption)
+        assert {head.title for head in heads if head.resets} == MOVABLE[key]
+
+
+MOVABLE = {
+    "points": {"KDE graph", "k-NN graph"},
+    "rounds": {"Sampled graph"},
+    "compare": {"KDE graph", "Other bandwidth", "k-NN graph", "Full graph"},
+}
+
+
+def test_rounds_stop_at_the_last_one(explore):
+    assert view(explore(TWO_PAIRS), "rounds").player.loop_policy == "once"
 
 
 def test_every_view_has_a_key_and_a_place():
@@ -71,6 +90,13 @@ def test_old_edges_never_lie_under_new_points(explore, monkeypatch):
     go_on.set()
     settle(explorer)
     assert image(figure).any()
+
+
+def test_the_random_offset_of_one_column_is_called_that(explore):
+    explorer = explore([[float(i)] for i in range(20)])
+    figure = view(explorer, "points").figures()[0]
+    assert figure.yaxis[0].axis_label.text == "random offset, to tell points apart"
+    assert np.ptp(source(figure, "points").data["y"]) > 0
 
 
 def test_edges_can_be_hidden(explore):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import panel as pn
 import panel_material_ui as pmui
+from bokeh.models import ResetTool
 from panel.viewable import Viewer
 
 from ..assets import style_sheet
@@ -114,11 +115,12 @@ def card(title, sentence, *content, figure="", describe=None, view=None, **optio
     **options
         For the frame.
     """
+    figures = [part.object for part in content if isinstance(part, pn.pane.Bokeh)]
     head = Caption(
         title=title,
         sentence=sentence,
-        figure=figure
-        or next((part.object.name for part in content if isinstance(part, pn.pane.Bokeh)), ""),
+        figure=figure or next((shown.name for shown in figures), ""),
+        resets=any(isinstance(tool, ResetTool) for shown in figures for tool in shown.tools),
         described=describe is not None,
         css_classes=["kg-caption"],
         stylesheets=[style_sheet("caption")],

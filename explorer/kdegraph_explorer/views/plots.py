@@ -6,7 +6,7 @@ from bokeh.models import BoxSelectTool, ColumnDataSource, Label, LassoSelectTool
 from ..assets import style_sheet
 from ..drawing.figures import TEXT, Frame, extent_of, plain_figure
 from ..drawing.painter import MAX_GLYPHS, Painter, Scene, point_radius
-from ..projection import positions
+from ..projection import axis_names, positions
 from ..selection import combined, indices_within
 
 MOUSE_REACH = 6  # pixels between the mouse and the point that is meant
@@ -86,11 +86,8 @@ class LinkedPlots:
         state = self._state
         if state.shown is None:
             return None
-        key, names = (
-            (state.shown, state.horizontal, state.vertical),
-            (state.horizontal, state.vertical),
-        )
-        return key, names, lambda: positions(*key)
+        key = (state.shown, state.horizontal, state.vertical)
+        return key, axis_names(*key), lambda: positions(*key)
 
     def _is_placed(self, key):
         """Whether the positions are those of `key`, and not of earlier data."""

@@ -9,20 +9,20 @@ from .base import View, card, number
 from .markup import Markup, Text, html_table
 
 CONDUCTANCE = "Largest conductance"
-EXPLANATIONS = {  # of every row, in order
-    "Edges": "Number of edges of the graph",
-    "Mean degree": "Edges per point, counted at both ends",
-    "Megabytes": "Memory of the graph",
-    "Isolated points": "Points without an edge; each joins the cluster of its nearest other point",
-    "Points in small components": "Outliers in components that are too small to be a cluster; "
-    "they join the cluster of the nearest point outside",
-    "Seconds: graph": "Time to build the graph when it was last built",
-    "Seconds: eigenvalues": "Time to find the smallest eigenvalues and their eigenvectors",
-    "Seconds: clusters": "Time to group the points by the eigenvectors",
+EXPLANATIONS = {  # of every row, in order: what came out, how large the graph is, what it took
+    "Adjusted Rand index": "Agreement with the true labels: 1 is perfect, 0 is chance",
     CONDUCTANCE: "Share of the similarity of a cluster's points that is with points outside, for "
     "the worst cluster; 0 is perfect, 1 is no cluster at all. All methods are judged alike, by the "
     "similarities of all pairs of points with the chosen bandwidth",
-    "Adjusted Rand index": "Agreement with the true labels: 1 is perfect, 0 is chance",
+    "Edges": "Number of edges of the graph",
+    "Mean degree": "Edges per point, counted at both ends",
+    "Isolated points": "Points without an edge; each joins the cluster of its nearest other point",
+    "Points in small components": "Outliers in components that are too small to be a cluster; "
+    "they join the cluster of the nearest point outside",
+    "Megabytes": "Memory of the graph",
+    "Seconds: graph": "Time to build the graph when it was last built",
+    "Seconds: eigenvalues": "Time to find the smallest eigenvalues and their eigenvectors",
+    "Seconds: clusters": "Time to group the points by the eigenvectors",
 }
 
 
@@ -53,7 +53,7 @@ def conductance_words(judgement):
         return None
     if np.isnan(judgement.largest):
         return "no edges"
-    return "≈ " * (not judgement.exact) + number(judgement.largest)
+    return "≈ " * (not judgement.exact) + f"{judgement.largest:.2g}"
 
 
 def score_table(methods, rows):

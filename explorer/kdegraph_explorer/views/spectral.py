@@ -8,6 +8,7 @@ import holoviews as hv
 import numpy as np
 import panel as pn
 import panel_material_ui as pmui
+from bokeh.core.properties import value
 from bokeh.models import Slope
 
 from ..drawing.elements import LiveElement
@@ -18,6 +19,7 @@ from . import describe
 from .base import View, beside, card, figure_pane
 from .plots import LinkedPlots
 
+LABELED_CLUSTERS = 10  # up to which every bar has its number; with more, they would overlap
 BAR_WIDTH = 0.38  # width of a bar; two of them fill the place of a cluster
 
 
@@ -84,11 +86,11 @@ class SpectralView(View):
         """See `View.figures`."""
         return (self._embedding["embedding"].figure, self._degrees["degrees"].figure)
 
-    def _vector(self, label, value):
+    def _vector(self, label, number):
         choice = pmui.Select(
             label=label,
             options=list(range(1, 11)),
-            value=value,
+            value=number,
             description="Which eigenvector of the normalized Laplacian, by its eigenvalue.",
             size="small",
             sizing_mode="stretch_width",
@@ -178,18 +180,23 @@ def draw_conductances(conductances):
             cluster + 1 + (i - 0.5) * BAR_WIDTH - BAR_WIDTH / 2,
             0.0,
             cluster + 1 + (i - 0.5) * BAR_WIDTH + BAR_WIDTH / 2,
-            float(value),
+            float(conductance),
             METHOD[method],
         )
         for i, (method, values) in enumerate(conductances.items())
-        for cluster, value in enumerate(values)
-        if np.isfinite(value)
+        for cluster, conductance in enumerate(values)
+        if np.isfinite(conductance)
     ]
     n_clusters = max(map(len, conductances.values()), default=1)
-    drawn = hv.Rectangles(bars, vdims=["color"]).opts(
-        color="color", line_color=None, xticks=[(i, str(i)) for i in range(1, n_clusters + 1)]
-    )
+    step = -(-n_clusters // LABELED_CLUSTERS)
+    ticks = [(i, str(i)) for i in range(1, n_clusters + 1) if i == 1 or i % step == 0]
+    drawn = hv.Rectangles(bars, vdims=["color"]).opts(color="color", line_color=None, xticks=ticks)
     top = max([bar[3] for bar in bars], default=0) or 1.0
-    numbers = [((bar[0] + bar[2]) / 2, bar[3] + 0.04 * top, f"{bar[3]:.2g}") for bar in bars]
-    labels = hv.Labels(numbers).opts(text_color=BETWEEN, **TEXT)
+    numbers = [
+        ((bar[0] + bar[2]) / 2, bar[3] + 0.04 * top, f"{bar[3]:.2g}")
+        for bar in bars
+        if n_clusters <= LABELED_CLUSTERS
+    ]
+    font = {**TEXT, "text_font": value(TEXT["text_font"])}  # a str may be the name of a column
+    labels = hv.Labels(numbers).opts(text_color=BETWEEN, **font)
     return drawn * labels, (0.4, n_clusters + 0.6, 0, 1.15 * top)
