@@ -6,6 +6,10 @@ from dataclasses import replace
 from uuid import uuid4
 
 from . import address
+from .sources import SOURCES
+
+# What a page begins with that has no query of its own: points whose clusters the k-NN graph misses.
+FIRST_PAGE = "data.shape=clumps&view=start"
 
 
 class AddressBar:
@@ -22,8 +26,12 @@ class AddressBar:
         self._session, self._browser = session, browser
 
     def begin(self, query):
-        """Start with what the query of the address asks for."""
+        """Start with what the query of the address asks for; without one, with the first page,
+        unless the session was given data.
+        """
         session = self._session
+        if not query.removeprefix("?") and session.first == SOURCES[0].key:
+            query, session.state.view = FIRST_PAGE, "start"
         try:
             snapshot = address.read(session, query)
         except ValueError as error:
@@ -48,9 +56,9 @@ class AddressBar:
     def _write(self):
         history = self._session.history
         snapshot = replace(history.current, view=self._session.state.view)
-        self._browser.param.update(
-            query=address.query(self._session, snapshot), step=history.position
-        )
+        # An empty query would mean the first page.
+        query = address.query(self._session, snapshot) or f"source={snapshot.source}"
+        self._browser.param.update(query=query, step=history.position)
 
     def _return(self, step, query):
         """The user has gone back or forward to an entry: one of this visit of the page, or, with

@@ -25,6 +25,7 @@ from .views.markup import Beacon, Text
 from .views.stage_bars import StageBars
 from .views.status import Advice, Problem, Status, Stopped
 from .views.toolbar import Toolbar
+from .views.tour import Tour
 from .views.widgets import link
 
 SIDEBAR_WIDTH = 320  # pixels
@@ -271,6 +272,7 @@ class Explorer(Viewer):
             Problem(self.session),
             Stopped(self.session),
             Advice(self.session),
+            Tour(self.session),
             self.tabs,
             *self._top.values(),
             self._bottom,
@@ -285,13 +287,17 @@ class Explorer(Viewer):
         """Offer the large views that apply to the data, and show the first one if the present view
         does not.
         """
-        applicable = {
-            view.label: view.key for view in self.views if view.area == "top" and view.applies()
-        }
+        views = [view for view in self.views if view.area == "top" and view.applies()]
+        applicable = {view.label: view.key for view in views}
         state = self.session.state
-        state.param.view.objects = list(applicable.values())
+        # The one to begin with comes first.
+        state.param.view.objects = [
+            view.key for view in sorted(views, key=lambda view: not view.opens)
+        ]
         if applicable != self.tabs.options or state.view not in applicable.values():
-            self.tabs.param.update(options=applicable, value=next(iter(applicable.values())))
+            stays = state.view in applicable.values()
+            value = state.view if stays else state.param.view.objects[0]
+            self.tabs.param.update(options=applicable, value=value)
         self.tabs.visible = len(applicable) > 1
 
     def _show(self):

@@ -150,6 +150,9 @@ class State(param.Parameterized):
     view = param.Selector(
         objects=[""], label="View", doc="Which of the large views is on the screen."
     )
+    tour = param.Integer(
+        default=0, bounds=(0, 3), doc="The step of the tour that is shown; 0 for none."
+    )
     counted = param.Parameter(
         doc="The `kdegraph.NumberOfClusters` of the points, once it was asked for, otherwise None."
     )

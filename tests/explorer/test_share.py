@@ -391,6 +391,26 @@ class Visit:
         self.query, self.step = query, step
 
 
+def test_a_page_without_a_query_begins_with_the_first_page(sessions):
+    session, browser = sessions(start=False), Visit()
+    session.state.param.view.objects = ["points", "start"]
+    AddressBar(session, browser).begin("")
+    session.wait(PATIENCE)
+    assert session.state.dataset.name == "clumps"
+    assert session.state.view == "start"
+    assert "data.shape=clumps" in browser.query
+    assert "view=start" in browser.query
+
+
+def test_the_usual_choices_have_an_address_that_brings_them_back(sessions):
+    session, browser = sessions(start=False), Visit()
+    session.sources["generators"].n = 2000
+    AddressBar(session, browser).begin("?source=generators")
+    session.wait(PATIENCE)
+    assert session.state.dataset.name == "moons"
+    assert browser.query == "source=generators"
+
+
 def test_back_goes_to_the_step_of_an_entry(sessions):
     session, browser = sessions(start=False), Visit()
     AddressBar(session, browser).begin("?n_rounds=7")

@@ -163,6 +163,20 @@ def test_no_full_graph_of_many_points_is_compared(explore, monkeypatch):
     assert "not built" in text(compare, "kg-differences")
 
 
+def test_scaling_opens_with_recorded_seconds_and_says_so(explore):
+    explorer = explore(datasets.make("moons", n=600, seed=0).X, sigma=0.2, n_clusters=2)
+    scaling = view(explorer, "scaling")
+    assert {timing.method for timing in scaling.timings} == {"kde", "other", "knn", "full"}
+    assert "Recorded on a computer with two cores" in text(scaling, "kg-timings")
+    assert scaling.describe_timings(True).summary.startswith("Recorded on a computer")
+    scaling.methods.value = ["kde"]
+    scaling.start()
+    settle(explorer)
+    assert [(timing.n, timing.method) for timing in scaling.timings] == [(500, "kde")]
+    assert "Recorded" not in text(scaling, "kg-timings")
+    assert "Recorded" not in scaling.describe_timings(True).summary
+
+
 def test_scaling_is_measured_when_asked(explore):
     explorer = explore(datasets.make("moons", n=1200, seed=0).X, sigma=0.2, n_clusters=2)
     scaling = view(explorer, "scaling")

@@ -26,6 +26,8 @@ class View(Viewer):
         "top": one of the large views, of which one is shown at a time; "bottom": shown below.
     alone : bool
         Whether a large view also takes the place of the row at the bottom.
+    opens : bool
+        Whether a large view may be shown without having been asked for.
     extra_methods : tuple of str
         Keys of `ALL_METHODS` that it shows besides those of `METHODS`.
     width : int
@@ -36,6 +38,7 @@ class View(Viewer):
     label = ""
     area = "bottom"
     alone = False
+    opens = True
     extra_methods: tuple[str, ...] = ()
     width = 1
 
