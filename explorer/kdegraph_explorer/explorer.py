@@ -295,9 +295,7 @@ class Explorer(Viewer):
             view.key for view in sorted(views, key=lambda view: not view.opens)
         ]
         if applicable != self.tabs.options or state.view not in applicable.values():
-            stays = state.view in applicable.values()
-            value = state.view if stays else state.param.view.objects[0]
-            self.tabs.param.update(options=applicable, value=value)
+            self.tabs.param.update(options=applicable, value=state.param.view.objects[0])
         self.tabs.visible = len(applicable) > 1
 
     def _show(self):

@@ -12,6 +12,11 @@ ANNOUNCED = """name => {
 TOUCH_ACTION = """() => getComputedStyle(look.part(".kg-kde-points").shadowRoot
   .querySelector(".bk-Canvas").shadowRoot.querySelector(".bk-events")).touchAction"""
 
+WINDOW = """() => {
+  const {x_range, y_range} = look.figure("KDE graph: points and edges")
+  return [x_range.start, x_range.end, y_range.start, y_range.end]
+}"""
+
 
 def test_back_takes_back_a_choice_and_forward_makes_it_again(explorer):
     page = explorer()
@@ -41,3 +46,17 @@ def test_a_view_is_announced_before_the_session_has_heard_of_it(explorer):
 def test_a_swipe_scrolls_the_page(explorer):
     page = explorer(has_touch=True, viewport={"width": 390, "height": 844})
     page.page.wait_for_function(f"() => ({TOUCH_ACTION})() === 'pan-x pan-y'")
+    before = page.page.evaluate(WINDOW)
+    fingers = page.page.context.new_cdp_session(page.page)
+
+    def touch(kind, *places):
+        points = [{"x": 195, "y": y} for y in places]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    touch("touchStart", 300)
+    for y in range(280, 100, -20):
+        touch("touchMove", y)
+        page.page.wait_for_timeout(20)
+    touch("touchEnd")
+    page.page.wait_for_function("() => look.part('.kg-main').scrollTop > 50")
+    assert page.page.evaluate(WINDOW) == before

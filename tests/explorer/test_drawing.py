@@ -283,7 +283,7 @@ def test_gap_of_one_graph_is_drawn_after_the_kth_eigenvalue():
     plot.show({"kde": np.array([0.0, 0.1, 0.4])}, 2, converged=False)
     gap = source(plot.figure, "gap").data
     assert [gap[name] for name in ("left", "right", "bottom", "top")] == [[2], [3], [0.1], [0.4]]
-    assert plot.note == "gap after 2: × 4; did not converge: estimates"
+    assert plot.note == "gap after 2: × 4\ndid not converge: estimates"
     colors = source(plot.figure, "eigenvalues").data["color"].tolist()
     assert colors == [METHOD["kde"], METHOD["kde"], BETWEEN]
 

@@ -128,7 +128,7 @@ class EigenvaluePlot:
         if not converged:
             words.append("did not converge: estimates")
         top = round_up(max(map(_last, eigenvalues.values())))
-        self._note.update(text="; ".join(words), y=2.2 * top)
+        self._note.update(text="\n".join(words), y=2.2 * top)
         self.figure.x_range.update(start=0.4, end=max(map(len, eigenvalues.values())) + 0.6)
         self.figure.y_range.update(start=bottom, end=2.5 * top)
 

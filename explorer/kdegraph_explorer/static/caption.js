@@ -62,7 +62,7 @@ export function render({model}) {
     reset.className = "reset"
     reset.textContent = "Reset"
     reset.title = "Show all points again"
-    reset.setAttribute("aria-label", `${model.title}: show all points again`)
+    reset.setAttribute("aria-label", `Reset: show all points of ${model.title} again`)
     reset.addEventListener("click", () => view_of(model.figure)?.reset())
     line.append(reset)
   }

@@ -63,14 +63,14 @@ class SpectralView(View):
             ),
             card(
                 "Degrees",
-                "sampled (up) against exact",
+                "similarity to all others, added up: sampled (up) against exact",
                 figure_pane(self._degrees["degrees"].figure, "spectral-degrees"),
                 describe=partial(describe.degrees, self.state),
                 view=self,
             ),
             card(
                 "Conductance",
-                "share that leaves, among all pairs",
+                "share of similarity that leaves; left KDE, right k-NN",
                 self._conductances.pane,
                 figure=self._conductances.name,
                 describe=partial(describe.conductances, self.state, METHODS),

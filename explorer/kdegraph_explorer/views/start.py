@@ -92,7 +92,7 @@ class StartView(View):
             sizing_mode="stretch_width",
             height=66,
             margin=0,
-            stylesheets=[style_sheet("wraps-where-narrow")],
+            stylesheets=[style_sheet("below-where-narrow")],
         )
         eigenvalues = card(
             "Eigenvalues",
