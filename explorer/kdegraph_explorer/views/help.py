@@ -23,9 +23,9 @@ READING = (
     (
         "Eigenvalues",
         "There are as many eigenvalues near 0 as there are clusters, and then a gap: the next one "
-        "is many times larger. They are drawn on a logarithmic axis, where equal distances are equal "
-        "ratios; the first is 0 in any graph. No gap means that there are no clusters at this σ. A "
-        "click on a gap sets k.",
+        "is many times larger. Their axis is logarithmic, so equal distances are equal ratios; the "
+        "first is 0 in any graph. No gap means that there are no clusters at this σ. A click on a "
+        "gap sets k.",
     ),
     (
         "Kernel degree",
