@@ -86,7 +86,7 @@ class ScalingView(View):
             logx=True,
             logy=True,
         )
-        self._table = table_pane("kg-timings")
+        self._table = table_pane("kg-timings", "kg-scroll")
         self._body = self._lay_out()
         self._tabulate()
         self.follow(lambda: self._plot.show(self.timings))
