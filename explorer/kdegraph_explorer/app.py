@@ -1,5 +1,6 @@
 """The explorer as a web page."""
 
+import warnings
 from pathlib import Path
 
 import panel as pn
@@ -27,6 +28,7 @@ def create_app(file=None):
     panel_material_ui.Page
         Call ``.servable()`` on it in a script for `panel serve`.
     """
+    warnings.filterwarnings("ignore", "the eigenvalues did not converge")  # the page says so
     if (document := pn.state.curdoc) is not None:
         # Panel does this when it sends a page. If a page takes so long to load that its session has
         # ended, it begins another one when it connects, whose style sheets would come from the

@@ -41,5 +41,20 @@ def check_values(kind, values, allowed):
                 raise ValueError("a number is needed")
             setattr(trial, name, value)
         except (ValueError, TypeError):
-            raise ValueError(f"{name} cannot be {quoted(value)}: {parameter.doc}") from None
+            raise ValueError(f"{name} cannot be {quoted(value)}: {_allowed(parameter)}") from None
     return dict(values)
+
+
+def _allowed(parameter):
+    """What a parameter may be, in words."""
+    if isinstance(parameter, param.Boolean):
+        return "it must be true or false"
+    if isinstance(parameter, param.Selector):
+        return f"it must be one of {', '.join(map(str, parameter.objects))}"
+    if not isinstance(parameter, param.Number) or parameter.bounds is None:
+        return parameter.doc
+    kind = "a whole number" if isinstance(parameter, param.Integer) else "a number"
+    low, high = parameter.bounds
+    if high is None:
+        return f"it must be {kind} {'from' if parameter.inclusive_bounds[0] else 'above'} {low:,}"
+    return f"it must be {kind} from {low:,} to {high:,}"

@@ -12,7 +12,6 @@ def cluster_scores(dataset, adjacency, n_counted, clustering):
         "Mean degree": adjacency.nnz / dataset.n_points,
         "Megabytes": (adjacency.data.nbytes + adjacency.indices.nbytes + adjacency.indptr.nbytes)
         / 1e6,
-        "Largest conductance": float(np.max(clustering.conductances)),
     }
     if isolated := int(np.count_nonzero(np.diff(adjacency.indptr) == 0)):
         scores["Isolated points"] = isolated
@@ -21,16 +20,6 @@ def cluster_scores(dataset, adjacency, n_counted, clustering):
     if dataset.y is not None:
         scores["Adjusted Rand index"] = float(adjusted_rand_score(dataset.y, clustering.labels))
     return scores
-
-
-def by_color(clustering, colors):
-    """The conductances of a `Clustering`, in the order of the numbers in `colors`; NaN for a number
-    that is not used.
-    """
-    conductances = np.full(int(colors.max()) + 1, np.nan)
-    labels, first = np.unique(clustering.labels, return_index=True)
-    conductances[colors[first[labels >= 0]]] = clustering.conductances
-    return conductances
 
 
 def align(labels, reference):

@@ -1,6 +1,5 @@
 """The explorer as one object: for a cell of a notebook, a served page or a test."""
 
-from dataclasses import replace
 from pathlib import Path
 from weakref import WeakMethod
 
@@ -12,8 +11,9 @@ from kdegraph.validation import check_count, check_points, check_positive
 from panel.viewable import Viewer
 from panel_material_ui.base import MaterialComponent
 
-from . import address, memory
+from . import memory
 from .actions import Actions
+from .address_bar import AddressBar
 from .assets import style_sheet
 from .notebook import growing, widget_of
 from .session import Session
@@ -24,8 +24,9 @@ from .views.color import ColorControl
 from .views.controls import DataControls, DisplayControls, ParameterControls
 from .views.markup import Beacon, Text
 from .views.stage_bars import StageBars
-from .views.status import Advice, Problem, Status
+from .views.status import Advice, Problem, Status, Stopped
 from .views.toolbar import Toolbar
+from .views.tour import Tour
 from .views.widgets import link, row
 
 SIDEBAR_WIDTH = 320  # pixels
@@ -105,7 +106,7 @@ class Explorer(Viewer):
         # Each place gets its view when that is first shown, as the browser takes long to build
         # a view.
         self._top = {
-            view.key: pn.Column(sizing_mode="stretch_both", margin=0)
+            view.key: pn.Column(sizing_mode="stretch_both", margin=0, css_classes=["kg-view"])
             for view in self.views
             if view.area == "top"
         }
@@ -180,34 +181,15 @@ class Explorer(Viewer):
             place.append(body)
 
     def _begin(self):
-        """On a server: start with what the address asks for, and write later choices into it."""
-        session = self.session
+        """On a server: start, now that the browser has built the page."""
         self.toolbar.browser.built = True
-        try:
-            snapshot = (
-                address.read(session, pn.state.location.search or "") if pn.state.location else None
-            )
-        except ValueError as error:
-            snapshot = None
-            session.state.notice = (
-                f"The address of the page asks for something that cannot be: {error}"
-            )
-        if snapshot is None:
-            session.start()
-        else:
-            session.restore(snapshot)
-        session.history.forget(snapshot)
-        session.history.param.watch(lambda event: self._write_address(), "current")
-        session.state.param.watch(lambda event: self._write_address(), "view")
+        bar = AddressBar(self.session, self.toolbar.browser)
+        bar.begin((pn.state.location.search or "") if pn.state.location else "")
 
     def _end(self):
         """On a server: the page has been closed."""
         self.close()
         memory.give_back_soon()
-
-    def _write_address(self):
-        snapshot = replace(self.session.history.current, view=self.session.state.view)
-        self.toolbar.browser.query = address.query(self.session, snapshot)
 
     def _focus(self, name):
         """Move the keyboard to the control of a parameter."""
@@ -287,9 +269,12 @@ class Explorer(Viewer):
         self._bottom = low_row(
             *bottom, widths=[view.width for view in bottom], height=BOTTOM_HEIGHT
         )
+        self._bottom.css_classes = ["kg-below"]
         return pn.Column(
             Problem(self.session),
+            Stopped(self.session),
             Advice(self.session),
+            Tour(self.session),
             row(self.tabs, self.color),
             *self._top.values(),
             self._bottom,
@@ -304,13 +289,15 @@ class Explorer(Viewer):
         """Offer the large views that apply to the data, and show the first one if the present view
         does not.
         """
-        applicable = {
-            view.label: view.key for view in self.views if view.area == "top" and view.applies()
-        }
+        views = [view for view in self.views if view.area == "top" and view.applies()]
+        applicable = {view.label: view.key for view in views}
         state = self.session.state
-        state.param.view.objects = list(applicable.values())
+        # The one to begin with comes first.
+        state.param.view.objects = [
+            view.key for view in sorted(views, key=lambda view: not view.opens)
+        ]
         if applicable != self.tabs.options or state.view not in applicable.values():
-            self.tabs.param.update(options=applicable, value=next(iter(applicable.values())))
+            self.tabs.param.update(options=applicable, value=state.param.view.objects[0])
         self.tabs.visible = len(applicable) > 1
 
     def _show(self):

@@ -34,6 +34,7 @@ class History(param.Parameterized):
         super().__init__(**params)
         self._session, self._pause = session, pause
         self._last = (None, 0.0)  # what was changed last, and when
+        self._dropped = 0  # steps that are no longer remembered
         self.forget()
         session.state.param.watch(self._note, ["source", "selection", "shown", *State.KEPT])
         for source in session.sources.values():
@@ -48,12 +49,31 @@ class History(param.Parameterized):
         """Redo the step that was undone last."""
         self._go(1)
 
+    @property
+    def position(self):
+        """The number of the present step; earlier steps keep theirs when the oldest are dropped."""
+        return self._dropped + self._at
+
+    def go_to(self, position):
+        """Go to the step of this number, or to the nearest one that is left."""
+        at = min(max(position - self._dropped, 0), len(self._steps) - 1)
+        self._go(at - self._at)
+
+    def go_on(self, snapshot):
+        """Restore a snapshot from elsewhere, as a step that can be undone."""
+        self._steps[self._at + 1 :] = [snapshot]
+        self._drop()
+        self._at = len(self._steps) - 1
+        self.end_step()
+        self._session.restore(snapshot)
+        self._tell()
+
     def end_step(self):
         """Make the next change a step of its own, however soon it comes."""
         self._last = (None, 0.0)
 
     def _go(self, way):
-        if 0 <= self._at + way < len(self._steps):
+        if way and 0 <= self._at + way < len(self._steps):
             self._at += way
             self.end_step()
             self._session.restore(replace(self._steps[self._at], view=""))
@@ -76,11 +96,17 @@ class History(param.Parameterized):
             self._steps[self._at] = now
         else:
             self._steps[self._at + 1 :] = [now]
-            self._steps = self._steps[-MAX_STEPS:]
+            self._drop()
         self._at = len(self._steps) - 1
         if not by_itself:
             self._last = (kind, moment)
         self._tell()
+
+    def _drop(self):
+        """Forget the oldest steps beyond `MAX_STEPS`."""
+        excess = max(0, len(self._steps) - MAX_STEPS)
+        self._dropped += excess
+        del self._steps[:excess]
 
     def _tell(self):
         self.param.update(

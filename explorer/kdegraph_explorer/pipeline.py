@@ -27,7 +27,7 @@ from kdegraph import spectrum as find_spectrum
 from kdegraph.datasets import Dataset
 
 from .algorithm.full import sparse_full_graph
-from .clusters import align, by_color, cluster_scores
+from .clusters import align, cluster_scores
 
 METHODS = {"kde": "KDE graph", "knn": "k-NN graph"}
 ALL_METHODS = {
@@ -134,8 +134,6 @@ class Outcome:
     colors : (n,) int array
         The same clusters, numbered so that they keep their colors from one result to the next and
         between the methods.
-    conductances : (k,) float64 array
-        Of the clusters, by the numbers in `colors`; NaN for a number that is not used.
     scores : dict
         Name of a score to its value.
     findings : tuple of kdegraph.Finding
@@ -152,7 +150,6 @@ class Outcome:
     confidence: float | None
     labels: np.ndarray
     colors: np.ndarray
-    conductances: np.ndarray
     scores: dict
     findings: tuple
     seconds: dict
@@ -308,7 +305,7 @@ class Pipeline:
         spectrum, spectrum_seconds = self._stage((memory, "spectrum"), spectrum_key, solve)
 
         announce("clusters", 0.0)
-        n_clusters, confidence = self._n_clusters(method, request, reference, spectrum, adjacency)
+        n_clusters, confidence = self._n_clusters(method, request, reference, spectrum)
         clusters_key = (spectrum_key, n_clusters)
         cluster = partial(
             spectral_clustering,
@@ -341,25 +338,25 @@ class Pipeline:
             confidence,
             clustering.labels,
             colors,
-            by_color(clustering, colors),
             scores,
             findings,
             seconds,
         )
 
-    def _n_clusters(self, method, request, reference, spectrum, adjacency):
+    def _n_clusters(self, method, request, reference, spectrum):
         """The number of clusters that was asked for, or that of the eigengap with the confidence
         in it: of a KDE graph its own, of the others that of the KDE graph with the chosen
         bandwidth, so that they can be compared. The eigenvalues that are plotted decide alone, as
-        users see them; eigenvectors would seldom change the number, and take long.
+        users see them; eigenvectors would seldom change the number, and take long. If all are zero,
+        the number is as unknown as if there were no edges, and not that of the eigenvalues.
         """
         if request.n_clusters != "auto":
             return request.n_clusters, None
         if method not in ("kde", "other"):
             return reference.n_clusters, None
-        if not adjacency.nnz:
-            return NumberOfClusters(1, 0.0)
-        return estimate_n_clusters(spectrum.eigenvalues)
+        found = estimate_n_clusters(spectrum.eigenvalues)
+        all_zero = found.n_clusters == len(spectrum.eigenvalues)
+        return NumberOfClusters(1, 0.0) if all_zero else found
 
     def _findings(self, memory, request, clusters_key, graph, n_clusters):
         """What may be wrong with the KDE graph; of a coarse one what was said of the last one, as

@@ -24,19 +24,27 @@ def perpendicular(dataset, horizontal, vertical):
     return horizontal != vertical and len(kinds) == 1
 
 
+JITTER = "random offset, to tell points apart"
+
+
+def axis_names(dataset, horizontal, vertical):
+    """What is written at the axes of `positions`."""
+    return (horizontal, vertical if dataset.X.shape[1] > 1 else JITTER)
+
+
 def positions(dataset, horizontal, vertical):
     """Coordinates along two of `axes`.
 
     Returns
     -------
     (n, 2) float64 array
-        With a single feature, the second coordinate is a random height, so that the points can be
+        With a single feature, the second coordinate is a random offset, so that the points can be
         told apart.
     """
     X = dataset.X
     if X.shape[1] == 1:
-        height = 0.2 * max(float(np.ptp(X)), 1e-300)
-        return np.column_stack([X[:, 0], np.random.default_rng(0).uniform(-height, height, len(X))])
+        most = 0.2 * max(float(np.ptp(X)), 1e-300)
+        return np.column_stack([X[:, 0], np.random.default_rng(0).uniform(-most, most, len(X))])
     components = principal_components(X) if {horizontal, vertical} & set(COMPONENTS) else None
     return np.column_stack([_along(dataset, components, name) for name in (horizontal, vertical)])
 

@@ -9,6 +9,7 @@ from . import compiling
 from .algorithm.trees import TreeKeeper
 from .history import History
 from .jobs import Latest, Mailbox
+from .judge import Judge
 from .pipeline import FIRST_LOOK, Pipeline
 from .progress_rows import LOADING, UPLOADING, ProgressRows
 from .projection import axes
@@ -78,6 +79,7 @@ class Session:
         # The snapshot that is being restored, until its data are on the screen.
         self._restored = None
         self._cancelled = False  # since the beginning of the last upload
+        self._unloaded = False  # whether loading data was cancelled
         self._started = False
         self.settling = False
         self.state.param.watch(lambda *events: self._request(), [*State.CHOICES, "extra_methods"])
@@ -89,6 +91,7 @@ class Session:
                 )
         # With this precedence, after the views.
         self.state.param.watch(lambda event: self._look(), "shown", precedence=1)
+        self.judge = Judge(self)
         self.history = History(self)
 
     def latest(self, work, **callbacks):
@@ -115,6 +118,7 @@ class Session:
     def _load_from(self, source, snapshot=None):
         loader = source.loader()
         if loader is not None:
+            self.state.stopped = self._unloaded = False
             self._stages = ProgressRows("Data")
             self._load.request((source, loader, snapshot))
 
@@ -173,7 +177,7 @@ class Session:
     def retry(self):
         """Compute again what the choices ask for; without data, load them again."""
         self._requested = None
-        if self.state.dataset is None:
+        if self.state.dataset is None or self._unloaded:
             self.start()
         else:
             self._request()
@@ -232,12 +236,14 @@ class Session:
     def cancel(self):
         """Stop what is under way; the last results stay."""
         self._waiting.clear()
-        self._cancelled = True
+        self._cancelled, self._unloaded = True, self._load.busy
+        self.state.stopped = self._load.busy or self._compute.busy
         for job in (self._load, self._compute, self._count):
             job.cancel()
         self._requested = self._restored = None
         if self.state.stage is not None:
             self.state.stage = "stopping"
+        self.state.show_last()
 
     def close(self):
         """Stop all jobs permanently."""
@@ -258,7 +264,7 @@ class Session:
         other_data = self._requested is None or request.dataset is not self._requested.dataset
         if not other_data:
             self._stages = ProgressRows()
-        self._requested = request
+        self._requested, self.state.stopped = request, False
         self._compute.request(request, replace=other_data)
 
     def _make(self, request, progress, publish):

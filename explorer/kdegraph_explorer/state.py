@@ -86,8 +86,9 @@ class State(param.Parameterized):
         default=True,
         label="auto k",
         doc="k is the number of eigenvalues of this KDE graph, as they are plotted, before their "
-        "largest gap. The confidence, from 0 to 1, is how much this gap stands out in this graph; "
-        "with another kernel width, k may be another.",
+        "largest gap: the largest ratio of one to the one before, from the second on. It is 1 if "
+        "no ratio reaches 5. The confidence, from 0 to 1, is how much this gap stands out in this "
+        "graph; with another kernel width, k may be another.",
     )
     n_neighbors = param.Integer(
         default=10,
@@ -161,6 +162,9 @@ class State(param.Parameterized):
     view = param.Selector(
         objects=[""], label="View", doc="Which of the large views is on the screen."
     )
+    tour = param.Integer(
+        default=0, bounds=(0, 3), doc="The step of the tour that is shown; 0 for none."
+    )
     counted = param.Parameter(
         doc="The `kdegraph.NumberOfClusters` of the points, once it was asked for, otherwise None."
     )
@@ -177,6 +181,9 @@ class State(param.Parameterized):
     coloring = param.Parameter(
         doc="The `Coloring` of the points that are drawn; None colors them by cluster."
     )
+    stopped = param.Boolean(
+        default=False, doc="Whether the user has stopped the work for the present choices."
+    )
     selection = param.Array(
         default=np.empty(0, dtype=np.intp),
         doc="Indices of the points that were selected in a plot.",
@@ -186,6 +193,10 @@ class State(param.Parameterized):
     )
     early = param.Parameter(
         doc="The newest KDE graph while its clusters are being computed, otherwise None."
+    )
+    judgements = param.Dict(
+        default={},
+        doc="The newest `Judgement` of each method, perhaps of earlier clusters; see `judgement`.",
     )
     error = param.String(default="", doc="The error of the newest request, or an empty string.")
     notice = param.String(
@@ -265,18 +276,26 @@ class State(param.Parameterized):
 
     def show(self):
         """Draw the present data from now on: selection and axes start anew, other choices stay."""
-        if self.shown is self.dataset:
+        self._draw(self.dataset)
+
+    def show_last(self):
+        """Draw the data of the last result, if there is one, from now on."""
+        if self.result is not None:
+            self._draw(self.result.request.dataset)
+
+    def _draw(self, dataset):
+        if self.shown is dataset:
             return
-        names = list(axes(self.dataset))
+        names = list(axes(dataset))
         with param.parameterized.batch_call_watchers(self):
             self.param.horizontal.objects = names
             self.param.vertical.objects = names
             nothing = np.empty(0, dtype=np.intp)
             self.param.update(
-                shown=self.dataset,
+                shown=dataset,
                 horizontal=names[0],
                 vertical=names[min(1, len(names) - 1)],
-                color=self.color if self.color in choices(self.dataset).values() else CLUSTER,
+                color=self.color if self.color in choices(dataset).values() else CLUSTER,
                 selection=nothing,
                 early=None,
                 counted=None,
@@ -313,3 +332,13 @@ class State(param.Parameterized):
         if self.result is None or self.result.request.dataset is not self.shown:
             return None
         return self.result.outcomes.get(method)
+
+    def judgement(self, method):
+        """The `Judgement` of the newest clusters of a method in the full graph with the bandwidth
+        of the KDE graph, or None until there is one.
+        """
+        kde, outcome = self.outcome("kde"), self.outcome(method)
+        found = self.judgements.get(method)
+        if None in (kde, outcome, found) or not found.holds_for(outcome, kde.bandwidth):
+            return None
+        return found

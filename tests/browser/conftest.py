@@ -22,6 +22,7 @@ from playwright.sync_api import sync_playwright
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 REPORT = ROOT / "test-report"
+MOONS = "?source=generators"  # a page that begins with the moons and the view of both graphs
 # The same pixels on every machine, and no calls home.
 ARGUMENTS = [
     "--no-sandbox",
@@ -141,7 +142,7 @@ def clean_log(explorer_server):
 @pytest.fixture
 def explorer(clean_log, new_page, explorer_server):
     """Opens the explorer in a page of its own."""
-    return lambda query="", **options: ExplorerPage(new_page(**options)).open(
+    return lambda query=MOONS, **options: ExplorerPage(new_page(**options)).open(
         explorer_server[0] + query
     )
 
@@ -161,7 +162,7 @@ def first_view(clean_log, first_views, chromium, explorer_server, request):
         pages, explorer = first_views.pop()
     else:
         pages = Pages(chromium)
-        explorer = ExplorerPage(pages.open()).open(explorer_server[0])
+        explorer = ExplorerPage(pages.open()).open(explorer_server[0] + MOONS)
     seen = explorer.seen()
     yield explorer
     if getattr(request.node, "failed", False):

@@ -9,6 +9,7 @@ from browser.pages import PATIENCE
 LOOK = Path(__file__).with_name("look.js").read_text()
 
 VIEWS = {  # the large views of every data set, and what is the last to appear in each
+    "Start": ".kg-start-weights",
     "Graphs": ".kg-knn-points",
     "One point": ".kg-neighbors tbody tr",
     "Rounds": ".kg-rounds-degrees canvas",

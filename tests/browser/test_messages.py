@@ -96,7 +96,7 @@ def test_keys_before_the_first_result_change_nothing(new_page, clean_log, explor
     page = new_page()
     wire = Wire(page, upward='"document_ready"', downward='"attr":"built"')
     explorer = ExplorerPage(page)
-    page.goto(explorer_server[0])
+    page.goto(explorer_server[0] + "?source=generators")
     explorer.until(lambda: wire.up.held, "the page is built")
     explorer.set_slider(SIGMA, 3)
     assert len(wire.up.held) == 1  # the session does not listen yet

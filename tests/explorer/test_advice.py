@@ -169,3 +169,14 @@ def test_each_sentence_has_a_line_and_names_stay_text(explore):
     assert [line.split()[0] for line in message.content.splitlines()] == ["The", "Sigma"]
     assert not isinstance(message.content, Markup)
     assert "<i>price</i>" in message.content
+
+
+def test_a_graph_in_more_pieces_than_eigenvalues_has_no_automatic_number(sessions):
+    session = sessions(datasets.make("moons", n=600, seed=0), sigma=0.01)
+    outcome = session.state.outcome("kde")
+    assert len(outcome.spectrum.eigenvalues) == 10
+    assert not outcome.spectrum.eigenvalues.any()
+    assert (outcome.n_clusters, outcome.confidence) == (1, 0.0)
+    (sentence,) = advice(session.state)
+    assert sentence.startswith("The graph falls into ")
+    assert sentence.endswith("Tick “auto σ” or choose more “Clusters k”.")

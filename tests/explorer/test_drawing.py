@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from explorer_objects import image, settle, source, view
-from kdegraph import datasets
+from kdegraph import datasets, estimate_n_clusters
 from kdegraph_explorer.drawing.edges import chosen_edges, edge_list, edges_of, strongest_edges
 from kdegraph_explorer.drawing.eigenvalue_plot import EigenvaluePlot
 from kdegraph_explorer.drawing.figures import Frame, extent_of
@@ -283,6 +283,51 @@ def test_gap_of_one_graph_is_drawn_after_the_kth_eigenvalue():
     plot.show({"kde": np.array([0.0, 0.1, 0.4])}, 2, converged=False)
     gap = source(plot.figure, "gap").data
     assert [gap[name] for name in ("left", "right", "bottom", "top")] == [[2], [3], [0.1], [0.4]]
-    assert plot.note == "gap after 2: 0.3; estimates"
+    assert plot.note == "gap after 2: × 4\ndid not converge: estimates"
     colors = source(plot.figure, "eigenvalues").data["color"].tolist()
     assert colors == [METHOD["kde"], METHOD["kde"], BETWEEN]
+
+
+def test_the_gap_that_looks_largest_is_the_one_that_decides():
+    values = np.array([0.0, 0.01, 0.012, 0.3, 0.8, 0.9])  # the largest difference is the next one
+    plot = EigenvaluePlot("eigenvalues", ("kde",))
+    k = estimate_n_clusters(values).n_clusters
+    plot.show({"kde": values}, k)
+    drawn = source(plot.figure, "eigenvalues").data
+    seen = np.diff(np.log(drawn["height"]))[1:]  # the axis is logarithmic; the first does not count
+    assert 2 + np.argmax(seen) == k == 3
+    assert drawn["value"].tolist() == values.tolist()
+    assert plot.note == "gap after 3: × 25"
+    assert plot.figure.y_range.start < drawn["height"].min()
+    assert plot.figure.y_range.end > drawn["height"].max()
+
+
+def test_eigenvalues_far_below_the_last_one_are_drawn_alike_as_they_count_alike():
+    plot = EigenvaluePlot("eigenvalues", ("kde",))
+    plot.show({"kde": np.array([0.0, 1e-9, 1e-6, 0.5])}, 3)
+    heights = source(plot.figure, "eigenvalues").data["height"]
+    assert heights[:3].tolist() == [0.5e-3] * 3
+    assert plot.note == "gap after 3: × 1,000 or more"
+
+
+def test_one_cluster_has_the_gap_that_does_not_suffice():
+    plot = EigenvaluePlot("eigenvalues", ("kde",))
+    plot.show({"kde": np.array([0.0, 0.1, 0.3, 0.4])}, 1)
+    assert plot.note == "largest gap: × 3, after 2"
+    assert source(plot.figure, "gap").data["left"] == []
+    plot.show({"kde": np.zeros(10)}, 1)
+    assert plot.note == "all 10 are 0"
+
+
+def test_numbers_of_many_eigenvalues_keep_apart():
+    plot = EigenvaluePlot("eigenvalues", ("kde",))
+    ticker = plot.figure.xaxis[0].ticker
+    assert (ticker.desired_num_ticks, ticker.min_interval) == (10, 1)
+
+
+@pytest.mark.parametrize("value", [0.0, 3.0, -1e6, 1e-200])
+def test_points_that_are_all_the_same_have_short_numbers_at_the_axes(value):
+    x0, x1, y0, y1 = extent_of(np.full((5, 2), value))
+    for low, high in ((x0, x1), (y0, y1)):
+        assert low < value < high
+        assert high - low > 0.1 * abs(value)

@@ -138,7 +138,8 @@ def test_clusters_in_words_and_numbers(explorer):
 def test_eigenvalues_in_words_and_numbers(explorer):
     told = describe.eigenvalues(explorer.session.state, "kde", True)
     values = explorer.spectrum.eigenvalues
-    assert f"gap after eigenvalue 3 is {values[3] - values[2]:.3g}" in told.summary
+    assert f"Gap after 3: × {values[3] / (1e-3 * values[-1]):,.0f} or more." in told.summary
+    assert float(told.rows[4][2]) == pytest.approx(values[5] / values[4], rel=5e-3)
     assert len(told.rows) == len(values)
 
 

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from bokeh.events import Tap
+from bokeh.events import Pan, PanEnd, PanStart, Tap
 from explorer_objects import happen, settle, source
 from hypothesis import given
 from hypothesis import strategies as st
@@ -102,16 +102,39 @@ def test_a_stroke_becomes_points_and_undo_takes_it_back(explorer):
     view, state = canvas(explorer), explorer.session.state
     view.paint.value = "3"
     view.amount.value = 50
-    view.strokes.data = {"xs": [[1.2, 1.3, 1.4]], "ys": [[0.9, 0.9, 0.9]]}
+    stroke(view, [(1.2, 0.9), (1.3, 0.9), (1.4, 0.9)])
+    view.strokes.data = {"xs": [[1.2, 1.3, 1.4]], "ys": [[0.9, 0.9, 0.9]]}  # what is seen of it
     settle(explorer)
     assert state.dataset.n_points == 350
     assert np.count_nonzero(state.dataset.y == 2) == 50
-    assert view.strokes.data == {"xs": [], "ys": []}
+    assert not any(view.strokes.data["xs"])
     assert len(source(view.figures()[0], "points").data["x"]) == 350
     explorer.session.history.undo()
     settle(explorer)
     assert state.dataset.n_points == 300
     assert len(source(view.figures()[0], "points").data["x"]) == 300
+
+
+def stroke(view, places):
+    """Drag the mouse over the canvas."""
+    kinds = [PanStart, *[Pan] * (len(places) - 2), PanEnd]
+    for kind, (x, y) in zip(kinds, places, strict=True):
+        happen(view.figures()[0], kind, x=x, y=y)
+
+
+def test_a_stroke_that_leaves_the_canvas_ends_and_its_line_goes(explorer):
+    view, state = canvas(explorer), explorer.session.state
+    sent = []
+    view.strokes.on_change("data", lambda attr, old, new: sent.append(new))
+    for number in (1, 2):  # the browser does not tell of a line that ends outside
+        stroke(view, [(1.5, 0.5), (1.59, 0.5), (1.8, 0.5), (2.0, 0.5)])
+        settle(explorer)
+        assert state.dataset.n_points == 300 + 60 * number
+        assert len(sent) == number
+        assert not any(sent[-1]["xs"])
+    stroke(view, [(2.0, 0.5), (2.1, 0.5)])
+    settle(explorer)
+    assert state.dataset.n_points == 420
 
 
 def test_a_click_is_a_dab_and_the_eraser_takes_away(explorer):

@@ -4,9 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, TABLE, choose
+from explorer_objects import PATIENCE, TABLE, choose, settle
 from kdegraph import datasets
-from kdegraph_explorer import address, session_file
+from kdegraph_explorer import address, history, session_file
+from kdegraph_explorer.address_bar import AddressBar
 from kdegraph_explorer.snapshot import take
 
 
@@ -346,3 +347,105 @@ def test_session_files_keep_their_own_file(begun_with_file, sessions):
     other.restore(session_file.read(other, session_file.write(kept)))
     other.wait(PATIENCE)
     assert other.state.dataset.X.tolist() == [[1, 2], [3, 4], [5, 7]]
+
+
+def test_a_value_beyond_its_range_is_refused_with_the_range(sessions):
+    session = sessions(start=False)
+    with pytest.raises(ValueError, match="5000: it must be a whole number from 1 to 1,000"):
+        address.read(session, "?n_rounds=5000")
+    with pytest.raises(ValueError, match="sigma cannot be -1: it must be a number above 0"):
+        address.read(session, "?sigma=-1")
+    with pytest.raises(ValueError, match="bandwidth cannot be 'two': it must be one of one, local"):
+        address.read(session, "?bandwidth=two")
+    with pytest.raises(ValueError, match="show_edges cannot be 3: it must be true or false"):
+        address.read(session, "?show_edges=3")
+
+
+def test_opening_a_session_is_a_step_that_can_be_undone(explore):
+    explorer = explore(datasets.make("moons", n=200, seed=0).X)
+    session = explorer.session
+    choose(session, n_clusters=4)
+    content = session_file.write(session)
+    choose(session, n_clusters=3)
+    explorer.toolbar.open(content)
+    settle(explorer)
+    assert session.state.n_clusters == 4
+    session.history.undo()
+    settle(explorer)
+    assert session.state.n_clusters == 3
+    session.history.undo()
+    settle(explorer)
+    assert session.state.n_clusters == 4
+    assert session.history.can_undo
+
+
+class Visit:
+    """A browser as the address bar sees it."""
+
+    def __init__(self):
+        self.query, self.step, self.visit = "", 0, ""
+        self.param = self
+
+    def update(self, query, step):
+        """Remember what would be written."""
+        self.query, self.step = query, step
+
+
+def test_a_page_without_a_query_begins_with_the_first_page(sessions):
+    session, browser = sessions(start=False), Visit()
+    session.state.param.view.objects = ["points", "start"]
+    AddressBar(session, browser).begin("")
+    session.wait(PATIENCE)
+    assert session.state.dataset.name == "clumps"
+    assert session.state.view == "start"
+    assert "data.shape=clumps" in browser.query
+    assert "view=start" in browser.query
+
+
+def test_the_usual_choices_have_an_address_that_brings_them_back(sessions):
+    session, browser = sessions(start=False), Visit()
+    session.sources["generators"].n = 2000
+    AddressBar(session, browser).begin("?source=generators")
+    session.wait(PATIENCE)
+    assert session.state.dataset.name == "moons"
+    assert browser.query == "source=generators"
+
+
+def test_back_goes_to_the_step_of_an_entry(sessions):
+    session, browser = sessions(start=False), Visit()
+    AddressBar(session, browser).begin("?n_rounds=7")
+    session.wait(PATIENCE)
+    entries = [(browser.step, browser.query)]
+    for n_rounds in (8, 9):
+        choose(session, n_rounds=n_rounds)
+        entries.append((browser.step, browser.query))
+    assert [step for step, _ in entries] == [0, 1, 2]
+    assert "n_rounds=9" in browser.query
+    browser.on_return(*entries[0])
+    session.wait(PATIENCE)
+    assert session.state.n_rounds == 7
+    assert (browser.step, browser.query) == entries[0]
+    browser.on_return(*entries[2])
+    session.wait(PATIENCE)
+    assert session.state.n_rounds == 9
+    # An entry of the page before it was loaded again: its address says what was chosen.
+    browser.on_return(None, "?n_rounds=5")
+    session.wait(PATIENCE)
+    assert session.state.n_rounds == 5
+    assert session.history.can_undo
+    browser.on_return(None, "?n_rounds=none")
+    assert "n_rounds cannot be" in session.state.notice
+
+
+def test_steps_keep_their_numbers_when_the_oldest_are_forgotten(sessions, monkeypatch):
+    monkeypatch.setattr(history, "MAX_STEPS", 3)
+    session = sessions()
+    for n_rounds in (5, 6, 7, 8):
+        choose(session, n_rounds=n_rounds)
+    assert session.history.position == 4
+    session.history.go_to(3)
+    session.wait(PATIENCE)
+    assert session.state.n_rounds == 7
+    session.history.go_to(0)  # forgotten: the nearest that is left
+    session.wait(PATIENCE)
+    assert session.state.n_rounds == 6

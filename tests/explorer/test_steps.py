@@ -2,8 +2,10 @@
 scaling.
 """
 
-import kdegraph
+import holoviews as hv
 import numpy as np
+from bokeh.core.properties import value
+from bokeh.models import Text as GlyphText
 from explorer_objects import image, part, settle, source, text, view
 from kdegraph import datasets
 from kdegraph_explorer.views.spectral import draw_conductances
@@ -113,19 +115,22 @@ def test_points_in_the_space_of_the_eigenvectors(explore):
     assert not np.array_equal(embedding.data["x"], placed[:, 0])
 
 
-def test_conductances_are_those_of_the_clusters(explore):
-    explorer = explore(datasets.make("blobs", n=150, seed=0).X, sigma=2.0, n_clusters=3)
-    outcome = explorer.session.state.outcome("kde")
-    for color, value in enumerate(outcome.conductances):
-        np.testing.assert_allclose(
-            value,
-            kdegraph.conductance(outcome.adjacency, np.where(outcome.colors == color, 0, 1))[0],
-        )
+def test_conductances_are_drawn_of_every_cluster():
     drawn, window = draw_conductances(
-        {"kde": outcome.conductances, "knn": np.array([0.5, np.nan, 0.0])}
+        {"kde": np.array([0.1, 0.2, 0.3]), "knn": np.array([0.5, np.nan, 0.0])}
     )
     assert len(drawn.Rectangles.I) == 5
     assert window[3] > 0.5
+    assert len(drawn.Labels.I) == 5
+    drawn, _ = draw_conductances({"kde": np.full(50, 0.1), "knn": np.full(50, 0.2)})
+    assert len(drawn.Labels.I) == 0  # they would lie over each other
+
+
+def test_numbers_of_conductances_are_in_the_font_of_the_page():
+    drawn, _ = draw_conductances({"kde": np.array([0.1])})
+    glyphs = list(hv.render(drawn.Labels.I, backend="bokeh").select({"type": GlyphText}))
+    assert glyphs
+    assert all(glyph.text_font == value("Roboto, system-ui, sans-serif") for glyph in glyphs)
 
 
 def test_four_graphs_are_compared(explore):
@@ -156,6 +161,20 @@ def test_no_full_graph_of_many_points_is_compared(explore, monkeypatch):
     assert compare.differences("full") is None
     assert part(compare, "Select those of the Full graph").disabled
     assert "not built" in text(compare, "kg-differences")
+
+
+def test_scaling_opens_with_recorded_seconds_and_says_so(explore):
+    explorer = explore(datasets.make("moons", n=600, seed=0).X, sigma=0.2, n_clusters=2)
+    scaling = view(explorer, "scaling")
+    assert {timing.method for timing in scaling.timings} == {"kde", "other", "knn", "full"}
+    assert "Recorded on a computer with two cores" in text(scaling, "kg-timings")
+    assert scaling.describe_timings(True).summary.startswith("Recorded on a computer")
+    scaling.methods.value = ["kde"]
+    scaling.start()
+    settle(explorer)
+    assert [(timing.n, timing.method) for timing in scaling.timings] == [(500, "kde")]
+    assert "Recorded" not in text(scaling, "kg-timings")
+    assert "Recorded" not in scaling.describe_timings(True).summary
 
 
 def test_scaling_is_measured_when_asked(explore):

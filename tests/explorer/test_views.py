@@ -1,15 +1,37 @@
 """Views as objects: what they would show, and what they set."""
 
+import threading
+import time
+
 import numpy as np
 import pytest
 from bokeh.events import MouseMove, PanStart, SelectionGeometry, Tap
 from bokeh.models import LassoSelectTool, PanTool
-from explorer_objects import TWO_PAIRS, happen, image, settle, source, view, widget
+from explorer_objects import PATIENCE, TWO_PAIRS, happen, image, settle, source, view, widget
 from kdegraph import datasets
-from kdegraph_explorer.drawing.painter import MAX_GLYPHS
+from kdegraph_explorer.drawing.painter import MAX_GLYPHS, Painter
 from kdegraph_explorer.drawing.palette import cluster_colors
 from kdegraph_explorer.views import VIEWS
+from kdegraph_explorer.views.caption import Caption
 from kdegraph_explorer.views.picture import segments
+
+
+def test_every_plot_that_can_be_moved_has_a_button_to_reset_it(explore):
+    explorer = explore(TWO_PAIRS)
+    for key in ("points", "rounds", "compare"):
+        heads = view(explorer, key).__panel__().select(Caption)
+        assert {head.title for head in heads if head.resets} == MOVABLE[key]
+
+
+MOVABLE = {
+    "points": {"KDE graph", "k-NN graph"},
+    "rounds": {"Sampled graph"},
+    "compare": {"KDE graph", "Other bandwidth", "k-NN graph", "Full graph"},
+}
+
+
+def test_rounds_stop_at_the_last_one(explore):
+    assert view(explore(TWO_PAIRS), "rounds").player.loop_policy == "once"
 
 
 def test_every_view_has_a_key_and_a_place():
@@ -42,6 +64,41 @@ def test_moving_sigma_leaves_the_knn_plot_alone(explore):
     assert image(knn) is before[1]
 
 
+def test_old_edges_never_lie_under_new_points(explore, monkeypatch):
+    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_clusters=2)
+    figure, session = view(explorer, "points").figures()[0], explorer.session
+    paint, go_on = Painter.image, threading.Event()
+
+    def slow(painter, scene):
+        assert go_on.wait(PATIENCE)
+        return paint(painter, scene)
+
+    monkeypatch.setattr(Painter, "image", slow)
+    seen = []
+    source(figure, "points").on_change(
+        "data", lambda attr, before, after: seen.append(list(source(figure, "image").data["image"]))
+    )
+    old = source(figure, "image").data["image"][0]
+    session.state.dataset = datasets.Dataset(datasets.make("blobs", n=90, seed=0).X, sigma=0.8)
+    session.wait(PATIENCE)
+    end = time.monotonic() + PATIENCE
+    while not (seen and len(source(figure, "points").data["x"]) == 90):
+        assert time.monotonic() < end
+        session.mailbox.drain()
+    assert not any(old is image for images in seen for image in images)
+    assert source(figure, "image").data["image"] == []
+    go_on.set()
+    settle(explorer)
+    assert image(figure).any()
+
+
+def test_the_random_offset_of_one_column_is_called_that(explore):
+    explorer = explore([[float(i)] for i in range(20)])
+    figure = view(explorer, "points").figures()[0]
+    assert figure.yaxis[0].axis_label.text == "random offset, to tell points apart"
+    assert np.ptp(source(figure, "points").data["y"]) > 0
+
+
 def test_edges_can_be_hidden(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0)
     figure = view(explorer, "points").figures()[1]
@@ -58,7 +115,9 @@ def test_spectrum_shows_the_eigenvalues_and_the_gap(explore):
     np.testing.assert_array_equal(values, explorer.spectrum.eigenvalues)
     k = explorer.session.state.n_clusters
     gap = source(figure, "gap").data
-    assert (gap["bottom"], gap["top"]) == ([values[k - 1]], [values[k]])
+    assert gap["left"] == [k]
+    assert gap["bottom"] == [max(values[k - 1], 1e-3 * values[-1])]
+    assert gap["top"] == [values[k]]
 
 
 def test_spectrum_has_no_gap_when_every_point_is_a_cluster(explore):

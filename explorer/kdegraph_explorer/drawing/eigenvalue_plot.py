@@ -1,23 +1,30 @@
-"""The plot of the smallest eigenvalues, wherever they are shown by their numbers."""
+"""The plot of the smallest eigenvalues, wherever they are shown by their numbers.
+
+Their axis is logarithmic, as it is their ratios that decide on the number of clusters.
+"""
 
 import numpy as np
-from bokeh.models import ColumnDataSource, HoverTool, Label, Range1d
+from bokeh.models import BasicTicker, ColumnDataSource, HoverTool, Label, Range1d
 
 from .figures import TEXT, plain_figure
-from .palette import BETWEEN, METHOD
+from .palette import BETWEEN, MARKERS, METHOD
 
+# Eigenvalues below this part of the last one count as equal to that, as
+# `kdegraph.estimate_n_clusters` takes them.
+FLOOR = 1e-3
+ALL_ZERO = 1e-12  # a last eigenvalue up to here counts as zero
 AXIS_ENDS = (1, 1.5, 2, 3, 5, 7, 10, 15)  # times a power of ten: where a vertical axis may end
 
 
 class EigenvaluePlot:
-    """Dots on stems: eigenvalues by their numbers, of one graph or of several side by side.
+    """Marks on stems: eigenvalues by their numbers, of one graph or of several side by side.
 
     Parameters
     ----------
     name : str
         What is seen, for screen readers and tests: becomes the figure's `name`.
     methods : sequence of str
-        The graphs: keys of `METHOD`, which has their colors.
+        The graphs: keys of `METHOD` and `MARKERS`, which have their colors and marks.
 
     Attributes
     ----------
@@ -31,13 +38,14 @@ class EigenvaluePlot:
             tools="",
             description=name,
             x_range=Range1d(0.4, 10.6),
-            y_range=Range1d(-0.05, 1),
+            y_range=Range1d(FLOOR / 2, 1),
+            y_axis_type="log",
         )
-        self.figure.xaxis.ticker = list(range(1, 31))
+        self.figure.xaxis.ticker = BasicTicker(min_interval=1, desired_num_ticks=10)
         self.figure.xgrid.grid_line_color = None
         self.figure.yaxis.ticker.desired_num_ticks = 4
         self._gap = ColumnDataSource({"left": [], "right": [], "bottom": [], "top": []})
-        self._values = ColumnDataSource({"index": [], "place": [], "value": [], "color": []})
+        self._values = ColumnDataSource({name: [] for name in COLUMNS})
         self._draw_gap(METHOD[methods[0]])
         self._draw_values()
         self._note = Label(x=0.55, y=0, text="", text_color=BETWEEN, **TEXT)
@@ -65,9 +73,9 @@ class EigenvaluePlot:
     def _draw_values(self):
         self.figure.segment(
             "place",
-            0,
+            "foot",
             "place",
-            "value",
+            "height",
             source=self._values,
             line_color="color",
             line_width=1.5,
@@ -75,11 +83,13 @@ class EigenvaluePlot:
         )
         dots = self.figure.scatter(
             "place",
-            "value",
+            "height",
+            marker="marker",
             source=self._values,
             size=8,
             fill_color="color",
-            line_color=None,
+            fill_alpha="alpha",
+            line_color="color",
             name="eigenvalues",
         )
         tips = [("eigenvalue", "@index"), ("value", "@value{0.000000}")]
@@ -99,47 +109,86 @@ class EigenvaluePlot:
         eigenvalues : dict
             Key of a method to its eigenvalues, an ascending (m,) float array with m >= 1.
         n_clusters : int, optional
-            The number k of clusters. The gap after the k-th eigenvalue of the first graph is drawn,
-            and those after it have the neutral color. By default there is no gap.
+            The number k of clusters. The gap after the k-th eigenvalue of the first graph is drawn
+            for k > 1, and those after it have the neutral color. By default there is no gap.
         converged : bool
             False adds a note that the eigenvalues are estimates.
         """
+        bottom = min(FLOOR * round_up(_last(values)) / 2 for values in eigenvalues.values())
         parts = [
-            self._columns(method, values, n_clusters) for method, values in eigenvalues.items()
+            self._columns(method, values, n_clusters, bottom)
+            for method, values in eigenvalues.items()
         ]
         self._values.data = {
             name: np.concatenate([part[name] for part in parts]) for name in self._values.data
         }
         first = next(iter(eigenvalues.values()))
-        has_gap = n_clusters is not None and n_clusters < len(first)
-        self._gap.data = gap_after(n_clusters, first) if has_gap else gap_after(0, first[:0])
-        words = [f"gap after {n_clusters}: {np.diff(first)[n_clusters - 1]:.3g}"] if has_gap else []
+        self._gap.data = gap_after(n_clusters if n_clusters is not None else 0, first)
+        words = [] if n_clusters is None else gap_words(first, n_clusters)
         if not converged:
-            words.append("estimates")
-        top = round_up(max(max(float(values[-1]) for values in eigenvalues.values()), 1e-12))
-        self._note.update(text="; ".join(words), y=1.16 * top)
+            words.append("did not converge: estimates")
+        top = round_up(max(map(_last, eigenvalues.values())))
+        self._note.update(text="\n".join(words), y=2.2 * top)
         self.figure.x_range.update(start=0.4, end=max(map(len, eigenvalues.values())) + 0.6)
-        self.figure.y_range.update(start=-0.04 * top, end=1.19 * top)
+        self.figure.y_range.update(start=bottom, end=2.5 * top)
 
-    def _columns(self, method, values, n_clusters):
+    def _columns(self, method, values, n_clusters, bottom):
         index = np.arange(1, len(values) + 1)
         before_gap = index <= (len(values) if n_clusters is None else n_clusters)
         return {
             "index": index,
             "place": index + self._offsets[method],
             "value": np.asarray(values),
+            "height": heights(values),
+            "foot": np.full(len(values), bottom),
             "color": np.where(before_gap, METHOD[method], BETWEEN),
+            "marker": np.full(len(values), MARKERS[method][0]),
+            # The first eigenvalue is zero in any graph and says nothing.
+            "alpha": np.where(index == 1, 0.0, 1.0),
         }
 
 
+COLUMNS = ("index", "place", "value", "height", "foot", "color", "marker", "alpha")
+
+
+def _last(values):
+    """The largest eigenvalue, or 1 if all are zero."""
+    return float(values[-1]) if values[-1] > ALL_ZERO else 1.0
+
+
+def heights(values):
+    """Eigenvalues as they are drawn and compared: none below `FLOOR` of the last one."""
+    return np.maximum(values, FLOOR * _last(values))
+
+
+def ratios(values):
+    """The ratio of each eigenvalue to the one before: (m - 1,) array."""
+    drawn = heights(values)
+    return drawn[1:] / drawn[:-1]
+
+
+def gap_words(values, k):
+    """What is said of the gap after k eigenvalues; for k = 1, where none decides, of the largest
+    one.
+    """
+    values = np.asarray(values)
+    if values[-1] <= ALL_ZERO:
+        return [f"all {len(values)} are 0" if len(values) > 1 else "it is 0"]
+    if k >= len(values) or len(values) < 3:
+        return []
+    at = k if k > 1 else 2 + int(np.argmax(ratios(values)[1:]))
+    most = " or more" * bool(values[at - 1] < FLOOR * values[-1])
+    ratio = ratios(values)[at - 1]
+    ratio = f"× {ratio:,.0f}{most}" if ratio >= 100 else f"× {ratio:.3g}{most}"
+    return [f"gap after {k}: {ratio}" if k > 1 else f"largest gap: {ratio}, after {at}"]
+
+
 def gap_after(k, values):
-    """The rectangle between eigenvalues k and k + 1, as columns; none for k = 0."""
-    return {
-        "left": [k] if k else [],
-        "right": [k + 1] if k else [],
-        "bottom": [values[k - 1]] if k else [],
-        "top": [values[k]] if k else [],
-    }
+    """The rectangle between eigenvalues k and k + 1, as columns; none for k < 2 or the last."""
+    if not 1 < k < len(values):
+        return {name: [] for name in ("left", "right", "bottom", "top")}
+    bottom, top = heights(values)[k - 1 : k + 1]
+    return {"left": [k], "right": [k + 1], "bottom": [bottom], "top": [top]}
 
 
 def _side_by_side(n, distance=0.2):

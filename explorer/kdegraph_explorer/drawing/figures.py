@@ -15,6 +15,7 @@ NUMBER_SIZE = "0.925em"  # of the numbers along an axis
 NAME_SIZE = "1em"  # of the name of an axis
 NAME_STANDOFF = 12  # pixels between the numbers and the name
 TEXT = {"text_font": FONT, "text_font_size": "11.5px"}  # of words within a plot
+MIN_SPREAD = 1e-9  # of the positions' size; points that are closer together count as one
 MAX_SCALE_RATIO = 8  # of the units on both axes; beyond it, the two are scaled apart
 
 
@@ -169,7 +170,10 @@ class Frame:
 def extent_of(positions, margin=0.05):
     """(x0, x1, y0, y1) of points with a margin around them; never empty."""
     low, high = positions.min(axis=0), positions.max(axis=0)
-    spread = max(float((high - low).max()), 1e-9 * max(1.0, float(abs(positions).max())))
+    spread = float((high - low).max())
+    size = float(abs(positions).max())
+    if spread <= MIN_SPREAD * size or spread == 0:
+        spread = size or 1.0  # numbers along the axes would have too many digits
     pad = margin * spread
     flat = (high - low) < 1e-3 * spread
     low, high = low - pad - flat * spread * 0.3, high + pad + flat * spread * 0.3

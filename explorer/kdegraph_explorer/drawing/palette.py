@@ -22,7 +22,15 @@ CLUSTER_COLORS = (
 )
 BETWEEN = "#8A8F98"  # edges between two clusters, points without one
 MARK = "#E0224E"  # what a plot is about
-METHOD = {"kde": "#0072B2", "other": "#CC79A7", "knn": "#D55E00", "full": "#009E73"}
+# Muted, so that methods are not taken for clusters; it is their marks that tell them apart.
+METHOD = {"kde": "#4B6A94", "other": "#8A7490", "knn": "#8F7658", "full": "#5C8577"}
+# The mark of each method: its name in Bokeh, and the same as a character.
+MARKERS = {
+    "kde": ("circle", "●"),
+    "other": ("diamond", "◆"),
+    "knn": ("triangle", "▲"),
+    "full": ("square", "■"),
+}
 
 
 def cluster_colors(n):

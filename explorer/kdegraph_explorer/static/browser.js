@@ -39,6 +39,16 @@ function mend(root, watch) {
   for (const node of root.querySelectorAll("*")) if (node.shadowRoot) mend(node.shadowRoot, watch)
 }
 
+// On a telephone, a swipe over a plot scrolls the page, and two fingers zoom the plot.
+function let_swipes_scroll() {
+  if (!window.matchMedia("(pointer: coarse)").matches) return
+  for (const document of Bokeh.documents)
+    for (const {toolbar} of document._all_models.values()) {
+      const drag = toolbar?.gestures?.pan?.active
+      if (drag?.type === "PanTool") drag.active = false
+    }
+}
+
 // Some time after a component of Material UI has drawn a value, it also reports that value to its
 // model. If the session has sent a newer one in the meantime, the report overwrites it, here and in
 // the session, as if the user had chosen it. So what a message changes is drawn and reported before
@@ -86,15 +96,41 @@ export function render({model, el, view}) {
     show_busy()
   }
 
+  // A view that is opened is announced before the session has heard of it, which may be busy.
+  const announce = event => {
+    const path = event.composedPath().filter(node => node instanceof Element)
+    const chosen = path.find(node => node.matches("button[aria-pressed=false]"))
+    const tabs = path.find(node => node.matches(".kg-tabs"))
+    if (!chosen || !tabs) return
+    opening = tabs.getRootNode().host
+    opening?.classList.add("kg-opening")
+  }
+  let opening = null  // the part of the page with the views
+  document.addEventListener("click", announce, true)
+  model.on("view", () => { opening?.classList.remove("kg-opening") })
+
   let writing = null  // browsers refuse an address that changes too often
-  model.on("query", () => {
-    if (!model.own_address) return
+  const write = () => {
+    const began = history.state?.visit === model.visit
+    const same = !began || history.state.step === model.step
+    const entry = {...history.state, visit: model.visit, step: model.step}
+    const query = model.query ? "?" + model.query : ""
+    const address = location.pathname + query + location.hash
+    history[same ? "replaceState" : "pushState"](entry, "", address)
+  }
+  const write_soon = () => {
+    if (!model.own_address || !model.visit) return
     clearTimeout(writing)
-    writing = setTimeout(() => {
-      const query = model.query ? "?" + model.query : ""
-      history.replaceState(history.state, "", location.pathname + query + location.hash)
-    }, 250)
-  })
+    writing = setTimeout(write, 250)
+  }
+  for (const name of ["query", "step", "visit"]) model.on(name, write_soon)
+  const come_back = event => {
+    if (!model.visit) return
+    clearTimeout(writing)
+    const step = event.state?.visit === model.visit ? event.state.step : null
+    model.send_msg({query: location.search, step})
+  }
+  window.addEventListener("popstate", come_back)
 
   model.on("msg:custom", message => {
     const file = new Blob([message.content], {type: "application/octet-stream"})
@@ -118,7 +154,11 @@ export function render({model, el, view}) {
     watched.add(root)
     changes.observe(root, {childList: true, subtree: true})
   }
-  const mend_all = () => mend(document, watch)
+  const mend_all = () => {
+    mend(document, watch)
+    let_swipes_scroll()
+  }
+  document.addEventListener("pointerdown", let_swipes_scroll, true)
   const later = []
   const mend_soon = () => {
     later.push(...[0, 300, 1000, 3000].map(wait => setTimeout(mend_all, wait)))
@@ -134,6 +174,9 @@ export function render({model, el, view}) {
   model.on("remove", () => {
     media.removeEventListener("change", tell)
     document.removeEventListener("keydown", press)
+    document.removeEventListener("click", announce, true)
+    document.removeEventListener("pointerdown", let_swipes_scroll, true)
+    window.removeEventListener("popstate", come_back)
     changes.disconnect()
     later.concat(resting).forEach(clearTimeout)
   })

@@ -1,7 +1,11 @@
-async function save(name, type) {
+function view_of(name) {
   let figure = null
   for (const document of Bokeh.documents) figure ??= document.get_model_by_name(name)
-  const view = figure === null ? null : Bokeh.index.find_one(figure)
+  return figure === null ? null : Bokeh.index.find_one(figure)
+}
+
+async function save(name, type) {
+  const view = view_of(name)
   if (view === null) return
   let blob = await view.export(type, true).to_blob()
   if (type === "png") blob = await on_background(blob, background_of(view.el))
@@ -52,6 +56,16 @@ export function render({model}) {
   }
   for (const name of ["title", "sentence", "summary"]) model.on(name, show)
   show()
+
+  if (model.resets) {
+    const reset = document.createElement("button")
+    reset.className = "reset"
+    reset.textContent = "Reset"
+    reset.title = "Show all points again"
+    reset.setAttribute("aria-label", `Reset: show all points of ${model.title} again`)
+    reset.addEventListener("click", () => view_of(model.figure)?.reset())
+    line.append(reset)
+  }
 
   const items = []
   const add = (label, act) => {

@@ -12,8 +12,10 @@ from .scaling import ScalingView
 from .scores import ScoresView
 from .spectral import SpectralView
 from .spectrum import SpectrumView
+from .start import StartView
 
-VIEWS = [  # of those on top that apply, the first is shown to begin with
+VIEWS = [  # of those on top that apply and open by themselves, the first is shown to begin with
+    StartView,
     PaintView,
     PictureView,
     PointsView,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import panel as pn
 import panel_material_ui as pmui
+from bokeh.models import ResetTool
 from panel.viewable import Viewer
 
 from ..assets import style_sheet
@@ -27,6 +28,8 @@ class View(Viewer):
         Whether its points have the colors that the user chooses.
     alone : bool
         Whether a large view also takes the place of the row at the bottom.
+    opens : bool
+        Whether a large view may be shown without having been asked for.
     extra_methods : tuple of str
         Keys of `ALL_METHODS` that it shows besides those of `METHODS`.
     width : int
@@ -38,6 +41,7 @@ class View(Viewer):
     area = "bottom"
     colored = False
     alone = False
+    opens = True
     extra_methods: tuple[str, ...] = ()
     width = 1
 
@@ -117,11 +121,12 @@ def card(title, sentence, *content, figure="", describe=None, view=None, **optio
     **options
         For the frame.
     """
+    figures = [part.object for part in content if isinstance(part, pn.pane.Bokeh)]
     head = Caption(
         title=title,
         sentence=sentence,
-        figure=figure
-        or next((part.object.name for part in content if isinstance(part, pn.pane.Bokeh)), ""),
+        figure=figure or next((shown.name for shown in figures), ""),
+        resets=any(isinstance(tool, ResetTool) for shown in figures for tool in shown.tools),
         described=describe is not None,
         css_classes=["kg-caption"],
         stylesheets=[style_sheet("caption")],

@@ -15,14 +15,20 @@ class Browser(JSComponent):
     ----------
     act : callable
         Called with the name of an action when one of its keys was pressed.
+
+    Attributes
+    ----------
+    on_return : callable
+        Called as ``on_return(step, query)`` when the user has gone back or forward in the browser's
+        history: with the `step` of the entry, or None if it is one of another visit.
     """
 
     view = param.String(doc="Which of the large views is shown.")
-    query = param.String(
-        default="",
-        doc="The query of the page's address; it replaces the one before, without a new entry in "
-        "the browser's history.",
+    query = param.String(default="", doc="The query of the page's address.")
+    step = param.Integer(
+        default=0, doc="Number of the step of undo; each has an entry in the browser's history."
     )
+    visit = param.String(default="", doc="What tells this visit of the page from others.")
     own_address = param.Boolean(
         default=False, doc="Whether the address of the page is the explorer's."
     )
@@ -48,6 +54,7 @@ class Browser(JSComponent):
 
     def __init__(self, act, **params):
         self._act = act
+        self.on_return = lambda step, query: None
         super().__init__(stylesheets=[style_sheet("unseen")], **params)
         self.param.watch(lambda event: self.param.update(answered=event.new), "asked")
 
@@ -64,5 +71,8 @@ class Browser(JSComponent):
     def _handle_msg(self, message):
         if "action" in message:
             self._act(message["action"])
+        elif "query" in message:
+            step = message["step"]
+            self.on_return(None if step is None else int(step), str(message["query"]))
         else:
             self.param.update(dark=bool(message["dark"]), narrow=bool(message["narrow"]))

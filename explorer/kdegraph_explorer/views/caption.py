@@ -15,6 +15,7 @@ class Caption(JSComponent):
     figure = param.String(
         doc="Name of the Bokeh figure that can be saved as a picture; empty for none."
     )
+    resets = param.Boolean(doc="Whether the figure has a window that can be moved and reset.")
     described = param.Boolean(doc="Whether there is a table.")
     table = param.Boolean(doc="Whether the table is shown in place of the plot.")
 

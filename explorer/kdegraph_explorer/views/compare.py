@@ -70,6 +70,7 @@ class CompareView(View):
         }
         self._body = self._lay_out()
         self.follow(self._update, *PLOTTED)
+        self.follow(self._tabulate, "judgements")
 
     def _button(self, method):
         return button(
@@ -85,7 +86,7 @@ class CompareView(View):
         graphs = beside(*self._cards.values(), min_height=240)
         spectra_card = card(
             "Eigenvalues",
-            "in the colors of the table",
+            "with the marks of the table",
             figure_pane(self._spectra.figure, "compare-spectra"),
             describe=partial(spectra, self.state),
             view=self,
@@ -147,19 +148,23 @@ class CompareView(View):
         }
         if outcomes:
             self._spectra.show(
-                {method: found.spectrum.eigenvalues for method, found in outcomes.items()}
+                {method: found.spectrum.eigenvalues for method, found in outcomes.items()},
+                converged=all(found.spectrum.converged for found in outcomes.values()),
             )
         else:
             self._spectra.clear()
         for method, outcome in outcomes.items():
             if method in ("kde", "other"):
                 caption_of(self._cards[method]).sentence = sampled_sentence(outcome.bandwidth)
-        self._table.content = score_table(ALL_METHODS, self.rows())
+        self._tabulate()
         self._not_built.visible = self._too_many
         self._sentences.content = each(Markup("<p>{}</p>"), map(self._sentence, self._buttons))
         for method, select in self._buttons.items():
             found = self.differences(method)
             select.disabled = found is None or not len(found)
+
+    def _tabulate(self):
+        self._table.content = score_table(ALL_METHODS, self.rows())
 
     @property
     def _too_many(self):

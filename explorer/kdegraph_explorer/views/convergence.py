@@ -263,7 +263,7 @@ def round_player():
         end=20,
         value=20,
         interval=350,
-        loop_policy="loop",
+        loop_policy="once",
         sizing_mode="stretch_width",
         margin=(0, 12),
     )

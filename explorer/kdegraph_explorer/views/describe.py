@@ -4,6 +4,7 @@ import numpy as np
 from kdegraph.explain import sample_of
 
 from ..algorithm.convergence import degree_error
+from ..drawing.eigenvalue_plot import gap_words, ratios
 from ..pipeline import ALL_METHODS
 from .base import Description
 
@@ -98,11 +99,11 @@ def eigenvalues(state, method, full):
         return WAITING
     values, k = np.asarray(outcome.spectrum.eigenvalues), outcome.n_clusters
     summary = eigenvalue_range(ALL_METHODS[method], values)
-    if k < len(values):
-        summary += f" The gap after eigenvalue {k} is {values[k] - values[k - 1]:.3g}."
+    for words in gap_words(values, k):
+        summary += f" {words[0].upper()}{words[1:]}."
     if not outcome.spectrum.converged:
         summary += " They have not converged within the limit on the work: take them as estimates."
-    gaps = [f"{gap:.3g}" for gap in np.diff(values)] + [None]
+    gaps = [f"{ratio:.3g}" for ratio in ratios(values)] + [None]
     rows = (
         [
             (i + 1, f"{value:.6f}", gap)
@@ -111,7 +112,7 @@ def eigenvalues(state, method, full):
         if full
         else ()
     )
-    return Description(summary, ("Number", "Eigenvalue", "Gap to the next"), rows)
+    return Description(summary, ("Number", "Eigenvalue", "Ratio of the next to it"), rows)
 
 
 def spectra(state, full):
@@ -191,18 +192,20 @@ def degrees(state, full):
 
 def conductances(state, methods, full):
     """The conductance of every cluster."""
-    found = {
-        name: outcome.conductances
+    judgements = {
+        name: judgement
         for method, name in methods.items()
-        if (outcome := state.outcome(method)) is not None
+        if (judgement := state.judgement(method)) is not None
     }
-    if not found:
+    if not judgements:
         return WAITING
     summary = " ".join(
-        f"{name}: largest conductance {np.nanmax(values):.3g}."
-        for name, values in found.items()
-        if np.isfinite(values).any()
+        f"{name}: there are no edges."
+        if np.isnan(judgement.largest)
+        else f"{name}: largest conductance in the full graph {judgement.largest:.3g}."
+        for name, judgement in judgements.items()
     )
+    found = {name: judgement.conductances for name, judgement in judgements.items()}
     longest = max(map(len, found.values()))
     rows = [
         (

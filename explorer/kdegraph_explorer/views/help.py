@@ -22,8 +22,20 @@ READING = (
     ),
     (
         "Eigenvalues",
-        "There are as many eigenvalues near 0 as there are clusters, and then a gap. No gap means "
-        "that there are no clusters at this σ. A click on a gap sets k.",
+        "There are as many eigenvalues near 0 as there are clusters, and then a gap: the next one "
+        "is many times larger. Their axis is logarithmic, so equal distances are equal ratios; the "
+        "first is 0 in any graph. No gap means that there are no clusters at this σ. A click on a "
+        "gap sets k.",
+    ),
+    (
+        "Kernel degree",
+        "How similar a point is to all others, added up. It is large where points are dense.",
+    ),
+    (
+        "Conductance",
+        "The share of a cluster's similarity that is with points outside of it: 0 for a cluster on "
+        "its own, 1 for none at all. The clusters of all graphs are judged alike, by the "
+        "similarities of all pairs of points.",
     ),
     (
         "Selecting",
@@ -33,7 +45,8 @@ READING = (
     ),
     (
         "Keeping",
-        "The address of the page holds the choices: copy it to share them. Export saves a session "
+        "The address of the page holds the choices: copy it to share them; Back in the browser "
+        "takes back a choice. Export saves a session "
         "file, labels, the graph, and a Python script that finds the same result. Each plot is "
         "saved from its own menu, ⋯, which also shows it as a table.",
     ),

@@ -86,7 +86,7 @@ class OnePointView(View):
         ]
         halving = card(
             "Drawing a neighbor",
-            "halves drawn by kernel sum",
+            "at each level, one half is picked",
             pn.Row(self.draw, *buttons, sizing_mode="stretch_width", height=50, margin=0),
             figure_pane(self._recursion.figure, "point-halving"),
             describe=self.describe_halving,

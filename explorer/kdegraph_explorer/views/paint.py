@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import panel as pn
 import panel_material_ui as pmui
-from bokeh.events import Tap
+from bokeh.events import Pan, PanEnd, PanStart, Tap
 from bokeh.models import ColumnDataSource, FreehandDrawTool
 
 from ..assets import style_sheet
@@ -28,7 +28,8 @@ class PaintView(View):
     tool, paint, spread, amount : widgets
         Brush or eraser, the number of the paint, the width of the brush, points per stroke.
     strokes : ColumnDataSource
-        Where the browser puts the path of the mouse, as "xs" and "ys"; it is empty between strokes.
+        Where the browser puts the path of the mouse, as "xs" and "ys"; it has no path in it between
+        strokes.
     """
 
     key, label, area = "paint", "Paint", "top"
@@ -42,7 +43,10 @@ class PaintView(View):
         self.strokes = ColumnDataSource({"xs": [], "ys": []})
         self._canvas = canvas(self._frame, self._points, self.strokes)
         self._canvas.on_event(Tap, lambda event: self._paint(np.array([[event.x, event.y]])))
-        self.strokes.on_change("data", lambda attr, old, new: self._stroked(new))
+        self._path = []  # of the stroke that is being drawn
+        self.strokes.on_change("data", lambda attr, old, new: any(new["xs"]) and self._wipe())
+        for event in (PanStart, Pan, PanEnd):
+            self._canvas.on_event(event, self._stroke)
         self.tool, self.paint = tool_choice(), paint_choice()
         self.spread, self.amount = spread_slider(), amount_slider()
         self._body = self._lay_out()
@@ -119,15 +123,23 @@ class PaintView(View):
         x, y = coordinates(points).T
         self._points.data = {"x": x, "y": y, "color": np.array(CLUSTER_COLORS)[points[:, 2]]}
 
-    def _stroked(self, data):
-        """A stroke has ended: it becomes points."""
-        if data["xs"]:
-            path = np.stack(
-                [np.asarray(data["xs"][-1], dtype=float), np.asarray(data["ys"][-1], dtype=float)],
-                axis=1,
-            )
-            self.strokes.data = {"xs": [], "ys": []}
-            self._paint(path)
+    def _stroke(self, event):
+        """Follow a stroke, also beside the canvas; where the mouse is let go, it becomes points."""
+        if isinstance(event, PanStart):
+            self._path = []
+        if event.x is not None:
+            self._path.append((event.x, event.y))
+        if isinstance(event, PanEnd):
+            path, self._path = np.array(self._path).reshape(-1, 2), []
+            self._wipe()
+            self._paint(path[((path >= 0) & (path <= CANVAS)).all(axis=1)])
+
+    def _wipe(self):
+        """Remove the line that the browser draws along a stroke. It tells of the line only if that
+        ends within the canvas, so what is sent must differ from what was sent last.
+        """
+        none = [[]] if self.strokes.data["xs"] == [] else []
+        self.strokes.data = {"xs": none, "ys": none}
 
     def _paint(self, path):
         path = path[np.isfinite(path).all(axis=1)]

@@ -8,7 +8,7 @@ from ..coloring import PREFIX
 from ..drawing.figures import TEXT, Frame, extent_of, plain_figure
 from ..drawing.painter import MAX_GLYPHS, Painter, Scene, point_radius
 from ..point_columns import row_in_words
-from ..projection import positions
+from ..projection import axis_names, positions
 from ..selection import combined, indices_within
 
 MOUSE_REACH = 6  # pixels between the mouse and the point that is meant
@@ -94,11 +94,8 @@ class LinkedPlots:
         state = self._state
         if state.shown is None:
             return None
-        key, names = (
-            (state.shown, state.horizontal, state.vertical),
-            (state.horizontal, state.vertical),
-        )
-        return key, names, lambda: positions(*key)
+        key = (state.shown, state.horizontal, state.vertical)
+        return key, axis_names(*key), lambda: positions(*key)
 
     def _is_placed(self, key):
         """Whether the positions are those of `key`, and not of earlier data."""
@@ -132,6 +129,8 @@ class LinkedPlots:
         return {key: self._plots[key].painter.image(scene) for key, scene in scenes.items()}
 
     def _show(self, scenes, layers):
+        if any(scene.positions is not self.positions for scene in scenes.values()):
+            return  # of earlier points; what is drawn next replaces all of it
         for key, changes in layers.items():
             self._plots[key].show(scenes[key], changes)
 
@@ -278,6 +277,8 @@ class GraphPlot:
         """Send what has changed to the browser."""
         if (size := 2 * point_radius(len(scene.positions), scene.viewport)) != self._glyph.size:
             self._glyph.size = size
+        if layers.positions is not None:  # the edges that are drawn belong to other points
+            self._image.data = {name: [] for name in self._image.data}
         if layers.image is not None:
             x0, x1, y0, y1, *_ = scene.viewport
             self._image.data = {

@@ -1,5 +1,6 @@
 """How long each graph takes, against the number of points: measured on this machine, on demand."""
 
+from dataclasses import replace
 from functools import partial
 
 import holoviews as hv
@@ -7,10 +8,11 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
+from ..algorithm.recorded import RECORDED, WHERE
 from ..algorithm.timing import FULL_TIMED_UP_TO, TIMED_SIZES, Series, measure
 from ..assets import style_sheet
 from ..drawing.elements import LiveElement
-from ..drawing.palette import METHOD
+from ..drawing.palette import MARKERS, METHOD
 from ..pipeline import ALL_METHODS
 from . import describe
 from .base import View, beside, card
@@ -19,9 +21,9 @@ from .scores import colored, number, table_pane
 from .widgets import button
 
 HINT = Markup(
-    "<p>Press “Measure”: the present bandwidth, L and k are used, "
+    "<p>Recorded {}. Press “Measure” for this computer: the present bandwidth, L and k are used, "
     "on more and more points like those on the screen.</p>"
-)
+).format(WHERE)
 
 
 class ScalingView(View):
@@ -31,7 +33,9 @@ class ScalingView(View):
     Attributes
     ----------
     timings : list of Timing
-        What is shown.
+        What is shown: recorded ones until there are some of this computer.
+    measured : bool
+        Whether the timings are of this computer.
     methods, largest, run, halt : widgets
         Which graphs are measured, up to how many points, and the buttons to start and to stop.
     """
@@ -44,7 +48,8 @@ class ScalingView(View):
         self._job = session.latest(
             measure, deliver=self._show, fail=self._fail, report=self._report
         )
-        self.timings = []
+        self.timings = list(RECORDED)
+        self.measured = False
         self.methods, self.largest = method_choice(), size_choice()
         self.run = button(
             "Measure",
@@ -81,7 +86,7 @@ class ScalingView(View):
             logx=True,
             logy=True,
         )
-        self._table = table_pane("kg-timings")
+        self._table = table_pane("kg-timings", "kg-scroll")
         self._body = self._lay_out()
         self._tabulate()
         self.follow(lambda: self._plot.show(self.timings))
@@ -104,7 +109,7 @@ class ScalingView(View):
             "graph, eigenvalues and clusters together; both axes logarithmic",
             self._plot.pane,
             figure=self._plot.name,
-            describe=lambda full: describe.timings(self.timings, full),
+            describe=self.describe_timings,
             view=self,
         )
         limit = f"{FULL_TIMED_UP_TO:,} points"
@@ -154,6 +159,13 @@ class ScalingView(View):
             state.seed,
         )
 
+    def describe_timings(self, full):
+        """Describe the curves; see `card`."""
+        described = describe.timings(self.timings, full)
+        if self.measured:
+            return described
+        return replace(described, summary=f"Recorded {WHERE}. {described.summary}")
+
     def _report(self, stage, fraction):
         self._let_start(stage is None)
         self._bar.value = round(100 * fraction)
@@ -168,7 +180,7 @@ class ScalingView(View):
         self.state.error = f"scaling: {error}"
 
     def _show(self, series, timings):
-        self.timings = timings
+        self.timings, self.measured = timings, True
         self._plot.show(timings)
         self._tabulate()
         self.describe()
@@ -182,7 +194,7 @@ class ScalingView(View):
             )
             for timing in self.timings
         ]
-        hint = Markup() if rows else HINT
+        hint = Markup() if self.measured else HINT
         self._table.content = hint + html_table(
             ("", "points", "edges", "graph", "eigenvalues", "clusters"), rows
         )
@@ -243,7 +255,7 @@ def draw_timings(timings):
         )
         curves.append(
             hv.Scatter(places, "points", "seconds").opts(
-                color=METHOD[method], size=7, tools=["hover"]
+                color=METHOD[method], marker=MARKERS[method][0], size=8, tools=["hover"]
             )
         )
     n = [t.n for t in timings] or [500, 20_000]

@@ -1,24 +1,28 @@
 """The numbers: size, time and quality of both graphs."""
 
+import numpy as np
+
 from ..assets import style_sheet
-from ..drawing.palette import METHOD
+from ..drawing.palette import MARKERS, METHOD
 from ..pipeline import METHODS
 from .base import View, card, number
 from .markup import Markup, Text, html_table
 
-EXPLANATIONS = {  # of every row, in order
+CONDUCTANCE = "Largest conductance"
+EXPLANATIONS = {  # of every row, in order: what came out, how large the graph is, what it took
+    "Adjusted Rand index": "Agreement with the true labels: 1 is perfect, 0 is chance",
+    CONDUCTANCE: "Share of the similarity of a cluster's points that is with points outside, for "
+    "the worst cluster; 0 is perfect, 1 is no cluster at all. All methods are judged alike, by the "
+    "similarities of all pairs of points with the chosen bandwidth",
     "Edges": "Number of edges of the graph",
     "Mean degree": "Edges per point, counted at both ends",
-    "Megabytes": "Memory of the graph",
     "Isolated points": "Points without an edge; each joins the cluster of its nearest other point",
     "Points in small components": "Outliers in components that are too small to be a cluster; "
     "they join the cluster of the nearest point outside",
+    "Megabytes": "Memory of the graph",
     "Seconds: graph": "Time to build the graph when it was last built",
     "Seconds: eigenvalues": "Time to find the smallest eigenvalues and their eigenvectors",
     "Seconds: clusters": "Time to group the points by the eigenvectors",
-    "Largest conductance": "Share of a cluster's edge weight that leaves it, for the worst "
-    "cluster; 0 is perfect, 1 is no cluster at all",
-    "Adjusted Rand index": "Agreement with the true labels: 1 is perfect, 0 is chance",
 }
 
 
@@ -26,21 +30,30 @@ def score_rows(state, methods):
     """All known scores and seconds as a list of (name, one value per method), with None where there
     is no value yet.
     """
-    outcomes = [state.outcome(method) for method in methods]
-    columns = [
-        {}
-        if found is None
-        else {
-            **found.scores,
-            **{f"Seconds: {stage}": seconds for stage, seconds in found.seconds.items()},
-        }
-        for found in outcomes
-    ]
+    columns = [_scores(state, method) for method in methods]
     return [
         (name, *(column.get(name) for column in columns))
         for name in EXPLANATIONS
         if any(name in column for column in columns)
     ]
+
+
+def _scores(state, method):
+    """The scores and seconds of a method by their names; none before it has a result."""
+    outcome = state.outcome(method)
+    if outcome is None:
+        return {}
+    seconds = {f"Seconds: {stage}": seconds for stage, seconds in outcome.seconds.items()}
+    return {**outcome.scores, **seconds, CONDUCTANCE: conductance_words(state.judgement(method))}
+
+
+def conductance_words(judgement):
+    """The largest conductance of a `Judgement` as text, or None before there is one."""
+    if judgement is None:
+        return None
+    if np.isnan(judgement.largest):
+        return "no edges"
+    return "≈ " * (not judgement.exact) + f"{judgement.largest:.2g}"
 
 
 def score_table(methods, rows):
@@ -61,8 +74,9 @@ def table_pane(*css_classes):
 
 
 def colored(method, name):
-    """A name behind a dot in the color of a method, as HTML."""
-    return Markup('<i style="background:{}"></i>{}').format(METHOD[method], name)
+    """A name behind the mark of a method, as HTML."""
+    mark = Markup('<i aria-hidden="true" style="color:{}">{}</i>')
+    return mark.format(METHOD[method], MARKERS[method][1]) + name
 
 
 class ScoresView(View):
@@ -75,7 +89,7 @@ class ScoresView(View):
         super().__init__(session, **params)
         self._table = table_pane("kg-scores", "kg-scroll")
         self._body = card("Scores", "both graphs; hover over a row for its meaning", self._table)
-        self.state.param.watch(lambda *events: self._update(), ["result", "shown"])
+        self.state.param.watch(lambda *events: self._update(), ["result", "shown", "judgements"])
         self._update()
 
     def rows(self):

@@ -8,6 +8,7 @@ import holoviews as hv
 import numpy as np
 import panel as pn
 import panel_material_ui as pmui
+from bokeh.core.properties import value
 from bokeh.models import Slope
 
 from ..drawing.elements import LiveElement
@@ -18,6 +19,7 @@ from . import describe
 from .base import View, beside, card, figure_pane
 from .plots import LinkedPlots
 
+LABELED_CLUSTERS = 10  # up to which every bar has its number; with more, they would overlap
 BAR_WIDTH = 0.38  # width of a bar; two of them fill the place of a cluster
 
 
@@ -47,6 +49,7 @@ class SpectralView(View):
         self._conductances = LiveElement(
             "Conductances", draw_conductances, "kg-conductances", xlabel="cluster", ylabel=""
         )
+        self._judged = None  # the data of the conductances that are drawn
         self._vectors = [
             self._vector(*choice)
             for choice in (("Horizontal eigenvector", 2), ("Vertical eigenvector", 3))
@@ -62,14 +65,14 @@ class SpectralView(View):
             ),
             card(
                 "Degrees",
-                "sampled (up) against exact",
+                "similarity to all others, added up: sampled (up) against exact",
                 figure_pane(self._degrees["degrees"].figure, "spectral-degrees"),
                 describe=partial(describe.degrees, self.state),
                 view=self,
             ),
             card(
                 "Conductance",
-                "share that leaves",
+                "share of similarity that leaves; left KDE, right k-NN",
                 self._conductances.pane,
                 figure=self._conductances.name,
                 describe=partial(describe.conductances, self.state, METHODS),
@@ -79,16 +82,17 @@ class SpectralView(View):
             min_height=240,
         )
         self.follow(self._update, "shown", "result", "selection", "coloring")
+        self.follow(self._judge, "judgements")
 
     def figures(self):
         """See `View.figures`."""
         return (self._embedding["embedding"].figure, self._degrees["degrees"].figure)
 
-    def _vector(self, label, value):
+    def _vector(self, label, number):
         choice = pmui.Select(
             label=label,
             options=list(range(1, 11)),
-            value=value,
+            value=number,
             description="Which eigenvector of the normalized Laplacian, by its eigenvalue.",
             size="small",
             sizing_mode="stretch_width",
@@ -111,11 +115,22 @@ class SpectralView(View):
                 choice.param.update(options=known, value=min(choice.value, known[-1]))
         self._embedding.update()
         self._degrees.update()
-        outcomes = {
-            method: found for method in METHODS if (found := self.state.outcome(method)) is not None
+        self._judge()
+
+    def _judge(self):
+        """Draw the conductances; those drawn stay until all methods of the same data are judged."""
+        judgements = {
+            method: self.state.judgement(method)
+            for method in METHODS
+            if self.state.outcome(method) is not None
         }
+        if None in judgements.values() and self._judged is self.state.shown:
+            return
+        self._judged = self.state.shown
         self.describe()
-        self._conductances.show({method: found.conductances for method, found in outcomes.items()})
+        self._conductances.show(
+            {method: found.conductances for method, found in judgements.items() if found}
+        )
 
     def _place_in_eigenvectors(self):
         outcome = self.state.outcome("kde")
@@ -167,18 +182,23 @@ def draw_conductances(conductances):
             cluster + 1 + (i - 0.5) * BAR_WIDTH - BAR_WIDTH / 2,
             0.0,
             cluster + 1 + (i - 0.5) * BAR_WIDTH + BAR_WIDTH / 2,
-            float(value),
+            float(conductance),
             METHOD[method],
         )
         for i, (method, values) in enumerate(conductances.items())
-        for cluster, value in enumerate(values)
-        if np.isfinite(value)
+        for cluster, conductance in enumerate(values)
+        if np.isfinite(conductance)
     ]
     n_clusters = max(map(len, conductances.values()), default=1)
-    drawn = hv.Rectangles(bars, vdims=["color"]).opts(
-        color="color", line_color=None, xticks=[(i, str(i)) for i in range(1, n_clusters + 1)]
-    )
+    step = -(-n_clusters // LABELED_CLUSTERS)
+    ticks = [(i, str(i)) for i in range(1, n_clusters + 1) if i == 1 or i % step == 0]
+    drawn = hv.Rectangles(bars, vdims=["color"]).opts(color="color", line_color=None, xticks=ticks)
     top = max([bar[3] for bar in bars], default=0) or 1.0
-    numbers = [((bar[0] + bar[2]) / 2, bar[3] + 0.04 * top, f"{bar[3]:.2g}") for bar in bars]
-    labels = hv.Labels(numbers).opts(text_color=BETWEEN, **TEXT)
+    numbers = [
+        ((bar[0] + bar[2]) / 2, bar[3] + 0.04 * top, f"{bar[3]:.2g}")
+        for bar in bars
+        if n_clusters <= LABELED_CLUSTERS
+    ]
+    font = {**TEXT, "text_font": value(TEXT["text_font"])}  # a str may be the name of a column
+    labels = hv.Labels(numbers).opts(text_color=BETWEEN, **font)
     return drawn * labels, (0.4, n_clusters + 0.6, 0, 1.15 * top)

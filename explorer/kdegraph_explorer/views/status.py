@@ -113,6 +113,37 @@ class Problem(Viewer):
         self._body.visible = bool(message)
 
 
+class Stopped(Viewer):
+    """An alert above the plots while they show an earlier result, as the work was cancelled."""
+
+    def __init__(self, session, **params):
+        super().__init__(**params)
+        self.state = session.state
+        self._text = _message()
+        alert = _alert(self._text, severity="info", css_classes=["kg-stopped"])
+        again = button(
+            "Compute again",
+            "Compute what the choices ask for.",
+            session.retry,
+            variant="text",
+            width=120,
+            margin=(6, 4),
+            css_classes=["kg-again"],
+        )
+        self._body = pn.Row(alert, again, visible=False, sizing_mode="stretch_width", margin=0)
+        self.state.param.watch(lambda *events: self._update(), ["stopped", "stage"])
+
+    def __panel__(self):
+        return self._body
+
+    def _update(self):
+        known = self.state.result is not None
+        self._text.content = "Cancelled. " + (
+            "What is shown is the last result." if known else "There is no result yet."
+        )
+        self._body.visible = self.state.stopped and self.state.stage is None
+
+
 class Advice(Viewer):
     """An alert above the plots while the KDE graph may not show what is in the data."""
 

@@ -174,7 +174,7 @@ class Toolbar(Viewer):
         except ValueError as error:
             self._refuse(error)
         else:
-            self.session.restore(snapshot)
+            self.session.history.go_on(snapshot)
 
     def _refuse(self, error):
         self._opener.open = False

@@ -208,6 +208,8 @@ DENSE = {
     "& .MuiSlider-root": {"paddingTop": "7px", "paddingBottom": "7px"},
     # The transition takes ten frames, for which the views would have to wait.
     "& .MuiSlider-thumb, & .MuiSlider-track": {"transition": "none"},
+    # The label above says the same, and beside an edge of the page the bubble would be cut off.
+    "& .MuiSlider-valueLabel": {"display": "none"},
     **SMALL_LABEL,
 }
 

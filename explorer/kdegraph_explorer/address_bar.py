@@ -1,0 +1,77 @@
+"""The address of the page: it names the choices, and the browser's Back and Forward move between
+them.
+"""
+
+from dataclasses import replace
+from uuid import uuid4
+
+from . import address
+from .sources import SOURCES
+
+# What a page begins with that has no query of its own: points whose clusters the k-NN graph misses.
+FIRST_PAGE = "data.shape=clumps&view=start"
+
+
+class AddressBar:
+    """Starts a session with what the address of the page asks for, and writes later choices into
+    it, with an entry in the browser's history for each step that can be undone.
+
+    Parameters
+    ----------
+    session : Session
+    browser : Browser
+    """
+
+    def __init__(self, session, browser):
+        self._session, self._browser = session, browser
+
+    def begin(self, query):
+        """Start with what the query of the address asks for; without one, with the first page,
+        unless the session was given data.
+        """
+        session = self._session
+        if not query.removeprefix("?") and session.first == SOURCES[0].key:
+            query, session.state.view = FIRST_PAGE, "start"
+        try:
+            snapshot = address.read(session, query)
+        except ValueError as error:
+            snapshot = None
+            self._complain(error)
+        if snapshot is None:
+            session.start()
+        else:
+            session.restore(snapshot)
+        session.history.forget(snapshot)
+        self._browser.visit = uuid4().hex
+        self._browser.on_return = self._return
+        session.history.param.watch(lambda event: self._write(), "current")
+        session.state.param.watch(lambda event: self._write(), "view")
+        self._write()
+
+    def _complain(self, error):
+        self._session.state.notice = (
+            f"The address of the page asks for something that cannot be: {error}"
+        )
+
+    def _write(self):
+        history = self._session.history
+        snapshot = replace(history.current, view=self._session.state.view)
+        # An empty query would mean the first page.
+        query = address.query(self._session, snapshot) or f"source={snapshot.source}"
+        self._browser.param.update(query=query, step=history.position)
+
+    def _return(self, step, query):
+        """The user has gone back or forward to an entry: one of this visit of the page, or, with
+        None, one of an earlier visit, of which only the address is known.
+        """
+        history = self._session.history
+        if step is not None:
+            history.go_to(step)
+            return
+        try:
+            snapshot = address.read(self._session, query)
+        except ValueError as error:
+            self._complain(error)
+        else:
+            if snapshot is not None:
+                history.go_on(snapshot)

@@ -1,0 +1,96 @@
+"""How good clusters are in the full graph, on which those of all graphs are judged alike."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from kdegraph import kernel_sum
+
+# Products of points and coordinates for which all kernel values of a clustering are summed up, or
+# replaced by expansions: about half a second. With more, some points speak for their cluster.
+MAX_WORK = 4e9
+MIN_ROWS = 500  # points that are looked at in any case
+EPS = 1e-6  # relative error of the kernel sums
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """The conductances of the clusters that one method found.
+
+    Attributes
+    ----------
+    colors : (n,) int array
+        The clusters.
+    bandwidth : Bandwidth
+        Of the full graph.
+    conductances : (k,) float64 array
+        By the numbers in `colors`; NaN for a number that is not used, and for a cluster whose
+        points have no edges.
+    exact : bool
+        Whether all points were looked at; otherwise these are estimates.
+    """
+
+    colors: np.ndarray
+    bandwidth: object
+    conductances: np.ndarray
+    exact: bool
+
+    @property
+    def largest(self):
+        """The largest conductance, or NaN where there are no edges."""
+        known = self.conductances[np.isfinite(self.conductances)]
+        return float(known.max()) if len(known) else float("nan")
+
+    def holds_for(self, outcome, bandwidth):
+        """Whether these are the clusters of an `Outcome`, judged with this `Bandwidth`."""
+        return self.colors is outcome.colors and self.bandwidth == bandwidth
+
+
+def judge(graph, colors, bandwidth, progress):
+    """Judge clusters in the full graph.
+
+    Parameters
+    ----------
+    graph : SimilarityGraph
+        Has the points, the bandwidths and the degrees of the full graph, which are those to the
+        relative error that was asked for when it was built.
+    colors : (n,) int array
+        The clusters.
+    bandwidth : Bandwidth
+        That of `graph`, as it was chosen.
+    progress : callable
+        Called as ``progress(stage, fraction)`` before each cluster; may raise `kdegraph.Cancelled`.
+
+    Returns
+    -------
+    Judgement
+    """
+    n_rows = max(MIN_ROWS, int(MAX_WORK / graph.points.size))
+    sizes = np.bincount(colors)
+    conductances = np.full(len(sizes), np.nan)
+    rng = np.random.default_rng(0)
+    per_cluster = max(1, n_rows // np.count_nonzero(sizes))
+    for c in np.flatnonzero(sizes):
+        progress("conductances", c / len(sizes))
+        members = np.flatnonzero(colors == c)
+        if n_rows < len(colors) and len(members) > per_cluster:
+            members = rng.choice(members, per_cluster, replace=False)
+        volume = graph.kernel_degrees[members].sum()
+        if volume > 0:
+            cut = _kernel_sums(graph, np.flatnonzero(colors != c), members).sum()
+            conductances[c] = min(cut / volume, 1.0)
+    return Judgement(colors, bandwidth, conductances, n_rows >= len(colors))
+
+
+def _kernel_sums(graph, sources, targets):
+    """The sums of the kernel between each target and all sources, both given by their indices."""
+    if not len(sources):
+        return np.zeros(len(targets))
+    X, sigma = graph.points, graph.sigma
+    local = np.ndim(sigma) > 0
+    return kernel_sum(
+        X[sources],
+        X[targets],
+        sigma=sigma[sources] if local else sigma,
+        target_sigma=sigma[targets] if local else None,
+        eps=EPS,
+    )

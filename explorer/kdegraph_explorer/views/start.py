@@ -1,0 +1,247 @@
+"""What it is all about, on one page: a sampled graph that is as good as the full one."""
+
+from functools import partial
+
+import numpy as np
+import panel as pn
+from bokeh.models import ColumnDataSource, Range1d
+
+from ..algorithm.proof import edge_weights, proof
+from ..assets import style_sheet
+from ..drawing.eigenvalue_plot import EigenvaluePlot, round_up
+from ..drawing.figures import plain_figure
+from ..drawing.palette import METHOD
+from ..pipeline import FULL_UP_TO
+from .base import Description, View, beside, caption_of, card, figure_pane, low_row
+from .describe import WAITING, clusters, spectra
+from .markup import Markup, Text
+from .plots import PLOTTED, LinkedPlots
+from .widgets import button
+
+PANELS = {"kde": "Sampled graph", "knn": "k-NN graph", "full": "Full graph"}
+AGREES = 0.9  # adjusted Rand index above which clusters are called the same
+WHY = (
+    "A far pair is drawn rarely, in proportion to its similarity; so an edge that is drawn stands "
+    "for many far pairs that were not, and weighs that much more."
+)
+
+
+class StartView(View):
+    """Three graphs of the same points, how few edges the sampled one needs, and why that is enough.
+
+    Attributes
+    ----------
+    headline : Text
+        The number and the sentence above the plots.
+    """
+
+    key, label, area = "start", "Start", "top"
+    alone = True
+    opens = False
+    extra_methods = ("full",)
+
+    def __init__(self, session, **params):
+        super().__init__(session, **params)
+        self._proof = self._weights_of = None
+        self._plots = LinkedPlots(
+            session,
+            {method: f"Start: {name}" for method, name in PANELS.items()},
+            self._graph,
+        )
+        self._spectra = EigenvaluePlot("Start: eigenvalues", ("kde", "full"))
+        self._edges = ColumnDataSource({"length": [], "pairs": []})
+        self._why = weight_plot(self._edges)
+        self.headline = Text(
+            stylesheets=[style_sheet("headline")],
+            css_classes=["kg-headline"],
+            sizing_mode="stretch_width",
+            margin=(6, 12),
+        )
+        self._verdicts = {
+            method: Text(stylesheets=[style_sheet("note")], height=18, margin=(0, 12))
+            for method in PANELS
+        }
+        self._cards = {
+            method: card(
+                name,
+                "edges and clusters",
+                self._verdicts[method],
+                figure_pane(self._plots[method].figure, f"start-{method}"),
+                describe=partial(clusters, self.state, method),
+                view=self,
+            )
+            for method, name in PANELS.items()
+        }
+        self._body = self._lay_out()
+        self.follow(self._update, *PLOTTED)
+
+    def _lay_out(self):
+        tour = button(
+            "Take the tour",
+            "Three steps on this data: move σ, play the rounds, compare. Leave whenever you like.",
+            lambda: self.state.param.update(tour=1),
+            variant="contained",
+            color="primary",
+            width=130,
+            margin=(14, 12),
+            css_classes=["kg-take-tour"],
+        )
+        top = pn.Row(
+            self.headline,
+            tour,
+            sizing_mode="stretch_width",
+            height=66,
+            margin=0,
+            stylesheets=[style_sheet("below-where-narrow")],
+        )
+        eigenvalues = card(
+            "Eigenvalues",
+            "● sampled, ■ full: they decide about the clusters",
+            figure_pane(self._spectra.figure, "start-spectra"),
+            describe=partial(spectra, self.state),
+            view=self,
+        )
+        why = card(
+            "Why so few edges are enough",
+            "what an edge stands for",
+            Text(WHY, stylesheets=[style_sheet("sentences")], margin=(0, 12)),
+            figure_pane(self._why, "start-weights"),
+            describe=self.describe_weights,
+            view=self,
+        )
+        return pn.Column(
+            top,
+            beside(*self._cards.values(), min_height=220),
+            low_row(eigenvalues, why, widths=[1, 1], height=238),
+            sizing_mode="stretch_both",
+            margin=0,
+            stylesheets=[style_sheet("below-where-narrow")],
+        )
+
+    def applies(self):
+        """Where the full graph can be shown."""
+        shown = self.state.shown
+        return shown is None or (shown.n_points <= FULL_UP_TO and shown.image is None)
+
+    def figures(self):
+        """See `View.figures`."""
+        return (*self._plots.figures.values(), self._spectra.figure, self._why)
+
+    @property
+    def frame(self):
+        """See `View.frame`."""
+        return self._plots.frame
+
+    def _graph(self, method):
+        outcome = self.state.outcome(method)
+        if outcome is None:
+            return None, None
+        return outcome.adjacency if self.state.show_edges else None, outcome.colors
+
+    def _update(self):
+        self._plots.update()
+        outcomes = {
+            method: found for method in PANELS if (found := self.state.outcome(method)) is not None
+        }
+        self._proof = proof(outcomes) if len(outcomes) == len(PANELS) else None
+        self.headline.content = headline(self._proof, self.state.n_neighbors)
+        for method, frame in self._cards.items():
+            found = outcomes.get(method)
+            edges = "" if found is None else f"{found.adjacency.nnz // 2:,} edges"
+            caption_of(frame).sentence = edges
+            self._verdicts[method].content = verdict(self._proof, method)
+        self._draw({m: outcomes[m].spectrum.eigenvalues for m in ("kde", "full") if m in outcomes})
+        if "kde" in outcomes and outcomes["kde"].graph is not self._weights_of:
+            self._weights_of = outcomes["kde"].graph
+            self._weigh(*edge_weights(self._weights_of))
+
+    def _draw(self, eigenvalues):
+        if "kde" in eigenvalues:
+            self._spectra.show(eigenvalues)
+        else:
+            self._spectra.clear()
+
+    def _weigh(self, lengths, pairs):
+        self._edges.data = {"length": lengths, "pairs": pairs}
+        if len(pairs):
+            self._why.x_range.end = round_up(float(lengths.max()))
+            self._why.y_range.update(
+                start=0.5 * float(pairs.min()), end=2 * round_up(float(pairs.max()))
+            )
+
+    def describe_weights(self, full):
+        """Describe the plot of the weights; see `card`."""
+        lengths, pairs = (np.asarray(self._edges.data[name]) for name in ("length", "pairs"))
+        if not len(pairs):
+            return WAITING
+        edges = np.array_split(np.argsort(lengths), min(5, len(lengths)))
+        rows = [
+            (f"up to {lengths[part].max():.2g} σ", float(np.median(pairs[part]))) for part in edges
+        ]
+        return Description(
+            f"The shortest edges stand for about {rows[0][1]:.3g} pairs of points each, "
+            f"the longest for about {rows[-1][1]:.3g}.",
+            ("Length of the edge", "Pairs it stands for"),
+            rows if full else (),
+        )
+
+
+def headline(found, n_neighbors):
+    """The number and the sentence above the plots, as HTML, from a `Proof` or None."""
+    if found is None:
+        return Markup("<b>…</b><p>{}</p>").format("The three graphs are under way.")
+    error = found.eigenvalue_error
+    same = (
+        f"the same smallest eigenvalues to within {error:.0%}"
+        if error < 0.3
+        else (f"smallest eigenvalues up to {error:.0%} off")
+    )
+    finds = {
+        method: "finds the same clusters" if found.agreement[method] >= AGREES else "does not"
+        for method in ("kde", "knn")
+    }
+    if finds["kde"] == "does not":
+        finds["kde"] = "finds other clusters"
+    sentence = (
+        f"of the edges of the full graph, {same}: the sampled graph {finds['kde']}. "
+        f"The graph of the {n_neighbors} nearest neighbors {finds['knn']}"
+    )
+    sentence += "." if finds["knn"] == "does not" else ", too, here."
+    return Markup("<b>{}</b><p>{}</p>").format(found.share, sentence)
+
+
+def verdict(found, method):
+    """What is said of the clusters of a graph, from a `Proof` or None."""
+    if found is None:
+        return "…"
+    if method == "full":
+        return "all pairs of points, weighted by similarity"
+    agreement = found.agreement[method]
+    words = "✓ the clusters of the full graph" if agreement >= AGREES else "✗ other clusters"
+    return f"{words} (agreement {agreement:.2f})"
+
+
+def weight_plot(source):
+    """The figure of what an edge stands for, by its length."""
+    figure = plain_figure(
+        tools="",
+        description="Start: weights",
+        x_range=Range1d(0, 3),
+        y_range=Range1d(1, 100),
+        y_axis_type="log",
+    )
+    figure.scatter(
+        "length",
+        "pairs",
+        size=3,
+        fill_color=METHOD["kde"],
+        fill_alpha=0.5,
+        line_color=None,
+        source=source,
+        name="edges",
+    )
+    figure.xaxis.axis_label, figure.yaxis.axis_label = (
+        "length of the edge, in σ",
+        "pairs it stands for",
+    )
+    return figure

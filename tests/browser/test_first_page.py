@@ -1,0 +1,20 @@
+"""What a visitor sees first."""
+
+
+def test_the_first_page_proves_the_point_and_the_tour_can_be_left(explorer):
+    page = explorer("")
+    page.page.wait_for_function("() => look.painted()")
+    headline = page.page.locator(".kg-headline")
+    headline.filter(has_text="1/20").wait_for()
+    headline.filter(has_text="The graph of the 10 nearest neighbors does not.").wait_for()
+    for panel in ("Sampled graph", "k-NN graph", "Full graph"):
+        assert len(page.column(f"Start: {panel}", "color")) == 2000
+    page.page.get_by_role("button", name="Take the tour").click()
+    tour = page.page.locator(".kg-tour-text")
+    tour.filter(has_text="1 of 3").wait_for()
+    page.page.locator(".kg-kde-points").first.wait_for()
+    page.page.get_by_role("button", name="Leave", exact=True).click()
+    tour.wait_for(state="hidden")
+    page.settle()
+    page.page.reload()  # the address holds what was on the screen
+    page.expect_status("clumps: 2,000 points")

@@ -1,0 +1,62 @@
+"""Back and Forward, views that are being opened, and swipes: what only a browser shows."""
+
+ANNOUNCED = """name => {
+  const tabs = look.part(".kg-tabs")
+  const views = () => [...look.part(".kg-main").shadowRoot.querySelectorAll(".kg-view")]
+  const seen = () => views().some(view => view.checkVisibility({visibilityProperty: true}))
+  const before = seen()
+  const button = [...tabs.shadowRoot.querySelectorAll("button")].find(b => b.textContent === name)
+  button.click()
+  return [before, seen()]
+}"""
+TOUCH_ACTION = """() => getComputedStyle(look.part(".kg-kde-points").shadowRoot
+  .querySelector(".bk-Canvas").shadowRoot.querySelector(".bk-events")).touchAction"""
+
+WINDOW = """() => {
+  const {x_range, y_range} = look.figure("KDE graph: points and edges")
+  return [x_range.start, x_range.end, y_range.start, y_range.end]
+}"""
+
+
+def test_back_takes_back_a_choice_and_forward_makes_it_again(explorer):
+    page = explorer()
+    page.change(lambda: page.set_slider("Clusters k", 3))
+    page.page.wait_for_url("**/*n_clusters=5*")
+    page.change(lambda: page.set_slider("Rounds L", 5))
+    page.page.wait_for_url("**/*n_rounds=25*")
+    page.change(page.page.go_back)
+    assert "n_rounds" not in page.page.url
+    assert "5 clusters" in page.status()
+    page.change(page.page.go_back)
+    assert "2 clusters (automatic" in page.status()
+    page.change(page.page.go_forward)
+    assert "5 clusters" in page.status()
+    page.change(lambda: page.page.keyboard.press("Control+z"))  # undo goes on as before
+    assert "2 clusters (automatic" in page.status()
+
+
+def test_a_view_is_announced_before_the_session_has_heard_of_it(explorer):
+    page = explorer()
+    # Script runs to its end before any message comes from the session, however busy that is.
+    assert page.page.evaluate(ANNOUNCED, "Scaling") == [True, False]
+    page.page.locator(".kg-scaling canvas").first.wait_for()
+    page.page.wait_for_function("() => !look.part('.kg-main').matches('.kg-opening')")
+
+
+def test_a_swipe_scrolls_the_page(explorer):
+    page = explorer(has_touch=True, viewport={"width": 390, "height": 844})
+    page.page.wait_for_function(f"() => ({TOUCH_ACTION})() === 'pan-x pan-y'")
+    before = page.page.evaluate(WINDOW)
+    fingers = page.page.context.new_cdp_session(page.page)
+
+    def touch(kind, *places):
+        points = [{"x": 195, "y": y} for y in places]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    touch("touchStart", 300)
+    for y in range(280, 100, -20):
+        touch("touchMove", y)
+        page.page.wait_for_timeout(20)
+    touch("touchEnd")
+    page.page.wait_for_function("() => look.part('.kg-main').scrollTop > 50")
+    assert page.page.evaluate(WINDOW) == before

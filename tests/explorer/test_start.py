@@ -1,0 +1,129 @@
+"""The first page, which shows what sampling is good for, and the tour."""
+
+import kdegraph
+import numpy as np
+import pytest
+from explorer_objects import image, part, settle, source, view
+from kdegraph import datasets
+from kdegraph_explorer.algorithm.proof import edge_weights, proof
+from kdegraph_explorer.pipeline import FULL_UP_TO
+from kdegraph_explorer.views.caption import Caption
+from kdegraph_explorer.views.start import headline, verdict
+from kdegraph_explorer.views.tour import STEPS, Tour
+
+CLUMPS = datasets.make("clumps", n=2000, seed=0)
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    """The outcomes of the first page."""
+    from kdegraph_explorer.pipeline import Pipeline, Request
+
+    request = Request(CLUMPS, n_rounds=20, extra_methods=("full",))
+    return Pipeline().run(request, lambda *stage: None, lambda *result: None).outcomes
+
+
+def start_view(explorer):
+    """The view of the first page, opened."""
+    explorer.session.state.view = "start"
+    settle(explorer)
+    return view(explorer, "start")
+
+
+def test_the_points_of_the_first_page_prove_the_point(outcomes):
+    found = proof(outcomes)
+    assert found.share == "1/20"
+    assert found.agreement["kde"] == 1.0
+    assert found.agreement["knn"] < 0.6
+    assert found.eigenvalue_error < 0.1
+    assert outcomes["full"].scores["Adjusted Rand index"] == 1.0
+    words = headline(found, 10)
+    assert "<b>1/20</b>" in words
+    assert "finds the same clusters. The graph of the 10 nearest neighbors does not." in words
+    assert verdict(found, "knn") == f"✗ other clusters (agreement {found.agreement['knn']:.2f})"
+
+
+def test_numbers_are_those_of_the_graphs(outcomes):
+    found = proof(outcomes)
+    full = kdegraph.full_graph(CLUMPS.X, sigma=CLUMPS.sigma)
+    assert found.edges["full"] == np.count_nonzero(np.triu(full, 1) >= 1e-9)
+    exact = kdegraph.spectrum(full, 10).eigenvalues
+    sampled = kdegraph.spectrum(outcomes["kde"].graph, 10).eigenvalues
+    errors = np.abs(sampled[1:] / exact[1:] - 1)
+    assert found.eigenvalue_error == pytest.approx(errors.max(), abs=0.01)
+
+
+def test_an_edge_stands_for_its_weight_over_the_similarity_of_its_ends(outcomes):
+    graph = outcomes["kde"].graph
+    lengths, pairs = edge_weights(graph)
+    weights = np.sort(graph.adjacency.data)
+    found = np.sort(pairs * np.exp(-(lengths**2)))
+    assert len(found) == 1500
+    places = np.searchsorted(weights, found)
+    nearest = np.minimum(
+        np.abs(weights[np.minimum(places, len(weights) - 1)] - found),
+        np.abs(weights[np.maximum(places - 1, 0)] - found),
+    )
+    np.testing.assert_allclose(nearest, 0, atol=1e-9)
+    # On average, the graph is the full one: pairs that edges stand for are as many as pairs.
+    entries = graph.adjacency.tocoo()
+    squares = ((CLUMPS.X[entries.row] - CLUMPS.X[entries.col]) ** 2).sum(axis=1)
+    near = squares < CLUMPS.sigma**2
+    stands_for = (entries.data * np.exp(squares / CLUMPS.sigma**2))[near].sum()
+    gaps = ((CLUMPS.X[:, None] - CLUMPS.X[None]) ** 2).sum(axis=2)
+    assert stands_for == pytest.approx(np.count_nonzero(gaps < CLUMPS.sigma**2), rel=0.1)
+    far, close = pairs[lengths > 1.5], pairs[lengths < 0.5]
+    assert far.min() > close.max()
+
+
+def test_three_graphs_are_drawn_and_measured(explore):
+    explorer = explore(datasets.make("moons", n=300, seed=0).X, sigma=0.2, n_clusters=2)
+    assert explorer.session.state.view == "points"
+    shown = start_view(explorer)
+    figures = shown.figures()
+    assert all(image(figure).any() for figure in figures[:3])
+    heads = {head.title: head for head in shown.__panel__().select(Caption)}
+    for method, title in (("kde", "Sampled graph"), ("full", "Full graph")):
+        edges = explorer.session.state.outcome(method).adjacency.nnz // 2
+        assert heads[title].sentence == f"{edges:,} edges"
+    assert len(source(figures[4], "edges").data["pairs"]) > 100
+    told = shown.describe_weights(True)
+    medians = [row[1] for row in told.rows]
+    assert medians == sorted(medians)
+    before = shown.headline.content
+    explorer.session.state.choose(n_rounds=5)
+    settle(explorer)
+    assert shown.headline.content != before
+
+
+def test_the_first_page_is_there_where_the_full_graph_is(explore):
+    explorer = explore(datasets.make("moons", n=300, seed=0).X)
+    start_view(explorer)
+    explorer.session.state.dataset = datasets.make("moons", n=FULL_UP_TO + 1, seed=0)
+    settle(explorer)
+    assert "start" not in explorer.session.state.param.view.objects
+    assert explorer.session.state.view == "points"
+
+
+def test_the_tour_has_three_steps_and_can_be_left_in_each(explore):
+    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_clusters=2)
+    state = explorer.session.state
+    (tour,) = explorer.sections()[2].select(lambda part: "kg-tour" in part.css_classes)
+    assert not tour.visible
+    bar = Tour(explorer.session)  # another one of the same session
+    part(start_view(explorer), "Take the tour").param.trigger("clicks")
+    for number, (key, title, _) in enumerate(STEPS, start=1):
+        assert state.tour == number
+        assert state.view == key
+        assert tour.visible
+        assert f"{number} of 3. {title}" in bar.words
+        bar.next()
+    assert not tour.visible
+    for number in (1, 2, 3):
+        state.tour = number
+        bar.leave()
+        assert not tour.visible
+        assert state.view == STEPS[number - 1][0]
+    state.tour = 2
+    bar.back()
+    assert state.view == "points"
