@@ -54,7 +54,7 @@ def create_app(file=None):
     with edit_readonly(page):
         # By default, Panel's state, which outlives the page, would refer to it and keep it forever.
         page.busy = pn.rx(False)
-    browser = explorer.toolbar.browser
+    browser = explorer.layout.toolbar.browser
 
     def follow(*events):
         if browser.built:

@@ -11,6 +11,7 @@ from ..pipeline import METHODS
 from ..session import explain
 from ..shortcuts import SHORTCUTS
 from .browser import Browser
+from .connection import Connection
 from .help import help_text
 from .markup import Text
 from .widgets import NAMED_BY_ITS_WORDS, FileButton
@@ -102,6 +103,7 @@ class Toolbar(Viewer):
             self.browser,
             self.help,
             self._opener,
+            *([Connection()] if self.browser.own_address else []),
             margin=0,
             width=0,
             styles={"position": "absolute"},
