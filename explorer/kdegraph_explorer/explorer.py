@@ -3,20 +3,22 @@
 from pathlib import Path
 
 import panel as pn
-from panel.viewable import Viewer
 
-from .arguments import choices_of, dataset_of
+from .arguments import choices_of, material_of
+from .attributes import Attributes
 from .layout import Layout
-from .notebook import growing, widget_of
+from .notebook import place_for, show
 from .served import ServedPage
 from .session import Session
-from .views.markup import Beacon, Text
+from .views.markup import Text
 
 SIDEBAR_WIDTH = 320  # pixels
+NOTEBOOK_WIDTH = 296  # pixels of the controls: a cell is narrower than a page
+HEADER_HEIGHT = 44  # pixels in a notebook
 NOTEBOOK_HEIGHT = 672  # pixels in a notebook; on a page, the explorer fills the window
 
 
-class Explorer(Viewer):
+class Explorer(Attributes):
     """Explore points by hand: their KDE similarity graph beside a k-NN graph, with eigenvalues,
     clusters and scores, live.
 
@@ -26,10 +28,12 @@ class Explorer(Viewer):
 
     Parameters
     ----------
-    X : (n, d) array-like, optional
-        Points. Without them, the explorer begins with a generated data set.
-    y : (n,) array-like, optional
-        True labels, to compare the clusters with.
+    X : (n, d) array-like, data frame, str, path, Dataset or SimilarityGraph, optional
+        Points; or a table of pandas, polars or Arrow, or the name of a file, whose columns are
+        chosen as `kdegraph.datasets.load` does; or a graph, whose points and parameters are taken.
+        Without it, the explorer begins with a generated data set.
+    y : (n,) array-like or str, optional
+        True labels, to compare the clusters with; of a data frame, also the name of their column.
     sigma : float or "local", optional
         Width of the Gaussian kernel; by default from the distances to the nearest neighbors.
         "local" gives each point a width of its own.
@@ -53,6 +57,13 @@ class Explorer(Viewer):
     >>> explorer = Explorer(points, sigma=1.0, n_clusters=2)
     >>> explorer.labels.tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
     True
+
+    What is set in Python is seen in the explorer, and the other way round.
+
+    >>> explorer.sigma = 0.3
+    >>> explorer.selection = [True, False, True, False]
+    >>> explorer.selection.tolist()
+    [0, 2]
     """
 
     def __init__(
@@ -66,66 +77,70 @@ class Explorer(Viewer):
         n_clusters=None,
         **params,
     ):
-        if X is None and y is not None:
-            raise ValueError("y was given without X; pass the points that it labels")
-        dataset = None if X is None else dataset_of(X, y)
+        dataset, file, made_with = material_of(X, y)
         choices = choices_of(sigma, perplexity, n_rounds, n_clusters, dataset)
         super().__init__(**params)
         self._place = None
         served = pn.state.curdoc is not None and bool(pn.state.curdoc.session_context)
         self.session = Session(document=self._document, push=self._push, given=dataset)
-        self.session.state.choose(**choices)
+        if file is not None:
+            self.session.open(file)
+        self.session.state.choose(**{**made_with, **choices})
         self.session.history.forget()
         self.layout = Layout(self.session, own_address=served)
         if served:
             self._page = ServedPage(self.session, self.layout.toolbar.browser)
         else:
             self.session.start()
+        self._attach(self.session.state)
 
     @property
     def views(self):
-        """The views by their name."""
+        """dict: every view by its name. In a notebook, a view as the last line of a cell is shown
+        by itself, linked to the explorer.
+        """
         return self.layout.views
 
     def __panel__(self):
-        beacon = Beacon("Starting …", height=NOTEBOOK_HEIGHT, sizing_mode="stretch_width")
-        place = pn.Column(
-            beacon, sizing_mode="stretch_width", margin=0, css_classes=["kg-explorer"]
-        )
-        beacon.param.watch(
-            lambda event: self.session.mailbox.post(lambda: self._appear(place, beacon)), "beats"
-        )
-        return place
+        return place_for(self._appear, self.session.mailbox.post, NOTEBOOK_HEIGHT)
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        """What a notebook shows: a Jupyter widget, whose messages arrive at once and which needs no
-        network.
-        """
-        try:
-            widget = widget_of(self.__panel__(), self.session.mailbox.post)
-        except ImportError:
-            return super()._repr_mimebundle_(include, exclude)
-        return widget._repr_mimebundle_(include=include, exclude=exclude)
+    def ipywidget(self):
+        """A Jupyter widget that shows the explorer, to be a part of other widgets.
 
-    def _appear(self, place, beacon):
-        """Move the explorer to `place`, whose browser listens now. In a notebook, what is sent
-        earlier would be lost.
+        Returns
+        -------
+        ipywidgets.Output
+
+        Raises
+        ------
+        ImportError
+            Without the packages of the extra ``kdegraph[notebook]``.
         """
-        if beacon.heard:
-            return
-        beacon.param.update(heard=True, visible=False)
+        from .notebook_widget import widget_of
+
+        return widget_of(self.__panel__(), self.session.mailbox.post)
+
+    def _ipython_display_(self):
+        show(self.session, self.__panel__())
+
+    def _appear(self, place):
+        """Move the explorer to `place`."""
         if self._place is not None:
             self._place[1:] = [Text("The explorer has moved to where it was shown last.")]
         self._place = place
         sidebar, header, main = self.sections()
         body = pn.Row(
-            pn.Column(sidebar, width=SIDEBAR_WIDTH, height=NOTEBOOK_HEIGHT, scroll="y-auto"),
-            pn.Column(header, main, sizing_mode="stretch_both", margin=0),
+            pn.Column(sidebar, width=NOTEBOOK_WIDTH, height=NOTEBOOK_HEIGHT, scroll="y-auto"),
+            pn.Column(
+                pn.Row(header, sizing_mode="stretch_width", height=HEADER_HEIGHT, margin=0),
+                main,
+                sizing_mode="stretch_both",
+                margin=0,
+            ),
             sizing_mode="stretch_width",
             height=NOTEBOOK_HEIGHT,
         )
-        with growing(place):
-            place.append(body)
+        place.append(body)
 
     def _push(self):
         if self._place is not None:
@@ -150,11 +165,6 @@ class Explorer(Viewer):
     def spectrum(self):
         """The `kdegraph.Spectrum` of the KDE graph."""
         return self._settled().outcome("kde").spectrum
-
-    @property
-    def selection(self):
-        """Int array: the indices of the points that were selected with the mouse."""
-        return self.session.state.selection
 
     def open(self, file):
         """Explore the data in a file.

@@ -6,7 +6,7 @@ from panel_material_ui.base import MaterialComponent
 
 from .actions import Actions
 from .assets import style_sheet
-from .notebook import growing
+from .growing import growing
 from .views import VIEWS
 from .views.base import low_row
 from .views.controls import DataControls, DisplayControls, ParameterControls

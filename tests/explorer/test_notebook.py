@@ -10,7 +10,7 @@ import panel_material_ui as pmui
 import pytest
 from kdegraph.runtime.cache import COMPILING
 from kdegraph_explorer.jobs import Mailbox
-from kdegraph_explorer.notebook import widget_of
+from kdegraph_explorer.notebook_widget import live_model
 from nbclient import NotebookClient
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -50,7 +50,7 @@ def test_messages_of_a_notebook_are_dealt_with_on_the_session_s_thread():
     slider.param.watch(lambda event: threads.append(threading.get_ident()), "value")
 
     async def show_and_move():
-        widget = widget_of(slider, Mailbox().post)
+        widget = live_model(slider, Mailbox().post)
         assert not widget.combine_events  # these wait for a kernel that may not answer
         [model] = (model for model in widget._document.models if hasattr(model, "value"))
         content = {
