@@ -36,11 +36,12 @@ class Attributes(Viewer):
 
     def __init__(self, **params):
         super().__init__(**params)
-        self._state, self._following = None, False
+        self._state, self._wait, self._following = None, None, False
 
-    def _attach(self, state):
-        """Follow a `State` from now on, and have it follow."""
-        self._state = state
+    def _attach(self, session):
+        """Follow the state of a session from now on, and have it follow."""
+        self._state, self._wait = session.state, session.wait
+        state = session.state
         names = ["sigma", "sigma_auto", "bandwidth", "n_rounds", "n_clusters", "clusters_auto"]
         state.param.watch(lambda *events: self._follow(), [*names, "selection", "result"])
         self.param.watch(lambda *events: self._lead(events), list(SETTABLE))
@@ -57,6 +58,8 @@ class Attributes(Viewer):
     def _checked(self, name, value):
         """A value for an attribute, or an error that says what is wrong with it."""
         if name == "selection":
+            if self._state.shown is None or self._state.shown is not self._state.dataset:
+                self._wait()  # other data would come without a selection
             return check_selection(value, self._state.dataset)
         if value is None and name != "n_rounds":
             return None

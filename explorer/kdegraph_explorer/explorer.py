@@ -4,6 +4,7 @@ from pathlib import Path
 
 import panel as pn
 
+from . import html_file
 from .arguments import choices_of, material_of
 from .attributes import Attributes
 from .layout import Layout
@@ -92,7 +93,7 @@ class Explorer(Attributes):
             self._page = ServedPage(self.session, self.layout.toolbar.browser)
         else:
             self.session.start()
-        self._attach(self.session.state)
+        self._attach(self.session)
 
     @property
     def views(self):
@@ -175,6 +176,26 @@ class Explorer(Attributes):
             CSV, TSV, Parquet, NPY, NPZ, PNG or JPEG.
         """
         self.session.open(Path(file))
+
+    def save(self, file):
+        """Save the present result as an HTML page that needs neither Python nor a network: linked
+        plots of both graphs, whose points can be selected and hovered over.
+
+        Parameters
+        ----------
+        file : str or path
+            Its name ends with ".html".
+
+        Raises
+        ------
+        ValueError
+            If the name ends otherwise.
+        """
+        path = Path(file)
+        if path.suffix.lower() != ".html":
+            raise ValueError(f"file must end with .html, got {path.name!r}")
+        self._settled()
+        path.write_bytes(html_file.write(self.session))
 
     def close(self):
         """Stop all work and accept no more."""

@@ -21,6 +21,13 @@ def test_attributes_lead_the_session(explore):
     assert state.selection.tolist() == []
 
 
+def test_points_that_are_selected_at_once_stay_selected(explore):
+    explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=2)
+    explorer.selection = [1, 3]
+    settle(explorer)
+    assert explorer.selection.tolist() == explorer.session.state.selection.tolist() == [1, 3]
+
+
 def test_attributes_follow_the_session_and_are_watched(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=2)
     seen = []
