@@ -1,6 +1,7 @@
 """What a notebook shows, and the example notebooks, which run from top to bottom."""
 
 import asyncio
+import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -68,3 +69,13 @@ def test_messages_of_a_notebook_are_dealt_with_on_the_session_s_thread():
     owner = asyncio.run(show_and_move())
     assert slider.value == 7
     assert threads == [owner]
+
+
+def test_a_page_that_is_loaded_again_gets_what_is_there_now():
+    slider = pmui.IntSlider(value=1, start=0, end=10)
+    widget = live_model(slider, Mailbox().post)
+    slider.value = 7
+    (bundle,) = (json.loads(text) for text in [widget.get_state()["render_bundle"]])
+    (document,) = bundle["docs_json"].values()
+    values = [root["attributes"]["data"]["attributes"]["value"] for root in document["roots"]]
+    assert values == [7]
