@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from explorer_objects import PATIENCE, TWO_PAIRS, settle
+from kdegraph_explorer import Explorer
 
 
 def test_attributes_lead_the_session(explore):
@@ -21,11 +22,13 @@ def test_attributes_lead_the_session(explore):
     assert state.selection.tolist() == []
 
 
-def test_points_that_are_selected_at_once_stay_selected(explore):
-    explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=2)
+def test_points_that_are_selected_at_once_stay_selected():
+    explorer = Explorer(TWO_PAIRS, sigma=1.0, n_clusters=2)
+    assert explorer.session.state.shown is None
     explorer.selection = [1, 3]
     settle(explorer)
     assert explorer.selection.tolist() == explorer.session.state.selection.tolist() == [1, 3]
+    explorer.close()
 
 
 def test_attributes_follow_the_session_and_are_watched(explore):
