@@ -23,14 +23,14 @@ def choose(session, **values):
 
 def view(explorer, key):
     """The view of this name."""
-    return next(view for view in explorer.views if view.key == key)
+    return explorer.views[key]
 
 
 def widgets(explorer):
     """All controls."""
     return [
         w
-        for control in explorer.controls
+        for control in explorer.layout.controls
         for w in control.__panel__().select(
             lambda w: "label" in w.param and "description" in w.param
         )

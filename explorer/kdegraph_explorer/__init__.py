@@ -2,10 +2,13 @@
 
 import panel as pn
 
+from .quiet import quietly
+
 # Everything a notebook needs is put into the page itself: nothing is fetched from the network.
-pn.extension(inline=True, notifications=False)
+with quietly():
+    pn.extension(inline=True, notifications=False)
 
 # Widgets register with the extension, which therefore has to be set up before this import.
-from .explorer import Explorer  # noqa: E402
+from .explorer import Explorer
 
 __all__ = ["Explorer"]

@@ -1,13 +1,15 @@
 """The choices that differ from a fresh session, in the query of the page's address."""
 
 import json
+import re
 from urllib.parse import parse_qsl, urlencode
 
 from .snapshot import checked
 from .state import AUTOMATIC, State
 
 DATA = "data."  # before the names of the source's own parameters
-MAX_ADDRESSED_SELECTION = 200  # indices; a longer selection is left out of the address
+MAX_ADDRESSED_SELECTION = 200  # indices; of a longer selection, an address says the size
+SIZE = re.compile(r"[0-9,]+ points")
 
 
 def query(session, snapshot):
@@ -32,8 +34,11 @@ def query(session, snapshot):
         for name in ("horizontal", "vertical")
         if _unusual(session, snapshot, name)
     ]
-    if 0 < len(snapshot.selection) <= MAX_ADDRESSED_SELECTION:
-        pairs.append(("selection", snapshot.selection.tolist()))
+    if n_selected := len(snapshot.selection):
+        short = n_selected <= MAX_ADDRESSED_SELECTION
+        pairs.append(
+            ("selection", snapshot.selection.tolist() if short else f"{n_selected:,} points")
+        )
     if snapshot.view not in ("", session.state.param.view.objects[0]):
         pairs.append(("view", snapshot.view))
     return urlencode(
@@ -63,14 +68,13 @@ def read(session, text):
     ValueError
         For a name that does not exist or a value that cannot be.
     """
-    values = {
-        name: _value(value)
-        for name, value in parse_qsl(text.removeprefix("?"), keep_blank_values=True)
-    }
+    values = _values(text)
     if not values:
         return None
     source = values.pop("source", session.first)
     selection, view = values.pop("selection", []), values.pop("view", "")
+    if _is_size(selection):
+        selection = []
     data = {
         name.removeprefix(DATA): values.pop(name) for name in list(values) if name.startswith(DATA)
     }
@@ -88,6 +92,28 @@ def read(session, text):
         selection,
         view,
     )
+
+
+def left_out(text):
+    """A sentence about what a query names without containing it; empty if there is nothing."""
+    selection = _values(text).get("selection")
+    if not _is_size(selection):
+        return ""
+    return (
+        f"The selection of {selection} could not be restored: an address holds up to "
+        f"{MAX_ADDRESSED_SELECTION}. A session file holds any selection."
+    )
+
+
+def _values(text):
+    """What stands in a query, by name."""
+    pairs = parse_qsl(text.removeprefix("?"), keep_blank_values=True)
+    return {name: _value(value) for name, value in pairs}
+
+
+def _is_size(selection):
+    """Whether an address has the size of a selection in place of its points."""
+    return isinstance(selection, str) and SIZE.fullmatch(selection) is not None
 
 
 def _fresh():

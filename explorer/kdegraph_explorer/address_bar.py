@@ -32,11 +32,7 @@ class AddressBar:
         session = self._session
         if not query.removeprefix("?") and session.first == SOURCES[0].key:
             query, session.state.view = FIRST_PAGE, "start"
-        try:
-            snapshot = address.read(session, query)
-        except ValueError as error:
-            snapshot = None
-            self._complain(error)
+        snapshot = self._read(query)
         if snapshot is None:
             session.start()
         else:
@@ -48,10 +44,17 @@ class AddressBar:
         session.state.param.watch(lambda event: self._write(), "view")
         self._write()
 
-    def _complain(self, error):
-        self._session.state.notice = (
-            f"The address of the page asks for something that cannot be: {error}"
-        )
+    def _read(self, query):
+        """The snapshot that a query asks for, or None; the user is told what cannot be restored."""
+        state = self._session.state
+        try:
+            snapshot, notice = address.read(self._session, query), address.left_out(query)
+        except ValueError as error:
+            snapshot = None
+            notice = f"What the address of the page asks for cannot be restored: {error}"
+        if notice:
+            state.notice = notice
+        return snapshot
 
     def _write(self):
         history = self._session.history
@@ -68,10 +71,5 @@ class AddressBar:
         if step is not None:
             history.go_to(step)
             return
-        try:
-            snapshot = address.read(self._session, query)
-        except ValueError as error:
-            self._complain(error)
-        else:
-            if snapshot is not None:
-                history.go_on(snapshot)
+        if (snapshot := self._read(query)) is not None:
+            history.go_on(snapshot)

@@ -56,7 +56,7 @@ def create_app(file=None):
     with edit_readonly(page):
         # By default, Panel's state, which outlives the page, would refer to it and keep it forever.
         page.busy = pn.rx(False)
-    browser = explorer.toolbar.browser
+    browser = explorer.layout.toolbar.browser
 
     def follow(*events):
         if browser.built:
@@ -75,6 +75,28 @@ def _forget(page):
     views = pn.state._views
     for reference in [reference for reference, (view, *_) in views.items() if view is page]:
         del views[reference]
+
+
+def server_of(file, path="/", **options):
+    """A server of the explorer that has not been started yet.
+
+    Parameters
+    ----------
+    file : str, path or None
+        Data to begin with, as for `create_app`.
+    path : str
+        Of the page.
+    **options
+        For `panel.serve`.
+    """
+    return pn.serve(
+        {path: lambda: create_app(file)},
+        title=TITLE,
+        start=False,
+        verbose=False,
+        transforms=[Headers],
+        **{"show": False, **options},
+    )
 
 
 def serve(file=None, host="127.0.0.1", port=5006, show=False):
@@ -101,17 +123,7 @@ def serve(file=None, host="127.0.0.1", port=5006, show=False):
         origins = [
             f"{origin}:{port}" for origin in ({"localhost", "127.0.0.1"} if local else {host})
         ]
-    server = pn.serve(
-        {"/": lambda: create_app(file)},
-        address=host,
-        port=port,
-        websocket_origin=origins,
-        title=TITLE,
-        show=show,
-        start=False,
-        verbose=False,
-        transforms=[Headers],
-    )
+    server = server_of(file, address=host, port=port, websocket_origin=origins, show=show)
     # Users wait for the address.
     words = f"kdegraph explorer: http://{name}:{server.port}/  (Ctrl+C stops it)"
     print(words, flush=True)  # noqa: T201

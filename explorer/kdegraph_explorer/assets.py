@@ -1,4 +1,4 @@
-"""The scripts and style sheets of the package, which are files in the folder `static`."""
+"""The scripts, style sheets and icons of the package, which are files in the folder `static`."""
 
 from functools import cache
 from pathlib import Path
@@ -27,3 +27,15 @@ def script(name):
         Name of the file without its ending.
     """
     return STATIC / f"{name}.js"
+
+
+@cache
+def icon(name):
+    """The text of an icon. Icons that Panel knows by name need a font, which notebooks cannot load.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file without its ending.
+    """
+    return (STATIC / f"{name}.svg").read_text(encoding="utf-8")

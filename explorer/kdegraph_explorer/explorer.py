@@ -1,40 +1,25 @@
 """The explorer as one object: for a cell of a notebook, a served page or a test."""
 
 from pathlib import Path
-from weakref import WeakMethod
 
-import numpy as np
 import panel as pn
-import panel_material_ui as pmui
-from kdegraph.datasets import Dataset
-from kdegraph.validation import check_count, check_points, check_positive
-from panel.viewable import Viewer
-from panel_material_ui.base import MaterialComponent
 
-from . import memory
-from .actions import Actions
-from .address_bar import AddressBar
-from .assets import style_sheet
-from .notebook import growing, widget_of
+from . import html_file
+from .arguments import choices_of, material_of
+from .attributes import Attributes
+from .layout import Layout
+from .notebook import place_for, show
+from .served import ServedPage
 from .session import Session
-from .state import State
-from .views import VIEWS
-from .views.base import low_row
-from .views.color import ColorControl
-from .views.controls import DataControls, DisplayControls, ParameterControls
-from .views.markup import Beacon, Text
-from .views.stage_bars import StageBars
-from .views.status import Advice, Problem, Status, Stopped
-from .views.toolbar import Toolbar
-from .views.tour import Tour
-from .views.widgets import link, row
+from .views.markup import Text
 
 SIDEBAR_WIDTH = 320  # pixels
-BOTTOM_HEIGHT = 226  # pixels of the row at the bottom
+NOTEBOOK_WIDTH = 296  # pixels of the controls: a cell is narrower than a page
+HEADER_HEIGHT = 44  # pixels in a notebook
 NOTEBOOK_HEIGHT = 672  # pixels in a notebook; on a page, the explorer fills the window
 
 
-class Explorer(Viewer):
+class Explorer(Attributes):
     """Explore points by hand: their KDE similarity graph beside a k-NN graph, with eigenvalues,
     clusters and scores, live.
 
@@ -44,10 +29,12 @@ class Explorer(Viewer):
 
     Parameters
     ----------
-    X : (n, d) array-like, optional
-        Points. Without them, the explorer begins with a generated data set.
-    y : (n,) array-like, optional
-        True labels, to compare the clusters with.
+    X : (n, d) array-like, data frame, str, path, Dataset or SimilarityGraph, optional
+        Points; or a table of pandas, polars or Arrow, or the name of a file, whose columns are
+        chosen as `kdegraph.datasets.load` does; or a graph, whose points and parameters are taken.
+        Without it, the explorer begins with a generated data set.
+    y : (n,) array-like or str, optional
+        True labels, to compare the clusters with; of a data frame, also the name of their column.
     sigma : float or "local", optional
         Width of the Gaussian kernel; by default from the distances to the nearest neighbors.
         "local" gives each point a width of its own.
@@ -71,6 +58,13 @@ class Explorer(Viewer):
     >>> explorer = Explorer(points, sigma=1.0, n_clusters=2)
     >>> explorer.labels.tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
     True
+
+    What is set in Python is seen in the explorer, and the other way round.
+
+    >>> explorer.sigma = 0.3
+    >>> explorer.selection = [True, False, True, False]
+    >>> explorer.selection.tolist()
+    [0, 2]
     """
 
     def __init__(
@@ -84,118 +78,70 @@ class Explorer(Viewer):
         n_clusters=None,
         **params,
     ):
-        if X is None and y is not None:
-            raise ValueError("y was given without X; pass the points that it labels")
-        dataset = None if X is None else _dataset(X, y)
-        choices = _choices(sigma, perplexity, n_rounds, n_clusters, dataset)
+        dataset, file, made_with = material_of(X, y)
+        choices = choices_of(sigma, perplexity, n_rounds, n_clusters, dataset)
         super().__init__(**params)
         self._place = None
         served = pn.state.curdoc is not None and bool(pn.state.curdoc.session_context)
         self.session = Session(document=self._document, push=self._push, given=dataset)
-        self.session.state.choose(**choices)
+        if file is not None:
+            self.session.open(file)
+        self.session.state.choose(**{**made_with, **choices})
         self.session.history.forget()
-        self.views = [view(self.session) for view in VIEWS]
-        self.status = Status(self.session)
-        self.controls = [
-            DataControls(self.session),
-            ParameterControls(self.session),
-            DisplayControls(self.session),
-        ]
-        actions = Actions(self.session.state, self.views, self._focus).by_name()
-        self.toolbar = Toolbar(self.session, actions, own_address=served)
-        # Each place gets its view when that is first shown, as the browser takes long to build
-        # a view.
-        self._top = {
-            view.key: pn.Column(sizing_mode="stretch_both", margin=0, css_classes=["kg-view"])
-            for view in self.views
-            if view.area == "top"
-        }
-        self.tabs = view_choice(self.views)
-        self.color = ColorControl(self.session, [view.key for view in self.views if view.colored])
-        self._sidebar = pn.Column(
-            *self.controls, sizing_mode="stretch_width", margin=0, css_classes=["kg-sidebar"]
-        )
-        self._header = pn.Row(
-            self.status,
-            self.toolbar,
-            sizing_mode="stretch_width",
-            margin=0,
-            styles={"align-items": "center", "flex": "1 1 auto", "min-width": "0"},
-        )
-        self._main = self._lay_out()
-        link(self.tabs, "value", self.session.state, "view")
-        self.session.state.param.watch(lambda event: self._show(), "view")
-        self.session.state.param.watch(lambda *events: self._arrange(), ["shown", "source"])
-        self._arrange()
+        self.layout = Layout(self.session, own_address=served)
         if served:
-            self._follow_page()
+            self._page = ServedPage(self.session, self.layout.toolbar.browser)
         else:
             self.session.start()
+        self._attach(self.session)
 
-    def _follow_page(self):
-        """On a server: begin when the browser has built the page, and end with the page."""
-        pn.state.on_session_destroyed(lambda context: self._end())
-        # Panel keeps what waits for a page, also for one that never appears.
-        begin = WeakMethod(self._begin)
-        # What is sent before the browser has built the page would be lost.
-        pn.state.onload(lambda: begin()())
+    @property
+    def views(self):
+        """dict: every view by its name. In a notebook, a view as the last line of a cell is shown
+        by itself, linked to the explorer.
+        """
+        return self.layout.views
 
     def __panel__(self):
-        beacon = Beacon("Starting …", height=NOTEBOOK_HEIGHT, sizing_mode="stretch_width")
-        place = pn.Column(
-            beacon, sizing_mode="stretch_width", margin=0, css_classes=["kg-explorer"]
-        )
-        beacon.param.watch(
-            lambda event: self.session.mailbox.post(lambda: self._appear(place, beacon)), "beats"
-        )
-        return place
+        return place_for(self._appear, self.session.mailbox.post, NOTEBOOK_HEIGHT)
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        """What a notebook shows: a Jupyter widget, whose messages arrive at once and which needs no
-        network.
-        """
-        try:
-            widget = widget_of(self.__panel__(), self.session.mailbox.post)
-        except ImportError:
-            return super()._repr_mimebundle_(include, exclude)
-        return widget._repr_mimebundle_(include=include, exclude=exclude)
+    def ipywidget(self):
+        """A Jupyter widget that shows the explorer, to be a part of other widgets.
 
-    def _appear(self, place, beacon):
-        """Move the explorer to `place`, whose browser listens now. In a notebook, what is sent
-        earlier would be lost.
+        Returns
+        -------
+        ipywidgets.Output
+
+        Raises
+        ------
+        ImportError
+            Without the packages of the extra ``kdegraph[notebook]``.
         """
-        if beacon.heard:
-            return
-        beacon.param.update(heard=True, visible=False)
+        from .notebook_widget import widget_of
+
+        return widget_of(self.__panel__(), self.session.mailbox.post)
+
+    def _ipython_display_(self):
+        show(self.session, self.__panel__())
+
+    def _appear(self, place):
+        """Move the explorer to `place`."""
         if self._place is not None:
             self._place[1:] = [Text("The explorer has moved to where it was shown last.")]
         self._place = place
         sidebar, header, main = self.sections()
         body = pn.Row(
-            pn.Column(sidebar, width=SIDEBAR_WIDTH, height=NOTEBOOK_HEIGHT, scroll="y-auto"),
-            pn.Column(header, main, sizing_mode="stretch_both", margin=0),
+            pn.Column(sidebar, width=NOTEBOOK_WIDTH, height=NOTEBOOK_HEIGHT, scroll="y-auto"),
+            pn.Column(
+                pn.Row(header, sizing_mode="stretch_width", height=HEADER_HEIGHT, margin=0),
+                main,
+                sizing_mode="stretch_both",
+                margin=0,
+            ),
             sizing_mode="stretch_width",
             height=NOTEBOOK_HEIGHT,
         )
-        with growing(place):
-            place.append(body)
-
-    def _begin(self):
-        """On a server: start, now that the browser has built the page."""
-        self.toolbar.browser.built = True
-        bar = AddressBar(self.session, self.toolbar.browser)
-        bar.begin((pn.state.location.search or "") if pn.state.location else "")
-
-    def _end(self):
-        """On a server: the page has been closed."""
-        self.close()
-        memory.give_back_soon()
-
-    def _focus(self, name):
-        """Move the keyboard to the control of a parameter."""
-        for control in self.controls:
-            if name in control.widgets:
-                control.widgets[name].focus()
+        place.append(body)
 
     def _push(self):
         if self._place is not None:
@@ -221,11 +167,6 @@ class Explorer(Viewer):
         """The `kdegraph.Spectrum` of the KDE graph."""
         return self._settled().outcome("kde").spectrum
 
-    @property
-    def selection(self):
-        """Int array: the indices of the points that were selected with the mouse."""
-        return self.session.state.selection
-
     def open(self, file):
         """Explore the data in a file.
 
@@ -236,13 +177,33 @@ class Explorer(Viewer):
         """
         self.session.open(Path(file))
 
+    def save(self, file):
+        """Save the present result as an HTML page that needs neither Python nor a network: linked
+        plots of both graphs, whose points can be selected and hovered over.
+
+        Parameters
+        ----------
+        file : str or path
+            Its name ends with ".html".
+
+        Raises
+        ------
+        ValueError
+            If the name ends otherwise.
+        """
+        path = Path(file)
+        if path.suffix.lower() != ".html":
+            raise ValueError(f"file must end with .html, got {path.name!r}")
+        self._settled()
+        path.write_bytes(html_file.write(self.session))
+
     def close(self):
         """Stop all work and accept no more."""
         self.session.close()
 
     def sections(self):
         """The parts of a page: the controls, the header with the status, and the views."""
-        return self._sidebar, self._header, self._main
+        return self.layout.sidebar, self.layout.header, self.layout.main
 
     def _settled(self):
         self.session.wait()
@@ -257,137 +218,9 @@ class Explorer(Viewer):
         return next(
             (
                 fig.document
-                for view in self.views
+                for view in self.views.values()
                 for fig in view.figures()
                 if fig.document is not None
             ),
             None,
         )
-
-    def _lay_out(self):
-        bottom = [view for view in self.views if view.area == "bottom"]
-        self._bottom = low_row(
-            *bottom, widths=[view.width for view in bottom], height=BOTTOM_HEIGHT
-        )
-        self._bottom.css_classes = ["kg-below"]
-        return pn.Column(
-            Problem(self.session),
-            Stopped(self.session),
-            Advice(self.session),
-            Tour(self.session),
-            row(self.tabs, self.color),
-            *self._top.values(),
-            self._bottom,
-            StageBars(self.session),
-            sizing_mode="stretch_both",
-            margin=0,
-            css_classes=["kg-main"],
-            stylesheets=[style_sheet("main"), style_sheet("scrolls-where-narrow")],
-        )
-
-    def _arrange(self):
-        """Offer the large views that apply to the data, and show the first one if the present view
-        does not.
-        """
-        views = [view for view in self.views if view.area == "top" and view.applies()]
-        applicable = {view.label: view.key for view in views}
-        state = self.session.state
-        # The one to begin with comes first.
-        state.param.view.objects = [
-            view.key for view in sorted(views, key=lambda view: not view.opens)
-        ]
-        if applicable != self.tabs.options or state.view not in applicable.values():
-            self.tabs.param.update(options=applicable, value=state.param.view.objects[0])
-        self.tabs.visible = len(applicable) > 1
-
-    def _show(self):
-        shown = self._shown_view()
-        place, first = self._top[shown.key], not any(map(len, self._top.values()))
-        for key, other in self._top.items():
-            other.visible = key == shown.key
-        self._bottom.visible = not shown.alone
-        if len(place) or first:  # what comes first is a part of the page
-            self._fill(place, shown)
-        else:
-            with growing(self._main):
-                place.append(
-                    Text(
-                        "Opening the view …",
-                        stylesheets=[style_sheet("opening")],
-                        sizing_mode="stretch_both",
-                    )
-                )
-            # This takes a second; meanwhile the browser shows the sentence.
-            self.session.mailbox.post(lambda: self._fill(place, shown))
-        self.session.state.extra_methods = shown.extra_methods
-
-    def _fill(self, place, view):
-        if view is self._shown_view():
-            # First, so that the windows of its plots fit when the browser builds them.
-            view.appear()
-        if list(place) != [view]:
-            for part in view.__panel__().select(MaterialComponent):
-                part.dark_theme = pn.config.theme == "dark"  # else it would be light at first
-            with growing(self._main):
-                place.objects = [view]
-
-    def _shown_view(self):
-        """The large view that is on the screen."""
-        return next(view for view in self.views if view.key == self.session.state.view)
-
-
-def view_choice(views):
-    """The widget to choose which of the large views is shown."""
-    return pmui.RadioButtonGroup(
-        options={view.label: view.key for view in views if view.area == "top"},
-        size="small",
-        color="primary",
-        height=30,
-        margin=(4, 4, 0, 4),
-        sx={
-            "& .MuiToggleButton-root": {
-                "textTransform": "none",
-                "whiteSpace": "nowrap",
-                "padding": "2px 14px",
-                "lineHeight": 1.6,
-                "fontSize": "13px",
-            }
-        },
-        stylesheets=[style_sheet("scrolls-sideways-where-narrow")],
-        css_classes=["kg-tabs"],
-    )
-
-
-def _choices(sigma, perplexity, n_rounds, n_clusters, dataset):
-    """The parameters of the state that were given, checked."""
-    choices = {}
-    if isinstance(sigma, str) and sigma == "local":
-        choices["bandwidth"] = "local"
-    elif sigma is not None:
-        choices["sigma"] = check_positive(sigma, "sigma")
-    if perplexity is not None:
-        low, high = State.param.perplexity.bounds
-        choices["perplexity"] = check_count(perplexity, "perplexity", minimum=low, maximum=high)
-    if n_rounds is not None:
-        choices["n_rounds"] = check_count(n_rounds, "n_rounds")
-    if n_clusters is not None:
-        maximum = None if dataset is None else dataset.n_points
-        choices["n_clusters"] = check_count(
-            n_clusters, "n_clusters", maximum=maximum, reason="(the number of points)"
-        )
-    return choices
-
-
-def _dataset(X, y):
-    points = check_points(X)
-    if y is None:
-        return Dataset(points, name="given points")
-    labels = np.asarray(y)
-    if labels.shape != (len(points),):
-        raise ValueError(
-            f"y must have shape ({len(points)},), one label per point, got {labels.shape}"
-        )
-    names, numbers = np.unique(labels, return_inverse=True)
-    return Dataset(
-        points, numbers.astype(np.int64), name="given points", label_names=tuple(map(str, names))
-    )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from . import script, session_file
+from . import html_file, script, session_file
 from .pipeline import METHODS
 
 
@@ -160,5 +160,12 @@ EXPORTS = (
         "-points.parquet",
         points_parquet,
         False,
+    ),
+    Export(
+        "page",
+        "Page, HTML",
+        "Linked plots of both graphs, to look at without Python",
+        "-view.html",
+        html_file.write,
     ),
 )

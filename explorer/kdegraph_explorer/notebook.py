@@ -1,73 +1,134 @@
-"""Showing an explorer in a notebook, without a network."""
+"""What notebooks need of an explorer that pages do not."""
 
-from contextlib import contextmanager
-from functools import partial
+import base64
 
-from bokeh.document import Document
-from bokeh.models import UIElement
-from panel.io.notebook import patch_inline_stylesheets
+import panel as pn
+from markupsafe import Markup
+from panel.io.notebook import load_notebook
+
+from .assets import style_sheet
+from .growing import growing
+from .jobs import Latest
+from .still import png, still_of
+from .views.markup import Beacon
+
+VIEW_HEIGHT = {"top": 460, "bottom": 280}  # pixels of a view that is shown by itself
 
 
-def widget_of(viewable, post):
-    """A Jupyter widget that shows a Panel object.
-
-    Panel's own way into a notebook waits seconds between two messages of a page in JupyterLab;
-    those of a widget arrive at once.
+class Snapshots:
+    """A picture of the present result above a live explorer in a notebook. It is hidden while the
+    explorer is live, and is what a saved notebook shows without a kernel.
 
     Parameters
     ----------
-    viewable : panel.viewable.Viewable
+    session : Session
+    """
+
+    def __init__(self, session):
+        from IPython.display import DisplayHandle
+
+        self._state, self._handle = session.state, DisplayHandle()
+        self._job = Latest(
+            lambda still, progress, publish: png(still),
+            mailbox=session.mailbox,
+            deliver=lambda still, picture: self._handle.update(
+                mime_bundle(still, picture), raw=True
+            ),
+        )
+        self._state.param.watch(lambda event: event.new or self._request(), "busy")
+
+    def display(self):
+        """Put the picture into the output of the cell; without a result, an empty one."""
+        still = still_of(self._state)
+        self._handle.display(mime_bundle(still, still and png(still)), raw=True)
+
+    def _request(self):
+        still = still_of(self._state)
+        if still is not None:
+            self._job.request(still)
+
+
+def mime_bundle(still, picture):
+    """What a notebook keeps of a picture: a page shows it unless the explorer is live below it.
+
+    Parameters
+    ----------
+    still : Still or None
+    picture : bytes or None
+        A PNG file.
+    """
+    style = Markup("<style>{}</style>").format(style_sheet("snapshot"))
+    if still is None:
+        return {"text/html": style + Markup('<div class="kg-snapshot"></div>'), "text/plain": ""}
+    words = "; ".join([still.title, *(graph.title for graph in still.graphs)])
+    content = base64.b64encode(picture).decode()
+    image = Markup('<img class="kg-snapshot" alt="{}" src="data:image/png;base64,{}">')
+    return {
+        "text/html": style + image.format(words, content),
+        "image/png": content,
+        "text/plain": words,
+    }
+
+
+def place_for(appear, post, height):
+    """A place in a notebook: as soon as its browser listens, ``appear(place)`` fills it. What is
+    sent earlier would be lost.
+
+    Parameters
+    ----------
+    appear : callable
     post : callable
-        ``post(callback)`` has a callback run on the thread that the Panel object belongs to; see
-        `Mailbox.post`.
-
-    Raises
-    ------
-    ImportError
-        Without `jupyter_bokeh`.
-
-    Notes
-    -----
-    The widget does not combine events. It would hold them back until the kernel reports to be
-    idle, which a kernel that handles two messages at a time does not always do.
+        See `Mailbox.post`.
+    height : int
+        Pixels.
     """
-    from jupyter_bokeh.widgets import BokehModel
+    beacon = Beacon("Starting …", height=height, sizing_mode="stretch_width")
+    place = pn.Column(beacon, sizing_mode="stretch_width", margin=0, css_classes=["kg-explorer"])
 
-    root = viewable.get_root(Document())
-    _inline_styles(root)
-    widget = BokehModel(root)
-    # Kernels hand over the messages of the page in threads of their own.
-    handle = widget._sync_model
-    widget.on_msg(handle, remove=True)
-    widget.on_msg(lambda *message: post(partial(handle, *message)))
-    return widget
+    def heard():
+        if not beacon.heard:
+            beacon.param.update(heard=True, visible=False)
+            with growing(place):
+                appear(place)
+
+    beacon.param.watch(lambda event: post(heard), "beats")
+    return place
 
 
-@contextmanager
-def growing(viewable):
-    """Within this context, the layout `viewable` may get new parts. They are sent at its end, in a
-    notebook together with their style sheets.
+def show_view(view):
+    """Show a view of its own, linked to the one that is given: both watch the same session."""
+    session, other = view.session, type(view)(view.session)
+    other.pinned = True
+    session.state.extra_methods = tuple(
+        dict.fromkeys([*session.state.extra_methods, *other.extra_methods])
+    )
+    height = VIEW_HEIGHT[other.area]
+
+    def appear(place):
+        other.appear()
+        place.append(pn.Column(other, height=height, sizing_mode="stretch_width", margin=0))
+
+    place = place_for(appear, session.mailbox.post, height)
+    show(session, place)
+
+
+def show(session, viewable):
+    """Show an explorer, or a part of it, below the cell of a notebook that is being run, with a
+    picture that stays when the kernel has ended.
+
+    Parameters
+    ----------
+    session : Session
+    viewable : panel.viewable.Viewable
     """
-    documents = {model.document for model, _ in viewable._models.values()}
-    # Documents that are held already send their changes when their holder releases them.
-    held = [document for document in documents if document.callbacks.hold_value is None]
-    for document in held:
-        document.hold("collect")
+    from IPython.display import display
+
     try:
-        yield
-    finally:
-        for document in documents:
-            if document.session_context is None:
-                for root in document.roots:
-                    _inline_styles(root)
-        for document in held:
-            document.unhold()
-
-
-def _inline_styles(root):
-    """Replace links to style sheets on the network by their text, which is part of the installed
-    packages.
-    """
-    for model in root.references():
-        if isinstance(model, UIElement):
-            patch_inline_stylesheets(model)
+        from .notebook_widget import widget_of
+    except ImportError:  # Panel's own way
+        load_notebook(inline=True)
+        data, metadata = viewable._repr_mimebundle_()
+        display(data, metadata=metadata, raw=True)
+        return
+    Snapshots(session).display()
+    display(widget_of(viewable, session.mailbox.post))

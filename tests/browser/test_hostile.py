@@ -64,7 +64,7 @@ def refused_address(explorer_server, page, query):
     """Open the explorer with an address that cannot be; returns what it says."""
     page.page.goto(f"{explorer_server[0]}?{query}")
     page.expect_status("points in")
-    said = page.error("The address of the page asks for something that cannot be")
+    said = page.error("What the address of the page asks for cannot be restored")
     check(page, said)
     return said
 

@@ -1,24 +1,42 @@
-"""The example notebook in a real JupyterLab, without a network."""
+"""Notebooks in a real JupyterLab, without a network."""
 
 import re
 import shutil
+import subprocess
 import sys
 from collections import Counter
 
+import nbformat
 import pytest
 from browser.explorer_page import ExplorerPage
+from nbformat.v4 import new_code_cell, new_notebook
 
 NOTEBOOK = "explore.ipynb"
 SETTINGS = {
     "apputils-extension/notification": '{"fetchNews": "false", "checkForUpdates": false}',
-    "notebook-extension/tracker": '{"autoStartDefaultKernel": true}',
+    "notebook-extension/tracker": '{"autoStartDefaultKernel": true, "windowingMode": "none"}',
 }
+CELLS = (
+    "from kdegraph_explorer import Explorer\n"
+    "from kdegraph.datasets import make\n"
+    'explorer = Explorer(make("moons", n=1000, seed=0), sigma=0.1, n_clusters=2)',
+    "explorer",
+    'explorer.views["spectrum"]',
+    "explorer.n_clusters, explorer.sigma",
+)
+MAX_SAVED = 1_000_000  # bytes of a saved notebook
+SHOWN_PICTURE = "img.kg-snapshot:visible"
 
 
 @pytest.fixture(scope="module")
-def lab(serve, tmp_path_factory, pytestconfig):
-    """Address of a JupyterLab of our own that has the example notebook open."""
-    folder = tmp_path_factory.mktemp("lab")
+def folder(tmp_path_factory):
+    """The folder with the notebooks."""
+    return tmp_path_factory.mktemp("lab")
+
+
+@pytest.fixture(scope="module")
+def lab(serve, folder, pytestconfig):
+    """Address of a JupyterLab of our own; the name of a notebook comes behind it."""
     shutil.copy(pytestconfig.rootpath / "examples" / NOTEBOOK, folder)
     for name, content in SETTINGS.items():
         path = folder / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
@@ -46,7 +64,7 @@ def lab(serve, tmp_path_factory, pytestconfig):
     ]
     address, _ = serve(
         [*command, *options],
-        path=f"/lab/tree/{NOTEBOOK}",
+        path="/lab/tree/",
         JUPYTERLAB_SETTINGS_DIR=str(folder / "settings"),
         JUPYTERLAB_WORKSPACES_DIR=str(folder / "workspaces"),
         **places,
@@ -54,18 +72,37 @@ def lab(serve, tmp_path_factory, pytestconfig):
     return address
 
 
-def test_explorer_in_jupyterlab(lab, new_page):
+@pytest.fixture
+def open_notebook(lab, new_page):
+    """Opens a notebook in a page, and waits for its kernel."""
+
     # JupyterLab's debugger says so whenever it restarts a kernel.
-    page = new_page(
-        ignore="Could not restore the debugger state", viewport={"width": 1600, "height": 1400}
-    )
-    sent = []  # what the page sends to the kernel
-    page.on("websocket", lambda socket: socket.on("framesent", lambda data: sent.append(data)))
-    page.goto(lab)
+    def open(name, ignore="Could not restore the debugger state"):
+        page = new_page(ignore=ignore, viewport={"width": 1600, "height": 1400})
+        return load(page, f"{lab}{name}?reset")
+
+    return open
+
+
+def load(page, address):
+    """Load a notebook in a page, and wait for its kernel."""
+    page.goto(address)
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+    return page
+
+
+def run_all(page):
+    """Run all cells in a new kernel."""
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name=re.compile("^Restart Kernel and Run All")).click()
     page.get_by_role("button", name="Confirm Kernel Restart").click()
+
+
+def test_explorer_in_jupyterlab(open_notebook):
+    page = open_notebook(NOTEBOOK)
+    sent = []  # what the page sends to the kernel
+    page.on("websocket", lambda socket: socket.on("framesent", lambda data: sent.append(data)))
+    run_all(page)
     expect_output(page, 4, "points per cluster")
     page.locator(".kg-status").wait_for()
     # The explorer shows itself and is live: moving sigma changes what it shows, and what Python
@@ -90,6 +127,76 @@ def test_explorer_in_jupyterlab(lab, new_page):
     messages = [data for data in sent if isinstance(data, bytes) and b"comm_msg" in data]
     assert messages
     assert not any(b"ndarray" in message for message in messages)
+
+
+@pytest.fixture
+def explored(open_notebook, folder):
+    """A page with a notebook in which an explorer and a single view are live."""
+    cells = [new_code_cell(source) for source in CELLS]
+    nbformat.write(new_notebook(cells=cells), folder / "short.ipynb")
+    page = open_notebook("short.ipynb")
+    run_all(page)
+    page.locator(".kg-status").filter(has_text="points in").wait_for()
+    return page
+
+
+def test_keys_belong_to_the_explorer_or_to_the_notebook(explored):
+    page, n_cells = explored, len(CELLS)
+    header = page.locator(".kg-status").bounding_box()
+    plot = page.locator(".kg-kde-points").first.bounding_box()
+    assert plot["y"] - header["y"] < 120  # the bar is as low as on a page
+    undo = page.locator(".kg-undo button").first
+    assert undo.inner_text().strip() == ""  # an icon, and not the name of one
+    page.locator(".kg-kde-points").first.click(position={"x": 90, "y": 60})
+    for key in "bda":  # JupyterLab would add and delete cells
+        page.keyboard.press(key)
+    page.keyboard.press("d")
+    page.keyboard.press("d")
+    page.get_by_role("button", name="Box", exact=True, pressed=True).wait_for()
+    assert page.locator(".jp-CodeCell").count() == n_cells
+    code_cell(page, 4).locator(".jp-InputArea-editor").click()
+    page.keyboard.press("End")
+    page.keyboard.type(" # me")  # keys of the explorer
+    assert "# me" in code_cell(page, 4).locator(".jp-InputArea-editor").inner_text()
+    page.get_by_role("button", name="Box", exact=True, pressed=True).wait_for()
+    page.keyboard.press("Escape")
+    page.keyboard.press("b")
+    page.wait_for_function(
+        "n => document.querySelectorAll('.jp-CodeCell').length === n", arg=n_cells + 1
+    )
+
+
+def test_an_explorer_outlives_its_page_and_its_picture_outlives_its_kernel(
+    explored, open_notebook, folder, lab, tmp_path
+):
+    page = explored
+    single = code_cell(page, 3).locator(".kg-kde-spectrum")
+    single.wait_for()
+    explorer = ExplorerPage(page, notebook=True).settle()
+    assert not page.locator(SHOWN_PICTURE).count()
+    explorer.change(lambda: explorer.set_slider("Clusters k", 2))
+    explorer.expect_status(", 4 clusters")
+    code_cell(page, 4).locator(".jp-InputArea-editor").click()
+    page.keyboard.press("Control+Enter")
+    expect_output(page, 4, "(4, 0.1)")
+    page.locator("img.kg-snapshot[alt*='4 clusters']").first.wait_for(state="attached")
+    page.keyboard.press("Control+s")
+    path = folder / "short.ipynb"
+    explorer.until(lambda: "4 clusters" in path.read_text(), "the notebook is saved")
+    assert path.stat().st_size < MAX_SAVED
+    load(page, f"{lab}short.ipynb?reset")  # the kernel lives
+    page.locator(".kg-status").filter(has_text="4 clusters").wait_for()
+    assert not page.locator(SHOWN_PICTURE).count()
+    shutil.copy(path, folder / "copy.ipynb")  # has a kernel of its own, without an explorer
+    page = open_notebook("copy.ipynb", ignore="widget model not found")
+    page.locator(SHOWN_PICTURE).first.wait_for()
+    page.wait_for_timeout(3000)
+    assert not page.get_by_text("model not found").locator("visible=true").count()
+    command = [sys.executable, "-m", "jupyter", "nbconvert", "--to", "html", str(path)]
+    subprocess.run([*command, "--output-dir", str(tmp_path)], check=True, capture_output=True)
+    html = (tmp_path / "short.html").read_text()
+    assert 'class="kg-snapshot"' in html
+    assert "4 clusters" in html
 
 
 def code_cell(page, number):

@@ -48,4 +48,4 @@ class Watcher:
 def is_local(url):
     """Whether a request stays on this machine."""
     parts = urlsplit(url)
-    return parts.scheme in ("data", "blob", "about") or parts.hostname in LOCAL
+    return parts.scheme in ("data", "blob", "about", "file") or parts.hostname in LOCAL

@@ -81,6 +81,7 @@ from cli.results import assert_refused
         (["explore", "bad.txt"], ["unknown type '.txt'"]),
         (["explore", "--port", "99999"], ["--port"]),
         (["explore", "--port", "http"], ["--port"]),
+        (["explore", "--window", "--port", "80"], ["'--port'", "cannot be given with --window"]),
     ],
 )
 def test_wrong_usage_is_refused_in_one_line(run, moons, picture, tmp_path, arguments, words):

@@ -1,4 +1,4 @@
-"""The scripts and style sheets of the package."""
+"""The scripts, style sheets and icons of the package."""
 
 import ast
 from pathlib import Path
@@ -11,7 +11,7 @@ PACKAGE = Path(kdegraph_explorer.__file__).parent
 
 def named_files():
     """The files that the modules of the package name."""
-    endings = {"script": "js", "style_sheet": "css"}
+    endings = {"script": "js", "style_sheet": "css", "icon": "svg"}
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in endings:

@@ -186,10 +186,10 @@ def test_points_get_the_colors_of_a_column_and_nothing_is_computed(explorer):
     settle(explorer)
     expected = packed(np.array([rgb(CLUSTER_COLORS[i % 3]) for i in range(N)]))
     np.testing.assert_array_equal(drawn(explorer), expected)
-    assert [name in explorer.color.legend.content for name in "uvw"] == [True] * 3
+    assert [name in explorer.layout.color.legend.content for name in "uvw"] == [True] * 3
     state.color = "column:size"
     settle(explorer)
-    assert "linear-gradient" in explorer.color.legend.content
+    assert "linear-gradient" in explorer.layout.color.legend.content
     assert state.result is before
     state.color = "cluster"
     settle(explorer)
@@ -197,7 +197,7 @@ def test_points_get_the_colors_of_a_column_and_nothing_is_computed(explorer):
 
 
 def test_the_choice_stands_where_plots_follow_it(explorer):
-    color, state = explorer.color, explorer.session.state
+    color, state = explorer.layout.color, explorer.session.state
     assert color.choice.options == choices(state.shown)
     color.choice.value = "column:kind"
     assert state.color == "column:kind"
@@ -224,7 +224,7 @@ def test_other_points_without_the_column_are_colored_by_cluster(explorer):
     session.wait(PATIENCE)
     settle(explorer)
     assert (session.state.color, session.state.coloring) == ("cluster", None)
-    assert explorer.color.choice.value == "cluster"
+    assert explorer.layout.color.choice.value == "cluster"
 
 
 def test_a_column_gets_the_role_of_the_color(explorer):
@@ -236,9 +236,9 @@ def test_a_column_gets_the_role_of_the_color(explorer):
     assert session.state.dataset.feature_names == ("x",)
     assert session.state.coloring.name == "size"
     assert [upload.role(name) for name in ("x", "size", "kind")] == ["feature", "color", "ignore"]
-    explorer.color.choice.value = "column:kind"
+    explorer.layout.color.choice.value = "column:kind"
     assert [upload.role(name) for name in ("x", "size", "kind")] == ["feature", "ignore", "color"]
     upload.assign(["kind"], "ignore")
     assert session.state.color == "cluster"
-    explorer.color.choice.value = "column:x"
+    explorer.layout.color.choice.value = "column:x"
     assert upload.role("x") == "feature"

@@ -33,7 +33,7 @@ def give(session, content, name="t.csv"):
 
 
 def table_of(explorer):
-    (table,) = explorer.controls[0].__panel__().select(ColumnTable)
+    (table,) = explorer.layout.controls[0].__panel__().select(ColumnTable)
     return table
 
 

@@ -197,7 +197,7 @@ def test_what_is_left_of_an_upload_goes_when_the_next_begins():
 def test_upload_shows_how_much_has_arrived_and_can_be_cancelled(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0)
     session, state, seen = explorer.session, explorer.session.state, []
-    button = next(part for part in explorer.controls[0].__panel__().select(FileButton))
+    button = next(part for part in explorer.layout.controls[0].__panel__().select(FileButton))
 
     def note(part):
         seen.append((state.stage, state.fraction))

@@ -20,37 +20,37 @@ def explorer(explore):
 
 def press(explorer, key):
     """Press a key, as the browser tells of it."""
-    browser = explorer.toolbar.browser
+    browser = explorer.layout.toolbar.browser
     browser._handle_msg({"action": browser.keys[key]})
     settle(explorer)
 
 
 def test_every_key_does_something_and_is_explained(explorer):
-    browser = explorer.toolbar.browser
+    browser = explorer.layout.toolbar.browser
     assert sum(len(shortcut.keys) for shortcut in SHORTCUTS) == len(browser.keys)
-    assert set(browser.keys.values()) <= set(explorer.toolbar.actions)
+    assert set(browser.keys.values()) <= set(explorer.layout.toolbar.actions)
     assert all(shortcut.sentence for shortcut in SHORTCUTS if shortcut.shown)
     assert all(shortcut.shown in help_text() for shortcut in SHORTCUTS)
 
 
 def test_every_key_can_be_pressed(explorer):
-    for key in explorer.toolbar.browser.keys:
+    for key in explorer.layout.toolbar.browser.keys:
         press(explorer, key)
     assert explorer.session.state.error == ""
 
 
 def test_undo_and_redo_by_key(explorer):
     state = explorer.session.state
-    assert part(explorer.toolbar, "Undo").disabled
+    assert part(explorer.layout.toolbar, "Undo").disabled
     state.choose(n_clusters=5)
     settle(explorer)
-    assert not part(explorer.toolbar, "Undo").disabled
+    assert not part(explorer.layout.toolbar, "Undo").disabled
     press(explorer, "ctrl+z")
     assert state.n_clusters == 3
     assert explorer.labels.max() == 2
     press(explorer, "ctrl+shift+z")
     assert state.n_clusters == 5
-    assert part(explorer.toolbar, "Redo").disabled
+    assert part(explorer.layout.toolbar, "Redo").disabled
 
 
 def test_clusters_and_points_are_selected_by_key(explorer):
@@ -72,7 +72,7 @@ def test_clusters_and_points_are_selected_by_key(explorer):
 
 
 def test_zoom_and_move_by_key(explorer):
-    frame = next(view for view in explorer.views if view.key == "points").frame
+    frame = explorer.views["points"].frame
     x0, x1, y0, y1, *_ = frame.viewport
     press(explorer, "+")
     near = frame.viewport
@@ -98,24 +98,24 @@ def test_keys_show_tables_edges_and_views(explorer):
 def test_files_are_handed_to_the_browser(explorer, monkeypatch):
     saved = {}
     monkeypatch.setattr(
-        explorer.toolbar.browser, "save", lambda name, content: saved.update({name: content})
+        explorer.layout.toolbar.browser, "save", lambda name, content: saved.update({name: content})
     )
-    for item in explorer.toolbar.menu.items[: len(EXPORTS)]:
-        explorer.toolbar.choose(item)
+    for item in explorer.layout.toolbar.menu.items[: len(EXPORTS)]:
+        explorer.layout.toolbar.choose(item)
         settle(explorer)
     assert set(saved) == {export.filename(explorer.session) for export in EXPORTS}
     assert all(saved.values())
     state = explorer.session.state
     state.choose(sigma=2.0)
     settle(explorer)
-    explorer.toolbar.open(saved["given-points-session.json"])
+    explorer.layout.toolbar.open(saved["given-points-session.json"])
     settle(explorer)
     assert state.sigma == 0.8
     assert state.source == "upload"
 
 
 def test_a_file_that_is_no_session_is_an_error(explorer):
-    explorer.toolbar.open(b"words")
+    explorer.layout.toolbar.open(b"words")
     assert "is no session" in explorer.session.state.error
 
 
@@ -150,7 +150,7 @@ def test_tables_escape_what_comes_from_files():
 
 
 def test_screen_readers_hear_what_has_come_out(explorer):
-    browser = explorer.toolbar.browser
+    browser = explorer.layout.toolbar.browser
     assert browser.said == "KDE graph: 3 clusters; k-NN graph: 3 clusters"
     press(explorer, "c")
     assert browser.said.endswith("30 points selected")

@@ -134,21 +134,21 @@ def test_perplexity_takes_the_place_of_sigma(explore):
     explorer = explore(MOONS.X)
     focused = []
     for name in ("sigma", "perplexity"):
-        explorer.controls[1].widgets[name].focus = lambda name=name: focused.append(name)
-    one = explorer.controls[1].widgets["sigma"], widget(explorer, "σ typed")
+        explorer.layout.controls[1].widgets[name].focus = lambda name=name: focused.append(name)
+    one = explorer.layout.controls[1].widgets["sigma"], widget(explorer, "σ typed")
     column = next(
         part
-        for part in explorer.controls[1].__panel__().select()
+        for part in explorer.layout.controls[1].__panel__().select()
         if one[0] in getattr(part, "objects", ())
     )
     slider = widget(explorer, "Perplexity")
     assert column.visible
     assert not slider.visible
-    explorer.toolbar.actions["focus sigma"]()
+    explorer.layout.toolbar.actions["focus sigma"]()
     widget(explorer, "Bandwidth").value = "local"
     assert not column.visible
     assert slider.visible
-    explorer.toolbar.actions["focus sigma"]()
+    explorer.layout.toolbar.actions["focus sigma"]()
     assert focused == ["sigma", "perplexity"]
     assert (slider.start, slider.end, slider.value) == (2, 50, 5)
     slider.value = 11

@@ -1,6 +1,7 @@
 """What a notebook shows, and the example notebooks, which run from top to bottom."""
 
 import asyncio
+import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,7 +11,7 @@ import panel_material_ui as pmui
 import pytest
 from kdegraph.runtime.cache import COMPILING
 from kdegraph_explorer.jobs import Mailbox
-from kdegraph_explorer.notebook import widget_of
+from kdegraph_explorer.notebook_widget import live_model
 from nbclient import NotebookClient
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -50,7 +51,7 @@ def test_messages_of_a_notebook_are_dealt_with_on_the_session_s_thread():
     slider.param.watch(lambda event: threads.append(threading.get_ident()), "value")
 
     async def show_and_move():
-        widget = widget_of(slider, Mailbox().post)
+        widget = live_model(slider, Mailbox().post)
         assert not widget.combine_events  # these wait for a kernel that may not answer
         [model] = (model for model in widget._document.models if hasattr(model, "value"))
         content = {
@@ -68,3 +69,13 @@ def test_messages_of_a_notebook_are_dealt_with_on_the_session_s_thread():
     owner = asyncio.run(show_and_move())
     assert slider.value == 7
     assert threads == [owner]
+
+
+def test_a_page_that_is_loaded_again_gets_what_is_there_now():
+    slider = pmui.IntSlider(value=1, start=0, end=10)
+    widget = live_model(slider, Mailbox().post)
+    slider.value = 7
+    (bundle,) = (json.loads(text) for text in [widget.get_state()["render_bundle"]])
+    (document,) = bundle["docs_json"].values()
+    values = [root["attributes"]["data"]["attributes"]["value"] for root in document["roots"]]
+    assert values == [7]

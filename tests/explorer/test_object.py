@@ -89,7 +89,10 @@ def test_page_and_notebook_show_the_same_parts(explore, monkeypatch):
     for mailbox in mailboxes:
         mailbox.drain()
     every = {
-        figure.name for shown in explorer.views if shown.applies() for figure in shown.figures()
+        figure.name
+        for shown in explorer.views.values()
+        if shown.applies()
+        for figure in shown.figures()
     }
     assert first < every
     assert figure_names(page) == figure_names(place) == every
@@ -103,7 +106,7 @@ def test_explorer_that_is_shown_again_moves(explore):
         explorer.session.wait(PATIENCE)
     visible = [
         shown
-        for shown in explorer.views
+        for shown in explorer.views.values()
         if shown.area == "bottom" or shown.key == explorer.session.state.view
     ]
     assert figure_names(places[0]) == set()

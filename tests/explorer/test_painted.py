@@ -33,7 +33,7 @@ def explorer(explore):
 
 
 def canvas(explorer):
-    return next(view for view in explorer.views if view.key == "paint")
+    return explorer.views["paint"]
 
 
 @given(

@@ -194,6 +194,20 @@ def test_indices_beyond_the_data_are_no_selection(sessions):
     assert session.state.selection.tolist() == []
 
 
+def test_an_address_says_the_size_of_a_selection_that_it_cannot_hold(sessions):
+    session = sessions()
+    for size in (address.MAX_ADDRESSED_SELECTION, address.MAX_ADDRESSED_SELECTION + 1):
+        choose(session, selection=np.arange(size))
+        query = address.query(session, take(session))
+        snapshot, notice = address.read(session, query), address.left_out(query)
+        if size == 200:
+            assert snapshot.selection.tolist() == list(range(200))
+            assert notice == ""
+        else:
+            assert snapshot.selection.tolist() == []
+            assert "The selection of 201 points could not be restored" in notice
+
+
 def reopened(session, sessions):
     other = sessions(start=False)
     other.restore(session_file.read(other, session_file.write(session)))
@@ -367,7 +381,7 @@ def test_opening_a_session_is_a_step_that_can_be_undone(explore):
     choose(session, n_clusters=4)
     content = session_file.write(session)
     choose(session, n_clusters=3)
-    explorer.toolbar.open(content)
+    explorer.layout.toolbar.open(content)
     settle(explorer)
     assert session.state.n_clusters == 4
     session.history.undo()

@@ -420,14 +420,14 @@ def test_automatic_number_is_that_of_the_plotted_eigenvalues_with_its_confidence
         expected = kdegraph.estimate_n_clusters(outcome.spectrum.eigenvalues)
         assert (outcome.n_clusters, outcome.confidence) == expected
         number = f"{expected.n_clusters} cluster{'s' * (expected.n_clusters != 1)}"
-        assert explorer.status.sentence().endswith(
+        assert explorer.layout.status.sentence().endswith(
             f", {number} (automatic, confidence {expected.confidence:.2f})"
         )
     assert state.outcome("knn").n_clusters == expected.n_clusters
     assert state.outcome("knn").confidence is None
     state.choose(n_clusters=3)
     settle(explorer)
-    assert explorer.status.sentence().endswith(", 3 clusters")
+    assert explorer.layout.status.sentence().endswith(", 3 clusters")
 
 
 def test_a_graph_without_edges_has_one_cluster_without_confidence(sessions):
@@ -475,7 +475,7 @@ def test_a_count_that_comes_too_late_is_dropped(sessions, monkeypatch):
 def test_button_counts_and_says_what_it_has_found(explore):
     explorer = explore(datasets.make("blobs", n=300, seed=0).X, sigma=50.0)
     (row,) = (
-        explorer.controls[1]
+        explorer.layout.controls[1]
         .__panel__()
         .select(
             lambda part: any(
@@ -489,7 +489,7 @@ def test_button_counts_and_says_what_it_has_found(explore):
     settle(explorer)
     counted = explorer.session.state.counted
     assert said.content == f"Counted: 3, with confidence {counted.confidence:.2f}"
-    assert explorer.status.sentence().endswith(", 3 clusters")
+    assert explorer.layout.status.sentence().endswith(", 3 clusters")
     explorer.session.state.dataset = datasets.photo("china", max_pixels=1000)
     settle(explorer)
     assert said.content == "Or count them in a separate graph:"

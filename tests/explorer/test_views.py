@@ -192,14 +192,14 @@ def packed_bytes(rows):
 def test_pictures_are_offered_for_images_only(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0)
     assert not view(explorer, "picture").applies()
-    assert "picture" not in explorer.tabs.options.values()
+    assert "picture" not in explorer.layout.tabs.options.values()
 
 
 def test_status_says_what_goes_on(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=2)
-    assert explorer.status.sentence() == "given points: 4 points in 2 dimensions, 2 clusters"
+    assert explorer.layout.status.sentence() == "given points: 4 points in 2 dimensions, 2 clusters"
     explorer.session.state.stage = "samples"
-    assert explorer.status.sentence() == "samples …"
+    assert explorer.layout.status.sentence() == "samples …"
     explorer.session.state.stage = None
 
 

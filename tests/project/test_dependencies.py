@@ -14,9 +14,9 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 OURS = {"kdegraph", "kdegraph_explorer"}
-# Packages that are imported where they are installed, and not missed elsewhere: Panel shows widgets
-# in a notebook through this one, which the extra `notebook` installs.
-OPTIONAL = {"explorer": {"jupyter-bokeh"}, "core": set()}
+# Packages that are imported where they are installed, and not missed elsewhere: a notebook shows
+# the explorer through these, which the extra `notebook` installs.
+OPTIONAL = {"explorer": {"ipython", "ipywidgets", "jupyter-bokeh", "traitlets"}, "core": set()}
 
 
 def names(requirements):

@@ -178,7 +178,7 @@ PRIVATE_NAMES = {
     "_esm": (
         {
             *("views/browser.py", "views/caption.py", "views/columns.py", "views/markup.py"),
-            "views/rows.py",
+            *("views/connection.py", "views/rows.py"),
         },
         "This is Panel's documented place for the JavaScript of a component.",
     ),
@@ -190,7 +190,7 @@ PRIVATE_NAMES = {
         {"views/browser.py", "views/widgets.py"},
         "This is Panel's documented way to send a message to a component.",
     ),
-    "_repr_mimebundle_": ({"explorer.py"}, "This is the protocol of IPython."),
+    "_repr_mimebundle_": ({"notebook.py"}, "This is the protocol of IPython."),
     "_debounce": (
         {"views/widgets.py"},
         "Events of a widget wait 50 ms for further ones; no parameter turns that off.",
@@ -206,11 +206,17 @@ PRIVATE_NAMES = {
         "Text is escaped on its way to the browser; in Python it stays as it is.",
     ),
     "_sync_model": (
-        {"notebook.py"},
+        {"notebook_widget.py"},
         "A Jupyter widget of Bokeh leaves the thread that deals with messages to the kernel.",
     ),
+    "_model": ({"notebook_widget.py"}, "See `_model_to_traits`."),
+    "_model_to_traits": (
+        {"notebook_widget.py"},
+        "A Jupyter widget of Bokeh describes its model once, and a page that is loaded again would "
+        "show what was then.",
+    ),
     "_models": (
-        {"notebook.py"},
+        {"growing.py"},
         "Parts that are added to a layout later need style sheets in each document that shows it.",
     ),
     "_views": ({"app.py"}, "Panel keeps the page of an ended session, with all its data."),

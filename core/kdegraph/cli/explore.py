@@ -25,7 +25,13 @@ DEFAULT_PORT = 5006
     help="Port to listen at; 0 takes any that is free.",
 )
 @click.option("--browser/--no-browser", default=True, show_default=True, help="Open a browser.")
-def explore(file, host, port, browser):
+@click.option(
+    "--window",
+    is_flag=True,
+    help="Show it in a window of its own and end with that; at 127.0.0.1, on a free port.",
+)
+@click.pass_context
+def explore(context, file, host, port, browser, window):
     """Explore data in the browser: move sigma, the number of neighbors and of clusters, and watch
     edges, spectrum and clusters follow.
 
@@ -37,20 +43,29 @@ def explore(file, host, port, browser):
       kdegraph explore
       kdegraph explore points.csv
       kdegraph explore photo.jpg --port 8080 --no-browser
+      kdegraph explore points.csv --window
     """
+    if window:
+        _refuse_beside_window(context)
     if file is not None:
         from kdegraph.datasets import file_type
 
         file_type(file)
     try:
-        from kdegraph_explorer.app import serve
+        if window:
+            from kdegraph_explorer.window import show
+        else:
+            from kdegraph_explorer.app import serve
     except ModuleNotFoundError as error:
         raise Failure(
             f"the explorer needs further packages ({error.name} is missing); "
             'install them with: pip install "kdegraph[explorer]"'
         ) from None
     try:
-        serve(file, host=host, port=port, show=browser)
+        if window:
+            show(file)
+        else:
+            serve(file, host=host, port=port, show=browser)
     except KeyboardInterrupt:
         click.echo("Stopped.", err=True)  # the usual end of a server, not a failure
     except OSError as error:
@@ -58,3 +73,13 @@ def explore(file, host, port, browser):
             f"cannot listen at {host}, port {port}: {error.strerror or error}; try --port 0.",
             param_hint="'--port'",
         ) from None
+
+
+def _refuse_beside_window(context):
+    """Refuse options that mean nothing for a window."""
+    for name, option in (("host", "--host"), ("port", "--port"), ("browser", "--browser")):
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise click.BadParameter(
+                "cannot be given with --window, which chooses them itself.",
+                param_hint=f"'{option}'",
+            )

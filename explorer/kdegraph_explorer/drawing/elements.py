@@ -7,7 +7,7 @@ import holoviews.plotting.bokeh
 import panel as pn
 from bokeh.models import Span
 
-from ..notebook import growing
+from ..growing import growing
 from .figures import restyle
 from .palette import MARK
 

@@ -12,6 +12,25 @@ function name_of(event) {
   return parts.join("+")
 }
 
+// The element of the whole explorer, which this one lies in, across shadow roots.
+function explorer_around(node) {
+  while (node && !node.matches?.(".kg-explorer")) node = node.parentNode ?? node.host
+  return node
+}
+
+// In a notebook, the explorer gets the keys while it has the focus, and the notebook gets none then.
+function take_keys_of(explorer, press) {
+  if (!explorer) return
+  explorer.tabIndex = -1  // a click anywhere in it gives it the focus
+  explorer.style.outline = "none"
+  // JupyterLab sees keys before their target does, and leaves out elements with this attribute.
+  explorer.setAttribute("data-lm-suppress-shortcuts", "true")
+  explorer.addEventListener("keydown", event => {
+    press(event)
+    event.stopPropagation()
+  })
+}
+
 // Repairs for screen readers: a selector, and what the components leave out there.
 const MENDED = [
   ["span[aria-label]:not([role]):not(:has(button))", span => span.setAttribute("role", "img")],
@@ -78,12 +97,10 @@ export function render({model, el, view}) {
     event.preventDefault()
     model.send_msg({action})
   }
-  if (!model.own_address) {  // in a notebook, keys are taken only where the explorer has the focus
-    setTimeout(() => {
-      el.getRootNode().host?.closest?.(".kg-explorer")?.addEventListener("keydown", press)
-    })
-  } else {
+  if (model.own_address) {
     document.addEventListener("keydown", press)
+  } else {
+    setTimeout(() => take_keys_of(explorer_around(el), press))
   }
 
   if (model.own_address) {

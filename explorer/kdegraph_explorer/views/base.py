@@ -34,6 +34,8 @@ class View(Viewer):
         Keys of `ALL_METHODS` that it shows besides those of `METHODS`.
     width : int
         Its share of the row at the bottom.
+    pinned : bool
+        Whether it is shown by itself, in a cell of a notebook.
     """
 
     key = ""
@@ -44,6 +46,7 @@ class View(Viewer):
     opens = True
     extra_methods: tuple[str, ...] = ()
     width = 1
+    pinned = False
 
     def __init__(self, session, **params):
         super().__init__(**params)
@@ -54,6 +57,12 @@ class View(Viewer):
 
     def __panel__(self):
         return self._body
+
+    def _ipython_display_(self):
+        """Show it in a notebook, linked to the explorer that it is a view of."""
+        from ..notebook import show_view
+
+        show_view(self)
 
     def applies(self):
         """Whether the view has something to show for the present data."""
@@ -71,7 +80,7 @@ class View(Viewer):
     @property
     def visible(self):
         """Whether the view is on the screen."""
-        return self.area == "bottom" or self.state.view == self.key
+        return self.pinned or self.area == "bottom" or self.state.view == self.key
 
     def follow(self, update, *names):
         """Call `update` when one of these parameters of the state changes, and when the view

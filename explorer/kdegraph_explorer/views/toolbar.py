@@ -5,12 +5,13 @@ import panel_material_ui as pmui
 from panel.viewable import Viewer
 
 from .. import session_file
-from ..assets import style_sheet
+from ..assets import icon, style_sheet
 from ..exports import EXPORTS
 from ..pipeline import METHODS
 from ..session import explain
 from ..shortcuts import SHORTCUTS
 from .browser import Browser
+from .connection import Connection
 from .help import help_text
 from .markup import Text
 from .widgets import NAMED_BY_ITS_WORDS, FileButton
@@ -61,10 +62,10 @@ class Toolbar(Viewer):
         keys = {key: shortcut.action for shortcut in SHORTCUTS for key in shortcut.keys}
         self.browser = Browser(self._act, keys=keys, own_address=own_address)
         self._undo = icon_button(
-            "undo", "Undo", "Undo the last change (Ctrl+Z)", session.history.undo
+            icon("undo"), "Undo", "Undo the last change (Ctrl+Z)", session.history.undo
         )
         self._redo = icon_button(
-            "redo", "Redo", "Redo what was undone (Ctrl+Shift+Z)", session.history.redo
+            icon("redo"), "Redo", "Redo what was undone (Ctrl+Shift+Z)", session.history.redo
         )
         self.menu = file_menu(self.choose)
         self._opener = self._session_dialog()
@@ -93,7 +94,7 @@ class Toolbar(Viewer):
 
     def _lay_out(self):
         help_button = icon_button(
-            "help_outline",
+            icon("help"),
             "Help",
             "Help: keys, and how to read the plots (?)",
             self.actions["help"],
@@ -102,6 +103,7 @@ class Toolbar(Viewer):
             self.browser,
             self.help,
             self._opener,
+            *([Connection()] if self.browser.own_address else []),
             margin=0,
             width=0,
             styles={"position": "absolute"},
@@ -211,10 +213,10 @@ def file_menu(choose):
     )
 
 
-def icon_button(icon, label, sentence, act):
-    """A button that shows an icon; the label is its name for a screen reader."""
+def icon_button(picture, label, sentence, act):
+    """A button that shows an icon, an SVG; the label is its name for a screen reader."""
     return pmui.IconButton(
-        icon=icon,
+        icon=picture,
         label=label,
         description=sentence,
         size="small",

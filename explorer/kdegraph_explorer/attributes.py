@@ -1,0 +1,146 @@
+"""The choices of an explorer as attributes that a program reads, sets and watches."""
+
+from difflib import get_close_matches
+
+import numpy as np
+import param
+from kdegraph.validation import check_positive
+from panel.viewable import Viewer
+
+from .arguments import check_n_clusters, check_n_rounds, is_local
+
+SETTABLE = ("sigma", "n_rounds", "n_clusters", "selection")
+NOTHING = np.empty(0, dtype=np.intp)
+
+
+class Attributes(Viewer):
+    """Choices that follow the session, and that the session follows.
+
+    A value is checked when it is set. Other attributes cannot be set.
+    """
+
+    sigma = param.Parameter(
+        doc="Kernel width: a float, or 'local' for one of each point. Set it to None to have it "
+        "chosen automatically; it is None until it has been chosen."
+    )
+    n_rounds = param.Parameter(doc="Neighbors that are drawn per point, an int.")
+    n_clusters = param.Parameter(
+        doc="Number of clusters, an int. Set it to None to have it chosen automatically; it is "
+        "None until it has been chosen."
+    )
+    selection = param.Parameter(
+        default=NOTHING,
+        doc="Indices of the selected points, an ascending int array. It can be set to indices in "
+        "any order, or to a bool array with a value for each point.",
+    )
+
+    def __init__(self, **params):
+        super().__init__(**params)
+        self._state, self._wait, self._following = None, None, False
+
+    def _attach(self, session):
+        """Follow the state of a session from now on, and have it follow."""
+        self._state, self._wait = session.state, session.wait
+        state = session.state
+        names = ["sigma", "sigma_auto", "bandwidth", "n_rounds", "n_clusters", "clusters_auto"]
+        state.param.watch(lambda *events: self._follow(), [*names, "selection", "result"])
+        self.param.watch(lambda *events: self._lead(events), list(SETTABLE))
+        self._follow()
+
+    def __setattr__(self, name, value):
+        if getattr(self, "_state", None) is not None and not name.startswith("_"):
+            if name not in (*SETTABLE, "name"):
+                raise AttributeError(_unknown(type(self), name))
+            if name in SETTABLE and not self._following:
+                value = self._checked(name, value)
+        super().__setattr__(name, value)
+
+    def _checked(self, name, value):
+        """A value for an attribute, or an error that says what is wrong with it."""
+        if name == "selection":
+            if self._state.shown is None or self._state.shown is not self._state.dataset:
+                self._wait()  # other data would come without a selection
+            return check_selection(value, self._state.dataset)
+        if value is None and name != "n_rounds":
+            return None
+        if name == "n_clusters":
+            return check_n_clusters(value, self._state.dataset)
+        if name == "n_rounds":
+            return check_n_rounds(value)
+        return value if is_local(value) else check_positive(value, "sigma")
+
+    def _follow(self):
+        """Take over what the state has."""
+        state = self._state
+        known = state.result is not None
+        one = state.sigma if known or not state.sigma_auto else None
+        self._following = True
+        try:
+            self.param.update(
+                sigma="local" if state.is_local else one,
+                n_rounds=state.n_rounds,
+                n_clusters=state.n_clusters if known or not state.clusters_auto else None,
+                selection=state.selection,
+            )
+        finally:
+            self._following = False
+
+    def _lead(self, events):
+        """Make what was set the choice of the session."""
+        if self._following:
+            return
+        values, state = {event.name: event.new for event in events}, self._state
+        if "sigma" in values and values["sigma"] != "local":
+            values["bandwidth"] = "one"
+        if values.get("sigma") == "local":
+            values["bandwidth"] = values.pop("sigma")
+        automatic = {
+            flag: True
+            for name, flag in (("sigma", "sigma_auto"), ("n_clusters", "clusters_auto"))
+            if name in values and values[name] is None
+        }
+        state.choose(**{name: value for name, value in values.items() if value is not None})
+        state.param.update(**automatic)
+
+
+def check_selection(value, dataset):
+    """Indices of points, ascending and each once, from indices or from a mask.
+
+    Raises
+    ------
+    ValueError, TypeError
+    """
+    given = np.asarray(value)
+    n = 0 if dataset is None else dataset.n_points
+    if given.dtype == bool:
+        if given.shape != (n,):
+            raise ValueError(
+                f"selection as a mask must have shape ({n},), one value per point, "
+                f"got {given.shape}"
+            )
+        return np.flatnonzero(given)
+    if given.size == 0:
+        return NOTHING
+    if given.ndim != 1 or given.dtype.kind not in "iu":
+        raise TypeError(
+            "selection must be a list of the indices of points or a mask, "
+            f"got an array of shape {given.shape} and type {given.dtype}"
+        )
+    if given.min() < 0 or given.max() >= n:
+        raise ValueError(
+            f"selection must be indices from 0 to {n - 1}, got {given.min()} to {given.max()}"
+        )
+    return np.unique(given).astype(np.intp)
+
+
+def _unknown(kind, name):
+    """The message for an attribute that cannot be set."""
+    if isinstance(getattr(kind, name, None), property):
+        return f"{name} is a result, which cannot be set; what can be set are {_listed()}"
+    near = get_close_matches(name, SETTABLE, cutoff=0.5)
+    meant = f"; did you mean {' or '.join(near)}?" if near else "."
+    return f"an explorer has no attribute {name!r} that can be set{meant} There are {_listed()}."
+
+
+def _listed():
+    return ", ".join(SETTABLE)

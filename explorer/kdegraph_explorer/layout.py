@@ -1,0 +1,181 @@
+"""The parts of an explorer and where they stand: controls, header, views."""
+
+import panel as pn
+import panel_material_ui as pmui
+from panel_material_ui.base import MaterialComponent
+
+from .actions import Actions
+from .assets import style_sheet
+from .growing import growing
+from .views import VIEWS
+from .views.base import low_row
+from .views.color import ColorControl
+from .views.controls import DataControls, DisplayControls, ParameterControls
+from .views.markup import Text
+from .views.stage_bars import StageBars
+from .views.status import Advice, Problem, Status, Stopped
+from .views.toolbar import Toolbar
+from .views.tour import Tour
+from .views.widgets import link, row
+
+BOTTOM_HEIGHT = 226  # pixels of the row at the bottom
+
+
+class Layout:
+    """All views and controls of a session, and which of the large views is on the screen.
+
+    Parameters
+    ----------
+    session : Session
+    own_address : bool
+        Whether the page belongs to the explorer alone, as opposed to a notebook.
+
+    Attributes
+    ----------
+    views : dict
+        Every view by its `key`.
+    status : Status
+    controls : list
+    toolbar : Toolbar
+    tabs : panel_material_ui.RadioButtonGroup
+        The choice of the large view.
+    color : ColorControl
+    sidebar, header, main : viewable
+        The parts of a page: the controls, the bar with the status, and the views.
+    """
+
+    def __init__(self, session, own_address):
+        self._session = session
+        self.views = {view.key: view(session) for view in VIEWS}
+        self.status = Status(session)
+        self.controls = [
+            DataControls(session),
+            ParameterControls(session),
+            DisplayControls(session),
+        ]
+        actions = Actions(session.state, self.views.values(), self._focus).by_name()
+        self.toolbar = Toolbar(session, actions, own_address=own_address)
+        # Each place gets its view when that is first shown, as the browser takes long to build
+        # a view.
+        self._top = {
+            view.key: pn.Column(sizing_mode="stretch_both", margin=0, css_classes=["kg-view"])
+            for view in self.views.values()
+            if view.area == "top"
+        }
+        self.tabs = view_choice(self.views.values())
+        colored = [key for key, view in self.views.items() if view.colored]
+        self.color = ColorControl(session, colored)
+        self.sidebar = pn.Column(
+            *self.controls, sizing_mode="stretch_width", margin=0, css_classes=["kg-sidebar"]
+        )
+        self.header = pn.Row(
+            self.status,
+            self.toolbar,
+            sizing_mode="stretch_width",
+            margin=0,
+            styles={"align-items": "center", "flex": "1 1 auto", "min-width": "0"},
+        )
+        self.main = self._lay_out()
+        link(self.tabs, "value", session.state, "view")
+        session.state.param.watch(lambda event: self._show(), "view")
+        session.state.param.watch(lambda *events: self._arrange(), ["shown", "source"])
+        self._arrange()
+
+    def _focus(self, name):
+        """Move the keyboard to the control of a parameter."""
+        for control in self.controls:
+            if name in control.widgets:
+                control.widgets[name].focus()
+
+    def _lay_out(self):
+        bottom = [view for view in self.views.values() if view.area == "bottom"]
+        self._bottom = low_row(
+            *bottom, widths=[view.width for view in bottom], height=BOTTOM_HEIGHT
+        )
+        self._bottom.css_classes = ["kg-below"]
+        return pn.Column(
+            Problem(self._session),
+            Stopped(self._session),
+            Advice(self._session),
+            Tour(self._session),
+            row(self.tabs, self.color),
+            *self._top.values(),
+            self._bottom,
+            StageBars(self._session),
+            sizing_mode="stretch_both",
+            margin=0,
+            css_classes=["kg-main"],
+            stylesheets=[style_sheet("main"), style_sheet("scrolls-where-narrow")],
+        )
+
+    def _arrange(self):
+        """Offer the large views that apply to the data, and show the first one if the present view
+        does not.
+        """
+        views = [view for view in self.views.values() if view.area == "top" and view.applies()]
+        applicable = {view.label: view.key for view in views}
+        state = self._session.state
+        # The one to begin with comes first.
+        state.param.view.objects = [
+            view.key for view in sorted(views, key=lambda view: not view.opens)
+        ]
+        if applicable != self.tabs.options or state.view not in applicable.values():
+            self.tabs.param.update(options=applicable, value=state.param.view.objects[0])
+        self.tabs.visible = len(applicable) > 1
+
+    def _show(self):
+        shown = self._shown_view()
+        place, first = self._top[shown.key], not any(map(len, self._top.values()))
+        for key, other in self._top.items():
+            other.visible = key == shown.key
+        self._bottom.visible = not shown.alone
+        if len(place) or first:  # what comes first is a part of the page
+            self._fill(place, shown)
+        else:
+            with growing(self.main):
+                place.append(
+                    Text(
+                        "Opening the view …",
+                        stylesheets=[style_sheet("opening")],
+                        sizing_mode="stretch_both",
+                    )
+                )
+            # This takes a second; meanwhile the browser shows the sentence.
+            self._session.mailbox.post(lambda: self._fill(place, shown))
+        self._session.state.extra_methods = shown.extra_methods
+
+    def _fill(self, place, view):
+        if view is self._shown_view():
+            # First, so that the windows of its plots fit when the browser builds them.
+            view.appear()
+        if list(place) != [view]:
+            for part in view.__panel__().select(MaterialComponent):
+                part.dark_theme = pn.config.theme == "dark"  # else it would be light at first
+            with growing(self.main):
+                place.objects = [view]
+
+    def _shown_view(self):
+        """The large view that is on the screen."""
+        return self.views[self._session.state.view]
+
+
+def view_choice(views):
+    """The widget to choose which of the large views is shown."""
+    return pmui.RadioButtonGroup(
+        options={view.label: view.key for view in views if view.area == "top"},
+        size="small",
+        color="primary",
+        height=30,
+        margin=(4, 4, 0, 4),
+        sx={
+            "& .MuiToggleButton-root": {
+                "textTransform": "none",
+                "whiteSpace": "nowrap",
+                "padding": "2px 14px",
+                "lineHeight": 1.6,
+                "fontSize": "13px",
+            }
+        },
+        stylesheets=[style_sheet("scrolls-sideways-where-narrow")],
+        css_classes=["kg-tabs"],
+    )

@@ -1,0 +1,37 @@
+"""An explorer on a page of a server: it begins and ends with the page."""
+
+from weakref import WeakMethod
+
+import panel as pn
+
+from . import memory
+from .address_bar import AddressBar
+
+
+class ServedPage:
+    """Starts a session when the browser has built the page, and closes it with the page.
+
+    Parameters
+    ----------
+    session : Session
+    browser : Browser
+    """
+
+    def __init__(self, session, browser):
+        self._session, self._browser = session, browser
+        pn.state.on_session_destroyed(lambda context: self._end())
+        # Panel keeps what waits for a page, also for one that never appears.
+        begin = WeakMethod(self._begin)
+        # What is sent before the browser has built the page would be lost.
+        pn.state.onload(lambda: begin()())
+
+    def _begin(self):
+        """Start, now that the browser has built the page."""
+        self._browser.built = True
+        bar = AddressBar(self._session, self._browser)
+        bar.begin((pn.state.location.search or "") if pn.state.location else "")
+
+    def _end(self):
+        """The page has been closed."""
+        self._session.close()
+        memory.give_back_soon()

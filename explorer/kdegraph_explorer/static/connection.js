@@ -1,0 +1,55 @@
+const EVERY = 1000  // milliseconds between two attempts to reach the server
+const WORDS = {
+  lost: "The explorer has lost its server: nothing on this page reacts any more.",
+  next: "As soon as the server runs again, the page is restored from its address, by itself.",
+  back: "The server runs again. The page is being restored from its address ...",
+}
+
+function make_banner(style) {
+  const banner = document.createElement("div")
+  banner.className = "kg-connection"
+  banner.setAttribute("role", "alert")
+  const shadow = banner.attachShadow({mode: "open"})
+  const sheet = document.createElement("style")
+  sheet.textContent = style
+  const [lost, next] = ["strong", "span"].map(name => document.createElement(name))
+  lost.textContent = WORDS.lost
+  next.textContent = WORDS.next
+  shadow.append(sheet, lost, next)
+  return banner
+}
+
+// One of the page's own scripts, which every server of the explorer has under the same address.
+async function server_runs() {
+  try {
+    const {src} = document.querySelector("script[src]")
+    return (await fetch(src, {method: "HEAD", cache: "no-store"})).ok
+  } catch {
+    return false
+  }
+}
+
+export function render({model, view}) {
+  const {document: page} = view.model  // that of Bokeh
+  let leaving = false
+  const leave = () => { leaving = true }
+  window.addEventListener("beforeunload", leave)
+  model.on("remove", () => window.removeEventListener("beforeunload", leave))
+
+  page.on_event("connection_lost", () => {
+    if (leaving || document.querySelector(".kg-connection") !== null) return
+    const banner = make_banner(model.banner_style)
+    for (const part of document.body.children) part.inert = true
+    document.body.append(banner)
+    const attempt = async () => {
+      if (await server_runs()) {
+        banner.shadowRoot.querySelector("span").textContent = WORDS.back
+        location.reload()
+      } else {
+        setTimeout(attempt, EVERY)
+      }
+    }
+    setTimeout(attempt, EVERY)
+  })
+  return document.createElement("div")
+}

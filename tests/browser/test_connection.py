@@ -1,0 +1,85 @@
+"""A server that ends under an open page, and is started again."""
+
+import subprocess
+import sys
+
+import pytest
+from browser.conftest import free_port, wait_for
+from browser.explorer_page import ExplorerPage
+from explorer_objects import TABLE
+
+BANNER = ".kg-connection"
+
+
+@pytest.fixture
+def server(tmp_path):
+    """Starts the explorer's server, always on the same port; returns the process."""
+    port, running = free_port(), []
+
+    def start():
+        log = tmp_path / "log.txt"
+        command = [sys.executable, "-m", "kdegraph", "explore", "--no-browser", "--port", str(port)]
+        with log.open("ab") as output:
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+            )
+        running.append(process)
+        wait_for(start.address, process, log)
+        return process
+
+    start.address = f"http://localhost:{port}/"
+    yield start
+    for process in running:
+        process.kill()
+        process.wait(20)
+
+
+def end(process):
+    """End a server at once, as a crash does."""
+    process.kill()
+    process.wait(20)
+
+
+# Chromium writes an error to the console for every attempt to reach the server.
+UNREACHABLE = "net::ERR_CONNECTION_REFUSED"
+
+
+def test_a_page_outlives_its_server(server, new_page):
+    process = server()
+    page = ExplorerPage(new_page(ignore=UNREACHABLE)).open(server.address)
+    page.change(lambda: page.set_slider("Clusters k", 2))
+    page.page.wait_for_function("() => location.search.includes('n_clusters=4')")
+    before = page.status()
+    end(process)
+    banner = page.page.get_by_role("alert").filter(has_text="has lost its server")
+    banner.wait_for()
+    place = page.page.locator(BANNER).bounding_box()
+    assert place["y"] == 0
+    assert place["width"] == 1280
+    slider = page.page.locator("input[type=range][aria-label='Clusters k']")
+    slider.evaluate("slider => slider.focus()")
+    assert page.page.evaluate("() => document.activeElement === document.body")
+    server()
+    banner.wait_for(state="detached")
+    page.expect_status(before)
+    assert page.page.get_by_role("slider", name="Clusters k").get_attribute("aria-valuenow") == "4"
+    page.change(lambda: page.set_slider("Clusters k", 1))
+
+
+def test_what_the_address_cannot_hold_is_said_after_the_server_was_started_again(
+    server, new_page, tmp_path
+):
+    path = tmp_path / "animals.csv"
+    path.write_bytes(TABLE)
+    process = server()
+    page = ExplorerPage(new_page(ignore=UNREACHABLE)).open(server.address)
+    page.choose_source("File")
+    page.upload(path)
+    page.expect_status("animals.csv: 40 points")
+    page.page.wait_for_function("() => location.search.includes('animals.csv')")
+    end(process)
+    page.page.locator(BANNER).wait_for()
+    server()
+    page.page.locator(BANNER).wait_for(state="detached")
+    assert "'animals.csv' cannot be part of an address: choose it under Data" in page.error()
+    page.expect_status("2,000 points")
