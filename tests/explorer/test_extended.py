@@ -41,7 +41,7 @@ def shown(explorer):
 
 
 def test_view_of_the_page(explore, monkeypatch):
-    monkeypatch.setattr("kdegraph_explorer.explorer.VIEWS", [*VIEWS, example("CountView")])
+    monkeypatch.setattr("kdegraph_explorer.layout.VIEWS", [*VIEWS, example("CountView")])
     explorer = explore([[0.0, 0.0], [0.1, 0.0], [5.0, 5.0]], sigma=1.0, n_clusters=2)
     assert shown(explorer) == "[2 1]"
     explorer.session.state.choose(n_clusters=1)

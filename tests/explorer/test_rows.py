@@ -131,6 +131,14 @@ def test_clicks_select_points_and_selected_rows_are_marked(rows):
     assert rows.list.found == 0
 
 
+def test_an_older_result_does_not_take_back_a_newer_query(rows):
+    rows.state.selection = np.array([1, 2, 3])  # which lists all rows anew
+    rows.list.query = {**rows.list.query, "rows": "selected"}
+    older = (rows._table, Query(), rows.state.selection)
+    rows._show(older, rows._find(older, None, None))
+    assert rows.ask() == [1, 2, 3]
+
+
 def test_all_rows_that_are_found_are_selected(rows):
     rows.ask(search="v")
     assert rows.list.found == N // 2

@@ -19,7 +19,7 @@ def outcomes():
     """The outcomes of the first page."""
     from kdegraph_explorer.pipeline import Pipeline, Request
 
-    request = Request(CLUMPS, n_rounds=20, extra_methods=("full",))
+    request = Request(CLUMPS, sigma="preset", n_rounds=20, extra_methods=("full",))
     return Pipeline().run(request, lambda *stage: None, lambda *result: None).outcomes
 
 

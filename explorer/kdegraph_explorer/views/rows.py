@@ -75,6 +75,9 @@ class RowsView(View):
         if self._made_of[0] is not dataset or self._made_of[1] is not clusters:
             self._made_of, self._table = (dataset, clusters), RowTable.of(dataset, clusters)
         query = checked(self.list.query, self._table)
+        if vars(query) != self.list.query:
+            self.list.query = vars(query)  # which calls this again
+            return
         self._job.request((self._table, query, self.state.selection))
 
     @staticmethod
@@ -86,7 +89,7 @@ class RowsView(View):
         return found, shown, table.cells(shown), summary
 
     def _show(self, request, result):
-        (table, query, selection), (found, shown, cells, summary) = request, result
+        (table, _, selection), (found, shown, cells, summary) = request, result
         self._found = found
         selected = np.isin(shown, selection)
         page = [
@@ -102,7 +105,6 @@ class RowsView(View):
                 ["selected", "Selected rows"],
                 *([number, f"Cluster {number}"] for number in clusters),
             ],
-            query=vars(query),
             found=len(found),
             selected=len(selection),
             page=page,
