@@ -28,11 +28,11 @@ $(VENV)/.ready-dev: pyproject.toml constraints.txt scripts/venv.sh
 explore: $(VENV)/.ready-explorer ## Serve the explorer (HOST=localhost PORT=5006 FILE=data.csv)
 	@exec $(BIN)/kdegraph explore --no-browser --host "$(HOST)" --port "$(PORT)" $(if $(FILE),"$(FILE)")
 
-# Computations first, on all cores; then the browser by itself, so that what it waits for does not depend on them.
+# Computations first, on all cores; then two browsers, so that what they wait for does not depend on the computations.
 test: $(VENV)/.ready-dev ## Run the whole suite, browser included (PYTEST_ARGS="-k name")
 	@scripts/browser.sh $(BIN)/python
 	$(BIN)/pytest -n auto -m "not browser" $(PYTEST_ARGS)
-	$(BIN)/pytest -m browser $(PYTEST_ARGS)
+	$(BIN)/pytest -n 2 -m browser $(PYTEST_ARGS)
 
 lint: $(VENV)/.ready-dev ## Check format, style and types
 	$(BIN)/ruff format --check .

@@ -63,7 +63,7 @@ class Wire:
 
     def __init__(self, page, upward, downward):
         self.up, self.down = Direction(upward), Direction(downward)
-        page.route_web_socket("**/ws", self._connect)
+        page.route_web_socket("**/ws*", self._connect)  # the query of the page follows
 
     def _connect(self, socket):
         server = socket.connect_to_server()

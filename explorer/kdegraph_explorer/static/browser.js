@@ -120,6 +120,7 @@ export function render({model, el, view}) {
     const tabs = path.find(node => node.matches(".kg-tabs"))
     if (!chosen || !tabs) return
     opening = tabs.getRootNode().host
+    while (opening && !opening.matches(".kg-main")) opening = opening.getRootNode().host
     opening?.classList.add("kg-opening")
   }
   let opening = null  // the part of the page with the views

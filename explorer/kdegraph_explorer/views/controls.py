@@ -147,8 +147,8 @@ class ParameterControls(Viewer):
             label="σ typed",
             description="Any positive number.",
             size="small",
-            sizing_mode="stretch_width",
-            margin=(6, 8, 2, 8),
+            width=104,
+            margin=(6, 4, 2, 8),
         )
         self.widgets = {
             **self._sliders,
