@@ -126,6 +126,12 @@ def test_conductances_are_drawn_of_every_cluster():
     assert len(drawn.Labels.I) == 0  # they would lie over each other
 
 
+def test_conductances_of_nearly_perfect_clusters_look_small():
+    drawn, window = draw_conductances({"kde": np.array([1.6e-8, 0.0])})
+    assert window[3] > 0.005
+    assert drawn.Labels.I.dimension_values(2).tolist() == ["≈ 0", "0"]
+
+
 def test_numbers_of_conductances_are_in_the_font_of_the_page():
     drawn, _ = draw_conductances({"kde": np.array([0.1])})
     glyphs = list(hv.render(drawn.Labels.I, backend="bokeh").select({"type": GlyphText}))

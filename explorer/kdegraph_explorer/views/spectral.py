@@ -20,6 +20,8 @@ from .base import View, beside, card, figure_pane
 from .plots import LinkedPlots
 
 LABELED_CLUSTERS = 10  # up to which every bar has its number; with more, they would overlap
+LEAST_TOP = 0.01  # of the axis of conductances, so that nearly perfect clusters have low bars
+NEARLY_0 = 5e-4  # conductance up to which a bar says so instead of a number
 BAR_WIDTH = 0.38  # width of a bar; two of them fill the place of a cluster
 
 
@@ -193,12 +195,17 @@ def draw_conductances(conductances):
     step = -(-n_clusters // LABELED_CLUSTERS)
     ticks = [(i, str(i)) for i in range(1, n_clusters + 1) if i == 1 or i % step == 0]
     drawn = hv.Rectangles(bars, vdims=["color"]).opts(color="color", line_color=None, xticks=ticks)
-    top = max([bar[3] for bar in bars], default=0) or 1.0
+    top = max(LEAST_TOP, *[bar[3] for bar in bars])
     numbers = [
-        ((bar[0] + bar[2]) / 2, bar[3] + 0.04 * top, f"{bar[3]:.2g}")
+        ((bar[0] + bar[2]) / 2, bar[3] + 0.04 * top, _in_short(bar[3]))
         for bar in bars
         if n_clusters <= LABELED_CLUSTERS
     ]
     font = {**TEXT, "text_font": value(TEXT["text_font"])}  # a str may be the name of a column
     labels = hv.Labels(numbers).opts(text_color=BETWEEN, **font)
     return drawn * labels, (0.4, n_clusters + 0.6, 0, 1.15 * top)
+
+
+def _in_short(conductance):
+    """A conductance as text that fits above its bar."""
+    return f"{conductance:.2g}" if conductance == 0 or conductance > NEARLY_0 else "≈ 0"
