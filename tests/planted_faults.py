@@ -160,7 +160,7 @@ FAULTS = (
         "smoothing ends before the eigenvalues have settled",
         "core/kdegraph/spectral/solver/coarse.py",
         "SETTLED = 0.1",
-        "SETTLED = 0.99",
+        "SETTLED = 0.999",
         "spectral/test_coarse.py",
     ),
     Fault(

@@ -73,9 +73,10 @@ def _fixed(X):
 
 def _clusters(X):
     many = np.tile(X, (5, 1))  # the spectrum of many vertices starts from a coarse graph
-    for points in (X, many):
-        graph = similarity_graph(points, sigma=0.3, n_rounds=10, seed=0)
+    for points, sigma in ((X, 0.3), (many, 0.3), (many, "local")):
+        graph = similarity_graph(points, sigma=sigma, n_rounds=10, seed=0)
         spectral_clustering(graph, 3, seed=0)
+        spectrum(graph, 3)
 
     neighbors = knn_graph(X, 5)
     spectrum(neighbors, 3, tol=1e-8)  # a tolerance that needs double precision

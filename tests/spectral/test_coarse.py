@@ -107,7 +107,7 @@ def small_graphs_have_coarse_ones(monkeypatch):
 
 @pytest.mark.parametrize("sigma", [None, "local"])
 @pytest.mark.parametrize("name", ["moons", "blobs", "varied", "rings"])
-def test_approximate_eigenvalues_are_within_a_tenth(small_graphs_have_coarse_ones, name, sigma):
+def test_approximate_eigenvalues_are_within_a_fifth(small_graphs_have_coarse_ones, name, sigma):
     data = kdegraph.datasets.make(name, n=2500, seed=0)
     graph = similarity_graph(data.X, sigma=sigma or data.sigma, n_rounds=20, seed=0)
     found = spectrum(graph, 6, approximate=True)
@@ -115,7 +115,7 @@ def test_approximate_eigenvalues_are_within_a_tenth(small_graphs_have_coarse_one
     assert found.converged
     assert found.n_products > 0
     assert (found.eigenvalues > exact - 1e-6).all()  # Ritz values are no smaller
-    assert (found.eigenvalues < 1.1 * exact + 1e-6).all()
+    assert (found.eigenvalues < 1.2 * exact + 1e-6).all()
     assert np.abs(found.eigenvectors.T @ found.eigenvectors - np.eye(6)).max() < 1e-9
 
 

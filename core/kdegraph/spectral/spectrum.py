@@ -143,9 +143,10 @@ def spectrum(
         of a typical vertex.
     approximate : bool, default=False
         For large graphs (5,000 vertices and more) end as soon as the eigenvectors that coarse
-        graphs show separate clusters: when the wanted eigenvalues have settled to about a tenth.
-        `tol` is not used, and there is no search for eigenvectors that coarse graphs do not show.
-        It takes 10 to 40 products where the others take hundreds, as for photographs.
+        graphs show separate clusters: when the wanted eigenvalues have settled to about a tenth or
+        two. `tol` is not used, and there is no search for eigenvectors that coarse graphs do not
+        show. It takes 10 to 40 products where the others take hundreds, as for photographs. What
+        does not settle in these is computed as without it.
     progress : callable, optional
         Called as ``progress(stage, fraction)`` between the products; it may raise `Cancelled`.
 

@@ -15,7 +15,7 @@ from kdegraph.spectral.solver.aggregation import coarsen
 from kdegraph.spectral.solver.blocks import fill_random
 from kdegraph.spectral.solver.chebyshev_filter import ChebyshevFilter, FilteredBlock
 from kdegraph.spectral.solver.eigenpairs import Eigenpairs
-from kdegraph.spectral.solver.iteration import in_double_precision, target_residual
+from kdegraph.spectral.solver.iteration import in_double_precision
 from kdegraph.spectral.solver.rayleigh_ritz import rayleigh_ritz
 from kdegraph.spectral.solver.solve import solve
 from kdegraph.spectral.solver.start import Start, block_width
@@ -35,11 +35,10 @@ SMOOTHING_DEGREE = 8
 # of the block.
 MIN_SMOOTHED = 0.05
 SMOOTHED_SHARE = 3.0
-# Smoothing ends with residuals of this tolerance, or when a round makes none of the wanted
-# eigenvalues smaller by more than this share; at the latest after so many rounds.
-SMOOTH_TOL = 3e-2
+# Smoothing ends when no wanted eigenvalue can be wrong by more than this share, or a round makes it
+# smaller by no more than that; at the latest after so many rounds.
 SETTLED = 0.1
-MAX_ROUNDS = 8
+MAX_ROUNDS = 4
 
 
 def coarse_start(operator, null, k, rng, *, runs=None, n_probes=0, progress=None):
@@ -106,8 +105,7 @@ def refine(operator, null, k, start, rng, progress=None):
     Returns
     -------
     Eigenpairs
-        Converged if the eigenvalues have settled or the residuals are small beside the part of the
-        spectrum that the block covers.
+        Converged if the eigenvalues have settled to about `SETTLED`.
     """
     vectors, image, values = start.block, None, start.values
     settled, n_products = False, 0
@@ -139,9 +137,15 @@ def _smooth(operator, block, image, last, progress):
 
 
 def _has_settled(values, ritz, k):
-    """Whether the first `k` Ritz pairs are good enough, given the values of the round before."""
-    small = ritz.residuals[:k].max() <= target_residual(SMOOTH_TOL, ritz.values)
-    return bool(small or (1.0 - ritz.values[:k] >= (1.0 - SETTLED) * (1.0 - values[:k])).all())
+    """Whether the first `k` Ritz values are good enough, given the values of the round before.
+
+    The error of a Ritz value is at most the square of its residual over its distance from the
+    eigenvalues beyond the block (Kato and Temple), which is about what the block covers.
+    """
+    before, now = 1.0 - values[:k], 1.0 - ritz.values[:k]
+    covered = 1.0 - ritz.values[-1]
+    accurate = ritz.residuals[:k] ** 2 <= SETTLED * covered * now
+    return bool((accurate | (before - now <= SETTLED * before)).all())
 
 
 @jit
