@@ -76,7 +76,7 @@ class NullSpace:
         return dots
 
     def remove(self, block):
-        """The part of the block that is orthogonal to the null space, in its precision."""
+        """The part of a block in double precision that is orthogonal to the null space."""
         rest, dots = block.copy(), self._sum_chunks(_dots_chunks, block)
         parallel.run(_subtract_rows, len(rest), self.bounds, self.vector, dots, rest)
         return rest
