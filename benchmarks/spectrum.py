@@ -76,7 +76,7 @@ def one_product(graph, runs):
 
 def timed_runs(graph, runs):
     """What each way found last, and lists of its seconds, wall clock and processor."""
-    no_groups = mock.patch("kdegraph.spectral.spectrum.coarse_start", return_value=None)
+    no_groups = mock.patch("kdegraph.spectral.spectrum.coarse_vectors", return_value=None)
     # With so low a threshold whatever could be missed counts as detected.
     no_check = mock.patch(
         "kdegraph.spectral.solver.missed.detection_threshold", return_value=-math.inf

@@ -32,13 +32,13 @@ def grouped(monkeypatch):
     monkeypatch.setattr("kdegraph.spectral.solver.coarse.MIN_VERTICES", 100)
     costs = LAPACK_COSTS._replace(max_small=100)
     monkeypatch.setattr("kdegraph.spectral.solver.solve.LAPACK_COSTS", costs)
-    starts = []
-    start = kdegraph.spectral.solver.coarse.coarse_start
+    found = []
+    find = kdegraph.spectral.solver.coarse.coarse_vectors
     monkeypatch.setattr(
-        "kdegraph.spectral.spectrum.coarse_start",
-        lambda *args, **options: starts.append(start(*args, **options)) or starts[-1],
+        "kdegraph.spectral.spectrum.coarse_vectors",
+        lambda *args, **options: found.append(find(*args, **options)) or found[-1],
     )
-    return starts
+    return found
 
 
 @pytest.mark.parametrize("name", ["moons", "blobs", "uniform", "varied", "rings"])

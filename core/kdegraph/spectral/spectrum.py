@@ -21,7 +21,7 @@ from kdegraph.spectral.memory import check_memory
 from kdegraph.spectral.null_space import NullSpace
 from kdegraph.spectral.products import prefetch
 from kdegraph.spectral.solver.blocks import chunk_bounds, n_chunks
-from kdegraph.spectral.solver.coarse import coarse_start, refine
+from kdegraph.spectral.solver.coarse import coarse_vectors, refine
 from kdegraph.spectral.solver.runs import runs_in_space
 from kdegraph.spectral.solver.solve import is_small, solve
 from kdegraph.spectral.solver.start import N_PROBES
@@ -322,14 +322,15 @@ def _nonzero_eigenpairs(graph, null_vector, min_size, k, effort, rng, report):
     operator = NormalizedAdjacency.of_graph(graph, vertices, beginning)
     start = None
     if not is_small(operator, null, k):
-        runs = np.searchsorted(runs_in_space(graph), places, side="right")
-        start_with = partial(coarse_start, operator, null, k, rng, runs=runs, progress=beginning)
-        start = start_with(n_probes=0 if effort.approximate else N_PROBES)
-        if effort.approximate and start is not None:
+        find_runs = partial(_find_runs, graph, places)
+        found = coarse_vectors(operator, null, k, rng, find_runs=find_runs, progress=beginning)
+        if found is not None and effort.approximate:
+            start = found.start(null, k, rng, progress=beginning)
             pairs = refine(operator, null, k, start, rng, report)
             if pairs.converged:
                 return vertices, pairs
-            start = start_with(n_probes=N_PROBES)
+        if found is not None:
+            start = found.start(null, k, rng, N_PROBES, beginning)
     limit = effort.max_products
     pairs = solve(
         operator, null, k, effort.tol, rng=rng, start=start, max_products=limit, report=report
@@ -346,6 +347,11 @@ def _rows_by_component(graph, min_size):
     if len(graph.sizes) > 1:
         places = places[np.argsort(component[places], kind="stable")]
     return graph.order[places], places
+
+
+def _find_runs(graph, places):
+    """The run of each row in space; `places` are their places in the order of the graph."""
+    return np.searchsorted(runs_in_space(graph), places, side="right")
 
 
 @jit

@@ -5,13 +5,15 @@ Eigenvectors of a coarse graph are carried over to all rows and smoothed: a few 
 varies within the groups. The coarse graph has a coarse graph in turn, down to a few thousand nodes.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
 from kdegraph.spectral.products import aligned_zeros
-from kdegraph.spectral.solver.aggregation import coarsen
+from kdegraph.spectral.solver.aggregation import CoarseGraph, coarsen
 from kdegraph.spectral.solver.blocks import fill_random
 from kdegraph.spectral.solver.chebyshev_filter import ChebyshevFilter, FilteredBlock
 from kdegraph.spectral.solver.eigenpairs import Eigenpairs
@@ -41,7 +43,51 @@ SETTLED = 0.1
 MAX_ROUNDS = 4
 
 
-def coarse_start(operator, null, k, rng, *, runs=None, n_probes=0, progress=None):
+class CoarseVectors(NamedTuple):
+    """Approximate eigenvectors that are constant on the nodes of a coarse graph, but for the
+    degrees.
+
+    Attributes
+    ----------
+    coarse : CoarseGraph
+    pairs : Eigenpairs
+        Of the coarse graph, as many as there are vectors in a block.
+    """
+
+    coarse: CoarseGraph
+    pairs: Eigenpairs
+
+    def start(self, null, k, rng, n_probes=0, progress=None):
+        """The `Start` with these vectors, carried over to all rows.
+
+        Parameters
+        ----------
+        null : NullSpace
+            Of the graph that was coarsened.
+        k : int
+            Wanted pairs.
+        rng : numpy.random.Generator
+        n_probes : int, default=0
+            How many random vectors to add at most, in place of guard vectors.
+        progress : callable, optional
+            Called with the fraction done.
+
+        Returns
+        -------
+        Start
+        """
+        coarse, pairs = self
+        n, width = len(coarse.node), len(pairs.values)
+        n_given = max(k, width - n_probes)
+        values = pairs.vectors[:, :n_given] / coarse.null.vector[:, None]
+        block = aligned_zeros(n, width, np.float32)
+        args = coarse.node, null.vector.astype(np.float32), values, block
+        parallel.run(_prolong_rows, n, *args, progress=progress)
+        fill_random(block, n_given, rng.integers(2**63))
+        return Start(block, width - n_given, pairs.values)
+
+
+def coarse_vectors(operator, null, k, rng, *, find_runs=None, progress=None):
     """Approximate eigenvectors from a coarse graph.
 
     Parameters
@@ -51,41 +97,34 @@ def coarse_start(operator, null, k, rng, *, runs=None, n_probes=0, progress=None
     k : int
         Wanted pairs.
     rng : numpy.random.Generator
-    runs : (n,) int array, optional
-        Runs of rows that are near each other in space, see `coarsen`.
-    n_probes : int, default=0
-        How many random vectors to add at most, in place of guard vectors.
+    find_runs : callable, optional
+        Called without arguments if there is to be a coarse graph. It returns runs of rows that are
+        near each other in space, see `coarsen`.
     progress : callable, optional
         Called with the fraction done.
 
     Returns
     -------
-    Start or None
+    CoarseVectors or None
         None for few vertices or too many components, and if the coarse graph does not show the
         wanted eigenvectors.
     """
     width = block_width(k)
     if operator.n < MIN_VERTICES:
         return None
-    coarse = coarsen(operator, null, runs, progress)
+    coarse = coarsen(operator, null, find_runs and find_runs(), progress)
     if MIN_NODES_PER_VECTOR * width + len(null) > coarse.operator.n:
         return None
     of_coarse = coarse.operator, coarse.null, width
-    start = coarse_start(*of_coarse, rng, progress=progress)
-    if start is None:
+    coarser = coarse_vectors(*of_coarse, rng, progress=progress)
+    if coarser is None:
         pairs = solve(*of_coarse, COARSEST_TOL, rng=rng, report=progress)
     else:
+        start = coarser.start(coarse.null, width, rng, progress=progress)
         pairs = refine(*of_coarse, start, rng, progress)
     if pairs.values[k - 1] < MIN_COARSE_VALUE:
         return None
-    n_given = max(k, width - n_probes)
-    values = pairs.vectors[:, :n_given] / coarse.null.vector[:, None]
-    block = aligned_zeros(operator.n, width, np.float32)
-    vector = null.vector.astype(np.float32)
-    args = coarse.node, vector, values, block
-    parallel.run(_prolong_rows, operator.n, *args, progress=progress)
-    fill_random(block, n_given, rng.integers(2**63))
-    return Start(block, width - n_given, pairs.values)
+    return CoarseVectors(coarse, pairs)
 
 
 def refine(operator, null, k, start, rng, progress=None):
