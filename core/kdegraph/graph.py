@@ -1,6 +1,5 @@
 """Algorithm 2: the sampled similarity graph."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from os import PathLike
@@ -10,35 +9,16 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
-from kdegraph.adjacency import weighted_adjacency
-from kdegraph.geometry.kernels import CODES
 from kdegraph.geometry.neighbor_forest import has_many_dimensions
-from kdegraph.geometry.tree import build_tree
 from kdegraph.graph_files import read_graph, write_graph
-from kdegraph.kde.dispatch import kernel_degrees
-from kdegraph.kde.solvers import make_solver
-from kdegraph.many_dimensions import sample_from_lists
 from kdegraph.runtime.memory import reuse_freed_memory
 from kdegraph.runtime.progress import StageTimer
 from kdegraph.runtime.responsive import responsive
-from kdegraph.sampling import near, recursive, rows
-from kdegraph.sampling.choice import choose_sampler
-from kdegraph.sampling.rejection import sampler as rejection
-from kdegraph.sampling.rounds import suggest_n_rounds
-from kdegraph.scaled_kernel import check_sigma, resolve_bandwidth, tree_kernel
-from kdegraph.validation import (
-    check_choice,
-    check_count,
-    check_eps,
-    check_fraction,
-    check_points,
-    check_seed,
-)
+from kdegraph.sampled_graph.from_lists import sample_from_lists
+from kdegraph.sampled_graph.from_tree import sample_on_tree
+from kdegraph.sampled_graph.options import check_options
+from kdegraph.validation import check_points
 
-SAMPLERS = ("auto", "mixture", "near", "recursive", "rejection", "rows")
-DRAWS = ("stratified", "independent")
-WEIGHTINGS = ("inclusion", "paper")
-MAX_ROUNDS_ALLOWED = 2**20
 # Parameters of `similarity_graph` that estimators have, too.
 GRAPH_PARAMETERS = (
     "sigma",
@@ -52,10 +32,6 @@ GRAPH_PARAMETERS = (
     "weighting",
     "eps",
 )
-# Points in a leaf of the tree of the exact samplers.
-LEAF_SIZE = 8
-# The default of `eps` for few points, where the theorem asks for less.
-MAX_DEFAULT_EPS = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,138 +292,36 @@ def similarity_graph(
     True
     """
     X = check_points(X, keep_single=True)
-    sigma, n_rounds = check_sigma(sigma, len(X)), _check_automatic(n_rounds, "n_rounds")
-    alpha = check_fraction(alpha, "alpha")
-    check_choice(sampler, "sampler", SAMPLERS)
-    check_choice(draws, "draws", DRAWS)
-    check_choice(weighting, "weighting", WEIGHTINGS)
-    eps = _default_eps(len(X)) if eps is None else check_eps(eps)
-    solver = make_solver(kde, eps)
-    seed = check_seed(seed)
-    if n_rounds != "auto":
-        n_rounds = check_count(n_rounds, "n_rounds", maximum=MAX_ROUNDS_ALLOWED)
-    if sampler == "auto" and not (isinstance(kde, str) and kde == "auto"):
-        sampler = "recursive"
-    check_choice(kernel, "kernel", tuple(CODES))
-    is_local = isinstance(sigma, np.ndarray) or sigma == "local"
-    if sampler in ("recursive", "rejection") and (is_local or alpha > 0):
-        raise ValueError(
-            f"the sampler {sampler!r} needs kernel sums with one bandwidth; take one sigma and "
-            "alpha=0, or sampler='auto'"
-        )
-    is_plain = alpha == 0 and weighting == "inclusion"
-    if sampler == "mixture" and not is_plain:
-        raise ValueError(
-            "the sampler 'mixture' estimates the kernel degrees; take alpha=0 and "
-            "weighting='inclusion', or sampler='auto'"
-        )
-    stages = StageTimer(progress)
-    reuse_freed_memory()
-    if sampler == "mixture" or (sampler == "auto" and is_plain and has_many_dimensions(X)):
-        sampled = sample_from_lists(X, sigma, perplexity, kernel, n_rounds, seed, stages)
-        stages.leave()
-        return SimilarityGraph(
-            **sampled._asdict(),
-            kernel=kernel,
-            seed=seed,
-            sampler="mixture",
-            draws="independent",
-            weighting=weighting,
-            eps=math.nan,
-            timings=stages.timings,
-            points=X,
-        )
-    X = np.asarray(X, dtype=np.float64)
-    if isinstance(sigma, str):
-        stages.enter("bandwidth")
-    bandwidth = resolve_bandwidth(X, sigma, perplexity)
-
-    stages.enter("tree")
-    leaf_size = recursive.LEAF if sampler == "recursive" else LEAF_SIZE
-    tree = build_tree(X, leaf_size, progress=stages.progress)
-    scaled, densities = tree_kernel(kernel, bandwidth, tree), None
-    if alpha > 0:
-        stages.enter("densities")
-        densities = _by_vertex(_densities(scaled, tree, eps, stages.progress), tree)
-        scaled = tree_kernel(kernel, bandwidth, tree, density=densities, alpha=alpha)
-    L = suggest_n_rounds(scaled, tree) if isinstance(n_rounds, str) else n_rounds
-
-    if sampler == "recursive":
-        stages.enter("samples")
-        neighbors, degrees = recursive.draw_neighbors(
-            scaled, tree, solver, L, seed, draws, progress=stages.progress
-        )
-    else:
-        draws = "independent"
-        sampler, neighbors, degrees = _draw_exactly(scaled, tree, eps, L, seed, sampler, stages)
-
-    stages.enter("graph")
-    independent = weighting == "inclusion" and draws == "independent"
-    adjacency = weighted_adjacency(
-        scaled, tree, degrees, neighbors, independent, progress=stages.progress
-    )
-    stages.leave()
-    return SimilarityGraph(
-        adjacency=adjacency,
-        kernel_degrees=_by_vertex(degrees, tree),
-        neighbors=tree.original(neighbors),
-        sigma=bandwidth,
+    options = check_options(
+        len(X),
+        sigma=sigma,
+        perplexity=perplexity,
+        alpha=alpha,
         kernel=kernel,
-        n_rounds=L,
-        seed=seed,
+        n_rounds=n_rounds,
         sampler=sampler,
         draws=draws,
+        kde=kde,
         weighting=weighting,
         eps=eps,
+        seed=seed,
+    )
+    stages = StageTimer(progress)
+    reuse_freed_memory()
+    sample = sample_from_lists if _takes_lists(X, options) else sample_on_tree
+    sampled = sample(X, options, stages)
+    stages.leave()
+    return SimilarityGraph(
+        **sampled._asdict(),
+        kernel=options.kernel,
+        seed=options.seed,
+        weighting=options.weighting,
+        alpha=options.alpha,
         timings=stages.timings,
-        alpha=alpha,
-        densities=densities,
-        points=X,
-        order=tree.order.astype(np.int32),
     )
 
 
-def _densities(kernel, tree, eps, progress):
-    """The kernel sums at all points of the tree, themselves included."""
-    if not kernel.local.is_local:
-        return 1.0 + kernel_degrees(kernel, tree, eps, progress=progress)
-    sampler, _, _ = choose_sampler(kernel, tree, eps, 0, "auto")
-    draw = rows.draw_neighbors if sampler == "rows" else near.draw_neighbors
-    return 1.0 + draw(kernel, tree, 0, 0, eps, progress=progress)[1]
-
-
-def _draw_exactly(kernel, tree, eps, n_rounds, seed, sampler, stages):
-    """Draw independent neighbors from the exact law: the sampler that was taken, the neighbors and
-    the kernel degrees in the tree's order.
-    """
-    sampler, method, groups = choose_sampler(kernel, tree, eps, n_rounds, sampler)
-    if sampler != "rejection":
-        stages.enter("samples")
-        draw = rows.draw_neighbors if sampler == "rows" else near.draw_neighbors
-        neighbors, degrees = draw(kernel, tree, n_rounds, seed, eps, progress=stages.progress)
-    else:
-        stages.enter("kernel degrees")
-        degrees = kernel_degrees(kernel, tree, eps, method=method, progress=stages.progress)
-        stages.enter("samples")
-        neighbors = rejection.draw_neighbors(
-            kernel, tree, degrees, n_rounds, seed, groups=groups, progress=stages.progress
-        )
-    return sampler, neighbors, degrees
-
-
-def _by_vertex(values, tree):
-    """Values in the order of the tree, in that of the original points."""
-    out = np.empty(values.size)
-    out[tree.order] = values
-    return out
-
-
-def _default_eps(n):
-    """The relative error of kernel degrees that the paper's theorem asks for."""
-    return min(MAX_DEFAULT_EPS, 1 / (6 * math.log2(max(n, 2))))
-
-
-def _check_automatic(value, name):
-    if isinstance(value, str) and value != "auto":
-        raise ValueError(f"{name} must be a number or 'auto', got {value!r}")
-    return value
+def _takes_lists(X, options):
+    """Whether the graph is sampled from lists of near neighbors."""
+    may_take_lists = options.sampler == "auto" and options.allows_estimates
+    return options.sampler == "mixture" or (may_take_lists and has_many_dimensions(X))

@@ -40,7 +40,7 @@ LAYERS = (
     {"kde"},
     {"sampling"},
     {"adjacency"},
-    {"graph_files", "many_dimensions"},
+    {"graph_files", "sampled_graph"},
     {"baselines", "graph"},
     {"explain"},
     {"spectral"},

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -205,10 +205,12 @@ def spectral_clustering(
     >>> found.n_clusters, bool(found.conductances.max() < 0.01)
     (2, True)
     """
-    seed = 0 if seed is None else check_seed(seed)
-    check_choice(embedding, "embedding", EMBEDDINGS)
-    check_choice(assign_labels, "assign_labels", ROUNDINGS)
-    n_init = check_count(n_init, "n_init")
+    rounding = _Rounding(
+        check_choice(embedding, "embedding", EMBEDDINGS),
+        check_choice(assign_labels, "assign_labels", ROUNDINGS),
+        check_count(n_init, "n_init"),
+        0 if seed is None else check_seed(seed),
+    )
     graph = check_adjacency(adjacency, progress=stage_progress(progress, "components"))
     automatic = isinstance(n_clusters, str)
     if automatic:
@@ -221,16 +223,15 @@ def spectral_clustering(
         return _cluster_without_edges(graph, 1 if automatic else n_clusters)
 
     min_size = _smallest(smallest_component, graph, 1 if automatic else n_clusters)
-    most_eigenvalues = graph.n_in_components(min_size)
-    most = min(AUTO_EIGENVALUES, most_eigenvalues)
-    k = most if isinstance(n_clusters, str) else n_clusters
-    if spectrum is None or not _is_reusable(spectrum, graph, min_size, 3 if automatic else k):
+    most = graph.n_in_components(min_size)
+    least = min(AUTO_EIGENVALUES, most) if isinstance(n_clusters, str) else n_clusters
+    if spectrum is None or not _is_reusable(spectrum, graph, min_size, 3 if automatic else least):
+        components_suffice = np.sum(graph.sizes >= min_size) >= least  # they are the clusters
+        enough = automatic or components_suffice
         spectrum = compute_spectrum(
             graph,
-            k
-            if automatic or np.sum(graph.sizes >= min_size) >= k  # components are the clusters then
-            else _n_eigenvectors(k, embedding, assign_labels, most_eigenvalues),
-            seed=seed,
+            least if enough else rounding.n_eigenvectors(least, most),
+            seed=rounding.seed,
             smallest_component=min_size,
             approximate=not automatic,
             progress=progress,
@@ -240,19 +241,7 @@ def spectral_clustering(
 
     if progress is not None:
         progress("k-means", 0.0)
-    min_size = max(spectrum.smallest_component, 2)
-    if np.sum(graph.sizes >= min_size) >= n_clusters:
-        labels = _largest_components(graph, n_clusters)
-    else:
-        vertices = graph.in_components(min_size)
-        n_vectors = _n_eigenvectors(n_clusters, embedding, assign_labels, spectrum.n_components)
-        rows = embed(graph, spectrum, n_clusters, n_vectors, vertices, embedding)
-        labels = np.full(graph.n, -1, np.int32)
-        labels[vertices] = (
-            kmeans(rows, n_clusters, seed, n_init)
-            if assign_labels == "kmeans"
-            else cluster_qr(rows)
-        )
+    labels = _labels_in_large_components(graph, spectrum, n_clusters, rounding)
     _join_small_components(graph, points, kernel, labels)
     _join_isolated(graph, points, kernel, labels)
     labels = _numbered_by_first_member(labels)
@@ -260,11 +249,40 @@ def spectral_clustering(
     return Clustering(labels, len(conductances), conductances, graph.isolated, spectrum)
 
 
-def _n_eigenvectors(n_clusters, embedding, assign_labels, most):
-    """How many eigenvectors represent the vertices, of `most` that there are."""
-    if embedding != "soft" or assign_labels == "cluster_qr":
-        return n_clusters
-    return min(2 * n_clusters, most)
+class _Rounding(NamedTuple):
+    """How eigenvectors become labels: the parameters of `spectral_clustering` of these names."""
+
+    embedding: str
+    assign_labels: str
+    n_init: int
+    seed: int
+
+    def n_eigenvectors(self, n_clusters, most):
+        """How many eigenvectors represent the vertices, of `most` that there are."""
+        if self.embedding != "soft" or self.assign_labels == "cluster_qr":
+            return n_clusters
+        return min(2 * n_clusters, most)
+
+    def labels(self, rows, n_clusters):
+        """Labels for the rows of an embedding."""
+        if self.assign_labels == "kmeans":
+            return kmeans(rows, n_clusters, self.seed, self.n_init)
+        return cluster_qr(rows)
+
+
+def _labels_in_large_components(graph, spectrum, n_clusters, rounding):
+    """Labels for the vertices of all components that the spectrum takes account of; -1 for all
+    others.
+    """
+    min_size = max(spectrum.smallest_component, 2)
+    if np.sum(graph.sizes >= min_size) >= n_clusters:
+        return _largest_components(graph, n_clusters)
+    vertices = graph.in_components(min_size)
+    n_vectors = rounding.n_eigenvectors(n_clusters, spectrum.n_components)
+    rows = embed(graph, spectrum, n_clusters, n_vectors, vertices, rounding.embedding)
+    labels = np.full(graph.n, -1, np.int32)
+    labels[vertices] = rounding.labels(rows, n_clusters)
+    return labels
 
 
 def _cluster_without_edges(graph, n_clusters):

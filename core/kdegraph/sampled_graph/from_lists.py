@@ -1,62 +1,55 @@
 """The sampled graph in many dimensions: from lists of near neighbors, without a tree."""
 
-from typing import NamedTuple
+import math
 
 import numpy as np
-import scipy.sparse
 
 from kdegraph.bandwidth import sigma_of_lists
 from kdegraph.geometry.neighbor_forest import has_duplicates, has_many_dimensions, near_neighbors
 from kdegraph.local_bandwidth import bandwidths_of_lists, neighbors_needed
+from kdegraph.sampled_graph.options import SampledGraph
 from kdegraph.sampling import mixture
 from kdegraph.sampling.rounds import LOCAL_ROUNDS
-from kdegraph.scaled_kernel import Bandwidth, pair_kernel, resolve_bandwidth
+from kdegraph.scaled_kernel import pair_kernel, resolve_bandwidth
 
 
-class SampledLists(NamedTuple):
-    """What `sample_from_lists` returns; see the attributes of `SimilarityGraph`."""
-
-    adjacency: scipy.sparse.csr_array
-    kernel_degrees: np.ndarray
-    neighbors: np.ndarray
-    sigma: Bandwidth
-    n_rounds: int
-    order: np.ndarray
-
-
-def sample_from_lists(X, sigma, perplexity, kernel, n_rounds, seed, stages):
+def sample_from_lists(X, options, stages):
     """Sample the graph with `kdegraph.sampling.mixture`.
 
     Parameters
     ----------
     X : (n, d) float32 or float64 array
-    sigma : float, "auto", "local" or (n,) float64 array
-    perplexity : float or None
-    kernel : str
-    n_rounds : int or "auto"
-        "auto" is 30.
-    seed : int
+    options : GraphOptions
     stages : StageTimer
 
     Returns
     -------
-    SampledLists
+    SampledGraph
     """
+    sigma, perplexity, seed = options.sigma, options.perplexity, options.seed
     stages.enter("neighbors")
     lists = near_neighbors(X, neighbors_needed(len(X), sigma, perplexity), stages.progress)
     bandwidth = _bandwidth(X, lists, sigma, perplexity)
-    n_rounds = LOCAL_ROUNDS if isinstance(n_rounds, str) else n_rounds
+    n_rounds = LOCAL_ROUNDS if isinstance(options.n_rounds, str) else options.n_rounds
 
     stages.enter("samples")
-    law, degrees = mixture.mixture_law(
-        pair_kernel(kernel, bandwidth, len(X)), X, lists, n_rounds, seed, progress=stages.progress
-    )
+    kernel = pair_kernel(options.kernel, bandwidth, len(X))
+    law, degrees = mixture.mixture_law(kernel, X, lists, n_rounds, seed, progress=stages.progress)
     neighbors = mixture.draw_neighbors(law, n_rounds, seed, progress=stages.progress)
 
     stages.enter("graph")
-    adjacency = mixture.weighted_adjacency(law, neighbors, progress=stages.progress)
-    order = lists.order.astype(np.int32)
-    return SampledLists(adjacency, degrees, neighbors, bandwidth, n_rounds, order)
+    return SampledGraph(
+        adjacency=mixture.weighted_adjacency(law, neighbors, progress=stages.progress),
+        kernel_degrees=degrees,
+        neighbors=neighbors,
+        points=X,
+        order=lists.order.astype(np.int32),
+        sigma=bandwidth,
+        n_rounds=n_rounds,
+        sampler="mixture",
+        draws="independent",
+        eps=math.nan,
+    )
 
 
 def _bandwidth(X, lists, sigma, perplexity):

@@ -1,0 +1,114 @@
+"""The parameters of `similarity_graph`, checked, and what is made from them."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from kdegraph.geometry.kernels import CODES
+from kdegraph.kde.solvers import Solver, make_solver
+from kdegraph.scaled_kernel import Bandwidth, check_sigma
+from kdegraph.validation import check_choice, check_count, check_eps, check_fraction, check_seed
+
+SAMPLERS = ("auto", "mixture", "near", "recursive", "rejection", "rows")
+DRAWS = ("stratified", "independent")
+WEIGHTINGS = ("inclusion", "paper")
+MAX_ROUNDS_ALLOWED = 2**20
+# The default of `eps` for few points, where the theorem asks for less.
+MAX_DEFAULT_EPS = 0.5
+
+
+class GraphOptions(NamedTuple):
+    """The parameters of `similarity_graph`, checked.
+
+    The sampler is "auto" only if there is no `kde`; `kde` is a solver, `eps` and `seed` are
+    numbers.
+    """
+
+    sigma: Bandwidth | str
+    perplexity: float | None
+    alpha: float
+    kernel: str
+    n_rounds: int | str
+    sampler: str
+    draws: str
+    kde: Solver
+    weighting: str
+    eps: float
+    seed: int
+
+    @property
+    def allows_estimates(self):
+        """Whether estimates of the kernel degrees suffice, as the sampler "mixture" makes them."""
+        return self.alpha == 0 and self.weighting == "inclusion"
+
+
+class SampledGraph(NamedTuple):
+    """What was sampled; see the attributes of `SimilarityGraph`."""
+
+    adjacency: scipy.sparse.csr_array
+    kernel_degrees: np.ndarray
+    neighbors: np.ndarray
+    points: np.ndarray
+    order: np.ndarray
+    sigma: Bandwidth
+    n_rounds: int
+    sampler: str
+    draws: str
+    eps: float
+    densities: np.ndarray | None = None
+
+
+def check_options(n: int, **options: Any) -> GraphOptions:
+    """Return the `GraphOptions` for `n` points; raise a `ValueError` or `TypeError` that names the
+    parameter if one is wrong.
+    """
+    given = GraphOptions(**options)
+    eps = default_eps(n) if given.eps is None else check_eps(given.eps)
+    takes_solver = not (isinstance(given.kde, str) and given.kde == "auto")
+    sampler = check_choice(given.sampler, "sampler", SAMPLERS)
+    checked = GraphOptions(
+        sigma=check_sigma(given.sigma, n),
+        perplexity=given.perplexity,
+        alpha=check_fraction(given.alpha, "alpha"),
+        kernel=check_choice(given.kernel, "kernel", tuple(CODES)),
+        n_rounds=_check_n_rounds(given.n_rounds),
+        sampler="recursive" if sampler == "auto" and takes_solver else sampler,
+        draws=check_choice(given.draws, "draws", DRAWS),
+        kde=make_solver(given.kde, eps),
+        weighting=check_choice(given.weighting, "weighting", WEIGHTINGS),
+        eps=eps,
+        seed=check_seed(given.seed),
+    )
+    _check_sampler(checked)
+    return checked
+
+
+def default_eps(n):
+    """The relative error of kernel degrees that the paper's theorem asks for."""
+    return min(MAX_DEFAULT_EPS, 1 / (6 * math.log2(max(n, 2))))
+
+
+def _check_n_rounds(n_rounds):
+    if not isinstance(n_rounds, str):
+        return check_count(n_rounds, "n_rounds", maximum=MAX_ROUNDS_ALLOWED)
+    if n_rounds != "auto":
+        raise ValueError(f"n_rounds must be a number or 'auto', got {n_rounds!r}")
+    return n_rounds
+
+
+def _check_sampler(options):
+    """Refuse what the sampler cannot do."""
+    sampler, sigma = options.sampler, options.sigma
+    is_local = isinstance(sigma, np.ndarray) or sigma == "local"
+    if sampler in ("recursive", "rejection") and (is_local or options.alpha > 0):
+        raise ValueError(
+            f"the sampler {sampler!r} needs kernel sums with one bandwidth; take one sigma and "
+            "alpha=0, or sampler='auto'"
+        )
+    if sampler == "mixture" and not options.allows_estimates:
+        raise ValueError(
+            "the sampler 'mixture' estimates the kernel degrees; take alpha=0 and "
+            "weighting='inclusion', or sampler='auto'"
+        )
