@@ -2,6 +2,7 @@
 
 import itertools
 from functools import partial
+from types import SimpleNamespace
 from unittest import mock
 
 import kdegraph
@@ -17,6 +18,7 @@ from kdegraph.spectral.checked_graph import check_adjacency
 from kdegraph.spectral.laplacian import NormalizedAdjacency
 from kdegraph.spectral.null_space import NullSpace
 from kdegraph.spectral.solver import aggregation
+from kdegraph.spectral.solver.coarse import _has_settled
 from kdegraph.spectral.spectrum import spectrum
 from sklearn.metrics import adjusted_rand_score
 
@@ -191,3 +193,19 @@ def test_progress_of_an_approximate_spectrum_never_falls():
     of_vectors = [fraction for stage, fraction in fractions if stage == "eigenvectors"]
     assert len(of_vectors) > 10
     assert all(0 <= a <= b <= 1 for a, b in itertools.pairwise(of_vectors))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "settled"),
+    [
+        ([1e-9, 3e-8, 1.0e-6], [-2e-9, 1e-8, 0.95e-6], True),  # only rounding errors
+        ([1e-9, 3e-8, 1.0e-6], [-2e-9, 1e-8, 0.80e-6], False),
+        ([0.01, 0.02, 0.03], [0.0095, 0.019, 0.028], True),
+        ([0.01, 0.02, 0.03], [0.0080, 0.019, 0.028], False),
+    ],
+)
+def test_changes_count_unless_they_are_rounding_errors(before, now, settled):
+    """Eigenvalues of the Laplacian whose vectors are far from exact."""
+    block = [1.0] * 5  # guard vectors
+    ritz = SimpleNamespace(values=1 - np.array(now + block), residuals=np.full(8, 0.5))
+    assert _has_settled(1 - np.array(before + block), ritz, 3) is settled

@@ -41,6 +41,8 @@ SMOOTHED_SHARE = 3.0
 # smaller by no more than that; at the latest after so many rounds.
 SETTLED = 0.1
 MAX_ROUNDS = 4
+# Changes of eigenvalues below this are rounding errors: the blocks are in single precision.
+ROUNDING = 2.0**-24
 
 
 class CoarseVectors(NamedTuple):
@@ -184,7 +186,8 @@ def _has_settled(values, ritz, k):
     before, now = 1.0 - values[:k], 1.0 - ritz.values[:k]
     covered = 1.0 - ritz.values[-1]
     accurate = ritz.residuals[:k] ** 2 <= SETTLED * covered * now
-    return bool((accurate | (before - now <= SETTLED * before)).all())
+    unchanged = before - now <= np.maximum(SETTLED * before, ROUNDING)
+    return bool((accurate | unchanged).all())
 
 
 @jit
