@@ -81,6 +81,32 @@ def test_confidence_is_the_distance_to_the_second_best_score():
     assert found.confidence == pytest.approx(1 - np.exp(NULL_SCORE - score))
 
 
+@pytest.mark.parametrize("last", [0.5, 0.05, 0.005, 5e-6])
+def test_confidence_is_lower_where_there_may_be_more_clusters_than_eigenvalues(last):
+    # Two clusters, whose gap is 2,000, or four with the gap from the last value to 0.5.
+    values = [0.0, last / 2000, last, last]
+    found = estimate_n_clusters(values)
+    score, of_more = 2**0.1 * np.log(1000), 4**0.1 * np.log(0.5 / last)
+    assert found.n_clusters == 2
+    expected = 1 - np.exp(max(of_more, np.log(5)) - score)
+    assert found.confidence == pytest.approx(max(expected, 0.0))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_few_eigenvalues_of_many_clusters_give_no_confidence(seed):
+    n_clusters, rng = 20, np.random.default_rng(seed)
+    grid = 3.5 * np.column_stack(np.divmod(np.arange(n_clusters), 5))
+    centers = grid + rng.normal(0, 0.4, (n_clusters, 2))
+    X, _ = make_blobs(60 * n_clusters, centers=centers, cluster_std=0.45, random_state=seed)
+    found = spectrum(similarity_graph(X, sigma=0.8, seed=0), 2 * n_clusters)
+    few = estimate_n_clusters(found.eigenvalues[:10])
+    many = estimate_n_clusters(found.eigenvalues, found.eigenvectors)
+    assert few.n_clusters < n_clusters
+    assert few.confidence < 0.1
+    assert many.n_clusters == n_clusters
+    assert many.confidence > 0.5
+
+
 def test_confidence_grows_with_the_distance_of_clusters():
     found = []
     for std in (0.3, 0.5, 0.7):

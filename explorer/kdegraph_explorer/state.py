@@ -88,7 +88,8 @@ class State(param.Parameterized):
         doc="k is the number of eigenvalues of this KDE graph, as they are plotted, before their "
         "largest gap: the largest ratio of one to the one before, from the second on. It is 1 if "
         "no ratio reaches 5. The confidence, from 0 to 1, is how much this gap stands out in this "
-        "graph; with another kernel width, k may be another.",
+        "graph, and small where there may be more clusters than plotted eigenvalues; with another "
+        "kernel width, k may be another.",
     )
     n_neighbors = param.Integer(
         default=10,

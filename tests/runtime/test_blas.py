@@ -1,6 +1,10 @@
 """The threads of BLAS."""
 
+import numpy as np
+import pytest
+import scipy.linalg  # noqa: F401  its BLAS is one of those that `limits` finds
 from kdegraph.runtime.blas import blas_threads
+from kdegraph.spectral.solver.blocks import MAX_NARROW, run_on_chunks
 from threadpoolctl import threadpool_info, threadpool_limits
 
 
@@ -18,3 +22,25 @@ def test_one_thread_for_small_matrices_and_then_as_before():
         with blas_threads(5000):
             assert limits() == before
         assert limits() == before
+
+
+def test_threads_are_as_before_when_the_last_thread_has_left():
+    # Two threads of the program: the one that entered first leaves first.
+    with threadpool_limits(3, user_api="blas"):
+        before = limits()
+        first, second = blas_threads(10), blas_threads(10)
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert set(limits()) == {1}
+        second.__exit__(None, None, None)
+        assert limits() == before
+
+
+@pytest.mark.parametrize(("width", "alone"), [(MAX_NARROW, False), (MAX_NARROW + 1, True)])
+def test_blas_stays_in_the_threads_that_multiply_wide_blocks(width, alone):
+    seen = []
+    with threadpool_limits(3, user_api="blas"):
+        run_on_chunks(lambda start, stop: seen.extend(limits()), np.zeros((10, width)))
+    assert seen
+    assert (set(seen) == {1}) == alone

@@ -17,8 +17,9 @@ from kdegraph.runtime.threads import set_num_threads
 from kdegraph.spectral.checked_graph import check_adjacency
 from kdegraph.spectral.laplacian import NormalizedAdjacency
 from kdegraph.spectral.null_space import NullSpace
-from kdegraph.spectral.solver import aggregation
+from kdegraph.spectral.solver import aggregation, coarse
 from kdegraph.spectral.solver.coarse import _has_settled
+from kdegraph.spectral.solver.start import block_width
 from kdegraph.spectral.spectrum import spectrum
 from sklearn.metrics import adjusted_rand_score
 
@@ -145,6 +146,24 @@ def test_clusters_are_those_of_the_proven_spectrum(name, sigma):
     separated = expected.conductances.max() < 0.01
     if separated:
         assert adjusted_rand_score(found.labels, expected.labels) >= 0.999
+
+
+def test_blocks_of_all_coarse_graphs_have_the_same_width(
+    small_graphs_have_coarse_ones, monkeypatch
+):
+    blocks = []
+
+    def watched(operator, null, k, start, rng, progress=None):
+        blocks.append(start.block.shape)
+        return refine(operator, null, k, start, rng, progress)
+
+    refine = coarse.refine
+    monkeypatch.setattr(coarse, "refine", watched)
+    monkeypatch.setattr("kdegraph.spectral.spectrum.refine", watched)
+    data = kdegraph.datasets.make("blobs", n=2500, seed=0)
+    spectrum(similarity_graph(data.X, sigma="local", seed=0), 6, approximate=True)
+    assert len(blocks) >= 2
+    assert {width for _, width in blocks} == {block_width(6)}
 
 
 def test_what_does_not_settle_is_proven(monkeypatch):

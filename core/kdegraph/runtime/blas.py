@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import threading
 
 from threadpoolctl import ThreadpoolController
 
@@ -9,7 +10,36 @@ from threadpoolctl import ThreadpoolController
 # longer than they work: 40 times the processor time for 300 rows on a busy machine.
 _SMALL_MATRIX = 1024
 
-_controller = functools.cache(ThreadpoolController)
+
+@functools.cache
+def _controller():
+    """What sets the threads of NumPy's BLAS and of SciPy's, which compiled code calls, too."""
+    import scipy.linalg  # noqa: F401  only libraries that are loaded are found
+
+    return ThreadpoolController()
+
+
+class _OneThread(contextlib.AbstractContextManager):
+    """BLAS has one thread while at least one thread of the program is within this context."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._n_within = 0
+
+    def __enter__(self):
+        with self._lock:
+            if self._n_within == 0:
+                self._limit = _controller().limit(limits=1, user_api="blas")
+            self._n_within += 1
+
+    def __exit__(self, *exception):
+        with self._lock:
+            self._n_within -= 1
+            if self._n_within == 0:
+                self._limit.restore_original_limits()
+
+
+_one_thread = _OneThread()
 
 
 def blas_threads(n: int) -> contextlib.AbstractContextManager:
@@ -17,6 +47,4 @@ def blas_threads(n: int) -> contextlib.AbstractContextManager:
 
     Within it, BLAS uses one thread if the matrices are small, and else as many as it is set to.
     """
-    if n > _SMALL_MATRIX:
-        return contextlib.nullcontext()
-    return _controller().limit(limits=1, user_api="blas")
+    return contextlib.nullcontext() if n > _SMALL_MATRIX else _one_thread

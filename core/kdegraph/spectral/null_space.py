@@ -8,11 +8,12 @@ import numpy as np
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.spectral.solver.blocks import (
+    PANEL_ROWS,
     add_gram,
     chunk_bounds,
     chunk_rows,
     n_chunks,
-    panel_rows,
+    run_on_chunks,
     take_panel,
 )
 
@@ -71,7 +72,7 @@ class NullSpace:
         partial = np.zeros((n_chunks(block) + len(self), m))
         dots = np.zeros((len(self), m))
         args = self.bounds, self.vector, block, partial, *more
-        parallel.run(kernel, n_chunks(block), *args, progress=progress)
+        run_on_chunks(kernel, block, *args, progress=progress)
         _sum_partial(self.bounds, chunk_rows(m), partial, dots)
         return dots
 
@@ -86,7 +87,7 @@ class NullSpace:
         return it.
         """
         args = self.bounds, self.vector, dots, np.ascontiguousarray(rotation), block, out
-        parallel.run(_rotate_chunks, n_chunks(block), *args, progress=progress)
+        run_on_chunks(_rotate_chunks, block, *args, progress=progress)
         return out
 
 
@@ -132,11 +133,10 @@ def _subtract_rows(start, stop, bounds, vector, dots, block):
 def _rotate_chunks(start, stop, bounds, vector, dots, rotation, block, out):
     component = np.searchsorted(bounds, chunk_bounds(start, block)[0], side="right") - 1
     n_given, m = rotation.shape
-    size = panel_rows(n_given)
-    rows, rotated = np.empty((size, n_given)), np.empty((size, m))
+    rows, rotated = np.empty((PANEL_ROWS, n_given)), np.empty((PANEL_ROWS, m))
     for chunk in range(start, stop):
         first, last = chunk_bounds(chunk, block)
-        for panel in range(first, last, size):
+        for panel in range(first, last, PANEL_ROWS):
             count = take_panel(block, panel, last, rows, 0)
             for i in range(count):
                 while panel + i >= bounds[component + 1]:

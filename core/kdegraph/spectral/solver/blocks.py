@@ -3,12 +3,15 @@
 Blocks are in single or double precision; sums are in double precision. Rows are handled in chunks,
 whose sums are added up in order, so that results do not depend on the number of threads. Within a
 chunk, panels of rows are converted to double precision and multiplied by BLAS. It is called from
-our own threads, with panels so small that it does not start threads of its own.
+our own threads, and has to stay in them: its own threads would wait for each other.
 """
+
+import contextlib
 
 import numpy as np
 
 from kdegraph.runtime import parallel
+from kdegraph.runtime.blas import blas_threads
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.random import stream, uniform
 
@@ -16,8 +19,10 @@ CHUNK_ROWS = 1024  # in a chunk of a narrow block
 # Rows of a panel: it stays in the cache next to the processor. Blocks wider than that have longer
 # chunks, as the sums of a chunk take as much memory as its rows.
 PANEL_ROWS = 128
-# Multiplications up to which BLAS stays in the thread that calls it.
-BLAS_SINGLE_THREAD = 2**18
+# Columns of a block up to which BLAS stays in the thread that calls it, as a product of a panel has
+# at most 2^18 multiplications: `PANEL_ROWS` times the columns of one block and of two. For wider
+# ones it is told to.
+MAX_NARROW = 32
 
 
 @jit
@@ -38,10 +43,11 @@ def chunk_bounds(chunk, block):
     return chunk * rows, min((chunk + 1) * rows, len(block))
 
 
-@jit
-def panel_rows(width):
-    """Number of rows in a panel of so many columns."""
-    return min(PANEL_ROWS, max(16, BLAS_SINGLE_THREAD // width**2))
+def run_on_chunks(kernel, block, *args, progress=None):
+    """Call a kernel that multiplies panels on all chunks of the block."""
+    wide = block.shape[1] > MAX_NARROW
+    with blas_threads(0) if wide else contextlib.nullcontext():
+        parallel.run(kernel, n_chunks(block), *args, progress=progress)
 
 
 @jit
@@ -63,11 +69,10 @@ def add_gram(first, stop, block, left, right, total):
     a square matrix.
     """
     m, both = block.shape[1], total.shape[1] > block.shape[1]
-    size = panel_rows(m)
-    rows = np.empty((size, m))
-    others = np.empty((size, total.shape[1]))
+    rows = np.empty((PANEL_ROWS, m))
+    others = np.empty((PANEL_ROWS, total.shape[1]))
     product = np.empty_like(total)
-    for panel in range(first, stop, size):
+    for panel in range(first, stop, PANEL_ROWS):
         take_panel(block, panel, stop, rows, 0)
         take_panel(left, panel, stop, others, 0)
         if both:
@@ -82,7 +87,7 @@ def gram_matrices(block, image, progress=None):
     """``block.T @ image`` and ``block.T @ block``, both symmetrized."""
     m = block.shape[1]
     partial = np.zeros((n_chunks(block), m, 2 * m))
-    parallel.run(_gram_chunks, len(partial), block, image, partial, progress=progress)
+    run_on_chunks(_gram_chunks, block, block, image, partial, progress=progress)
     total = partial.sum(axis=0)
     return [(part + part.T) / 2 for part in (total[:, :m], total[:, m:])]
 
@@ -100,21 +105,20 @@ def rotate_to_ritz(block, image, rotation, values, progress=None):
     """
     squares = np.zeros((n_chunks(block), len(values)))
     args = block, image, rotation, values, squares
-    parallel.run(_rotate_chunks_to_ritz, len(squares), *args, progress=progress)
+    run_on_chunks(_rotate_chunks_to_ritz, block, *args, progress=progress)
     return np.sqrt(squares.sum(axis=0))
 
 
 @jit(reassociate=True)
 def _rotate_chunks_to_ritz(start, stop, block, image, rotation, values, squares):
     m = len(values)
-    size = panel_rows(m)
-    rows = np.empty((size, m))
-    vectors = np.empty((size, m))
-    images = np.empty((size, m))
+    rows = np.empty((PANEL_ROWS, m))
+    vectors = np.empty((PANEL_ROWS, m))
+    images = np.empty((PANEL_ROWS, m))
     for chunk in range(start, stop):
         total = squares[chunk]
         first, last = chunk_bounds(chunk, block)
-        for panel in range(first, last, size):
+        for panel in range(first, last, PANEL_ROWS):
             count = take_panel(block, panel, last, rows, 0)
             np.dot(rows, rotation, vectors)
             take_panel(image, panel, last, rows, 0)

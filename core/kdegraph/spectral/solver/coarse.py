@@ -117,8 +117,10 @@ def coarse_vectors(operator, null, k, rng, *, find_runs=None, progress=None):
     coarse = coarsen(operator, null, find_runs and find_runs(), progress)
     if MIN_NODES_PER_VECTOR * width + len(null) > coarse.operator.n:
         return None
+    # The blocks of all coarse graphs have the same width: were each to have guard vectors for those
+    # of the last one, the coarsest graphs would have far more to do than all others together.
+    coarser = coarse_vectors(coarse.operator, coarse.null, k, rng, progress=progress)
     of_coarse = coarse.operator, coarse.null, width
-    coarser = coarse_vectors(*of_coarse, rng, progress=progress)
     if coarser is None:
         pairs = solve(*of_coarse, COARSEST_TOL, rng=rng, report=progress)
     else:
