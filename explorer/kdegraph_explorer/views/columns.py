@@ -25,7 +25,7 @@ class ColumnTable(JSComponent):
 
     def __init__(self, choose, **params):
         self._choose = choose
-        super().__init__(stylesheets=[style_sheet("columns")], **params)
+        super().__init__(stylesheets=[style_sheet("fields"), style_sheet("columns")], **params)
 
     def _handle_msg(self, message):
         indices, role = message.get("columns"), message.get("role")

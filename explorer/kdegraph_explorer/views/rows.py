@@ -32,7 +32,7 @@ class RowList(JSComponent):
 
     def __init__(self, act, **params):
         self._act = act
-        super().__init__(stylesheets=[style_sheet("rows")], **params)
+        super().__init__(stylesheets=[style_sheet("fields"), style_sheet("rows")], **params)
 
     def _handle_msg(self, message):
         self._act(message)
