@@ -6,7 +6,7 @@ import runpy
 import kdegraph
 import numpy as np
 import pyarrow as pa
-from explorer_objects import PATIENCE, TABLE, choose
+from explorer_objects import PATIENCE, TABLE, choose, give_file
 from kdegraph import datasets
 from kdegraph_explorer.exports import EXPORTS
 from pyarrow import csv, parquet
@@ -143,6 +143,17 @@ def test_script_of_an_uploaded_table(sessions, tmp_path, monkeypatch):
     session.wait(PATIENCE)
     choose(session, sigma=3.0, n_clusters=2)
     run_script(session, tmp_path, monkeypatch)
+
+
+def test_script_of_a_table_with_scaled_columns(sessions, tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_bytes(TABLE)
+    session = sessions()
+    upload = give_file(session, TABLE)
+    upload.param.update(columns=["weight", "height"], standardize=["weight", "width"])
+    upload.set_scale("height", "weights", 2.5)
+    session.wait(PATIENCE)
+    run_script(session, tmp_path, monkeypatch)
+    assert "standardize=['weight'], weights={'height': 2.5}" in (tmp_path / "again.py").read_text()
 
 
 def test_script_of_given_points_reads_the_exported_ones(sessions, tmp_path, monkeypatch):
