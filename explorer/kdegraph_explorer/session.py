@@ -85,10 +85,9 @@ class Session:
         self.state.param.watch(lambda *events: self._request(), [*State.CHOICES, "extra_methods"])
         self.state.param.watch(lambda event: self._changed(event.new), "source")
         for source in sources:
-            if source.controls:
-                source.param.watch(
-                    lambda *events, key=source.key: self._changed(key), list(source.controls)
-                )
+            source.param.watch(
+                lambda *events, key=source.key: self._changed(key, events), list(source.kept)
+            )
         # With this precedence, after the views.
         self.state.param.watch(lambda event: self._look(), "shown", precedence=1)
         self.judge = Judge(self)
@@ -116,14 +115,15 @@ class Session:
         self._load_from(self.sources[self.state.source])
 
     def _load_from(self, source, snapshot=None):
-        loader = source.loader()
+        loader = source.part_loader()
         if loader is not None:
             self.state.stopped = self._unloaded = False
             self._stages = ProgressRows("Data")
             self._load.request((source, loader, snapshot))
 
-    def _changed(self, key):
+    def _changed(self, key, events=()):
         if self._started and not self.settling and key == self.state.source:
+            self.sources[key].after([event.name for event in events])
             self.start()
 
     @property

@@ -34,6 +34,7 @@ class Upload(ColumnScales, Source):
     key = "upload"
     label = "File"
     controls = ("file", *COLUMN_CHOICES, "incomplete", "pixels")
+    same_points = COLUMN_CHOICES
     widgets: ClassVar[dict] = {
         "file": "file",
         "columns": "columns",
@@ -257,7 +258,7 @@ class Upload(ColumnScales, Source):
     def script(self, data, dataset):
         """See `Source.script`."""
         name = name_of(data["file"])
-        if dataset.image is not None:
+        if self.contents.kind == "image":
             return [f"data = kdegraph.datasets.load({name!r}, max_pixels={data['pixels']!r})"]
         options = {**_chosen(data), "dropna": data["incomplete"]}
         scaling = {key: value for key, value in scaling_of(data).items() if value}

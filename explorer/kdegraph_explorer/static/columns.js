@@ -63,7 +63,9 @@ function scale_of(name, set) {
     standardize.box.checked = now.standardize
     weight.value = now.weight
     note.textContent = refusal
-    if (refusal) show(true)
+    if (!refusal) return
+    show(true)
+    note.scrollIntoView({block: "nearest"})
   }
   return {open, panel, mark}
 }

@@ -91,7 +91,7 @@ class ColumnTable(JSComponent):
             weight = float(value) if kind == "weights" else value
             self._source.set_scale(self.rows[i]["name"], kind, weight)
         except ValueError as error:
-            text = str(error)
+            text = f"{str(error)[0].upper()}{str(error)[1:]}."
             if kind == "weights":
                 text = f"A weight is a positive number such as 2 or 0.5, not {quoted(value)}."
             self.refusal = {}  # the same refusal again counts as news
