@@ -4,6 +4,7 @@ import json
 import re
 from urllib.parse import parse_qsl, urlencode
 
+from .cluster_names import abridged
 from .index_ranges import as_indices
 from .snapshot import checked
 from .state import AUTOMATIC, State
@@ -27,10 +28,10 @@ def query(session, snapshot):
         if value is not None and value != defaults.get(name)
     ]
     fresh = _fresh()
+    choices = {"cluster_names": [], **snapshot.choices}
+    choices["cluster_names"] = abridged(choices["cluster_names"])
     pairs += [
-        (name, value)
-        for name, value in snapshot.choices.items()
-        if name in fresh and value != fresh[name]
+        (name, value) for name, value in choices.items() if name in fresh and value != fresh[name]
     ]
     pairs += [
         (name, snapshot.choices[name])

@@ -1,6 +1,7 @@
 """Sets of indices as text, such as "0-5,7": plain values, short where indices follow each other."""
 
 import re
+from functools import lru_cache
 
 import numpy as np
 
@@ -17,8 +18,9 @@ def as_text(indices):
     )
 
 
+@lru_cache(maxsize=64)  # texts of a million indices take a while to read
 def as_indices(text):
-    """The indices that a text stands for, ascending: int array.
+    """The indices that a text stands for, ascending: int array that cannot be written to.
 
     Raises
     ------
@@ -31,7 +33,9 @@ def as_indices(text):
     ends = [tuple(map(int, part.split("-"))) for part in text.split(",")]
     if sum(end[-1] - end[0] + 1 for end in ends) > MAX_INDICES:
         raise ValueError(f"points must be at most {MAX_INDICES:,} indices, got {quoted(text)}")
-    return np.unique(np.concatenate([np.arange(end[0], end[-1] + 1) for end in ends]))
+    indices = np.unique(np.concatenate([np.arange(end[0], end[-1] + 1) for end in ends]))
+    indices.flags.writeable = False
+    return indices
 
 
 def as_code(text):

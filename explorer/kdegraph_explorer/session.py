@@ -149,14 +149,12 @@ class Session:
 
     @staticmethod
     def _without_axes(snapshot):
-        return {
-            name: value
-            for name, value in snapshot.choices.items()
-            if name not in ("horizontal", "vertical")
-        }
+        """The choices that can be restored before the points that they belong to are there."""
+        later = ("horizontal", "vertical", "cluster_names")
+        return {name: value for name, value in snapshot.choices.items() if name not in later}
 
     def _look(self):
-        """Restore axes and selection, once the points that they belong to are on the screen."""
+        """Restore axes, selection and names, once their points are on the screen."""
         snapshot, state = self._restored, self.state
         if snapshot is None or state.shown is None or state.shown is not state.dataset:
             return
@@ -166,6 +164,7 @@ class Session:
             for name in ("horizontal", "vertical")
             if snapshot.choices.get(name) in names
         }
+        values["cluster_names"] = snapshot.choices.get("cluster_names", [])
         if not len(snapshot.selection) or snapshot.selection[-1] < state.shown.n_points:
             values["selection"] = snapshot.selection
         if snapshot.view in state.param.view.objects:

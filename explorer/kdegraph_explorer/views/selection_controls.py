@@ -49,7 +49,7 @@ class SelectionControls(Viewer):
             css_classes=["kg-selection"],
         )
         self.state.param.watch(
-            lambda *events: self._update(), ["selection", "shown", "result"]
+            lambda *events: self._update(), ["selection", "shown", "result", "named"]
         )
         self._update()
 
@@ -91,7 +91,7 @@ class SelectionControls(Viewer):
         clusters, counts = np.unique(outcome.colors[selection], return_counts=True)
         order = np.argsort(-counts, kind="stable")
         shares = [
-            f"{counts[i]:,} in cluster {clusters[i] + 1}" for i in order[:MAX_CLUSTERS]
+            f"{counts[i]:,} in {self.state.cluster_name(clusters[i])}" for i in order[:MAX_CLUSTERS]
         ]
         more = len(order) - MAX_CLUSTERS
         shares += [f"others in {more} more"] * (more > 0)
