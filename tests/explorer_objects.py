@@ -21,6 +21,24 @@ def choose(session, **values):
     session.history.end_step()  # as if a while had passed
 
 
+def give_file(session, content, name="t.csv"):
+    """Open an uploaded file in a session, wait for the result, and return the source."""
+    session.state.source = "upload"
+    session.sources["upload"].file = (name, content)
+    session.wait(PATIENCE)
+    assert session.state.error == ""
+    return session.sources["upload"]
+
+
+def explorer_of_file(explore, content, view="points"):
+    """An explorer with an uploaded file, and one of its large views on the screen."""
+    explorer = explore()
+    give_file(explorer.session, content)
+    explorer.session.state.view = view
+    settle(explorer)
+    return explorer
+
+
 def view(explorer, key):
     """The view of this name."""
     return explorer.views[key]

@@ -4,11 +4,15 @@ import json
 import re
 from urllib.parse import parse_qsl, urlencode
 
+from .cluster_names import abridged
+from .index_ranges import as_indices
 from .snapshot import checked
 from .state import AUTOMATIC, State
 
 DATA = "data."  # before the names of the source's own parameters
+PART = DATA + "part"
 MAX_ADDRESSED_SELECTION = 200  # indices; of a longer selection, an address says the size
+MAX_ADDRESSED_PART = 1500  # characters
 SIZE = re.compile(r"[0-9,]+ points")
 
 
@@ -20,14 +24,14 @@ def query(session, snapshot):
     defaults = source.defaults()
     pairs += [
         (DATA + name, value)
-        for name, value in source.addressed(snapshot.data).items()
+        for name, value in _short(source.addressed(snapshot.data)).items()
         if value is not None and value != defaults.get(name)
     ]
     fresh = _fresh()
+    choices = {"cluster_names": [], **snapshot.choices}
+    choices["cluster_names"] = abridged(choices["cluster_names"])
     pairs += [
-        (name, value)
-        for name, value in snapshot.choices.items()
-        if name in fresh and value != fresh[name]
+        (name, value) for name, value in choices.items() if name in fresh and value != fresh[name]
     ]
     pairs += [
         (name, snapshot.choices[name])
@@ -47,6 +51,13 @@ def query(session, snapshot):
             for name, value in pairs
         ]
     )
+
+
+def _short(data):
+    """The parameters of a source, with the size of a part of the points that is too long."""
+    if len(data["part"]) <= MAX_ADDRESSED_PART:
+        return data
+    return {**data, "part": f"{len(as_indices(data['part'])):,} points"}
 
 
 def _unusual(session, snapshot, name):
@@ -72,12 +83,13 @@ def read(session, text):
     if not values:
         return None
     source = values.pop("source", session.first)
+    values = {name: values[name] for name in values if not _is_size(values[name])}
     selection, view = values.pop("selection", []), values.pop("view", "")
-    if _is_size(selection):
-        selection = []
     data = {
         name.removeprefix(DATA): values.pop(name) for name in list(values) if name.startswith(DATA)
     }
+    if "part" in data:
+        data["part"] = str(data["part"])  # a single point has been read as a number
     choices = {
         **_fresh(),
         **{flag: False for name, flag in AUTOMATIC.items() if name in values},
@@ -96,8 +108,13 @@ def read(session, text):
 
 def left_out(text):
     """A sentence about what a query names without containing it; empty if there is nothing."""
-    selection = _values(text).get("selection")
-    if not _is_size(selection):
+    values = _values(text)
+    if _is_size(part := values.get(PART)):
+        return (
+            f"The part of {part} could not be restored, and all points are shown: an address holds "
+            "only small parts. A session file holds any part."
+        )
+    if not _is_size(selection := values.get("selection")):
         return ""
     return (
         f"The selection of {selection} could not be restored: an address holds up to "
@@ -111,9 +128,9 @@ def _values(text):
     return {name: _value(value) for name, value in pairs}
 
 
-def _is_size(selection):
-    """Whether an address has the size of a selection in place of its points."""
-    return isinstance(selection, str) and SIZE.fullmatch(selection) is not None
+def _is_size(value):
+    """Whether an address has the size of a set of points in place of its points."""
+    return isinstance(value, str) and SIZE.fullmatch(value) is not None
 
 
 def _fresh():

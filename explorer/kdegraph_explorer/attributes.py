@@ -8,8 +8,9 @@ from kdegraph.validation import check_positive
 from panel.viewable import Viewer
 
 from .arguments import check_n_clusters, check_n_rounds, is_local
+from .sources.column_scales import SCALES, check_scale
 
-SETTABLE = ("sigma", "n_rounds", "n_clusters", "selection")
+SETTABLE = ("sigma", "n_rounds", "n_clusters", "selection", *SCALES)
 NOTHING = np.empty(0, dtype=np.intp)
 
 
@@ -34,14 +35,28 @@ class Attributes(Viewer):
         "any order, or to a bool array with a value for each point.",
     )
 
+    log = param.Parameter(
+        default=[], doc="Names of the columns of a table that are on a log scale, a list."
+    )
+    standardize = param.Parameter(
+        default=[],
+        doc="Names of the columns of a table that are standardized, a list. It can be set to True "
+        "for all features, and to False for none.",
+    )
+    weights = param.Parameter(
+        default={}, doc="Factors by which columns of a table are multiplied, a dict by name."
+    )
+
     def __init__(self, **params):
         super().__init__(**params)
         self._state, self._wait, self._following = None, None, False
+        self._columns = None  # the source whose columns have scales
 
     def _attach(self, session):
         """Follow the state of a session from now on, and have it follow."""
         self._state, self._wait = session.state, session.wait
-        state = session.state
+        state, self._columns = session.state, session.sources["upload"]
+        self._columns.param.watch(lambda *events: self._follow(), list(SCALES))
         names = ["sigma", "sigma_auto", "bandwidth", "n_rounds", "n_clusters", "clusters_auto"]
         state.param.watch(lambda *events: self._follow(), [*names, "selection", "result"])
         self.param.watch(lambda *events: self._lead(events), list(SETTABLE))
@@ -61,6 +76,13 @@ class Attributes(Viewer):
             if self._state.shown is None or self._state.shown is not self._state.dataset:
                 self._wait()  # other data would come without a selection
             return check_selection(value, self._state.dataset)
+        if name in SCALES:
+            self._wait()  # the columns of a file are known when it has been read
+            if self._state.source != "upload":
+                raise ValueError(
+                    f"{name} is a choice for the columns of a table; these points have none"
+                )
+            return check_scale(self._columns, name, value)
         if value is None and name != "n_rounds":
             return None
         if name == "n_clusters":
@@ -81,6 +103,7 @@ class Attributes(Viewer):
                 n_rounds=state.n_rounds,
                 n_clusters=state.n_clusters if known or not state.clusters_auto else None,
                 selection=state.selection,
+                **{name: getattr(self._columns, name) for name in SCALES},
             )
         finally:
             self._following = False
@@ -90,6 +113,7 @@ class Attributes(Viewer):
         if self._following:
             return
         values, state = {event.name: event.new for event in events}, self._state
+        self._columns.param.update(**{name: values.pop(name) for name in SCALES if name in values})
         if "sigma" in values and values["sigma"] != "local":
             values["bandwidth"] = "one"
         if values.get("sigma") == "local":

@@ -26,6 +26,8 @@ class ColumnFacts:
     numeric, classifies : bool
         Whether it can be a feature, and whether it can be the label.
     has_values : bool
+    lowest : float or None
+        The smallest of finite numbers; None where there is none.
     """
 
     name: str
@@ -34,13 +36,25 @@ class ColumnFacts:
     numeric: bool
     classifies: bool
     has_values: bool
+    lowest: float | None = None
+
+    @property
+    def no_log(self):
+        """Why the column cannot be on a log scale; empty where it can."""
+        if self.lowest is None or self.lowest > 0:
+            return ""
+        return f"a log scale needs values above 0, and the smallest is {self.lowest:.4g}"
 
 
 def facts(column):
     """The `ColumnFacts` of a `kdegraph.datasets.Column`."""
     about, bars = _described(column)
     has_values = column.values is not None
-    return ColumnFacts(column.name, about, bars, column.numeric, column.classifies, has_values)
+    numbers = column.values[np.isfinite(column.values)] if column.numeric else ()
+    lowest = float(numbers.min()) if len(numbers) else None
+    return ColumnFacts(
+        column.name, about, bars, column.numeric, column.classifies, has_values, lowest
+    )
 
 
 def _described(column):

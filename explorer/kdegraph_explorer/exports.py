@@ -54,8 +54,8 @@ class Export:
 
 
 def label_table(session):
-    """One row per point: its number or row in the file, its clusters, its true label where known,
-    and whether it is selected.
+    """One row per point: its number or row in the file, its clusters, the name of that in the KDE
+    graph where any has one, its true label where known, and whether it is selected.
     """
     import pyarrow as pa
 
@@ -66,6 +66,9 @@ def label_table(session):
         outcome = state.outcome(method)
         if outcome is not None:
             columns[f"{method}_cluster"] = outcome.labels.astype(np.int64)
+        if method == "kde" and outcome is not None and state.named:
+            words = [state.named.get(c) for c in range(int(outcome.colors.max()) + 1)]
+            columns["kde_cluster_name"] = pa.array(words, pa.string()).take(outcome.colors)
     if dataset.y is not None:
         columns["reference"] = (
             np.asarray(dataset.label_names)[dataset.y] if dataset.label_names else dataset.y

@@ -38,8 +38,7 @@ class History(param.Parameterized):
         self.forget()
         session.state.param.watch(self._note, ["source", "selection", "shown", *State.KEPT])
         for source in session.sources.values():
-            if source.controls:
-                source.param.watch(self._note, list(source.controls))
+            source.param.watch(self._note, list(source.kept))
 
     def undo(self):
         """Undo the last step."""

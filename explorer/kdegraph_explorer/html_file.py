@@ -84,7 +84,8 @@ def _points(still, live):
     for graph in still.graphs:
         palette = cluster_colors(int(graph.colors.max()) + 1)
         data[f"{graph.method}_color"] = packed(palette[graph.colors[live]])
-        data[f"{graph.method}_cluster"] = graph.colors[live] + 1
+        names = [still.names.get(c, f"cluster {c + 1}") for c in range(len(palette) - 1)]
+        data[f"{graph.method}_cluster"] = np.array(names)[graph.colors[live]]
     source = ColumnDataSource(data)
     source.selected.indices = np.flatnonzero(np.isin(live, still.selection)).tolist()
     return source
@@ -120,7 +121,7 @@ def _plot(still, graph, viewport, points):
     )
     tips = [
         ("point", "@point"),
-        *((METHODS[other.method], f"cluster @{other.method}_cluster") for other in still.graphs),
+        *((METHODS[other.method], f"@{other.method}_cluster") for other in still.graphs),
     ]
     figure.add_tools(HoverTool(renderers=[dots], tooltips=tips, point_policy="snap_to_data"))
     return figure

@@ -12,6 +12,7 @@ from .views.base import low_row
 from .views.color import ColorControl
 from .views.controls import DataControls, DisplayControls, ParameterControls
 from .views.markup import Text
+from .views.selection_controls import SelectionControls
 from .views.stage_bars import StageBars
 from .views.status import Advice, Problem, Status, Stopped
 from .views.toolbar import Toolbar
@@ -50,6 +51,7 @@ class Layout:
         self.status = Status(session)
         self.controls = [
             DataControls(session),
+            SelectionControls(session),
             ParameterControls(session),
             DisplayControls(session),
         ]

@@ -54,11 +54,16 @@ class RowTable:
     clusters: np.ndarray | None
 
     @classmethod
-    def of(cls, dataset, clusters):
-        """The table of the points of a dataset."""
+    def of(cls, dataset, clusters, names=None):
+        """The table of the points of a dataset; clusters with one of the `names` have that in place
+        of their number.
+        """
         rows = np.arange(dataset.n_points) if dataset.rows is None else dataset.rows
         columns = [Column(ROW, "number", rows + 1.0)]
-        if clusters is not None:
+        if clusters is not None and names:
+            words = [names.get(c, f"{c + 1}") for c in range(int(clusters.max()) + 1)]
+            columns.append(Column(CLUSTER, "text", np.array(words, dtype=object)[clusters]))
+        elif clusters is not None:
             columns.append(Column(CLUSTER, "number", clusters + 1.0))
         known = columns_of(dataset).values()
         columns += [replace(column, values=values_of(dataset, column)) for column in known]

@@ -31,7 +31,7 @@ def write(session):
         "",
         "import kdegraph",
         "",
-        *source.script(data, state.shown),
+        *source.program(data, state.shown),
         "X = data.X",
         "",
         f"graph = kdegraph.similarity_graph({sampled})",

@@ -85,10 +85,9 @@ class Session:
         self.state.param.watch(lambda *events: self._request(), [*State.CHOICES, "extra_methods"])
         self.state.param.watch(lambda event: self._changed(event.new), "source")
         for source in sources:
-            if source.controls:
-                source.param.watch(
-                    lambda *events, key=source.key: self._changed(key), list(source.controls)
-                )
+            source.param.watch(
+                lambda *events, key=source.key: self._changed(key, events), list(source.kept)
+            )
         # With this precedence, after the views.
         self.state.param.watch(lambda event: self._look(), "shown", precedence=1)
         self.judge = Judge(self)
@@ -116,14 +115,15 @@ class Session:
         self._load_from(self.sources[self.state.source])
 
     def _load_from(self, source, snapshot=None):
-        loader = source.loader()
+        loader = source.part_loader()
         if loader is not None:
             self.state.stopped = self._unloaded = False
             self._stages = ProgressRows("Data")
             self._load.request((source, loader, snapshot))
 
-    def _changed(self, key):
+    def _changed(self, key, events=()):
         if self._started and not self.settling and key == self.state.source:
+            self.sources[key].after([event.name for event in events])
             self.start()
 
     @property
@@ -149,14 +149,12 @@ class Session:
 
     @staticmethod
     def _without_axes(snapshot):
-        return {
-            name: value
-            for name, value in snapshot.choices.items()
-            if name not in ("horizontal", "vertical")
-        }
+        """The choices that can be restored before the points that they belong to are there."""
+        later = ("horizontal", "vertical", "cluster_names")
+        return {name: value for name, value in snapshot.choices.items() if name not in later}
 
     def _look(self):
-        """Restore axes and selection, once the points that they belong to are on the screen."""
+        """Restore axes, selection and names, once their points are on the screen."""
         snapshot, state = self._restored, self.state
         if snapshot is None or state.shown is None or state.shown is not state.dataset:
             return
@@ -166,6 +164,7 @@ class Session:
             for name in ("horizontal", "vertical")
             if snapshot.choices.get(name) in names
         }
+        values["cluster_names"] = snapshot.choices.get("cluster_names", [])
         if not len(snapshot.selection) or snapshot.selection[-1] < state.shown.n_points:
             values["selection"] = snapshot.selection
         if snapshot.view in state.param.view.objects:

@@ -4,6 +4,7 @@ import numpy as np
 import param
 from kdegraph.datasets import Dataset
 
+from .cluster_names import ClusterNames, assigned, renamed
 from .coloring import CLUSTER, choices, coloring_of
 from .pipeline import Early, Request, Result
 from .projection import axes
@@ -123,6 +124,11 @@ class State(param.Parameterized):
         label="Color",
         doc="What the colors of the points show: their cluster, their label, or a column.",
     )
+    cluster_names = ClusterNames(
+        default=[],
+        label="Names of clusters",
+        doc="pairs of a name and the rows of its points, such as ['bees', '0-5,7']",
+    )
     show_edges = param.Boolean(
         default=True,
         label="Edges",
@@ -182,6 +188,9 @@ class State(param.Parameterized):
     coloring = param.Parameter(
         doc="The `Coloring` of the points that are drawn; None colors them by cluster."
     )
+    named = param.Dict(
+        default={}, doc="The names of the clusters of the KDE graph, by number; see `colors`."
+    )
     stopped = param.Boolean(
         default=False, doc="Whether the user has stopped the work for the present choices."
     )
@@ -234,6 +243,7 @@ class State(param.Parameterized):
         "horizontal",
         "vertical",
         "color",
+        "cluster_names",
         "show_edges",
         "edges",
         "segments",
@@ -288,6 +298,7 @@ class State(param.Parameterized):
         if self.shown is dataset:
             return
         names = list(axes(dataset))
+        same = self.shown is None or self.shown.name == dataset.name
         with param.parameterized.batch_call_watchers(self):
             self.param.horizontal.objects = names
             self.param.vertical.objects = names
@@ -297,6 +308,7 @@ class State(param.Parameterized):
                 horizontal=names[0],
                 vertical=names[min(1, len(names) - 1)],
                 color=self.color if self.color in choices(dataset).values() else CLUSTER,
+                cluster_names=self.cluster_names if same else [],
                 selection=nothing,
                 early=None,
                 counted=None,
@@ -305,6 +317,28 @@ class State(param.Parameterized):
     @param.depends("shown", "color", watch=True)
     def _color(self):
         self.coloring = coloring_of(self.shown, self.color)
+
+    @param.depends("shown", "result", "cluster_names", watch=True)
+    def _name_clusters(self):
+        found = assigned(self.cluster_names, self._clusters(), self.shown)
+        named = {number: self.cluster_names[i][0] for number, i in found.items()}
+        if named != self.named:
+            self.named = named
+
+    def _clusters(self):
+        outcome = self.outcome("kde")
+        return None if outcome is None else outcome.colors
+
+    def name_cluster(self, number, name):
+        """Give a cluster of the KDE graph a name, or take it away by an empty one."""
+        clusters = self._clusters()
+        if clusters is not None:
+            names = renamed(self.cluster_names, number, name, clusters, self.shown)
+            self.cluster_names = names
+
+    def cluster_name(self, number):
+        """What the user reads for a cluster: its name, or its number from 1."""
+        return self.named.get(number, f"Cluster {number + 1}")
 
     def accept(self, result):
         """Take in a `Result` of the present data, with the values that were chosen automatically

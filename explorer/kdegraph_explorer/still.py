@@ -31,6 +31,8 @@ class Still(NamedTuple):
         Names of the axes.
     positions : (n, 2) float array
     selection : int array
+    names : dict
+        Names of clusters by number.
     graphs : tuple of StillGraph
     """
 
@@ -38,6 +40,7 @@ class Still(NamedTuple):
     axes: tuple
     positions: np.ndarray
     selection: np.ndarray
+    names: dict
     graphs: tuple
 
 
@@ -77,6 +80,7 @@ def still_of(state):
         (state.horizontal, state.vertical),
         positions(dataset, state.horizontal, state.vertical),
         state.selection,
+        state.named,
         graphs,
     )
 

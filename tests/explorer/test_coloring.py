@@ -4,7 +4,7 @@ import datetime
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, settle, source, view
+from explorer_objects import PATIENCE, explorer_of_file, settle, source, view
 from files import csv_table, parquet_bytes
 from kdegraph import datasets
 from kdegraph_explorer import address
@@ -167,12 +167,7 @@ def test_a_value_as_text(value, text):
 
 @pytest.fixture
 def explorer(explore):
-    explorer = explore()
-    explorer.session.state.source = "upload"
-    explorer.session.sources["upload"].file = ("zoo.csv", TEXT)
-    explorer.session.wait(PATIENCE)
-    settle(explorer)
-    return explorer
+    return explorer_of_file(explore, TEXT)
 
 
 def drawn(explorer):

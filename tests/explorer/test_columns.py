@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, settle
+from explorer_objects import PATIENCE, give_file, settle
 from kdegraph import datasets
 from kdegraph_explorer.column_facts import N_BARS, facts
 from kdegraph_explorer.views.columns import ColumnTable
@@ -24,14 +24,6 @@ def csv(**columns):
 NOISE = csv(a=RNG.normal(size=N), b=RNG.normal(size=N), gid=GROUP)
 
 
-def give(session, content, name="t.csv"):
-    session.state.source = "upload"
-    session.sources["upload"].file = (name, content)
-    session.wait(PATIENCE)
-    assert session.state.error == ""
-    return session.sources["upload"]
-
-
 def table_of(explorer):
     (table,) = explorer.layout.controls[0].__panel__().select(ColumnTable)
     return table
@@ -42,7 +34,7 @@ def table_of(explorer):
 
 def test_a_label_chosen_by_hand_leaves_the_features(sessions):
     session = sessions()
-    source = give(session, NOISE)
+    source = give_file(session, NOISE)
     assert source.columns == ["a", "b", "gid"]
     source.label_column = "gid"
     session.wait(PATIENCE)
@@ -53,7 +45,7 @@ def test_a_label_chosen_by_hand_leaves_the_features(sessions):
 
 
 def test_a_label_in_an_address_is_no_feature(sessions):
-    source = give(sessions(), NOISE)
+    source = give_file(sessions(), NOISE)
     data = source.checked({"columns": ["a", "gid"], "label_column": "gid"})
     assert data["columns"] == ["a"]
 
@@ -62,8 +54,8 @@ def test_iris_with_a_running_number_has_the_clusters_of_iris(sessions):
     iris = load_iris()
     measured = dict(zip("abcd", iris.data.T, strict=True))
     session, plain = sessions(), sessions()
-    give(session, csv(number=1 + np.arange(150), **measured))
-    give(plain, csv(**measured))
+    give_file(session, csv(number=1 + np.arange(150), **measured))
+    give_file(plain, csv(**measured))
     with_number, without = (s.state.outcome("kde").labels for s in (session, plain))
     np.testing.assert_array_equal(with_number, without)
     assert with_number.max() >= 1
@@ -72,7 +64,7 @@ def test_iris_with_a_running_number_has_the_clusters_of_iris(sessions):
 
 def test_roles_are_exclusive(sessions):
     session = sessions()
-    source = give(session, csv(x=RNG.normal(size=N), id=np.arange(N), kind=["u", "v"] * 100))
+    source = give_file(session, csv(x=RNG.normal(size=N), id=np.arange(N), kind=["u", "v"] * 100))
     roles = lambda: [source.role(found.name) for found in source.facts]  # noqa: E731
     assert roles() == ["feature", "ignore", "ignore"]
     source.assign(["kind"], "label")
@@ -96,7 +88,7 @@ def test_roles_are_exclusive(sessions):
 
 def test_the_table_sets_roles_and_follows_them(explore):
     explorer = explore()
-    source = give(explorer.session, NOISE)
+    source = give_file(explorer.session, NOISE)
     settle(explorer)
     table = table_of(explorer)
     assert table.visible
@@ -124,7 +116,7 @@ def test_the_table_sets_roles_and_follows_them(explore):
 )
 def test_what_the_table_does_not_offer_changes_nothing(explore, message):
     explorer = explore()
-    source = give(explorer.session, csv(a=RNG.normal(size=N), kind=["u", "v"] * 100))
+    source = give_file(explorer.session, csv(a=RNG.normal(size=N), kind=["u", "v"] * 100))
     before = source.recall()
     table_of(explorer)._handle_msg(message)
     assert source.recall() == before
@@ -132,7 +124,7 @@ def test_what_the_table_does_not_offer_changes_nothing(explore, message):
 
 def test_hundreds_of_columns_can_be_chosen_at_once(explore):
     explorer = explore()
-    source = give(explorer.session, csv(**{f"c{i}": RNG.normal(size=30) for i in range(500)}))
+    source = give_file(explorer.session, csv(**{f"c{i}": RNG.normal(size=30) for i in range(500)}))
     table = table_of(explorer)
     assert len(table.rows) == len(table.roles) == 500
     table._handle_msg({"columns": list(range(2, 500)), "role": "ignore"})

@@ -6,8 +6,10 @@ import runpy
 import kdegraph
 import numpy as np
 import pyarrow as pa
-from explorer_objects import PATIENCE, TABLE, choose
+import pytest
+from explorer_objects import PATIENCE, TABLE, choose, give_file
 from kdegraph import datasets
+from kdegraph.datasets import Dataset
 from kdegraph_explorer.exports import EXPORTS
 from pyarrow import csv, parquet
 
@@ -142,6 +144,27 @@ def test_script_of_an_uploaded_table(sessions, tmp_path, monkeypatch):
     session.sources["upload"].param.update(columns=["weight", "height"], label_column="kind")
     session.wait(PATIENCE)
     choose(session, sigma=3.0, n_clusters=2)
+    run_script(session, tmp_path, monkeypatch)
+
+
+def test_script_of_a_table_with_scaled_columns(sessions, tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_bytes(TABLE)
+    session = sessions()
+    upload = give_file(session, TABLE)
+    upload.param.update(columns=["weight", "height"], standardize=["weight", "width"])
+    upload.set_scale("height", "weights", 2.5)
+    session.wait(PATIENCE)
+    run_script(session, tmp_path, monkeypatch)
+    assert "standardize=['weight'], weights={'height': 2.5}" in (tmp_path / "again.py").read_text()
+
+
+@pytest.mark.parametrize("kind", ["generated", "given"])
+def test_script_of_a_part(sessions, tmp_path, monkeypatch, kind):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    session = sessions(given=None if kind == "generated" else Dataset(X, name="mine"))
+    session.sources[session.state.source].choose_part([*range(3, 40), 45, 50])
+    session.wait(PATIENCE)
+    (tmp_path / "points.parquet").write_bytes(export(session, "points"))
     run_script(session, tmp_path, monkeypatch)
 
 

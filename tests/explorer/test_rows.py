@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, settle, view
+from explorer_objects import explorer_of_file, settle, view
 from files import csv_table
 from kdegraph_explorer.point_columns import TableDataset
 from kdegraph_explorer.row_table import PAGE, Query, RowTable
@@ -88,12 +88,7 @@ CSV = ("x,kind\n" + "\n".join(f"{x},{'uv'[i % 2]}" for i, x in enumerate(X))).en
 @pytest.fixture
 def rows(explore):
     """The view of the rows of a file, on the screen."""
-    explorer = explore()
-    explorer.session.state.source = "upload"
-    explorer.session.sources["upload"].file = ("t.csv", CSV)
-    explorer.session.wait(PATIENCE)
-    explorer.session.state.view = "rows"
-    settle(explorer)
+    explorer = explorer_of_file(explore, CSV, view="rows")
     found = view(explorer, "rows")
 
     def ask(**query):

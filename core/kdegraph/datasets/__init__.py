@@ -1,11 +1,12 @@
 """Data: generators (`make`), built-in photographs (`photo`), files (`load`, `read`) and pictures
-(`image_points`).
+(`image_points`); other scales for the features (`rescale`).
 """
 
 from kdegraph.datasets.generators import default_noise, describe, make, names
 from kdegraph.io.dataset import Dataset, expand_labels
 from kdegraph.io.files import MAX_BYTES, accepted, file_type, load, read
 from kdegraph.io.pictures import MAX_PIXELS, image_points, photo, photo_names
+from kdegraph.io.rescaling import rescale
 from kdegraph.io.tables import Column, Picture, Table
 
 __all__ = [
@@ -27,4 +28,5 @@ __all__ = [
     "photo",
     "photo_names",
     "read",
+    "rescale",
 ]

@@ -1,6 +1,7 @@
 """What every source of data returns: points, and what is known about them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -68,6 +69,56 @@ class Dataset:
     def n_points(self) -> int:
         """The number of points n."""
         return len(self.X)
+
+    def subset(self, points: ArrayLike) -> Self:
+        """Return some of the points, with what is known about them.
+
+        Parameters
+        ----------
+        points : (m,) int array
+            Their indices, each once, in the order of the new points.
+
+        Returns
+        -------
+        Dataset
+            Its `rows` are the rows, or the indices, that the points have in these data. `sigma` and
+            `n_clusters` are left out, as they suit all points together, and so is the picture, of
+            which the points are no longer the whole.
+
+        Raises
+        ------
+        ValueError
+            If there are no points, or if indices are out of range or occur twice.
+
+        Examples
+        --------
+        >>> from kdegraph import datasets
+        >>> part = datasets.make("moons", n=100, seed=0).subset([7, 3])
+        >>> part.n_points, part.rows
+        (2, array([7, 3]))
+        """
+        chosen = np.asarray(points)
+        if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or len(chosen) == 0:
+            raise ValueError("points must be a list of the indices of at least one point")
+        if chosen.min() < 0 or chosen.max() >= self.n_points:
+            raise ValueError(
+                f"points must be indices from 0 to {self.n_points - 1}, "
+                f"got {chosen.min()} to {chosen.max()}"
+            )
+        if len(np.unique(chosen)) < len(chosen):
+            raise ValueError("points must be different indices, got one of them twice")
+        rows = np.arange(self.n_points) if self.rows is None else self.rows
+        return replace(
+            self,
+            X=self.X[chosen],
+            y=None if self.y is None else self.y[chosen],
+            rows=rows[chosen],
+            description=f"{len(chosen):,} of {self.n_points:,} points. {self.description}",
+            sigma=None,
+            n_clusters=None,
+            image=None,
+            shape=None,
+        )
 
     def label_image(self, labels: ArrayLike) -> NDArray:
         """Return the labels of the points as a picture in full size.

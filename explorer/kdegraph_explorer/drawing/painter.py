@@ -1,6 +1,6 @@
 """Decides what part of a plot of points and edges has to be drawn again, and draws it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -32,6 +32,8 @@ class Scene:
         Which edges are drawn: "all", "strongest", or "selection", none without a selection.
     coloring : Coloring or None
         Takes the place of `colors`.
+    names : dict
+        Numbers of clusters, in `colors`, to the names that are written on them.
     """
 
     positions: np.ndarray
@@ -41,6 +43,7 @@ class Scene:
     selection: np.ndarray | tuple = ()
     edges: str = "all"
     coloring: Coloring | None = None
+    names: dict = field(default_factory=dict)
 
     @property
     def as_glyphs(self):
@@ -58,6 +61,8 @@ class Layers:
     positions: np.ndarray | None = None
     # (m,) uint32
     colors: np.ndarray | None = None
+    # Places and names of clusters: a list of (x, y, name)
+    names: list | None = None
 
 
 class Painter:
@@ -72,6 +77,7 @@ class Painter:
         return Layers(
             positions=self._glyph_positions(scene),
             colors=self._glyph_colors(scene, colors, palette),
+            names=self._names(scene),
         )
 
     def image(self, scene):
@@ -120,6 +126,14 @@ class Painter:
             return None
         return packed(palette[colors]) if scene.as_glyphs else np.empty(0, dtype=np.uint32)
 
+    def _names(self, scene):
+        if not self._changed("names", (scene.positions, scene.colors, scene.names)):
+            return None
+        if scene.colors is None:
+            return []
+        found = [(_place(scene, number), name) for number, name in scene.names.items()]
+        return [(*place, name) for place, name in found if place is not None]
+
     def _changed(self, layer, key):
         """Whether a layer depends on something new. Arrays and graphs count as unchanged if they
         are the same object.
@@ -130,6 +144,16 @@ class Painter:
         )
         self._shown[layer] = key
         return not same
+
+
+def _place(scene, number):
+    """Where the name of a cluster stands: at its point nearest to its mean, as the mean of a ring
+    lies beside it; None without a point.
+    """
+    members = scene.positions[scene.colors == number]
+    if not len(members):
+        return None
+    return members[np.square(members - members.mean(axis=0)).sum(axis=1).argmin()].tolist()
 
 
 def _colored(scene):

@@ -5,6 +5,7 @@ from typing import ClassVar
 import param
 
 from ..checks import check_values
+from ..index_ranges import as_code, as_indices, as_text
 
 
 class Source(param.Parameterized):
@@ -24,12 +25,45 @@ class Source(param.Parameterized):
         Name of a parameter to a hint for its widget where the default will not do: "steps" (a
         slider over the values to choose from), "file" (a file from the user's disk), "columns" (the
         table of columns) or "none" (another control of the source sets it).
+    same_points : tuple of str
+        Names of the controls that leave the points what they are, and change only what is taken of
+        each: a chosen part of the points remains.
     """
 
     key = ""
     label = ""
     controls: tuple[str, ...] = ()
     widgets: ClassVar[dict] = {}
+    same_points: tuple[str, ...] = ()
+
+    part = param.String(
+        default="",
+        doc="The points that are explored, as indices and ranges such as '0-5,7'; empty for all.",
+    )
+
+    @property
+    def kept(self):
+        """The names of all parameters that undo, the address and session files restore."""
+        return (*self.controls, "part")
+
+    def part_loader(self):
+        """What makes the dataset of the points that are explored: like `loader`, or None."""
+        load, part = self.loader(), self.part
+        if load is None or not part:
+            return load
+        return lambda: load().subset(as_indices(part))
+
+    def choose_part(self, points):
+        """Explore only these of the points that are explored now; None for all there are."""
+        if points is None:
+            self.part = ""
+        elif len(points):
+            self.part = as_text(as_indices(self.part)[points] if self.part else points)
+
+    def after(self, changed):
+        """Called when the user has changed parameters of these names: other points have no part."""
+        if not set(changed) <= {"part", *self.same_points}:
+            self.part = ""
 
     def applicable(self):
         """The controls that are meaningful at present."""
@@ -49,7 +83,7 @@ class Source(param.Parameterized):
 
     def recall(self):
         """The present parameters by name, as plain values: what `restore` restores."""
-        return {name: getattr(self, name) for name in self.controls}
+        return {name: getattr(self, name) for name in self.kept}
 
     def restore(self, data):
         """Set the parameters to what `recall` has returned or `checked` has accepted."""
@@ -57,7 +91,7 @@ class Source(param.Parameterized):
 
     def defaults(self):
         """What `recall` returns before anything was chosen."""
-        return {name: self.param[name].default for name in self.controls}
+        return {name: self.param[name].default for name in self.kept}
 
     def checked(self, data):
         """Check parameters from outside, and add the defaults of those that are missing.
@@ -67,7 +101,8 @@ class Source(param.Parameterized):
         ValueError
             For a name that does not exist or a value that cannot be.
         """
-        return {**self.defaults(), **check_values(type(self), data, self.controls)}
+        as_indices(data.get("part", ""))
+        return {**self.defaults(), **check_values(type(self), data, self.kept)}
 
     def addressed(self, data):
         """The part of what `recall` has returned that an address can hold."""
@@ -97,6 +132,13 @@ class Source(param.Parameterized):
             "# The points, as Export > Points, Parquet has written them.",
             f'data = kdegraph.datasets.load("points.parquet", columns={columns!r}, label=None)',
         ]
+
+    def program(self, data, dataset):
+        """The lines of `script`, for the part of the points that is explored."""
+        lines = self.script(data, dataset)
+        if data["part"] and type(self).script is not Source.script:  # else it reads only these
+            lines.append(f"data = data.subset({as_code(data['part'])})")
+        return lines
 
     def sized(self, n):
         """A loader, as `loader` returns one, for `n` points of the same kind, or None if that is

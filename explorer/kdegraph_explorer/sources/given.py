@@ -24,7 +24,9 @@ class Given(Source):
 
     def portable(self, data, dataset):
         """See `Source.portable`: as if the points came from a file."""
-        labels = {} if dataset.y is None else {"y": dataset.y}
+        whole = self._dataset
+        labels = {} if whole.y is None else {"y": whole.y}
         buffer = io.BytesIO()
-        np.savez_compressed(buffer, X=dataset.X, **labels)
-        return "upload", {"file": packed("given points.npz", buffer.getvalue())}
+        np.savez_compressed(buffer, X=whole.X, **labels)
+        file = packed("given points.npz", buffer.getvalue())
+        return "upload", {"file": file, "part": data["part"]}

@@ -158,7 +158,7 @@ class Painted(Source):
 
     def addressed(self, data):
         """See `Source.addressed`."""
-        return data if len(unpack(data["points"])) <= MAX_ADDRESS else {"points": "many"}
+        return data if len(unpack(data["points"])) <= MAX_ADDRESS else {**data, "points": "many"}
 
 
 def to_dataset(points):

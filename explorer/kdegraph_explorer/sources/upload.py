@@ -12,15 +12,17 @@ from ..checks import quoted
 from ..column_facts import facts
 from ..point_columns import TableDataset
 from .base import Source
+from .column_scales import SCALES, ColumnScales, checked_scales, scaling_of
 from .photographs import PIXELS
 
 NO_LABELS = "none"
+COLUMN_CHOICES = ("columns", "label_column", *SCALES)  # which belong to the columns of one file
 # Bytes of a data file that a session file contains. Of a larger one it has only the name and a
 # checksum.
 MAX_PACKED = 64 * 2**20
 
 
-class Upload(Source):
+class Upload(ColumnScales, Source):
     """A table or a picture in a file; after reading it, the columns can be chosen.
 
     Attributes
@@ -31,11 +33,12 @@ class Upload(Source):
 
     key = "upload"
     label = "File"
-    controls = ("file", "columns", "label_column", "incomplete", "pixels")
+    controls = ("file", *COLUMN_CHOICES, "incomplete", "pixels")
+    same_points = COLUMN_CHOICES
     widgets: ClassVar[dict] = {
         "file": "file",
         "columns": "columns",
-        "label_column": "none",
+        **dict.fromkeys(COLUMN_CHOICES[1:], "none"),
         "pixels": "steps",
     }
 
@@ -126,18 +129,11 @@ class Upload(Source):
         file, contents, pixels, wanted = self.file, self.contents, self.pixels, self._wanted
         options = {"dropna": self.incomplete}
         if self._contents_of is file:
-            options |= {
-                "columns": list(self.columns),
-                "label": None if self.label_column == NO_LABELS else self.label_column,
-            }
+            wanted = {name: getattr(self, name) for name in COLUMN_CHOICES}
         else:
             contents = None
-            if wanted:
-                label = wanted["label_column"]
-                options |= {
-                    "columns": [name for name in wanted["columns"] if name != label],
-                    "label": None if label == NO_LABELS else label,
-                }
+        if wanted:
+            options |= _chosen(wanted)
 
         def load():
             found = contents
@@ -147,7 +143,9 @@ class Upload(Source):
             try:
                 if found.kind == "image":
                     return found.to_dataset(max_pixels=pixels)
-                return TableDataset.of(found.to_dataset(**options), found)
+                dataset = found.to_dataset(**options)
+                scaled = datasets.rescale(dataset, **scaling_of(wanted)) if wanted else dataset
+                return TableDataset.of(scaled, found)
             except ValueError as error:
                 text = str(error)
                 raise ValueError(text if found.name in text else f"{found.name}: {text}") from None
@@ -168,12 +166,16 @@ class Upload(Source):
             NO_LABELS,
             *(column.name for column in self.contents.columns if column.classifies),
         ]
-        self.param.update(
-            columns=[name for name in wanted["columns"] if name in names]
-            if wanted
-            else list(self.contents.suggested_features),
-            label_column=wanted.get("label_column") or self.contents.suggested_label or NO_LABELS,
-        )
+        with param.parameterized.batch_call_watchers(self):
+            self.restore_scales(wanted, names)
+            self.param.update(
+                columns=[name for name in wanted["columns"] if name in names]
+                if wanted
+                else list(self.contents.suggested_features),
+                label_column=wanted.get("label_column")
+                or self.contents.suggested_label
+                or NO_LABELS,
+            )
 
     def restore(self, data):
         """See `Source.restore`: the columns of another file can be chosen only when it has been
@@ -181,11 +183,11 @@ class Upload(Source):
         """
         data = dict(data)
         if data["file"] is not self._contents_of and data["columns"]:
-            self._wanted = {name: data.pop(name) for name in ("columns", "label_column")}
+            self._wanted = {name: data.pop(name) for name in COLUMN_CHOICES}
         else:
             self._wanted = {}
             if data["file"] is not self._contents_of:
-                del data["columns"], data["label_column"]
+                data = {name: data[name] for name in data if name not in COLUMN_CHOICES}
         self.param.update(**data)
 
     def checked(self, data):
@@ -207,15 +209,14 @@ class Upload(Source):
         if file is not None and file is not self.file and not isinstance(file, tuple):
             advice = "choose it under Data, or open a session file"
             raise ValueError(f"the file {quoted(file)} cannot be part of an address: {advice}")
-        rest = {
-            name: data[name] for name in data if name not in ("file", "columns", "label_column")
-        }
+        rest = {name: data[name] for name in data if name not in ("file", *COLUMN_CHOICES)}
         return {
             **self.defaults(),
             **super().checked(rest),
             "file": file,
             "columns": [name for name in columns if name != label],
             "label_column": label,
+            **checked_scales(data),
         }
 
     def addressed(self, data):
@@ -257,13 +258,28 @@ class Upload(Source):
     def script(self, data, dataset):
         """See `Source.script`."""
         name = name_of(data["file"])
-        if dataset.image is not None:
-            options = f"max_pixels={data['pixels']!r}"
-        else:
-            label = None if data["label_column"] == NO_LABELS else data["label_column"]
-            chosen = f"columns={list(data['columns'])!r}, label={label!r}"
-            options = f"{chosen}, dropna={data['incomplete']!r}"
-        return [f"data = kdegraph.datasets.load({name!r}, {options})"]
+        if self.contents.kind == "image":
+            return [f"data = kdegraph.datasets.load({name!r}, max_pixels={data['pixels']!r})"]
+        options = {**_chosen(data), "dropna": data["incomplete"]}
+        scaling = {key: value for key, value in scaling_of(data).items() if value}
+        lines = [f"data = kdegraph.datasets.load({name!r}, {_arguments(options)})"]
+        if scaling:
+            lines.append(f"data = kdegraph.datasets.rescale(data, {_arguments(scaling)})")
+        return lines
+
+
+def _chosen(data):
+    """The columns and the label in `data`, as `Table.to_dataset` takes them."""
+    label = data["label_column"]
+    return {
+        "columns": [name for name in data["columns"] if name != label],
+        "label": None if label == NO_LABELS else label,
+    }
+
+
+def _arguments(values):
+    """Arguments of a function as Python code."""
+    return ", ".join(f"{name}={value!r}" for name, value in values.items())
 
 
 def _columns(contents):

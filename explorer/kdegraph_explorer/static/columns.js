@@ -1,4 +1,5 @@
 const SEARCH_FROM = 9 // columns; fewer are seen at once
+const UNSCALED = {log: false, standardize: false, weight: 1}
 const SPARK = {width: 48, height: 18}
 
 function element(name, className, ...content) {
@@ -27,6 +28,53 @@ function choice(label, options) {
   return select
 }
 
+function tick(word, act) {
+  const box = element("input", "")
+  box.type = "checkbox"
+  box.addEventListener("change", () => act(box.checked))
+  return {box, label: element("label", "", box, word)}
+}
+
+// The scale of one column: a button that opens it, and what it opens.
+function scale_of(name, set) {
+  const log = tick("log", on => set("log", on))
+  const standardize = tick("standardize", on => set("standardize", on))
+  const weight = element("input", "weight")
+  weight.inputMode = "decimal"
+  weight.addEventListener("change", () => set("weights", weight.value))
+  const note = element("p", "note")
+  note.setAttribute("role", "status")
+  const panel = element("div", "scale", log.label, standardize.label, element("label", "", "weight ", weight), note)
+  panel.setAttribute("role", "group")
+  panel.setAttribute("aria-label", `Scale of ${name}`)
+  panel.hidden = true
+  const open = element("button", "open", "▾")
+  open.type = "button"
+  open.setAttribute("aria-label", `Scale of ${name}`)
+  open.title = "Log scale, standardize, weight"
+  const show = on => {
+    panel.hidden = !on
+    open.setAttribute("aria-expanded", on)
+  }
+  open.addEventListener("click", () => show(panel.hidden))
+  show(false)
+  const mark = (now, refusal) => {
+    log.box.checked = now.log
+    standardize.box.checked = now.standardize
+    weight.value = now.weight
+    note.textContent = refusal
+    if (!refusal) return
+    show(true)
+    note.scrollIntoView({block: "nearest"})
+  }
+  return {open, panel, mark}
+}
+
+function words_for(now) {
+  const done = [...(now.log ? ["log"] : []), ...(now.standardize ? ["standardized"] : [])]
+  return [...done, ...(now.weight === 1 ? [] : [`× ${now.weight}`])].join(", ")
+}
+
 export function render({model}) {
   const root = element("div", "columns")
   const title = element("h3", "", "Columns")
@@ -47,12 +95,21 @@ export function render({model}) {
   }
   search.addEventListener("input", filter)
 
+  const standardize = element("button", "standardize", "Standardize all")
+  standardize.type = "button"
+  standardize.title = "Give every feature mean 0 and standard deviation 1"
+  standardize.addEventListener("click", () => model.send_msg({standardize: !model.all_standardized}))
+
   const mark = () => {
     const features = model.roles.filter(role => role === "feature").length
     count.textContent = `${features} of ${rows.length} are features`
-    rows.forEach(({line, select}, i) => {
+    standardize.setAttribute("aria-pressed", model.all_standardized)
+    rows.forEach(({line, select, done, scale}, i) => {
       select.value = model.roles[i]
       line.dataset.role = model.roles[i]
+      const now = model.scales[i] ?? UNSCALED
+      done.textContent = words_for(now)
+      scale.mark(now, model.refusal.column === i ? model.refusal.text : "")
     })
   }
 
@@ -61,11 +118,15 @@ export function render({model}) {
       const select = choice(`Role of ${name}`, offered.map(key => [key, model.words[key]]))
       select.addEventListener("change", () => send([i], select.value))
       const title = element("span", "name", name)
-      const detail = element("span", "about", about)
-      const line = element("div", "line", element("div", "text", title, detail), spark(bars), select)
+      const done = element("span", "done")
+      const detail = element("span", "about", done, about)
+      const set = (kind, value) => model.send_msg({column: i, kind, value})
+      const scale = scale_of(name, set)
+      const text = element("div", "text", title, detail)
+      const line = element("div", "line", text, spark(bars), select, scale.open, scale.panel)
       line.setAttribute("role", "listitem")
       line.title = `${name}: ${about}`
-      return {line, select, name}
+      return {line, select, name, done, scale}
     })
     list.replaceChildren(...rows.map(row => row.line))
     const many = rows.length >= SEARCH_FROM
@@ -74,12 +135,12 @@ export function render({model}) {
     ])
     every.addEventListener("change", () => { send(shown(), every.value); every.value = "" })
     all = element("div", "tools", search, every)
-    root.replaceChildren(element("div", "head", title, count), ...(many ? [all] : []), list)
+    root.replaceChildren(element("div", "head", title, count, standardize), ...(many ? [all] : []), list)
     search.value = ""
     mark()
   }
   model.on("rows", build)
-  model.on("roles", mark)
+  for (const name of ["roles", "scales", "refusal"]) model.on(name, mark)
   build()
   return root
 }

@@ -1,11 +1,10 @@
 """The choice of what the colors of the points show, with a legend beside it."""
 
-import numpy as np
 from panel.viewable import Viewer
 
 from ..assets import style_sheet
 from ..coloring import CLUSTER, SCALE, choices
-from ..drawing.palette import CLUSTER_COLORS, cluster_colors
+from .legend import NamedClusters
 from .markup import Markup, Text
 from .widgets import Select, row
 
@@ -44,9 +43,12 @@ class ColorControl(Viewer):
         self.legend = Text(
             stylesheets=[style_sheet("legend")], sizing_mode="stretch_width", margin=(4, 4, 0, 0)
         )
-        self._body = row(self.choice, self.legend)
+        self.clusters = NamedClusters(self._state, sizing_mode="stretch_width", margin=(4, 4, 0, 0))
+        self._body = row(self.choice, self.legend, self.clusters)
         self._state.param.watch(lambda event: self._offer(), "shown")
-        self._state.param.watch(lambda *events: self._update(), ["coloring", "result", "shown"])
+        self._state.param.watch(
+            lambda *events: self._update(), ["coloring", "result", "shown", "named"]
+        )
         self._state.param.watch(lambda event: self._appear(), "view")
         self._offer()
         self._update()
@@ -69,24 +71,16 @@ class ColorControl(Viewer):
     def _update(self):
         self.choice.value = self._state.color
         coloring = self._state.coloring
-        if coloring is None:
-            self.legend.content = self._clusters()
-        elif coloring.limits is not None:
+        by_cluster = coloring is None and self._state.color == CLUSTER
+        self.clusters.visible, self.legend.visible = by_cluster, not by_cluster
+        if by_cluster:
+            self.clusters.update()
+        elif coloring is not None and coloring.limits is not None:
             low, high = coloring.limits
             colors = Markup(",").join("#{:02x}{:02x}{:02x}".format(*color) for color in SCALE)
             self.legend.content = BAR.format(low, colors, high)
         else:
-            self.legend.content = _swatches(coloring.entries)
-
-    def _clusters(self):
-        outcome = self._state.outcome("kde")
-        if outcome is None or self._state.color != CLUSTER:
-            return ""
-        present = np.unique(outcome.colors)
-        colors = cluster_colors(int(present[-1]) + 1)
-        names = [(f"{c + 1}", "#{:02x}{:02x}{:02x}".format(*colors[c])) for c in present]
-        more = [(f"and {len(names) - len(CLUSTER_COLORS)} more", "transparent")]
-        return _swatches(names[: len(CLUSTER_COLORS)] + more * (len(names) > len(CLUSTER_COLORS)))
+            self.legend.content = "" if coloring is None else _swatches(coloring.entries)
 
 
 def _swatches(entries):

@@ -4,60 +4,98 @@ import param
 from panel.custom import JSComponent
 
 from ..assets import script, style_sheet
+from ..checks import quoted
+from ..sources.column_scales import SCALES
 
 WORDS = {"feature": "Feature", "label": "Label", "color": "Color", "ignore": "Ignore"}
 
 
 class ColumnTable(JSComponent):
-    """A row for each column, with a choice of its role, and a search field where they are many.
+    """A row for each column, with a choice of its role and its scale, and a search field where they
+    are many.
 
     Parameters
     ----------
-    choose : callable
-        Called as ``choose(indices, role)``.
+    source : ColumnScales
+        With `facts`, `role`, `offers` and `assign`, as `Upload` has.
     """
 
     rows = param.List(doc="What is shown of each column: name, about, bars, offered roles.")
     roles = param.List(doc="The role of each column, a key of `words`.")
+    scales = param.List(doc="Of each column, whether it is on a log scale, standardized; weight.")
+    all_standardized = param.Boolean()
+    refusal = param.Dict(default={}, doc="Why a scale cannot be chosen: the column and the text.")
     words = param.Dict(default=WORDS, doc="Each role as the user reads it.")
 
     _esm = script("columns")
 
-    def __init__(self, choose, **params):
-        self._choose = choose
-        super().__init__(stylesheets=[style_sheet("columns")], **params)
+    def __init__(self, source, **params):
+        self._source = source
+        super().__init__(stylesheets=[style_sheet("fields"), style_sheet("columns")], **params)
+        source.param.watch(lambda event: self._build(), "facts")
+        choices = ["columns", "label_column", "color_column", *SCALES]
+        source.param.watch(lambda *events: self._mark(), choices)
+        self._build()
+
+    def _build(self):
+        source = self._source
+        rows = [
+            {
+                "name": found.name,
+                "about": found.about,
+                "bars": found.bars,
+                "offered": [role for role in WORDS if source.offers(found, role)],
+            }
+            for found in source.facts
+        ]
+        self.param.update(rows=rows, **self._marks())
+
+    def _mark(self):
+        self.param.update(**self._marks())
+
+    def _marks(self):
+        source = self._source
+        log, standardized = {*source.log}, {*source.standardize}
+        scales = [
+            {
+                "log": found.name in log,
+                "standardize": found.name in standardized,
+                "weight": source.weights.get(found.name, 1),
+            }
+            for found in source.facts
+        ]
+        roles = [source.role(found.name) for found in source.facts]
+        every = source.all_standardized
+        return {"roles": roles, "scales": scales, "all_standardized": every, "refusal": {}}
 
     def _handle_msg(self, message):
-        indices, role = message.get("columns"), message.get("role")
+        if isinstance(message.get("standardize"), bool):
+            self._source.standardize_all(message["standardize"])
+        elif message.get("kind") in SCALES:
+            self._set_scale(message.get("column"), message["kind"], message.get("value"))
+        else:
+            self._assign(message.get("columns"), message.get("role"))
+
+    def _assign(self, indices, role):
         if not isinstance(indices, list) or role not in self.words:
             return
-        known = [i for i in indices if isinstance(i, int) and 0 <= i < len(self.rows)]
-        offering = [i for i in known if role in self.rows[i]["offered"]]
+        offering = [i for i in indices if self._knows(i) and role in self.rows[i]["offered"]]
         if offering:
-            self._choose(offering, role)
+            self._source.assign([self.rows[i]["name"] for i in offering], role)
 
+    def _set_scale(self, i, kind, value):
+        """Put a column on a scale, or say why that cannot be; the former one is shown again."""
+        if not (self._knows(i) and isinstance(value, str if kind == "weights" else bool)):
+            return
+        try:
+            weight = float(value) if kind == "weights" else value
+            self._source.set_scale(self.rows[i]["name"], kind, weight)
+        except ValueError as error:
+            text = f"{str(error)[0].upper()}{str(error)[1:]}."
+            if kind == "weights":
+                text = f"A weight is a positive number such as 2 or 0.5, not {quoted(value)}."
+            self.refusal = {}  # the same refusal again counts as news
+            self.refusal = {"column": i, "text": text}
 
-def column_table(source):
-    """A `ColumnTable` for a source with `facts`, `role`, `offers` and `assign`, as `Upload` has."""
-
-    def assign(indices, role):
-        source.assign([source.facts[i].name for i in indices], role)
-
-    def update(*events):
-        table.roles = [source.role(found.name) for found in source.facts]
-
-    def build(*events):
-        offered = [[role for role in WORDS if source.offers(found, role)] for found in source.facts]
-        table.param.update(
-            roles=[source.role(found.name) for found in source.facts],
-            rows=[
-                {"name": found.name, "about": found.about, "bars": found.bars, "offered": roles}
-                for found, roles in zip(source.facts, offered, strict=True)
-            ],
-        )
-
-    table = ColumnTable(assign, margin=(4, 8), sizing_mode="stretch_width")
-    source.param.watch(build, "facts")
-    source.param.watch(update, ["columns", "label_column", "color_column"])
-    build()
-    return table
+    def _knows(self, i):
+        return isinstance(i, int) and 0 <= i < len(self.rows)

@@ -41,7 +41,7 @@ def clusters(state, method, full):
     selected = np.bincount(outcome.colors[state.selection], minlength=len(sizes))
     rows = [
         (
-            f"Cluster {c + 1}",
+            state.cluster_name(c),
             sizes[c],
             selected[c],
             inside[c],
@@ -155,7 +155,8 @@ def embedding(state, places, names, full):
             np.sqrt(_means((values - means[outcome.colors]) ** 2, outcome.colors, len(sizes))),
         ]
     rows = [
-        (f"Cluster {c + 1}", sizes[c], *(float(column[c]) for column in columns)) for c in present
+        (state.cluster_name(c), sizes[c], *(float(column[c]) for column in columns))
+        for c in present
     ]
     return Description(
         summary,
@@ -182,7 +183,7 @@ def degrees(state, full):
         for values in (graph.kernel_degrees, graph.adjacency.sum(axis=1))
     )
     rows = [
-        (f"Cluster {c + 1}", sizes[c], f"{exact[c]:.4g}", f"{sampled[c]:.4g}")
+        (state.cluster_name(c), sizes[c], f"{exact[c]:.4g}", f"{sampled[c]:.4g}")
         for c in np.flatnonzero(sizes)
     ]
     return Description(

@@ -1,5 +1,6 @@
 """Plots of graphs over the same points, side by side and linked."""
 
+from bokeh.core.properties import value
 from bokeh.events import MouseLeave, MouseMove, PanStart, SelectionGeometry, Tap
 from bokeh.models import BoxSelectTool, ColumnDataSource, Label, LassoSelectTool, PanTool, PlainText
 
@@ -21,10 +22,18 @@ NAME_WIDTH = 26
 EMPTY = "kg-empty"  # the class of a plot of which nothing has been painted yet
 DRAG = {"move": PanTool, "box": BoxSelectTool, "lasso": LassoSelectTool}
 
+BOX = {  # around words on points
+    "text_color": "#FFFFFF",
+    "background_fill_color": "#3C434C",
+    "background_fill_alpha": 0.92,
+    "padding": 4,
+    "border_radius": 4,
+}
+
 # The parameters of the state that decide how `LinkedPlots` look.
 PLOTTED = (
     *("shown", "result", "selection", "horizontal", "vertical", "show_edges", "edges"),
-    "coloring",
+    *("coloring", "named"),
 )
 
 
@@ -109,7 +118,8 @@ class LinkedPlots:
             return  # hidden while the data changed; it is updated when it appears
         viewport = self.frame.viewport
         coloring = self._state.coloring if self._colored else None
-        shared = (self._state.selection, self._state.edges, coloring)
+        names = self._state.named if self._colored else {}
+        shared = (self._state.selection, self._state.edges, coloring, names)
         self._job.request(
             {
                 key: Scene(self.positions, viewport, *self._graphs(key), *shared)
@@ -123,7 +133,9 @@ class LinkedPlots:
         """
         glyphs = {key: self._plots[key].painter.glyphs(scene) for key, scene in scenes.items()}
         if any(
-            layers.positions is not None or layers.colors is not None for layers in glyphs.values()
+            layer is not None
+            for layers in glyphs.values()
+            for layer in (layers.positions, layers.colors, layers.names)
         ):
             publish(glyphs)  # points need not wait for their edges
         return {key: self._plots[key].painter.image(scene) for key, scene in scenes.items()}
@@ -201,7 +213,9 @@ class LinkedPlots:
         words = f"point {point:,}"
         if outcome is not None and point < len(outcome.colors):
             degree = outcome.graph.kernel_degrees[point]
-            words += f", cluster {outcome.colors[point] + 1}, kernel degree {degree:.3g}"
+            number = int(outcome.colors[point])
+            cluster = self._state.named.get(number, f"cluster {number + 1}")
+            words += f", {cluster}, kernel degree {degree:.3g}"
         if len(self.positions) != self._state.shown.n_points:
             return words
         first = self._state.color.removeprefix(PREFIX)
@@ -241,6 +255,11 @@ class GraphPlot:
             source=self._points,
             name="points",
         ).glyph
+        words = {name: value(text) for name, text in TEXT.items()}  # no names of columns
+        self._names = ColumnDataSource({"x": [], "y": [], "name": []})
+        self.figure.text(
+            "x", "y", "name", source=self._names, name="names", anchor="center", **BOX, **words
+        )
         self._note = Label(
             x=0,
             y=0,
@@ -249,15 +268,8 @@ class GraphPlot:
             name="note",
             x_offset=8,
             y_offset=8,
-            padding=4,
-            border_radius=4,
         )
-        self._note.update(
-            **TEXT,
-            text_color="#FFFFFF",
-            background_fill_color="#3C434C",
-            background_fill_alpha=0.92,
-        )
+        self._note.update(**TEXT, **BOX)
         self.figure.add_layout(self._note)
         frame.add(self.figure)
 
@@ -297,6 +309,9 @@ class GraphPlot:
             self._points.data = {"x": x, "y": y, "color": layers.colors}
         elif layers.colors is not None:
             self._points.data["color"] = layers.colors
+        if layers.names is not None:
+            x, y, names = zip(*layers.names, strict=True) if layers.names else ((), (), ())
+            self._names.data = {"x": x, "y": y, "name": names}
 
     def tell(self, place, words):
         """Write `words` beside a place; None hides them."""

@@ -32,7 +32,7 @@ class RowList(JSComponent):
 
     def __init__(self, act, **params):
         self._act = act
-        super().__init__(stylesheets=[style_sheet("rows")], **params)
+        super().__init__(stylesheets=[style_sheet("fields"), style_sheet("rows")], **params)
 
     def _handle_msg(self, message):
         self._act(message)
@@ -53,7 +53,7 @@ class RowsView(View):
             margin=(4, 10),
         )
         self._job = session.latest(self._find, deliver=self._show)
-        self._made_of, self._table, self._found = (None, None), None, np.empty(0, dtype=np.intp)
+        self._made_of, self._table, self._found = (None,), None, np.empty(0, dtype=np.intp)
         self._body = beside(
             card("Rows", "a click selects, with Shift or Ctrl another one", self.list),
             card("Clusters", "means, and the most frequent values", self.summary),
@@ -61,7 +61,7 @@ class RowsView(View):
             min_height=240,
         )
         self.list.param.watch(lambda event: self._update(), "query")
-        self.follow(self._update, "shown", "result", "selection")
+        self.follow(self._update, "shown", "result", "selection", "named")
 
     def applies(self):
         """See `View.applies`: of a pixel nothing is known but its color and place."""
@@ -72,8 +72,9 @@ class RowsView(View):
         if dataset is None:
             return
         clusters = None if outcome is None else outcome.colors
-        if self._made_of[0] is not dataset or self._made_of[1] is not clusters:
-            self._made_of, self._table = (dataset, clusters), RowTable.of(dataset, clusters)
+        made_of = (dataset, clusters, self.state.named)
+        if any(a is not b for a, b in zip(made_of, self._made_of, strict=False)):
+            self._made_of, self._table = made_of, RowTable.of(*made_of)
         query = checked(self.list.query, self._table)
         if vars(query) != self.list.query:
             self.list.query = vars(query)  # which calls this again
@@ -103,7 +104,7 @@ class RowsView(View):
             choices=[
                 ["all", "All rows"],
                 ["selected", "Selected rows"],
-                *([number, f"Cluster {number}"] for number in clusters),
+                *([number, self.state.cluster_name(int(number) - 1)] for number in clusters),
             ],
             found=len(found),
             selected=len(selection),
@@ -111,7 +112,10 @@ class RowsView(View):
         )
         if summary is not None:
             heads, rows = summary
-            self.summary.content = html_table(heads, [(name, rest, "") for name, *rest in rows])
+            named = self.state.named
+            self.summary.content = html_table(
+                heads, [(named.get(int(number) - 1, number), rest, "") for number, *rest in rows]
+            )
 
     def _select(self, message):
         before, n_points = self.state.selection, self.state.shown.n_points

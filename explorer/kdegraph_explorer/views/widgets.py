@@ -6,7 +6,7 @@ import param
 from kdegraph.datasets import MAX_BYTES
 
 from ..assets import style_sheet
-from .columns import column_table
+from .columns import ColumnTable
 from .markup import AsWritten
 
 UPLOAD_PART = 2 * 2**20  # bytes of a file that the browser sends at a time
@@ -43,7 +43,7 @@ def control(parameterized, name, hint=None, report=None):
             name,
         )
     if hint == "columns":
-        return column_table(parameterized)
+        return ColumnTable(parameterized, margin=(4, 8), sizing_mode="stretch_width")
     if hint == "file":
         return file_input(parameterized, name, report, common)
     if isinstance(parameter, param.Boolean):

@@ -1,0 +1,88 @@
+"""Names that the user gives to clusters.
+
+A name belongs to a set of points: where clusters are computed anew, it goes to the cluster that
+shares most points with it. Names are kept as pairs of the name and the rows of the points as text
+(see `index_ranges`), plain values for undo, addresses and session files.
+"""
+
+import numpy as np
+import param
+from scipy.optimize import linear_sum_assignment
+
+from .index_ranges import as_indices, as_text
+
+MAX_LENGTH = 60  # characters of a name
+MAX_NAMES = 100  # as many as there can be clusters
+ADDRESSED = 20  # points of each name in an address, which hold on to nearly any cluster
+
+
+class ClusterNames(param.Parameter):
+    """A list of pairs: a name, and the rows of its points as text."""
+
+    def _validate(self, value):
+        if not isinstance(value, list) or len(value) > MAX_NAMES:
+            raise ValueError("names must be a list of pairs")
+        for pair in value:
+            if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+                raise ValueError("names must be pairs of a name and the rows of its points")
+            if not isinstance(pair[0], str) or pair[0] != cleaned(pair[0]) or not pair[0]:
+                raise ValueError(f"a name must be a text of up to {MAX_LENGTH} characters")
+            as_indices(pair[1])
+
+
+def cleaned(name):
+    """What a user types, as a name: on one line, and not too long."""
+    return " ".join(name.split())[:MAX_LENGTH].strip()
+
+
+def assigned(names, clusters, dataset):
+    """Which name each cluster has.
+
+    Parameters
+    ----------
+    names : list of (str, str)
+    clusters : (n,) int array or None
+    dataset : Dataset
+
+    Returns
+    -------
+    dict of int to int
+        The number of a cluster to the position in `names`. All names together keep as many of their
+        points as possible; one without a point in any cluster is left out.
+    """
+    if not names or clusters is None:
+        return {}
+    n_clusters = int(clusters.max()) + 1
+    shared = np.array(
+        [np.bincount(clusters[_points(text, dataset)], minlength=n_clusters) for _, text in names]
+    )
+    which, numbers = linear_sum_assignment(-shared)
+    return {int(c): int(i) for i, c in zip(which, numbers, strict=True) if shared[i, c]}
+
+
+def renamed(names, number, name, clusters, dataset):
+    """The names after a cluster was given a name by hand; an empty one takes its name away."""
+    former = assigned(names, clusters, dataset).get(number)
+    rest = [pair for i, pair in enumerate(names) if i != former]
+    if not (name := cleaned(name)):
+        return rest
+    members = np.flatnonzero(clusters == number)
+    rows = members if dataset.rows is None else dataset.rows[members]
+    return [*rest, [name, as_text(rows)]][-MAX_NAMES:]
+
+
+def abridged(names):
+    """The names with some of the points of each, evenly spread, for an address."""
+    found = []
+    for name, text in names:
+        rows = as_indices(text)
+        found.append([name, as_text(rows[:: -(-len(rows) // ADDRESSED) or 1])])
+    return found
+
+
+def _points(text, dataset):
+    """The points in a data set whose rows a text names."""
+    rows = as_indices(text)
+    if dataset.rows is None:
+        return rows[rows < dataset.n_points]
+    return np.flatnonzero(np.isin(dataset.rows, rows))

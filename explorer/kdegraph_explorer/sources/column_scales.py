@@ -1,0 +1,121 @@
+"""The scales of the columns of a table: logarithm, standardizing, weight."""
+
+import param
+from kdegraph.validation import check_positive
+
+from ..checks import quoted
+
+SCALES = ("log", "standardize", "weights")
+
+
+class ColumnScales(param.Parameterized):
+    """What is done to columns before they are features; see `kdegraph.datasets.rescale`.
+
+    Choices for columns that are no features at present have no effect. A source inherits this and
+    has `columns`, the names of the features, and `facts`, those of all columns.
+    """
+
+    log = param.List(default=[], item_type=str, doc="Names of the columns on a log scale.")
+    standardize = param.List(default=[], item_type=str, doc="Names of standardized columns.")
+    weights = param.Dict(default={}, doc="Factors by which columns are multiplied, by name.")
+
+    @property
+    def all_standardized(self):
+        """Whether all features are standardized."""
+        return bool(self.columns) and set(self.columns) <= set(self.standardize)
+
+    def standardize_all(self, on):
+        """Standardize all features, or none."""
+        others = [name for name in self.standardize if name not in self.columns]
+        self.standardize = others + list(self.columns) * on
+
+    def set_scale(self, name, kind, value):
+        """Put a column on a scale.
+
+        Parameters
+        ----------
+        name : str
+        kind : {"log", "standardize", "weights"}
+        value : bool or float
+            Whether it is, or its weight.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If it cannot be; nothing has changed then.
+        """
+        if kind == "weights":
+            weight = check_positive(value, f"the weight of {name!r}")
+            rest = {key: self.weights[key] for key in self.weights if key != name}
+            self.weights = rest if weight == 1 else {**rest, name: weight}
+            return
+        if kind == "log" and value:
+            self.check_log([name])
+        rest = [other for other in getattr(self, kind) if other != name]
+        setattr(self, kind, [*rest, name] if value else rest)
+
+    def check_log(self, names):
+        """Raise a ValueError that says which of these columns cannot be on a log scale, and why."""
+        for found in self.facts:
+            if found.name in names and found.no_log:
+                raise ValueError(f"column {found.name!r} stays as it is: {found.no_log}")
+
+    def restore_scales(self, data, names):
+        """Set the scales to those in `data` that are of these columns."""
+        self.param.update(**scaling_of({**data, "columns": names}))
+
+
+def scaling_of(data):
+    """The scales in `data` of its columns, as `kdegraph.datasets.rescale` takes them."""
+    log, standardize, weights = (data.get(name, ()) for name in SCALES)
+    return {
+        "log": [name for name in log if name in data["columns"]],
+        "standardize": [name for name in standardize if name in data["columns"]],
+        "weights": {name: weights[name] for name in weights if name in data["columns"]},
+    }
+
+
+def checked_scales(data):
+    """The scales of columns from outside, checked as far as it is possible without the file.
+
+    Raises
+    ------
+    ValueError
+    """
+    for key in ("log", "standardize"):
+        names = data[key]
+        if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+            raise ValueError(f"{key} must be a list of names of columns, got {quoted(names)}")
+    weights = data["weights"]
+    if not isinstance(weights, dict):
+        raise ValueError(f"weights must be a number for each name, got {quoted(weights)}")
+    try:
+        found = {name: check_positive(weights[name], "a weight") for name in weights}
+    except TypeError as error:
+        raise ValueError(str(error)) from None
+    return {"log": data["log"], "standardize": data["standardize"], "weights": found}
+
+
+def check_scale(source, kind, value):
+    """A value for one of `SCALES` of a source, from a program.
+
+    Raises
+    ------
+    ValueError, TypeError
+    """
+    if kind == "standardize" and isinstance(value, bool):
+        value = list(source.columns) * value
+    if kind == "weights" and not isinstance(value, dict):
+        raise TypeError(f"weights must be a dict of numbers by name, got {quoted(value)}")
+    if kind != "weights" and not isinstance(value, (list, tuple, str)):
+        raise TypeError(f"{kind} must be a list of names, got {quoted(value)}")
+    if kind == "weights":
+        value = {name: check_positive(value[name], f"the weight of {name!r}") for name in value}
+    else:
+        value = [value] if isinstance(value, str) else list(value)
+    known = [found.name for found in source.facts if found.numeric]
+    if unknown := [name for name in value if name not in known]:
+        raise ValueError(f"there is no column of numbers {unknown[0]!r}; there are {quoted(known)}")
+    if kind == "log":
+        source.check_log(value)
+    return value

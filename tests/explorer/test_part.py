@@ -1,0 +1,171 @@
+"""A part of the points explored alone: its graph, the way back, and what keeps it."""
+
+import numpy as np
+import pytest
+from explorer_objects import PATIENCE, TABLE, choose, give_file, part, settle
+from kdegraph import similarity_graph
+from kdegraph.datasets import Dataset
+from kdegraph_explorer import address, session_file
+from kdegraph_explorer.index_ranges import as_code, as_indices, as_text
+from kdegraph_explorer.snapshot import take
+from kdegraph_explorer.views.selection_controls import SelectionControls
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("indices", [[], [0], [3, 4, 5], [9, 2, 3, 7, 0], range(1000), [0, 2, 4]])
+def test_indices_survive_as_text_and_as_code(indices):
+    found = as_text(indices)
+    assert as_indices(found).tolist() == sorted(indices)
+    assert eval(as_code(found)) == sorted(indices)  # what a script does
+    assert as_text(range(1000)) == "0-999"
+
+
+@pytest.mark.parametrize("wrong", ["1;2", "-1", "1--2", "a", "0-999999999999", "²", 5, "1,"])
+def test_what_are_no_indices(wrong):
+    with pytest.raises(ValueError, match="points must be"):
+        as_indices(wrong)
+
+
+# ---- the subset of a data set
+
+
+def test_a_subset_has_what_is_known_of_its_points():
+    data = Dataset(RNG.normal(size=(5, 2)), y=np.array([0, 1, 0, 1, 1]), sigma=0.3, n_clusters=2)
+    found = data.subset([4, 1])
+    np.testing.assert_array_equal(found.X, data.X[[4, 1]])
+    assert (found.y.tolist(), found.rows.tolist()) == ([1, 1], [4, 1])
+    assert (found.sigma, found.n_clusters) == (None, None)
+    assert found.subset([1]).rows.tolist() == [1]
+
+
+@pytest.mark.parametrize("points", [[], [5], [-1], [1, 1], [0.5], [[1]]])
+def test_what_is_no_subset(points):
+    with pytest.raises(ValueError, match="points must be"):
+        Dataset(np.zeros((5, 2))).subset(points)
+
+
+# ---- in the explorer
+
+
+@pytest.fixture
+def explorer(explore):
+    explorer = explore()
+    settle(explorer)
+    return explorer
+
+
+def controls(explorer):
+    (found,) = (c for c in explorer.layout.controls if isinstance(c, SelectionControls))
+    return found
+
+
+def press(explorer, label):
+    part(controls(explorer), label).clicks += 1
+    settle(explorer)
+
+
+def test_the_selection_gets_a_graph_of_its_own_and_all_points_come_back(explorer):
+    session, state = explorer.session, explorer.session.state
+    whole = state.dataset
+    chosen = np.flatnonzero(state.outcome("kde").colors == 0)
+    choose(session, selection=chosen)
+    press(explorer, "Recluster these")
+    kde = state.outcome("kde")
+    np.testing.assert_array_equal(state.dataset.X, whole.X[chosen])
+    np.testing.assert_array_equal(state.dataset.rows, chosen)
+    expected = similarity_graph(whole.X[chosen], sigma=state.sigma, n_rounds=20, seed=0)
+    assert (kde.graph.adjacency != expected.adjacency).nnz == 0
+    assert len(state.selection) == 0
+    choose(session, selection=np.array([5, 7, 8]))
+    press(explorer, "Recluster these")
+    np.testing.assert_array_equal(state.dataset.rows, chosen[[5, 7, 8]])
+    session.history.undo()
+    settle(explorer)
+    assert state.dataset.n_points == len(chosen)
+    assert state.selection.tolist() == [5, 7, 8]
+    press(explorer, "All points")
+    np.testing.assert_array_equal(state.dataset.X, whole.X)
+
+
+def test_buttons_are_there_when_they_mean_something(explorer):
+    selection, state = controls(explorer), explorer.session.state
+    shown = lambda: (selection._selected.visible, selection._back.visible)  # noqa: E731
+    assert shown() == (False, False)
+    colors = state.outcome("kde").colors
+    choose(explorer.session, selection=np.arange(30))
+    counts = np.bincount(colors[:30], minlength=2)
+    for c in np.flatnonzero(counts):
+        assert f"{counts[c]} in cluster {c + 1}" in selection._sentence.content
+    assert shown() == (True, False)
+    press(explorer, "Recluster these")
+    assert shown() == (False, True)
+    choose(explorer.session, selection=np.arange(3))
+    press(explorer, "Clear selection")
+    assert state.selection.tolist() == []
+    press(explorer, "All points")
+    assert shown() == (False, False)
+
+
+def test_other_points_have_no_part_and_other_columns_keep_it(sessions):
+    session = sessions()
+    upload = give_file(session, TABLE)
+    upload.choose_part(np.arange(10, 20))
+    session.wait(PATIENCE)
+    upload.standardize_all(True)
+    session.wait(PATIENCE)
+    assert session.state.dataset.rows.tolist() == list(range(10, 20))
+    assert session.state.dataset.feature_names[0] == "width (standardized)"
+    upload.file = ("other.csv", TABLE)
+    session.wait(PATIENCE)
+    assert upload.part == ""
+    assert session.state.dataset.n_points == 40
+    generators = session.sources["generators"]
+    session.state.source = "generators"
+    session.wait(PATIENCE)
+    generators.choose_part([1, 2, 3, 4])
+    session.wait(PATIENCE)
+    generators.noise = 0.5
+    session.wait(PATIENCE)
+    assert (generators.part, session.state.dataset.n_points) == ("", 200)
+
+
+@pytest.mark.parametrize("kind", ["generated", "table", "given"])
+def test_session_files_and_addresses_keep_a_part(sessions, kind):
+    X = RNG.normal(size=(40, 2))
+    session = sessions(given=Dataset(X, name="mine") if kind == "given" else None)
+    if kind == "table":
+        give_file(session, TABLE)
+    session.sources[session.state.source].choose_part([7] if kind == "generated" else range(5, 25))
+    session.wait(PATIENCE)
+    other = sessions()
+    other.restore(session_file.read(other, session_file.write(session)))
+    other.wait(PATIENCE)
+    np.testing.assert_array_equal(other.state.dataset.X, session.state.dataset.X)
+    other.sources[other.state.source].choose_part(None)
+    other.wait(PATIENCE)
+    assert other.state.dataset.n_points == (200 if kind == "generated" else 40)
+    if kind == "generated":
+        query = address.query(session, take(session))
+        assert "data.part=7" in query
+        assert address.read(other, query).data["part"] == "7"
+
+
+def test_an_address_says_that_a_part_is_too_long_for_it(sessions):
+    session = sessions()
+    session.sources["generators"].n = 5000
+    session.wait(PATIENCE)
+    session.sources["generators"].choose_part(np.arange(0, 5000, 2))
+    session.wait(PATIENCE)
+    query = address.query(session, take(session))
+    assert address.read(session, query).data["part"] == ""
+    assert "The part of 2,500 points could not be restored" in address.left_out(query)
+
+
+def test_a_part_beyond_the_points_is_an_error(sessions):
+    session = sessions()
+    before = session.state.dataset
+    session.restore(address.read(session, "data.n=100&data.part=5-500"))
+    session.wait(PATIENCE)
+    assert "indices from 0 to 99" in session.state.error
+    assert session.state.dataset is before
