@@ -7,6 +7,11 @@ STATIC = Path(__file__).with_name("static")
 
 
 @cache
+def _text(file):
+    """The text of a file in the folder."""
+    return (STATIC / file).read_text(encoding="utf-8")
+
+
 def style_sheet(name):
     """The text of a style sheet.
 
@@ -15,7 +20,7 @@ def style_sheet(name):
     name : str
         Name of the file without its ending.
     """
-    return (STATIC / f"{name}.css").read_text(encoding="utf-8")
+    return _text(f"{name}.css")
 
 
 def script(name):
@@ -29,7 +34,6 @@ def script(name):
     return STATIC / f"{name}.js"
 
 
-@cache
 def icon(name):
     """The text of an icon. Icons that Panel knows by name need a font, which notebooks cannot load.
 
@@ -38,4 +42,4 @@ def icon(name):
     name : str
         Name of the file without its ending.
     """
-    return (STATIC / f"{name}.svg").read_text(encoding="utf-8")
+    return _text(f"{name}.svg")

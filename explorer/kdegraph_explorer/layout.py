@@ -8,12 +8,13 @@ from .actions import Actions
 from .assets import style_sheet
 from .growing import growing
 from .views import VIEWS
+from .views.alerts import Advice, Problem, Stopped
 from .views.base import low_row
 from .views.color import ColorControl
 from .views.controls import DataControls, DisplayControls, ParameterControls
 from .views.markup import Text
 from .views.stage_bars import StageBars
-from .views.status import Advice, Problem, Status, Stopped
+from .views.status import Status
 from .views.toolbar import Toolbar
 from .views.tour import Tour
 from .views.widgets import link, row
