@@ -196,6 +196,18 @@ def button(label, sentence, act, **options):
     )
 
 
+def dialog(title, width, *content):
+    """A dialog that a click beside it closes."""
+    return pmui.Dialog(
+        *content,
+        title=title,
+        title_variant="h6",
+        width_option=width,
+        show_close_button=True,
+        close_on_click=True,
+    )
+
+
 def row(*widgets):
     """Widgets on one line."""
     return pn.Row(*widgets, sizing_mode="stretch_width", margin=0)
