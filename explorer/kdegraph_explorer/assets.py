@@ -3,6 +3,8 @@
 from functools import cache
 from pathlib import Path
 
+from .typography import SIZES
+
 STATIC = Path(__file__).with_name("static")
 
 
@@ -12,15 +14,20 @@ def _text(file):
     return (STATIC / file).read_text(encoding="utf-8")
 
 
+@cache
 def style_sheet(name):
-    """The text of a style sheet.
+    """The text of a style sheet, with the sizes of letters in place of ``var(--kg-small)`` and the
+    like: shadow roots and notebooks have no common root that could set variables.
 
     Parameters
     ----------
     name : str
         Name of the file without its ending.
     """
-    return _text(f"{name}.css")
+    text = _text(f"{name}.css")
+    for size, pixels in SIZES.items():
+        text = text.replace(f"var(--kg-{size})", pixels)
+    return text
 
 
 def script(name):

@@ -6,6 +6,7 @@ import param
 from kdegraph.datasets import MAX_BYTES
 
 from ..assets import style_sheet
+from ..typography import SIZES
 from .columns import column_table
 from .markup import AsWritten
 
@@ -214,7 +215,7 @@ def row(*widgets):
 
 
 SMALL_LABEL = {
-    "& .MuiTypography-root, & .MuiFormLabel-root, &.MuiTypography-root": {"fontSize": "13.5px"}
+    "& .MuiTypography-root, & .MuiFormLabel-root, &.MuiTypography-root": {"fontSize": SIZES["text"]}
 }
 DENSE = {
     "& .MuiSlider-root": {"paddingTop": "7px", "paddingBottom": "7px"},
@@ -237,7 +238,7 @@ SMALL_TOGGLE = {
     "& .MuiButtonBase-root": {
         "padding": "2px 10px",
         "textTransform": "none",
-        "fontSize": "13px",
+        "fontSize": SIZES["text"],
         "minHeight": "30px",
     },
     **SMALL_LABEL,
