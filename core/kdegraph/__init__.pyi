@@ -12,6 +12,7 @@ from .eigengap import (
     suggest_n_segments,
 )
 from .estimators import KDESpectralClustering
+from .exchange import export_graph
 from .geometry.kernels import Kernel
 from .graph import SimilarityGraph, similarity_graph
 from .kde import gauss_transform, kernel_sum
@@ -39,6 +40,7 @@ __all__ = [
     "diagnose",
     "estimate_n_clusters",
     "estimate_sigma",
+    "export_graph",
     "full_graph",
     "gauss_transform",
     "get_num_threads",

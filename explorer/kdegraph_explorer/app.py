@@ -11,6 +11,7 @@ from panel.util import edit_readonly
 from . import compiling
 from .explorer import SIDEBAR_WIDTH, Explorer
 from .policy import Headers, page_template
+from .typography import SIZES
 
 TITLE = "kdegraph explorer"
 
@@ -155,7 +156,7 @@ STYLE = {  # a low, quiet bar in the page's own colors
     "& .MuiAppBar-root .MuiIconButton-root": {"color": "text.secondary"},
     "& .title": {
         "color": "text.primary",
-        "fontSize": "17px",
+        "fontSize": SIZES["large"],
         "fontWeight": 600,
         "letterSpacing": "0.01em",
     },

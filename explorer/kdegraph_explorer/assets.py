@@ -3,19 +3,31 @@
 from functools import cache
 from pathlib import Path
 
+from .typography import SIZES
+
 STATIC = Path(__file__).with_name("static")
 
 
 @cache
+def _text(file):
+    """The text of a file in the folder."""
+    return (STATIC / file).read_text(encoding="utf-8")
+
+
+@cache
 def style_sheet(name):
-    """The text of a style sheet.
+    """The text of a style sheet, with the sizes of letters in place of ``var(--kg-small)`` and the
+    like: shadow roots and notebooks have no common root that could set variables.
 
     Parameters
     ----------
     name : str
         Name of the file without its ending.
     """
-    return (STATIC / f"{name}.css").read_text(encoding="utf-8")
+    text = _text(f"{name}.css")
+    for size, pixels in SIZES.items():
+        text = text.replace(f"var(--kg-{size})", pixels)
+    return text
 
 
 def script(name):
@@ -29,7 +41,6 @@ def script(name):
     return STATIC / f"{name}.js"
 
 
-@cache
 def icon(name):
     """The text of an icon. Icons that Panel knows by name need a font, which notebooks cannot load.
 
@@ -38,4 +49,4 @@ def icon(name):
     name : str
         Name of the file without its ending.
     """
-    return (STATIC / f"{name}.svg").read_text(encoding="utf-8")
+    return _text(f"{name}.svg")

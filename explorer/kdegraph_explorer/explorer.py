@@ -4,9 +4,9 @@ from pathlib import Path
 
 import panel as pn
 
-from . import html_file
 from .arguments import choices_of, material_of
 from .attributes import Attributes
+from .exports import export_to
 from .layout import Layout
 from .notebook import place_for, show
 from .served import ServedPage
@@ -177,25 +177,36 @@ class Explorer(Attributes):
         """
         self.session.open(Path(file))
 
-    def save(self, file):
-        """Save the present result as an HTML page that needs neither Python nor a network: linked
-        plots of both graphs, whose points can be selected and hovered over.
+    def save(self, file, **figure):
+        """Save the present result.
 
         Parameters
         ----------
         file : str or path
-            Its name ends with ".html".
+            Its ending says what is saved:
+
+            ".html"
+                A page that needs neither Python nor a network: linked plots of both graphs, whose
+                points can be selected and hovered over.
+            ".png", ".svg", ".pdf"
+                A figure for a paper, with a title, the parameters and a legend. Up to 20,000 edges
+                of a graph are lines in SVG and PDF; more are an image, and the figure says so.
+            ".graphml", ".gexf", ".npz"
+                The KDE graph: for other programs, with clusters and coordinates, or for
+                `kdegraph.SimilarityGraph.load`.
+        **figure
+            Of a figure: `title` (str, by default the name of the data) and, of a PNG, `scale`: 2
+            (default), 3 or 4 times the size on the screen; 2 are 300 dots per inch.
 
         Raises
         ------
         ValueError
-            If the name ends otherwise.
+            If the name ends otherwise, or for another scale.
         """
         path = Path(file)
-        if path.suffix.lower() != ".html":
-            raise ValueError(f"file must end with .html, got {path.name!r}")
+        export = export_to(path, **figure)
         self._settled()
-        path.write_bytes(html_file.write(self.session))
+        path.write_bytes(export.make(self.session))
 
     def close(self):
         """Stop all work and accept no more."""

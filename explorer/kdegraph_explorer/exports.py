@@ -5,13 +5,15 @@
 import io
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import kdegraph
 import numpy as np
 import scipy.sparse
 
-from . import html_file, script, session_file
+from . import figure_file, html_file, script, session_file
 from .pipeline import METHODS
 
 
@@ -118,6 +120,29 @@ def graph_npz(session):
         return path.read_bytes()
 
 
+def _graph_for_others(session, ending):
+    """The KDE graph for other programs, with what is known of its points."""
+    dataset = session.state.shown
+    coordinates = dict(zip(map(str, dataset.feature_names), dataset.X.T, strict=True))
+    table = label_table(session).to_pydict()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"graph{ending}"
+        kdegraph.export_graph(
+            path, session.state.outcome("kde").adjacency, attributes={**coordinates, **table}
+        )
+        return path.read_bytes()
+
+
+def graph_graphml(session):
+    """The KDE graph as GraphML."""
+    return _graph_for_others(session, ".graphml")
+
+
+def graph_gexf(session):
+    """The KDE graph as GEXF."""
+    return _graph_for_others(session, ".gexf")
+
+
 def edges_parquet(session):
     """Every edge of the KDE graph once, with its weight."""
     import pyarrow as pa
@@ -125,6 +150,17 @@ def edges_parquet(session):
     upper = scipy.sparse.triu(session.state.outcome("kde").adjacency, k=1).tocoo()
     return _parquet(
         pa.table({"source": upper.coords[0], "target": upper.coords[1], "weight": upper.data})
+    )
+
+
+def figure_export(kind, **options):
+    """The export of a figure; `options` are those of `figure_file.write`."""
+    return Export(
+        f"figure-{kind}",
+        f"Figure, {kind.upper()}",
+        "Both graphs with a title, the parameters and a legend, for a paper",
+        f".{kind}",
+        partial(figure_file.write, kind=kind, **options),
     )
 
 
@@ -150,6 +186,14 @@ EXPORTS = (
     ),
     Export("graph", "Graph, NPZ", "For kdegraph.SimilarityGraph.load", "-graph.npz", graph_npz),
     Export(
+        "graphml",
+        "Graph, GraphML",
+        "For NetworkX, igraph and Cytoscape, with clusters and coordinates",
+        ".graphml",
+        graph_graphml,
+    ),
+    Export("gexf", "Graph, GEXF", "For Gephi, with clusters and coordinates", ".gexf", graph_gexf),
+    Export(
         "edges",
         "Edges, Parquet",
         "Every edge of the KDE graph with its weight",
@@ -172,3 +216,31 @@ EXPORTS = (
         html_file.write,
     ),
 )
+
+
+def export_to(path, **figure):
+    """The `Export` that writes a file with this name, by its ending.
+
+    Parameters
+    ----------
+    path : Path
+    **figure
+        Options of `figure_file.write`.
+
+    Raises
+    ------
+    ValueError
+        If the name ends otherwise, or if options are given and it is no figure.
+    """
+    ending = path.suffix.lower()
+    keys = {".html": "page", ".graphml": "graphml", ".gexf": "gexf", ".npz": "graph"}
+    figures = [f".{kind}" for kind in figure_file.FORMATS]
+    if ending in figures:
+        return figure_export(ending[1:], **figure)
+    if ending not in keys:
+        raise ValueError(
+            f"file must end with one of {', '.join([*figures, *keys])}, got {path.name!r}"
+        )
+    if figure:
+        raise ValueError(f"{' and '.join(figure)} are for figures, and {path.name!r} is none")
+    return next(export for export in EXPORTS if export.key == keys[ending])

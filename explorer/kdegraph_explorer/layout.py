@@ -7,17 +7,19 @@ from panel_material_ui.base import MaterialComponent
 from .actions import Actions
 from .assets import style_sheet
 from .growing import growing
+from .typography import SIZES
 from .views import VIEWS
+from .views.alerts import Advice, Problem, Stopped
 from .views.base import low_row
 from .views.color import ColorControl
 from .views.controls import DataControls, DisplayControls, ParameterControls
 from .views.markup import Text
 from .views.selection_controls import SelectionControls
 from .views.stage_bars import StageBars
-from .views.status import Advice, Problem, Status, Stopped
+from .views.status import Status
 from .views.toolbar import Toolbar
 from .views.tour import Tour
-from .views.widgets import link, row
+from .views.widgets import link
 
 BOTTOM_HEIGHT = 226  # pixels of the row at the bottom
 
@@ -100,7 +102,7 @@ class Layout:
             Stopped(self._session),
             Advice(self._session),
             Tour(self._session),
-            row(self.tabs, self.color),
+            self._choices(),
             *self._top.values(),
             self._bottom,
             StageBars(self._session),
@@ -108,6 +110,16 @@ class Layout:
             margin=0,
             css_classes=["kg-main"],
             stylesheets=[style_sheet("main"), style_sheet("scrolls-where-narrow")],
+        )
+
+    def _choices(self):
+        """The choice of the view, and beside it, or below, that of the colors."""
+        return pn.Row(
+            self.tabs,
+            self.color,
+            sizing_mode="stretch_width",
+            margin=0,
+            stylesheets=[style_sheet("wraps")],
         )
 
     def _arrange(self):
@@ -173,9 +185,9 @@ def view_choice(views):
             "& .MuiToggleButton-root": {
                 "textTransform": "none",
                 "whiteSpace": "nowrap",
-                "padding": "2px 14px",
+                "padding": "2px 11px",
                 "lineHeight": 1.6,
-                "fontSize": "13px",
+                "fontSize": SIZES["text"],
             }
         },
         stylesheets=[style_sheet("scrolls-sideways-where-narrow")],

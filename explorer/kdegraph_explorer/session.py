@@ -206,7 +206,7 @@ class Session:
         """Nothing is under way any more: serve those who wait for the present result."""
         if not self._waiting:
             return
-        if self.state.error:
+        if self.state.error != self.state.refusal:
             self._waiting.clear()
         elif self.state.result.request != self.state.request():
             # The choices have changed in the meantime.
@@ -281,13 +281,14 @@ class Session:
             if snapshot is not None and snapshot is self._restored
             else {}
         )
-        self.state.param.update(dataset=dataset, **choices)
+        self.state.param.update(dataset=dataset, refusal="", **choices)
 
     def _refuse(self, request, error):
         source, *_ = request
         with self._settle():
             source.settle()
         self._restored = None
+        self.state.refusal = explain(error)
         self._fail(request, error)
 
     @contextmanager

@@ -209,6 +209,11 @@ class State(param.Parameterized):
         doc="The newest `Judgement` of each method, perhaps of earlier clusters; see `judgement`.",
     )
     error = param.String(default="", doc="The error of the newest request, or an empty string.")
+    refusal = param.String(
+        default="",
+        doc="Why the data that are chosen could not be loaded; earlier ones are explored. It is "
+        "the error again when nothing else is wrong.",
+    )
     notice = param.String(
         default="",
         doc="What was wrong when the session began; it stays until something is chosen.",
@@ -349,7 +354,7 @@ class State(param.Parameterized):
                 self.show()
                 self.early = result.graph
             return
-        values = {"result": result, "early": None, "error": ""}
+        values = {"result": result, "early": None, "error": self.refusal}
         request = result.request
         if self.sigma_chosen == request.sigma and result.sigma is not None:
             values["sigma"] = result.sigma

@@ -25,8 +25,10 @@ class Still(NamedTuple):
 
     Attributes
     ----------
-    title : str
-        The data, and the parameters of the KDE graph.
+    name : str
+        Of the data.
+    parameters : str
+        The number of points, and how the graphs were made.
     axes : (str, str)
         Names of the axes.
     positions : (n, 2) float array
@@ -36,12 +38,18 @@ class Still(NamedTuple):
     graphs : tuple of StillGraph
     """
 
-    title: str
+    name: str
+    parameters: str
     axes: tuple
     positions: np.ndarray
     selection: np.ndarray
     names: dict
     graphs: tuple
+
+    @property
+    def title(self):
+        """The data and the parameters."""
+        return f"{self.name}: {self.parameters}"
 
 
 class StillGraph(NamedTuple):
@@ -76,7 +84,9 @@ def still_of(state):
     n, d = dataset.X.shape
     width = f"perplexity {state.perplexity}" if state.is_local else f"sigma {state.sigma:.3g}"
     return Still(
-        f"{dataset.name}: {n:,} points in {d} dimensions; {width}, L = {n_rounds}",
+        dataset.name,
+        f"{n:,} points in {d} dimensions; {width}, L = {n_rounds}, seed {state.seed}; "
+        f"{state.n_neighbors} nearest neighbors",
         (state.horizontal, state.vertical),
         positions(dataset, state.horizontal, state.vertical),
         state.selection,

@@ -59,8 +59,3 @@ def test_a_page_of_many_points_is_small(tmp_path):
     explorer.close()
     assert 1_000_000 < (tmp_path / "view.html").stat().st_size < MAX_SAVED
     assert "40,000 of the points can be selected" in (tmp_path / "view.html").read_text()
-
-
-def test_a_page_ends_with_html(saved, tmp_path):
-    with pytest.raises(ValueError, match=r"must end with \.html, got 'view.png'"):
-        saved[1].save(tmp_path / "view.png")

@@ -1,10 +1,12 @@
 """The scripts, style sheets and icons of the package."""
 
 import ast
+import re
 from pathlib import Path
 
 import kdegraph_explorer
-from kdegraph_explorer.assets import STATIC
+from kdegraph_explorer.assets import STATIC, style_sheet
+from kdegraph_explorer.typography import SIZES
 
 PACKAGE = Path(kdegraph_explorer.__file__).parent
 
@@ -29,3 +31,15 @@ def test_no_style_sheet_or_script_is_written_in_python():
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 assert ":host" not in node.value, path.name
                 assert "function render" not in node.value, path.name
+
+
+def test_letters_have_the_sizes_of_one_scale():
+    sized = re.compile(r"font(?:-size)?: [^;]*\d(?:px|rem|pt)")
+    for path in STATIC.glob("*.css"):
+        assert not sized.findall(path.read_text()), path.name
+        found = style_sheet(path.stem)
+        assert "--kg-small" not in found
+        assert "--kg-text" not in found
+        assert set(re.findall(r"font-size: (\d+px)", found)) <= set(SIZES.values())
+    for path in PACKAGE.rglob("*.py"):
+        assert not re.search(r"font-?_?size\": \"\d", path.read_text(), re.IGNORECASE), path.name

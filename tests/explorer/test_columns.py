@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, give_file, settle
+from explorer_objects import PATIENCE, TABLE, choose, give_file, settle
 from kdegraph import datasets
 from kdegraph_explorer.column_facts import N_BARS, facts
 from kdegraph_explorer.views.columns import ColumnTable
@@ -163,3 +163,26 @@ def test_spark_line_is_the_histogram():
     np.testing.assert_allclose(facts(column(values)).bars, counts / counts.max(), atol=1e-3)
     assert facts(column(list("abcdd"))).bars == (1, 0.5, 0.5, 0.5)
     assert facts(column([-1.7e308, 1.7e308, "inf"])).bars[0] == 1
+
+
+def test_a_refused_choice_of_columns_is_said_until_another_is_made(sessions):
+    session = sessions()
+    session.state.source = "upload"
+    source = session.sources["upload"]
+    source.file = ("zoo.csv", TABLE)
+    session.wait(PATIENCE)
+    source.columns = []
+    session.wait(PATIENCE)
+    refused = session.state.error
+    assert "column" in refused
+    choose(session, sigma=2.5)
+    assert session.state.result.request.sigma == 2.5
+    assert session.state.error == refused  # the columns are still not those that are chosen
+    done = []
+    session.reproduce(lambda: done.append(True))
+    session.wait(PATIENCE)
+    assert done  # what is shown can be exported all the same
+    source.columns = ["width", "height"]
+    session.wait(PATIENCE)
+    assert session.state.error == ""
+    assert session.state.shown.feature_names == ("width", "height")

@@ -4,6 +4,7 @@ import io
 import runpy
 
 import kdegraph
+import networkx
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -197,3 +198,18 @@ def test_points_keep_every_bit(sessions):
     session = sessions(given=datasets.Dataset(X, name="given points"))
     again = datasets.load(io.BytesIO(export(session, "points")), filename="p.parquet")
     np.testing.assert_array_equal(again.X, X)
+
+
+@pytest.mark.parametrize("key", ["graphml", "gexf"])
+def test_graph_for_other_programs(sessions, tmp_path, key):
+    session = sessions()
+    session.state.selection = np.array([4, 6])
+    (tmp_path / "graph").write_bytes(export(session, key))
+    read = {"graphml": networkx.read_graphml, "gexf": networkx.read_gexf}[key]
+    found = read(tmp_path / "graph", node_type=int)
+    again = networkx.to_scipy_sparse_array(found, nodelist=range(200))
+    outcome, shown = session.state.outcome("kde"), session.state.shown
+    np.testing.assert_array_equal(again.toarray(), outcome.adjacency.toarray())
+    assert [found.nodes[i]["kde_cluster"] for i in range(200)] == outcome.labels.tolist()
+    assert [found.nodes[i]["x"] for i in range(200)] == shown.X[:, 0].tolist()
+    assert [i for i in range(200) if found.nodes[i]["selected"]] == [4, 6]

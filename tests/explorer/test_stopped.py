@@ -30,9 +30,8 @@ def alert(explorer):
     (frame,) = explorer.sections()[2].select(
         lambda p: "kg-stopped" in getattr(p, "css_classes", ())
     )
-    (row,) = explorer.sections()[2].select(lambda p: frame in getattr(p, "objects", ()))
     (text,) = frame.select(Text)
-    return row.visible, text.content
+    return frame.visible, text.content
 
 
 def test_after_cancel_the_last_result_is_shown_and_can_be_left_again(explore, held):

@@ -44,7 +44,7 @@ LAYERS = (
     {"baselines", "graph"},
     {"explain"},
     {"spectral"},
-    {"diagnosis"},
+    {"diagnosis", "exchange"},
     {"clustering"},
     {"estimators", "neighbor_distances"},
     {"transformer"},

@@ -7,7 +7,8 @@ from kdegraph.cli._options import FILE, data_and_graph_options, read_input
 from kdegraph.cli._output import check_output, replacing, write_table
 from kdegraph.cli._progress import progress_line
 
-EXTENSIONS = (".npz", ".csv", ".parquet")
+EXCHANGE = (".graphml", ".gexf")
+EXTENSIONS = (".npz", ".csv", ".parquet", *EXCHANGE)
 
 
 @click.command()
@@ -17,7 +18,8 @@ EXTENSIONS = (".npz", ".csv", ".parquet")
     "-o",
     required=True,
     metavar="PATH",
-    help="Where to write the graph: .npz, or a list of edges as .csv or .parquet.",
+    help="Where to write the graph: .npz, a list of edges as .csv or .parquet, or .graphml or "
+    ".gexf for other programs.",
 )
 @data_and_graph_options
 def graph(file, output, reading, options, quiet):
@@ -29,12 +31,15 @@ def graph(file, output, reading, options, quiet):
                        (of --method knn: scipy.sparse.load_npz(path))
       .csv, .parquet   one row per edge: source, target (numbers of points from 0, source < target),
       weight
+      .graphml, .gexf  for other programs, such as NetworkX and Gephi: a vertex for each point, with
+      its number from 0 and its columns; edges have weights
 
     \b
     Examples:
       kdegraph graph points.csv -o graph.npz
       kdegraph graph points.npy --sigma 0.1 --rounds 30 -o edges.parquet
       kdegraph graph points.npy --sigma local --perplexity 10 -o graph.npz
+      kdegraph graph points.csv -o graph.gexf
       kdegraph graph points.csv --columns x,y --kernel laplacian -o graph.npz
       kdegraph graph photo.jpg --max-pixels 5000 --method knn --neighbors 15 -o edges.csv
     """
@@ -44,7 +49,7 @@ def graph(file, output, reading, options, quiet):
         found = read_input(file, reading)
         data = found.data
         built = build(data, options, progress)
-        _write(path, built, data.rows)
+        _write(path, built, data)
     if not quiet:
         print_warnings(built, data)
         print_report(
@@ -58,10 +63,18 @@ def graph(file, output, reading, options, quiet):
         )
 
 
-def _write(path, built, rows):
-    """Write the graph; `rows` are the rows of the file that its points come from."""
+def _write(path, built, data):
+    """Write the graph of a data set; points are named by their rows in its file."""
     import numpy as np
     import scipy.sparse
+
+    rows = data.rows
+    if path.suffix.lower() in EXCHANGE:
+        from kdegraph.exchange import export_graph
+
+        with replacing(path) as temporary:
+            export_graph(temporary, built.adjacency, attributes=_attributes(data))
+        return
 
     if path.suffix.lower() == ".npz":
         with replacing(path) as temporary:
@@ -76,3 +89,15 @@ def _write(path, built, rows):
     write_table(
         path, {"source": source[order], "target": target[order], "weight": upper.data[order]}
     )
+
+
+def _attributes(data):
+    """What is known of the points of a data set, by name."""
+    import numpy as np
+
+    known = dict(zip(data.feature_names, data.X.T, strict=True))
+    if data.rows is not None:
+        known["row"] = data.rows
+    if data.y is not None:
+        known["reference"] = np.asarray(data.label_names)[data.y] if data.label_names else data.y
+    return known

@@ -9,12 +9,15 @@ from bokeh.events import RangesUpdate, Reset
 from bokeh.models import HoverTool, Range1d, WheelZoomTool
 from bokeh.plotting import figure
 
+from ..typography import SIZES
+
 # The page sets the same values for its theme, so that all figures look alike.
 FONT = "Roboto, system-ui, sans-serif"
 NUMBER_SIZE = "0.925em"  # of the numbers along an axis
 NAME_SIZE = "1em"  # of the name of an axis
 NAME_STANDOFF = 12  # pixels between the numbers and the name
-TEXT = {"text_font": FONT, "text_font_size": "11.5px"}  # of words within a plot
+TEXT = {"text_font": FONT, "text_font_size": SIZES["small"]}  # of words within a plot
+NUMBER_WIDTH = 60  # pixels along the horizontal axis for a number and the space beside it
 MIN_SPREAD = 1e-9  # of the positions' size; points that are closer together count as one
 MAX_SCALE_RATIO = 8  # of the units on both axes; beyond it, the two are scaled apart
 
@@ -85,9 +88,11 @@ class Frame:
         self._extent = (0.0, 1.0, 0.0, 1.0)
         self._fitted = True  # whether the whole extent is shown, and not what the user zoomed to
         self._changed = changed
+        self._figures = []
 
     def add(self, fig):
         """Follow the window and the size of `fig`, which was made with this frame's ranges."""
+        self._figures.append(fig)
         fig.on_event(RangesUpdate, self._moved)
         fig.on_event(Reset, lambda event: self.fit(self._extent))
         fig.on_change("inner_width", lambda attr, old, new: self._resized(fig))
@@ -155,6 +160,8 @@ class Frame:
         if size == self.size or min(size) < 10:
             return
         old, self.size = self.size, size
+        for shown in self._figures:
+            shown.xaxis.ticker.desired_num_ticks = max(3, min(6, size[0] // NUMBER_WIDTH))
         if self._fitted:
             self.fit(self._extent)
             return

@@ -1,6 +1,12 @@
 const EDITS =
   'input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, [contenteditable=true]'
-const OWN_KEYS = '[role=menu], [role=listbox], [role=dialog]'
+const OWN_KEYS = '[role=menu], [role=listbox], [role=dialog], [popover]'
+
+// Whether keys that are pressed in an element are its own.
+function keeps_keys(node) {
+  const opened = node.popoverTargetElement?.matches(":popover-open")
+  return opened || node.matches(EDITS) || node.matches(OWN_KEYS)
+}
 
 function name_of(event) {
   const parts = []
@@ -92,7 +98,7 @@ export function render({model, el, view}) {
     const action = model.keys[name_of(event)]
     if (action === undefined || event.defaultPrevented) return
     const path = event.composedPath().filter(node => node instanceof Element)
-    if (path.some(node => node.matches(EDITS) || node.matches(OWN_KEYS))) return
+    if (path.some(keeps_keys)) return
     if (event.key.startsWith("Arrow") && path.some(node => node.matches("input"))) return
     event.preventDefault()
     model.send_msg({action})

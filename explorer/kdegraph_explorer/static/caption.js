@@ -35,6 +35,62 @@ async function on_background(blob, color) {
   return canvas.convertToBlob({type: "image/png"})
 }
 
+// The drawings of the tools, in a square of 16 by 16.
+const DRAWN = {
+  move: "M8 1v14M1 8h14M8 1 6 3m2-2 2 2M8 15l-2-2m2 2 2-2M1 8l2-2M1 8l2 2M15 8l-2-2m2 2-2 2",
+  box: "M2 4h12v9H2z",
+  lasso: "M8 2C4 2 1.5 4 1.5 6.5S4 11 8 11s6.5-2 6.5-4.5S12 2 8 2M5 10.5c-2 1 0 2.5-1 4",
+  "zoom-in": "M7 2a5 5 0 1 0 0 10A5 5 0 1 0 7 2m4 9 3.5 3.5M4.5 7h5M7 4.5v5",
+  reset: "M3 8a5 5 0 1 0 1.6-3.7M3 2v3.2h3.2",
+  "zoom-out": "M7 2a5 5 0 1 0 0 10A5 5 0 1 0 7 2m4 9 3.5 3.5M4.5 7h5",
+}
+// What a tool says, and the tool of Bokeh that it presses.
+const DRAGS = {
+  move: "Drag to move the window",
+  box: "Drag to select the points in a box",
+  lasso: "Drag around points to select them",
+}
+const PRESSES = {
+  "zoom-in": ["Zoom in", "ZoomInTool"],
+  "zoom-out": ["Zoom out", "ZoomOutTool"],
+}
+
+function drawing(name) {
+  const space = "http://www.w3.org/2000/svg"
+  const picture = document.createElementNS(space, "svg")
+  const path = document.createElementNS(space, "path")
+  picture.setAttribute("viewBox", "0 0 16 16")
+  picture.setAttribute("aria-hidden", "true")
+  path.setAttribute("d", DRAWN[name])
+  picture.append(path)
+  return picture
+}
+
+function tool(name, sentence, act, of) {
+  const button = document.createElement("button")
+  button.className = `tool ${name}`
+  button.title = sentence
+  button.setAttribute("aria-label", `${sentence}: ${of}`)
+  button.append(drawing(name))
+  button.addEventListener("click", act)
+  return button
+}
+
+// The tools of a plot: each says what it does, and does it.
+function tools_of(model) {
+  const offered = []
+  for (const name of model.drags)
+    offered.push([name, DRAGS[name], () => { model.drag = name }])
+  if (model.zooms) for (const [name, [sentence, type]] of Object.entries(PRESSES)) {
+    const press = () => {
+      const tools = view_of(model.figure)?.model.toolbar.tools ?? []
+      tools.find(other => other.type === type)?.do.emit(undefined)
+    }
+    offered.push([name, sentence, press])
+  }
+  return offered
+}
+
 export function render({model}) {
   const line = document.createElement("div")
   line.className = "line"
@@ -57,17 +113,27 @@ export function render({model}) {
   for (const name of ["title", "sentence", "summary"]) model.on(name, show)
   show()
 
+  const tools = tools_of(model)
+  const pressed = {}
+  for (const [name, sentence, act] of tools) {
+    const button = tool(name, sentence, act, model.title)
+    if (name in DRAGS) pressed[name] = button
+    line.append(button)
+  }
+  const press = () => {
+    for (const name in pressed) pressed[name].setAttribute("aria-pressed", name === model.drag)
+  }
+  model.on("drag", press)
+  press()
+
   if (model.resets) {
-    const reset = document.createElement("button")
-    reset.className = "reset"
-    reset.textContent = "Reset"
-    reset.title = "Show all points again"
+    const reset = tool("reset", "Show all points again", () => view_of(model.figure)?.reset())
     reset.setAttribute("aria-label", `Reset: show all points of ${model.title} again`)
-    reset.addEventListener("click", () => view_of(model.figure)?.reset())
     line.append(reset)
   }
 
   const items = []
+  const seen = () => items.filter(item => item.checkVisibility())
   const add = (label, act) => {
     const item = document.createElement("button")
     item.textContent = label
@@ -76,6 +142,7 @@ export function render({model}) {
     return item
   }
   const menu = document.createElement("div")
+  for (const [, sentence, act] of tools) add(sentence, act).className = "where-narrow"
   if (model.described) {
     const item = add("", () => { model.table = !model.table })
     const name = () => { item.textContent = model.table ? "Show the plot" : "Show as a table" }
@@ -98,16 +165,16 @@ export function render({model}) {
     button.popoverTargetElement = menu
     menu.addEventListener("beforetoggle", event => {
       const {right, bottom} = button.getBoundingClientRect()
-      menu.style.left = `${Math.max(4, right - 150)}px`
+      menu.style.left = `${Math.max(4, right - 210)}px`
       menu.style.top = `${bottom + 2}px`
     })
-    menu.addEventListener("toggle", event => { if (event.newState === "open") items[0].focus() })
+    menu.addEventListener("toggle", event => { if (event.newState === "open") seen()[0].focus() })
     menu.addEventListener("keydown", event => {
       const way = {ArrowDown: 1, ArrowUp: -1}[event.key]
       if (way === undefined) return
       event.preventDefault()
-      const at = items.indexOf(menu.getRootNode().activeElement)
-      items[(at + way + items.length) % items.length].focus()
+      const choices = seen(), at = choices.indexOf(menu.getRootNode().activeElement)
+      choices[(at + way + choices.length) % choices.length].focus()
     })
     line.append(button, menu)
   }

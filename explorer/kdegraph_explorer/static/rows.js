@@ -52,7 +52,7 @@ export function render({model}) {
     head.replaceChildren(element("tr", "", ...model.names.map((name, i) => {
       const arrow = i === sort ? (descending ? " ▾" : " ▴") : ""
       const label = button(name + arrow, () => ask({sort: i, descending: i === sort && !descending}))
-      const cell = element("th", "", label)
+      const cell = element("th", model.numeric[i] ? "number" : "", label)
       cell.scope = "col"
       if (i === sort) cell.setAttribute("aria-sort", descending ? "descending" : "ascending")
       return cell

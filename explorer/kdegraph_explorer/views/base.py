@@ -5,12 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 import panel as pn
 import panel_material_ui as pmui
-from bokeh.models import ResetTool
+from bokeh.models import LassoSelectTool, ResetTool, ZoomInTool
 from panel.viewable import Viewer
 
 from ..assets import style_sheet
 from .caption import Caption
 from .markup import Markup, Text, html_table
+from .widgets import link
 
 
 class View(Viewer):
@@ -131,11 +132,14 @@ def card(title, sentence, *content, figure="", describe=None, view=None, **optio
         For the frame.
     """
     figures = [part.object for part in content if isinstance(part, pn.pane.Bokeh)]
+    tools = [type(tool) for shown in figures for tool in shown.tools]
     head = Caption(
         title=title,
         sentence=sentence,
         figure=figure or next((shown.name for shown in figures), ""),
-        resets=any(isinstance(tool, ResetTool) for shown in figures for tool in shown.tools),
+        resets=ResetTool in tools,
+        drags=["move", "box", "lasso"] if LassoSelectTool in tools else [],
+        zooms=ZoomInTool in tools,
         described=describe is not None,
         css_classes=["kg-caption"],
         stylesheets=[style_sheet("caption")],
@@ -143,6 +147,9 @@ def card(title, sentence, *content, figure="", describe=None, view=None, **optio
         margin=(6, 6, 0, 10),
         height=20,
     )
+    if head.drags:
+        head.drag = view.state.drag
+        link(head, "drag", view.state, "drag")
     tables = [] if describe is None else [_table(head, content, describe, view)]
     return pmui.Paper(
         head,

@@ -16,6 +16,11 @@ class Caption(JSComponent):
         doc="Name of the Bokeh figure that can be saved as a picture; empty for none."
     )
     resets = param.Boolean(doc="Whether the figure has a window that can be moved and reset.")
+    drags = param.List(doc="What dragging in the figure can do: keys of the state's `drag`.")
+    drag = param.Selector(
+        default="move", objects=["move", "box", "lasso"], doc="What dragging in the figure does."
+    )
+    zooms = param.Boolean(doc="Whether there are tools to zoom in and out.")
     described = param.Boolean(doc="Whether there is a table.")
     table = param.Boolean(doc="Whether the table is shown in place of the plot.")
 

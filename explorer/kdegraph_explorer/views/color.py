@@ -1,14 +1,18 @@
 """The choice of what the colors of the points show, with a legend beside it."""
 
+import panel as pn
 from panel.viewable import Viewer
 
 from ..assets import style_sheet
 from ..coloring import CLUSTER, SCALE, choices
+from ..typography import SIZES
 from .legend import NamedClusters
 from .markup import Markup, Text
-from .widgets import Select, row
+from .widgets import Select
 
-LOW = {"& .MuiSelect-select": {"paddingTop": "4px", "paddingBottom": "4px", "fontSize": "13px"}}
+LOW = {
+    "& .MuiSelect-select": {"paddingTop": "4px", "paddingBottom": "4px", "fontSize": SIZES["text"]}
+}
 SWATCH = Markup('<span class="entry"><i style="background:{}"></i>{}</span>')
 BAR = Markup(
     '<span class="entry">{}<b style="background:linear-gradient(to right,{})"></b>{}</span>'
@@ -44,7 +48,15 @@ class ColorControl(Viewer):
             stylesheets=[style_sheet("legend")], sizing_mode="stretch_width", margin=(4, 4, 0, 0)
         )
         self.clusters = NamedClusters(self._state, sizing_mode="stretch_width", margin=(4, 4, 0, 0))
-        self._body = row(self.choice, self.legend, self.clusters)
+        self._body = pn.Row(
+            self.choice,
+            self.legend,
+            self.clusters,
+            sizing_mode="stretch_width",
+            margin=0,
+            css_classes=["kg-color"],
+            styles={"flex": "1 1 240px", "width": "auto", "min-width": "0"},
+        )
         self._state.param.watch(lambda event: self._offer(), "shown")
         self._state.param.watch(
             lambda *events: self._update(), ["coloring", "result", "shown", "named"]

@@ -8,6 +8,7 @@ import panel as pn
 from ..assets import style_sheet
 from ..drawing.eigenvalue_plot import EigenvaluePlot
 from ..pipeline import ALL_METHODS, FULL_UP_TO
+from ..typography import SIZES
 from .base import View, beside, caption_of, card, figure_pane, low_row
 from .describe import clusters, spectra
 from .markup import Markup, Text, each
@@ -30,7 +31,7 @@ OVER_THE_MIDDLE = {
     "border-radius": "8px",
     "background": "var(--mui-palette-background-paper)",
     "border": "1px solid rgba(128, 128, 128, 0.4)",
-    "font-size": "13px",
+    "font-size": SIZES["text"],
     "line-height": "1.4",
 }
 

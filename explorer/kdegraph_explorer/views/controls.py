@@ -11,21 +11,12 @@ from ..assets import style_sheet
 from ..coloring import CLUSTER, PREFIX
 from ..projection import axes
 from .automatic_sigma import AutomaticSigma
-from .markup import Markup, Text
+from .group import group
+from .markup import Text
 from .widgets import DENSE, SMALL_TOGGLE, Select, at_once, automatic, button, control, link, row
 
 SIGMA_DECADES = 1.5  # powers of ten between the automatic value and either end of the slider
 SIGMA_ROUNDING = 3e-5  # rounding error of log10(sigma) when sigma is shown with five digits
-
-
-def heading(text):
-    """The title of a group of controls."""
-    return Text(
-        Markup("<h2>{}</h2>").format(text),
-        stylesheets=[style_sheet("heading")],
-        margin=(4, 8, 0, 8),
-        sizing_mode="stretch_width",
-    )
 
 
 def paired(widgets):
@@ -89,9 +80,7 @@ class DataControls(Viewer):
             sizing_mode="stretch_width",
             margin=(2, 10, 0, 10),
         )
-        self._body = pn.Column(
-            heading("Data"), choice, *lines, self._sentence, sizing_mode="stretch_width", margin=0
-        )
+        self._body = group("Data", choice, *lines, self._sentence)
         self.state.param.watch(lambda *events: self._update(), ["source", "dataset", "error"])
         self._update()
 
@@ -171,16 +160,19 @@ class ParameterControls(Viewer):
             margin=0,
         )
         self._body = pn.Column(
-            heading("KDE graph"),
-            self.widgets["bandwidth"],
-            self._one,
-            self.widgets["perplexity"],
-            row(self._sliders["n_rounds"], automatic(state, "rounds_auto")),
-            heading("k-NN graph"),
-            row(self.widgets["n_neighbors"], control(state, "seed")),
-            heading("Clusters"),
-            row(self._sliders["n_clusters"], automatic(state, "clusters_auto")),
-            self._counting(session),
+            group(
+                "KDE graph",
+                self.widgets["bandwidth"],
+                self._one,
+                self.widgets["perplexity"],
+                row(self._sliders["n_rounds"], automatic(state, "rounds_auto")),
+            ),
+            group("k-NN graph", row(self.widgets["n_neighbors"], control(state, "seed"))),
+            group(
+                "Clusters",
+                row(self._sliders["n_clusters"], automatic(state, "clusters_auto")),
+                self._counting(session),
+            ),
             sizing_mode="stretch_width",
             margin=0,
         )
@@ -322,14 +314,12 @@ class DisplayControls(Viewer):
         )
         self._which = control(self.state, "edges")
         self.widgets = {}
-        self._body = pn.Column(
-            heading("Display"),
+        self._body = group(
+            "Display",
             self._overlay,  # first, as photographs open with it
             row(control(self.state, "show_edges"), toggle(self.state, "drag")),
             self._which,
             self._axes,
-            sizing_mode="stretch_width",
-            margin=0,
         )
         self.state.param.watch(
             lambda *events: self._update(), ["shown", "horizontal", "vertical", "show_edges"]

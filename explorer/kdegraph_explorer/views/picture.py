@@ -28,7 +28,7 @@ class PictureView(View):
         self._figures, self._pictures, self._overlays, self._glyphs = {}, {}, {}, {}
         for method, name in METHODS.items():
             fig = plain_figure(
-                tools="pan,wheel_zoom,reset",
+                tools="pan,wheel_zoom,zoom_in,zoom_out,reset",
                 description=f"{name}: segmentation",
                 x_range=self._frame.x_range,
                 y_range=self._frame.y_range,

@@ -13,7 +13,7 @@ from ..projection import axis_names, positions
 from ..selection import combined, indices_within
 
 MOUSE_REACH = 6  # pixels between the mouse and the point that is meant
-TOOLS = "pan,wheel_zoom,box_select,lasso_select,tap,reset"
+TOOLS = "pan,wheel_zoom,box_select,lasso_select,tap,zoom_in,zoom_out,reset"
 # Pixels beside a plot, for the numbers of the vertical axis and for its name. They are fixed: if
 # they followed the numbers, the width of the plot, its window and the numbers would change each
 # other.

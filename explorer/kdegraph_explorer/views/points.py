@@ -8,8 +8,8 @@ from .describe import clusters
 from .plots import PLOTTED, LinkedPlots
 
 GRAPH_SENTENCES = {
-    "kde": "edges sampled in proportion to the Gaussian kernel",
-    "knn": "edges to the nearest neighbors, for comparison",
+    "kde": "edges sampled by similarity",
+    "knn": "edges to the nearest neighbors",
 }
 
 

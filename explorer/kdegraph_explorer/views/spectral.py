@@ -67,14 +67,14 @@ class SpectralView(View):
             ),
             card(
                 "Degrees",
-                "similarity to all others, added up: sampled (up) against exact",
+                "sampled (up) against exact: similarity to all others, added up",
                 figure_pane(self._degrees["degrees"].figure, "spectral-degrees"),
                 describe=partial(describe.degrees, self.state),
                 view=self,
             ),
             card(
                 "Conductance",
-                "share of similarity that leaves; left KDE, right k-NN",
+                "left KDE, right k-NN: share of similarity that leaves the cluster",
                 self._conductances.pane,
                 figure=self._conductances.name,
                 describe=partial(describe.conductances, self.state, METHODS),

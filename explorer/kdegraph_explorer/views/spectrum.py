@@ -39,7 +39,7 @@ class SpectrumView(View):
     def _card(self, method, name):
         return card(
             f"Eigenvalues, {name}",
-            "before the gap: k; a click sets it",
+            "a click sets k: the number before the gap",
             figure_pane(self.plots[method].figure, f"{method}-spectrum"),
             describe=partial(eigenvalues, self.state, method),
             view=self,

@@ -1,10 +1,9 @@
-"""The status line with progress and a button to cancel, and the alerts below it."""
+"""The status line with progress and a button to cancel."""
 
 import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
-from ..advice import advice
 from ..assets import style_sheet
 from .markup import Text
 from .widgets import button
@@ -81,102 +80,3 @@ class Status(Viewer):
         self._text.content = self.sentence()
         self._work.visible = self.state.stage is not None
         self._bar.value = round(100 * min(max(self.state.fraction, 0.0), 1.0))
-
-
-class Problem(Viewer):
-    """An alert above the plots, there only while something is wrong."""
-
-    def __init__(self, session, **params):
-        super().__init__(**params)
-        self.state = session.state
-        self._text = _message()
-        alert = _alert(self._text, severity="error", css_classes=["kg-error"])
-        retry = button(
-            "Try again",
-            "Compute once more what the choices ask for.",
-            session.retry,
-            variant="text",
-            width=96,
-            margin=(6, 4),
-            css_classes=["kg-retry"],
-        )
-        self._body = pn.Row(alert, retry, visible=False, sizing_mode="stretch_width", margin=0)
-        self.state.param.watch(lambda *events: self._update(), ["error", "notice"])
-        self._update()
-
-    def __panel__(self):
-        return self._body
-
-    def _update(self):
-        message = self.state.error or self.state.notice
-        self._text.content = message
-        self._body.visible = bool(message)
-
-
-class Stopped(Viewer):
-    """An alert above the plots while they show an earlier result, as the work was cancelled."""
-
-    def __init__(self, session, **params):
-        super().__init__(**params)
-        self.state = session.state
-        self._text = _message()
-        alert = _alert(self._text, severity="info", css_classes=["kg-stopped"])
-        again = button(
-            "Compute again",
-            "Compute what the choices ask for.",
-            session.retry,
-            variant="text",
-            width=120,
-            margin=(6, 4),
-            css_classes=["kg-again"],
-        )
-        self._body = pn.Row(alert, again, visible=False, sizing_mode="stretch_width", margin=0)
-        self.state.param.watch(lambda *events: self._update(), ["stopped", "stage"])
-
-    def __panel__(self):
-        return self._body
-
-    def _update(self):
-        known = self.state.result is not None
-        self._text.content = "Cancelled. " + (
-            "What is shown is the last result." if known else "There is no result yet."
-        )
-        self._body.visible = self.state.stopped and self.state.stage is None
-
-
-class Advice(Viewer):
-    """An alert above the plots while the KDE graph may not show what is in the data."""
-
-    def __init__(self, session, **params):
-        super().__init__(**params)
-        self.state = session.state
-        self._text = _message()
-        self._body = _alert(
-            self._text, severity="warning", css_classes=["kg-advice"], visible=False
-        )
-        self.state.param.watch(lambda *events: self._update(), ["result", "shown"])
-        self._update()
-
-    def __panel__(self):
-        return self._body
-
-    def _update(self):
-        self._text.content = "\n".join(advice(self.state))
-        self._body.visible = bool(self._text.content)
-
-
-def _message():
-    """The text of an alert; a line of it is a paragraph."""
-    return Text(css_classes=["kg-message"], stylesheets=[style_sheet("message")], margin=0)
-
-
-def _alert(text, **options):
-    """A frame around a text; text of its own would be Markdown."""
-    return pmui.Alert(
-        text,
-        variant="outlined",
-        sizing_mode="stretch_width",
-        margin=4,
-        stylesheets=[style_sheet("alert")],
-        **options,
-    )

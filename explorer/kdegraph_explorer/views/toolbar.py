@@ -12,11 +12,13 @@ from ..session import explain
 from ..shortcuts import SHORTCUTS
 from .browser import Browser
 from .connection import Connection
+from .figure_dialog import FigureDialog
 from .help import help_text
 from .markup import Text
-from .widgets import NAMED_BY_ITS_WORDS, FileButton
+from .widgets import NAMED_BY_ITS_WORDS, FileButton, dialog
 
 OPEN = "Open a session file …"
+SAVE_FIGURE = "Save a figure …"
 ABOUT_SESSION_FILES = (
     "A session file holds all choices, and the data where they are your own. "
     "Export → Session file writes one."
@@ -42,6 +44,7 @@ class Toolbar(Viewer):
     help : panel_material_ui.Dialog
     menu : panel_material_ui.MenuButton
         Of the files.
+    figure_dialog : FigureDialog
     """
 
     def __init__(self, session, actions, own_address=False, **params):
@@ -69,6 +72,7 @@ class Toolbar(Viewer):
         )
         self.menu = file_menu(self.choose)
         self._opener = self._session_dialog()
+        self.figure_dialog = FigureDialog(self._export)
         self._body = self._lay_out()
         session.history.param.watch(lambda *events: self._enable(), ["can_undo", "can_redo"])
         self.state.param.watch(lambda event: self.browser.param.update(view=event.new), "view")
@@ -103,6 +107,7 @@ class Toolbar(Viewer):
             self.browser,
             self.help,
             self._opener,
+            self.figure_dialog,
             *([Connection()] if self.browser.own_address else []),
             margin=0,
             width=0,
@@ -151,8 +156,11 @@ class Toolbar(Viewer):
         label = item["label"]
         if label == OPEN:
             self._opener.open = True
-            return
-        self._export(next(export for export in EXPORTS if export.label == label))
+        elif label == SAVE_FIGURE:
+            if self.state.shown is not None:
+                self.figure_dialog.open(self.state.shown.name)
+        else:
+            self._export(next(export for export in EXPORTS if export.label == label))
 
     def _export(self, export):
         def save():
@@ -183,26 +191,14 @@ class Toolbar(Viewer):
         self.state.error = str(error)
 
 
-def dialog(title, width, *content):
-    """A dialog that a click beside it closes."""
-    return pmui.Dialog(
-        *content,
-        title=title,
-        title_variant="h6",
-        width_option=width,
-        show_close_button=True,
-        close_on_click=True,
-    )
-
-
 def file_menu(choose):
     """The button with the menu of the files to save and to open; `choose` gets the item."""
     items = [{"label": export.label, "tooltip": None} for export in EXPORTS]
     return pmui.MenuButton(
         label="Export",
-        items=[*items, {"label": "---"}, {"label": OPEN}],
-        description="Save labels, the graph, a script or the whole session; "
-        "pictures are saved from the menu of each plot.",
+        items=[*items, {"label": SAVE_FIGURE}, {"label": "---"}, {"label": OPEN}],
+        description="Save a figure, labels, the graph, a script or the whole session; "
+        "pictures of single plots are saved from the menu of each plot.",
         size="small",
         variant="text",
         color="default",

@@ -6,6 +6,7 @@ import param
 from kdegraph.datasets import MAX_BYTES
 
 from ..assets import style_sheet
+from ..typography import SIZES
 from .columns import ColumnTable
 from .markup import AsWritten
 
@@ -196,13 +197,25 @@ def button(label, sentence, act, **options):
     )
 
 
+def dialog(title, width, *content):
+    """A dialog that a click beside it closes."""
+    return pmui.Dialog(
+        *content,
+        title=title,
+        title_variant="h6",
+        width_option=width,
+        show_close_button=True,
+        close_on_click=True,
+    )
+
+
 def row(*widgets):
     """Widgets on one line."""
     return pn.Row(*widgets, sizing_mode="stretch_width", margin=0)
 
 
 SMALL_LABEL = {
-    "& .MuiTypography-root, & .MuiFormLabel-root, &.MuiTypography-root": {"fontSize": "13.5px"}
+    "& .MuiTypography-root, & .MuiFormLabel-root, &.MuiTypography-root": {"fontSize": SIZES["text"]}
 }
 DENSE = {
     "& .MuiSlider-root": {"paddingTop": "7px", "paddingBottom": "7px"},
@@ -225,7 +238,7 @@ SMALL_TOGGLE = {
     "& .MuiButtonBase-root": {
         "padding": "2px 10px",
         "textTransform": "none",
-        "fontSize": "13px",
+        "fontSize": SIZES["text"],
         "minHeight": "30px",
     },
     **SMALL_LABEL,

@@ -1,0 +1,172 @@
+"""Graphs as files for other programs: GraphML and GEXF.
+
+Both are XML. Graphs have millions of edges, so their lines are formatted here, block by block, and
+no tree of elements is built.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import starmap
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import ArrayLike, NDArray
+
+from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
+
+BLOCK = 20_000  # edges that are formatted at a time
+TYPES = {"b": "boolean", "i": "long", "u": "long", "f": "double", "U": "string"}
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+REPLACEMENT = "\ufffd"  # Unicode's character for what cannot be written
+PROLOG = '<?xml version="1.0" encoding="UTF-8"?>\n'
+
+
+class Attribute(NamedTuple):
+    """What is known of every vertex."""
+
+    name: str
+    type: str
+    values: NDArray[Any]
+
+
+def export_graph(
+    path: str | PathLike[str],
+    graph: AdjacencyLike,
+    *,
+    attributes: Mapping[str, ArrayLike] | None = None,
+) -> None:
+    """Write a graph for other programs: as GraphML (NetworkX, igraph, Cytoscape, yEd) or as GEXF
+    (Gephi).
+
+    Parameters
+    ----------
+    path : path-like
+        The file, which is overwritten if it exists. Its name ends with ".graphml" or ".gexf".
+    graph : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
+        Symmetric weights, finite and >= 0.
+    attributes : mapping of str to (n,) array-like, optional
+        What is known of the vertices, by name: numbers, truth values or text, such as labels or
+        coordinates. NaN means that a value is missing.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For a path that ends otherwise, a matrix that is not an adjacency matrix (see `spectrum`),
+        or attributes of another length or kind. Nothing is written then.
+
+    Notes
+    -----
+    The vertices have the numbers of the points, from 0, as identifiers, and every edge is written
+    once, with all digits of its weight. Characters that XML does not allow become U+FFFD.
+
+    Cost: O(number of edges) of time, about 80 bytes of the file for each edge, and a copy of half
+    of the matrix in memory.
+
+    Examples
+    --------
+    >>> import kdegraph, pathlib, tempfile
+    >>> graph = kdegraph.similarity_graph([[0.0], [1.0]], sigma=1.0, seed=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "graph.graphml"
+    ...     kdegraph.export_graph(path, graph, attributes={"label": ["left", "right"]})
+    ...     path.read_text().count("<edge ")
+    1
+    """
+    path = Path(path)
+    formats = {".graphml": _graphml, ".gexf": _gexf}
+    if path.suffix.lower() not in formats:
+        raise ValueError(f"path must end with .graphml or .gexf, got {path.name!r}")
+    check_adjacency(graph, "graph")
+    upper = scipy.sparse.triu(graph_parts(graph).matrix, format="coo")
+    upper.eliminate_zeros()
+    known = [
+        _check_attribute(name, values, upper.shape[0])
+        for name, values in (attributes or {}).items()
+    ]
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(formats[path.suffix.lower()](upper, known))
+
+
+def _check_attribute(name, values, n):
+    if not isinstance(name, str):
+        raise TypeError(f"attributes must have names of type str, got {name!r}")
+    array = np.asarray(values)
+    if array.dtype.kind == "O":
+        array = array.astype(str)
+    if array.shape != (n,):
+        raise ValueError(
+            f"attributes[{name!r}] must have one value per vertex, shape ({n},), "
+            f"got shape {array.shape}"
+        )
+    if array.dtype.kind not in TYPES:
+        raise TypeError(
+            f"attributes[{name!r}] must hold numbers, truth values or text, got {array.dtype}"
+        )
+    return Attribute(_clean(name), TYPES[array.dtype.kind], array)
+
+
+def _graphml(upper, attributes):
+    """The text of a GraphML file, in parts."""
+    yield PROLOG + '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+    yield '<key id="weight" for="edge" attr.name="weight" attr.type="double"/>\n'
+    for i, (name, kind, _) in enumerate(attributes):
+        yield f'<key id="d{i}" for="node" attr.name={quoteattr(name)} attr.type="{kind}"/>\n'
+    yield '<graph edgedefault="undirected">\n'
+    for number, values in _vertices(attributes, upper.shape[0]):
+        data = "".join(f'<data key="d{i}">{escape(value)}</data>' for i, value in values)
+        yield f'<node id="{number}">{data}</node>\n'
+    line = '<edge source="{}" target="{}"><data key="weight">{!r}</data></edge>\n'
+    yield from _edges(upper, line)
+    yield "</graph>\n</graphml>\n"
+
+
+def _gexf(upper, attributes):
+    """The text of a GEXF file, in parts."""
+    yield PROLOG + '<gexf xmlns="http://www.gexf.net/1.2draft" version="1.2">\n'
+    yield '<graph defaultedgetype="undirected" mode="static">\n<attributes class="node">\n'
+    for i, (name, kind, _) in enumerate(attributes):
+        yield f'<attribute id="{i}" title={quoteattr(name)} type="{kind}"/>\n'
+    yield "</attributes>\n<nodes>\n"
+    for number, values in _vertices(attributes, upper.shape[0]):
+        data = "".join(f'<attvalue for="{i}" value={quoteattr(value)}/>' for i, value in values)
+        yield f'<node id="{number}" label="{number}"><attvalues>{data}</attvalues></node>\n'
+    yield "</nodes>\n<edges>\n"
+    yield from _edges(upper, '<edge source="{}" target="{}" weight="{!r}"/>\n')
+    yield "</edges>\n</graph>\n</gexf>\n"
+
+
+def _vertices(attributes, n) -> Iterator[tuple[int, list[tuple[int, str]]]]:
+    """For every vertex its number, and the pairs (number of an attribute, text) of what is
+    known.
+    """
+    columns = [list(_texts(attribute)) for attribute in attributes]
+    for number in range(n):
+        texts = ((i, column[number]) for i, column in enumerate(columns))
+        yield number, [(i, text) for i, text in texts if text is not None]
+
+
+def _texts(attribute):
+    """The values of an attribute as XML Schema writes them; None where one is missing."""
+    if attribute.type == "double":
+        special = {"nan": None, "inf": "INF", "-inf": "-INF"}
+        return (special.get(text, text) for text in map(repr, attribute.values.tolist()))
+    if attribute.type == "string":
+        return map(_clean, attribute.values.tolist())
+    return (str(value).lower() for value in attribute.values.tolist())
+
+
+def _clean(text):
+    return NOT_XML.sub(REPLACEMENT, text)
+
+
+def _edges(upper, line):
+    """The lines of all edges; the template takes source, target and weight."""
+    for start in range(0, upper.nnz, BLOCK):
+        part = slice(start, start + BLOCK)
+        parts = upper.coords[0][part], upper.coords[1][part], upper.data[part]
+        rows = zip(*(column.tolist() for column in parts), strict=True)
+        yield "".join(starmap(line.format, rows))

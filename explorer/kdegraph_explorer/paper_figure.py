@@ -1,0 +1,178 @@
+"""Draws the figure for a paper, by matplotlib, which writes PNG, SVG and PDF.
+
+Text is shown as it is written: a dollar sign would begin a formula otherwise.
+"""
+
+import io
+import warnings
+
+import matplotlib
+import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from . import figure_file
+from .drawing.painter import point_radius
+from .drawing.palette import BETWEEN, METHOD, cluster_colors
+from .still import edge_image, window
+
+WIDTH, HEIGHT = 7.2, 4.9  # inches: the width of two columns of a page
+MAX_ENTRIES = 12  # clusters that are named in the legend
+SMALL, NORMAL, LARGE = 6.5, 7.5, 10  # points of the letters
+INK, FAINT = "#1F2933", "#5A636E"
+PLOT = (520, 400)  # pixels of a plot on the screen, which points and lines are sized for
+FADED = 0.15  # opacity of points that are not selected
+STYLE = {
+    "font.size": NORMAL,
+    "axes.linewidth": 0.5,
+    "axes.edgecolor": FAINT,
+    "xtick.major.width": 0.5,
+    "ytick.major.width": 0.5,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "svg.fonttype": "none",  # letters stay text that can be edited
+    "svg.hashsalt": "kdegraph",  # the same result gives the same file
+    "pdf.fonttype": 42,
+}
+
+
+def drawn(still, title, kind, scale):
+    """The file of a figure, as bytes; arguments as of `figure_file.write`."""
+    about = {
+        "png": {"Software": None},
+        "svg": {"Creator": None, "Date": None},
+        "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+    }
+    buffer = io.BytesIO()
+    # Whatever settings the user has, figures look alike; and a letter that the font lacks is a box.
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(STYLE)
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        dots = figure_file.PIXELS * scale
+        draw(still, title, scale).savefig(buffer, format=kind, dpi=dots, metadata=about[kind])
+    return buffer.getvalue()
+
+
+def draw(still, title, scale):
+    """The figure of a `Still`, a `matplotlib.figure.Figure`."""
+    figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
+    words = "\n".join([still.parameters, *_what_is_an_image(still)])
+    head, body, foot = figure.subfigures(3, 1, height_ratios=(0.12, 1, 0.12))
+    head.text(
+        0.01, 0.62, title, size=LARGE, weight="bold", color=INK, va="center", parse_math=False
+    )
+    head.text(0.01, 0.12, words, size=SMALL, color=FAINT, va="center", parse_math=False)
+    axes = body.subplots(2, len(still.graphs), height_ratios=(3.2, 1), squeeze=False)
+    for number, graph in enumerate(still.graphs):
+        first = number == 0
+        _draw_graph(axes[0, number], still, graph, scale, first)
+        _draw_eigenvalues(axes[1, number], graph, first)
+    entries = _legend(still)
+    foot.legend(
+        handles=entries,
+        loc="center",
+        ncols=min(len(entries), 7),
+        frameon=False,
+        fontsize=SMALL,
+        handletextpad=0.3,
+        columnspacing=1.2,
+    )
+    return figure
+
+
+def _what_is_an_image(still):
+    """A sentence where not everything is drawn as lines and marks."""
+    if not all(map(_as_lines, still.graphs)):
+        limit = figure_file.MAX_LINES
+        yield f"Where a graph has more than {limit:,} edges, they are drawn as an image."
+    elif len(still.positions) > figure_file.MAX_MARKS:
+        yield f"More than {figure_file.MAX_MARKS:,} points are drawn as an image."
+
+
+def _as_lines(graph):
+    return graph.edges is None or len(graph.edges[0]) <= figure_file.MAX_LINES
+
+
+def _draw_graph(axes, still, graph, scale, first):
+    """Points and edges of one graph, as large on the page as they look on the screen."""
+    viewport = window(still, *PLOT)
+    x0, x1, y0, y1, width, height = viewport
+    axes.set(xlim=(x0, x1), ylim=(y0, y1))
+    axes.set_box_aspect(height / width)
+    axes.set_title(graph.title, size=SMALL, color=INK, parse_math=False)
+    axes.set_xlabel(still.axes[0], parse_math=False)
+    if first:
+        axes.set_ylabel(still.axes[1], parse_math=False)
+    as_marks = len(still.positions) <= figure_file.MAX_MARKS
+    if _as_lines(graph) and as_marks:
+        axes.add_collection(_lines(still, graph))
+    else:
+        fine = (*viewport[:4], scale * width, scale * height)
+        rows = edge_image(still, graph, fine, points=not as_marks)
+        pixels = rows.view(np.uint8).reshape(*rows.shape, 4)
+        axes.imshow(pixels, extent=viewport[:4], origin="lower", aspect="auto", zorder=1)
+    if as_marks:
+        radius = point_radius(len(still.positions), viewport)
+        inches = WIDTH / len(still.graphs) / width  # of a pixel of the screen
+        axes.scatter(
+            *still.positions.T,
+            s=(2 * 72 * inches * radius) ** 2,
+            c=_point_colors(still, graph),
+            linewidths=0,
+            zorder=2,
+        )
+
+
+def _lines(still, graph):
+    """The edges, in the color of their cluster, or gray between two clusters."""
+    rows, columns = graph.edges or (np.empty(0, int), np.empty(0, int))
+    palette = cluster_colors(int(graph.colors.max()) + 1) / 255
+    same = graph.colors[rows] == graph.colors[columns]
+    colors = palette[np.where(same, graph.colors[rows], len(palette) - 1)]
+    opacity = float(np.clip(3000 / max(1, len(rows)), 0.15, 0.7))
+    segments = np.stack([still.positions[rows], still.positions[columns]], axis=1)
+    return LineCollection(segments, colors=colors, linewidths=0.35, alpha=opacity, zorder=1)
+
+
+def _point_colors(still, graph):
+    """(n, 4) float array."""
+    palette = cluster_colors(int(graph.colors.max()) + 1) / 255
+    opacity = np.ones(len(graph.colors))
+    if len(still.selection):
+        opacity[:] = FADED
+        opacity[still.selection] = 1.0
+    return np.column_stack([palette[graph.colors], opacity])
+
+
+def _draw_eigenvalues(axes, graph, first):
+    """Marks on stems; those after the gap are gray."""
+    numbers = np.arange(1, len(graph.eigenvalues) + 1)
+    colors = np.where(numbers <= graph.n_clusters, METHOD[graph.method], BETWEEN)
+    axes.vlines(numbers, 0, graph.eigenvalues, colors=colors, linewidth=1)
+    axes.scatter(numbers, graph.eigenvalues, c=colors, s=12, zorder=2, clip_on=False)
+    axes.set_xticks(numbers)
+    axes.set_ylim(bottom=min(0.0, float(graph.eigenvalues.min())))
+    axes.set_xlabel("number of the eigenvalue")
+    if first:
+        axes.set_ylabel("eigenvalue")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _legend(still):
+    """What the colors stand for."""
+    largest = max(still.graphs, key=lambda graph: int(graph.colors.max()))
+    n_colors = int(largest.colors.max()) + 1
+    palette = cluster_colors(n_colors) / 255
+    dot = {"marker": "o", "linestyle": "", "markersize": 4}
+    entries = [
+        Line2D([], [], color=palette[i], label=f"cluster {i + 1}", **dot)
+        for i in range(min(n_colors, MAX_ENTRIES))
+    ]
+    if n_colors > MAX_ENTRIES:
+        more = n_colors - MAX_ENTRIES
+        entries.append(Line2D([], [], color=BETWEEN, label=f"{more} more clusters", **dot))
+    if any(graph.edges is not None for graph in still.graphs):
+        entries.append(Line2D([], [], color=BETWEEN, linewidth=1, label="edge between clusters"))
+    return entries

@@ -1,0 +1,57 @@
+"""In a narrow window, as a cell of a notebook is one: nothing is cut, and every tool is there."""
+
+import pytest
+
+# The right edge of each part, and that of the page or of what the part must fit in.
+EDGES = """([outer, inner]) => look.within(document, outer).flatMap(host =>
+  look.within(host, inner).filter(part => part.checkVisibility()).map(part => {
+    const limit = Math.min(innerWidth, host.getBoundingClientRect().right)
+    return [part.getBoundingClientRect().right, limit + 1]
+  }))"""
+PARTS = (".kg-scores", "table"), (".kg-tabs", "button"), (".kg-color", "*"), (".kg-toolbar", "*")
+RANGE = "name => { const {x_range} = look.figure(name); return x_range.end - x_range.start }"
+PLOT = "KDE graph: points and edges"
+
+
+@pytest.mark.parametrize("width", [900, 1100])
+def test_nothing_is_cut_off(first_view, width):
+    page = first_view.page
+    page.set_viewport_size({"width": width, "height": 672})
+    first_view.settle()
+    for part in PARTS:
+        edges = page.evaluate(EDGES, part)
+        assert edges, part
+        assert all(right <= limit for right, limit in edges), (part, edges)
+
+
+def test_each_plot_has_its_tools(first_view):
+    page = first_view.page
+    box = page.get_by_role("button", name="Drag to select the points in a box: KDE graph")
+    move = page.get_by_role("button", name="Drag to move the window: k-NN graph")
+    box.click()
+    page.get_by_role("button", name="Box", exact=True, pressed=True).wait_for()
+    page.wait_for_function(
+        "name => look.figure(name).toolbar.active_drag.type === 'BoxSelectTool'", arg=PLOT
+    )
+    move.click()
+    page.get_by_role("button", name="Move", exact=True, pressed=True).wait_for()
+    before = page.evaluate(RANGE, PLOT)
+    page.get_by_role("button", name="Zoom in: KDE graph").click()
+    page.wait_for_function(
+        f"([name, before]) => ({RANGE})(name) < 0.95 * before", arg=[PLOT, before]
+    )
+    page.get_by_role("button", name="Reset: show all points of KDE graph again").click()
+    page.wait_for_function(
+        f"([name, before]) => Math.abs(({RANGE})(name) / before - 1) < 1e-6", arg=[PLOT, before]
+    )
+
+
+def test_one_sign_explains_the_controls_of_a_group(first_view):
+    page = first_view.page
+    sign = page.get_by_role("button", name="About: KDE graph")
+    sign.click()
+    popover = page.locator("[popover]:popover-open")
+    assert "Neighbors drawn per point." in popover.inner_text()
+    assert "Perplexity" not in popover.inner_text()  # not offered at present
+    page.keyboard.press("Escape")
+    popover.wait_for(state="detached")
