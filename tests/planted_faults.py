@@ -213,6 +213,13 @@ FAULTS = (
         "test_eigengap.py",
     ),
     Fault(
+        "distances of listed neighbors are not squared",
+        "core/kdegraph/sampling/mixture.py",
+        "t * t if law.code == GAUSSIAN else t",
+        "t",
+        "sampling/test_mixture.py",
+    ),
+    Fault(
         "more clusters than eigenvalues are thought impossible",
         "core/kdegraph/eigengap.py",
         "max([*others, _score_of_more(values)])",

@@ -311,13 +311,18 @@ def _squared_distance(x, y):
 @jit
 def _measure(begin, end, X, indices, distances):
     """Write the distances to the rounding of float64, and sort both by them."""
-    gaps = np.empty(X.shape[1])
     for i in range(begin, end):
         for m in range(indices.shape[1]):
-            j = indices[i, m]
-            for c in range(gaps.size):
-                gaps[c] = np.float64(X[i, c]) - np.float64(X[j, c])
-            distances[i, m] = np.sqrt(np.dot(gaps, gaps))
+            distances[i, m] = _distance(X[i], X[indices[i, m]])
         ranks = np.argsort(distances[i])
         distances[i] = distances[i][ranks]
         indices[i] = indices[i][ranks]
+
+
+@jit(reassociate=True, borrow=True)
+def _distance(x, y):
+    total = 0.0
+    for c in range(x.size):
+        gap = np.float64(x[c]) - np.float64(y[c])
+        total += gap * gap
+    return np.sqrt(total)
