@@ -124,6 +124,15 @@ class State(param.Parameterized):
         label="Color",
         doc="What the colors of the points show: their cluster, their label, or a column.",
     )
+    point_size = param.Number(
+        default=1.0,
+        bounds=(0.25, 4),
+        label="Size",
+        doc="Size of the points, as a factor of the size that suits their number.",
+    )
+    point_opacity = param.Number(
+        default=1.0, bounds=(0.05, 1), label="Opacity", doc="Opacity of the points."
+    )
     cluster_names = ClusterNames(
         default=[],
         label="Names of clusters",
@@ -248,6 +257,8 @@ class State(param.Parameterized):
         "horizontal",
         "vertical",
         "color",
+        "point_size",
+        "point_opacity",
         "cluster_names",
         "show_edges",
         "edges",

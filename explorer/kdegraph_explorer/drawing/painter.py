@@ -34,6 +34,8 @@ class Scene:
         Takes the place of `colors`.
     names : dict
         Numbers of clusters, in `colors`, to the names that are written on them.
+    size, opacity : float
+        Factors of the radius of the points, and of their opacity.
     """
 
     positions: np.ndarray
@@ -44,11 +46,18 @@ class Scene:
     edges: str = "all"
     coloring: Coloring | None = None
     names: dict = field(default_factory=dict)
+    size: float = 1.0
+    opacity: float = 1.0
 
     @property
     def as_glyphs(self):
         """Whether the browser draws the points."""
         return len(self.positions) <= MAX_GLYPHS
+
+    @property
+    def radius(self):
+        """The radius of the points in pixels."""
+        return self.size * point_radius(len(self.positions), self.viewport)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,12 +102,13 @@ class Painter:
             scene.selection,
             scene.edges,
             scene.coloring,
+            None if scene.as_glyphs else (scene.size, scene.opacity),
         )
         if not self._changed("image", key):
             return None
         radius = None
         if not scene.as_glyphs:
-            radius = point_radius(len(colors), scene.viewport)
+            radius = scene.radius
             if len(scene.selection):
                 faded = np.full(len(colors), len(palette) - 1)
                 faded[scene.selection] = colors[scene.selection]
@@ -113,6 +123,7 @@ class Painter:
             palette,
             edges=edges,
             radius=radius,
+            opacity=scene.opacity,
             above=scene.edges == "strongest",
         )
 

@@ -19,7 +19,9 @@ EDGE_OPACITY = 0.8
 CROWD = 0.25  # points that would cover more of the image than this become translucent
 
 
-def draw(viewport, positions, colors, palette, *, edges=None, radius=None, above=False):
+def draw(
+    viewport, positions, colors, palette, *, edges=None, radius=None, opacity=1.0, above=False
+):
     """Draw edges and points as an image.
 
     Parameters
@@ -36,6 +38,8 @@ def draw(viewport, positions, colors, palette, *, edges=None, radius=None, above
     radius : float, optional
         Of the points, in pixels; None draws no points.
         Where they are crowded they are translucent, so that their density shows.
+    opacity : float
+        A factor of the opacity of the points.
     above : bool
         Whether the edges lie above the points, which then have the neutral color.
 
@@ -51,21 +55,21 @@ def draw(viewport, positions, colors, palette, *, edges=None, radius=None, above
     inks = np.column_stack([palette / 255, np.ones(len(palette))]).astype(np.float32)
     image = np.zeros((height, 4, width), dtype=np.float32)
     if radius is not None and above:
-        _lay_points(image, x, y, np.full(len(colors), len(palette) - 1), inks, radius)
+        _lay_points(image, x, y, np.full(len(colors), len(palette) - 1), inks, radius, opacity)
     if edges is not None and len(edges[0]):
         ink = _edge_ink((width, height), x, y, colors, inks, *edges)
         inked = ink[:, 3][ink[:, 3] > 0]
         full = max(1.2, 1.1 * float(inked.mean())) if inked.size else 1.0
         _lay_over(image, ink, EDGE_OPACITY * (1 - np.exp(ink[:, 3] / -full)))
     if radius is not None and not above:
-        _lay_points(image, x, y, colors, inks, radius)
+        _lay_points(image, x, y, colors, inks, radius, opacity)
     return _packed(image)
 
 
-def _lay_points(image, x, y, colors, inks, radius):
+def _lay_points(image, x, y, colors, inks, radius, factor):
     height, _, width = image.shape
     seen = np.count_nonzero((x > 0) & (x < 1) & (y > 0) & (y < 1))
-    opacity = min(0.9, CROWD * width * height / max(1.0, seen * np.pi * radius**2))
+    opacity = min(0.9, CROWD * width * height / max(1.0, seen * np.pi * radius**2)) * factor
     ink = _point_ink((width, height), x, y, colors, inks, radius)
     _lay_over(image, ink, 1 - np.exp(np.float32(np.log1p(-opacity)) * ink[:, 3]))
 

@@ -8,6 +8,7 @@ from ..coloring import CLUSTER, SCALE, choices
 from ..typography import SIZES
 from .legend import NamedClusters
 from .markup import Markup, Text
+from .point_style import PointStyle
 from .widgets import Select
 
 LOW = {
@@ -48,8 +49,10 @@ class ColorControl(Viewer):
             stylesheets=[style_sheet("legend")], sizing_mode="stretch_width", margin=(4, 4, 0, 0)
         )
         self.clusters = NamedClusters(self._state, sizing_mode="stretch_width", margin=(4, 4, 0, 0))
+        style = PointStyle(self._state, width=30, margin=(6, 8, 0, 0))
         self._body = pn.Row(
             self.choice,
+            style,
             self.legend,
             self.clusters,
             sizing_mode="stretch_width",
@@ -71,8 +74,8 @@ class ColorControl(Viewer):
 
     def _appear(self):
         shown = self._state.shown
-        several = shown is not None and len(choices(shown)) > 1
-        self._body.visible = several and self._state.view in self._views
+        self.choice.visible = shown is not None and len(choices(shown)) > 1
+        self._body.visible = shown is not None and self._state.view in self._views
 
     def _offer(self):
         shown = self._state.shown

@@ -7,7 +7,7 @@ from bokeh.models import BoxSelectTool, ColumnDataSource, Label, LassoSelectTool
 from ..assets import style_sheet
 from ..coloring import PREFIX
 from ..drawing.figures import TEXT, Frame, extent_of, plain_figure
-from ..drawing.painter import MAX_GLYPHS, Painter, Scene, point_radius
+from ..drawing.painter import MAX_GLYPHS, Painter, Scene
 from ..point_columns import row_in_words
 from ..projection import axis_names, positions
 from ..selection import combined, indices_within
@@ -19,6 +19,7 @@ TOOLS = "pan,wheel_zoom,box_select,lasso_select,tap,zoom_in,zoom_out,reset"
 # other.
 NUMBERS_WIDTH = 42
 NAME_WIDTH = 26
+FADED = 0.15  # opacity of points that are not selected, beside others that are
 EMPTY = "kg-empty"  # the class of a plot of which nothing has been painted yet
 DRAG = {"move": PanTool, "box": BoxSelectTool, "lasso": LassoSelectTool}
 
@@ -33,7 +34,7 @@ BOX = {  # around words on points
 # The parameters of the state that decide how `LinkedPlots` look.
 PLOTTED = (
     *("shown", "result", "selection", "horizontal", "vertical", "show_edges", "edges"),
-    *("coloring", "named"),
+    *("coloring", "named", "point_size", "point_opacity"),
 )
 
 
@@ -116,10 +117,12 @@ class LinkedPlots:
         placed = self._place()
         if placed is None or not self._is_placed(placed[0]):
             return  # hidden while the data changed; it is updated when it appears
-        viewport = self.frame.viewport
-        coloring = self._state.coloring if self._colored else None
-        names = self._state.named if self._colored else {}
-        shared = (self._state.selection, self._state.edges, coloring, names)
+        viewport, state = self.frame.viewport, self._state
+        coloring = state.coloring if self._colored else None
+        look = (coloring, {})
+        if self._colored:
+            look = (coloring, state.named, state.point_size, state.point_opacity)
+        shared = (state.selection, state.edges, *look)
         self._job.request(
             {
                 key: Scene(self.positions, viewport, *self._graphs(key), *shared)
@@ -246,15 +249,15 @@ class GraphPlot:
         self._image = ColumnDataSource({column: [] for column in ("image", "x", "y", "dw", "dh")})
         self._points = ColumnDataSource({"x": [], "y": [], "color": []})
         self.figure.image_rgba("image", "x", "y", "dw", "dh", source=self._image, name="image")
-        self._glyph = self.figure.scatter(
+        self._renderer = self.figure.scatter(
             "x",
             "y",
             fill_color="color",
             line_color=None,
-            nonselection_fill_alpha=0.15,
+            nonselection_fill_alpha=FADED,
             source=self._points,
             name="points",
-        ).glyph
+        )
         words = {name: value(text) for name, text in TEXT.items()}  # no names of columns
         self._names = ColumnDataSource({"x": [], "y": [], "name": []})
         self.figure.text(
@@ -287,8 +290,12 @@ class GraphPlot:
 
     def show(self, scene, layers):
         """Send what has changed to the browser."""
-        if (size := 2 * point_radius(len(scene.positions), scene.viewport)) != self._glyph.size:
-            self._glyph.size = size
+        glyph = self._renderer.glyph
+        if (size := 2 * scene.radius) != glyph.size:
+            glyph.size = size
+        if scene.opacity != glyph.fill_alpha:
+            glyph.fill_alpha = scene.opacity
+            self._renderer.nonselection_glyph.fill_alpha = FADED * scene.opacity
         if layers.positions is not None:  # the edges that are drawn belong to other points
             self._image.data = {name: [] for name in self._image.data}
         if layers.image is not None:

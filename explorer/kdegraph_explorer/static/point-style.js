@@ -1,0 +1,51 @@
+function slider(word, {min, max, step}, read, write) {
+  const label = document.createElement("label")
+  const input = document.createElement("input")
+  const shown = document.createElement("output")
+  Object.assign(input, {type: "range", min, max, step})
+  label.append(word, input, shown)
+  const show = () => {
+    input.value = read()
+    shown.textContent = write.words(Number(input.value))
+  }
+  input.addEventListener("input", () => {
+    shown.textContent = write.words(Number(input.value))
+    write.value(Number(input.value))
+  })
+  show()
+  return {label, show}
+}
+
+export function render({model}) {
+  const root = document.createElement("div")
+  const button = document.createElement("button")
+  button.type = "button"
+  button.textContent = "◐"
+  button.title = "Size and opacity of the points"
+  button.setAttribute("aria-label", button.title)
+  const panel = document.createElement("div")
+  panel.popover = "auto"
+  const size = slider(
+    "Size",
+    {min: Math.log2(model.sizes[0]), max: Math.log2(model.sizes[1]), step: 0.25},
+    () => Math.log2(model.size),
+    {value: found => { model.size = 2 ** found }, words: found => `× ${(2 ** found).toPrecision(2)}`},
+  )
+  const opacity = slider(
+    "Opacity",
+    {min: model.least, max: 1, step: 0.05},
+    () => model.opacity,
+    {value: found => { model.opacity = found }, words: found => `${Math.round(100 * found)}%`},
+  )
+  panel.append(size.label, opacity.label)
+  button.popoverTargetElement = panel
+  panel.addEventListener("beforetoggle", () => {
+    const place = button.getBoundingClientRect()
+    panel.style.top = `${place.bottom + 4}px`
+    panel.style.left = `${Math.max(4, Math.min(place.left, innerWidth - 290))}px`
+  })
+  model.on("size", size.show)
+  model.on("opacity", opacity.show)
+  root.append(button, panel)
+  return root
+}
