@@ -1,7 +1,6 @@
 """How the explorer looks."""
 
 import pytest
-from browser.pages import SIZE
 
 ALL_ROUNDS = """([name, rounds]) =>
   look.columns(name, "error").some(errors => errors.length === rounds)"""
