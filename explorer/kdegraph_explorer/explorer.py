@@ -83,7 +83,7 @@ class Explorer(Attributes):
         super().__init__(**params)
         self._place = None
         served = pn.state.curdoc is not None and bool(pn.state.curdoc.session_context)
-        self.session = Session(document=self._document, push=self._push, given=dataset)
+        self.session = Session(document=self._document, given=dataset)
         if file is not None:
             self.session.open(file)
         self.session.state.choose(**{**made_with, **choices})
@@ -103,7 +103,7 @@ class Explorer(Attributes):
         return self.layout.views
 
     def __panel__(self):
-        return place_for(self._appear, self.session.mailbox.post, NOTEBOOK_HEIGHT)
+        return place_for(self._appear, self.session.mailbox, NOTEBOOK_HEIGHT)
 
     def ipywidget(self):
         """A Jupyter widget that shows the explorer, to be a part of other widgets.
@@ -142,10 +142,6 @@ class Explorer(Attributes):
             height=NOTEBOOK_HEIGHT,
         )
         place.append(body)
-
-    def _push(self):
-        if self._place is not None:
-            pn.io.push_notebook(self._place)
 
     @property
     def X(self):

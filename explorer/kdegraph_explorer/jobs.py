@@ -24,9 +24,12 @@ class Mailbox:
     ----------
     document : callable
         Returns the Bokeh document that shows the session, or None while it is not shown.
-    push : callable
-        Called after callbacks have run, unless on a server: sends what they have changed to a
-        notebook.
+
+    Attributes
+    ----------
+    pushes : list of callable
+        Called after callbacks have run, unless on a server: each sends what they have changed to a
+        place in a notebook.
 
     Notes
     -----
@@ -35,8 +38,8 @@ class Mailbox:
     `Latest.wait` does.
     """
 
-    def __init__(self, document=lambda: None, push=lambda: None):
-        self._document, self._push = document, push
+    def __init__(self, document=lambda: None):
+        self._document, self.pushes = document, []
         self._created_in = pn.state.curdoc
         self._queue = deque()
         try:
@@ -62,7 +65,8 @@ class Mailbox:
             while self._queue:
                 self._queue.popleft()()
         if document is None:
-            self._push()
+            for push in self.pushes:
+                push()
 
     def _served(self):
         """The document, if it belongs to a session of a server."""

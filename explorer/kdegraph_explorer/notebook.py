@@ -7,7 +7,7 @@ from markupsafe import Markup
 from panel.io.notebook import load_notebook
 
 from .assets import style_sheet
-from .growing import growing
+from .growing import growing, inline_styles
 from .jobs import Latest
 from .still import png, still_of
 from .views.markup import Beacon
@@ -70,33 +70,47 @@ def mime_bundle(still, picture):
     }
 
 
-def place_for(appear, post, height):
+class Place(pn.Column):
+    """A place in a notebook, whose style sheets travel with it: marimo would leave links to them,
+    which lead to the network.
+    """
+
+    def _render_model(self, doc=None, comm=None):
+        root = super()._render_model(doc, comm)
+        inline_styles(root)
+        return root
+
+
+def place_for(appear, mailbox, height):
     """A place in a notebook: as soon as its browser listens, ``appear(place)`` fills it. What is
     sent earlier would be lost.
 
     Parameters
     ----------
     appear : callable
-    post : callable
-        See `Mailbox.post`.
+    mailbox : Mailbox
+        From now on, it sends changes to the place, too.
     height : int
         Pixels.
     """
     beacon = Beacon("Starting …", height=height, sizing_mode="stretch_width")
-    place = pn.Column(beacon, sizing_mode="stretch_width", margin=0, css_classes=["kg-explorer"])
+    place = Place(beacon, sizing_mode="stretch_width", margin=0, css_classes=["kg-explorer"])
 
     def heard():
         if not beacon.heard:
             beacon.param.update(heard=True, visible=False)
             with growing(place):
                 appear(place)
+            mailbox.pushes.append(lambda: pn.io.push_notebook(place))
 
-    beacon.param.watch(lambda event: post(heard), "beats")
+    beacon.param.watch(lambda event: mailbox.post(heard), "beats")
     return place
 
 
-def show_view(view):
-    """Show a view of its own, linked to the one that is given: both watch the same session."""
+def place_of(view):
+    """A place with a view of its own, linked to the one that is given: both watch the same
+    session.
+    """
     session, other = view.session, type(view)(view.session)
     other.pinned = True
     session.state.extra_methods = tuple(
@@ -108,8 +122,7 @@ def show_view(view):
         other.appear()
         place.append(pn.Column(other, height=height, sizing_mode="stretch_width", margin=0))
 
-    place = place_for(appear, session.mailbox.post, height)
-    show(session, place)
+    return place_for(appear, session.mailbox, height)
 
 
 def show(session, viewable):

@@ -29,8 +29,6 @@ class Session:
     ----------
     document : callable
         Returns the Bokeh document that shows the session, or None.
-    push : callable
-        Sends changes to a notebook; see `Mailbox`.
     given : Dataset, optional
         Data to begin with; otherwise those of the first of `SOURCES`.
 
@@ -52,14 +50,14 @@ class Session:
         Whether the data source is changing its own parameters, which does not load the data again.
     """
 
-    def __init__(self, document=lambda: None, push=lambda: None, given=None):
+    def __init__(self, document=lambda: None, given=None):
         compiling.start()
         self.state = State()
         sources = ([] if given is None else [Given(given)]) + [source() for source in SOURCES]
         self.sources = {source.key: source for source in sources}
         self.state.param.source.objects = list(self.sources)
         self.state.source = self.first = sources[0].key
-        self.mailbox = Mailbox(document=document, push=push)
+        self.mailbox = Mailbox(document=document)
         self.tree_of = TreeKeeper()
         self._pipeline = Pipeline()
         self.jobs = []

@@ -199,6 +199,22 @@ def test_an_explorer_outlives_its_page_and_its_picture_outlives_its_kernel(
     assert "4 clusters" in html
 
 
+def test_the_widget_is_a_part_of_other_widgets(open_notebook, folder):
+    inside = (
+        'import ipywidgets\nipywidgets.VBox([ipywidgets.Label("Around it"), explorer.ipywidget()])'
+    )
+    cells = [new_code_cell(source) for source in (CELLS[0], inside)]
+    nbformat.write(new_notebook(cells=cells), folder / "inside.ipynb")
+    page = open_notebook("inside.ipynb")
+    run_all(page)
+    box = code_cell(page, 2).locator(".widget-vbox")
+    box.get_by_text("Around it").wait_for()
+    box.locator(".kg-status").filter(has_text="1,000 points in 2 dimensions").wait_for()
+    explorer = ExplorerPage(page, notebook=True).settle()
+    explorer.set_slider("Clusters k", 1)
+    explorer.expect_status(", 3 clusters")
+
+
 def code_cell(page, number):
     """The code cell of that number, from 1."""
     return page.locator(".jp-CodeCell").nth(number - 1)

@@ -8,6 +8,7 @@ EDGES = """names => names.every(name =>
   look.columns(name, "image").some(images => images[0]?.some?.(Boolean)))"""
 # The views: the name of the tab, and what is there once nothing more comes.
 VIEWS = {
+    "start": ("Start", lambda page: page.locator(".kg-headline b", has_text="/").wait_for()),
     "moons": (
         "Graphs",
         lambda page: page.wait_for_function(
@@ -29,11 +30,12 @@ VIEWS = {
             page.locator(".kg-compare tr", has_text="Edges").filter(has_not_text="–").wait_for()
         ),
     ),
+    "scaling": ("Scaling", lambda page: page.locator(".kg-scaling canvas").first.wait_for()),
+    "rows": ("Rows", lambda page: page.locator(".kg-rows tbody tr").first.wait_for()),
 }
-README = {
-    ("moons", "light"): "explorer",
-    ("rounds", "dark"): "rounds",
-}  # pictures for README.md, with the numbers in them
+README = {"moons-light": "explorer", "rounds-dark": "rounds"}  # with the numbers in them
+COMPACT, PHONE = {"width": 1000, "height": 672}, {"width": 390, "height": 844}
+NARROW = {"compact": ("moons", "embedding", "compare"), "phone": ("start", "moons")}
 
 
 def hidden(page):
@@ -47,17 +49,39 @@ def hidden(page):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_screenshots_of_views(explorer, screenshot, theme, pytestconfig, subtests):
     explorer = explorer(color_scheme=theme)
-    page = explorer.page
-    for view, (tab, complete) in VIEWS.items():
-        with subtests.test(view):
-            page.locator(".kg-tabs button", has_text=tab).click()
-            complete(page)
-            page.wait_for_timeout(1000)
-            explorer.settle()
-            screenshot(page, f"{view}-{theme}", hide=hidden(page))
-            if (view, theme) in README and pytestconfig.getoption("--update-screenshots"):
-                page.screenshot(
-                    path=pytestconfig.rootpath / "docs" / f"{README[view, theme]}.png",
+    for view in VIEWS:
+        name = f"{view}-{theme}"
+        with subtests.test(name):
+            show(explorer, view)
+            screenshot(explorer.page, name, hide=hidden(explorer.page))
+            if name in README and pytestconfig.getoption("--update-screenshots"):
+                explorer.page.screenshot(
+                    path=pytestconfig.rootpath / "docs" / f"{README[name]}.png",
                     animations="disabled",
                     caret="hide",
                 )
+    explorer.page.set_viewport_size(COMPACT)
+    for view in NARROW["compact"]:
+        name = f"{view}-compact-{theme}"
+        with subtests.test(name):
+            show(explorer, view)
+            screenshot(explorer.page, name, hide=hidden(explorer.page))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_screenshots_on_a_phone(explorer, screenshot, theme, subtests):
+    explorer = explorer(color_scheme=theme, viewport=PHONE, has_touch=True)
+    for view in NARROW["phone"]:
+        name = f"{view}-phone-{theme}"
+        with subtests.test(name):
+            show(explorer, view)
+            screenshot(explorer.page, name, hide=hidden(explorer.page))
+
+
+def show(explorer, view):
+    """Open a view, and wait until it is complete."""
+    tab, complete = VIEWS[view]
+    explorer.page.locator(".kg-tabs button", has_text=tab).click()
+    complete(explorer.page)
+    explorer.page.wait_for_timeout(1000)
+    explorer.settle()

@@ -61,9 +61,15 @@ class View(Viewer):
 
     def _ipython_display_(self):
         """Show it in a notebook, linked to the explorer that it is a view of."""
-        from ..notebook import show_view
+        from ..notebook import place_of, show
 
-        show_view(self)
+        show(self.session, place_of(self))
+
+    def _display_(self):
+        """Show it in a marimo notebook, as above."""
+        from ..notebook import place_of
+
+        return place_of(self)
 
     def applies(self):
         """Whether the view has something to show for the present data."""
