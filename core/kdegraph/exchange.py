@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
 
 BLOCK = 20_000  # edges that are formatted at a time
-TYPES = {"b": "boolean", "i": "long", "u": "long", "f": "double", "U": "string"}
+TYPES = {"b": "boolean", "i": "long", "u": "long", "f": "double", "U": "string", "O": "string"}
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 REPLACEMENT = "\ufffd"  # Unicode's character for what cannot be written
 PROLOG = '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -50,7 +50,7 @@ def export_graph(
         Symmetric weights, finite and >= 0.
     attributes : mapping of str to (n,) array-like, optional
         What is known of the vertices, by name: numbers, truth values or text, such as labels or
-        coordinates. NaN means that a value is missing.
+        coordinates. NaN, and None among text, mean that a value is missing.
 
     Raises
     ------
@@ -95,8 +95,6 @@ def _check_attribute(name, values, n):
     if not isinstance(name, str):
         raise TypeError(f"attributes must have names of type str, got {name!r}")
     array = np.asarray(values)
-    if array.dtype.kind == "O":
-        array = array.astype(str)
     if array.shape != (n,):
         raise ValueError(
             f"attributes[{name!r}] must have one value per vertex, shape ({n},), "
@@ -155,7 +153,8 @@ def _texts(attribute):
         special = {"nan": None, "inf": "INF", "-inf": "-INF"}
         return (special.get(text, text) for text in map(repr, attribute.values.tolist()))
     if attribute.type == "string":
-        return map(_clean, attribute.values.tolist())
+        texts = attribute.values.tolist()
+        return (None if text is None else _clean(str(text)) for text in texts)
     return (str(value).lower() for value in attribute.values.tolist())
 
 

@@ -167,7 +167,7 @@ def _legend(still):
     palette = cluster_colors(n_colors) / 255
     dot = {"marker": "o", "linestyle": "", "markersize": 4}
     entries = [
-        Line2D([], [], color=palette[i], label=f"cluster {i + 1}", **dot)
+        Line2D([], [], color=palette[i], label=still.names.get(i, f"cluster {i + 1}"), **dot)
         for i in range(min(n_colors, MAX_ENTRIES))
     ]
     if n_colors > MAX_ENTRIES:

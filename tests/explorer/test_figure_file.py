@@ -81,6 +81,14 @@ def test_many_points_become_an_image(session, monkeypatch):
     assert len(list(root.iter(f"{SVG}image"))) == 2
 
 
+def test_clusters_have_their_names_in_the_legend(session):
+    session.state.name_cluster(1, "the lower moon")
+    found = words(svg(session))
+    assert "the lower moon" in found
+    assert "cluster 1" in found
+    assert "cluster 2" not in found
+
+
 def test_png_has_the_size_that_is_asked_for(session):
     sizes = {
         scale: Image.open(io.BytesIO(figure_file.write(session, scale=scale))).size
