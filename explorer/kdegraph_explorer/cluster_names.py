@@ -6,9 +6,9 @@ shares most points with it. Names are kept as pairs of the name and the rows of 
 """
 
 import numpy as np
-import param
 from scipy.optimize import linear_sum_assignment
 
+from .checks import quoted
 from .index_ranges import as_indices, as_text
 
 MAX_LENGTH = 60  # characters of a name
@@ -16,18 +16,25 @@ MAX_NAMES = 100  # as many as there can be clusters
 ADDRESSED = 20  # points of each name in an address, which hold on to nearly any cluster
 
 
-class ClusterNames(param.Parameter):
-    """A list of pairs: a name, and the rows of its points as text."""
+def check_names(names):
+    """Check names from outside.
 
-    def _validate(self, value):
-        if not isinstance(value, list) or len(value) > MAX_NAMES:
-            raise ValueError("names must be a list of pairs")
-        for pair in value:
-            if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-                raise ValueError("names must be pairs of a name and the rows of its points")
-            if not isinstance(pair[0], str) or pair[0] != cleaned(pair[0]) or not pair[0]:
-                raise ValueError(f"a name must be a text of up to {MAX_LENGTH} characters")
-            as_indices(pair[1])
+    Raises
+    ------
+    ValueError
+    """
+    pairs = names if isinstance(names, list) and len(names) <= MAX_NAMES else [None]
+    for pair in pairs:
+        if not isinstance(pair, list) or len(pair) != 2 or not _is_name(pair[0]):
+            raise ValueError(
+                f"cluster_names must be at most {MAX_NAMES} pairs of a name and the rows of its "
+                f"points, such as ['bees', '0-5,7'], got {quoted(names)}"
+            )
+        as_indices(pair[1])
+
+
+def _is_name(value):
+    return isinstance(value, str) and value != "" and value == cleaned(value)
 
 
 def cleaned(name):

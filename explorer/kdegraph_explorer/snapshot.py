@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .checks import check_values, quoted
+from .cluster_names import check_names
 from .state import AUTOMATIC, State
 
 
@@ -66,6 +67,7 @@ def checked(session, source, data, choices, selection=(), view=""):
     if not isinstance(source, str) or source not in session.sources:
         known = ", ".join(session.sources)
         raise ValueError(f"source must be one of {known}, got {quoted(source)}")
+    check_names(choices.get("cluster_names", []))
     return Snapshot(
         source,
         session.sources[source].checked(data),

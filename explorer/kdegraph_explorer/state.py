@@ -4,7 +4,7 @@ import numpy as np
 import param
 from kdegraph.datasets import Dataset
 
-from .cluster_names import ClusterNames, assigned, renamed
+from .cluster_names import assigned, renamed
 from .coloring import CLUSTER, choices, coloring_of
 from .pipeline import Early, Request, Result
 from .projection import axes
@@ -133,10 +133,10 @@ class State(param.Parameterized):
     point_opacity = param.Number(
         default=1.0, bounds=(0.05, 1), label="Opacity", doc="Opacity of the points."
     )
-    cluster_names = ClusterNames(
+    cluster_names = param.List(
         default=[],
         label="Names of clusters",
-        doc="pairs of a name and the rows of its points, such as ['bees', '0-5,7']",
+        doc="Pairs of a name and the rows of its points, such as ['bees', '0-5,7'].",
     )
     show_edges = param.Boolean(
         default=True,
@@ -355,6 +355,10 @@ class State(param.Parameterized):
     def cluster_name(self, number):
         """What the user reads for a cluster: its name, or its number from 1."""
         return self.named.get(number, f"Cluster {number + 1}")
+
+    def cluster_words(self, number):
+        """The same within a sentence."""
+        return self.named.get(number, f"cluster {number + 1}")
 
     def accept(self, result):
         """Take in a `Result` of the present data, with the values that were chosen automatically

@@ -53,3 +53,28 @@ def test_many_columns_are_chosen_colored_and_read(own_data):
     rows.first.click()
     own_data.until(lambda: "1 selected" in page.locator(".rows .status").inner_text(), "a click")
     assert rows.first.locator("td").first.inner_text() == "41"
+
+
+def test_columns_are_scaled_and_clusters_named(own_data):
+    page = own_data.page
+    page.get_by_label("Search columns").fill("sensor 1")
+    page.get_by_role("button", name="Scale of sensor 1", exact=True).click()
+    page.get_by_role("group", name="Scale of sensor 1", exact=True).get_by_text("log").click()
+    page.get_by_text("needs values above 0").wait_for()
+    own_data.change(lambda: page.get_by_role("button", name="Standardize all").click())
+    assert (
+        page.get_by_role("button", name="Standardize all").get_attribute("aria-pressed") == "true"
+    )
+
+    page.get_by_role("button", name="Cluster 1: name it").click()
+    page.keyboard.type("the first <b>")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="the first <b>: rename").wait_for()
+    own_data.settle()
+    assert own_data.column("KDE graph: points and edges", "name") == ["the first <b>"]
+
+    page.keyboard.press("c")
+    page.get_by_role("button", name="Recluster these").click()
+    own_data.expect_status("40 points")
+    page.get_by_role("button", name="All points", exact=True).click()
+    own_data.expect_status("80 points")

@@ -7,12 +7,10 @@ import pytest
 from explorer_objects import PATIENCE, choose, explorer_of_file, settle, source, view
 from kdegraph.datasets import Dataset
 from kdegraph_explorer import address, html_file, session_file
-from kdegraph_explorer.checks import check_values
-from kdegraph_explorer.cluster_names import ADDRESSED, abridged, assigned, renamed
+from kdegraph_explorer.cluster_names import ADDRESSED, abridged, assigned, check_names, renamed
 from kdegraph_explorer.exports import label_table, labels_csv
 from kdegraph_explorer.index_ranges import as_indices, as_text
 from kdegraph_explorer.snapshot import take
-from kdegraph_explorer.state import State
 from pyarrow import csv
 
 RNG = np.random.default_rng(0)
@@ -185,8 +183,23 @@ def test_what_is_no_cluster_gets_no_name(explorer, message):
 
 @pytest.mark.parametrize(
     "names",
-    ["a", [["a"]], [["a", "x"]], [["", "1"]], [["a" * 61, "1"]], [[1, "1"]], [["a", "1"]] * 101],
+    [
+        "a",
+        [["a"]],
+        [["a", "x"]],
+        [["", "1"]],
+        [["a" * 61, "1"]],
+        [["a\nb", "1"]],
+        [[1, "1"]],
+        [["a", "1"]] * 101,
+    ],
 )
 def test_names_from_outside_are_checked(names):
-    with pytest.raises(ValueError, match="cluster_names cannot be"):
-        check_values(State, {"cluster_names": names}, State.KEPT)
+    with pytest.raises(ValueError, match=r"(cluster_names|points) must be"):
+        check_names(names)
+
+
+def test_an_address_with_what_is_no_name_is_refused(sessions):
+    session = sessions(start=False)
+    with pytest.raises(ValueError, match="cluster_names must be"):
+        address.read(session, 'cluster_names=[["a"]]')

@@ -178,12 +178,15 @@ PRIVATE_NAMES = {
     "_esm": (
         {
             *("views/browser.py", "views/caption.py", "views/columns.py", "views/markup.py"),
-            *("views/connection.py", "views/rows.py"),
+            *("views/connection.py", "views/legend.py", "views/point_style.py", "views/rows.py"),
         },
         "This is Panel's documented place for the JavaScript of a component.",
     ),
     "_handle_msg": (
-        {"views/browser.py", "views/columns.py", "views/rows.py", "views/widgets.py"},
+        {
+            *("views/browser.py", "views/columns.py", "views/legend.py", "views/rows.py"),
+            "views/widgets.py",
+        },
         "This is Panel's documented way to receive the messages of a component.",
     ),
     "_send_msg": (

@@ -216,8 +216,7 @@ class LinkedPlots:
         words = f"point {point:,}"
         if outcome is not None and point < len(outcome.colors):
             degree = outcome.graph.kernel_degrees[point]
-            number = int(outcome.colors[point])
-            cluster = self._state.named.get(number, f"cluster {number + 1}")
+            cluster = self._state.cluster_words(outcome.colors[point])
             words += f", {cluster}, kernel degree {degree:.3g}"
         if len(self.positions) != self._state.shown.n_points:
             return words

@@ -91,7 +91,8 @@ class SelectionControls(Viewer):
         clusters, counts = np.unique(outcome.colors[selection], return_counts=True)
         order = np.argsort(-counts, kind="stable")
         shares = [
-            f"{counts[i]:,} in {self.state.cluster_name(clusters[i])}" for i in order[:MAX_CLUSTERS]
+            f"{counts[i]:,} in {self.state.cluster_words(clusters[i])}"
+            for i in order[:MAX_CLUSTERS]
         ]
         more = len(order) - MAX_CLUSTERS
         shares += [f"others in {more} more"] * (more > 0)
