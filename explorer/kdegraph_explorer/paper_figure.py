@@ -32,7 +32,6 @@ STYLE = {
     "xtick.labelsize": SMALL,
     "ytick.labelsize": SMALL,
     "svg.fonttype": "none",  # letters stay text that can be edited
-    "svg.hashsalt": "kdegraph",  # the same result gives the same file
     "pdf.fonttype": 42,
 }
 
@@ -47,12 +46,19 @@ def drawn(still, title, kind, scale):
     buffer = io.BytesIO()
     # Whatever settings the user has, figures look alike; and a letter that the font lacks is a box.
     with matplotlib.rc_context(), warnings.catch_warnings():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(STYLE)
+        matplotlib.rcParams.update(_defaults() | STYLE)
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         dots = figure_file.PIXELS * scale
         draw(still, title, scale).savefig(buffer, format=kind, dpi=dots, metadata=about[kind])
     return buffer.getvalue()
+
+
+def _defaults():
+    """The settings that matplotlib comes with. Its own function that restores them warns of a part
+    of itself, and cannot keep this back while other threads change what is done with warnings.
+    """
+    known = matplotlib.rcParamsDefault
+    return {name: value for name, value in known.items() if name != "backend"}
 
 
 def draw(still, title, scale):
