@@ -5,7 +5,7 @@ import re
 from urllib.parse import parse_qsl, urlencode
 
 from .cluster_names import abridged
-from .index_ranges import as_indices
+from .index_ranges import count
 from .snapshot import checked
 from .state import AUTOMATIC, State
 
@@ -57,7 +57,7 @@ def _short(data):
     """The parameters of a source, with the size of a part of the points that is too long."""
     if len(data["part"]) <= MAX_ADDRESSED_PART:
         return data
-    return {**data, "part": f"{len(as_indices(data['part'])):,} points"}
+    return {**data, "part": f"{count(data['part']):,} points"}
 
 
 def _unusual(session, snapshot, name):

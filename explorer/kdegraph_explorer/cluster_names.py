@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from .checks import quoted
-from .index_ranges import as_indices, as_text
+from .index_ranges import as_text, at, count, holds, runs
 
 MAX_LENGTH = 60  # characters of a name
 MAX_NAMES = 100  # as many as there can be clusters
@@ -30,7 +30,7 @@ def check_names(names):
                 f"cluster_names must be at most {MAX_NAMES} pairs of a name and the rows of its "
                 f"points, such as ['bees', '0-5,7'], got {quoted(names)}"
             )
-        as_indices(pair[1])
+        runs(pair[1])
 
 
 def _is_name(value):
@@ -82,14 +82,13 @@ def abridged(names):
     """The names with some of the points of each, evenly spread, for an address."""
     found = []
     for name, text in names:
-        rows = as_indices(text)
-        found.append([name, as_text(rows[:: -(-len(rows) // ADDRESSED) or 1])])
+        n_rows = count(text)
+        places = np.arange(0, n_rows, max(1, -(-n_rows // ADDRESSED)))
+        found.append([name, as_text(at(text, places))])
     return found
 
 
 def _points(text, dataset):
     """The points in a data set whose rows a text names."""
-    rows = as_indices(text)
-    if dataset.rows is None:
-        return rows[rows < dataset.n_points]
-    return np.flatnonzero(np.isin(dataset.rows, rows))
+    rows = np.arange(dataset.n_points) if dataset.rows is None else dataset.rows
+    return np.flatnonzero(holds(text, rows))

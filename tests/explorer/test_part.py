@@ -6,7 +6,7 @@ from explorer_objects import PATIENCE, TABLE, choose, give_file, part, settle
 from kdegraph import similarity_graph
 from kdegraph.datasets import Dataset
 from kdegraph_explorer import address, session_file
-from kdegraph_explorer.index_ranges import as_code, as_indices, as_text
+from kdegraph_explorer.index_ranges import as_code, as_indices, as_text, at, count, holds, runs
 from kdegraph_explorer.snapshot import take
 from kdegraph_explorer.views.selection_controls import SelectionControls
 
@@ -16,15 +16,31 @@ RNG = np.random.default_rng(0)
 @pytest.mark.parametrize("indices", [[], [0], [3, 4, 5], [9, 2, 3, 7, 0], range(1000), [0, 2, 4]])
 def test_indices_survive_as_text_and_as_code(indices):
     found = as_text(indices)
-    assert as_indices(found).tolist() == sorted(indices)
+    assert as_indices(found, 1000).tolist() == sorted(indices)
+    assert count(found) == len(indices)
+    places = np.arange(0, len(indices), 3)
+    assert at(found, places).tolist() == sorted(indices)[::3]
+    assert np.flatnonzero(holds(found, np.arange(1200))).tolist() == sorted(indices)
     assert eval(as_code(found)) == sorted(indices)  # what a script does
     assert as_text(range(1000)) == "0-999"
 
 
-@pytest.mark.parametrize("wrong", ["1;2", "-1", "1--2", "a", "0-999999999999", "²", 5, "1,"])
+@pytest.mark.parametrize(
+    "wrong", ["1;2", "-1", "1--2", "a", "4-2", "3,1", "0-5,5", "²", 5, "1,", "0-9999999999999"]
+)
 def test_what_are_no_indices(wrong):
     with pytest.raises(ValueError, match="points must be"):
-        as_indices(wrong)
+        runs(wrong)
+
+
+def test_a_short_text_for_many_indices_takes_no_memory():
+    """Its numbers are listed only if there are so many points."""
+    text = "0-999999999999"
+    assert count(text) == 10**12
+    assert at(text, np.array([5 * 10**11])).tolist() == [5 * 10**11]
+    assert holds(text, np.arange(3)).all()
+    with pytest.raises(ValueError, match="points must be indices from 0 to 999"):
+        as_indices(text, 1000)
 
 
 # ---- the subset of a data set

@@ -5,7 +5,7 @@ from typing import ClassVar
 import param
 
 from ..checks import check_values
-from ..index_ranges import as_code, as_indices, as_text
+from ..index_ranges import as_code, as_indices, as_text, at, runs
 
 
 class Source(param.Parameterized):
@@ -51,14 +51,19 @@ class Source(param.Parameterized):
         load, part = self.loader(), self.part
         if load is None or not part:
             return load
-        return lambda: load().subset(as_indices(part))
+
+        def load_part():
+            dataset = load()
+            return dataset.subset(as_indices(part, dataset.n_points))
+
+        return load_part
 
     def choose_part(self, points):
         """Explore only these of the points that are explored now; None for all there are."""
         if points is None:
             self.part = ""
         elif len(points):
-            self.part = as_text(as_indices(self.part)[points] if self.part else points)
+            self.part = as_text(at(self.part, points) if self.part else points)
 
     def after(self, changed):
         """Called when the user has changed parameters of these names: other points have no part."""
@@ -101,7 +106,7 @@ class Source(param.Parameterized):
         ValueError
             For a name that does not exist or a value that cannot be.
         """
-        as_indices(data.get("part", ""))
+        runs(data.get("part", ""))
         return {**self.defaults(), **check_values(type(self), data, self.kept)}
 
     def addressed(self, data):
