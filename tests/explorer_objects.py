@@ -44,6 +44,12 @@ def view(explorer, key):
     return explorer.views[key]
 
 
+def controls(explorer, kind):
+    """The controls of this class."""
+    (found,) = (part for part in explorer.layout.controls if isinstance(part, kind))
+    return found
+
+
 def widgets(explorer):
     """All controls."""
     return [

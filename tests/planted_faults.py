@@ -473,7 +473,7 @@ FAULTS = (
     ),
     Fault(
         "the circle of the kernel width is half as wide",
-        "explorer/kdegraph_explorer/views/one_point.py",
+        "explorer/kdegraph_explorer/drawing/neighbor_layers.py",
         '"diameter": [2 * sigma],',
         '"diameter": [sigma],',
         "explorer/test_local_bandwidths.py",

@@ -4,13 +4,14 @@ import io
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, choose, explorer_of_file, settle, source, view
+from explorer_objects import PATIENCE, choose, controls, explorer_of_file, settle, source, view
 from kdegraph.datasets import Dataset
 from kdegraph_explorer import address, html_file, session_file
 from kdegraph_explorer.cluster_names import ADDRESSED, abridged, assigned, check_names, renamed
 from kdegraph_explorer.exports import label_table, labels_csv
 from kdegraph_explorer.index_ranges import as_text, count, holds
 from kdegraph_explorer.snapshot import take
+from kdegraph_explorer.views.selection_controls import SelectionControls
 from pyarrow import csv
 
 RNG = np.random.default_rng(0)
@@ -103,7 +104,7 @@ def test_a_name_is_seen_wherever_the_cluster_is(explorer):
     assert [f"{number + 1}", "far <away>"] in rows.list.choices
     assert "far &lt;away&gt;" in rows.summary.content
     state.selection = np.arange(30, 60)
-    assert "20 in far <away>" in explorer.layout.controls[1]._sentence.content
+    assert "20 in far <away>" in controls(explorer, SelectionControls)._sentence.content
 
 
 def test_a_name_survives_other_clusters_and_is_undone(explorer):

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, explorer_of_file, give_file, settle
+from explorer_objects import PATIENCE, controls, explorer_of_file, give_file, settle
 from kdegraph import datasets
 from kdegraph_explorer import address, session_file
 from kdegraph_explorer.snapshot import take
 from kdegraph_explorer.views.columns import ColumnTable
+from kdegraph_explorer.views.controls import DataControls
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -26,7 +27,7 @@ def explorer(explore):
 
 
 def table_of(explorer):
-    (table,) = explorer.layout.controls[0].__panel__().select(ColumnTable)
+    (table,) = controls(explorer, DataControls).__panel__().select(ColumnTable)
     return table
 
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, TABLE, choose, give_file, settle
+from explorer_objects import PATIENCE, TABLE, choose, controls, give_file, settle
 from kdegraph import datasets
 from kdegraph_explorer.column_facts import N_BARS, facts
 from kdegraph_explorer.views.columns import ColumnTable
+from kdegraph_explorer.views.controls import DataControls
 from sklearn.datasets import load_iris
 
 RNG = np.random.default_rng(0)
@@ -25,7 +26,7 @@ NOISE = csv(a=RNG.normal(size=N), b=RNG.normal(size=N), gid=GROUP)
 
 
 def table_of(explorer):
-    (table,) = explorer.layout.controls[0].__panel__().select(ColumnTable)
+    (table,) = controls(explorer, DataControls).__panel__().select(ColumnTable)
     return table
 
 

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, TABLE, TWO_PAIRS, settle, widget, widgets
+from explorer_objects import PATIENCE, TABLE, TWO_PAIRS, controls, settle, widget, widgets
 from kdegraph import datasets, estimate_sigma
 from kdegraph_explorer import Explorer
+from kdegraph_explorer.views.controls import DataControls
 from kdegraph_explorer.views.widgets import FileButton
 
 
@@ -197,7 +198,7 @@ def test_what_is_left_of_an_upload_goes_when_the_next_begins():
 def test_upload_shows_how_much_has_arrived_and_can_be_cancelled(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0)
     session, state, seen = explorer.session, explorer.session.state, []
-    button = next(part for part in explorer.layout.controls[0].__panel__().select(FileButton))
+    button = next(part for part in controls(explorer, DataControls).__panel__().select(FileButton))
 
     def note(part):
         seen.append((state.stage, state.fraction))

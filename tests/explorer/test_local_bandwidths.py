@@ -9,6 +9,7 @@ from explorer_objects import (
     PATIENCE,
     TWO_PAIRS,
     choose,
+    controls,
     settle,
     source,
     text,
@@ -22,6 +23,7 @@ from kdegraph_explorer.algorithm.trees import TreeKeeper
 from kdegraph_explorer.pipeline import Bandwidth, Pipeline, Request
 from kdegraph_explorer.snapshot import take
 from kdegraph_explorer.sources.contrast import tight_beside_wide
+from kdegraph_explorer.views.controls import ParameterControls
 from sklearn.metrics import adjusted_rand_score
 
 MOONS = datasets.make("moons", n=200, seed=0)
@@ -132,14 +134,12 @@ def test_explorer_takes_local_bandwidths_as_the_library_does(explore):
 
 def test_perplexity_takes_the_place_of_sigma(explore):
     explorer = explore(MOONS.X)
-    focused = []
+    focused, parameters = [], controls(explorer, ParameterControls)
     for name in ("sigma", "perplexity"):
-        explorer.layout.controls[1].widgets[name].focus = lambda name=name: focused.append(name)
-    one = explorer.layout.controls[1].widgets["sigma"], widget(explorer, "σ typed")
+        parameters.widgets[name].focus = lambda name=name: focused.append(name)
+    one = parameters.widgets["sigma"], widget(explorer, "σ typed")
     column = next(
-        part
-        for part in explorer.layout.controls[1].__panel__().select()
-        if one[0] in getattr(part, "objects", ())
+        part for part in parameters.__panel__().select() if one[0] in getattr(part, "objects", ())
     )
     slider = widget(explorer, "Perplexity")
     assert column.visible

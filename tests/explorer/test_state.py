@@ -9,11 +9,12 @@ import kdegraph_explorer.pipeline as pipeline
 import kdegraph_explorer.session as session_module
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, settle
+from explorer_objects import PATIENCE, controls, settle
 from files import npy_bytes
 from kdegraph import datasets, estimate_sigma
 from kdegraph_explorer.clusters import align
 from kdegraph_explorer.pipeline import Pipeline, Request
+from kdegraph_explorer.views.controls import ParameterControls
 from sklearn.metrics import adjusted_rand_score
 
 MOONS = datasets.make("moons", n=300, seed=1)
@@ -475,7 +476,7 @@ def test_a_count_that_comes_too_late_is_dropped(sessions, monkeypatch):
 def test_button_counts_and_says_what_it_has_found(explore):
     explorer = explore(datasets.make("blobs", n=300, seed=0).X, sigma=50.0)
     (row,) = (
-        explorer.layout.controls[1]
+        controls(explorer, ParameterControls)
         .__panel__()
         .select(
             lambda part: any(

@@ -153,29 +153,7 @@ class ParameterControls(Viewer):
             lambda event: self._choose("sigma", 10.0**event.new), "value"
         )
         self._exact.param.watch(lambda event: self._type(event.new), "value")
-        self._one = pn.Column(
-            self._sliders["sigma"],
-            row(self._exact, AutomaticSigma(state)),
-            sizing_mode="stretch_width",
-            margin=0,
-        )
-        self._body = pn.Column(
-            group(
-                "KDE graph",
-                self.widgets["bandwidth"],
-                self._one,
-                self.widgets["perplexity"],
-                row(self._sliders["n_rounds"], automatic(state, "rounds_auto")),
-            ),
-            group("k-NN graph", row(self.widgets["n_neighbors"], control(state, "seed"))),
-            group(
-                "Clusters",
-                row(self._sliders["n_clusters"], automatic(state, "clusters_auto")),
-                self._counting(session),
-            ),
-            sizing_mode="stretch_width",
-            margin=0,
-        )
+        self._one, self._body = self._lay_out(session)
         self._centered_for = self  # the data for which the slider of sigma was centered; none yet
         state.param.watch(
             lambda *events: self._follow(), ["sigma", "n_rounds", "n_clusters", "shown", "result"]
@@ -188,6 +166,33 @@ class ParameterControls(Viewer):
 
     def __panel__(self):
         return self._body
+
+    def _lay_out(self, session):
+        """The controls of the one bandwidth, and all controls."""
+        one = pn.Column(
+            self._sliders["sigma"],
+            row(self._exact, AutomaticSigma(self.state)),
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+        body = pn.Column(
+            group(
+                "KDE graph",
+                self.widgets["bandwidth"],
+                one,
+                self.widgets["perplexity"],
+                row(self._sliders["n_rounds"], automatic(self.state, "rounds_auto")),
+            ),
+            group("k-NN graph", row(self.widgets["n_neighbors"], control(self.state, "seed"))),
+            group(
+                "Clusters",
+                row(self._sliders["n_clusters"], automatic(self.state, "clusters_auto")),
+                self._counting(session),
+            ),
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+        return one, body
 
     def _counting(self, session):
         """A button that counts the clusters, and what it has found."""
