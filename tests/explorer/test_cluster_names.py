@@ -4,7 +4,17 @@ import io
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, choose, controls, explorer_of_file, settle, source, view
+from bokeh.events import MouseMove
+from explorer_objects import (
+    PATIENCE,
+    choose,
+    controls,
+    explorer_of_file,
+    happen,
+    settle,
+    source,
+    view,
+)
 from kdegraph.datasets import Dataset
 from kdegraph_explorer import address, html_file, session_file
 from kdegraph_explorer.cluster_names import ADDRESSED, abridged, assigned, check_names, renamed
@@ -93,10 +103,14 @@ def test_a_name_is_seen_wherever_the_cluster_is(explorer):
         labels = source(figure, "names").data
         assert list(labels["name"]) == ["far <away>"]
         assert (labels["x"][0], labels["y"][0]) in {tuple(p) for p in state.dataset.X[40:]}
-    assert "far <away>" in view(explorer, "points")._plots._words(45)
-    assert f"cluster {state.outcome('kde').colors[0] + 1}" in view(
-        explorer, "points"
-    )._plots._words(0)
+    for point, expected in (
+        (45, "far <away>"),
+        (0, f"cluster {state.outcome('kde').colors[0] + 1}"),
+    ):
+        x, y = state.dataset.X[point]
+        happen(figure, MouseMove, x=x, y=y)
+        settle(explorer)
+        assert expected in figure.select_one({"name": "note"}).text.text
     state.view = "rows"
     settle(explorer)
     rows = view(explorer, "rows")
@@ -104,7 +118,7 @@ def test_a_name_is_seen_wherever_the_cluster_is(explorer):
     assert [f"{number + 1}", "far <away>"] in rows.list.choices
     assert "far &lt;away&gt;" in rows.summary.content
     state.selection = np.arange(30, 60)
-    assert "20 in far <away>" in controls(explorer, SelectionControls)._sentence.content
+    assert "20 in far <away>" in controls(explorer, SelectionControls).sentence.content
 
 
 def test_a_name_survives_other_clusters_and_is_undone(explorer):

@@ -106,13 +106,13 @@ def test_the_selection_gets_a_graph_of_its_own_and_all_points_come_back(explorer
 
 def test_buttons_are_there_when_they_mean_something(explorer):
     selection, state = controls(explorer), explorer.session.state
-    shown = lambda: (selection._selected.visible, selection._back.visible)  # noqa: E731
+    shown = lambda: (selection.selected.visible, selection.back.visible)  # noqa: E731
     assert shown() == (False, False)
     colors = state.outcome("kde").colors
     choose(explorer.session, selection=np.arange(30))
     counts = np.bincount(colors[:30], minlength=2)
     for c in np.flatnonzero(counts):
-        assert f"{counts[c]} in cluster {c + 1}" in selection._sentence.content
+        assert f"{counts[c]} in cluster {c + 1}" in selection.sentence.content
     assert shown() == (True, False)
     press(explorer, "Recluster these")
     assert shown() == (False, True)

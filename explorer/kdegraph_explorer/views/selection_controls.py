@@ -14,13 +14,22 @@ MAX_CLUSTERS = 4  # that the sentence names
 class SelectionControls(Viewer):
     """The selected points by cluster, and the part of the points that is explored. It takes no
     place while nothing is selected and all points are explored.
+
+    Attributes
+    ----------
+    sentence : Text
+        How many points are selected, and in which clusters.
+    selected : panel.Column
+        The sentence and the buttons that are there with a selection.
+    back : panel_material_ui.Button
+        Explores all points again.
     """
 
     def __init__(self, session, **params):
         super().__init__(**params)
         self._session, self.state = session, session.state
         self.widgets = {}
-        self._sentence = Text(
+        self.sentence = Text(
             stylesheets=[style_sheet("data-sentence")],
             sizing_mode="stretch_width",
             margin=(6, 10, 2, 10),
@@ -35,15 +44,15 @@ class SelectionControls(Viewer):
         clear = button(
             "Clear selection", "Select nothing (Esc).", self.clear, width=120, margin=(2, 0)
         )
-        self._back = button(
+        self.back = button(
             "All points", "Explore all points again.", self.go_back, width=90, margin=(2, 8)
         )
-        self._selected = pn.Column(
-            self._sentence, row(recluster, clear), sizing_mode="stretch_width", margin=0
+        self.selected = pn.Column(
+            self.sentence, row(recluster, clear), sizing_mode="stretch_width", margin=0
         )
         self._body = pn.Column(
-            self._back,
-            self._selected,
+            self.back,
+            self.selected,
             sizing_mode="stretch_width",
             margin=0,
             css_classes=["kg-selection"],
@@ -76,11 +85,11 @@ class SelectionControls(Viewer):
 
     def _update(self):
         state = self.state
-        self._selected.visible = len(state.selection) > 0
+        self.selected.visible = len(state.selection) > 0
         origin = self._session.origin
-        self._back.visible = origin is not None and origin[1]["part"] != ""
+        self.back.visible = origin is not None and origin[1]["part"] != ""
         if state.shown is not None:
-            self._sentence.content = self._summary()
+            self.sentence.content = self._summary()
 
     def _summary(self):
         """How many points are selected, and in which clusters."""
