@@ -59,7 +59,7 @@ def test_sigma_changes_edges_spectrum_and_clusters(explorer):
     )
     page.change(lambda: page.set_slider("Kernel width σ", 100))
     sigma = float(page.page.get_by_label("σ typed").input_value())
-    label = page.page.get_by_text("Kernel width σ").first.locator("xpath=..")
+    label = page.page.get_by_text("Kernel width σ").filter(visible=True).first.locator("xpath=..")
     page.until(
         lambda: label.inner_text().split()[-1] == f"{sigma:.3g}", "the label is that of the handle"
     )
