@@ -58,7 +58,7 @@ class ColorControl(Viewer):
             sizing_mode="stretch_width",
             margin=0,
             css_classes=["kg-color"],
-            styles={"flex": "1 1 290px", "width": "auto", "min-width": "0"},
+            styles={"flex": "1 1 270px", "width": "auto", "min-width": "0"},
         )
         self._state.param.watch(lambda event: self._offer(), "shown")
         self._state.param.watch(
