@@ -7,7 +7,7 @@ from markupsafe import Markup
 from panel.io.notebook import load_notebook
 
 from .assets import style_sheet
-from .growing import growing, inline_styles
+from .growing import growing
 from .jobs import Latest
 from .still import png, still_of
 from .views.markup import Beacon
@@ -70,17 +70,6 @@ def mime_bundle(still, picture):
     }
 
 
-class Place(pn.Column):
-    """A place in a notebook, whose style sheets travel with it: marimo would leave links to them,
-    which lead to the network.
-    """
-
-    def _render_model(self, doc=None, comm=None):
-        root = super()._render_model(doc, comm)
-        inline_styles(root)
-        return root
-
-
 def place_for(appear, mailbox, height):
     """A place in a notebook: as soon as its browser listens, ``appear(place)`` fills it. What is
     sent earlier would be lost.
@@ -94,7 +83,7 @@ def place_for(appear, mailbox, height):
         Pixels.
     """
     beacon = Beacon("Starting …", height=height, sizing_mode="stretch_width")
-    place = Place(beacon, sizing_mode="stretch_width", margin=0, css_classes=["kg-explorer"])
+    place = pn.Column(beacon, sizing_mode="stretch_width", margin=0, css_classes=["kg-explorer"])
 
     def heard():
         if not beacon.heard:

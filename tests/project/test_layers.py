@@ -194,10 +194,6 @@ PRIVATE_NAMES = {
         "This is Panel's documented way to send a message to a component.",
     ),
     "_repr_mimebundle_": ({"notebook.py"}, "This is the protocol of IPython."),
-    "_render_model": (
-        {"notebook.py"},
-        "marimo asks a Panel object for its model by this name, and leaves links to style sheets.",
-    ),
     "_debounce": (
         {"views/widgets.py"},
         "Events of a widget wait 50 ms for further ones; no parameter turns that off.",

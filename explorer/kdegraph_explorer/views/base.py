@@ -65,12 +65,6 @@ class View(Viewer):
 
         show(self.session, place_of(self))
 
-    def _display_(self):
-        """Show it in a marimo notebook, as above."""
-        from ..notebook import place_of
-
-        return place_of(self)
-
     def applies(self):
         """Whether the view has something to show for the present data."""
         return True
