@@ -43,6 +43,8 @@ class Judge:
         }
         if new:
             self._job.request((kde, new))
+        else:  # what may still be judged is an earlier result, whose choices are taken back
+            self._job.cancel()
 
     @staticmethod
     def _judge(request, progress, publish):

@@ -134,3 +134,19 @@ def test_a_new_choice_stops_judging_and_a_cancelled_one_lets_it_go_on(sessions, 
     assert stopped.wait(PATIENCE)
     settle(session)
     assert session.state.judgement("kde").bandwidth == Bandwidth(0.25)
+
+
+def test_a_result_that_comes_late_does_not_replace_the_judgement_of_the_present_one(sessions):
+    session = sessions(MOONS, sigma=0.2, n_clusters=2)
+    state = session.state
+    choose(session, sigma=0.3)
+    late = state.result
+    choose(session, sigma=0.2)
+    settle(session)
+    present, judgement = state.result, state.judgement("kde")
+    assert judgement is not None
+    # Quick work for a choice that was taken back still ends, and its result is shown.
+    state.accept(late)
+    state.accept(present)
+    settle(session)
+    assert state.judgement("kde") is judgement
