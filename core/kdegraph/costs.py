@@ -174,7 +174,7 @@ class NearCosts(NamedTuple):
     visit_per_dimension: float = 3.0
     pair: float = 0.7
     pair_per_dimension: float = 0.12
-    draw: float = 4.7
+    draw: float = 6.5
 
 
 class RejectionCosts(NamedTuple):
