@@ -32,7 +32,7 @@ explore: $(VENV)/.ready-explorer ## Serve the explorer (HOST=localhost PORT=5006
 test: $(VENV)/.ready-dev ## Run the whole suite, browser included (PYTEST_ARGS="-k name")
 	@scripts/browser.sh $(BIN)/python
 	$(BIN)/pytest -n auto -m "not browser" $(PYTEST_ARGS)
-	$(BIN)/pytest -n 2 -m browser $(PYTEST_ARGS)
+	$(BIN)/pytest -n 2 --dist loadgroup -m browser $(PYTEST_ARGS)
 
 lint: $(VENV)/.ready-dev ## Check format, style and types
 	$(BIN)/ruff format --check .

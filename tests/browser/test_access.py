@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from browser import axe
 from browser.explorer_page import VIEWS
 
 FOCUSED = """() => {
@@ -17,73 +17,32 @@ OVERFLOWS = """() => {
 }"""
 
 
-def serious(part, only=None, tries=5):
-    """What axe-core finds in a part of the page that is serious or worse, and goes on finding: what
-    has just appeared is mended soon.
-    """
-    for _ in range(tries):
-        if not (found := serious_now(part, only)):
-            break
-        part.page.wait_for_timeout(500)
-    return found
-
-
-def serious_now(part, only=None):
-    """What axe-core finds in a part of the page at this moment, of all rules or of one."""
-    named = {"label-content-name-mismatch": {"enabled": True}}  # axe-core leaves it out by default
-    options = {
-        "resultTypes": ["violations"],
-        "preload": False,
-        "rules": named,
-        **({"runOnly": [only]} if only else {}),
-    }
-    found = part.evaluate(
-        "(part, options) => axe.run(part, options).then(found => found.violations)", options
-    )
-    return [
-        f"{violation['id']}: {violation['help']}: {node['html'][:200]}"
-        for violation in found
-        if violation["impact"] in ("serious", "critical")
-        for node in violation["nodes"]
-    ]
-
-
-def test_axe_finds_nothing_serious(explorer):
+def test_axe_finds_nothing_serious_around_the_views(explorer):
+    """The views themselves are looked at where their screenshots are taken."""
     explorer = explorer()
     page = explorer.page
-    page.evaluate(f"() => {{ {Axe().axe_script} }}")
-    everything, main, sidebar = (
-        page.locator("html"),
-        page.locator(".kg-main"),
-        page.locator(".kg-sidebar"),
-    )
-    assert serious(everything) == []
-    tabs = page.locator(".kg-tabs button")
-    assert tabs.all_text_contents() == list(VIEWS)
-    for scheme, only in (
-        ("light", None),
-        ("dark", "color-contrast"),
-    ):  # nothing but colors changes
+    axe.load(page)
+    everything, main, sidebar = map(page.locator, ("html", ".kg-main", ".kg-sidebar"))
+    assert axe.serious(everything) == []
+    assert page.locator(".kg-tabs button").all_text_contents() == list(VIEWS)
+    for scheme, only in (("light", None), ("dark", axe.COLORS)):
         page.emulate_media(color_scheme=scheme)
         wait_for_ground(page, dark=scheme == "dark")
-        for name in VIEWS:
-            explorer.open_view(name)
-            assert serious(main, only) == [], (name, scheme)
         page.keyboard.press("?")
         dialog = page.get_by_role("dialog")
         dialog.wait_for()
-        assert serious(dialog, only) == [], scheme
+        assert axe.serious(dialog, only) == [], scheme
         page.keyboard.press("Escape")
         dialog.wait_for(state="hidden")
-        assert serious(sidebar, only) == [], scheme
+        assert axe.serious(sidebar, only) == [], scheme
         page.keyboard.press("t")
         page.locator(".kg-table:visible").first.wait_for()
-        assert serious(main, only) == [], ("tables", scheme)
+        assert axe.serious(main, only) == [], ("tables", scheme)
         page.keyboard.press("t")
     for source in ("Photograph", "File"):
         explorer.choose_source(source)
         explorer.settle()
-        assert serious(everything) == [], source
+        assert axe.serious(everything) == [], source
 
 
 def wait_for_ground(page, *, dark):

@@ -44,7 +44,7 @@ def end(process):
 UNREACHABLE = "net::ERR_CONNECTION_REFUSED"
 
 
-def test_a_page_outlives_its_server(server, new_page):
+def test_a_page_outlives_its_server(server, new_page, tmp_path):
     process = server()
     page = ExplorerPage(new_page(ignore=UNREACHABLE)).open(server.address)
     page.change(lambda: page.set_slider("Clusters k", 2))
@@ -59,27 +59,21 @@ def test_a_page_outlives_its_server(server, new_page):
     slider = page.page.locator("input[type=range][aria-label='Clusters k']")
     slider.evaluate("slider => slider.focus()")
     assert page.page.evaluate("() => document.activeElement === document.body")
-    server()
+    process = server()
     banner.wait_for(state="detached")
     page.expect_status(before)
     assert page.page.get_by_role("slider", name="Clusters k").get_attribute("aria-valuenow") == "4"
     page.change(lambda: page.set_slider("Clusters k", 1))
-
-
-def test_what_the_address_cannot_hold_is_said_after_the_server_was_started_again(
-    server, new_page, tmp_path
-):
+    # What the address cannot hold is said.
     path = tmp_path / "animals.csv"
     path.write_bytes(TABLE)
-    process = server()
-    page = ExplorerPage(new_page(ignore=UNREACHABLE)).open(server.address)
     page.choose_source("File")
     page.upload(path)
     page.expect_status("animals.csv: 40 points")
     page.page.wait_for_function("() => location.search.includes('animals.csv')")
     end(process)
-    page.page.locator(BANNER).wait_for()
+    banner.wait_for()
     server()
-    page.page.locator(BANNER).wait_for(state="detached")
+    banner.wait_for(state="detached")
     assert "'animals.csv' cannot be part of an address: choose it under Data" in page.error()
     page.expect_status("2,000 points")

@@ -11,6 +11,8 @@ import pytest
 from browser.explorer_page import ExplorerPage
 from nbformat.v4 import new_code_cell, new_notebook
 
+pytestmark = pytest.mark.xdist_group("lab")  # one JupyterLab for all
+
 NOTEBOOK = "explore.ipynb"
 SETTINGS = {
     "apputils-extension/notification": '{"fetchNews": "false", "checkForUpdates": false}',

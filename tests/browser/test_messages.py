@@ -4,8 +4,10 @@ import sys
 
 import pytest
 from browser.explorer_page import ExplorerPage
+from browser.test_share import seen, wait_for_address
 
 SIGMA = "Kernel width σ"
+SCRIPT = "**/panel-material-ui.bundle.js*"  # without which no control is drawn
 TABLE = "x,y\n" + "\n".join(f"{x},{y}" for x in (0, 1, 2, 10, 11, 12) for y in range(5))
 
 # What the field for sigma shows is set by messages. The last one of each row comes when the one
@@ -116,29 +118,31 @@ def test_keys_before_the_first_result_change_nothing(new_page, clean_log, explor
 @pytest.fixture
 def open_file(serve, new_page):
     """Opens the explorer in a new process that serves a file; before a part of the page is loaded,
-    ``meanwhile(page)`` is called.
+    ``meanwhile(page)`` is called. Returns the explorer's page and the path of the server's log.
     """
 
     def open(path, meanwhile):
         command = [sys.executable, "-m", "panel", "serve", "apps/explorer.py", "--port", "{port}"]
-        address, _ = serve([*command, "--args", str(path)], path="/explorer")
+        address, log = serve([*command, "--args", str(path)], path="/explorer")
         page = new_page()
 
         def hold(route):
             meanwhile(page)
             route.continue_()
 
-        page.route("**/panel-material-ui.bundle.js*", hold)
+        page.route(SCRIPT, hold)
         page.goto(address)
-        return ExplorerPage(page)
+        return ExplorerPage(page), log
 
     return open
 
 
-def test_a_file_waits_for_a_page_that_loads_slowly(open_file, tmp_path):
+def test_a_file_waits_for_a_page_that_loads_slowly_and_is_there_again(
+    open_file, new_page, tmp_path
+):
     path = tmp_path / "two.csv"
     path.write_text(TABLE)
-    page = open_file(path, lambda page: page.wait_for_timeout(10_000))
+    page, log = open_file(path, lambda page: page.wait_for_timeout(10_000))
     page.expect_status("two.csv: 30 points in 2 dimensions")
     assert page.page.get_by_role("button", name="Undo the").is_disabled()
     sigma = float(page.page.get_by_label("σ typed").input_value())
@@ -146,10 +150,23 @@ def test_a_file_waits_for_a_page_that_loads_slowly(open_file, tmp_path):
     assert 10 ** float(handle.get_attribute("aria-valuenow")) == pytest.approx(sigma, rel=1e-3)
     label = page.page.get_by_text(SIGMA).filter(visible=True).first.locator("xpath=..")
     assert label.inner_text().endswith(f"{sigma:.3g}")
+    page.page.unroute(SCRIPT)
+    page.change(lambda: page.set_slider("Rounds L", 10))
+    wait_for_address(page, "n_rounds=30")
+    before = seen(page)
+    page.page.reload()
+    page.expect_status("points in")
+    assert seen(page) == before
+    other = new_page()
+    other.goto(page.page.url.replace("two.csv", "plants.csv"))
+    words = "the file 'plants.csv' cannot be part of an address"
+    other.locator(".kg-error", has_text=words).wait_for()
+    other.locator(".kg-status", has_text="two.csv").wait_for()
+    assert "ERROR" not in log.read_text()
 
 
 def test_a_file_that_does_not_exist_is_named_in_the_page(open_file, tmp_path):
-    page = open_file("nowhere.csv", lambda page: None)
+    page, _ = open_file("nowhere.csv", lambda page: None)
     assert "the file 'nowhere.csv' cannot be read: No such file" in page.error()
     assert page.status() == "No data"
     assert page.page.locator(".kg-cancel").is_hidden()

@@ -1,6 +1,9 @@
-"""How the explorer looks."""
+"""How the explorer looks, and what axe-core says to it: each view is opened once for both, as that
+takes long.
+"""
 
 import pytest
+from browser import axe
 
 ALL_ROUNDS = """([name, rounds]) =>
   look.columns(name, "error").some(errors => errors.length === rounds)"""
@@ -49,10 +52,13 @@ def hidden(page):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_screenshots_of_views(explorer, screenshot, theme, pytestconfig, subtests):
     explorer = explorer(color_scheme=theme)
+    axe.load(explorer.page)
+    main, rule = explorer.page.locator(".kg-main"), None if theme == "light" else axe.COLORS
     for view in VIEWS:
         name = f"{view}-{theme}"
         with subtests.test(name):
             show(explorer, view)
+            assert axe.serious(main, rule) == []
             screenshot(explorer.page, name, hide=hidden(explorer.page))
             if name in README and pytestconfig.getoption("--update-screenshots"):
                 explorer.page.screenshot(

@@ -1,13 +1,11 @@
 """Keeping and sharing in a real browser: the address, undo, files, pictures."""
 
 import json
-import sys
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pyarrow as pa
-from browser.explorer_page import VIEWS, ExplorerPage
-from explorer_objects import TABLE
+from browser.explorer_page import VIEWS
 from kdegraph import SimilarityGraph
 from PIL import Image
 from pyarrow import csv
@@ -73,27 +71,6 @@ def test_address_that_cannot_be_says_why(explorer_server, new_page):
     other.goto(explorer_server[0] + "?sigma=-3")
     other.locator(".kg-error", has_text="sigma cannot be -3").wait_for()
     other.locator(".kg-status", has_text="points in").wait_for()
-
-
-def test_reload_keeps_the_file_that_the_page_began_with(serve, new_page, tmp_path):
-    path = tmp_path / "animals.csv"
-    path.write_bytes(TABLE)
-    command = [sys.executable, "-m", "panel", "serve", "apps/explorer.py", "--port", "{port}"]
-    url, log = serve([*command, "--args", str(path)], path="/explorer")
-    page = ExplorerPage(new_page()).open(url)
-    page.change(lambda: page.set_slider("Rounds L", 10))
-    wait_for_address(page, "n_rounds=30")
-    before = seen(page)
-    assert before[0].startswith("animals.csv: 40 points in 3 dimensions")
-    page.page.reload()
-    page.page.locator(".kg-status", has_text="points in").wait_for()
-    assert seen(page.settle()) == before
-    other = new_page()
-    other.goto(url + page.page.url[page.page.url.index("?") :].replace("animals", "plants"))
-    words = "the file 'plants.csv' cannot be part of an address"
-    other.locator(".kg-error", has_text=words).wait_for()
-    other.locator(".kg-status", has_text="animals.csv").wait_for()
-    assert "ERROR" not in log.read_text()
 
 
 def test_undo_and_redo_with_keys(explorer):
