@@ -123,14 +123,14 @@ FAULTS = (
     ),
     Fault(
         "an edge that both ends may draw counts twice",
-        "core/kdegraph/adjacency.py",
+        "core/kdegraph/edge_weights.py",
         "out[m] = p + q - p * q",
         "out[m] = p + q",
         "graph/test_graph.py",
     ),
     Fault(
         "weights of independent draws are those of stratified ones",
-        "core/kdegraph/adjacency.py",
+        "core/kdegraph/edge_weights.py",
         "n_draws = 1 if law.independent else law.n_rounds",
         "n_draws = law.n_rounds",
         "graph/test_graph.py",
@@ -354,7 +354,7 @@ FAULTS = (
     ),
     Fault(
         "the errors of far nodes are counted too small",
-        "core/kdegraph/sampling/near.py",
+        "core/kdegraph/sampling/near_lists.py",
         "error += 0.5 * size * (largest - smallest)",
         "error += 0.2 * size * (largest - smallest)",
         "sampling/test_laws.py",

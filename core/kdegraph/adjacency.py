@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse
 
-from kdegraph.geometry.kernels import exp_neg, exponents_to
-from kdegraph.geometry.local_scale import LocalScale, rescale_to
+from kdegraph.edge_weights import EdgeLaw, weigh_edges
 from kdegraph.geometry.ranks import add_ranks
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
@@ -45,32 +44,6 @@ class Drawn(NamedTuple):
     neighbors: np.ndarray
     start: np.ndarray
     incoming: np.ndarray
-
-
-class EdgeLaw(NamedTuple):
-    """What the weights are computed from, see `weighted_adjacency`.
-
-    Attributes
-    ----------
-    code, inverse_sigma, local : int, float, LocalScale
-        The kernel.
-    points : (n, d) float64
-        In the tree's order.
-    inverse_degrees : (n,) float64
-        One over the kernel degrees; infinite for isolated vertices.
-    n_rounds : int
-        The paper's L.
-    independent : bool
-        Whether the L draws of a vertex are independent.
-    """
-
-    code: int
-    inverse_sigma: float
-    local: LocalScale
-    points: np.ndarray
-    inverse_degrees: np.ndarray
-    n_rounds: int
-    independent: bool
 
 
 class JoinedRows(NamedTuple):
@@ -267,7 +240,7 @@ def _join_rows(begin, end, drawn, law, order, longest, rows):
         _copy(number[:size], rows.indices[place : place + size])
         _note_rows(first, last, work.size, order, place, rows.begin, rows.n_entries)
         _repeat(first, last, work.size, law, work.own)
-        _weigh_edges(law, columns[:size], work, rows.values[place : place + size])
+        weigh_edges(law, columns[:size], work, rows.values[place : place + size])
         place, first = place + size, last
 
 
@@ -408,59 +381,3 @@ def _copy(source, target):
     """
     for m in range(source.size):
         target[m] = source[m]
-
-
-@jit
-def _weigh_edges(law, columns, work, out):
-    """Write the weights of the edges to the vertices `columns` to `out`."""
-    n = columns.size
-    d = law.points.shape[1]
-    probability = work.probability[:n]
-    exponents_to(law.code, law.inverse_sigma, work.own, law.points, columns, out)
-    if law.local.factor.size:
-        rescale_to(work.own[d + 1], work.own[d + 2], law.local, columns, out)
-    for m in range(n):
-        out[m] = exp_neg(out[m])
-    # Of independent draws, neither end draws the other in any of the rounds with the probability of
-    # that for one round, to the power n_rounds.
-    n_draws = 1 if law.independent else law.n_rounds
-    _edge_probability(out, work.own[d], law.inverse_degrees, columns, n_draws, probability)
-    if law.independent:
-        _in_any_round(probability, law.n_rounds, work.power[:n], work.miss[:n])
-    for m in range(n):
-        out[m] /= probability[m]
-
-
-@jit(distinct=True)
-def _edge_probability(values, inverse_own, inverse_degrees, columns, n_draws, out):
-    """The probabilities that one end draws the other in `n_draws` stratified draws of each."""
-    for m in range(values.size):
-        p = min(values[m] * inverse_own[m], 1.0)
-        q = min(values[m] * inverse_degrees[np.uint32(columns[m])], 1.0)
-        p, q = min(n_draws * p, 1.0), min(n_draws * q, 1.0)
-        out[m] = p + q - p * q
-
-
-@jit(distinct=True)
-def _in_any_round(p, n_rounds, power, miss):
-    """Replace the probability p of one round by ``1 - (1 - p)^n_rounds``."""
-    for m in range(p.size):
-        power[m] = 1.0 - p[m]
-        miss[m] = 1.0
-    left = n_rounds
-    while left:
-        if left & 1:
-            for m in range(p.size):
-                miss[m] *= power[m]
-        for m in range(p.size):
-            power[m] *= power[m]
-        left >>= 1
-    # Small probabilities from L p (1 - (L-1)/2 p (1 - (L-2)/3 p (...))), as 1 - miss would cancel.
-    c2 = (n_rounds - 1) / 2.0
-    c3 = (n_rounds - 2) / 3.0
-    c4 = (n_rounds - 3) / 4.0
-    c5 = (n_rounds - 4) / 5.0
-    for m in range(p.size):
-        x = p[m]
-        series = n_rounds * x * (1.0 - c2 * x * (1.0 - c3 * x * (1.0 - c4 * x * (1.0 - c5 * x))))
-        p[m] = series if n_rounds * x < 0.002 else 1.0 - miss[m]

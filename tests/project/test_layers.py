@@ -39,6 +39,7 @@ LAYERS = (
     {"scaled_kernel"},
     {"kde"},
     {"sampling"},
+    {"edge_weights"},
     {"adjacency"},
     {"graph_files", "sampled_graph"},
     {"baselines", "graph"},

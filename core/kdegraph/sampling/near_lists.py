@@ -1,0 +1,301 @@
+"""What a leaf of the tree draws from: its near sources one by one, and far nodes by bounds.
+
+A node is far if its kernel values differ so little that their mean will do for the degree. How
+little that is, is known only when the degree is: the error that a node may have is guessed, and far
+nodes are divided further until the errors of all are within the relative error that was asked for
+at every target.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kdegraph.geometry.boxes import box_distances
+from kdegraph.geometry.kernels import UNDERFLOW, exp_neg, exponents
+from kdegraph.geometry.local_scale import LocalScale, factor_and_shift, rescale, rescaled_bounds
+from kdegraph.runtime.jit import jit
+from kdegraph.sampling.inversion import minimum, total_of
+
+# Nodes that are expected to take a part in the error of a degree. With more of them the first guess
+# is too strict, and nodes are divided in vain; with fewer it fails too often.
+EXPECTED_NODES = 8.0
+# Factor by which the allowed error of a node shrinks after a guess that has failed. After each
+# further one it is squared, so that few are needed down to the smallest doubles. It shrinks by this
+# factor at least.
+STRICTER = 0.25
+# The largest offset of a row of values, so that values of nearer sources than expected do not
+# overflow.
+MAX_OFFSET = 600.0
+
+
+class NearTask(NamedTuple):
+    """What is drawn: ``neighbors[i, m] = j`` with probability ``k(x_i, x_j) / degrees[i]``.
+
+    Attributes
+    ----------
+    code, inverse_sigma, local : int, float, LocalScale
+        The kernel.
+    eps : float
+        Relative error of the degrees.
+    seed : uint64
+    degrees : (n,) float64
+    neighbors : (n, L) int32
+        The results, in the order of the tree. L may be 0.
+    """
+
+    code: int
+    inverse_sigma: float
+    local: LocalScale
+    eps: float
+    seed: np.uint64
+    degrees: np.ndarray
+    neighbors: np.ndarray
+
+
+class NearSources(NamedTuple):
+    """The near sources of a leaf, its own points first.
+
+    Attributes
+    ----------
+    position : (capacity,) int32
+        In the order of the tree.
+    columns : (d, capacity) float64
+        Their coordinates.
+    factor, shift : (capacity,) float64
+        See `LocalScale`.
+    values : (leaf size, capacity) float64
+        Kernel values between the targets and the sources, multiplied by ``exp(offset)``.
+    offset, total : (leaf size,) float64
+        For each target about the least exponent, so that small values keep their precision, and the
+        sum of its row of `values`.
+    sums : (capacity,) float64
+        Running sums of the row of a target.
+    """
+
+    position: np.ndarray
+    columns: np.ndarray
+    factor: np.ndarray
+    shift: np.ndarray
+    values: np.ndarray
+    offset: np.ndarray
+    total: np.ndarray
+    sums: np.ndarray
+
+
+class FarNodes(NamedTuple):
+    """The far nodes of a leaf.
+
+    Attributes
+    ----------
+    node : (capacity,) int64
+    nearest, farthest : (capacity,) float64
+        The smallest and the largest exponent between the boxes of the leaf and the node.
+    bounds : (capacity,) float64
+        Running sums of the upper bounds of what the nodes add to a degree.
+    stack : (capacity,) int64
+        Nodes still to be visited.
+    """
+
+    node: np.ndarray
+    nearest: np.ndarray
+    farthest: np.ndarray
+    bounds: np.ndarray
+    stack: np.ndarray
+
+
+@jit
+def allocate(capacity, tree):
+    """Memory for `capacity` near sources and as many far nodes of a leaf."""
+    leaf_size = tree.stop[tree.start.size // 2] - tree.start[tree.start.size // 2] + 1
+    near = NearSources(
+        np.empty(capacity, np.int32),
+        np.empty((tree.points.shape[1], capacity)),
+        np.empty(capacity),
+        np.empty(capacity),
+        np.empty((leaf_size, capacity)),
+        np.empty(leaf_size),
+        np.empty(leaf_size),
+        np.empty(capacity),
+    )
+    far = FarNodes(
+        np.empty(capacity, np.int64),
+        np.empty(capacity),
+        np.empty(capacity),
+        np.empty(capacity),
+        np.empty(capacity, np.int64),
+    )
+    return near, far
+
+
+@jit(borrow=True)
+def list_sources(leaf, task, tree, near, far, work):
+    """List the near sources and the far nodes of a leaf, such that the degrees of its points are
+    within the relative error of `task`.
+
+    Returns
+    -------
+    n_near, n_far : int
+        Lengths of the lists; n_near is -1 if they do not fit into memory.
+    mean : float
+        What the far nodes add to every degree.
+    """
+    first, last = tree.start[leaf], tree.stop[leaf]
+    n_near = _append(first, last, task.local, tree, near, 0)
+    guess = _begin_rows(first, last, task, tree, near)
+    limit, stricter = task.eps * guess / EXPECTED_NODES, STRICTER
+    far.stack[0] = 0
+    n_far, top = 0, 1
+    while True:
+        known = n_near
+        n_near, n_far = _divide(leaf, limit, n_near, n_far, top, task, tree, near, far, work)
+        if n_near < 0:
+            return -1, 0, 0.0
+        _extend_rows(first, last, known, n_near, task, tree, near)
+        mean, error = _far_sum(n_far, tree, far)
+        smallest = np.inf
+        for t in range(last - first):
+            smallest = min(smallest, near.total[t] * exp_neg(near.offset[t]) + mean)
+        allowed = task.eps * (smallest - error)
+        if error <= allowed or limit == 0.0:
+            return n_near, n_far, mean
+        if allowed > 0.0:
+            # The total error is about proportional to the one that a node may have.
+            limit *= min(0.7 * allowed / error, STRICTER)
+        else:
+            # In the end it is zero, and all sources within reach are near.
+            limit, stricter = limit * stricter, stricter * stricter
+        n_far, top = _push_wide(limit, n_far, tree, far)
+
+
+@jit(borrow=True)
+def _divide(leaf, limit, n_near, n_far, n_nodes, task, tree, near, far, work):
+    """Divide the `n_nodes` nodes on the stack until they are far, with an error of at most `limit`,
+    or leaves, whose points are near; return how many there are of both, or -1 if they do not fit
+    into memory.
+    """
+    starts, stops, stack = tree.start, tree.stop, far.stack
+    first, last = starts[leaf], stops[leaf]
+    capacity = near.position.size
+    top = n_nodes - 1
+    while top >= 0:
+        node = stack[top]
+        top -= 1
+        work[0] += 1
+        start, stop = starts[node], stops[node]
+        least, most = box_distances(task.code, task.inverse_sigma, tree, leaf, tree, node)
+        least, most = rescaled_bounds(task.local, leaf, task.local, node, least, most)
+        if least >= UNDERFLOW or node == leaf:
+            continue
+        half = 0.5 * (stop - start) * (exp_neg(least) - exp_neg(most))
+        apart = stop <= first or last <= start
+        is_leaf = 2 * node + 2 >= starts.size
+        if max(n_far + 1, top + 3, n_near + stop - start if is_leaf else 0) > capacity:
+            return -1, 0
+        if half <= limit and apart:
+            far.node[n_far], far.nearest[n_far], far.farthest[n_far] = node, least, most
+            n_far += 1
+        elif not is_leaf:
+            stack[top + 1], stack[top + 2] = 2 * node + 2, 2 * node + 1
+            top += 2
+        else:
+            n_near = _append(start, stop, task.local, tree, near, n_near)
+    return n_near, n_far
+
+
+@jit(inline=True, borrow=True)
+def _append(start, stop, local, tree, near, place):
+    """Append the points start ... stop - 1 to the near sources; return how many there are."""
+    position, columns = near.position, near.columns
+    for k in range(stop - start):
+        position[place + k] = start + k
+    for c in range(columns.shape[0]):
+        for k in range(stop - start):
+            columns[c, place + k] = tree.columns[c, start + k]
+    if local.factor.size:
+        for k in range(stop - start):
+            near.factor[place + k] = local.factor[start + k]
+            near.shift[place + k] = local.shift[start + k]
+    return place + stop - start
+
+
+@jit(borrow=True)
+def _begin_rows(first, last, task, tree, near):
+    """Compute the kernel values between the points of the leaf.
+
+    Returns
+    -------
+    float
+        A guess of the degrees: their mean over the points, or 1 if that is 0.
+    """
+    size = last - first
+    total = 0.0
+    for t in range(size):
+        row = near.values[t, :size]
+        _row_exponents(first + t, 0, size, task, tree, near, row)
+        row[t] = np.inf
+        near.offset[t] = min(minimum(row), MAX_OFFSET)
+        near.total[t] = _exponentiate(near.offset[t], row)
+        total += near.total[t] * exp_neg(near.offset[t])
+    return total / size if total > 0.0 else 1.0
+
+
+@jit(borrow=True)
+def _extend_rows(first, last, begin, end, task, tree, near):
+    """Compute the kernel values between the points of the leaf and the near sources begin ... end -
+    1.
+    """
+    for t in range(last - first):
+        row = near.values[t, begin:end]
+        _row_exponents(first + t, begin, end, task, tree, near, row)
+        near.total[t] += _exponentiate(near.offset[t], row)
+
+
+@jit(borrow=True)
+def _row_exponents(i, begin, end, task, tree, near, out):
+    """Write the exponents between the target i and the near sources begin ... end - 1."""
+    exponents(task.code, task.inverse_sigma, tree.points[i], near.columns, begin, end, out)
+    if task.local.factor.size:
+        factor, shift = factor_and_shift(task.local, i)
+        rescale(factor, shift, near.factor[begin:end], near.shift[begin:end], out)
+
+
+@jit(borrow=True)
+def _exponentiate(offset, row):
+    """Turn exponents into kernel values, multiplied by ``exp(offset)``, and return their sum."""
+    for j in range(row.size):
+        row[j] = exp_neg(row[j] - offset) if row[j] < UNDERFLOW else 0.0
+    return total_of(row)
+
+
+@jit(borrow=True)
+def _far_sum(n_far, tree, far):
+    """The sum of the mean contributions of the far nodes to a degree, and its error; the running
+    sums of their bounds are noted.
+    """
+    mean = error = bound = 0.0
+    for k in range(n_far):
+        size = tree.stop[far.node[k]] - tree.start[far.node[k]]
+        largest, smallest = exp_neg(far.nearest[k]), exp_neg(far.farthest[k])
+        mean += 0.5 * size * (largest + smallest)
+        error += 0.5 * size * (largest - smallest)
+        bound += size * largest
+        far.bounds[k] = bound
+    return mean, error
+
+
+@jit(borrow=True)
+def _push_wide(limit, n_far, tree, far):
+    """Put the far nodes with an error above `limit` back on the stack; return how many are left,
+    and how many are on the stack.
+    """
+    left = top = 0
+    for k in range(n_far):
+        node, nearest, farthest = far.node[k], far.nearest[k], far.farthest[k]
+        size = tree.stop[node] - tree.start[node]
+        if 0.5 * size * (exp_neg(nearest) - exp_neg(farthest)) > limit:
+            far.stack[top] = node
+            top += 1
+        else:
+            far.node[left], far.nearest[left], far.farthest[left] = node, nearest, farthest
+            left += 1
+    return left, top
