@@ -1,8 +1,5 @@
 """The present result as an HTML file that needs neither Python nor a network."""
 
-import base64
-import io
-
 import numpy as np
 from bokeh.embed import components
 from bokeh.layouts import column, row
@@ -10,8 +7,8 @@ from bokeh.models import BoxSelectTool, ColumnDataSource, Div, HoverTool, PlainT
 from bokeh.resources import Resources
 from jinja2 import Environment
 from markupsafe import Markup
-from PIL import Image
 
+from .drawing.addresses import png_address
 from .drawing.eigenvalue_plot import EigenvaluePlot
 from .drawing.figures import plain_figure
 from .drawing.painter import point_radius
@@ -132,9 +129,7 @@ def _data_url(still, graph, viewport, points):
     x0, x1, y0, y1, width, height = viewport
     fine = (x0, x1, y0, y1, SHARPNESS * width, SHARPNESS * height)
     rows = edge_image(still, graph, fine, points)[::-1].copy()
-    buffer = io.BytesIO()
-    Image.fromarray(rows.view(np.uint8).reshape(*rows.shape, 4)).save(buffer, "png", optimize=True)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+    return png_address(rows.view(np.uint8).reshape(*rows.shape, 4))
 
 
 def _spectrum(graph):
