@@ -11,8 +11,8 @@ from markupsafe import Markup
 from .drawing.addresses import png_address
 from .drawing.eigenvalue_plot import EigenvaluePlot
 from .drawing.figures import plain_figure
-from .drawing.painter import point_radius
 from .drawing.palette import cluster_colors, packed
+from .drawing.points import FADED
 from .pipeline import METHODS
 from .still import edge_image, still_of, window
 
@@ -109,10 +109,11 @@ def _plot(still, graph, viewport, points):
     dots = figure.scatter(
         "x",
         "y",
-        size=2 * point_radius(len(still.positions), viewport),
+        size=2 * still.radius(viewport),
         fill_color=f"{graph.method}_color",
+        fill_alpha=still.opacity,
         line_color=None,
-        nonselection_fill_alpha=0.15,
+        nonselection_fill_alpha=FADED * still.opacity,
         source=points,
         name="points",
     )

@@ -8,6 +8,7 @@ from ..assets import style_sheet
 from ..coloring import PREFIX
 from ..drawing.figures import TEXT, Frame, extent_of, plain_figure
 from ..drawing.painter import MAX_GLYPHS, Painter, Scene
+from ..drawing.points import FADED
 from ..point_columns import row_in_words
 from ..projection import axis_names, positions
 from ..row_pictures import picture_of, pixels_of
@@ -21,7 +22,6 @@ TOOLS = "pan,wheel_zoom,box_select,lasso_select,tap,zoom_in,zoom_out,reset"
 # other.
 NUMBERS_WIDTH = 42
 NAME_WIDTH = 26
-FADED = 0.15  # opacity of points that are not selected, beside others that are
 EMPTY = "kg-empty"  # the class of a plot of which nothing has been painted yet
 DRAG = {"move": PanTool, "box": BoxSelectTool, "lasso": LassoSelectTool}
 
