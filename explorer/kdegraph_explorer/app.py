@@ -142,6 +142,7 @@ THEME = {
 }
 HEADER_HEIGHT = "48px"
 STYLE = {  # a low, quiet bar in the page's own colors
+    "containerType": "inline-size",  # as in static/measured.css
     "& .MuiToolbar-root": {"minHeight": f"{HEADER_HEIGHT} !important", "height": HEADER_HEIGHT},
     # Tells the page that widgets in the bar keep their colors.
     ".MuiAppBar-root": {"bgcolor": "primary.contrastText", "color": "primary.main"},

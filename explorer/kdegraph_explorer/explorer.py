@@ -5,6 +5,7 @@ from pathlib import Path
 import panel as pn
 
 from .arguments import choices_of, material_of
+from .assets import style_sheet
 from .attributes import Attributes
 from .exports import export_to
 from .layout import Layout
@@ -137,6 +138,7 @@ class Explorer(Attributes):
                 main,
                 sizing_mode="stretch_both",
                 margin=0,
+                stylesheets=[style_sheet("measured")],
             ),
             sizing_mode="stretch_width",
             height=NOTEBOOK_HEIGHT,

@@ -1,8 +1,5 @@
 """The present result as an HTML file that needs neither Python nor a network."""
 
-import base64
-import io
-
 import numpy as np
 from bokeh.embed import components
 from bokeh.layouts import column, row
@@ -10,12 +7,12 @@ from bokeh.models import BoxSelectTool, ColumnDataSource, Div, HoverTool, PlainT
 from bokeh.resources import Resources
 from jinja2 import Environment
 from markupsafe import Markup
-from PIL import Image
 
+from .drawing.addresses import png_address
 from .drawing.eigenvalue_plot import EigenvaluePlot
 from .drawing.figures import plain_figure
-from .drawing.painter import point_radius
 from .drawing.palette import cluster_colors, packed
+from .drawing.points import FADED
 from .pipeline import METHODS
 from .still import edge_image, still_of, window
 
@@ -112,10 +109,11 @@ def _plot(still, graph, viewport, points):
     dots = figure.scatter(
         "x",
         "y",
-        size=2 * point_radius(len(still.positions), viewport),
+        size=2 * still.radius(viewport),
         fill_color=f"{graph.method}_color",
+        fill_alpha=still.opacity,
         line_color=None,
-        nonselection_fill_alpha=0.15,
+        nonselection_fill_alpha=FADED * still.opacity,
         source=points,
         name="points",
     )
@@ -132,9 +130,7 @@ def _data_url(still, graph, viewport, points):
     x0, x1, y0, y1, width, height = viewport
     fine = (x0, x1, y0, y1, SHARPNESS * width, SHARPNESS * height)
     rows = edge_image(still, graph, fine, points)[::-1].copy()
-    buffer = io.BytesIO()
-    Image.fromarray(rows.view(np.uint8).reshape(*rows.shape, 4)).save(buffer, "png", optimize=True)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+    return png_address(rows.view(np.uint8).reshape(*rows.shape, 4))
 
 
 def _spectrum(graph):

@@ -109,7 +109,8 @@ def place_of(view):
 
     def appear(place):
         other.appear()
-        place.append(pn.Column(other, height=height, sizing_mode="stretch_width", margin=0))
+        measured = {"stylesheets": [style_sheet("measured")], "sizing_mode": "stretch_width"}
+        place.append(pn.Column(other, height=height, margin=0, **measured))
 
     return place_for(appear, session.mailbox, height)
 

@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from . import figure_file
-from .drawing.painter import point_radius
 from .drawing.palette import BETWEEN, METHOD, cluster_colors
 from .still import edge_image, window
 
@@ -22,7 +21,6 @@ MAX_ENTRIES = 12  # clusters that are named in the legend
 SMALL, NORMAL, LARGE = 6.5, 7.5, 10  # points of the letters
 INK, FAINT = "#1F2933", "#5A636E"
 PLOT = (520, 400)  # pixels of a plot on the screen, which points and lines are sized for
-FADED = 0.15  # opacity of points that are not selected
 STYLE = {
     "font.size": NORMAL,
     "axes.linewidth": 0.5,
@@ -120,11 +118,10 @@ def _draw_graph(axes, still, graph, scale, first):
         pixels = rows.view(np.uint8).reshape(*rows.shape, 4)
         axes.imshow(pixels, extent=viewport[:4], origin="lower", aspect="auto", zorder=1)
     if as_marks:
-        radius = point_radius(len(still.positions), viewport)
         inches = WIDTH / len(still.graphs) / width  # of a pixel of the screen
         axes.scatter(
             *still.positions.T,
-            s=(2 * 72 * inches * radius) ** 2,
+            s=(2 * 72 * inches * still.radius(viewport)) ** 2,
             c=_point_colors(still, graph),
             linewidths=0,
             zorder=2,
@@ -145,11 +142,7 @@ def _lines(still, graph):
 def _point_colors(still, graph):
     """(n, 4) float array."""
     palette = cluster_colors(int(graph.colors.max()) + 1) / 255
-    opacity = np.ones(len(graph.colors))
-    if len(still.selection):
-        opacity[:] = FADED
-        opacity[still.selection] = 1.0
-    return np.column_stack([palette[graph.colors], opacity])
+    return np.column_stack([palette[graph.colors], still.opacities])
 
 
 def _draw_eigenvalues(axes, graph, first):

@@ -69,7 +69,7 @@ def values_of(dataset, column):
     return column.values[dataset.rows] if from_table else column.values
 
 
-def row_in_words(dataset, point, first=""):
+def row_in_words(dataset, point, first="", left_out=()):
     """The values of a point for a note beside it.
 
     Parameters
@@ -78,6 +78,8 @@ def row_in_words(dataset, point, first=""):
     point : int
     first : str
         Name of a column that is shown before the others.
+    left_out : collection of str
+        Names of columns that are shown in another way; the first one is shown all the same.
 
     Returns
     -------
@@ -86,13 +88,14 @@ def row_in_words(dataset, point, first=""):
         many columns.
     """
     columns = columns_of(dataset)
-    order = sorted(columns, key=lambda name: (name != first, columns[name].kind == "number"))
+    shown = [name for name in columns if name == first or name not in left_out]
+    order = sorted(shown, key=lambda name: (name != first, columns[name].kind == "number"))
     row = point if getattr(dataset, "table", None) is None else dataset.rows[point]
     lines = [
         f"{shortened(name)}: {shortened(cell(columns[name].values[row]))}"
         for name in order[:MAX_LINES]
     ]
-    n_more = len(columns) - MAX_LINES
+    n_more = len(shown) - MAX_LINES
     return lines + [f"and {n_more:,} more columns"] * (n_more > 0)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from kdegraph.datasets import Column
 
 from .point_columns import cell, columns_of, values_of
+from .row_pictures import pixels_of
 
 PAGE = 100  # rows that the browser gets at a time
 MAX_COLUMNS = 40  # that are shown; the search looks into all
@@ -65,7 +66,10 @@ class RowTable:
             columns.append(Column(CLUSTER, "text", np.array(words, dtype=object)[clusters]))
         elif clusters is not None:
             columns.append(Column(CLUSTER, "number", clusters + 1.0))
+        pixels = pixels_of(dataset)
         known = columns_of(dataset).values()
+        if pixels is not None:  # these are seen as a picture
+            known = sorted(known, key=lambda column: column.name in pixels.columns)
         columns += [replace(column, values=values_of(dataset, column)) for column in known]
         return cls(tuple(columns), clusters)
 

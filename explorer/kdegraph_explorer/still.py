@@ -8,8 +8,9 @@ from PIL import Image, ImageDraw, ImageFont
 
 from .drawing.edges import chosen_edges
 from .drawing.figures import Frame, extent_of
-from .drawing.painter import MAX_GLYPHS, point_radius
+from .drawing.painter import MAX_GLYPHS
 from .drawing.palette import BETWEEN, METHOD, cluster_colors
+from .drawing.points import point_opacities, point_radius
 from .drawing.raster import draw
 from .pipeline import METHODS
 from .projection import positions
@@ -35,6 +36,8 @@ class Still(NamedTuple):
     selection : int array
     names : dict
         Names of clusters by number.
+    size, opacity : float
+        Factors of the radius of the points, and of their opacity.
     graphs : tuple of StillGraph
     """
 
@@ -44,7 +47,18 @@ class Still(NamedTuple):
     positions: np.ndarray
     selection: np.ndarray
     names: dict
+    size: float
+    opacity: float
     graphs: tuple
+
+    @property
+    def opacities(self):
+        """Opacity of each point, from 0 to 1."""
+        return point_opacities(len(self.positions), self.selection, self.opacity)
+
+    def radius(self, viewport):
+        """The radius of the points in pixels."""
+        return point_radius(len(self.positions), viewport, self.size)
 
     @property
     def title(self):
@@ -91,6 +105,8 @@ def still_of(state):
         positions(dataset, state.horizontal, state.vertical),
         state.selection,
         state.named,
+        state.point_size,
+        state.point_opacity,
         graphs,
     )
 
@@ -156,8 +172,15 @@ def edge_image(still, graph, viewport, points=False):
         faded = np.full(len(colors), len(palette) - 1)
         faded[still.selection] = colors[still.selection]
         colors = faded
-    radius = point_radius(len(colors), viewport) if points else None
-    return draw(viewport, still.positions, colors, palette, edges=graph.edges, radius=radius)
+    return draw(
+        viewport,
+        still.positions,
+        colors,
+        palette,
+        edges=graph.edges,
+        radius=still.radius(viewport) if points else None,
+        opacity=still.opacity,
+    )
 
 
 def _panel(still, graph, width):
@@ -176,13 +199,10 @@ def _points(still, graph, viewport):
     x0, x1, y0, y1, width, height = viewport
     layer = Image.new("RGBA", (SMOOTHING * width, SMOOTHING * height))
     pen = ImageDraw.Draw(layer)
-    radius = SMOOTHING * point_radius(len(still.positions), viewport)
+    radius = SMOOTHING * still.radius(viewport)
     x = (still.positions[:, 0] - x0) / (x1 - x0) * layer.width
     y = (y1 - still.positions[:, 1]) / (y1 - y0) * layer.height
-    opacity = np.full(len(x), 255)
-    if len(still.selection):
-        opacity[:] = 40
-        opacity[still.selection] = 255
+    opacity = np.round(255 * still.opacities)
     palette = cluster_colors(int(graph.colors.max()) + 1)
     for point in np.argsort(opacity, kind="stable"):
         color = (*map(int, palette[graph.colors[point]]), int(opacity[point]))

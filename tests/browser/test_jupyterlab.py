@@ -129,6 +129,19 @@ def test_explorer_in_jupyterlab(open_notebook):
     messages = [data for data in sent if isinstance(data, bytes) and b"comm_msg" in data]
     assert messages
     assert not any(b"ndarray" in message for message in messages)
+    # The window is wide, and the cell is not: what it shows is one below the other, and whole.
+    page.set_viewport_size({"width": 1100, "height": 1400})
+    explorer.until(lambda: _lowest_plot_is_below(page), "the plots follow the width of the cell")
+    scores = page.locator(".kg-scores")
+    table, place = scores.locator("table").bounding_box(), scores.bounding_box()
+    assert table["x"] + table["width"] <= place["x"] + place["width"] + 1
+
+
+def _lowest_plot_is_below(page):
+    upper, lower = (
+        page.locator(f".kg-{method}-points").bounding_box() for method in ("kde", "knn")
+    )
+    return lower["y"] >= upper["y"] + upper["height"]
 
 
 @pytest.fixture

@@ -24,6 +24,17 @@ def test_nothing_is_cut_off(first_view, width):
         assert all(right <= limit for right, limit in edges), (part, edges)
 
 
+def test_the_numbers_of_four_graphs_fit(first_view):
+    page = first_view.page
+    page.set_viewport_size({"width": 1000, "height": 720})
+    first_view.open_view("Compare")
+    page.locator(".kg-compare tr", has_text="Edges").filter(has_not_text="–").wait_for()
+    edges = page.evaluate(EDGES, [".kg-compare", "th, td"])
+    assert len(edges) >= 5 * 8
+    assert all(right <= limit for right, limit in edges), edges
+    first_view.open_view("Graphs")
+
+
 def test_each_plot_has_its_tools(first_view):
     page = first_view.page
     box = page.get_by_role("button", name="Drag to select the points in a box: KDE graph")

@@ -1,14 +1,20 @@
 """Size and opacity of points, drawn by the browser or in the image, and what keeps them."""
 
+import io
+
 import numpy as np
 import pytest
-from bokeh.models import GlyphRenderer
+from bokeh.models import GlyphRenderer, Plot
 from explorer_objects import image, settle, view
 from kdegraph import datasets
-from kdegraph_explorer import address
+from kdegraph_explorer import address, html_file, paper_figure, still
 from kdegraph_explorer.drawing.raster import draw
 from kdegraph_explorer.snapshot import take
 from kdegraph_explorer.views.point_style import PointStyle
+from matplotlib.collections import PathCollection
+from PIL import Image
+
+BELOW_TITLES = 80  # pixels at the top of the still picture that have text
 
 
 def opacity_of(picture):
@@ -51,6 +57,79 @@ def test_points_of_an_image_grow_and_become_translucent(style):
     fainter = opacity_of(image(figure))
     assert ((fainter > 0) <= (before > 0)).all()
     assert fainter.max() < before.max()
+
+
+def dots_of(figure):
+    """The glyph of the points of a figure, and that of points that are not selected."""
+    (dots,) = (r for r in figure.select(GlyphRenderer) if r.name == "points")
+    return dots.glyph, dots.nonselection_glyph
+
+
+def test_files_follow_size_and_opacity(style, monkeypatch):
+    explorer = style(300)
+    state, figure = explorer.session.state, view(explorer, "points").figures()[0]
+    plots = []
+    monkeypatch.setattr(
+        html_file, "components", lambda page: plots.extend(page.select({"type": Plot})) or ("", "")
+    )
+
+    def files():
+        """The size and the opacities of the points in the HTML file, what the still picture shows,
+        and the areas and opacities of the points in a figure.
+        """
+        plots.clear()
+        html_file.write(explorer.session)
+        glyph, others = dots_of(next(plot for plot in plots if "points and edges" in plot.name))
+        now = still.still_of(state)
+        shown = np.asarray(Image.open(io.BytesIO(still.png(now))).convert("RGB"), dtype=float)
+        (marks,) = (
+            part
+            for part in paper_figure.draw(now, "", 1).subfigs[1].axes[0].collections
+            if isinstance(part, PathCollection)
+        )
+        return (
+            (glyph.size, glyph.fill_alpha, others.fill_alpha),
+            255 - shown[BELOW_TITLES : still.PANEL_HEIGHT].min(axis=2),  # how far from white
+            (marks.get_sizes()[0], marks.get_facecolors()[:, 3]),
+        )
+
+    (size, *opacities), usual, (area, marked) = files()
+    assert opacities == [1.0, 0.15]
+    assert (marked == 1).all()
+    state.param.update(point_size=2.0, point_opacity=0.4, selection=np.arange(100))
+    settle(explorer)
+    (glyph, others), changed = dots_of(figure), files()
+    assert changed[0] == (2 * size, glyph.fill_alpha, others.fill_alpha)
+    assert (glyph.fill_alpha, others.fill_alpha) == (0.4, 0.4 * 0.15)
+    assert changed[2][0] == pytest.approx(4 * area)
+    assert changed[2][1] == pytest.approx(np.where(np.arange(300) < 100, 0.4, 0.06))
+    state.param.update(point_opacity=1.0, selection=np.empty(0, dtype=int))
+    settle(explorer)
+    larger = files()[1]
+    assert (larger > 60).sum() > 2 * (usual > 60).sum()
+    state.point_opacity = 0.4
+    settle(explorer)
+    fainter = files()[1]
+    covered = larger > 200  # points of a color that is far from white
+    assert covered.sum() > 100
+    assert fainter[covered] == pytest.approx(
+        0.4 * larger[covered],
+        abs=20,  # the picture has 256 colors
+    )
+
+
+def test_points_of_the_image_in_a_still_picture_follow_them_too(style):
+    state = style(6000).session.state
+    usual = still.still_of(state)
+    viewport = still.window(usual, 400, 300)
+
+    def picture(now):
+        return opacity_of(still.edge_image(now, now.graphs[0], viewport, points=True))
+
+    state.param.update(point_size=2.0, point_opacity=0.3)
+    changed = still.still_of(state)
+    assert (picture(changed) > 0).sum() > 1.2 * (picture(usual) > 0).sum()
+    assert picture(changed).max() < picture(usual).max()
 
 
 def test_density_shows_at_a_million_points():

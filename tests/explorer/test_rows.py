@@ -129,7 +129,7 @@ def test_clicks_select_points_and_selected_rows_are_marked(rows):
 def test_an_older_result_does_not_take_back_a_newer_query(rows):
     rows.state.selection = np.array([1, 2, 3])  # which lists all rows anew
     rows.list.query = {**rows.list.query, "rows": "selected"}
-    older = (rows._table, Query(), rows.state.selection)
+    older = (rows._table, Query(), rows.state.selection, rows.state.shown)
     rows._show(older, rows._find(older, None, None))
     assert rows.ask() == [1, 2, 3]
 

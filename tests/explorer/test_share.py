@@ -463,3 +463,11 @@ def test_steps_keep_their_numbers_when_the_oldest_are_forgotten(sessions, monkey
     session.history.go_to(0)  # forgotten: the nearest that is left
     session.wait(PATIENCE)
     assert session.state.n_rounds == 6
+
+
+def test_the_address_of_a_page_with_points_from_a_program_is_read_and_checked(sessions):
+    session = sessions(given=datasets.make("moons", n=200, seed=0), start=False)
+    found = address.read(session, "?sigma=2.5&data.part=0-5")
+    assert (found.source, found.data) == ("given", {"part": "0-5"})
+    with pytest.raises(ValueError, match="nothing called 'rows'"):
+        address.read(session, "?data.rows=3")

@@ -109,6 +109,12 @@ class Frame:
             *self.size,
         )
 
+    @property
+    def pixel(self):
+        """The width and the height of a pixel in units of the axes."""
+        x0, x1, y0, y1, width, height = self.viewport
+        return (x1 - x0) / width, (y1 - y0) / height
+
     def fit(self, extent):
         """Show all of `extent` = (x0, x1, y0, y1)."""
         self._extent, self._fitted = extent, True

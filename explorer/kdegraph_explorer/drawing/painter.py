@@ -7,9 +7,9 @@ import numpy as np
 from ..coloring import Coloring
 from .edges import chosen_edges
 from .palette import cluster_colors, packed
+from .points import point_radius
 from .raster import draw
 
-LARGE_PLOT = 450  # pixels of the shorter side of a plot, above which points grow with the plot
 # Up to this number the browser draws the points, sharp at every zoom. More are part of the image.
 MAX_GLYPHS = 4000
 
@@ -57,7 +57,7 @@ class Scene:
     @property
     def radius(self):
         """The radius of the points in pixels."""
-        return self.size * point_radius(len(self.positions), self.viewport)
+        return point_radius(len(self.positions), self.viewport, self.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,12 +178,3 @@ def _colored(scene):
     if scene.colors is None:
         palette[0] = palette[-1]
     return colors, palette
-
-
-def point_radius(n, viewport):
-    """Radius of points in pixels: smaller if they are many, larger in large plots."""
-    *_, width, height = viewport
-    return float(
-        np.clip(1.5 * (2000 / n) ** 0.3, 0.55, 3.5)
-        * max(1.0, min(width, height) / LARGE_PLOT) ** 0.5
-    )

@@ -14,7 +14,7 @@ class Given(Source):
     key = "given"
     label = "Given points"
 
-    def __init__(self, dataset, **params):
+    def __init__(self, dataset=None, **params):  # none where values are only checked
         super().__init__(**params)
         self._dataset = dataset
 

@@ -57,12 +57,18 @@ export function render({model}) {
       if (i === sort) cell.setAttribute("aria-sort", descending ? "descending" : "ascending")
       return cell
     })))
-    body.replaceChildren(...model.page.map(({point, cells, selected}) => {
+    body.replaceChildren(...model.page.map(({point, picture, cells, selected}) => {
       const row = element("tr", selected ? "selected" : "", ...cells.map((text, i) => {
         const cell = element("td", model.numeric[i] ? "number" : "", text)
         cell.title = text
         return cell
       }))
+      if (picture) {
+        const image = element("img", "")
+        image.src = picture
+        image.alt = ""
+        row.firstChild.prepend(image)
+      }
       row.tabIndex = 0
       row.setAttribute("aria-selected", selected)
       row.addEventListener("click", event => choose(event, point))

@@ -251,18 +251,23 @@ def figure_pane(fig, name):
     return pn.pane.Bokeh(fig, sizing_mode="stretch_both", margin=0, min_height=150)
 
 
-def beside(*cards, widths=None, **options):
-    """Cards in a row that share its width in the given proportions."""
-    widths = widths or [1] * len(cards)
+def beside(*cards, widths=None, least=None, **options):
+    """Cards in a row that share its width in the given proportions, each at least as wide as given
+    in pixels, unless they are one below the other.
+    """
+    widths, least = widths or [1] * len(cards), least or [0] * len(cards)
     places = (
         pn.Column(
             card,
             sizing_mode="stretch_both",
             margin=0,
-            styles={"flex": f"{width} 1 {300 * width / sum(widths):.0f}px"},
+            styles={
+                "flex": f"{width} 1 {300 * width / sum(widths):.0f}px",
+                "min-width": f"{pixels}px",
+            },
             stylesheets=[style_sheet("grows-where-narrow")],
         )
-        for card, width in zip(cards, widths, strict=True)
+        for card, width, pixels in zip(cards, widths, least, strict=True)
     )
     sheets = [style_sheet("below-where-narrow"), *options.pop("stylesheets", [])]
     return pn.Row(
@@ -270,13 +275,14 @@ def beside(*cards, widths=None, **options):
     )
 
 
-def low_row(*cards, height, widths):
+def low_row(*cards, height, widths, least=None):
     """Cards in a row below others: of this height in pixels, or a fifth of the page if that is
     more.
     """
     return beside(
         *cards,
         widths=widths,
+        least=least,
         sizing_mode="stretch_width",
         height=height,
         styles={"--kg-row-height": f"{height}px"},

@@ -24,6 +24,7 @@ NOT_BUILT = (
     "Not built: its memory and time grow with the square of the points. "
     f"Up to {FULL_UP_TO:,} points it is shown here."
 )
+NUMBERS_WIDTH = 340  # pixels that four columns of large numbers need
 OVER_THE_MIDDLE = {
     "position": "absolute",
     "inset": "40% 32px auto 48px",
@@ -98,7 +99,12 @@ class CompareView(View):
         numbers = card("Numbers", "hover over a row for its meaning", self._table)
         return pn.Column(
             graphs,
-            low_row(spectra_card, numbers, differences, widths=[9, 13, 9], height=262),
+            low_row(
+                *(spectra_card, numbers, differences),
+                widths=[9, 13, 9],
+                least=[0, NUMBERS_WIDTH, 0],
+                height=262,
+            ),
             sizing_mode="stretch_both",
             margin=0,
             stylesheets=[style_sheet("below-where-narrow")],

@@ -86,6 +86,11 @@ def html_table(columns, rows):
     return Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(head, body)
 
 
+def image(address):
+    """A picture beside words that say what it is; nothing without an address."""
+    return Markup('<img src="{}" alt="">').format(address) if address else Markup()
+
+
 def each(element, texts):
     """An element for each of the texts, one after the other.
 

@@ -13,15 +13,17 @@ from ..drawing.neighbor_layers import NeighborLayers, box_source, boxes, mark_po
 from ..drawing.palette import BETWEEN
 from ..drawing.recursion import RecursionPlot
 from ..projection import perpendicular
+from ..row_pictures import picture_address
 from . import describe
 from .base import View, beside, card, figure_pane
-from .markup import Markup, html_table
+from .markup import Markup, html_table, image
 from .plots import LinkedPlots
 from .scores import colored, table_pane
 from .widgets import DENSE, button
 
 WINDOW_REACH = 2.6  # sigma around the point that the window shows at least
 WIDTH_REACH = 1.2  # the same where the kernel cannot be painted: the circle with its label
+PICTURES = 50  # neighbors in each table with their picture
 ALL_STEPS = 1000  # more than there are halvings of any data
 BUTTONS = (  # label, sentence, and how many halvings further
     ("Back", "Undo the last halving.", -1),
@@ -125,14 +127,17 @@ class OnePointView(View):
         graph, before = self._requested
         if graph is not outcome.graph or before != choice:
             self._requested = (outcome.graph, choice)
-            self._job.request((outcome.graph, *choice))
+            self._job.request((outcome.graph, *choice, self.state.shown))
         elif self._shown is not None:
             self._place()
 
     def _look(self, request, progress, publish):
-        graph, point, k, draw = request
+        graph, point, k, draw, dataset = request
         tree = self.session.tree_of(graph.points)
-        return neighborhood(graph, point, k), halvings(graph, tree, point, draw), tree
+        found = neighborhood(graph, point, k)
+        pictured = {point, *found.sampled[:PICTURES].tolist(), *found.nearest[:PICTURES].tolist()}
+        pictures = {i: picture_address(dataset, i) for i in pictured}
+        return found, halvings(graph, tree, point, draw), tree, pictures
 
     def _show(self, request, found):
         graph = request[0]
@@ -178,7 +183,7 @@ class OnePointView(View):
         self._place_boxes()
 
     def _place_boxes(self):
-        _, _, steps, tree = self._shown
+        _, _, steps, tree, _ = self._shown
         shown = steps[: self._step]
         self._recursion.show(
             shown,
@@ -197,15 +202,17 @@ class OnePointView(View):
         """Describe the halvings of the draw; see `card`."""
         if self._shown is None:
             return describe.WAITING
-        _, found, steps, tree = self._shown
+        _, found, steps, tree, _ = self._shown
         return describe.halving(found.point, self.draw.value, steps, tree, full)
 
     def _tabulate(self):
-        graph, found, *_ = self._shown
-        self._table.content = Markup('<p>{}</p>{}{}<p style="color:{}">• in both</p>').format(
+        graph, found, _, _, pictures = self._shown
+        ones = np.ones(len(found.nearest))
+        self._table.content = Markup('<p>{}{}</p>{}{}<p style="color:{}">• in both</p>').format(
+            image(pictures[found.point]),
             describe.neighbors(graph, found, False).summary,
-            neighbor_table("kde", "Sampled", found, found.sampled, found.weight),
-            neighbor_table("knn", "Nearest", found, found.nearest, np.ones(len(found.nearest))),
+            neighbor_table("kde", "Sampled", found, found.sampled, found.weight, pictures),
+            neighbor_table("knn", "Nearest", found, found.nearest, ones, pictures),
             BETWEEN,
         )
 
@@ -225,8 +232,10 @@ def draw_slider():
     )
 
 
-def neighbor_table(method, title, found, points, weights):
-    """Some neighbors in a `Neighborhood` as an HTML table; a dot marks those in both graphs."""
+def neighbor_table(method, title, found, points, weights, pictures):
+    """Some neighbors in a `Neighborhood` as an HTML table, with the addresses of their pictures by
+    point; a dot marks those in both graphs.
+    """
     both = set(found.sampled) & set(found.nearest)
     explained = Markup('<span title="{}">{}</span>')
     columns = [explained.format(meaning, name) for name, meaning in COLUMNS.items()]
@@ -234,7 +243,8 @@ def neighbor_table(method, title, found, points, weights):
     for j, weight in zip(points.tolist(), weights, strict=True):
         near = f"{found.distances[j]:.3g}", f"{found.chance(j):.2g}"
         values = (*near, str(found.times_drawn(j)), f"{weight:.2f}")
-        rows.append((f"{j:,}{' •' * (j in both)}", values, ""))
+        name = image(pictures.get(j, "")) + f"{j:,}{' •' * (j in both)}"
+        rows.append((name, values, ""))
     return html_table((colored(method, title), *columns), rows)
 
 

@@ -2,15 +2,18 @@
 
 from bokeh.core.properties import value
 from bokeh.events import MouseLeave, MouseMove, PanStart, SelectionGeometry, Tap
-from bokeh.models import BoxSelectTool, ColumnDataSource, Label, LassoSelectTool, PanTool, PlainText
+from bokeh.models import BoxSelectTool, ColumnDataSource, LassoSelectTool, PanTool, PlainText
 
 from ..assets import style_sheet
 from ..coloring import PREFIX
 from ..drawing.figures import TEXT, Frame, extent_of, plain_figure
 from ..drawing.painter import MAX_GLYPHS, Painter, Scene
+from ..drawing.points import FADED
 from ..point_columns import row_in_words
 from ..projection import axis_names, positions
+from ..row_pictures import picture_of, pixels_of
 from ..selection import combined, indices_within
+from .point_note import BOX, NO_IMAGE, PointNote
 
 MOUSE_REACH = 6  # pixels between the mouse and the point that is meant
 TOOLS = "pan,wheel_zoom,box_select,lasso_select,tap,zoom_in,zoom_out,reset"
@@ -19,17 +22,8 @@ TOOLS = "pan,wheel_zoom,box_select,lasso_select,tap,zoom_in,zoom_out,reset"
 # other.
 NUMBERS_WIDTH = 42
 NAME_WIDTH = 26
-FADED = 0.15  # opacity of points that are not selected, beside others that are
 EMPTY = "kg-empty"  # the class of a plot of which nothing has been painted yet
 DRAG = {"move": PanTool, "box": BoxSelectTool, "lasso": LassoSelectTool}
-
-BOX = {  # around words on points
-    "text_color": "#FFFFFF",
-    "background_fill_color": "#3C434C",
-    "background_fill_alpha": 0.92,
-    "padding": 4,
-    "border_radius": 4,
-}
 
 # The parameters of the state that decide how `LinkedPlots` look.
 PLOTTED = (
@@ -176,9 +170,7 @@ class LinkedPlots:
     @property
     def _reach(self):
         """The largest distance between the mouse and a point that it selects."""
-        return (
-            MOUSE_REACH * (self.frame.x_range.end - self.frame.x_range.start) / self.frame.size[0]
-        )
+        return MOUSE_REACH * self.frame.pixel[0]
 
     def _hover(self, event):
         """Look for the point under the mouse, whether the browser or the image draws it. None means
@@ -188,27 +180,30 @@ class LinkedPlots:
             self._nearest.request(
                 None
                 if event is None or event.x is None
-                else (self.positions, event.x, event.y, self._reach)
+                else (self.positions, event.x, event.y, self._reach, self._state.shown)
             )
 
     @staticmethod
     def _find(request, progress, publish):
+        """The point under the mouse with its picture, or None."""
         if request is None:
             return None
-        places, x, y, reach = request
+        places, x, y, reach, dataset = request
         found = indices_within({"type": "point", "x": x, "y": y}, places, reach)
-        return int(found[0]) if len(found) else None
+        if not len(found):
+            return None
+        known = len(places) == dataset.n_points
+        return int(found[0]), picture_of(dataset, found[0]) if known else None
 
-    def _tell(self, request, point):
-        same = request is not None and request[0] is self.positions
-        for plot in self._plots.values():
-            plot.tell(
-                *(
-                    (self.positions[point], self._words(point))
-                    if same and point is not None
-                    else (None, "")
-                )
-            )
+    def _tell(self, request, found):
+        notes = [plot.note for plot in self._plots.values()]
+        if found is None or request[0] is not self.positions:
+            for note in notes:
+                note.hide()
+            return
+        point, picture = found
+        for note in notes:
+            note.show(self.positions[point], self._words(point), picture)
 
     def _words(self, point):
         """The text shown for the point under the mouse: its place in the graph, and its row."""
@@ -220,8 +215,9 @@ class LinkedPlots:
             words += f", {cluster}, kernel degree {degree:.3g}"
         if len(self.positions) != self._state.shown.n_points:
             return words
-        first = self._state.color.removeprefix(PREFIX)
-        return "\n".join([words, *row_in_words(self._state.shown, point, first)])
+        first, pixels = self._state.color.removeprefix(PREFIX), pixels_of(self._state.shown)
+        seen = () if pixels is None else pixels.columns
+        return "\n".join([words, *row_in_words(self._state.shown, point, first, seen)])
 
 
 class GraphPlot:
@@ -233,6 +229,10 @@ class GraphPlot:
     name : str
         What is seen, for screen readers and tests.
     frame : Frame
+
+    Attributes
+    ----------
+    note : PointNote
     """
 
     def __init__(self, name, frame):
@@ -245,9 +245,9 @@ class GraphPlot:
             css_classes=[EMPTY],
             stylesheets=[style_sheet("empty-plot")],
         )
-        self._image = ColumnDataSource({column: [] for column in ("image", "x", "y", "dw", "dh")})
+        self._image = ColumnDataSource(NO_IMAGE)
         self._points = ColumnDataSource({"x": [], "y": [], "color": []})
-        self.figure.image_rgba("image", "x", "y", "dw", "dh", source=self._image, name="image")
+        self.figure.image_rgba(*NO_IMAGE, source=self._image, name="image")
         self._renderer = self.figure.scatter(
             "x",
             "y",
@@ -262,17 +262,7 @@ class GraphPlot:
         self.figure.text(
             "x", "y", "name", source=self._names, name="names", anchor="center", **BOX, **words
         )
-        self._note = Label(
-            x=0,
-            y=0,
-            text=PlainText(text=""),
-            visible=False,
-            name="note",
-            x_offset=8,
-            y_offset=8,
-        )
-        self._note.update(**TEXT, **BOX)
-        self.figure.add_layout(self._note)
+        self.note = PointNote(self.figure, frame)
         frame.add(self.figure)
 
     def name_axes(self, horizontal, vertical):
@@ -296,7 +286,7 @@ class GraphPlot:
             glyph.fill_alpha = scene.opacity
             self._renderer.nonselection_glyph.fill_alpha = FADED * scene.opacity
         if layers.positions is not None:  # the edges that are drawn belong to other points
-            self._image.data = {name: [] for name in self._image.data}
+            self._image.data = NO_IMAGE
         if layers.image is not None:
             x0, x1, y0, y1, *_ = scene.viewport
             self._image.data = {
@@ -318,22 +308,3 @@ class GraphPlot:
         if layers.names is not None:
             x, y, names = zip(*layers.names, strict=True) if layers.names else ((), (), ())
             self._names.data = {"x": x, "y": y, "name": names}
-
-    def tell(self, place, words):
-        """Write `words` beside a place; None hides them."""
-        if place is None:
-            if self._note.visible:
-                self._note.visible = False
-        elif not self._note.visible or self._note.text.text != words:
-            left = place[0] > (self.figure.x_range.start + self.figure.x_range.end) / 2
-            below = place[1] > (self.figure.y_range.start + self.figure.y_range.end) / 2
-            self._note.update(
-                x=place[0],
-                y=place[1],
-                text=PlainText(text=words),  # a str may be TeX
-                visible=True,
-                text_align="right" if left else "left",
-                x_offset=-8 if left else 8,
-                text_baseline="top" if below else "bottom",
-                y_offset=-8 if below else 8,
-            )

@@ -5,6 +5,7 @@ import param
 from panel.custom import JSComponent
 
 from ..assets import script, style_sheet
+from ..row_pictures import picture_address
 from ..row_table import PAGE, Query, RowTable
 from .base import View, beside, card
 from .markup import Text, html_table
@@ -23,7 +24,10 @@ class RowList(JSComponent):
     numeric = param.List(doc="Whether each column holds numbers.")
     choices = param.List(doc="Pairs of a value of `Query.rows` and what the user reads.")
     query = param.Dict(default=vars(Query()), doc="The `Query`, which the browser sets.")
-    page = param.List(doc="Rows: the point, its cells as text, and whether it is selected.")
+    page = param.List(
+        doc="Rows: the point, the address of its picture or an empty string, its cells as text, "
+        "and whether it is selected."
+    )
     found = param.Integer(doc="Number of rows that were found.")
     selected = param.Integer(doc="Number of selected points.")
     page_size = param.Integer(PAGE)
@@ -79,23 +83,24 @@ class RowsView(View):
         if vars(query) != self.list.query:
             self.list.query = vars(query)  # which calls this again
             return
-        self._job.request((self._table, query, self.state.selection))
+        self._job.request((self._table, query, self.state.selection, dataset))
 
     @staticmethod
     def _find(request, progress, publish):
-        table, query, selection = request
+        table, query, selection, dataset = request
         found = table.found(query, selection)
         shown = found[query.first : query.first + PAGE]
+        pictures = [picture_address(dataset, point) for point in shown]
         summary = None if table.clusters is None else table.summary(selection)
-        return found, shown, table.cells(shown), summary
+        return found, shown, pictures, table.cells(shown), summary
 
     def _show(self, request, result):
-        (table, _, selection), (found, shown, cells, summary) = request, result
+        (table, _, selection, _), (found, shown, pictures, cells, summary) = request, result
         self._found = found
         selected = np.isin(shown, selection)
         page = [
-            {"point": int(point), "cells": texts, "selected": bool(chosen)}
-            for point, texts, chosen in zip(shown, cells, selected, strict=True)
+            {"point": int(point), "picture": picture, "cells": texts, "selected": bool(chosen)}
+            for point, picture, texts, chosen in zip(shown, pictures, cells, selected, strict=True)
         ]
         clusters = [] if summary is None else [number for number, *_ in summary[1]]
         self.list.param.update(

@@ -74,9 +74,10 @@ def table_pane(*css_classes):
 
 
 def colored(method, name):
-    """A name behind the mark of a method, as HTML."""
+    """A name behind the mark of a method, as HTML; its lines end between words."""
     mark = Markup('<i aria-hidden="true" style="color:{}">{}</i>')
-    return mark.format(METHOD[method], MARKERS[method][1]) + name
+    words = Markup(" ").join(map(Markup("<span>{}</span>").format, name.split()))
+    return mark.format(METHOD[method], MARKERS[method][1]) + words
 
 
 class ScoresView(View):
