@@ -1,18 +1,7 @@
-"""Measure the constants of kdegraph/costs.py again, and print them beside those in use.
-
-    python benchmarks/costs.py
-
-The figures are CPU nanoseconds of one thread, the best of several runs. Each cost is a slope
-between runs that differ in one number; where several costs add up, they are fitted together so that
-the relative errors are least. Constants in use may differ from these slopes by up to a factor of
-three: those of kernel sums are right relative to each other only, and those of rows and rejection
-were set on the grid of benchmarks/samplers.py. tests/sampling/test_choice.py holds the choices:
-change constants only along with that.
-"""
+"""The constants of kdegraph/costs.py."""
 
 import time
 
-import click
 import numpy as np
 import scipy.optimize
 import threadpoolctl
@@ -51,6 +40,8 @@ from kdegraph.sampling.rejection.target_groups import group_targets
 from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
+from benchmarks.experiment import experiment, grid
+
 RUNS = 5
 EPS = 0.01  # relative error of the kernel degrees
 
@@ -66,30 +57,30 @@ def cpu_time(function, *arguments, **options):
     return best
 
 
-def report(name, measured, used):
-    click.echo(f"{name:>45} {measured:12.3g} {used:12.3g}")
-
-
 def time_of_rows(n, d, n_rounds, eps=0.01):
     tree = build_tree(np.random.default_rng(d).random((n, d)))
     return cpu_time(rows.draw_neighbors, Kernel("gaussian", 1.0), tree, n_rounds, 0, eps)
 
 
-def samplers():
-    """Constants of the samplers."""
-    show(NEAR_COSTS, near_constants())
-    n = 4000
+def row_constants():
+    """A pair of points and what a dimension adds, and a draw."""
+    n, found = 4000, {}
     for field, dimensions, eps in (
         ("pair_per_dimension", (2, 7), 0.01),
         ("pair_per_dimension_by_products", (10, 60), 0.01),
     ):
         few, many = (time_of_rows(n, d, 1, eps) for d in dimensions)
         slope = (many - few) / n**2 / (dimensions[1] - dimensions[0])
-        report(f"rows: {field}", slope, getattr(ROW_COSTS, field))
+        found[field] = slope
         if field == "pair_per_dimension":
-            report("rows: pair", few / n**2 - slope * dimensions[0], ROW_COSTS.pair)
-    draws = (time_of_rows(n, 2, 31) - time_of_rows(n, 2, 1)) / (30 * n)
-    report("rows: draw", draws, ROW_COSTS.draw)
+            found["pair"] = few / n**2 - slope * dimensions[0]
+    found["draw"] = (time_of_rows(n, 2, 31) - time_of_rows(n, 2, 1)) / (30 * n)
+    return found
+
+
+def rejection_constants():
+    """The factor on the estimated cost of drawing, the larger of two and five dimensions."""
+    ratios = []
     for d in (2, 5):
         X = np.random.default_rng(d).normal(size=(20_000, d))
         tree, kernel = build_tree(X), Kernel("gaussian", 1.0)
@@ -100,8 +91,8 @@ def samplers():
         measured = cpu_time(rejection.draw_neighbors, kernel, tree, degrees, 20, 0, groups=groups)
         estimated = rejection.estimate_cost(kernel, tree, groups, 20)
         # The parts are not separable from outside; their sum is.
-        ratio = measured / estimated * REJECTION_COSTS.overhead
-        report(f"rejection: overhead, d = {d}", ratio, REJECTION_COSTS.overhead)
+        ratios.append(measured / estimated * REJECTION_COSTS.overhead)
+    return {"overhead": max(ratios)}
 
 
 def near_constants():
@@ -119,7 +110,7 @@ def near_constants():
     return dict(zip(NEAR_COSTS._fields, fit(table, times), strict=True))
 
 
-def many_dimensions():
+def many_dimension_constants():
     """Constants of near neighbors and of all pairs in many dimensions, with local bandwidths."""
     cases, near_times, all_times = ((4000, 20), (8000, 20), (8000, 100), (4000, 784)), [], []
     for n, d in cases:
@@ -132,8 +123,7 @@ def many_dimensions():
     names = NEIGHBOR_COSTS._fields[-4:]
     found = fit([[n, n * d] for n, d in cases], near_times)
     found = [*found, *fit([[n**2, n**2 * d] for n, d in cases], all_times)]
-    for name, value in zip(names, found, strict=True):
-        report(f"many dimensions: {name}", value, getattr(NEIGHBOR_COSTS, name))
+    return dict(zip(names, found, strict=True))
 
 
 def search_all(X, queries):
@@ -148,8 +138,9 @@ def search_by_products(X, queries):
     NearestNeighbors(algorithm="brute").fit(X).kneighbors(X[queries], 10)
 
 
-def nearest_neighbors():
+def neighbor_constants():
     """The dimensions from which matrix products are faster than k-d trees."""
+    found = {}
     for name, search, step in (
         ("max_tree_dimension", search_all, 1),
         ("max_query_dimension", search_tree, 10),
@@ -161,7 +152,8 @@ def nearest_neighbors():
             by_tree = cpu_time(search, X, queries)
             if by_tree <= cpu_time(search_by_products, X, queries):
                 largest = d
-        report(f"neighbors: {name}", largest, getattr(NEIGHBOR_COSTS, name))
+        found[name] = largest
+    return found
 
 
 def fit(rows, times):
@@ -170,26 +162,6 @@ def fit(rows, times):
     """
     rows, times = np.asarray(rows, float), np.asarray(times, float)
     return scipy.optimize.nnls(rows / times[:, None], np.ones(len(times)))[0]
-
-
-def show(costs, measured):
-    """Report several constants of `costs`."""
-    for name, value in measured.items():
-        report(name, value, getattr(costs, name))
-
-
-def kernel_sums():
-    """The constants that decide between direct sums, trees and grids."""
-    click.echo("direct sums")
-    show(DIRECT_COSTS, direct_constants())
-    click.echo("expansions on the tree")
-    for tensor, dimensions in ((True, (1, 2, 3)), (False, (4, 5))):
-        show(TREE_COSTS, expansion_constants(tensor, dimensions))
-    click.echo("grids")
-    show(GRID_COSTS, point_constants() | translation_constants())
-    click.echo("estimated over measured time of whole sums on the tree")
-    for d, name, ratio in tree_ratios():
-        click.echo(f"  {d} dimensions, {name:<20}{ratio:>10.2f}")
 
 
 def direct_constants():
@@ -316,17 +288,49 @@ def tree_ratios():
             yield d, name, plan.cost / cpu_time(run)
 
 
-@click.command()
-def main():
-    """Print each constant as it is measured now, and as it is used."""
+# The constants in use, and what measures them again.
+GROUPS = {
+    "near sources": (NEAR_COSTS, near_constants),
+    "rows": (ROW_COSTS, row_constants),
+    "rejection": (REJECTION_COSTS, rejection_constants),
+    "nearest neighbors": (NEIGHBOR_COSTS, neighbor_constants),
+    "many dimensions": (NEIGHBOR_COSTS, many_dimension_constants),
+    "direct sums": (DIRECT_COSTS, direct_constants),
+    "expansions, products": (TREE_COSTS, lambda: expansion_constants(True, (1, 2, 3))),
+    "expansions, simplex": (TREE_COSTS, lambda: expansion_constants(False, (4, 5))),
+    "grids": (GRID_COSTS, lambda: point_constants() | translation_constants()),
+}
+
+
+def summary(rows):
+    """A row for each constant."""
+    for row in rows:
+        for name, used in row.items():
+            if name.endswith(" in use") and used != "":
+                constant = name.removesuffix(" in use")
+                about = {"group": row["group"], "constant": constant, "in use": used}
+                yield about | {"measured": row[constant], "ratio": row[constant] / used}
+
+
+@experiment(
+    lambda: grid(group=[*GROUPS, "whole sums on the tree"]),
+    source="`kdegraph/costs.py`: constants that decide between methods, in nanoseconds.",
+    why="Constants in use may differ from these slopes by up to a factor of three: those of kernel "
+    "sums are right relative to each other only, and those of rows and rejection were set on the "
+    "grid of the experiment `samplers`. `tests/sampling/test_choice.py` holds the choices: change "
+    "constants only along with that.",
+    summary=summary,
+)
+def costs(group):
+    """The constants by which methods are chosen, measured again: CPU nanoseconds of one thread.
+
+    The best of several runs. Each cost is a slope between runs that differ in one number; where
+    several costs add up, they are fitted together so that the relative errors are least.
+    """
     set_num_threads(1)
     with threadpoolctl.threadpool_limits(1):
-        click.echo(f"{'':>45} {'measured':>12} {'used':>12}")
-        samplers()
-        nearest_neighbors()
-        many_dimensions()
-        kernel_sums()
-
-
-if __name__ == "__main__":
-    main()
+        if group not in GROUPS:
+            return {f"{name}, {d} dimensions": ratio for d, name, ratio in tree_ratios()}
+        used, measure = GROUPS[group]
+        found = measure()
+        return found | {f"{name} in use": getattr(used, name) for name in found}
