@@ -119,7 +119,7 @@ def test_the_list_has_every_experiment_with_a_sentence(tool):
         assert line.endswith(experiment.description)
 
 
-@pytest.mark.parametrize("name", ["pipelines", "rounds", "sizes", "stages"])
+@pytest.mark.parametrize("name", ["pipelines", "rounds", "shapes", "sizes", "stages", "theorem"])
 def test_rows_have_the_parameters_that_are_measured(name):
     load()
     experiment = EXPERIMENTS[name]
