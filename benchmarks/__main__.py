@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import click
+import numpy as np
 
 from benchmarks.experiment import EXPERIMENTS, options_of
 from benchmarks.experiments import load
@@ -104,7 +105,8 @@ def _part(options, function):
 
 
 def _text(values):
-    return " ".join(f"{name}={as_text(value)}" for name, value in values.items())
+    shown = {name: value for name, value in values.items() if not isinstance(value, np.ndarray)}
+    return " ".join(f"{name}={as_text(value)}" for name, value in shown.items())
 
 
 @main.command()

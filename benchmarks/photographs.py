@@ -20,8 +20,11 @@ def pixels(folder, name, max_pixels):
 
 def segmentations(folder, name):
     """The segmentations by humans, a (height, width) array each."""
-    humans = scipy.io.loadmat(folder / "groundTruth" / f"{name}.mat")["groundTruth"][0]
-    return [human["Segmentation"][0, 0] for human in humans]
+    try:
+        humans = scipy.io.loadmat(folder / "groundTruth" / f"{name}.mat")["groundTruth"][0]
+        return [human["Segmentation"][0, 0] for human in humans]
+    except Exception as error:  # a damaged file surfaces as almost any error
+        raise ValueError(f"the segmentation of {name} cannot be read: {error}") from None
 
 
 def protocol(humans):

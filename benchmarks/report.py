@@ -81,7 +81,8 @@ def _count(table):
     """How many rows there are, when they were measured, and why some failed."""
     failures = Counter(row[FAILURE] for row in table.rows if row.get(FAILURE))
     dates = sorted({row["date"] for row in table.rows if row.get("date")})
-    text = f"{len(table.rows)} rows, `python -m benchmarks run {table.path.stem}`"
+    name, n_rows = table.path.stem, len(table.rows)
+    text = f"{n_rows} rows of `{name}.csv`, by `python -m benchmarks run {name}`"
     if dates:
         text += f", {dates[0]}" + (f" to {dates[-1]}" if len(dates) > 1 else "")
     if failures:

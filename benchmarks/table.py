@@ -101,3 +101,10 @@ def succeeded(rows):
         for row in rows
         if not row.get(FAILURE)
     ]
+
+
+def mean(rows, name):
+    """The mean of a column over the rows that have a number there; a blank if none has."""
+    found = [row[name] for row in rows if isinstance(row.get(name), int | float)]
+    found = [number for number in found if not np.isnan(number)]
+    return np.mean(found) if found else ""

@@ -9,6 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from benchmarks import photographs
 from benchmarks.data import ALL, points
 from benchmarks.experiment import experiment, grid
+from benchmarks.table import mean
 
 SEEDS = 3
 GUESSES = (2, 8)  # numbers of clusters; 8 is scikit-learn's default
@@ -46,10 +47,8 @@ def summary(rows):
             some = [r for r in some if r["sigma"] == sigma]
             if some:
                 right = sum(r["auto k"] == r["k"] for r in some)
-                means = {
-                    name: np.mean([r[name] for r in some if isinstance(r.get(name), float | int)])
-                    for name in ("k = auto", "k = 2", "k = 8", *map(" ".join, WAYS))
-                }
+                scores = ("k = auto", "k = 2", "k = 8", *map(" ".join, WAYS))
+                means = {name: mean(some, name) for name in scores}
                 number = {"number right": f"{right} of {len(some)}"}
                 yield {"data": kind, "sigma": sigma} | number | means
 

@@ -50,12 +50,26 @@ def p_values(order, test):
     return [[part.strip() for part in line.split(",")] for line in out.splitlines()]
 
 
+def summary(rows):
+    """A row for each order."""
+    for order in ORDERS:
+        some = [row for row in rows if row["order"] == order]
+        if some:
+            yield {
+                "order": order,
+                "tests": len(some),
+                "smallest p": min(row["smallest p"] for row in some),
+                "largest p": max(row["largest p"] for row in some),
+            } | {name: sum(row[name] for row in some) for name in ("statistics", "weak", "failed")}
+
+
 @experiment(
     lambda: grid(order=ORDERS, test=TESTS),
     source="The counter-based random numbers are to pass dieharder, a standard battery (Debian and "
     "Ubuntu: `apt install dieharder`).",
     why="dieharder calls p-values below 0.005 or above 0.995 weak, of which one in a hundred is "
     "expected, and those beyond 1e-6 failed.",
+    summary=summary,
 )
 def randomness(order, test):
     """The random streams under dieharder, in the orders in which samplers use them.

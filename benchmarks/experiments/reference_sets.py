@@ -10,6 +10,7 @@ import sklearn.cluster
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from benchmarks.experiment import experiment
+from benchmarks.table import mean
 
 N_NEIGHBORS = 10  # of k-NN graphs, the default of scikit-learn
 MAX_POINTS = 25_000  # Larger sets take some of the methods an hour.
@@ -85,7 +86,7 @@ def summary(rows):
             some = [row for row in rows if row["method"] == method]
             some = [row for row in some if row["set"].startswith(f"{battery}/")]
             if some:
-                means = {name: np.mean([row[name] for row in some]) for name in ("ARI", "NMI")}
+                means = {name: mean(some, name) for name in ("ARI", "NMI")}
                 yield {"battery": battery, "method": method, "sets": len(some)} | means
 
 

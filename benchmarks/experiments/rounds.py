@@ -8,6 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.data import ALL, points
 from benchmarks.experiment import experiment, grid
+from benchmarks.table import mean
 
 ROUNDS = (3, 5, 7, 10, 15, 20, 30, 50, 100, "auto")
 SEEDS = 3
@@ -37,11 +38,11 @@ def summary(rows):
         if some:
             yield {
                 "rounds": n_rounds,
-                "mean L": np.mean([row["L"] for row in some]),
-                "mean error": np.mean(errors),
+                "mean L": mean(some, "L"),
+                "mean error": mean(some, "error"),
                 "largest error": max(errors),
                 f"error at most {SMALL}": f"{sum(e <= SMALL for e in errors)} of {len(errors)}",
-                "mean agreement": np.mean([row["agreement"] for row in some]),
+                "mean agreement": mean(some, "agreement"),
             }
 
 

@@ -20,6 +20,7 @@ from kdegraph.sampling.rejection import sampler as rejection
 
 from benchmarks.data import normal_clusters
 from benchmarks.experiment import experiment, grid
+from benchmarks.table import mean
 
 PAIRS = 5e7  # rows are measured on at most this number of pairs
 # Seconds from which "rejection" is measured on a part of the targets, at least one in 50.
@@ -105,6 +106,21 @@ def choice_seconds(kernel, tree, L):
     return sampler, max(seconds, 0.0)
 
 
+def summary(rows):
+    """A row for each dimension and sampler that was chosen."""
+    for d in sorted({row["d"] for row in rows}):
+        for sampler in sorted({row["auto"] for row in rows if row["d"] == d}):
+            some = [row for row in rows if (row["d"], row["auto"]) == (d, sampler)]
+            yield {
+                "d": d,
+                "chosen": sampler,
+                "cases": len(some),
+                "mean auto / best": mean(some, "auto / best"),
+                "largest auto / best": max(row["auto / best"] for row in some),
+                "mean auto / BLAS": mean(some, "auto / BLAS"),
+            }
+
+
 @experiment(
     lambda: grid(
         d=(1, 2, 3, 5, 8, 20, 50),
@@ -114,7 +130,7 @@ def choice_seconds(kernel, tree, L):
     ),
     source='README: `sampler="auto"` takes the one that suits the data. '
     "`tests/sampling/test_choice.py` holds the choices against this table.",
-    shown=("auto", "seconds", "auto / best", "auto / BLAS", "estimate"),
+    summary=summary,
 )
 def samplers(d, n, sigma, L):
     """The choice of the sampler: CPU seconds of "auto" and of every sampler over d, n and sigma.

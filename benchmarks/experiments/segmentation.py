@@ -9,6 +9,7 @@ from benchmarks import photographs
 from benchmarks.experiment import experiment
 from benchmarks.experiments.sizes import cluster
 from benchmarks.graphs import FULL, PAPER
+from benchmarks.table import mean
 
 SMALL = 20_000  # pixels to which photographs are scaled down
 LARGE = 154_401  # pixels of those of BSDS500
@@ -35,8 +36,7 @@ def summary(rows):
             found = [r for r in some if r["method"] == method and r["image"] in shared]
             values = {"n": n, "method": method, "photographs": len(found)}
             for name in ("rand index", "graph seconds", "graph cpu", "seconds"):
-                numbers = [row[name] for row in found if row.get(name, "") != ""]
-                values[f"mean {name}"] = np.mean(numbers) if numbers else ""
+                values[f"mean {name}"] = mean(found, name)
             yield values
 
 
