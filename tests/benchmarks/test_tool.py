@@ -79,18 +79,22 @@ def test_again_measures_again(tool, tmp_path):
 
 
 def test_a_failure_costs_its_row_only(tool, tmp_path):
-    tool("run", "failing")
+    tool("run", "failing", *[f"--only=way={way}" for way in WAYS])
     reasons = {row["way"]: row["failure"] for row in table(tmp_path, "failing")}
     assert list(reasons) == list(WAYS)
     assert reasons["error"] == "ValueError: file.mat is broken"
     assert reasons["package"] == "a_package_that_is_absent is not installed"
     assert reasons["crash"] == "the process ended with exit code 3"
-    assert reasons["time"] == "given up after 8 s"
     assert "MemoryError" in reasons["memory"]
     assert reasons["none"] == ""
     only = "--only", "way=error", "--only", "way=none"
     assert tool("run", "failing", *only).count("already there") == 2
     assert tool("run", "failing", *only, "--retry").count("already there") == 1
+
+
+def test_a_row_that_takes_too_long_is_given_up(tool, tmp_path):
+    tool("run", "failing", "--only", "way=time", "--limit", "1")
+    assert table(tmp_path, "failing")[0]["failure"] == "given up after 1 s"
 
 
 def test_an_experiment_without_its_folder_is_skipped(tool, tmp_path):
