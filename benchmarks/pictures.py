@@ -1,5 +1,6 @@
 """Pictures of the results, as SVG and PNG."""
 
+import matplotlib
 from matplotlib.figure import Figure
 
 WIDTH, HEIGHT = 4.6, 3.6  # of one plot, inches
@@ -40,7 +41,8 @@ def write_picture(figure, docs, name):
     """Write a figure as SVG and PNG; the path of the SVG below `docs`."""
     folder = docs / "results"
     folder.mkdir(parents=True, exist_ok=True)
-    # Nothing in the files changes from one report to the next but what is drawn.
-    figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+    # The same picture is the same file in every report.
+    with matplotlib.rc_context({"svg.hashsalt": name}):
+        figure.savefig(folder / f"{name}.svg", metadata={"Date": None}, dpi=72)
     figure.savefig(folder / f"{name}.png", dpi=120)
     return f"results/{name}.svg"

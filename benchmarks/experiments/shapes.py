@@ -17,12 +17,14 @@ def draw(rows, table):
     figure = Figure(figsize=(2.2 * len(methods), 2.4 * len(SHAPES)), layout="tight")
     all_axes = figure.subplots(len(SHAPES), len(methods), squeeze=False)
     for axes in all_axes.flat:
-        axes.set(xticks=[], yticks=[], aspect="equal")
+        axes.set_axis_off()
     for row in rows:
         axes = all_axes[SHAPES.index(row["data"])][methods.index(row["method"])]
         with np.load(table.arrays_path(row)) as arrays:
             colors = np.array(["#0072b2", "#d55e00", "#009e73"])[arrays["labels"]]
         X = points(row["data"], row["n"]).X
+        axes.set(xticks=[], yticks=[], aspect="equal")
+        axes.set_axis_on()
         axes.scatter(*X.T, s=1, c=colors, linewidths=0, rasterized=True)
         axes.set_title(f"{row['method']}\n{row['seconds']:.2g} s, ARI {row['ARI']:.3g}", fontsize=7)
     return figure

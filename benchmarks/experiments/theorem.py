@@ -27,7 +27,7 @@ def rows():
 def overlapping_clusters(n, d):
     """Normal clusters around the corners of a simplex, 4 standard deviations apart."""
     rng, y = np.random.default_rng(0), np.arange(n) % K
-    corners = np.linalg.qr(rng.normal(size=(max(d, K), K)))[0] * (4 / math.sqrt(2))
+    corners = np.linalg.qr(rng.normal(size=(max(d, K), K)))[0].T * (4 / math.sqrt(2))
     X = corners[y] + rng.normal(size=(n, max(d, K)))
     return X[:, :d] if d < K else X
 

@@ -91,6 +91,18 @@ def test_the_theorem_holds_on_small_data():
     assert 0.5 < values["lambda_{k+1} / that of full"] < 2
 
 
+@pytest.mark.parametrize("d", [2, 5, 10])
+def test_clusters_of_the_theorem_are_as_far_apart_in_all_dimensions(d):
+    X = theorem.overlapping_clusters(50_000, d)
+    assert X.shape == (50_000, d)
+    means = np.array([X[i :: theorem.K].mean(axis=0) for i in range(theorem.K)])
+    apart = np.linalg.norm(means[:, None] - means, axis=2)[np.triu_indices(theorem.K, 1)]
+    if d < theorem.K:  # a projection
+        assert apart.max() < 4.1
+    else:
+        np.testing.assert_allclose(apart, 4, atol=0.1)
+
+
 @pytest.fixture
 def photographs(tmp_path):
     """A folder with a photograph of two halves, and segmentations with 2, 3 and 2 segments."""

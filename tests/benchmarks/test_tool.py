@@ -151,6 +151,9 @@ def test_the_report_is_written_from_the_tables_alone(tool, tmp_path):
     assert "sizes" not in page
     assert (tmp_path / "docs" / "results" / "tiny.svg").read_text().startswith("<?xml")
     assert (tmp_path / "docs" / "results" / "tiny.png").stat().st_size > 1000
+    tool("report", "--docs", str(tmp_path / "again"))
+    for name in ("results.md", "results/tiny.svg", "results/tiny.png"):
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "docs" / name).read_bytes()
 
 
 def test_others_win_only_where_they_are_better_than_all_of_ours():
