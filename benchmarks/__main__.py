@@ -1,5 +1,7 @@
 """The command line: `python -m benchmarks`."""
 
+import signal
+import sys
 from pathlib import Path
 
 import click
@@ -125,4 +127,5 @@ def report(results, docs):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # It ends the process of a row, too.
     main()
