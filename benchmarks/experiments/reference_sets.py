@@ -6,6 +6,7 @@ from functools import partial
 import kdegraph
 import numpy as np
 import sklearn.cluster
+import sklearn.mixture
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from benchmarks.experiment import experiment
@@ -66,6 +67,14 @@ def by_k_means(X, k):
     return sklearn.cluster.KMeans(k, n_init=10, random_state=0).fit_predict(X)
 
 
+def by_mixture(X, k):
+    return sklearn.mixture.GaussianMixture(k, random_state=0).fit_predict(X)
+
+
+def by_ward(X, k):
+    return sklearn.cluster.AgglomerativeClustering(k).fit_predict(X)
+
+
 METHODS = {
     "kdegraph": by_kde,
     "kdegraph, one sigma": partial(by_kde, sigma="auto"),
@@ -75,6 +84,8 @@ METHODS = {
     "genie": by_genie,
     "HDBSCAN": by_hdbscan,
     "k-means": by_k_means,
+    "Gaussian mixture": by_mixture,
+    "Ward": by_ward,
 }
 
 

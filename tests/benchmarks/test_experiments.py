@@ -153,8 +153,8 @@ def test_reference_sets_count_the_best_reference_and_no_noise(tmp_path):
     np.savetxt(tmp_path / "battery" / "two.labels1.gz", noisy, fmt="%d")
     np.savez(tmp_path / "battery" / "other.npz", X=data.X, y=data.y)
     assert len(reference_sets.files(tmp_path)) == 2
-    for name in ("two", "other"):
-        values = reference_sets.reference_sets(f"battery/{name}", "k-means", sets=tmp_path)
+    for name, method in (("two", "k-means"), ("other", "Gaussian mixture"), ("other", "Ward")):
+        values = reference_sets.reference_sets(f"battery/{name}", method, sets=tmp_path)
         assert (values["points"], values["d"]) == (300, 2)
         assert values["ARI"] == values["NMI"] == 1.0
 
