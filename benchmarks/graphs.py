@@ -1,4 +1,4 @@
-"""Similarity graphs by several libraries, behind one interface."""
+"""Similarity graphs by several libraries, and clusters of any, behind one interface."""
 
 import math
 import subprocess
@@ -8,8 +8,12 @@ from pathlib import Path
 import kdegraph
 import numpy as np
 import scipy.sparse
+from sklearn.metrics import adjusted_rand_score
+
+from benchmarks.measuring import Timing, peak_gib, timed
 
 N_NEIGHBORS = 10  # of every k-NN graph, as in the paper
+FEW = 2_000  # points on which code is compiled
 # Reads points, writes the adjacency matrix, prints seconds and processor seconds of building it.
 STAG_PROGRAM = """
 import sys, time
@@ -134,3 +138,38 @@ def by_stag(python, X, sigma):
             raise RuntimeError(f"STAG failed: {done.stderr.strip().splitlines()[-1:]}")
         seconds, cpu = map(float, done.stdout.split())
         return scipy.sparse.csr_array(scipy.sparse.load_npz(graph)), seconds, cpu
+
+
+def cluster(data, method, stag=None):
+    """Build a graph and cluster it: the same eigensolver and rounding for every graph.
+
+    Returns
+    -------
+    (labels, dict)
+        And the measured values.
+    """
+    X, sigma, k = data.X, data.sigma, data.n_clusters
+    if method == STAG:
+        built = Timing(*by_stag(stag, X, sigma))
+    else:
+        build, few = METHODS[method], X[:: max(1, len(X) // FEW)]
+        built = timed(lambda: build(X, sigma), lambda: build(few, sigma))
+    graph = built.value
+
+    def partition():
+        return kdegraph.spectral_clustering(graph, k, seed=0, points=X)
+
+    clustered = timed(partition, None if len(X) <= 100_000 else lambda: None)
+    labels = clustered.value.labels
+    edges = graph.n_edges if hasattr(graph, "n_edges") else (graph != 0).sum() // 2
+    values = {
+        "edges": int(edges),
+        "graph seconds": built.seconds,
+        "graph cpu": built.cpu,
+        "clustering seconds": clustered.seconds,
+        "seconds": built.seconds + clustered.seconds,
+        "GiB": peak_gib(),
+    }
+    if data.y is not None:
+        values["ARI"] = adjusted_rand_score(data.y, labels)
+    return labels, values

@@ -7,8 +7,7 @@ from sklearn.metrics import rand_score
 
 from benchmarks import photographs
 from benchmarks.experiment import experiment
-from benchmarks.experiments.sizes import cluster
-from benchmarks.graphs import FULL, PAPER
+from benchmarks.graphs import FULL, PAPER, cluster
 from benchmarks.table import mean
 
 SMALL = 20_000  # pixels to which photographs are scaled down

@@ -5,8 +5,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.data import points
 from benchmarks.experiment import experiment, grid
-from benchmarks.experiments.sizes import cluster
-from benchmarks.graphs import METHODS, STAG
+from benchmarks.graphs import METHODS, STAG, cluster
 
 SHAPES = ("circles", "moons", "anisotropic")
 

@@ -1,52 +1,12 @@
 """The six algorithms of the paper, and others, as the number of points grows."""
 
-import kdegraph
-from sklearn.metrics import adjusted_rand_score
-
 from benchmarks.data import points
 from benchmarks.experiment import Picture, experiment
-from benchmarks.graphs import FULL, METHODS, STAG, by_stag
-from benchmarks.measuring import Timing, peak_gib, timed
+from benchmarks.graphs import FULL, METHODS, STAG, cluster
 
-FEW = 2_000  # points on which code is compiled
 SIZES = (1_000, 5_000, 15_000, 100_000, 1_000_000, 10_000_000)
 # The most points for methods that would take longer than a row may, or more memory than there is.
 MOST = {FULL: 15_000, "k-NN, FAISS exact": 100_000, STAG: 15_000}
-
-
-def cluster(data, method, stag=None, most_clusters=None):
-    """Build a graph and cluster it: the same eigensolver and rounding for every graph.
-
-    Returns
-    -------
-    (labels, dict)
-        And the measured values.
-    """
-    X, sigma, k = data.X, data.sigma, most_clusters or data.n_clusters
-    if method == STAG:
-        built = Timing(*by_stag(stag, X, sigma))
-    else:
-        build, few = METHODS[method], X[:: max(1, len(X) // FEW)]
-        built = timed(lambda: build(X, sigma), lambda: build(few, sigma))
-    graph = built.value
-
-    def partition():
-        return kdegraph.spectral_clustering(graph, k, seed=0, points=X)
-
-    clustered = timed(partition, None if len(X) <= 100_000 else lambda: None)
-    labels = clustered.value.labels
-    edges = graph.n_edges if hasattr(graph, "n_edges") else (graph != 0).sum() // 2
-    values = {
-        "edges": int(edges),
-        "graph seconds": built.seconds,
-        "graph cpu": built.cpu,
-        "clustering seconds": clustered.seconds,
-        "seconds": built.seconds + clustered.seconds,
-        "GiB": peak_gib(),
-    }
-    if data.y is not None:
-        values["ARI"] = adjusted_rand_score(data.y, labels)
-    return labels, values
 
 
 def rows():
@@ -60,9 +20,9 @@ def rows():
 @experiment(
     rows,
     source="The paper, running time on two moons: the sampled graph is the fastest of the six "
-    "algorithms, and the others need 16 seconds and more at 15,000 points. README: with L = 10 the "
-    "graph takes less time than 10 nearest neighbors in few dimensions, but `knn_graph` is as fast "
-    "for a thousand points and in five dimensions.",
+    "algorithms, and k-NN graphs take 16 seconds and more at 15,000 points. README: with L = 10 "
+    "the graph takes less time than 10 nearest neighbors in few dimensions, but `knn_graph` is as "
+    "fast for a thousand points and in five dimensions.",
     why="All algorithms share one eigensolver and one rounding here, so that the times differ by "
     "the graphs alone; most of the paper's seconds for k-NN graphs are those of its eigensolver. "
     "STAG is the published program of the paper's authors.",

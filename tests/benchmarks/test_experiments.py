@@ -11,8 +11,7 @@ from PIL import Image
 
 from benchmarks.data import ALL, points
 from benchmarks.experiments import densities, reference_sets, segmentation, theorem
-from benchmarks.experiments.sizes import cluster
-from benchmarks.graphs import METHODS, N_NEIGHBORS, STAG, by_full_kernel, by_scikit_learn
+from benchmarks.graphs import METHODS, N_NEIGHBORS, STAG, by_full_kernel, by_scikit_learn, cluster
 from benchmarks.measuring import timed
 from benchmarks.photographs import names, protocol
 

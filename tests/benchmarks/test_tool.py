@@ -1,6 +1,8 @@
 """`python -m benchmarks`: a run, what fails in it, how it goes on, and the report."""
 
 import csv
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,8 @@ from benchmarks.experiments.spectrum import count_missed
 from benchmarks.report import losses, markdown
 from benchmarks.row import FACTS, explain
 from benchmarks.table import as_number, as_text
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -188,3 +192,16 @@ def test_a_missed_eigenvalue_is_one():
     exact = np.array([0.0, 0.0, 1.0, 1.0, 2.0])
     assert count_missed(exact, exact + 0.01, 0.1) == 0
     assert count_missed(exact, np.array([0.0, 1.0, 1.0, 2.0, 3.0]), 0.1) == 1
+
+
+def test_the_page_says_what_the_tables_say(tmp_path, monkeypatch):
+    """Otherwise, `python -m benchmarks report` writes it anew."""
+    monkeypatch.setattr(
+        "benchmarks.report.write_picture", lambda figure, docs, name: f"results/{name}.svg"
+    )
+    done = CliRunner().invoke(main, ["report", "--docs", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "results.md").read_text() == (ROOT / "docs" / "results.md").read_text()
+    for picture in re.findall(r"\]\((results/[\w.]+)\)", (tmp_path / "results.md").read_text()):
+        assert (ROOT / "docs" / picture).is_file()
+        assert (ROOT / "docs" / picture).with_suffix(".png").is_file()
