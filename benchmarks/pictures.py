@@ -27,8 +27,9 @@ def draw_lines(rows, picture):
             found = [r for r in rows if r.get(picture.plots, "") == title and r[picture.by] == line]
             found.sort(key=lambda row: row[picture.x])
             xy = [[row[name] for row in found] for name in (picture.x, picture.y)]
+            label = line if isinstance(line, str) else f"{picture.by} = {line:g}"
             color, style = COLORS[number % len(COLORS)], "-" if number < len(COLORS) else "--"
-            axes.loglog(*xy, style, marker="o", markersize=4, color=color, label=line)
+            axes.loglog(*xy, style, marker="o", markersize=4, color=color, label=label)
         axes.set(title=title, xlabel=picture.x, ylabel=picture.y)
         axes.grid(color="#ddd")
     handles, labels = axes.get_legend_handles_labels()

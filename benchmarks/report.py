@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 
+from benchmarks.graphs import KDEGRAPH
 from benchmarks.pictures import draw_lines, write_picture
 from benchmarks.row import FAILURE
 from benchmarks.table import Table, as_text, succeeded
@@ -106,7 +107,7 @@ def _pictures(experiment, table, rows, docs):
 
 
 def _where_others_win(tables):
-    """All cases in which another method is better than every one of kdegraph."""
+    """All cases in which another method is better than the default of kdegraph."""
     parts = ["## Where others win\n"]
     for experiment, table in tables:
         rows = succeeded(table.rows)
@@ -123,12 +124,12 @@ def _where_others_win(tables):
 
 
 def losses(rows, parameters, value, direction):
-    """Where another method beats all of kdegraph's by more than `WINS`.
+    """Where another method beats `KDEGRAPH` by more than `WINS`.
 
     Parameters
     ----------
     rows : list of dict
-        With a column "method"; those of this project begin with "kdegraph".
+        With a column "method"; what begins with "kdegraph" is no other method.
     parameters : list of str
         Rows that agree in all of them but the method belong to one case.
     value : str
@@ -149,18 +150,18 @@ def losses(rows, parameters, value, direction):
             cases[tuple(row[name] for name in shared)].append((number, row["method"]))
     lost, n_cases = [], 0
     for case, found in cases.items():
-        ours = [one for one in found if one[1].startswith("kdegraph")]
-        others = [one for one in found if one not in ours]
+        ours = [number for number, method in found if method == KDEGRAPH]
+        others = [one for one in found if not one[1].startswith(KDEGRAPH)]
         if not ours or not others:
             continue
         n_cases += 1
-        (mine, my_method), (theirs, method) = best(ours), best(others)
+        mine, (theirs, method) = ours[0], best(others)
         if best(mine, theirs) == mine or _ratio(mine, theirs) <= WINS:
             continue
         about = dict(zip(shared, case, strict=True))
-        about |= {"best": method, value: theirs, "kdegraph": mine, "its method": my_method}
+        about |= {"method": method, value: theirs, f"{value} of {KDEGRAPH}": mine}
         lost.append(about)
-    lost.sort(key=lambda row: -_ratio(row[value], row["kdegraph"]))
+    lost.sort(key=lambda row: -_ratio(row[value], row[f"{value} of {KDEGRAPH}"]))
     return lost, n_cases
 
 
