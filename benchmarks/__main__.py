@@ -1,7 +1,9 @@
 """The command line: `python -m benchmarks`."""
 
 import signal
+import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import click
@@ -42,7 +44,9 @@ def list_experiments(results):
 @click.option("--images", type=folder, help="Folder of BSDS500: images/ and groundTruth/.")
 @click.option("--n-images", default=12, show_default=True, help="How many of them.")
 @click.option("--sets", type=folder, help="Folder of sets of points with known clusters.")
-@click.option("--stag", type=click.Path(exists=True), help="A Python that can import stag.")
+@click.option(
+    "--stag", type=click.Path(exists=True), help="A Python that can import stag; see `stag`."
+)
 @click.option(
     "--only",
     multiple=True,
@@ -109,6 +113,20 @@ def _part(options, function):
 def _text(values):
     shown = {name: value for name, value in values.items() if not isinstance(value, np.ndarray)}
     return " ".join(f"{name}={as_text(value)}" for name, value in shown.items())
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+def stag(folder):
+    """Make an environment in FOLDER that can import STAG, which needs an older NumPy.
+
+    The other packages that rows ask for are installed beside kdegraph: faiss-cpu, finufft,
+    genieclust, mlpack, pynndescent.
+    """
+    venv.create(folder, with_pip=True)
+    python = folder.absolute() / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "numpy<2", "stag"], check=True)
+    click.echo(f"Use it with: python -m benchmarks run NAME --stag {python}")
 
 
 @main.command()
