@@ -38,8 +38,10 @@ def overlapping_clusters(n, d):
     "log n) edges, rho_G(k) = O(k rho_K(k)) and lambda_{k+1}(G) = Omega(lambda_{k+1}(K)) with "
     "probability at least 9/10.",
     why="rho(k) is hard to compute: both graphs are partitioned by spectral clustering, and the "
-    "largest conductance of a cluster bounds rho(k) from above. Both ratios are near 1, far from "
-    "what the constants of the theorem allow.",
+    "largest conductance of a cluster bounds rho(k) from above. The theorem's number of rounds "
+    "grows with 1 / lambda_{k+1}; here it does not. Where lambda_{k+1} of the full graph is small, "
+    "as for narrow kernels that nearly cut off a few points, c log n rounds are less than the "
+    "theorem asks for, and the ratios may be far from 1; elsewhere they are near it.",
     picture=Picture("n", "edges", "c", where={"d": BASE["d"], "width": BASE["width"]}),
 )
 def theorem(n, d, width, c):
