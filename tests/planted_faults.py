@@ -19,7 +19,16 @@ from typing import NamedTuple
 import click
 
 ROOT = Path(__file__).parents[1]
-COPIED = ("core", "explorer", "tests", "pyproject.toml", "CONTRIBUTING.md", "examples")
+COPIED = (
+    "core",
+    "explorer",
+    "benchmarks",
+    "tests",
+    "pyproject.toml",
+    "CONTRIBUTING.md",
+    "docs",
+    "examples",
+)
 
 
 class Fault(NamedTuple):
@@ -477,6 +486,34 @@ FAULTS = (
         '"diameter": [2 * sigma],',
         '"diameter": [sigma],',
         "explorer/test_local_bandwidths.py",
+    ),
+    Fault(
+        "a row that has been measured is measured again",
+        "benchmarks/__main__.py",
+        "if known and not again and not (retry and known[FAILURE]):",
+        "if known and not again and known[FAILURE]:",
+        "benchmarks/test_tool.py",
+    ),
+    Fault(
+        "a row that takes for ever holds up the run",
+        "benchmarks/row.py",
+        "if not receiver.poll(limit):",
+        "if not receiver.poll(None):",
+        "benchmarks/test_tool.py",
+    ),
+    Fault(
+        "another method wins by a difference that is noise",
+        "benchmarks/report.py",
+        "best(mine, theirs) == mine or _ratio(mine, theirs) <= WINS",
+        "best(mine, theirs) == mine",
+        "benchmarks/test_tool.py",
+    ),
+    Fault(
+        "a photograph is scored against a segmentation with another number of segments",
+        "benchmarks/photographs.py",
+        "int(np.argmin(np.abs(counts - median)))",
+        "int(np.argmax(np.abs(counts - median)))",
+        "benchmarks/test_experiments.py",
     ),
 )
 

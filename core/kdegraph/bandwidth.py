@@ -54,7 +54,7 @@ def estimate_sigma(
     points in many dimensions (18,000 in 20, 2,500 in 784) in about O(n log n): there the mean is
     taken over most of the nearest neighbors, and is slightly larger.
 
-    Better than guessing (benchmarks/sigma.py, 15 sets of points with classes, two sizes, two
+    Better than guessing (benchmarks: sigma, 15 sets of points with classes, two sizes, two
     samples each): the mean adjusted Rand index is 0.85, and on 14 sets it is within 0.02 of the
     best of nine multiples from 0.5 to 8. Of the guesses Silverman's and Scott's rules reach 0.76
     (10 and 11 sets), scikit-learn's default ``gamma=1`` 0.64 (8, or 6 on standardized points), the

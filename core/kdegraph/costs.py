@@ -1,10 +1,10 @@
 """The one account of costs: what decides between methods that give the same result.
 
 Times are in nanoseconds of one core unless a field says otherwise. They decide between methods
-only, never about results. ``benchmarks/costs.py`` measures the slopes again. The constants of
+only, never about results. The experiment ``costs`` measures the slopes again. The constants of
 kernel sums are right relative to each other. Those of near sources are such slopes; those of the
-other samplers were set so that the choices are right on the grid of ``benchmarks/samplers.py``, and
-``tests/sampling/test_choice.py`` holds them there.
+other samplers were set so that the choices are right on the grid of the experiment ``samplers``,
+and ``tests/sampling/test_choice.py`` holds them there.
 """
 
 from typing import NamedTuple

@@ -10,7 +10,7 @@ from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import build_tree
 from kdegraph.sampling.choice import choose_sampler
 
-# Written by benchmarks/samplers.py.
+# Written by `python -m benchmarks run samplers`.
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "samplers.csv"
 SAMPLERS = ("rows", "near", "rejection")
 MAX_POINTS = 10_000  # larger sets take long to build

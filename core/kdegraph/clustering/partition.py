@@ -176,7 +176,7 @@ def spectral_clustering(
     degree (outliers) the mean of the neighbors is used, which an exact eigenvector would have
     there.
 
-    *Embedding.* Measured (benchmarks/automatic.py) with k-means: on 12 photographs at the paper's
+    *Embedding.* Measured (benchmarks: automatic) with k-means: on 12 photographs at the paper's
     sigma the mean Rand index is 0.722 with "degree", 0.724 with "plain" and 0.720 with "row", and
     at the far smaller one of `estimate_sigma` 0.742, 0.771 and 0.791. On 15 sets of points with
     classes the mean adjusted Rand index is 0.92 with each: "row" is better where clusters touch, or

@@ -119,7 +119,7 @@ def near_neighbors(X, k=LIST_LENGTH, progress=None):
     """Most of the nearest other points of each point.
 
     On points near a surface of 6 or 12 dimensions these are more than 98 % (tests,
-    benchmarks/many_dimensions.py). Points without any structure are the hardest: 92 % for 20,000
+    benchmarks: many_dimensions). Points without any structure are the hardest: 92 % for 20,000
     normal points in 24 dimensions, 70 % in 100.
 
     Parameters

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 class Schedule:
     """Times, in seconds, that decide how work is cut into ranges and shared.
 
-    They were chosen on two cores by the times of `benchmarks/latency.py` and
-    `benchmarks/stages.py`, and they decide nothing but speed.
+    They were chosen on two cores by the times of the experiments `latency` and
+    `stages`, and they decide nothing but speed.
 
     Attributes
     ----------

@@ -38,7 +38,7 @@ def suggest_n_rounds(kernel: Kernel, tree: Tree):
 
     Notes
     -----
-    The rule is measured (benchmarks/rounds.py): on 19 data sets the relative error of the
+    The rule is measured (benchmarks: rounds): on 19 data sets the relative error of the
     eigenvalues 2 ... k + 1 is about ``1 / (L sqrt(1 - lambda_{k+1}))``, whatever n. The paper's ``L
     = 6 C log(n) / lambda_{k+1}``, which its proof asks for in the worst case, would need a C
     between 0.0001 and 0.3 for the same error: small eigenvalues need no more rounds than large

@@ -1,0 +1,78 @@
+"""The served explorer and a browser, which both run on this machine."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PATIENCE = 300_000  # milliseconds
+
+
+@contextmanager
+def served(**environment):
+    """The address of a new server, and its process; its environment has these variables besides."""
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "panel", "serve", "apps/explorer.py", "--port", str(port)]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, cwd=ROOT, env=os.environ | environment, **quiet) as process:
+        try:
+            address = f"http://localhost:{port}/explorer"
+            _wait_for(address, process)
+            yield address, process
+        finally:
+            process.terminate()
+
+
+def _wait_for(address, process):
+    for _ in range(300):
+        try:
+            with urllib.request.urlopen(address, timeout=30):
+                return
+        except OSError:
+            if process.poll() is not None:
+                raise RuntimeError("the server has stopped") from None
+            time.sleep(0.2)
+    raise TimeoutError(address)
+
+
+@contextmanager
+def chromium():
+    """A browser, with what the browser tests know about it."""
+    from playwright.sync_api import sync_playwright
+
+    sys.path.insert(0, str(ROOT / "tests"))
+    from browser.chromium import find
+    from browser.conftest import ARGUMENTS
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find(), args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+def open_explorer(browser, address, n=2_000, sigma=None):
+    """A page of the explorer with two moons, which has its first result."""
+    from browser.explorer_page import ExplorerPage
+
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.set_default_timeout(PATIENCE)
+    chosen = "" if sigma is None else f"&sigma={sigma}&sigma_auto=false"
+    return ExplorerPage(page).open(f"{address}?data.n={n}{chosen}")
+
+
+def processor_seconds(process):
+    """What a process has used so far, also in threads that have ended."""
+    return time.clock_gettime(~process.pid << 3 | 2)  # the number that clock_getcpuclockid gives
+
+
+def megabytes(process):
+    """Resident memory of a process."""
+    status = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmRSS"))

@@ -1,0 +1,172 @@
+"""What experiments measure, on small data where the right values are known."""
+
+import math
+
+import kdegraph
+import numpy as np
+import pytest
+import scipy.io
+from kdegraph.datasets import Dataset
+from PIL import Image
+
+from benchmarks.data import ALL, points
+from benchmarks.experiments import densities, reference_sets, segmentation, theorem
+from benchmarks.graphs import METHODS, N_NEIGHBORS, STAG, by_full_kernel, by_scikit_learn, cluster
+from benchmarks.measuring import timed
+from benchmarks.photographs import names, protocol
+
+
+def gaps(d=2):
+    """Two narrow clusters far apart."""
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 2
+    X = 0.2 * rng.normal(size=(300, d)) + 3.0 * y[:, None]
+    return Dataset(X, y, sigma=0.5, n_clusters=2)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_finds_clear_clusters(method):
+    if "FAISS" in method:
+        pytest.importorskip("faiss")
+    if "PyNNDescent" in method:
+        pytest.importorskip("pynndescent")
+    labels, values = cluster(gaps(), method)
+    assert values["ARI"] == 1.0
+    assert len(labels) == 300
+    assert 0 < values["edges"] <= 300 * 299 / 2
+    assert values["seconds"] == values["graph seconds"] + values["clustering seconds"]
+
+
+def test_a_method_without_its_program_says_so():
+    with pytest.raises(ModuleNotFoundError) as caught:
+        cluster(gaps(), STAG)
+    assert caught.value.name == "STAG (option --stag)"
+
+
+def test_graphs_of_others_are_what_they_are_called():
+    X = gaps().X
+    squares = ((X[:, None] - X) ** 2).sum(axis=2)
+    expected = np.exp(-squares / 0.25)
+    np.fill_diagonal(expected, 0)
+    np.testing.assert_allclose(by_full_kernel(X, 0.5), expected, atol=1e-12)
+    np.fill_diagonal(squares, np.inf)
+    nearest = np.argsort(squares, axis=1)[:, :N_NEIGHBORS]
+    expected = np.zeros(squares.shape, bool)
+    np.put_along_axis(expected, nearest, True, axis=1)
+    assert ((by_scikit_learn(X, 0.5).toarray() > 0) == (expected | expected.T)).all()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_data_are_the_same_each_time(name):
+    data = points(name, 200)
+    assert data.sigma > 0
+    assert data.X.ndim == 2
+    assert (points(name, 200).X == data.X).all()
+
+
+def test_the_unit_box_keeps_the_shape():
+    plain, boxed = points("moons", 200).X, points("moons in the unit box", 200).X
+    assert boxed.min() == 0
+    assert boxed.max() == 1
+    ratios = np.ptp(plain, axis=0) / np.ptp(boxed, axis=0)
+    assert ratios[0] == pytest.approx(ratios[1])
+
+
+@pytest.mark.parametrize("method", ["kdegraph", "direct", "random sample", "scikit-learn KDTree"])
+def test_densities_know_their_errors(method, monkeypatch):
+    monkeypatch.setattr(kdegraph, "set_num_threads", lambda threads: None)
+    values = densities.densities("moons", 2_000, 0.1, 1e-2, 1, method)
+    assert values["seconds"] > 0
+    assert values["error"] <= 1e-2
+    assert (values["error"] < 1e-12) == (method in ("direct", "random sample"))
+
+
+def test_the_theorem_holds_on_small_data():
+    values = theorem.theorem(400, 2, 1.0, 2.0)
+    assert values["L"] == math.ceil(2 * math.log(400))
+    assert 0 < values["edges"] <= 400 * values["L"]
+    assert values["edges / (n log n)"] == pytest.approx(values["edges"] / (400 * math.log(400)))
+    assert 0.5 < values["rho / rho of full"] < 2
+    assert 0.5 < values["lambda_{k+1} / that of full"] < 2
+
+
+@pytest.mark.parametrize("d", [2, 5, 10])
+def test_clusters_of_the_theorem_are_as_far_apart_in_all_dimensions(d):
+    X = theorem.overlapping_clusters(50_000, d)
+    assert X.shape == (50_000, d)
+    means = np.array([X[i :: theorem.K].mean(axis=0) for i in range(theorem.K)])
+    apart = np.linalg.norm(means[:, None] - means, axis=2)[np.triu_indices(theorem.K, 1)]
+    if d < theorem.K:  # a projection
+        assert apart.max() < 4.1
+    else:
+        np.testing.assert_allclose(apart, 4, atol=0.1)
+
+
+@pytest.fixture
+def photographs(tmp_path):
+    """A folder with a photograph of two halves, and segmentations with 2, 3 and 2 segments."""
+    for part in ("images", "groundTruth"):
+        (tmp_path / part / "train").mkdir(parents=True)
+    picture = np.zeros((20, 30, 3), np.uint8)
+    picture[:, 15:] = 255
+    Image.fromarray(picture).save(tmp_path / "images" / "train" / "halves.jpg")
+    halves = (picture[:, :, 0] > 0).astype(np.uint16)
+    thirds = np.broadcast_to(np.arange(30) // 10, (20, 30)).astype(np.uint16)
+    humans = np.empty((1, 3), object)
+    for i, segments in enumerate((halves, thirds, halves)):
+        humans[0, i] = {"Segmentation": segments}
+    scipy.io.savemat(tmp_path / "groundTruth" / "train" / "halves.mat", {"groundTruth": humans})
+    return tmp_path
+
+
+def test_photographs_are_scored_against_the_segmentation_nearest_the_median(photographs):
+    assert names(photographs, 12) == ["train/halves"]
+    assert protocol([np.arange(5), np.arange(2), np.arange(3)]) == (3, 2)
+    rows = list(segmentation.rows(images=photographs, n_images=1))
+    assert {row["method"] for row in rows} >= {"kdegraph", segmentation.HUMANS}
+    values = segmentation.segmentation("train/halves", 20_000, "kdegraph", images=photographs)
+    assert values["k"] == 2
+    assert values["rand index"] > 0.95
+    of_humans = segmentation.segmentation(
+        "train/halves", 20_000, segmentation.HUMANS, images=photographs
+    )
+    # One of the two others is the same, the other crosses the halves in a table of counts.
+    together = 2 * math.comb(200, 2) + 2 * math.comb(100, 2)
+    pairs, of_halves, of_thirds = math.comb(600, 2), 2 * math.comb(300, 2), 3 * math.comb(200, 2)
+    agreement = 1 + (2 * together - of_halves - of_thirds) / pairs
+    assert of_humans["rand index"] == pytest.approx((1 + agreement) / 2)
+
+
+def test_a_broken_segmentation_is_an_error(photographs):
+    (photographs / "groundTruth" / "train" / "halves.mat").write_bytes(b"nothing")
+    with pytest.raises(ValueError, match="segmentation of train/halves"):
+        segmentation.segmentation("train/halves", 20_000, "kdegraph", images=photographs)
+
+
+def test_reference_sets_count_the_best_reference_and_no_noise(tmp_path):
+    (tmp_path / "battery").mkdir()
+    data = gaps()
+    np.savetxt(tmp_path / "battery" / "two.data.gz", data.X)
+    noisy = np.where(np.arange(300) < 20, 0, data.y + 1)
+    np.savetxt(tmp_path / "battery" / "two.labels0.gz", np.arange(300) % 3 + 1, fmt="%d")
+    np.savetxt(tmp_path / "battery" / "two.labels1.gz", noisy, fmt="%d")
+    np.savez(tmp_path / "battery" / "other.npz", X=data.X, y=data.y)
+    assert len(reference_sets.files(tmp_path)) == 2
+    for name, method in (("two", "k-means"), ("other", "Gaussian mixture"), ("other", "Ward")):
+        values = reference_sets.reference_sets(f"battery/{name}", method, sets=tmp_path)
+        assert (values["points"], values["d"]) == (300, 2)
+        assert values["ARI"] == values["NMI"] == 1.0
+
+
+def test_clocks_run_a_function_and_warm_up_another():
+    counts = {"run": 0, "warm": 0}
+
+    def count(name):
+        counts[name] += 1
+        return name
+
+    timing = timed(lambda: count("run"), lambda: count("warm"))
+    assert timing.value == "run"
+    assert counts["run"] == 5
+    assert counts["warm"] > 1
+    assert 0 <= timing.seconds < 60

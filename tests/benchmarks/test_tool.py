@@ -1,0 +1,207 @@
+"""`python -m benchmarks`: a run, what fails in it, how it goes on, and the report."""
+
+import csv
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from tiny_experiments import FAILING, IN_FOLDER, TINY, WAYS
+
+from benchmarks.__main__ import main
+from benchmarks.experiment import EXPERIMENTS
+from benchmarks.experiments import load
+from benchmarks.experiments.spectrum import count_missed
+from benchmarks.report import losses, markdown
+from benchmarks.row import FACTS, explain
+from benchmarks.table import as_number, as_text
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def tiny_ones(monkeypatch):
+    """Three experiments besides the real ones."""
+    load()
+    for experiment in (TINY, FAILING, IN_FOLDER):
+        monkeypatch.setitem(EXPERIMENTS, experiment.name, experiment)
+
+
+@pytest.fixture
+def tool(tmp_path):
+    """Calls the tool with tables in a folder of its own, and returns what it prints."""
+
+    def call(*arguments, fails=False):
+        done = CliRunner().invoke(main, [*arguments, "--results", str(tmp_path)])
+        assert bool(done.exit_code) is fails, done.output
+        return done.output
+
+    return call
+
+
+def table(folder, name):
+    with (folder / f"{name}.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_run_measures_each_row_once(tool, tmp_path):
+    only = "--only", "n=2"
+    tool("run", "tiny", *only)
+    rows = table(tmp_path, "tiny")
+    assert [(row["method"], row["seconds"]) for row in rows] == [
+        ("kdegraph", "0.5"),
+        ("another", "0.5"),
+    ]
+    assert rows[0]["third"] == "0.3333"
+    assert list(rows[0]) == ["n", "method", "seconds", "third", *FACTS]
+    assert "numpy" in rows[0]["versions"]
+    assert rows[0]["failure"] == ""
+    assert int(rows[0]["threads"]) >= 1
+    assert "cores" in rows[0]["machine"]
+    with np.load(tmp_path / "tiny" / "2-another.npz") as arrays:
+        assert arrays["labels"].tolist() == [0, 1]
+
+    before = (tmp_path / "tiny.csv").read_text()
+    assert tool("run", "tiny", *only).count("already there") == 2
+    assert (tmp_path / "tiny.csv").read_text() == before
+
+    said = tool("run", "tiny", "--most", "1", "--only", "method=another")
+    assert "1/1" in said
+    assert len(table(tmp_path, "tiny")) == 3
+
+
+def test_again_measures_again(tool, tmp_path):
+    only = "--only", "n=1", "--only", "method=kdegraph"
+    tool("run", "tiny", *only)
+    path = tmp_path / "tiny.csv"
+    path.write_text(path.read_text().replace("0.25", "99"))
+    tool("run", "tiny", *only)
+    assert table(tmp_path, "tiny")[0]["seconds"] == "99"
+    tool("run", "tiny", *only, "--again")
+    assert [row["seconds"] for row in table(tmp_path, "tiny")] == ["0.25"]
+
+
+def test_a_failure_costs_its_row_only(tool, tmp_path):
+    tool("run", "failing", *[f"--only=way={way}" for way in WAYS])
+    reasons = {row["way"]: row["failure"] for row in table(tmp_path, "failing")}
+    assert list(reasons) == list(WAYS)
+    assert reasons["error"] == "ValueError: file.mat is broken"
+    assert reasons["package"] == "a_package_that_is_absent is not installed"
+    assert reasons["crash"] == "the process ended with exit code 3"
+    assert "MemoryError" in reasons["memory"]
+    assert reasons["none"] == ""
+    only = "--only", "way=error", "--only", "way=none"
+    assert tool("run", "failing", *only).count("already there") == 2
+    assert tool("run", "failing", *only, "--retry").count("already there") == 1
+
+
+def test_a_row_that_takes_too_long_is_given_up(tool, tmp_path):
+    tool("run", "failing", "--only", "way=time", "--limit", "1")
+    assert table(tmp_path, "failing")[0]["failure"] == "given up after 1 s"
+
+
+def test_an_experiment_without_its_folder_is_skipped(tool, tmp_path):
+    assert "skipped, as it needs --images" in tool("run", "in_folder")
+    assert not (tmp_path / "in_folder.csv").exists()
+    tool("run", "in_folder", "--images", str(tmp_path))
+    assert table(tmp_path, "in_folder")[0]["entries"] == "0"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nothing",), "there is no experiment nothing"),
+        (("tiny", "--only", "n"), "COLUMN=VALUE, got 'n'"),
+    ],
+)
+def test_bad_arguments_are_named(tool, arguments, message):
+    assert message in tool("run", *arguments, fails=True)
+
+
+def test_the_list_has_every_experiment_with_a_sentence(tool):
+    lines = tool("list").splitlines()
+    assert len(lines) == len(EXPERIMENTS) > 15
+    for line, (name, experiment) in zip(lines, EXPERIMENTS.items(), strict=True):
+        assert line.startswith(name)
+        assert line.endswith(experiment.description)
+
+
+@pytest.mark.parametrize("name", ["pipelines", "rounds", "shapes", "sizes", "stages", "theorem"])
+def test_rows_have_the_parameters_that_are_measured(name):
+    load()
+    experiment = EXPERIMENTS[name]
+    rows = list(experiment.rows())
+    assert len({tuple(row.values()) for row in rows}) == len(rows)
+    assert all(list(row) == experiment.parameters for row in rows)
+
+
+def test_the_report_is_written_from_the_tables_alone(tool, tmp_path):
+    tool("run", "tiny", "failing", "--only", "n=1", "--only", "way=error")
+    tool("report", "--docs", str(tmp_path / "docs"))
+    page = (tmp_path / "docs" / "results.md").read_text()
+    for text in (
+        "## tiny\n\nNumbers without a meaning.\n\nThey are made up.",
+        "**The source.** Nowhere.",
+        "**Why they differ.** They do not.",
+        "| 1 | another | 0.125 | 0.3333 |",
+        "Failed: ValueError: file.mat is broken (1)",
+        "## Where others win",
+        "**tiny, seconds** (less is better): others are better in 1 of 1 cases.",
+        "| 1 | another | 0.125 | 0.25 |",
+        "![Numbers without a meaning.](results/tiny.svg)",
+    ):
+        assert text in page
+    assert "sizes" not in page
+    assert (tmp_path / "docs" / "results" / "tiny.svg").read_text().startswith("<?xml")
+    assert (tmp_path / "docs" / "results" / "tiny.png").stat().st_size > 1000
+    tool("report", "--docs", str(tmp_path / "again"))
+    for name in ("results.md", "results/tiny.svg", "results/tiny.png"):
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "docs" / name).read_bytes()
+
+
+def test_others_win_where_they_are_better_than_the_default():
+    found = [("a", "kdegraph", 2.0), ("a", "kdegraph.knn_graph", 1.0), ("a", "other", 1.95),
+             ("b", "kdegraph", 2.0), ("b", "other", 1.0), ("b", "third", 4.0),
+             ("c", "kdegraph", 1.02), ("c", "other", 1.0), ("d", "other", 1.0)]  # fmt: skip
+    rows = [dict(zip(("set", "method", "score"), one, strict=True)) for one in found]
+    lost, cases = losses(rows, ["set", "method"], "score", "less")
+    assert cases == 3
+    assert [(row["set"], row["method"], row["score"]) for row in lost] == [("b", "other", 1.0)]
+    lost, _ = losses(rows, ["set", "method"], "score", "more")
+    assert [(row["set"], row["method"], row["score"]) for row in lost] == [("b", "third", 4.0)]
+
+
+def test_texts_of_values():
+    assert as_text(np.float64(123456.0)) == "1.235e+05"
+    assert as_text(0.1) == "0.1"
+    assert [as_number(text) for text in ("12", "-3", "0.5", "moons", "")] == [
+        12, -3, 0.5, "moons", ""]  # fmt: skip
+    assert markdown([{"a": "x|y"}, {"b": 1}]) == (
+        "| a | b |\n| --- | --- |\n| x\\|y |  |\n|  | 1 |"
+    )
+
+
+def test_reasons_have_no_folders():
+    assert explain(OSError("cannot read '/home/someone/data/a.mat' in 1/2 cases")) == (
+        "OSError: cannot read 'a.mat' in 1/2 cases"
+    )
+
+
+def test_a_missed_eigenvalue_is_one():
+    exact = np.array([0.0, 0.0, 1.0, 1.0, 2.0])
+    assert count_missed(exact, exact + 0.01, 0.1) == 0
+    assert count_missed(exact, np.array([0.0, 1.0, 1.0, 2.0, 3.0]), 0.1) == 1
+
+
+def test_the_page_says_what_the_tables_say(tmp_path, monkeypatch):
+    """Otherwise, `python -m benchmarks report` writes it anew."""
+    monkeypatch.setattr(
+        "benchmarks.report.write_picture", lambda figure, docs, name: f"results/{name}.svg"
+    )
+    done = CliRunner().invoke(main, ["report", "--docs", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "results.md").read_text() == (ROOT / "docs" / "results.md").read_text()
+    for picture in re.findall(r"\]\((results/[\w.]+)\)", (tmp_path / "results.md").read_text()):
+        assert (ROOT / "docs" / picture).is_file()
+        assert (ROOT / "docs" / picture).with_suffix(".png").is_file()
