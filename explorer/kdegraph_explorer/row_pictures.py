@@ -15,7 +15,8 @@ MIN_SIDE = 4  # pixels along each side of what is taken for a picture
 MIN_UNNAMED_SIDE = 8  # the same where the names of the columns do not say that they are pixels
 PATCH = 21  # pixels along each side of what is shown around a pixel of a photograph; odd
 
-_ROW_AND_COLUMN = re.compile(r"(?i:pixels?|pix|px|p|)[\W_]*r?(\d+)[\W_x]+c?(\d+)")
+_PLACE = re.compile(r"(?i:pixels?|pix|px)[\W_]*r?(\d+)[\W_x]+c?(\d+)")
+_ROW_BY_COLUMN = re.compile(r"(\d+)x(\d+)")  # without the x it could be the months of some years
 _NUMBERED = re.compile(r"(?i:pixels?|pix|px)[\W_]*(\d+)")
 _UNNAMED = re.compile(r"x(\d+)")
 
@@ -97,7 +98,8 @@ def _grid(names):
     """The names with a row and a column in them, in order, and the shape; None unless they fill a
     rectangle.
     """
-    found = {name: match for name in names if (match := _ROW_AND_COLUMN.fullmatch(name))}
+    matches = {name: _PLACE.fullmatch(name) or _ROW_BY_COLUMN.fullmatch(name) for name in names}
+    found = {name: match for name, match in matches.items() if match}
     places = {(int(match[1]), int(match[2])): name for name, match in found.items()}
     if not places:
         return None

@@ -30,7 +30,7 @@ class PointNote:
     """
 
     def __init__(self, figure, frame):
-        self._figure, self._frame = figure, frame
+        self._frame = frame
         self._label = Label(x=0, y=0, text=PlainText(text=""), visible=False, name="note")
         self._label.update(**TEXT, **BOX)
         figure.add_layout(self._label)
