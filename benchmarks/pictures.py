@@ -1,9 +1,12 @@
 """Pictures of the results, as SVG and PNG."""
 
+import math
+
 import matplotlib
 from matplotlib.figure import Figure
 
 WIDTH, HEIGHT = 4.6, 3.6  # of one plot, inches
+LINE_OF_TEXT = 0.22  # of a legend, inches
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999",
           "#882255")  # fmt: skip
 
@@ -21,7 +24,8 @@ def draw_lines(rows, picture):
     if not plots:
         return None
     lines = list(dict.fromkeys(row[picture.by] for row in rows))
-    figure = Figure(figsize=(WIDTH * len(plots), HEIGHT + 0.2 * len(lines) / 2), layout="tight")
+    height = HEIGHT + LINE_OF_TEXT * math.ceil(len(lines) / len(plots))
+    figure = Figure(figsize=(WIDTH * len(plots), height), layout="constrained")
     for title, axes in zip(plots, figure.subplots(1, len(plots), squeeze=False)[0], strict=True):
         for number, line in enumerate(lines):
             found = [r for r in rows if r.get(picture.plots, "") == title and r[picture.by] == line]
@@ -33,8 +37,7 @@ def draw_lines(rows, picture):
         axes.set(title=title, xlabel=picture.x, ylabel=picture.y)
         axes.grid(color="#ddd")
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
-    figure.set_layout_engine("constrained")
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(plots), frameon=False)
     return figure
 
 
