@@ -67,7 +67,8 @@ def cancel(n):
     """
     from kdegraph_explorer.compiling import wait
     from kdegraph_explorer.jobs import Latest, Mailbox
-    from kdegraph_explorer.pipeline import Pipeline, Request
+    from kdegraph_explorer.pipeline import Pipeline
+    from kdegraph_explorer.results import Request
 
     wait(lambda stage, fraction: None)
     dataset, rng = kdegraph.datasets.make("moons", n=n, seed=0), random.Random(0)

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse
 
 from . import figure_file, html_file, script, session_file
-from .pipeline import METHODS
+from .results import METHODS
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from .drawing.eigenvalue_plot import EigenvaluePlot
 from .drawing.figures import plain_figure
 from .drawing.palette import cluster_colors, packed
 from .drawing.points import FADED
-from .pipeline import METHODS
+from .results import METHODS
 from .still import edge_image, still_of, window
 
 WIDTH, HEIGHT, SPECTRUM_HEIGHT = 560, 420, 150  # pixels of the plots

@@ -2,7 +2,7 @@
 for each stage.
 """
 
-from .pipeline import ALL_METHODS, FIRST_LOOK, METHODS
+from .results import ALL_METHODS, FIRST_LOOK, METHODS
 
 UPLOADING = "File: arriving"  # what a session reports while a file arrives
 LOADING = "Data: loading"  # and while data are read or generated

@@ -10,9 +10,10 @@ from .algorithm.trees import TreeKeeper
 from .history import History
 from .jobs import Latest, Mailbox
 from .judge import Judge
-from .pipeline import FIRST_LOOK, Pipeline
+from .pipeline import Pipeline
 from .progress_rows import LOADING, UPLOADING, ProgressRows
 from .projection import axes
+from .results import FIRST_LOOK
 from .snapshot import take
 from .sources import SOURCES
 from .sources.given import Given

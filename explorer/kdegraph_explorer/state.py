@@ -6,8 +6,8 @@ from kdegraph.datasets import Dataset
 
 from .cluster_names import assigned, renamed
 from .coloring import CLUSTER, choices, coloring_of
-from .pipeline import Early, Request, Result
 from .projection import axes
+from .results import Early, Request, Result
 
 # A parameter, and the parameter that says whether it is chosen automatically.
 AUTOMATIC = {

@@ -12,8 +12,8 @@ from .drawing.painter import MAX_GLYPHS
 from .drawing.palette import BETWEEN, METHOD, cluster_colors
 from .drawing.points import point_opacities, point_radius
 from .drawing.raster import draw
-from .pipeline import METHODS
 from .projection import positions
+from .results import METHODS
 
 WIDTH, PANEL_HEIGHT, SPECTRUM_HEIGHT, GAP = 1200, 420, 130, 16  # pixels of the picture
 TITLE_SIZE, TEXT_SIZE = 19, 15  # pixels

@@ -12,7 +12,7 @@ from kdegraph_explorer.algorithm.convergence import (
 from kdegraph_explorer.algorithm.neighborhood import neighborhood
 from kdegraph_explorer.algorithm.timing import Series, measure
 from kdegraph_explorer.algorithm.trees import TreeKeeper
-from kdegraph_explorer.pipeline import Bandwidth
+from kdegraph_explorer.results import Bandwidth
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,9 @@ import kdegraph_explorer.pipeline as pipeline
 import numpy as np
 import pytest
 from kdegraph import Cancelled, datasets
-from kdegraph_explorer.pipeline import Pipeline, Request
+from kdegraph_explorer.pipeline import Pipeline
 from kdegraph_explorer.progress_rows import ROWS
+from kdegraph_explorer.results import Request
 
 
 def ignore(*args, **options):

@@ -12,7 +12,7 @@ from kdegraph import datasets
 from kdegraph.datasets import Dataset
 from kdegraph_explorer.algorithm import judgement
 from kdegraph_explorer.algorithm.judgement import judge
-from kdegraph_explorer.pipeline import Bandwidth
+from kdegraph_explorer.results import Bandwidth
 from kdegraph_explorer.views.scores import conductance_words
 
 MOONS = datasets.make("moons", n=600, seed=0)

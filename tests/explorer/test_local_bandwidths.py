@@ -20,7 +20,8 @@ from kdegraph import datasets
 from kdegraph_explorer import Explorer, address, pipeline, session_file
 from kdegraph_explorer.algorithm.convergence import convergence, estimated_eigenvalues
 from kdegraph_explorer.algorithm.trees import TreeKeeper
-from kdegraph_explorer.pipeline import Bandwidth, Pipeline, Request
+from kdegraph_explorer.pipeline import Pipeline
+from kdegraph_explorer.results import Bandwidth, Request
 from kdegraph_explorer.snapshot import take
 from kdegraph_explorer.sources.contrast import tight_beside_wide
 from kdegraph_explorer.views.controls import ParameterControls

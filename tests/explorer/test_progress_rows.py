@@ -6,8 +6,9 @@ import kdegraph_explorer.pipeline as pipeline
 import pytest
 from explorer_objects import PATIENCE
 from kdegraph import datasets
-from kdegraph_explorer.pipeline import Pipeline, Request
+from kdegraph_explorer.pipeline import Pipeline
 from kdegraph_explorer.progress_rows import LOADING, ROWS, ProgressRows
+from kdegraph_explorer.results import Request
 from kdegraph_explorer.session import Session
 from kdegraph_explorer.views.stage_bars import StageBars
 

@@ -9,7 +9,8 @@ import pytest
 from explorer_objects import PATIENCE
 from files import png_header
 from kdegraph import datasets
-from kdegraph_explorer.pipeline import Pipeline, Request
+from kdegraph_explorer.pipeline import Pipeline
+from kdegraph_explorer.results import Request
 from kdegraph_explorer.session import Session
 from kdegraph_explorer.sources import SOURCES, Source
 from PIL import Image

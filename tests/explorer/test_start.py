@@ -6,7 +6,7 @@ import pytest
 from explorer_objects import image, part, settle, source, view
 from kdegraph import datasets
 from kdegraph_explorer.algorithm.proof import edge_weights, proof
-from kdegraph_explorer.pipeline import FULL_UP_TO
+from kdegraph_explorer.results import FULL_UP_TO
 from kdegraph_explorer.views.caption import Caption
 from kdegraph_explorer.views.start import headline, verdict
 from kdegraph_explorer.views.tour import STEPS, Tour
@@ -17,7 +17,8 @@ CLUMPS = datasets.make("clumps", n=2000, seed=0)
 @pytest.fixture(scope="module")
 def outcomes():
     """The outcomes of the first page."""
-    from kdegraph_explorer.pipeline import Pipeline, Request
+    from kdegraph_explorer.pipeline import Pipeline
+    from kdegraph_explorer.results import Request
 
     request = Request(CLUMPS, sigma="preset", n_rounds=20, extra_methods=("full",))
     return Pipeline().run(request, lambda *stage: None, lambda *result: None).outcomes

@@ -6,6 +6,7 @@ import weakref
 
 import kdegraph
 import kdegraph_explorer.pipeline as pipeline
+import kdegraph_explorer.results as results
 import kdegraph_explorer.session as session_module
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from explorer_objects import PATIENCE, controls, settle
 from files import npy_bytes
 from kdegraph import datasets, estimate_sigma
 from kdegraph_explorer.clusters import align
-from kdegraph_explorer.pipeline import Pipeline, Request
+from kdegraph_explorer.pipeline import Pipeline
+from kdegraph_explorer.results import Request
 from kdegraph_explorer.views.controls import ParameterControls
 from sklearn.metrics import adjusted_rand_score
 
@@ -387,7 +389,7 @@ def test_full_graph_is_computed_when_it_is_wanted_and_fits(open_session, monkeyp
     session.state.choose(sigma=0.15)
     session.wait(PATIENCE)
     assert session.state.outcome("full") is None  # not one of another sigma
-    monkeypatch.setattr(pipeline, "FULL_UP_TO", 200)
+    monkeypatch.setattr(results, "FULL_UP_TO", 200)
     session.state.extra_methods = ("full",)
     session.wait(PATIENCE)
     assert session.state.outcome("full") is None

@@ -82,7 +82,7 @@ def test_rounds_are_played(explore):
 
 
 def test_full_graph_of_many_points_is_estimated_in_the_rounds(explore, monkeypatch):
-    monkeypatch.setattr("kdegraph_explorer.pipeline.FULL_UP_TO", 100)
+    monkeypatch.setattr("kdegraph_explorer.results.FULL_UP_TO", 100)
     explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_rounds=6)
     rounds = view(explorer, "rounds")
     explorer.session.state.view = "rounds"
@@ -158,7 +158,7 @@ def test_four_graphs_are_compared(explore):
 
 
 def test_no_full_graph_of_many_points_is_compared(explore, monkeypatch):
-    monkeypatch.setattr("kdegraph_explorer.pipeline.FULL_UP_TO", 100)
+    monkeypatch.setattr("kdegraph_explorer.results.FULL_UP_TO", 100)
     monkeypatch.setattr("kdegraph_explorer.views.compare.FULL_UP_TO", 100)
     explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2)
     compare = view(explorer, "compare")

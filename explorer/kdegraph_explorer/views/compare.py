@@ -7,7 +7,7 @@ import panel as pn
 
 from ..assets import style_sheet
 from ..drawing.eigenvalue_plot import EigenvaluePlot
-from ..pipeline import ALL_METHODS, FULL_UP_TO
+from ..results import ALL_METHODS, FULL_UP_TO
 from ..typography import SIZES
 from .base import View, beside, caption_of, card, figure_pane, low_row
 from .describe import clusters, spectra

@@ -5,7 +5,7 @@ from kdegraph.explain import sample_of
 
 from ..algorithm.convergence import degree_error
 from ..drawing.eigenvalue_plot import gap_words, ratios
-from ..pipeline import ALL_METHODS
+from ..results import ALL_METHODS
 from .base import Description
 
 WAITING = Description("There is no result yet.")

@@ -9,7 +9,7 @@ from scipy.ndimage import binary_dilation
 
 from ..drawing.figures import Frame, plain_figure
 from ..drawing.palette import cluster_colors
-from ..pipeline import METHODS
+from ..results import METHODS
 from .base import View, beside, card, figure_pane
 from .describe import segments as describe_segments
 

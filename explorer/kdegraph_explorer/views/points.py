@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from ..pipeline import METHODS
+from ..results import METHODS
 from .base import View, beside, card, figure_pane
 from .describe import clusters
 from .plots import PLOTTED, LinkedPlots

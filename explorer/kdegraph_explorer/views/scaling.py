@@ -13,7 +13,7 @@ from ..algorithm.timing import FULL_TIMED_UP_TO, TIMED_SIZES, Series, measure
 from ..assets import style_sheet
 from ..drawing.elements import LiveElement
 from ..drawing.palette import MARKERS, METHOD
-from ..pipeline import ALL_METHODS
+from ..results import ALL_METHODS
 from . import describe
 from .base import View, beside, card
 from .markup import Markup, Text, html_table

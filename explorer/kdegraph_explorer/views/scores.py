@@ -4,7 +4,7 @@ import numpy as np
 
 from ..assets import style_sheet
 from ..drawing.palette import MARKERS, METHOD
-from ..pipeline import METHODS
+from ..results import METHODS
 from .base import View, card, number
 from .markup import Markup, Text, html_table
 

@@ -14,7 +14,7 @@ from bokeh.models import Slope
 from ..drawing.elements import LiveElement
 from ..drawing.figures import TEXT
 from ..drawing.palette import BETWEEN, METHOD
-from ..pipeline import METHODS
+from ..results import METHODS
 from . import describe
 from .base import View, beside, card, figure_pane
 from .plots import LinkedPlots

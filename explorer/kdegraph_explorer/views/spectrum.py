@@ -6,7 +6,7 @@ import numpy as np
 from bokeh.events import Tap
 
 from ..drawing.eigenvalue_plot import EigenvaluePlot
-from ..pipeline import METHODS
+from ..results import METHODS
 from .base import View, beside, card, figure_pane
 from .describe import eigenvalues
 

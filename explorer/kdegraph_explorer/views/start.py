@@ -11,7 +11,7 @@ from ..assets import style_sheet
 from ..drawing.eigenvalue_plot import EigenvaluePlot, round_up
 from ..drawing.figures import plain_figure
 from ..drawing.palette import METHOD
-from ..pipeline import FULL_UP_TO
+from ..results import FULL_UP_TO
 from .base import Description, View, beside, caption_of, card, figure_pane, low_row
 from .describe import WAITING, clusters, spectra
 from .markup import Markup, Text

@@ -7,7 +7,7 @@ from panel.viewable import Viewer
 from .. import session_file
 from ..assets import icon, style_sheet
 from ..exports import EXPORTS
-from ..pipeline import METHODS
+from ..results import METHODS
 from ..session import explain
 from ..shortcuts import SHORTCUTS
 from .browser import Browser

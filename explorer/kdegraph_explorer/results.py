@@ -1,0 +1,145 @@
+"""What is asked for and what was found, as plain values."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from kdegraph.datasets import Dataset
+
+METHODS = {"kde": "KDE graph", "knn": "k-NN graph"}
+ALL_METHODS = {
+    "kde": METHODS["kde"],
+    "other": "Other bandwidth",  # the KDE graph with the kind of bandwidth that is not chosen
+    "knn": METHODS["knn"],
+    "full": "Full graph",
+}
+FIRST_LOOK = "First look"  # what the user calls a KDE graph of few rounds
+NEIGHBORS_PER_PERPLEXITY = 3  # as `kdegraph.local_bandwidths` takes for each unit of it
+FULL_UP_TO = 4000  # points of which the full graph is computed beside the others
+
+
+@dataclass(frozen=True)
+class Bandwidth:
+    """How wide the kernel is: `sigma` and `perplexity` of `kdegraph.similarity_graph`."""
+
+    sigma: float | str
+    perplexity: float | None = None
+
+    @property
+    def is_local(self):
+        """Whether each point has a bandwidth of its own."""
+        return self.sigma == "local"
+
+    @property
+    def arguments(self):
+        """The same by name, as `similarity_graph` takes them."""
+        return {"sigma": self.sigma, "perplexity": self.perplexity}
+
+    @classmethod
+    def of_each_point(cls, perplexity, n_points):
+        """Local bandwidths, with a perplexity that so many points have enough neighbors for."""
+        largest = (n_points - 1) / NEIGHBORS_PER_PERPLEXITY
+        return cls("local", min(perplexity, largest) if largest >= 1 else None)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to compute; the parameters are those of `kdegraph.similarity_graph`, `knn_graph` and
+    `spectral_clustering`.
+
+    The sigma "preset" is that of the dataset. Where `local` is set, each point has a bandwidth of
+    its own, from the perplexity; otherwise sigma is that of all points.
+    """
+
+    dataset: Dataset
+    sigma: float | str = "auto"
+    n_rounds: int | str = "auto"
+    n_clusters: int | str = "auto"
+    n_neighbors: int = 10
+    seed: int = 0
+    local: bool = False
+    perplexity: float = 5
+    # Keys of `ALL_METHODS`; there is no full graph of more than `FULL_UP_TO` points.
+    extra_methods: tuple = ()
+
+    @property
+    def methods(self):
+        """The keys of `ALL_METHODS` that are computed, in order."""
+        wanted = {*METHODS, *self.extra_methods}
+        if self.dataset.n_points > FULL_UP_TO:
+            wanted.discard("full")
+        return tuple(method for method in ALL_METHODS if method in wanted)
+
+    def bandwidths(self, sigma):
+        """The `Bandwidth` of each method that has one, by its key, if `sigma` serves all points."""
+        local = Bandwidth.of_each_point(self.perplexity, self.dataset.n_points)
+        one = Bandwidth(sigma)
+        chosen, other = (local, one) if self.local else (one, local)
+        return {"kde": chosen, "other": other, "full": chosen}
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The result of one method.
+
+    Attributes
+    ----------
+    method : str
+        A key of `ALL_METHODS`.
+    bandwidth : Bandwidth or None
+        None for the k-NN graph.
+    graph : SimilarityGraph or csr_array
+    spectrum : Spectrum
+    n_clusters : int
+    confidence : float or None
+        That of `kdegraph.estimate_n_clusters`, where this graph's eigenvalues give the number.
+    labels : (n,) int array
+        Exactly what `kdegraph.spectral_clustering` returns.
+    colors : (n,) int array
+        The same clusters, numbered so that they keep their colors from one result to the next and
+        between the methods.
+    scores : dict
+        Name of a score to its value.
+    findings : tuple of kdegraph.Finding
+        What may be wrong with the graph; only of the KDE graph with the chosen bandwidth.
+    seconds : dict
+        Name of a stage to its duration in seconds.
+    """
+
+    method: str
+    bandwidth: Bandwidth | None
+    graph: object
+    spectrum: object
+    n_clusters: int
+    confidence: float | None
+    labels: np.ndarray
+    colors: np.ndarray
+    scores: dict
+    findings: tuple
+    seconds: dict
+
+    @property
+    def adjacency(self):
+        """The graph's (n, n) csr_array."""
+        return getattr(self.graph, "adjacency", self.graph)
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Outcomes by method; a method that is still under way is missing.
+
+    Where `coarse` is set, the KDE graph is one of few rounds, which is shown until the real one is
+    there.
+    """
+
+    request: Request
+    sigma: float | None = None
+    outcomes: dict = field(default_factory=dict)
+    coarse: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Early:
+    """A KDE graph that has no clusters yet, so that its edges can be drawn already."""
+
+    request: Request
+    graph: object
