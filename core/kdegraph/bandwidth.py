@@ -55,12 +55,12 @@ def estimate_sigma(
     taken over most of the nearest neighbors, and is slightly larger.
 
     Better than guessing (benchmarks: sigma, 15 sets of points with classes, two sizes, two
-    samples each): the mean adjusted Rand index is 0.85, and on 14 sets it is within 0.02 of the
-    best of nine multiples from 0.5 to 8. Of the guesses Silverman's and Scott's rules reach 0.76
-    (10 and 11 sets), scikit-learn's default ``gamma=1`` 0.64 (8, or 6 on standardized points), the
-    median distance of two points and ``gamma=1 / d`` on standardized points 0.58 (4 and 6), and a
-    sigma at random within two orders of magnitude 0.72 (4); sigmas chosen by hand for each set 0.90
-    (13). On 4 sets without classes the eigengap says so for 94 % of the samples.
+    samples each): the mean adjusted Rand index is 0.85, and on 11 sets it is within 0.02 of the
+    best of nine multiples from 0.5 to 8. Of the guesses Silverman's and Scott's rules reach 0.75
+    and 0.76 (10 sets each), scikit-learn's default ``gamma=1`` 0.65 (10), or 0.67 on standardized
+    points (6), the median distance of two points and ``gamma=1 / d`` on standardized points 0.58 (4
+    and 6), and a sigma at random within two orders of magnitude 0.71 (4); sigmas chosen by hand for
+    each set 0.90 (13). On 4 sets without classes the eigengap says so for 94 % of the samples.
 
     Where coordinates are whole numbers or otherwise on a grid, the nearest places are one step
     apart, and 10 places as far as 2 steps, which would join clusters that lie 3 steps apart.
@@ -72,7 +72,7 @@ def estimate_sigma(
     The graph connects what is nearer than about this distance, so it is a small sigma for
     clustering. It fails where the density differs by orders of magnitude within one set. Of 29
     rules (multiples, other neighbors and quantiles, the largest eigengap in a range of sigmas) the
-    best reaches 0.86; but the rule that is best on all other sets has a mean of 0.84 on the one
+    best reaches 0.87; but the rule that is best on all other sets has a mean of 0.84 on the one
     left out, no better than this one.
 
     References
