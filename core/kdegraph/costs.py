@@ -165,7 +165,8 @@ class NearCosts(NamedTuple):
     pair, pair_per_dimension : float
         A kernel value and its part in the running sum.
     draw : float
-        A draw from a finished row, for each doubling of the number of near sources.
+        A draw from a finished row, for each doubling of the number of near sources, as measured on
+        two moons of 500 to 3,000 points, where it decides; on normal points it is 4 to 5.
     """
 
     set_up: float = 5e4
