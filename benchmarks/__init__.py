@@ -1,7 +1,7 @@
 """Experiments that anyone can run again, and the page of their results.
 
     python -m benchmarks list
-    python -m benchmarks run shapes moons
+    python -m benchmarks run shapes sizes
     python -m benchmarks report
 
 An experiment is a function in `experiments/` that measures one row of a table (see `experiment`).

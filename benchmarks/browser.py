@@ -1,55 +1,42 @@
 """The served explorer and a browser, which both run on this machine."""
 
 import os
-import socket
 import subprocess
 import sys
+import tempfile
 import time
-import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))  # they know how to serve and to drive the explorer
 PATIENCE = 300_000  # milliseconds
 
 
 @contextmanager
 def served(**environment):
     """The address of a new server, and its process; its environment has these variables besides."""
-    with socket.socket() as free:
-        free.bind(("localhost", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "panel", "serve", "apps/explorer.py", "--port", str(port)]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, cwd=ROOT, env=os.environ | environment, **quiet) as process:
-        try:
-            address = f"http://localhost:{port}/explorer"
-            _wait_for(address, process)
-            yield address, process
-        finally:
-            process.terminate()
+    from browser.conftest import free_port, wait_for
 
-
-def _wait_for(address, process):
-    for _ in range(300):
-        try:
-            with urllib.request.urlopen(address, timeout=30):
-                return
-        except OSError:
-            if process.poll() is not None:
-                raise RuntimeError("the server has stopped") from None
-            time.sleep(0.2)
-    raise TimeoutError(address)
+    port = str(free_port())
+    command = [sys.executable, "-m", "panel", "serve", "apps/explorer.py", "--port", port]
+    with tempfile.NamedTemporaryFile() as log:
+        output = {"stdout": log, "stderr": subprocess.STDOUT}
+        with subprocess.Popen(command, cwd=ROOT, env=os.environ | environment, **output) as process:
+            try:
+                address = f"http://localhost:{port}/explorer"
+                wait_for(address, process, Path(log.name))
+                yield address, process
+            finally:
+                process.terminate()
 
 
 @contextmanager
 def chromium():
     """A browser, with what the browser tests know about it."""
-    from playwright.sync_api import sync_playwright
-
-    sys.path.insert(0, str(ROOT / "tests"))
     from browser.chromium import find
     from browser.conftest import ARGUMENTS
+    from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find(), args=ARGUMENTS)

@@ -63,10 +63,10 @@ def _columns_of_coordinates(dataset):
     return {column.name: column for column in columns}
 
 
-def values_of(dataset, column):
-    """The values of one of `columns_of`, in the order of the points: (n,) array."""
+def values_of(dataset, column, points=slice(None)):
+    """The values of one of `columns_of`, at all points in their order, or at some or at one."""
     from_table = getattr(dataset, "table", None) is not None
-    return column.values[dataset.rows] if from_table else column.values
+    return column.values[dataset.rows[points] if from_table else points]
 
 
 def row_in_words(dataset, point, first="", left_out=()):
@@ -90,9 +90,8 @@ def row_in_words(dataset, point, first="", left_out=()):
     columns = columns_of(dataset)
     shown = [name for name in columns if name == first or name not in left_out]
     order = sorted(shown, key=lambda name: (name != first, columns[name].kind == "number"))
-    row = point if getattr(dataset, "table", None) is None else dataset.rows[point]
     lines = [
-        f"{shortened(name)}: {shortened(cell(columns[name].values[row]))}"
+        f"{shortened(name)}: {shortened(cell(values_of(dataset, columns[name], point)))}"
         for name in order[:MAX_LINES]
     ]
     n_more = len(shown) - MAX_LINES

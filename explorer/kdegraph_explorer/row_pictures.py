@@ -9,7 +9,7 @@ import numpy as np
 from kdegraph.datasets import Dataset
 
 from .drawing.addresses import png_address
-from .point_columns import columns_of
+from .point_columns import columns_of, values_of
 
 MIN_SIDE = 4  # pixels along each side of what is taken for a picture
 MIN_UNNAMED_SIDE = 8  # the same where the names of the columns do not say that they are pixels
@@ -68,8 +68,7 @@ def picture_of(dataset, point):
     pixels = pixels_of(dataset)
     if pixels is None:
         return None
-    row = point if getattr(dataset, "table", None) is None else dataset.rows[point]
-    values = np.array([column.values[row] for column in pixels.columns.values()])
+    values = np.array([values_of(dataset, one, point) for one in pixels.columns.values()])
     span = (pixels.high - pixels.low) or 1.0
     gray = np.round(255 * (np.nan_to_num(values, nan=pixels.low) - pixels.low) / span)
     return np.repeat(gray.astype(np.uint8).reshape(*pixels.shape, 1), 3, axis=2)

@@ -18,6 +18,8 @@ from benchmarks.row import FACTS, explain
 from benchmarks.table import as_number, as_text
 
 ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "benchmarks" / "results"
+STAGES = ("seconds", "direct sum / seconds", "seconds / bare loop")  # as in the README's table
 
 
 @pytest.fixture(autouse=True)
@@ -205,3 +207,51 @@ def test_the_page_says_what_the_tables_say(tmp_path, monkeypatch):
     for picture in re.findall(r"\]\((results/[\w.]+)\)", (tmp_path / "results.md").read_text()):
         assert (ROOT / "docs" / picture).is_file()
         assert (ROOT / "docs" / picture).with_suffix(".png").is_file()
+
+
+def digits(text):
+    """A measured value with two digits, without an exponent."""
+    return f"{float(f'{float(text):.2g}'):g}"
+
+
+@pytest.fixture
+def readme():
+    return " ".join((ROOT / "README.md").read_text().split())
+
+
+def test_the_readme_says_what_the_stages_took(readme):
+    *moons, photograph = table(RESULTS, "stages")
+    for row in moons:
+        seconds, faster, limit = map(digits, (row[name] for name in STAGES))
+        said = f"| {int(row['n']):,} | {row['L']} | {seconds} | {faster} times faster | {limit} "
+        assert said in readme
+    assert f"L = {photograph['L']}) take {digits(photograph['seconds'])} s" in readme
+
+
+def test_the_readme_says_how_good_the_default_is(readme):
+    rows = table(RESULTS, "reference_sets")
+    local, one = (
+        [row for row in rows if row["method"] == method]
+        for method in ("kdegraph", "kdegraph, one sigma")
+    )
+
+    def standard(rows):
+        found = [row for row in rows if row["set"].startswith(("fcps/", "graves/", "sipu/"))]
+        assert len(found) == 35
+        return np.mean([float(row["ARI"]) for row in found])
+
+    def pen_digits(rows):
+        return next(float(row["NMI"]) for row in rows if row["set"].endswith("/pendigits"))
+
+    assert (
+        f"{standard(local):.2f} on 35 standard sets (one σ for all: {standard(one):.2f})" in readme
+    )
+    assert f"{pen_digits(local):.2f} on handwritten digits" in readme
+    assert f"(PenDigits; one σ: {pen_digits(one):.2f})" in readme
+
+
+def test_what_experiments_quote_of_the_readme_stands_there(readme):
+    for name, experiment in EXPERIMENTS.items():
+        quoted = experiment.source.partition("README")[2].partition("The paper")[0]
+        for number in re.findall(r"\d+(?:[.,]\d+)*", quoted):
+            assert number in readme, f"{name} quotes {number}"

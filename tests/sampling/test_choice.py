@@ -10,17 +10,13 @@ from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import build_tree
 from kdegraph.sampling.choice import choose_sampler
 
+from benchmarks.data import normal_clusters
+
 # Written by `python -m benchmarks run samplers`.
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "samplers.csv"
 SAMPLERS = ("rows", "near", "rejection")
 MAX_POINTS = 10_000  # larger sets take long to build
 EPS = 0.01  # of the kernel degrees, as in the benchmark
-
-
-def clusters(n, d):
-    """The points of the benchmark: five normal clusters in d dimensions."""
-    rng = np.random.default_rng(d)
-    return rng.normal(size=(5, d))[rng.integers(0, 5, n)] * 4 + rng.normal(size=(n, d))
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +28,7 @@ def choices():
     for case in cases:
         n, d = int(case["n"]), int(case["d"])
         if (n, d) not in points:
-            X = clusters(n, d)
+            X = normal_clusters(n, d)
             points[n, d] = build_tree(X), estimate_sigma(X, seed=0)
         tree, sigma = points[n, d]
         kernel = Kernel("gaussian", float(case["sigma"]) * sigma)

@@ -1,6 +1,7 @@
 """One point: its neighbors in both graphs, and how one of them was drawn."""
 
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import panel as pn
@@ -30,6 +31,27 @@ BUTTONS = (  # label, sentence, and how many halvings further
     ("Next", "Halve once more.", 1),
     ("All", "Show every halving down to the sample.", ALL_STEPS),
 )
+
+
+class Seen(NamedTuple):
+    """What is known of the point that is looked at.
+
+    Attributes
+    ----------
+    graph : SimilarityGraph
+    found : Neighborhood
+    steps : list
+        The halvings of the draw; see `halvings`.
+    tree : Tree
+    pictures : dict
+        Addresses of the pictures of the point and of its neighbors, by point.
+    """
+
+    graph: object
+    found: object
+    steps: list
+    tree: object
+    pictures: dict
 
 
 class OnePointView(View):
@@ -137,13 +159,12 @@ class OnePointView(View):
         found = neighborhood(graph, point, k)
         pictured = {point, *found.sampled[:PICTURES].tolist(), *found.nearest[:PICTURES].tolist()}
         pictures = {i: picture_address(dataset, i) for i in pictured}
-        return found, halvings(graph, tree, point, draw), tree, pictures
+        return Seen(graph, found, halvings(graph, tree, point, draw), tree, pictures)
 
-    def _show(self, request, found):
-        graph = request[0]
-        if graph.points is not self.state.shown.X:
+    def _show(self, request, seen):
+        if seen.graph.points is not self.state.shown.X:
             return
-        self._shown = (graph, *found)
+        self._shown = seen
         self._step = ALL_STEPS
         self._tabulate()
         self._place()
@@ -153,7 +174,7 @@ class OnePointView(View):
         """Show more halvings, or fewer if `by` is negative."""
         if self._shown is None:
             return
-        steps = self._shown[2]
+        steps = self._shown.steps
         self._step = min(max(min(self._step, len(steps)) + by, 0), len(steps))
         self._place_boxes()
 
@@ -183,7 +204,7 @@ class OnePointView(View):
         self._place_boxes()
 
     def _place_boxes(self):
-        _, _, steps, tree, _ = self._shown
+        steps, tree = self._shown.steps, self._shown.tree
         shown = steps[: self._step]
         self._recursion.show(
             shown,
@@ -196,17 +217,17 @@ class OnePointView(View):
         """Describe the neighbors of the point; see `card`."""
         if self._shown is None:
             return describe.WAITING
-        return describe.neighbors(*self._shown[:2], full)
+        return describe.neighbors(self._shown.graph, self._shown.found, full)
 
     def describe_halving(self, full):
         """Describe the halvings of the draw; see `card`."""
         if self._shown is None:
             return describe.WAITING
-        _, found, steps, tree, _ = self._shown
-        return describe.halving(found.point, self.draw.value, steps, tree, full)
+        seen = self._shown
+        return describe.halving(seen.found.point, self.draw.value, seen.steps, seen.tree, full)
 
     def _tabulate(self):
-        graph, found, _, _, pictures = self._shown
+        graph, found, *_, pictures = self._shown
         ones = np.ones(len(found.nearest))
         self._table.content = Markup('<p>{}{}</p>{}{}<p style="color:{}">• in both</p>').format(
             image(pictures[found.point]),
