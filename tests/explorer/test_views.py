@@ -286,8 +286,9 @@ def test_the_point_under_the_mouse_is_told(explore, n_points):
     happen(figure, MouseMove, x=5.0, y=5.0)
     settle(explorer)
     assert note.visible
-    first, *rest = note.text.text.splitlines()
+    first, degree, *rest = note.text.text.splitlines()  # short lines fit into half a plot
     assert first.startswith(("point 2, cluster", "point 3, cluster"))
+    assert degree.startswith("kernel degree ")
     assert rest in (["x1: 5", "x2: 5"], ["x1: 5.1", "x2: 5.1"])
     assert (note.x, note.y) in [(5.0, 5.0), (5.1, 5.0)]
     happen(figure, MouseMove, x=10.0, y=1.0)

@@ -208,16 +208,15 @@ class LinkedPlots:
     def _words(self, point):
         """The text shown for the point under the mouse: its place in the graph, and its row."""
         outcome = self._state.outcome("kde")
-        words = f"point {point:,}"
+        lines = [f"point {point:,}"]
         if outcome is not None and point < len(outcome.colors):
-            degree = outcome.graph.kernel_degrees[point]
-            cluster = self._state.cluster_words(outcome.colors[point])
-            words += f", {cluster}, kernel degree {degree:.3g}"
-        if len(self.positions) != self._state.shown.n_points:
-            return words
-        first, pixels = self._state.color.removeprefix(PREFIX), pixels_of(self._state.shown)
-        seen = () if pixels is None else pixels.columns
-        return "\n".join([words, *row_in_words(self._state.shown, point, first, seen)])
+            lines[0] += f", {self._state.cluster_words(outcome.colors[point])}"
+            lines.append(f"kernel degree {outcome.graph.kernel_degrees[point]:.3g}")
+        if len(self.positions) == self._state.shown.n_points:
+            first, pixels = self._state.color.removeprefix(PREFIX), pixels_of(self._state.shown)
+            seen = () if pixels is None else pixels.columns
+            lines += row_in_words(self._state.shown, point, first, seen)
+        return "\n".join(lines)
 
 
 class GraphPlot:
