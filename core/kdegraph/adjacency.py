@@ -127,7 +127,9 @@ def weighted_adjacency(kernel, tree, degrees, neighbors, independent, *, progres
         small L that is usual, O(n L log L) for any.
     """
     n, n_rounds = neighbors.shape
-    law = edge_law(kernel, tree.points, degrees, n_rounds, independent)
+    with np.errstate(divide="ignore"):
+        inverse_degrees = 1.0 / degrees
+    law = EdgeLaw.of_kernel(kernel, tree.points, inverse_degrees, n_rounds, independent)
     # Without a name here, the lists of who drew whom are freed before the rows are put in order.
     rows = weighted_rows(
         Drawn(
@@ -143,16 +145,6 @@ def weighted_adjacency(kernel, tree, degrees, neighbors, independent, *, progres
     matrix = scipy.sparse.csr_array(rows, shape=(n, n))
     matrix.has_sorted_indices = matrix.has_canonical_format = True
     return matrix
-
-
-def edge_law(kernel, points, degrees, n_rounds, independent):
-    """The `EdgeLaw` of kernel degrees; see `weighted_adjacency`."""
-    with np.errstate(divide="ignore"):
-        inverse_degrees = 1.0 / degrees
-    return EdgeLaw(
-        kernel.code, kernel.inverse_sigma, kernel.local, points, inverse_degrees, n_rounds,
-        bool(independent),
-    )  # fmt: skip
 
 
 def weighted_rows(drawn, law, order, progress=None):
