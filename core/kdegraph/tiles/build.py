@@ -9,7 +9,6 @@ import dask
 import numpy as np
 
 from kdegraph.runtime.progress import StageTimer
-from kdegraph.sampled_graph.options import GraphOptions
 from kdegraph.tiles import scheduler
 from kdegraph.tiles.folder import DESCRIPTION, Folder, checksum
 from kdegraph.tiles.graph import RESULT, TiledGraph
@@ -57,8 +56,11 @@ def sample_by_tiles(X, options, store, progress=None, *, any_seed=False):
     if any_seed and folder.has(DESCRIPTION):
         options = options._replace(seed=folder.values(DESCRIPTION)["seed"])
     folder.begin(_describe(X, options))
+    stages = StageTimer(progress)
+    stages.enter("points")
+    points = gather_points(X, folder, stages.progress)
     if not folder.has(RESULT):
-        _sample(X, options, folder, StageTimer(progress))
+        _sample(points, options, folder, stages)
     return TiledGraph.load(folder.path)
 
 
@@ -77,10 +79,8 @@ def _describe(X, options):
     return {"shape": list(X.shape), "sigma": sigma, "seed": options.seed} | plain
 
 
-def _sample(X, options: GraphOptions, folder, stages):
+def _sample(points, options, folder, stages):
     """Do all steps of the graph that are not in the folder."""
-    stages.enter("points")
-    points = gather_points(X, folder)
     _check_complete_steps(folder)
     if not folder.has(PLAN):
         make_plan(points, options, stages, folder)
@@ -94,7 +94,7 @@ def _sample(X, options: GraphOptions, folder, stages):
     scheduler.run(join_tile, tiles, stages.progress)
     stages.leave()
 
-    folder.write(RESULT, {}, _result(folder, n_tiles, options, stages.timings))
+    folder.write(RESULT, _result(folder, n_tiles, options, stages.timings))
     for tile in range(n_tiles):
         folder.remove(sent_step(tile))
 
@@ -107,12 +107,11 @@ def _check_complete_steps(folder):
 
 def _result(folder, n_tiles, options, timings):
     plan = read_plan(folder)
-    nnz = sum(folder.values(rows_step(tile))["nnz"] for tile in range(n_tiles))
+    nnz = sum(folder.read(rows_step(tile), "nnz") for tile in range(n_tiles))
     return {
         "n_vertices": len(plan.place),
         "n_edges": nnz // 2,
         "n_blocks": n_tiles,
-        "sigma": None if plan.kernel.local.is_local else plan.kernel.sigma,
         "n_rounds": plan.n_rounds,
         "sampler": plan.sampler,
         "draws": "independent",

@@ -56,7 +56,7 @@ class Folder:
                     f"store {str(self.path)!r} holds other files, for instance {others[0]!r}; "
                     "choose a new or an empty folder"
                 )
-            self.write(DESCRIPTION, {}, description)
+            self.write(DESCRIPTION, description)
         before = self.values(DESCRIPTION)
         for name, value in description.items():
             if before.get(name) != value:
@@ -71,7 +71,7 @@ class Folder:
         """Whether the step is complete."""
         return self._list(step).exists()
 
-    def write(self, step: str, arrays: dict[str, np.ndarray], values: dict | None = None) -> None:
+    def write(self, step: str, fields: dict[str, Any]) -> None:
         """Write a step: arrays, and values that JSON has.
 
         Raises
@@ -80,11 +80,13 @@ class Folder:
             If the disk is full, or the folder cannot be written. Nothing half-written is left.
         """
         entries = {}
-        for name, array in arrays.items():
-            array = np.ascontiguousarray(array)
-            self._write_file(self._file(step, name), lambda file, a=array: np.save(file, a))
-            entries[name] = {"shape": array.shape, "checksum": checksum(array)}
-        self._write_list(step, entries, values or {})
+        for name, array in fields.items():
+            if isinstance(array, np.ndarray):
+                array = np.ascontiguousarray(array)
+                self._write_file(self._file(step, name), lambda file, a=array: np.save(file, a))
+                entries[name] = {"shape": array.shape, "checksum": checksum(array)}
+        values = {name: value for name, value in fields.items() if name not in entries}
+        self._write_list(step, entries, values)
 
     def adopt(self, step: str, name: str, path: Path) -> None:
         """Make an .npy file that has been written elsewhere the only array of a step."""
@@ -94,19 +96,22 @@ class Folder:
         self._write_list(step, {name: entry}, {})
 
     def values(self, step: str) -> dict[str, Any]:
-        """The values of a step."""
+        """All fields of a step that are no arrays."""
         return self._read_list(step)["values"]
 
-    def read(self, step: str, name: str) -> np.ndarray:
-        """An array of a step, mapped into memory: pages are read when they are used, and what is
-        written to the array does not change the file.
+    def read(self, step: str, name: str) -> Any:
+        """A field of a step. Arrays are mapped into memory: pages are read when they are used, and
+        what is written to the array does not change the file.
 
         Raises
         ------
         ValueError
             If the file is missing or not of the right length.
         """
-        path, shape = self._file(step, name), tuple(self._read_list(step)["arrays"][name]["shape"])
+        fields = self._read_list(step)
+        if name in fields["values"]:
+            return fields["values"][name]
+        path, shape = self._file(step, name), tuple(fields["arrays"][name]["shape"])
         try:
             array = np.load(path, mmap_mode="c" if math.prod(shape) else None, allow_pickle=False)
             if array.shape != shape:

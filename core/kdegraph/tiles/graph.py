@@ -105,10 +105,7 @@ class TiledGraph:
                 f"path: {str(path)!r} holds no graph that is complete; to complete one that was "
                 "interrupted, call similarity_graph as before, with this store"
             )
-        values = folder.values(RESULT)
-        if values["sigma"] is None:
-            values["sigma"] = folder.read(PLAN, "bandwidth")
-        return cls(folder.path, **values)
+        return cls(folder.path, sigma=folder.read(PLAN, "bandwidth"), **folder.values(RESULT))
 
     @property
     def adjacency(self) -> da.Array:

@@ -78,10 +78,8 @@ class Plan(NamedTuple):
         return tiles.astype(np.int32)
 
 
-# The tuples of arrays in a plan.
-PARTS = {"tree": Tree, "groups": TargetGroups, "local": LocalScale}
-ARRAYS = ("place", "degrees", "units", "bounds")
-VALUES = ("sampler", "n_rounds", "seed", "eps", "independent")
+# The fields of a plan that are written as they are, in their order.
+FIELDS = Plan._fields[3:]
 
 
 def make_plan(X, options, stages, folder):
@@ -102,8 +100,7 @@ def make_plan(X, options, stages, folder):
         kernel, tree, groups or NO_GROUPS, place, degrees, units, bounds, sampler, n_rounds,
         options.seed, options.eps, options.weighting == "inclusion",
     )  # fmt: skip
-    of_vertices = {"bandwidth": problem.bandwidth, "densities": problem.densities}
-    _write(folder, plan, {k: v for k, v in of_vertices.items() if isinstance(v, np.ndarray)})
+    _write(folder, plan, {"bandwidth": problem.bandwidth, "densities": problem.densities})
 
 
 def _divide(sampler, tree, groups, n_rounds):
@@ -119,32 +116,28 @@ def _divide(sampler, tree, groups, n_rounds):
 
 
 def _write(folder, plan, of_vertices):
-    arrays = {name: getattr(plan, name) for name in ARRAYS} | of_vertices
-    local = plan.kernel.local
-    numbers = {}
-    for part, values in {"tree": plan.tree, "groups": plan.groups, "local": local}.items():
-        for field, value in values._asdict().items():
-            kind = arrays if isinstance(value, np.ndarray) else numbers
-            kind[f"{part}-{field}"] = value
-    numbers |= {"kernel": plan.kernel.name, "sigma": plan.kernel.sigma}
-    numbers |= {name: getattr(plan, name) for name in VALUES}
-    folder.write(STEP, arrays, numbers)
+    """Write a plan, and what else there is of the vertices: arrays, numbers or None."""
+    fields = {name: getattr(plan, name) for name in FIELDS} | of_vertices
+    fields |= {"kernel": plan.kernel.name, "sigma": plan.kernel.sigma}
+    for part, values in (
+        ("tree", plan.tree),
+        ("groups", plan.groups),
+        ("local", plan.kernel.local),
+    ):
+        fields |= {f"{part}-{field}": value for field, value in values._asdict().items()}
+    folder.write(STEP, fields)
 
 
 def read_plan(folder):
     """The `Plan` of a folder, whose arrays are mapped into memory."""
-    values = folder.values(STEP)
+
+    def field(name):
+        return folder.read(STEP, name)
 
     def part(name, kind):
-        fields = (f"{name}-{field}" for field in kind._fields)
-        return kind(*(values[f] if f in values else folder.read(STEP, f) for f in fields))
+        return kind(*(field(f"{name}-{of_part}") for of_part in kind._fields))
 
     local = part("local", LocalScale)
-    kernel = Kernel(values["kernel"], values["sigma"], local if local.is_local else ONE_BANDWIDTH)
-    return Plan(
-        kernel,
-        part("tree", Tree),
-        part("groups", TargetGroups),
-        *(folder.read(STEP, name) for name in ARRAYS),
-        *(values[name] for name in VALUES),
-    )
+    kernel = Kernel(field("kernel"), field("sigma"), local if local.is_local else ONE_BANDWIDTH)
+    parts = part("tree", Tree), part("groups", TargetGroups)
+    return Plan(kernel, *parts, *map(field, FIELDS))

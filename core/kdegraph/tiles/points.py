@@ -1,9 +1,9 @@
 """The points of a Dask array, in a file that all workers can map into memory."""
 
-import dask
 import dask.array as da
 import numpy as np
 
+from kdegraph.tiles import scheduler
 from kdegraph.tiles.folder import PARTIAL
 from kdegraph.validation import check_points
 
@@ -29,7 +29,7 @@ def as_dask_points(X):
     return X.rechunk({1: -1})
 
 
-def gather_points(X, folder):
+def gather_points(X, folder, progress=None):
     """Write the points to the folder, or compare them with those that are there.
 
     Parameters
@@ -37,6 +37,8 @@ def gather_points(X, folder):
     X : (n, d) dask array
         As `as_dask_points` returns it.
     folder : Folder
+    progress : callable, optional
+        Called with the fraction done.
 
     Returns
     -------
@@ -50,22 +52,19 @@ def gather_points(X, folder):
     """
     if folder.has(STEP):
         folder.check(STEP)
-        _store(X, _SameRows(folder))
+        target = _SameRows(folder)
     else:
-        rows = _RowsOfFile.create(folder.path / f"{STEP}.{NAME}.npy{PARTIAL}", X.shape)
-        _store(X, rows)
-        folder.adopt(STEP, NAME, rows.path)
+        target = _RowsOfFile.create(folder.path / f"{STEP}.{NAME}.npy{PARTIAL}", X.shape)
+    first = np.cumsum([0, *X.chunks[0][:-1]]).tolist()
+    blocks = X.to_delayed().ravel()
+    scheduler.run(target.put, list(zip(first, blocks, strict=True)), progress)
+    if not folder.has(STEP):
+        folder.adopt(STEP, NAME, target.path)
     return folder.read(STEP, NAME)
 
 
-def _store(X, target):
-    dask.compute(da.store(X, target, lock=False, compute=False))
-
-
 class _RowsOfFile:
-    """An .npy file whose rows are written block by block, by any process, as `dask.array.store`
-    does it.
-    """
+    """An .npy file whose rows are written block by block, by any process."""
 
     def __init__(self, path, shape, offset):
         self.path, self.shape, self._offset = path, shape, offset
@@ -80,8 +79,8 @@ class _RowsOfFile:
             file.truncate(offset + 8 * shape[0] * shape[1])
         return cls(path, shape, offset)
 
-    def __setitem__(self, index, block):
-        first = index[0].start or 0
+    def put(self, first, block):
+        """Write the rows of a block from row `first` on."""
         rows = checked_rows(block, first)
         with open(self.path, "r+b") as file:
             file.seek(self._offset + 8 * first * self.shape[1])
@@ -94,8 +93,8 @@ class _SameRows:
     def __init__(self, folder):
         self._folder = folder
 
-    def __setitem__(self, index, block):
-        first = index[0].start or 0
+    def put(self, first, block):
+        """Raise an error if the rows from row `first` on are not those of the block."""
         before = self._folder.read(STEP, NAME)[first : first + len(block)]
         different = (checked_rows(block, first) != before).any(axis=1)
         if different.any():

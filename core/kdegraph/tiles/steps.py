@@ -105,7 +105,8 @@ def join_tile(path, tile):
     law = EdgeLaw.of_kernel(plan.kernel, points, inverse, plan.n_rounds, independent)
     data, indices, indptr = weighted_rows(drawn_here, law, plan.tree.order)
     folder.write(
-        rows_step(tile), {"data": data, "indices": indices, "indptr": indptr}, {"nnz": len(data)}
+        rows_step(tile),
+        {"data": data, "indices": indices, "indptr": indptr, "nnz": len(data)},
     )
 
 
