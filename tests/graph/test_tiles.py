@@ -4,17 +4,27 @@ often they are interrupted.
 
 import os
 import resource
+import runpy
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
+from pathlib import Path
 
 import dask
 import dask.array as da
 import numpy as np
 import pytest
-from kdegraph import Cancelled, TiledGraph, datasets, similarity_graph
+from kdegraph import (
+    Cancelled,
+    TiledGraph,
+    conductance,
+    datasets,
+    similarity_graph,
+    spectral_clustering,
+    spectrum,
+)
 from sampled import digest
 
 N = 10_000  # points: five tiles
@@ -323,3 +333,39 @@ def test_progress_names_the_stages_and_never_falls():
         fractions = [fraction for name, fraction in reports if name == stage]
         assert fractions == sorted(fractions)
     assert reports[-1] == ("graph", 1.0)
+
+
+def test_clusters_and_spectrum_of_a_tiled_graph():
+    X = moons()
+    tiled = similarity_graph(lazy(X), sigma=0.1, seed=3)
+    graph = similarity_graph(X, sigma=0.1, seed=3)
+    eigenvalues = spectrum(graph, 4, seed=0).eigenvalues
+    np.testing.assert_array_equal(spectrum(tiled, 4, seed=0).eigenvalues, eigenvalues)
+    of_matrix = spectrum(tiled.adjacency, 4, seed=0).eigenvalues
+    np.testing.assert_allclose(of_matrix, eigenvalues, atol=1e-6)
+    clusters = spectral_clustering(tiled, 2, seed=0)
+    np.testing.assert_array_equal(clusters.labels, spectral_clustering(graph, 2, seed=0).labels)
+    assert conductance(tiled, clusters.labels).max() < 0.01
+
+
+def test_a_graph_that_does_not_fit_into_memory_is_not_read(monkeypatch):
+    tiled = similarity_graph(lazy(moons()), sigma=0.1, seed=3)
+    needed = 48 * tiled.n_edges
+    monkeypatch.setattr("kdegraph.tiles.graph.available_memory", lambda: needed)
+    tiled.compute()
+    monkeypatch.setattr("kdegraph.tiles.graph.available_memory", lambda: needed - 1)
+    with pytest.raises(MemoryError, match="edges needs about"):
+        tiled.compute()
+
+
+def test_the_example_runs_and_its_graph_is_kept(tmp_path, monkeypatch, capsys):
+    path = Path(__file__).parents[2] / "examples" / "larger_than_memory.py"
+    example = runpy.run_path(str(path))
+    monkeypatch.chdir(tmp_path)
+    for name, value in {"BLOCK": 2_500, "BLOCKS": 4}.items():
+        monkeypatch.setitem(example["main"].__globals__, name, value)
+    example["main"]()
+    said = capsys.readouterr().out
+    assert "10,000 points" in said
+    assert "points in each cluster: [5000 5000]" in said
+    assert TiledGraph.load("moons.graph").n_vertices == 10_000

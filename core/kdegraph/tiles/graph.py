@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from kdegraph.runtime.memory import available_memory, format_bytes
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.tiles import rows
 from kdegraph.tiles.folder import Folder
@@ -21,6 +22,9 @@ from kdegraph.tiles.plan import STEP as PLAN
 
 # The step that is written last, with the values of the graph.
 RESULT = "result"
+# Bytes for each entry of the matrix while a graph is read into memory: twice what it takes in the
+# end, as the blocks are put together.
+BYTES_PER_ENTRY = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +42,8 @@ class TiledGraph:
         The folder.
     n_vertices, n_edges : int
         Number of vertices and of undirected edges.
+    n_blocks : int
+        Number of blocks of each array.
     sigma : float or (n,) float64
         Bandwidth that was used, or that of every point.
     kernel, n_rounds, seed, sampler, draws, weighting, eps, alpha, timings
@@ -49,8 +55,9 @@ class TiledGraph:
     >>> moons = kdegraph.datasets.make("moons", n=5000, seed=0)
     >>> X = da.from_array(moons.X, chunks=1000)
     >>> graph = kdegraph.similarity_graph(X, sigma=0.1, n_rounds=10, seed=0)
-    >>> graph.adjacency.sum(axis=1).compute().shape
-    (5000,)
+    >>> block = graph.adjacency.blocks[0].compute()  # some rows, as a CSR array
+    >>> block.shape[1], bool((block.sum(axis=1) > 0).all())
+    (5000, True)
     >>> graph.compute().n_edges == graph.n_edges
     True
     >>> graph.remove()
@@ -157,7 +164,18 @@ class TiledGraph:
         -------
         SimilarityGraph
             What `similarity_graph` returns for the same points in memory.
+
+        Raises
+        ------
+        MemoryError
+            If it does not fit into memory.
         """
+        n_bytes = BYTES_PER_ENTRY * 2 * self.n_edges
+        if n_bytes > available_memory():
+            raise MemoryError(
+                f"a graph of {self.n_edges:,} edges needs about {format_bytes(n_bytes)}, and "
+                f"{format_bytes(available_memory())} are available; use parts of its arrays"
+            )
         names = ("adjacency", "neighbors", "kernel_degrees", "densities", "points", "order")
         lazy = {name: getattr(self, name) for name in names}
         values = ("sigma", "kernel", "n_rounds", "seed", "sampler", "draws", "weighting", "eps")
