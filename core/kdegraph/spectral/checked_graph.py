@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 import scipy.sparse
@@ -58,8 +58,8 @@ def graph_parts(adjacency: AdjacencyLike) -> GraphParts:
     """
     if isinstance(adjacency, GraphParts):
         return adjacency
-    is_lazy = hasattr(getattr(adjacency, "adjacency", adjacency), "__dask_graph__")
-    adjacency = adjacency.compute() if is_lazy else adjacency
+    if hasattr(getattr(adjacency, "adjacency", adjacency), "__dask_graph__"):
+        adjacency = cast(Any, adjacency).compute()
     if not isinstance(adjacency, HasAdjacency):
         return GraphParts(adjacency)
     more = (getattr(adjacency, name, None) for name in ("points", "order", "kernel"))

@@ -174,8 +174,8 @@ class Folder:
 
 def checksum(array: np.ndarray) -> int:
     """The CRC-32 of the bytes of a C-contiguous array."""
-    bytes_of_array = array.reshape(-1).view(np.uint8)
+    bytes_of_array = array.reshape(-1).view(np.uint8).data
     value = 0
-    for start in range(0, bytes_of_array.size, CHECKED_TOGETHER):
+    for start in range(0, len(bytes_of_array), CHECKED_TOGETHER):
         value = zlib.crc32(bytes_of_array[start : start + CHECKED_TOGETHER], value)
     return value
