@@ -16,6 +16,7 @@ import dask
 import dask.array as da
 import numpy as np
 import pytest
+import scipy.sparse
 from kdegraph import (
     Cancelled,
     TiledGraph,
@@ -25,6 +26,7 @@ from kdegraph import (
     spectral_clustering,
     spectrum,
 )
+from pyarrow import parquet
 from sampled import digest
 
 N = 10_000  # points: five tiles
@@ -123,6 +125,21 @@ def test_the_points_of_an_array_go_into_a_store_too(tmp_path):
     assert_same_graph(TiledGraph.load(tmp_path / "graph"), similarity_graph(X, sigma=0.1, seed=3))
     tiled.remove()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_edges_as_a_folder_of_parquet_files(tmp_path):
+    X = moons()
+    tiled = similarity_graph(lazy(X), sigma=0.1, seed=3)
+    tiled.to_parquet(tmp_path / "edges")
+    edges = parquet.read_table(tmp_path / "edges").to_pydict()
+    upper = scipy.sparse.triu(similarity_graph(X, sigma=0.1, seed=3).adjacency, format="csr")
+    source, target = upper.nonzero()
+    np.testing.assert_array_equal(edges["source"], source)
+    np.testing.assert_array_equal(edges["target"], target)
+    np.testing.assert_array_equal(edges["weight"], upper.data)
+    assert len(list((tmp_path / "edges").iterdir())) == tiled.n_blocks
+    with pytest.raises(ValueError, match="is not empty"):
+        tiled.to_parquet(tmp_path / "edges")
 
 
 def steps(store):

@@ -2,7 +2,7 @@
 
 import itertools
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kdegraph.runtime.memory import available_memory, format_bytes
 from kdegraph.sampled_graph.result import SimilarityGraph
-from kdegraph.tiles import rows
+from kdegraph.tiles import rows, scheduler
 from kdegraph.tiles.folder import Folder
 from kdegraph.tiles.plan import STEP as PLAN
 
@@ -146,16 +146,20 @@ class TiledGraph:
 
     def _array(self, read: Callable[[Path, int, int], Any], empty: Any) -> da.Array:
         """A Dask array of the blocks ``read(path, begin, end)``, which are like `empty`."""
-        ends = np.linspace(0, self.n_vertices, self.n_blocks + 1).astype(int).tolist()
         blocks = [
             da.from_delayed(
                 dask.delayed(read)(self.path, begin, end),
                 (end - begin, *empty.shape[1:]),
                 meta=empty,
             )
-            for begin, end in itertools.pairwise(ends)
+            for begin, end in self._blocks()
         ]
         return da.concatenate(blocks)
+
+    def _blocks(self) -> Iterator[tuple[int, int]]:
+        """The first vertex of each block, and the one after its last."""
+        ends = np.linspace(0, self.n_vertices, self.n_blocks + 1).astype(int)
+        return itertools.pairwise(ends.tolist())
 
     def compute(self) -> SimilarityGraph:
         """Read the whole graph into memory.
@@ -185,6 +189,44 @@ class TiledGraph:
             **{name: getattr(self, name) for name in values},
             alpha=self.alpha,
             timings=self.timings,
+        )
+
+    def to_parquet(self, path: str | PathLike[str]) -> None:
+        """Write the edges as a folder of Parquet files, one for each block of the matrix.
+
+        They have a row for each edge with the columns source, target (numbers of vertices from 0,
+        source < target) and weight, sorted by the first two. pandas, Dask, Polars, DuckDB and Spark
+        read such a folder as one table.
+
+        Parameters
+        ----------
+        path : path-like
+            A new folder, or an empty one.
+
+        Raises
+        ------
+        ValueError
+            If the folder is not empty.
+
+        Examples
+        --------
+        >>> import kdegraph, pathlib, tempfile
+        >>> X = kdegraph.datasets.make("moons", n=500, seed=0).X
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     edges = pathlib.Path(folder) / "edges"
+        ...     graph = kdegraph.similarity_graph(X, sigma=0.1, store=f"{folder}/graph")
+        ...     graph.to_parquet(edges)
+        ...     sorted(file.name for file in edges.iterdir())
+        ['part-00000.parquet']
+        """
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise ValueError(f"path: {str(folder)!r} is not empty; choose a new folder")
+        blocks = enumerate(self._blocks())
+        scheduler.run(
+            rows.write_edges,
+            [(self.path, *block, folder / f"part-{i:05}.parquet") for i, block in blocks],
         )
 
     def remove(self) -> None:

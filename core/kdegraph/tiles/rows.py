@@ -1,10 +1,12 @@
 """Parts of the arrays of a graph, for vertices that follow each other in their original order."""
 
+import os
+
 import numpy as np
 import scipy.sparse
 
 from kdegraph.tiles import points
-from kdegraph.tiles.folder import Folder
+from kdegraph.tiles.folder import PARTIAL, Folder
 from kdegraph.tiles.plan import STEP as PLAN
 from kdegraph.tiles.plan import read_plan
 from kdegraph.tiles.steps import DEGREES, draws_step, rows_step
@@ -25,6 +27,22 @@ def matrix_rows(path, begin, end):
     found = scipy.sparse.vstack(parts, format="csr")[back]
     found.has_sorted_indices = found.has_canonical_format = True
     return found
+
+
+def write_edges(path, begin, end, file):
+    """Write the edges of the rows begin ... end - 1 to larger numbers to a Parquet file, which gets
+    its name when it is complete.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    found = matrix_rows(path, begin, end)
+    source = np.repeat(np.arange(begin, end), np.diff(found.indptr))
+    upper = found.indices > source
+    columns = {"source": source, "target": found.indices.astype(np.int64), "weight": found.data}
+    partial = file.with_name(f"{file.name}{PARTIAL}")
+    parquet.write_table(pa.table({name: c[upper] for name, c in columns.items()}), partial)
+    os.replace(partial, file)
 
 
 def neighbors_of(path, begin, end):
