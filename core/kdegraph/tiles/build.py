@@ -94,9 +94,9 @@ def _sample(points, options, folder, stages):
     scheduler.run(join_tile, tiles, stages.progress)
     stages.leave()
 
-    folder.write(RESULT, _result(folder, n_tiles, options, stages.timings))
     for tile in range(n_tiles):
         folder.remove(sent_step(tile))
+    folder.write(RESULT, _result(folder, n_tiles, options, stages.timings))
 
 
 def _check_complete_steps(folder):
