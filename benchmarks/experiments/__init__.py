@@ -8,7 +8,7 @@ from benchmarks.experiment import EXPERIMENTS
 MODULES = (
     "shapes", "sizes", "segmentation", "theorem", "densities", "pipelines", "stages",
     "many_dimensions", "local", "reference_sets", "sigma", "rounds", "automatic", "spectrum",
-    "samplers", "costs", "randomness", "explorer",
+    "samplers", "costs", "randomness", "tiles", "explorer",
 )  # fmt: skip
 
 

@@ -14,12 +14,14 @@ from .eigengap import (
 from .estimators import KDESpectralClustering
 from .exchange import export_graph
 from .geometry.kernels import Kernel
-from .graph import SimilarityGraph, similarity_graph
+from .graph import similarity_graph
 from .kde import gauss_transform, kernel_sum
 from .local_bandwidth import local_bandwidths
 from .runtime.responsive import Cancelled
 from .runtime.threads import get_num_threads, set_num_threads
+from .sampled_graph.result import SimilarityGraph
 from .spectral.spectrum import Spectrum, spectrum
+from .tiles.graph import TiledGraph
 from .transformer import SimilarityGraphTransformer
 from .warmup import warm_up
 
@@ -34,6 +36,7 @@ __all__ = [
     "SimilarityGraph",
     "SimilarityGraphTransformer",
     "Spectrum",
+    "TiledGraph",
     "conductance",
     "count_clusters",
     "datasets",

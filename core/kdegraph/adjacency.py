@@ -29,21 +29,27 @@ NO_VERTEX = np.int32(2**31 - 1)
 
 
 class Drawn(NamedTuple):
-    """Who drew whom, all in the tree's order.
+    """Who drew whom, all in the tree's order, for some vertices that follow each other.
 
     Attributes
     ----------
-    neighbors : (n, L) int32
+    first : int
+        The first of these vertices.
+    neighbors : (m, L) int32
         Whom each vertex drew; -1 for none.
-    start : (n + 1,) int64
-        Vertex j was drawn by ``incoming[start[j]:start[j + 1]]``.
+    start : (m + 1,) int64
+        The vertex ``first + k`` was drawn by ``incoming[start[k]:start[k + 1]]``.
     incoming : int32
         In increasing order, with the repetitions of `neighbors`.
+    row : (m,) int64
+        The row of the matrix that each vertex gets.
     """
 
+    first: int
     neighbors: np.ndarray
     start: np.ndarray
     incoming: np.ndarray
+    row: np.ndarray
 
 
 class JoinedRows(NamedTuple):
@@ -54,8 +60,8 @@ class JoinedRows(NamedTuple):
     indices : int32
         Original numbers of the vertices, ascending in each row.
     values : float64
-    begin, n_entries : (n,) int64
-        Row i, by its original number, has `n_entries[i]` entries from ``begin[i]`` on.
+    begin, n_entries : (m,) int64
+        Row i has `n_entries[i]` entries from ``begin[i]`` on.
     """
 
     indices: np.ndarray
@@ -121,42 +127,89 @@ def weighted_adjacency(kernel, tree, degrees, neighbors, independent, *, progres
         small L that is usual, O(n L log L) for any.
     """
     n, n_rounds = neighbors.shape
-    drawn = _transpose(neighbors, partial_progress(progress, 0.0, 0.1))
     with np.errstate(divide="ignore"):
         inverse_degrees = 1.0 / degrees
-    law = EdgeLaw(
-        kernel.code, kernel.inverse_sigma, kernel.local, tree.points, inverse_degrees, n_rounds,
-        bool(independent),
-    )  # fmt: skip
+    law = EdgeLaw.of_kernel(kernel, tree.points, inverse_degrees, n_rounds, independent)
+    # Without a name here, the lists of who drew whom are freed before the rows are put in order.
+    rows = weighted_rows(
+        Drawn(
+            0,
+            neighbors,
+            *transposed(neighbors, n, partial_progress(progress, 0.0, 0.1)),
+            tree.order,
+        ),
+        law,
+        tree.order,
+        partial_progress(progress, 0.1, 1.0),
+    )
+    matrix = scipy.sparse.csr_array(rows, shape=(n, n))
+    matrix.has_sorted_indices = matrix.has_canonical_format = True
+    return matrix
+
+
+def weighted_rows(drawn, law, order, progress=None):
+    """Rows of the weighted matrix.
+
+    Parameters
+    ----------
+    drawn : Drawn
+        Who drew whom, for the vertices whose rows these are.
+    law : EdgeLaw
+        For all vertices.
+    order : (n,) int64
+        That of the tree.
+
+    Returns
+    -------
+    data, indices, indptr
+        As `scipy.sparse.csr_array` takes them. The columns are original numbers, ascending in each
+        row.
+    """
+    m, n_rounds = drawn.neighbors.shape
     # Rows are joined in the tree's order, where neighbors are near in memory. Only finished rows
-    # are put into the order of the original points.
-    most = n * n_rounds + drawn.incoming.size
+    # are put into the order that was asked for.
+    most = m * n_rounds + drawn.incoming.size
     rows = JoinedRows(
-        np.empty(most, np.int32), np.empty(most), np.empty(n, np.int64), np.empty(n, np.int64)
+        np.empty(most, np.int32), np.empty(most), np.empty(m, np.int64), np.empty(m, np.int64)
     )
     longest = n_rounds + int(np.diff(drawn.start).max())
     parallel.run(
-        _join_rows, n, drawn, law, tree.order, longest, rows,
-        progress=partial_progress(progress, 0.1, 0.8),
+        _join_rows, m, drawn, law, order, longest, rows,
+        progress=partial_progress(progress, 0.0, 0.8),
     )  # fmt: skip
     del drawn
     indptr = np.concatenate([[0], np.cumsum(rows.n_entries)])
     kind = np.int32 if indptr[-1] < 2**31 else np.int64
     indices, data = np.empty(indptr[-1], kind), np.empty(indptr[-1])
     parallel.run(
-        _put_rows, n, rows, indptr, indices, data, progress=partial_progress(progress, 0.8, 1.0)
+        _put_rows, m, rows, indptr, indices, data, progress=partial_progress(progress, 0.8, 1.0)
     )
-    matrix = scipy.sparse.csr_array((data, indices, indptr.astype(kind)), shape=(n, n))
-    matrix.has_sorted_indices = matrix.has_canonical_format = True
-    return matrix
+    return data, indices, indptr.astype(kind)
 
 
-def _transpose(neighbors, progress):
-    """`Drawn` by counting sort, block of rows by block of rows."""
-    n = len(neighbors)
-    blocks = max(1, min(get_num_threads(), MAX_TRANSPOSED_BLOCKS, n // 4096))
-    place = np.zeros((blocks, n), np.int64)
-    block_size = -(-n // blocks)
+def transposed(neighbors, n_columns, progress=None):
+    """The rows in which each number stands.
+
+    Parameters
+    ----------
+    neighbors : (m, L) int32
+        Numbers below `n_columns`; negative ones are left out.
+    n_columns : int
+
+    Returns
+    -------
+    start : (n_columns + 1,) int64
+    rows : int32
+        The number j stands in the rows ``rows[start[j]:start[j + 1]]``, ascending.
+
+    Notes
+    -----
+    Counting sort, block of rows by block of rows.
+    """
+    m = len(neighbors)
+    blocks = max(1, min(get_num_threads(), MAX_TRANSPOSED_BLOCKS, m // 4096))
+    place = np.zeros((blocks, n_columns), np.int64)
+    block_size = -(-m // blocks)
     parallel.run(
         _count_incoming, blocks, block_size, neighbors, place,
         chunk=1, progress=partial_progress(progress, 0.0, 0.3),
@@ -166,12 +219,12 @@ def _transpose(neighbors, progress):
     np.cumsum(place[:-1], axis=0, out=place[1:])
     place[0] = 0
     place += start[:-1]
-    incoming = np.empty(start[-1], np.int32)
+    rows = np.empty(start[-1], np.int32)
     parallel.run(
-        _list_incoming, blocks, block_size, neighbors, place, incoming,
+        _list_incoming, blocks, block_size, neighbors, place, rows,
         chunk=1, progress=partial_progress(progress, 0.3, 1.0),
     )  # fmt: skip
-    return Drawn(neighbors, start, incoming)
+    return start, rows
 
 
 @jit
@@ -215,8 +268,8 @@ def _allocate_workspace(n_entries, dimension):
 
 @jit
 def _join_rows(begin, end, drawn, law, order, longest, rows):
-    """Join whom each of the vertices begin ... end - 1 drew and was drawn by, once each and sorted
-    by the original numbers, and compute the weights.
+    """Join whom each of the vertices begin ... end - 1, counted from the first one, drew and was
+    drawn by, once each and sorted by the original numbers, and compute the weights.
 
     Many rows are worked on at a time, loop after loop over all of them, so that each is vectorized.
     The finished rows of the range follow each other without gaps.
@@ -238,8 +291,8 @@ def _join_rows(begin, end, drawn, law, order, longest, rows):
             n_rows, work.start, work.sorted_found, work.sorted_number, columns, number, work.size
         )
         _copy(number[:size], rows.indices[place : place + size])
-        _note_rows(first, last, work.size, order, place, rows.begin, rows.n_entries)
-        _repeat(first, last, work.size, law, work.own)
+        _note_rows(first, last, work.size, drawn.row, place, rows.begin, rows.n_entries)
+        _repeat(drawn.first + first, drawn.first + last, work.size, law, work.own)
         weigh_edges(law, columns[:size], work, rows.values[place : place + size])
         place, first = place + size, last
 
@@ -356,16 +409,16 @@ def _repeat_column(first, last, sizes, values, out):
 
 
 @jit(distinct=True)
-def _note_rows(first, last, sizes, order, place, begins, counts):
+def _note_rows(first, last, sizes, row, place, begins, counts):
     """Write where the rows begin, and how many entries they have."""
     for i in range(first, last):
-        begins[order[i]], counts[order[i]] = place, sizes[i - first]
+        begins[row[i]], counts[row[i]] = place, sizes[i - first]
         place += sizes[i - first]
 
 
 @jit(distinct=True)
 def _put_rows(begin, end, rows, indptr, indices, data):
-    """Put the rows into the order of the original points."""
+    """Put the rows into their order."""
     begins, union, values = rows.begin, rows.indices, rows.values
     for i in range(begin, end):
         place, stop = indptr[i], indptr[i + 1]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.bandwidth import estimate_sigma
-from kdegraph.graph import SimilarityGraph
+from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
 from kdegraph.validation import check_count, check_points
 

@@ -34,6 +34,14 @@ class EdgeLaw(NamedTuple):
     n_rounds: int
     independent: bool
 
+    @classmethod
+    def of_kernel(cls, kernel, points, inverse_degrees, n_rounds, independent):
+        """The law of the edges between points with this kernel."""
+        return cls(
+            kernel.code, kernel.inverse_sigma, kernel.local, points, inverse_degrees, n_rounds,
+            bool(independent),
+        )  # fmt: skip
+
 
 @jit
 def weigh_edges(law, columns, work, out):

@@ -81,7 +81,7 @@ def export_graph(
     if path.suffix.lower() not in formats:
         raise ValueError(f"path must end with .graphml or .gexf, got {path.name!r}")
     check_adjacency(graph, "graph")
-    upper = scipy.sparse.triu(graph_parts(graph).matrix, format="coo")
+    upper = scipy.sparse.triu(graph_parts(graph).adjacency, format="coo")
     upper.eliminate_zeros()
     known = [
         _check_attribute(name, values, upper.shape[0])

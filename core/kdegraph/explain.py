@@ -25,8 +25,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.adjacency import weighted_adjacency
 from kdegraph.geometry.tree import Tree, build_tree
-from kdegraph.graph import SimilarityGraph
 from kdegraph.runtime.random import stream, uniform
+from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.sampling.recursive import LEAF
 from kdegraph.scaled_kernel import kernel_row, tree_kernel
 from kdegraph.validation import check_count, check_points

@@ -1,22 +1,20 @@
 """Algorithm 2: the sampled similarity graph."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-import scipy.sparse
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kdegraph.geometry.neighbor_forest import has_many_dimensions
-from kdegraph.graph_files import read_graph, write_graph
 from kdegraph.runtime.memory import reuse_freed_memory
 from kdegraph.runtime.progress import StageTimer
 from kdegraph.runtime.responsive import responsive
 from kdegraph.sampled_graph.from_lists import sample_from_lists
 from kdegraph.sampled_graph.from_tree import sample_on_tree
 from kdegraph.sampled_graph.options import check_options
+from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.validation import check_points
 
 # Parameters of `similarity_graph` that estimators have, too.
@@ -34,150 +32,6 @@ GRAPH_PARAMETERS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class SimilarityGraph:
-    """A sampled similarity graph, as `similarity_graph` returns it. Graphs compare by identity.
-
-    Attributes
-    ----------
-    adjacency : csr_array, (n, n) float64
-        Symmetric, zero diagonal, sorted, without duplicates.
-    kernel_degrees : (n,) float64
-        ``g(x_i) - 1``, the degrees in the fully connected graph, to the relative error `eps`; for
-        the sampler "mixture" unbiased estimates.
-    neighbors : (n, L) int32
-        The sampled neighbors of every vertex, with repetitions; -1 for an isolated vertex, and for
-        a draw that is out of reach.
-    sigma : float or (n,) float64
-        Bandwidth that was used, or that of every point.
-    kernel : str
-    n_rounds : int
-        The paper's L.
-    seed : int
-        With the other parameters it reproduces `neighbors` bit for bit.
-    sampler : {"mixture", "near", "recursive", "rejection", "rows"}
-        The one that ran.
-    draws : {"stratified", "independent"}
-        How the L neighbors of a vertex were drawn (all but "recursive" draw independently).
-    weighting : {"inclusion", "paper"}
-    eps : float
-        Relative error of the kernel sums; NaN for the sampler "mixture".
-    timings : dict
-        Seconds per stage.
-    alpha : float
-        How far densities are divided out of the kernel.
-    densities : (n,) float64 or None
-        The densities that were divided out, ``g(x_i)`` to the relative error `eps`; None for an
-        `alpha` of 0.
-    points : (n, d) float64 or float32, or None
-        The points, not copied.
-    order : (n,) int32 or None
-        The points in the order of a tree, in which neighbors are near each other. `spectrum` is
-        faster with it.
-
-    Examples
-    --------
-    >>> import kdegraph
-    >>> moons = kdegraph.datasets.make("moons", n=500, seed=0)
-    >>> graph = kdegraph.similarity_graph(moons.X, sigma=0.1, n_rounds=10, seed=0)
-    >>> graph.adjacency.shape
-    (500, 500)
-    >>> graph.neighbors.shape
-    (500, 10)
-    >>> graph.n_edges <= 500 * 10
-    True
-    """
-
-    adjacency: scipy.sparse.csr_array
-    kernel_degrees: NDArray[np.float64]
-    neighbors: NDArray[np.int32]
-    sigma: float | NDArray[np.float64]
-    kernel: str
-    n_rounds: int
-    seed: int
-    sampler: str
-    draws: str
-    weighting: str
-    eps: float
-    timings: dict[str, float] = field(default_factory=dict)
-    alpha: float = 0.0
-    densities: NDArray[np.float64] | None = None
-    points: NDArray[np.float64] | None = None
-    order: NDArray[np.int32] | None = None
-
-    @property
-    def n_edges(self) -> int:
-        """Number of undirected edges."""
-        return self.adjacency.nnz // 2
-
-    def laplacian(self) -> scipy.sparse.csr_array:
-        """The normalized Laplacian ``I - D^{-1/2} A D^{-1/2}``.
-
-        Returns
-        -------
-        (n, n) csr_array
-            Rows of isolated vertices are zero.
-
-        Examples
-        --------
-        >>> import kdegraph
-        >>> graph = kdegraph.similarity_graph([[0.0], [1.0]], sigma=1.0, n_rounds=1, seed=0)
-        >>> print(graph.laplacian().toarray())
-        [[ 1. -1.]
-         [-1.  1.]]
-        """
-        degrees = self.adjacency.sum(axis=1)
-        with np.errstate(divide="ignore"):
-            scale = np.where(degrees > 0, 1.0 / np.sqrt(degrees), 0.0)
-        scaled = self.adjacency.copy()
-        scaled.data *= scale[scaled.indices] * np.repeat(scale, np.diff(scaled.indptr))
-        return scipy.sparse.csr_array(
-            scipy.sparse.diags_array((degrees > 0).astype(float)) - scaled
-        )
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the graph to an .npz file without pickled objects.
-
-        Parameters
-        ----------
-        path : path-like
-            The file, which is overwritten if it exists; the name is taken as it is.
-
-        Examples
-        --------
-        >>> import kdegraph, pathlib, tempfile
-        >>> graph = kdegraph.similarity_graph([[0.0], [1.0]], sigma=1.0, seed=0)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder) / "graph.npz"
-        ...     graph.save(path)
-        ...     kdegraph.SimilarityGraph.load(path).n_edges
-        1
-        """
-        write_graph(path, self)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> "SimilarityGraph":
-        """Read a graph that `save` has written.
-
-        Parameters
-        ----------
-        path : path-like
-            The file.
-
-        Returns
-        -------
-        SimilarityGraph
-
-        Raises
-        ------
-        ValueError
-            If the file is not such a graph, or damaged.
-        FileNotFoundError
-            If there is no such file.
-        """
-        return read_graph(path, cls)
-
-
 @responsive
 def similarity_graph(
     X: ArrayLike,
@@ -193,6 +47,7 @@ def similarity_graph(
     weighting: str = "inclusion",
     eps: float | None = None,
     seed: int | np.random.Generator | None = None,
+    store: str | PathLike[str] | None = None,
     progress: Callable[[str, float], object] | None = None,
 ) -> SimilarityGraph:
     """Sample a sparse graph with the cluster structure of the fully connected kernel graph.
@@ -205,6 +60,7 @@ def similarity_graph(
     ----------
     X : (n, d) array_like
         Points, finite; not copied when C-contiguous float64, or float32 for the sampler "mixture".
+        For a Dask array, the graph is a `TiledGraph`.
     sigma : float, "auto", "local" or (n,) array_like
         Bandwidth, in the units of the points; "auto" is `estimate_sigma`. An array gives every
         point a bandwidth of its own, "local" is `local_bandwidths`; the kernel between two points
@@ -250,6 +106,11 @@ def similarity_graph(
     seed : int or numpy Generator, optional
         The same seed gives the same neighbors for any number of threads. None takes fresh entropy,
         which the graph's `seed` tells.
+    store : path-like, optional
+        A folder in which the graph is kept, for a `TiledGraph`: a new one, an empty one, or one
+        with the same graph, which is completed if it was interrupted and read if it was not. By
+        default a Dask array gets a temporary folder, which is deleted when the process ends; see
+        Dask's setting ``temporary-directory``.
     progress : callable, optional
         Called as ``progress(stage, fraction)`` in the calling thread. An exception that it raises,
         for instance `Cancelled`, stops the work.
@@ -258,12 +119,17 @@ def similarity_graph(
     -------
     SimilarityGraph
         With at most ``n * n_rounds`` edges. A point that no other can reach (every kernel value
-        below 1e-307) is an isolated vertex.
+        below 1e-307) is an isolated vertex. If `X` is a Dask array, or there is a `store`, a
+        `TiledGraph`, whose arrays are the same, bit for bit.
 
     Raises
     ------
     ValueError, TypeError
-        For bad points or parameters; the message names the argument.
+        For bad points or parameters; the message names the argument. In a `TiledGraph`, the
+        samplers "recursive" and "mixture" are refused, and with the latter many points in many
+        dimensions.
+    OSError
+        If the `store` cannot be written, for instance because the disk is full.
 
     Notes
     -----
@@ -291,7 +157,8 @@ def similarity_graph(
     >>> bool((graph.neighbors != np.arange(1000)[:, None]).all())
     True
     """
-    X = check_points(X, keep_single=True)
+    by_tiles = store is not None or hasattr(X, "__dask_graph__")
+    X = _lazy_points(X) if by_tiles else check_points(X, keep_single=True)
     options = check_options(
         len(X),
         sigma=sigma,
@@ -306,8 +173,14 @@ def similarity_graph(
         eps=eps,
         seed=seed,
     )
-    stages = StageTimer(progress)
     reuse_freed_memory()
+    if by_tiles:
+        from kdegraph.tiles.build import sample_by_tiles
+
+        _check_samplers_of_tiles(X, options)
+        tiled = sample_by_tiles(X, options, store, progress, any_seed=seed is None)
+        return cast(SimilarityGraph, tiled)
+    stages = StageTimer(progress)
     sample = sample_from_lists if _takes_lists(X, options) else sample_on_tree
     sampled = sample(X, options, stages)
     stages.leave()
@@ -325,3 +198,22 @@ def _takes_lists(X, options):
     """Whether the graph is sampled from lists of near neighbors."""
     may_take_lists = options.sampler == "auto" and options.allows_estimates
     return options.sampler == "mixture" or (may_take_lists and has_many_dimensions(X))
+
+
+def _lazy_points(X):
+    """Points as a checked Dask array."""
+    try:
+        from kdegraph.tiles.points import as_dask_points
+    except ImportError as error:
+        raise ImportError(f"a store needs Dask ({error}): pip install 'kdegraph[dask]'") from error
+    return as_dask_points(X)
+
+
+def _check_samplers_of_tiles(X, options):
+    """Refuse the samplers that need all points at once."""
+    sampler = "mixture" if _takes_lists(X, options) else options.sampler
+    if sampler in ("recursive", "mixture"):
+        raise ValueError(
+            f"the sampler {sampler!r} needs all points at once; for a Dask array, or with a "
+            "store, take the sampler 'near', 'rejection' or 'rows'"
+        )

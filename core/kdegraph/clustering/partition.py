@@ -117,7 +117,7 @@ def spectral_clustering(
     Parameters
     ----------
     adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
-        Symmetric weights, finite and >= 0.
+        Symmetric weights, finite and >= 0. A `TiledGraph` is read into memory.
     n_clusters : int or "auto"
         "auto": `suggest_n_clusters` of the smallest 20 eigenvalues.
     seed : int, RandomState or numpy Generator, optional
@@ -211,14 +211,15 @@ def spectral_clustering(
         check_count(n_init, "n_init"),
         0 if seed is None else check_seed(seed),
     )
-    graph = check_adjacency(adjacency, progress=stage_progress(progress, "components"))
+    given = graph_parts(adjacency)
+    graph = check_adjacency(given, progress=stage_progress(progress, "components"))
     automatic = isinstance(n_clusters, str)
     if automatic:
         check_choice(n_clusters, "n_clusters", ("auto",))
     else:
         reason = f"(the number of vertices), here {graph.n}"
         n_clusters = check_count(n_clusters, "n_clusters", maximum=graph.n, reason=reason)
-    points, kernel = _check_points(adjacency, points, graph.n)
+    points, kernel = _check_points(given, points, graph.n)
     if len(graph.isolated) == graph.n:
         return _cluster_without_edges(graph, 1 if automatic else n_clusters)
 
@@ -302,12 +303,11 @@ def _largest_components(graph, n_clusters):
     return cluster[graph.component]
 
 
-def _check_points(adjacency, points, n):
+def _check_points(given, points, n):
     """Return the points, scaled to a moderate size, or None, and the name of the kernel, in whose
     metric distances are measured, or None.
     """
-    graph = graph_parts(adjacency)
-    points, kernel = graph.points if points is None else points, graph.kernel
+    points, kernel = given.points if points is None else points, given.kernel
     if points is None:
         return None, kernel
     points = check_points(points, "points")

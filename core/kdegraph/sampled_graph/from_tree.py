@@ -2,20 +2,48 @@
 with Algorithm 1.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from kdegraph.adjacency import weighted_adjacency
-from kdegraph.geometry.tree import build_tree
+from kdegraph.geometry.kernels import Kernel
+from kdegraph.geometry.tree import Tree, build_tree
 from kdegraph.kde.dispatch import kernel_degrees
 from kdegraph.sampled_graph.options import SampledGraph
 from kdegraph.sampling import near, recursive, rows
 from kdegraph.sampling.choice import choose_sampler
 from kdegraph.sampling.rejection import sampler as rejection
 from kdegraph.sampling.rounds import suggest_n_rounds
-from kdegraph.scaled_kernel import resolve_bandwidth, tree_kernel
+from kdegraph.scaled_kernel import Bandwidth, resolve_bandwidth, tree_kernel
 
 # Points in a leaf of the tree of the exact samplers.
 LEAF_SIZE = 8
+
+
+class TreeProblem(NamedTuple):
+    """What is to be sampled on a tree.
+
+    Attributes
+    ----------
+    points : (n, d) float64
+    tree : Tree
+    kernel : Kernel
+        Between the points of the tree.
+    bandwidth : float or (n,) float64
+        In the order of the points.
+    densities : (n,) float64 or None
+        What is divided out of the kernel, in the order of the points.
+    n_rounds : int
+        The paper's L.
+    """
+
+    points: np.ndarray
+    tree: Tree
+    kernel: Kernel
+    bandwidth: Bandwidth
+    densities: np.ndarray | None
+    n_rounds: int
 
 
 def sample_on_tree(X, options, stages):
@@ -32,6 +60,45 @@ def sample_on_tree(X, options, stages):
     -------
     SampledGraph
     """
+    problem = set_up(X, options, stages)
+    kernel, tree, n_rounds = problem.kernel, problem.tree, problem.n_rounds
+    draw = _draw_recursively if options.sampler == "recursive" else _draw_exactly
+    sampler, draws, neighbors, degrees = draw(kernel, tree, n_rounds, options, stages)
+
+    stages.enter("graph")
+    independent = options.weighting == "inclusion" and draws == "independent"
+    adjacency = weighted_adjacency(
+        kernel, tree, degrees, neighbors, independent, progress=stages.progress
+    )
+    return SampledGraph(
+        adjacency=adjacency,
+        kernel_degrees=by_vertex(degrees, tree),
+        neighbors=tree.original(neighbors),
+        points=problem.points,
+        order=tree.order.astype(np.int32),
+        sigma=problem.bandwidth,
+        n_rounds=n_rounds,
+        sampler=sampler,
+        draws=draws,
+        eps=options.eps,
+        densities=problem.densities,
+    )
+
+
+def set_up(X, options, stages):
+    """Build the tree, and find the bandwidths, the kernel and the number of rounds.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        Taken as float64.
+    options : GraphOptions
+    stages : StageTimer
+
+    Returns
+    -------
+    TreeProblem
+    """
     X = np.asarray(X, dtype=np.float64)
     if isinstance(options.sigma, str):
         stages.enter("bandwidth")
@@ -43,28 +110,7 @@ def sample_on_tree(X, options, stages):
     kernel, densities = _kernel(bandwidth, tree, options, stages)
     automatic = isinstance(options.n_rounds, str)
     n_rounds = suggest_n_rounds(kernel, tree) if automatic else options.n_rounds
-
-    draw = _draw_recursively if options.sampler == "recursive" else _draw_exactly
-    sampler, draws, neighbors, degrees = draw(kernel, tree, n_rounds, options, stages)
-
-    stages.enter("graph")
-    independent = options.weighting == "inclusion" and draws == "independent"
-    adjacency = weighted_adjacency(
-        kernel, tree, degrees, neighbors, independent, progress=stages.progress
-    )
-    return SampledGraph(
-        adjacency=adjacency,
-        kernel_degrees=_by_vertex(degrees, tree),
-        neighbors=tree.original(neighbors),
-        points=X,
-        order=tree.order.astype(np.int32),
-        sigma=bandwidth,
-        n_rounds=n_rounds,
-        sampler=sampler,
-        draws=draws,
-        eps=options.eps,
-        densities=densities,
-    )
+    return TreeProblem(X, tree, kernel, bandwidth, densities, n_rounds)
 
 
 def _kernel(bandwidth, tree, options, stages):
@@ -75,7 +121,7 @@ def _kernel(bandwidth, tree, options, stages):
     if options.alpha == 0:
         return kernel, None
     stages.enter("densities")
-    densities = _by_vertex(_densities(kernel, tree, options.eps, stages.progress), tree)
+    densities = by_vertex(_densities(kernel, tree, options.eps, stages.progress), tree)
     scaled = tree_kernel(options.kernel, bandwidth, tree, density=densities, alpha=options.alpha)
     return scaled, densities
 
@@ -126,7 +172,7 @@ def _draw_exactly(kernel, tree, n_rounds, options, stages):
     return sampler, "independent", neighbors, degrees
 
 
-def _by_vertex(values, tree):
+def by_vertex(values, tree):
     """Values in the order of the tree, in that of the original points."""
     out = np.empty(values.size)
     out[tree.order] = values

@@ -38,7 +38,7 @@ MAX_SAMPLED_LEAVES = 16
 MANY_SOURCES = 8192
 
 
-def draw_neighbors(kernel, tree, n_rounds, seed, eps, *, progress=None):
+def draw_neighbors(kernel, tree, n_rounds, seed, eps, *, leaves=None, progress=None):
     """Draw `n_rounds` neighbors of every vertex, which may be 0.
 
     Parameters
@@ -49,17 +49,20 @@ def draw_neighbors(kernel, tree, n_rounds, seed, eps, *, progress=None):
     seed : int
     eps : float
         Relative error of the degrees, in (0, 1).
+    leaves : (k,) int64 array, optional
+        Leaves that follow each other, whose points draw; by default all of them.
 
     Returns
     -------
-    neighbors : (n, n_rounds) int32
-        Positions in the tree's order; -1 for isolated vertices.
-    degrees : (n,) float64
+    neighbors : (m, n_rounds) int32
+        A row for each point of the leaves, with positions in the tree's order; -1 for isolated
+        vertices.
+    degrees : (m,) float64
         ``sum_{j != i} k(x_i, x_j)``; 0 exactly where all values underflow.
     """
     n = tree.order.size
-    task = _task(kernel, n, n_rounds, seed, eps)
-    leaves = np.arange(tree.first_leaf, tree.start.size)
+    leaves = np.arange(tree.first_leaf, tree.start.size) if leaves is None else leaves
+    task = _task(kernel, tree.start[leaves[0]], tree.stop[leaves[-1]], n_rounds, seed, eps)
     work = np.zeros((leaves.size, 2), np.int64)
     parallel.run(_draw_range, leaves.size, n, leaves, task, tree, work, progress=progress)
     return task.neighbors, task.degrees
@@ -90,22 +93,23 @@ def estimate_work(kernel, tree, eps, n_picked):
     picked = ((np.arange(n_picked) + 0.5) * n_leaves / n_picked).astype(np.int64)
     work = np.zeros((n_picked, 2), np.int64)
     most = n if kernel.local.is_local else MANY_SOURCES
-    leaves, task = tree.first_leaf + picked, _task(kernel, n, 0, 0, eps)
+    leaves, task = tree.first_leaf + picked, _task(kernel, 0, n, 0, 0, eps)
     if _draw_range(0, n_picked, most, leaves, task, tree, work) < n_picked:
         return math.inf, math.inf
     visits, pairs = work.sum(axis=0) * n_leaves / n_picked
     return visits, pairs
 
 
-def _task(kernel, n, n_rounds, seed, eps):
+def _task(kernel, first, last, n_rounds, seed, eps):
     return NearTask(
         kernel.code,
         kernel.inverse_sigma,
         kernel.local,
         eps,
         np.uint64(seed),
-        np.zeros(n),
-        np.full((n, n_rounds), -1, np.int32),
+        first,
+        np.zeros(last - first),
+        np.full((last - first, n_rounds), -1, np.int32),
     )
 
 
@@ -146,9 +150,11 @@ def _draw_leaf(leaf, task, tree, near, far, work):
         return False
     work[1] += (last - first) * n_near
     for i in range(first, last):
-        task.degrees[i] = near.total[i - first] * exp_neg(near.offset[i - first]) + mean
-        if task.degrees[i] > 0.0:
-            _draw_point(i, i - first, n_near, n_far, task, tree, near, far)
+        t = i - first
+        degree = near.total[t] * exp_neg(near.offset[t]) + mean
+        task.degrees[i - task.first] = degree
+        if degree > 0.0:
+            _draw_point(i, t, n_near, n_far, task, tree, near, far)
     return True
 
 
@@ -172,7 +178,7 @@ def _draw_point(i, t, n_near, n_far, task, tree, near, far):
                 v = uniform(start, counter + 1)
                 j = _propose(i, min(u, 0.0) + far_bound, v, n_far, task, tree, far)
             counter += 2
-        task.neighbors[i, draw] = j
+        task.neighbors[i - task.first, draw] = j
 
 
 @jit(borrow=True)

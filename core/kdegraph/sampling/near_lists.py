@@ -29,7 +29,8 @@ MAX_OFFSET = 600.0
 
 
 class NearTask(NamedTuple):
-    """What is drawn: ``neighbors[i, m] = j`` with probability ``k(x_i, x_j) / degrees[i]``.
+    """What is drawn: ``neighbors[i - first, m] = j`` with probability ``k(x_i, x_j) / degrees[i -
+    first]``.
 
     Attributes
     ----------
@@ -38,9 +39,11 @@ class NearTask(NamedTuple):
     eps : float
         Relative error of the degrees.
     seed : uint64
-    degrees : (n,) float64
-    neighbors : (n, L) int32
-        The results, in the order of the tree. L may be 0.
+    first : int
+        The first target.
+    degrees : (m,) float64
+    neighbors : (m, L) int32
+        The results for the targets from `first` on, in the order of the tree. L may be 0.
     """
 
     code: int
@@ -48,6 +51,7 @@ class NearTask(NamedTuple):
     local: LocalScale
     eps: float
     seed: np.uint64
+    first: int
     degrees: np.ndarray
     neighbors: np.ndarray
 

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 import scipy.sparse
@@ -30,7 +30,8 @@ class HasAdjacency(Protocol):
 
     It may also have the attributes `points` (the (n, d) array of the points that the vertices stand
     for), `order` (the vertices in an order in which neighbors are near each other) and `kernel`
-    (the name of the kernel).
+    (the name of the kernel). If the matrix is a Dask array, the object has a method `compute`,
+    which returns such an object with a matrix in memory.
     """
 
     @property
@@ -43,16 +44,22 @@ AdjacencyLike: TypeAlias = "HasAdjacency | scipy.sparse.sparray | scipy.sparse.s
 
 
 class GraphParts(NamedTuple):
-    """A matrix, and what is known of its vertices: see `HasAdjacency`."""
+    """A matrix in memory, and what is known of its vertices: see `HasAdjacency`."""
 
-    matrix: Any
+    adjacency: Any
     points: NDArray[np.float64] | None = None
     order: NDArray[np.integer] | None = None
     kernel: str | None = None
 
 
 def graph_parts(adjacency: AdjacencyLike) -> GraphParts:
-    """The adjacency matrix of a graph object and what else the object tells, or a plain matrix."""
+    """The adjacency matrix of a graph object and what else the object tells, or a plain matrix. A
+    `TiledGraph` is read into memory, and so is a Dask array.
+    """
+    if isinstance(adjacency, GraphParts):
+        return adjacency
+    if hasattr(getattr(adjacency, "adjacency", adjacency), "__dask_graph__"):
+        adjacency = cast(Any, adjacency).compute()
     if not isinstance(adjacency, HasAdjacency):
         return GraphParts(adjacency)
     more = (getattr(adjacency, name, None) for name in ("points", "order", "kernel"))
@@ -136,7 +143,7 @@ def check_adjacency(adjacency, name="adjacency", *, progress=None) -> CheckedGra
     if isinstance(adjacency, CheckedGraph):
         return adjacency
     given = graph_parts(adjacency)
-    csr = _canonical_csr(given.matrix, name)
+    csr = _canonical_csr(given.adjacency, name)
     matrix = SparseRows(csr.indptr, csr.indices, csr.data)
     degrees = _check_weights(matrix, name, partial_progress(progress, 0.0, 0.3))
     if len(csr.data) and csr.data.max() > MAX_WEIGHT:

@@ -15,7 +15,7 @@ VECTOR_LENGTH = 8  # numbers of draws are rounded up to this, so that loops leav
 
 
 class DrawTask(NamedTuple):
-    """What is drawn: ``neighbors[i, m] = j`` with probability ``k(x_i, x_j) / degrees[i]``.
+    """What is drawn: ``neighbors[i - first, m] = j`` with probability ``k(x_i, x_j) / degrees[i]``.
 
     Attributes
     ----------
@@ -28,8 +28,10 @@ class DrawTask(NamedTuple):
     degrees : (n,) float64
         0 for a point that draws nothing.
     seed : uint64
-    neighbors : (n, L) int32
-        The result.
+    first : int
+        The first target.
+    neighbors : (m, L) int32
+        The result, for the targets from `first` on.
     """
 
     code: int
@@ -38,6 +40,7 @@ class DrawTask(NamedTuple):
     order: np.ndarray
     degrees: np.ndarray
     seed: np.uint64
+    first: int
     neighbors: np.ndarray
 
 
@@ -96,7 +99,7 @@ def draw_group(task, begin, end, lists, base, count, pending, n_pending):
     Whenever `MAX_PENDING` draws are pending, of whatever groups, one proposal is made for each.
     """
     n_rounds = task.neighbors.shape[1]
-    seed, order, degrees = task.seed, task.order, task.degrees
+    seed, first_target, order, degrees = task.seed, task.first, task.order, task.degrees
     stream, place = pending.stream, pending.place
     target, bases, counts = pending.target, pending.base, pending.n_listed
     for i in range(begin, end):
@@ -111,7 +114,7 @@ def draw_group(task, begin, end, lists, base, count, pending, n_pending):
             _fill(i, target[first:stop])
             _fill(base, bases[first:stop])
             _fill(count, counts[first:stop])
-            _number(i * n_rounds + draw, place[first:stop])
+            _number((i - first_target) * n_rounds + draw, place[first:stop])
             n_pending += started
             draw += started
     return n_pending

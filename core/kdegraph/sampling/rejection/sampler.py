@@ -81,15 +81,18 @@ def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, groups=None, progre
     n_rounds : int
     seed : int
     groups : TargetGroups, optional
-        The groups of targets, if they are known already.
+        The groups of targets, if they are known already. They may be some that follow each other:
+        then only their targets draw.
 
     Returns
     -------
-    (n, n_rounds) int32
-        Positions in the tree's order; -1 for isolated vertices.
+    (m, n_rounds) int32
+        A row for each target, in the tree's order, with positions in that order; -1 for isolated
+        vertices.
     """
-    neighbors = np.full((tree.order.size, n_rounds), -1, np.int32)
     groups = group_targets(kernel, tree, n_rounds) if groups is None else groups
+    first, last = groups.start[0], groups.stop[-1]
+    neighbors = np.full((last - first, n_rounds), -1, np.int32)
     task = DrawTask(
         kernel.code,
         kernel.inverse_sigma,
@@ -97,6 +100,7 @@ def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, groups=None, progre
         tree.order,
         degrees,
         np.uint64(seed),
+        first,
         neighbors,
     )
     n_groups = groups.start.size

@@ -58,15 +58,23 @@ def _fill_groups(radii, n_rounds, tree, groups):
         narrow = radii[node] <= GROUP_RADIUS and stop - start <= MAX_GROUP_SIZE
         few_draws = (stop - start) * n_rounds <= FEW_DRAWS
         if narrow or (radii[node] <= GROUP_RADIUS_OF_FEW_DRAWS and few_draws):
-            groups.start[count], groups.stop[count] = start, stop
-            groups.low[count], groups.high[count] = tree.low[node], tree.high[node]
+            _set_group(groups, count, start, stop, tree.low[node], tree.high[node])
             count += 1
         elif 2 * node + 2 < tree.start.size:
             stack[top + 1], stack[top + 2] = 2 * node + 2, 2 * node + 1
             top += 2
         else:
             for i in range(start, stop):
-                groups.start[count], groups.stop[count] = i, i + 1
-                groups.low[count] = groups.high[count] = tree.points[i]
+                _set_group(groups, count, i, i + 1, tree.points[i], tree.points[i])
                 count += 1
     return count
+
+
+@jit(borrow=True)
+def _set_group(groups, k, start, stop, low, high):
+    """Write one group. An assignment of rows would compare their lengths, which takes long to
+    compile.
+    """
+    groups.start[k], groups.stop[k] = start, stop
+    for c in range(low.size):
+        groups.low[k, c], groups.high[k, c] = low[c], high[c]

@@ -1,0 +1,154 @@
+"""What `kdegraph.similarity_graph` returns."""
+
+from dataclasses import dataclass, field
+from os import PathLike
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from kdegraph.graph_files import read_graph, write_graph
+
+
+@dataclass(frozen=True, eq=False)
+class SimilarityGraph:
+    """A sampled similarity graph, as `similarity_graph` returns it. Graphs compare by identity.
+
+    Attributes
+    ----------
+    adjacency : csr_array, (n, n) float64
+        Symmetric, zero diagonal, sorted, without duplicates.
+    kernel_degrees : (n,) float64
+        ``g(x_i) - 1``, the degrees in the fully connected graph, to the relative error `eps`; for
+        the sampler "mixture" unbiased estimates.
+    neighbors : (n, L) int32
+        The sampled neighbors of every vertex, with repetitions; -1 for an isolated vertex, and for
+        a draw that is out of reach.
+    sigma : float or (n,) float64
+        Bandwidth that was used, or that of every point.
+    kernel : str
+    n_rounds : int
+        The paper's L.
+    seed : int
+        With the other parameters it reproduces `neighbors` bit for bit.
+    sampler : {"mixture", "near", "recursive", "rejection", "rows"}
+        The one that ran.
+    draws : {"stratified", "independent"}
+        How the L neighbors of a vertex were drawn (all but "recursive" draw independently).
+    weighting : {"inclusion", "paper"}
+    eps : float
+        Relative error of the kernel sums; NaN for the sampler "mixture".
+    timings : dict
+        Seconds per stage.
+    alpha : float
+        How far densities are divided out of the kernel.
+    densities : (n,) float64 or None
+        The densities that were divided out, ``g(x_i)`` to the relative error `eps`; None for an
+        `alpha` of 0.
+    points : (n, d) float64 or float32, or None
+        The points, not copied.
+    order : (n,) int32 or None
+        The points in the order of a tree, in which neighbors are near each other. `spectrum` is
+        faster with it.
+
+    Examples
+    --------
+    >>> import kdegraph
+    >>> moons = kdegraph.datasets.make("moons", n=500, seed=0)
+    >>> graph = kdegraph.similarity_graph(moons.X, sigma=0.1, n_rounds=10, seed=0)
+    >>> graph.adjacency.shape
+    (500, 500)
+    >>> graph.neighbors.shape
+    (500, 10)
+    >>> graph.n_edges <= 500 * 10
+    True
+    """
+
+    adjacency: scipy.sparse.csr_array
+    kernel_degrees: NDArray[np.float64]
+    neighbors: NDArray[np.int32]
+    sigma: float | NDArray[np.float64]
+    kernel: str
+    n_rounds: int
+    seed: int
+    sampler: str
+    draws: str
+    weighting: str
+    eps: float
+    timings: dict[str, float] = field(default_factory=dict)
+    alpha: float = 0.0
+    densities: NDArray[np.float64] | None = None
+    points: NDArray[np.float64] | None = None
+    order: NDArray[np.int32] | None = None
+
+    @property
+    def n_edges(self) -> int:
+        """Number of undirected edges."""
+        return self.adjacency.nnz // 2
+
+    def laplacian(self) -> scipy.sparse.csr_array:
+        """The normalized Laplacian ``I - D^{-1/2} A D^{-1/2}``.
+
+        Returns
+        -------
+        (n, n) csr_array
+            Rows of isolated vertices are zero.
+
+        Examples
+        --------
+        >>> import kdegraph
+        >>> graph = kdegraph.similarity_graph([[0.0], [1.0]], sigma=1.0, n_rounds=1, seed=0)
+        >>> print(graph.laplacian().toarray())
+        [[ 1. -1.]
+         [-1.  1.]]
+        """
+        degrees = self.adjacency.sum(axis=1)
+        with np.errstate(divide="ignore"):
+            scale = np.where(degrees > 0, 1.0 / np.sqrt(degrees), 0.0)
+        scaled = self.adjacency.copy()
+        scaled.data *= scale[scaled.indices] * np.repeat(scale, np.diff(scaled.indptr))
+        return scipy.sparse.csr_array(
+            scipy.sparse.diags_array((degrees > 0).astype(float)) - scaled
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the graph to an .npz file without pickled objects.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, which is overwritten if it exists; the name is taken as it is.
+
+        Examples
+        --------
+        >>> import kdegraph, pathlib, tempfile
+        >>> graph = kdegraph.similarity_graph([[0.0], [1.0]], sigma=1.0, seed=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "graph.npz"
+        ...     graph.save(path)
+        ...     kdegraph.SimilarityGraph.load(path).n_edges
+        1
+        """
+        write_graph(path, self)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "SimilarityGraph":
+        """Read a graph that `save` has written.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Returns
+        -------
+        SimilarityGraph
+
+        Raises
+        ------
+        ValueError
+            If the file is not such a graph, or damaged.
+        FileNotFoundError
+            If there is no such file.
+        """
+        return read_graph(path, cls)

@@ -1,0 +1,122 @@
+"""Algorithm 2 tile by tile: from a Dask array to a graph in a folder."""
+
+import atexit
+import shutil
+import tempfile
+from pathlib import Path
+
+import dask
+import numpy as np
+
+from kdegraph.runtime.progress import StageTimer
+from kdegraph.tiles import scheduler
+from kdegraph.tiles.folder import DESCRIPTION, Folder, checksum
+from kdegraph.tiles.graph import RESULT, TiledGraph
+from kdegraph.tiles.plan import STEP as PLAN
+from kdegraph.tiles.plan import make_plan, read_plan
+from kdegraph.tiles.points import gather_points
+from kdegraph.tiles.steps import (
+    draw_tile,
+    join_degrees,
+    join_tile,
+    rows_step,
+    sent_step,
+)
+
+# Options that a graph depends on and that JSON has as they are.
+PLAIN_OPTIONS = ("perplexity", "alpha", "kernel", "n_rounds", "sampler", "weighting", "eps")
+
+
+def sample_by_tiles(X, options, store, progress=None, *, any_seed=False):
+    """Sample a graph on Dask, or complete one that was interrupted.
+
+    Parameters
+    ----------
+    X : (n, d) dask array
+        As `kdegraph.tiles.points.as_dask_points` returns it.
+    options : GraphOptions
+    store : path-like or None
+        The folder for the graph. None takes a temporary one, which is deleted when the process
+        ends.
+    progress : callable, optional
+        Called as ``progress(stage, fraction)``.
+    any_seed : bool
+        Whether the seed of an interrupted graph may take the place of that of the options.
+
+    Returns
+    -------
+    TiledGraph
+
+    Raises
+    ------
+    ValueError
+        If the store holds something else, or is damaged.
+    """
+    folder = Folder(_temporary_folder() if store is None else store)
+    if any_seed and folder.has(DESCRIPTION):
+        options = options._replace(seed=folder.values(DESCRIPTION)["seed"])
+    folder.begin(_describe(X, options))
+    stages = StageTimer(progress)
+    stages.enter("points")
+    points = gather_points(X, folder, stages.progress)
+    if not folder.has(RESULT):
+        _sample(points, options, folder, stages)
+    return TiledGraph.load(folder.path)
+
+
+def _temporary_folder():
+    path = tempfile.mkdtemp(prefix="kdegraph-", dir=dask.config.get("temporary-directory", None))
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return Path(path)
+
+
+def _describe(X, options):
+    """What the graph depends on, but for the coordinates of the points."""
+    sigma = options.sigma
+    if isinstance(sigma, np.ndarray):
+        sigma = f"an array with the checksum {checksum(sigma)}"
+    plain = {name: getattr(options, name) for name in PLAIN_OPTIONS}
+    return {"shape": list(X.shape), "sigma": sigma, "seed": options.seed} | plain
+
+
+def _sample(points, options, folder, stages):
+    """Do all steps of the graph that are not in the folder."""
+    _check_complete_steps(folder)
+    if not folder.has(PLAN):
+        make_plan(points, options, stages, folder)
+    n_tiles = read_plan(folder).n_tiles
+    tiles = [(folder.path, tile) for tile in range(n_tiles)]
+
+    stages.enter("samples")
+    scheduler.run(draw_tile, tiles, stages.progress)
+    stages.enter("graph")
+    join_degrees(folder)
+    scheduler.run(join_tile, tiles, stages.progress)
+    stages.leave()
+
+    for tile in range(n_tiles):
+        folder.remove(sent_step(tile))
+    folder.write(RESULT, _result(folder, n_tiles, options, stages.timings))
+
+
+def _check_complete_steps(folder):
+    """Compare what an interrupted computation has left with its checksums."""
+    for path in sorted(folder.path.glob("*.json")):
+        folder.check(path.stem)
+
+
+def _result(folder, n_tiles, options, timings):
+    plan = read_plan(folder)
+    nnz = sum(folder.read(rows_step(tile), "nnz") for tile in range(n_tiles))
+    return {
+        "n_vertices": len(plan.place),
+        "n_edges": nnz // 2,
+        "n_blocks": n_tiles,
+        "n_rounds": plan.n_rounds,
+        "sampler": plan.sampler,
+        "draws": "independent",
+        "timings": timings,
+        **{
+            name: getattr(options, name) for name in ("kernel", "seed", "weighting", "eps", "alpha")
+        },
+    }

@@ -1,0 +1,234 @@
+"""A sampled graph in a folder, whose arrays are Dask arrays."""
+
+import itertools
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from kdegraph.runtime.memory import available_memory, format_bytes
+from kdegraph.sampled_graph.result import SimilarityGraph
+from kdegraph.tiles import rows, scheduler
+from kdegraph.tiles.folder import Folder
+from kdegraph.tiles.plan import STEP as PLAN
+
+# The step that is written last, with the values of the graph.
+RESULT = "result"
+# Bytes for each entry of the matrix while a graph is read into memory: twice what it takes in the
+# end, as the blocks are put together.
+BYTES_PER_ENTRY = 24
+
+
+@dataclass(frozen=True, eq=False)
+class TiledGraph:
+    """A sampled similarity graph that need not fit into memory, as `similarity_graph` returns it
+    for a Dask array.
+
+    It is kept in a folder, and its arrays are Dask arrays that read the files there, which the
+    processes of the Dask scheduler have to reach under the same name. Computed, they are the arrays
+    of the `SimilarityGraph` of the same points, parameters and seed, bit for bit.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    n_vertices, n_edges : int
+        Number of vertices and of undirected edges.
+    n_blocks : int
+        Number of blocks of each array.
+    sigma : float or (n,) float64
+        Bandwidth that was used, or that of every point.
+    kernel, n_rounds, seed, sampler, draws, weighting, eps, alpha, timings
+        As in `SimilarityGraph`.
+
+    Examples
+    --------
+    >>> import dask.array as da, kdegraph
+    >>> moons = kdegraph.datasets.make("moons", n=5000, seed=0)
+    >>> X = da.from_array(moons.X, chunks=1000)
+    >>> graph = kdegraph.similarity_graph(X, sigma=0.1, n_rounds=10, seed=0)
+    >>> block = graph.adjacency.blocks[0].compute()  # some rows, as a CSR array
+    >>> block.shape[1], bool((block.sum(axis=1) > 0).all())
+    (5000, True)
+    >>> graph.compute().n_edges == graph.n_edges
+    True
+    >>> graph.remove()
+    """
+
+    path: Path
+    n_vertices: int
+    n_edges: int
+    n_blocks: int
+    sigma: float | NDArray[np.float64]
+    kernel: str
+    n_rounds: int
+    seed: int
+    sampler: str
+    draws: str
+    weighting: str
+    eps: float
+    alpha: float = 0.0
+    timings: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "TiledGraph":
+        """Open the folder of a graph.
+
+        Parameters
+        ----------
+        path : path-like
+            The `store` that `similarity_graph` was given.
+
+        Returns
+        -------
+        TiledGraph
+
+        Raises
+        ------
+        ValueError
+            If the folder holds no graph, or one that is not complete.
+
+        Examples
+        --------
+        >>> import kdegraph, pathlib, tempfile
+        >>> X = kdegraph.datasets.make("moons", n=500, seed=0).X
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     store = pathlib.Path(folder) / "moons"
+        ...     graph = kdegraph.similarity_graph(X, sigma=0.1, store=store)
+        ...     kdegraph.TiledGraph.load(store).n_edges == graph.n_edges
+        True
+        """
+        folder = Folder(path)
+        if not folder.has(RESULT):
+            raise ValueError(
+                f"path: {str(path)!r} holds no graph that is complete; to complete one that was "
+                "interrupted, call similarity_graph as before, with this store"
+            )
+        return cls(folder.path, sigma=folder.read(PLAN, "bandwidth"), **folder.values(RESULT))
+
+    @property
+    def adjacency(self) -> da.Array:
+        """The adjacency matrix, (n, n) float64: rows in blocks that are CSR arrays."""
+        return self._array(rows.matrix_rows, scipy.sparse.csr_array((0, self.n_vertices)))
+
+    @property
+    def neighbors(self) -> da.Array:
+        """The sampled neighbors of every vertex, (n, L) int32."""
+        return self._array(rows.neighbors_of, np.empty((0, self.n_rounds), np.int32))
+
+    @property
+    def kernel_degrees(self) -> da.Array:
+        """The degrees in the fully connected graph, (n,) float64."""
+        return self._array(rows.degrees_of, np.empty(0))
+
+    @property
+    def densities(self) -> da.Array | None:
+        """The densities that were divided out, (n,) float64, or None for an `alpha` of 0."""
+        return self._array(rows.densities_of, np.empty(0)) if self.alpha > 0 else None
+
+    @property
+    def points(self) -> da.Array:
+        """The points, (n, d) float64."""
+        return self._array(rows.points_of, np.empty((0, rows.dimension(self.path))))
+
+    @property
+    def order(self) -> da.Array:
+        """The points in the order of a tree, in which neighbors are near each other, (n,) int32."""
+        return self._array(rows.order_of, np.empty(0, np.int32))
+
+    def _array(self, read: Callable[[Path, int, int], Any], empty: Any) -> da.Array:
+        """A Dask array of the blocks ``read(path, begin, end)``, which are like `empty`."""
+        blocks = [
+            da.from_delayed(
+                dask.delayed(read)(self.path, begin, end),
+                (end - begin, *empty.shape[1:]),
+                meta=empty,
+            )
+            for begin, end in self._blocks()
+        ]
+        return da.concatenate(blocks)
+
+    def _blocks(self) -> Iterator[tuple[int, int]]:
+        """The first vertex of each block, and the one after its last."""
+        ends = np.linspace(0, self.n_vertices, self.n_blocks + 1).astype(int)
+        return itertools.pairwise(ends.tolist())
+
+    def compute(self) -> SimilarityGraph:
+        """Read the whole graph into memory.
+
+        Returns
+        -------
+        SimilarityGraph
+            What `similarity_graph` returns for the same points in memory.
+
+        Raises
+        ------
+        MemoryError
+            If it does not fit into memory.
+        """
+        n_bytes = BYTES_PER_ENTRY * 2 * self.n_edges
+        if n_bytes > available_memory():
+            raise MemoryError(
+                f"a graph of {self.n_edges:,} edges needs about {format_bytes(n_bytes)}, and "
+                f"{format_bytes(available_memory())} are available; use parts of its arrays"
+            )
+        names = ("adjacency", "neighbors", "kernel_degrees", "densities", "points", "order")
+        lazy = {name: getattr(self, name) for name in names}
+        values = ("sigma", "kernel", "n_rounds", "seed", "sampler", "draws", "weighting", "eps")
+        (arrays,) = dask.compute(lazy)
+        return SimilarityGraph(
+            **arrays,
+            **{name: getattr(self, name) for name in values},
+            alpha=self.alpha,
+            timings=self.timings,
+        )
+
+    def to_parquet(self, path: str | PathLike[str]) -> None:
+        """Write the edges as a folder of Parquet files, one for each block of the matrix.
+
+        They have a row for each edge with the columns source, target (numbers of vertices from 0,
+        source < target) and weight, sorted by the first two. pandas, Dask, Polars, DuckDB and Spark
+        read such a folder as one table.
+
+        Parameters
+        ----------
+        path : path-like
+            A new folder, or an empty one.
+
+        Raises
+        ------
+        ValueError
+            If the folder is not empty.
+
+        Examples
+        --------
+        >>> import kdegraph, pathlib, tempfile
+        >>> X = kdegraph.datasets.make("moons", n=500, seed=0).X
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     edges = pathlib.Path(folder) / "edges"
+        ...     graph = kdegraph.similarity_graph(X, sigma=0.1, store=f"{folder}/graph")
+        ...     graph.to_parquet(edges)
+        ...     sorted(file.name for file in edges.iterdir())
+        ['part-00000.parquet']
+        """
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise ValueError(f"path: {str(folder)!r} is not empty; choose a new folder")
+        blocks = enumerate(self._blocks())
+        scheduler.run(
+            rows.write_edges,
+            [(self.path, *block, folder / f"part-{i:05}.parquet") for i, block in blocks],
+        )
+
+    def remove(self) -> None:
+        """Delete the folder, after which the arrays of the graph cannot be read any more."""
+        shutil.rmtree(self.path)

@@ -1,0 +1,143 @@
+"""What the tasks of all tiles need to know, kept in the folder.
+
+A tile is a run of points in the tree's order. The tree, the points and what else is as long as
+these is mapped into memory by every task, so that a process holds only the pages that it uses:
+those of its own points, of what is near them, and of the upper levels of the tree.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kdegraph.geometry.kernels import Kernel
+from kdegraph.geometry.local_scale import ONE_BANDWIDTH, LocalScale
+from kdegraph.geometry.tree import Tree
+from kdegraph.kde.dispatch import kernel_degrees
+from kdegraph.sampled_graph.from_tree import set_up
+from kdegraph.sampling.choice import choose_sampler
+from kdegraph.sampling.rejection.target_groups import TargetGroups
+
+STEP = "plan"
+# Draws of a tile: about 64 bytes for each are in use while its rows are made.
+DRAWS_PER_TILE = 2**22
+# Tiles that all points are divided into at least, so that workers end at about the same time, but
+# for this number of points in a tile, below which a task costs more than its work.
+MIN_TILES = 16
+MIN_TILE_POINTS = 2048
+# No groups: for samplers that do not take any.
+NO_GROUPS = TargetGroups(
+    np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, 1)), np.empty((0, 1))
+)
+
+
+class Plan(NamedTuple):
+    """What is to be drawn, and by which tiles.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        Between the points of the tree.
+    tree : Tree
+    groups : TargetGroups
+        For the sampler "rejection".
+    place : (n,) int64
+        Where each vertex is in the tree's order.
+    degrees : (n,) float64
+        The kernel degrees in that order, for the sampler "rejection"; others find them.
+    units, bounds : (n_tiles + 1,) int64
+        Tile t draws for the leaves, or groups, units[t] ... units[t + 1] - 1, which are the points
+        bounds[t] ... bounds[t + 1] - 1.
+    sampler : {"near", "rejection", "rows"}
+    n_rounds, seed, eps : int, int, float
+        As in `SimilarityGraph`.
+    independent : bool
+        See `kdegraph.adjacency.weighted_adjacency`.
+    """
+
+    kernel: Kernel
+    tree: Tree
+    groups: TargetGroups
+    place: np.ndarray
+    degrees: np.ndarray
+    units: np.ndarray
+    bounds: np.ndarray
+    sampler: str
+    n_rounds: int
+    seed: int
+    eps: float
+    independent: bool
+
+    @property
+    def n_tiles(self):
+        """Number of tiles."""
+        return len(self.bounds) - 1
+
+    def tiles_of(self, positions):
+        """The tiles of positions in the tree's order; -1 for the position -1."""
+        tiles = np.searchsorted(self.bounds, positions, side="right") - 1
+        return tiles.astype(np.int32)
+
+
+# The fields of a plan that are written as they are, in their order.
+FIELDS = Plan._fields[3:]
+
+
+def make_plan(X, options, stages, folder):
+    """Build the tree and choose a sampler, as `similarity_graph` does in memory, and write the
+    `Plan` to the folder.
+    """
+    problem = set_up(X, options, stages)
+    kernel, tree, n_rounds = problem.kernel, problem.tree, problem.n_rounds
+    sampler, method, groups = choose_sampler(kernel, tree, options.eps, n_rounds, options.sampler)
+    degrees = np.empty(0)
+    if sampler == "rejection":
+        stages.enter("kernel degrees")
+        degrees = kernel_degrees(kernel, tree, options.eps, method=method, progress=stages.progress)
+    units, bounds = _divide(sampler, tree, groups, n_rounds)
+    place = np.empty_like(tree.order)
+    place[tree.order] = np.arange(len(place))
+    plan = Plan(
+        kernel, tree, groups or NO_GROUPS, place, degrees, units, bounds, sampler, n_rounds,
+        options.seed, options.eps, options.weighting == "inclusion",
+    )  # fmt: skip
+    _write(folder, plan, {"bandwidth": problem.bandwidth, "densities": problem.densities})
+
+
+def _divide(sampler, tree, groups, n_rounds):
+    """The `units` and `bounds` of a `Plan`."""
+    n = len(tree.order)
+    if sampler == "rows":  # few points, whose matrix products are not divided
+        return np.array([0, n]), np.array([0, n])
+    starts = groups.start if sampler == "rejection" else tree.start[tree.first_leaf :]
+    size = max(MIN_TILE_POINTS, min(DRAWS_PER_TILE // n_rounds, n // MIN_TILES))
+    wanted = np.linspace(0, n, max(1, round(n / size)), endpoint=False)
+    first = np.unique(np.searchsorted(starts, wanted, side="right") - 1)
+    return np.append(first, len(starts)), np.append(starts[first], n)
+
+
+def _write(folder, plan, of_vertices):
+    """Write a plan, and what else there is of the vertices: arrays, numbers or None."""
+    fields = {name: getattr(plan, name) for name in FIELDS} | of_vertices
+    fields |= {"kernel": plan.kernel.name, "sigma": plan.kernel.sigma}
+    for part, values in (
+        ("tree", plan.tree),
+        ("groups", plan.groups),
+        ("local", plan.kernel.local),
+    ):
+        fields |= {f"{part}-{field}": value for field, value in values._asdict().items()}
+    folder.write(STEP, fields)
+
+
+def read_plan(folder):
+    """The `Plan` of a folder, whose arrays are mapped into memory."""
+
+    def field(name):
+        return folder.read(STEP, name)
+
+    def part(name, kind):
+        return kind(*(field(f"{name}-{of_part}") for of_part in kind._fields))
+
+    local = part("local", LocalScale)
+    kernel = Kernel(field("kernel"), field("sigma"), local if local.is_local else ONE_BANDWIDTH)
+    parts = part("tree", Tree), part("groups", TargetGroups)
+    return Plan(kernel, *parts, *map(field, FIELDS))

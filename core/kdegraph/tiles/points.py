@@ -1,0 +1,119 @@
+"""The points of a Dask array, in a file that all workers can map into memory."""
+
+import dask.array as da
+import numpy as np
+
+from kdegraph.tiles import scheduler
+from kdegraph.tiles.folder import PARTIAL
+from kdegraph.validation import check_points
+
+STEP, NAME = "points", "X"
+
+
+def as_dask_points(X):
+    """Points as a Dask array with whole rows in each chunk, of which all has been checked that can
+    be without computing it.
+    """
+    if not isinstance(X, da.Array):
+        X = da.from_array(check_points(X))
+    if X.ndim != 2:
+        raise ValueError(f"X must have shape (n, d), got {X.shape}")
+    if np.isnan(X.shape).any():
+        raise ValueError(
+            "X has chunks of unknown sizes; call X.compute_chunk_sizes() first, which reads it once"
+        )
+    if 0 in X.shape:
+        raise ValueError(f"X has no points or no columns (shape {X.shape})")
+    if X.dtype.kind not in "fiub":
+        raise ValueError(f"X must hold numbers, got dtype {X.dtype}")
+    return X.rechunk({1: -1})
+
+
+def gather_points(X, folder, progress=None):
+    """Write the points to the folder, or compare them with those that are there.
+
+    Parameters
+    ----------
+    X : (n, d) dask array
+        As `as_dask_points` returns it.
+    folder : Folder
+    progress : callable, optional
+        Called with the fraction done.
+
+    Returns
+    -------
+    (n, d) float64 array
+        Mapped into memory.
+
+    Raises
+    ------
+    ValueError
+        If the points are not finite, or the folder holds other ones.
+    """
+    if folder.has(STEP):
+        folder.check(STEP)
+        target = _SameRows(folder)
+    else:
+        target = _RowsOfFile.create(folder.path / f"{STEP}.{NAME}.npy{PARTIAL}", X.shape)
+    first = np.cumsum([0, *X.chunks[0][:-1]]).tolist()
+    blocks = X.to_delayed().ravel()
+    scheduler.run(target.put, list(zip(first, blocks, strict=True)), progress)
+    if not folder.has(STEP):
+        folder.adopt(STEP, NAME, target.path)
+    return folder.read(STEP, NAME)
+
+
+class _RowsOfFile:
+    """An .npy file whose rows are written block by block, by any process."""
+
+    def __init__(self, path, shape, offset):
+        self.path, self.shape, self._offset = path, shape, offset
+
+    @classmethod
+    def create(cls, path, shape):
+        """Create the file, in its full length."""
+        header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+        with open(path, "wb") as file:
+            np.lib.format.write_array_header_1_0(file, header)
+            offset = file.tell()
+            file.truncate(offset + 8 * shape[0] * shape[1])
+        return cls(path, shape, offset)
+
+    def put(self, first, block):
+        """Write the rows of a block from row `first` on."""
+        rows = checked_rows(block, first)
+        with open(self.path, "r+b") as file:
+            file.seek(self._offset + 8 * first * self.shape[1])
+            file.write(rows.astype("<f8", copy=False).data)
+
+
+class _SameRows:
+    """Compares the blocks that it gets with the points of a folder."""
+
+    def __init__(self, folder):
+        self._folder = folder
+
+    def put(self, first, block):
+        """Raise an error if the rows from row `first` on are not those of the block."""
+        before = self._folder.read(STEP, NAME)[first : first + len(block)]
+        different = (checked_rows(block, first) != before).any(axis=1)
+        if different.any():
+            raise ValueError(
+                f"store {str(self._folder.path)!r} holds other points: row "
+                f"{first + int(np.argmax(different))} of X is not the one that is there; choose "
+                "another folder"
+            )
+
+
+def checked_rows(block, first):
+    """A block of rows as float64; an error that names the row of all points, counted from `first`,
+    if one is not finite.
+    """
+    rows = np.ascontiguousarray(block, dtype=np.float64)
+    if not np.isfinite(rows).all():
+        row, column = np.argwhere(~np.isfinite(rows))[0]
+        raise ValueError(
+            f"X must be finite, but X[{first + row}, {column}] is {rows[row, column]} (NaN or "
+            "infinity); drop such rows or impute them first"
+        )
+    return rows

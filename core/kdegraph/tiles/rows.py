@@ -1,0 +1,93 @@
+"""Parts of the arrays of a graph, for vertices that follow each other in their original order."""
+
+import os
+
+import numpy as np
+import scipy.sparse
+
+from kdegraph.tiles import points
+from kdegraph.tiles.folder import PARTIAL, Folder
+from kdegraph.tiles.plan import STEP as PLAN
+from kdegraph.tiles.plan import read_plan
+from kdegraph.tiles.steps import DEGREES, draws_step, rows_step
+
+
+def matrix_rows(path, begin, end):
+    """The rows begin ... end - 1 of the adjacency matrix, (end - begin, n) CSR array."""
+    folder = Folder(path)
+    plan = read_plan(folder)
+    n = len(plan.place)
+    parts, by_tile = [], []
+    for tile, mine, local in _tiles(plan, begin, end):
+        arrays = [folder.read(rows_step(tile), name) for name in ("data", "indices", "indptr")]
+        of_tile = scipy.sparse.csr_array(tuple(arrays), shape=(len(arrays[-1]) - 1, n))
+        parts.append(of_tile[local])
+        by_tile.append(mine)
+    back = np.argsort(np.concatenate(by_tile))
+    found = scipy.sparse.vstack(parts, format="csr")[back]
+    found.has_sorted_indices = found.has_canonical_format = True
+    return found
+
+
+def write_edges(path, begin, end, file):
+    """Write the edges of the rows begin ... end - 1 to larger numbers to a Parquet file, which gets
+    its name when it is complete.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    found = matrix_rows(path, begin, end)
+    source = np.repeat(np.arange(begin, end), np.diff(found.indptr))
+    upper = found.indices > source
+    columns = {"source": source, "target": found.indices.astype(np.int64), "weight": found.data}
+    partial = file.with_name(f"{file.name}{PARTIAL}")
+    parquet.write_table(pa.table({name: c[upper] for name, c in columns.items()}), partial)
+    os.replace(partial, file)
+
+
+def neighbors_of(path, begin, end):
+    """The neighbors of the vertices begin ... end - 1, (end - begin, L) int32."""
+    folder = Folder(path)
+    plan = read_plan(folder)
+    out = np.empty((end - begin, plan.n_rounds), np.int32)
+    for tile, mine, local in _tiles(plan, begin, end):
+        drawn = folder.read(draws_step(tile), "neighbors")[local]
+        out[mine] = np.where(drawn >= 0, plan.tree.order[drawn], -1)
+    return out
+
+
+def degrees_of(path, begin, end):
+    """The kernel degrees of the vertices begin ... end - 1."""
+    folder = Folder(path)
+    return folder.read(DEGREES, "degrees")[folder.read(PLAN, "place")[begin:end]]
+
+
+def order_of(path, begin, end):
+    """The vertices at the places begin ... end - 1 of the tree's order."""
+    return Folder(path).read(PLAN, "tree-order")[begin:end].astype(np.int32)
+
+
+def densities_of(path, begin, end):
+    """The densities of the vertices begin ... end - 1."""
+    return np.array(Folder(path).read(PLAN, "densities")[begin:end])
+
+
+def points_of(path, begin, end):
+    """The points begin ... end - 1."""
+    return np.array(Folder(path).read(points.STEP, points.NAME)[begin:end])
+
+
+def _tiles(plan, begin, end):
+    """For each tile with some of the vertices: its number, which of the vertices these are, counted
+    from `begin`, and which points of the tile, counted from its first.
+    """
+    places = np.array(plan.place[begin:end])
+    tiles = plan.tiles_of(places)
+    for tile in np.unique(tiles):
+        mine = np.flatnonzero(tiles == tile)
+        yield tile, mine, places[mine] - plan.bounds[tile]
+
+
+def dimension(path):
+    """The number of coordinates of a point."""
+    return Folder(path).read(points.STEP, points.NAME).shape[1]

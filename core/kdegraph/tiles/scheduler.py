@@ -1,0 +1,65 @@
+"""Running a function for every tile by the scheduler of Dask that is in use."""
+
+import dask
+from dask.callbacks import Callback
+
+
+def run(function, arguments, progress=None):
+    """Call ``function(*args)`` for all `arguments`, in any order, by Dask.
+
+    Parameters
+    ----------
+    function : callable
+        Its results are not used. It may be called again if a worker is lost.
+    arguments : list of tuple
+    progress : callable, optional
+        Called with the fraction that is done; what it raises ends the work.
+
+    Notes
+    -----
+    By the client of `distributed` if there is one, otherwise by the scheduler that Dask is
+    configured for, which is threads by default. Dask's own progress bars and dashboard show it.
+    """
+    tasks = [dask.delayed(function, pure=False)(*args) for args in arguments]
+    client = _client()
+    if client is not None:
+        _run_distributed(client, tasks, progress)
+    elif tasks:
+        with _Reports(progress, len(tasks)):
+            dask.compute(*tasks)
+    if progress:
+        progress(1.0)
+
+
+def _client():
+    """The client of `distributed` that Dask uses by default, or None."""
+    if dask.config.get("scheduler", None) not in ("dask.distributed", "distributed"):
+        return None
+    import distributed
+
+    return distributed.get_client()
+
+
+def _run_distributed(client, tasks, progress):
+    import distributed
+
+    futures = client.compute(tasks)
+    try:
+        for n_done, future in enumerate(distributed.as_completed(futures), 1):
+            future.result()
+            if progress:
+                progress(n_done / len(tasks))
+    finally:
+        client.cancel(futures)
+
+
+class _Reports(Callback):
+    """Reports how many tasks of a local scheduler have ended."""
+
+    def __init__(self, progress, n_tasks):
+        super().__init__()
+        self._progress, self._n_tasks = progress, n_tasks
+
+    def _posttask(self, key, result, dsk, state, worker_id):
+        if self._progress:
+            self._progress(min(1.0, len(state["finished"]) / self._n_tasks))

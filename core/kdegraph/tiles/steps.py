@@ -1,0 +1,121 @@
+"""The two tasks of a tile: drawing for its points, and making its rows of the matrix.
+
+Who draws whom is handed from tile to tile by files: a tile writes what it has drawn sorted by the
+tiles of those who were drawn, and each tile reads its part from all others.
+"""
+
+import numpy as np
+
+from kdegraph.adjacency import Drawn, transposed, weighted_rows
+from kdegraph.edge_weights import EdgeLaw
+from kdegraph.sampling import near, rows
+from kdegraph.sampling.rejection import sampler as rejection
+from kdegraph.tiles.folder import Folder
+from kdegraph.tiles.plan import read_plan
+
+DEGREES = "degrees"
+
+
+def draws_step(tile):
+    """The name of the step with what the points of a tile have drawn."""
+    return f"draws-{tile}"
+
+
+def sent_step(tile):
+    """The name of the step with the same, sorted by the tiles of those who were drawn."""
+    return f"sent-{tile}"
+
+
+def rows_step(tile):
+    """The name of the step with the rows of the matrix for the points of a tile."""
+    return f"rows-{tile}"
+
+
+def draw_tile(path, tile):
+    """Draw for the points of a tile, unless that has been done.
+
+    Parameters
+    ----------
+    path : Path
+        Of the folder.
+    tile : int
+    """
+    folder = Folder(path)
+    if folder.has(draws_step(tile)):
+        return
+    plan = read_plan(folder)
+    neighbors, degrees = _draw(plan, tile)
+    drawn = neighbors.ravel()
+    start, draws = transposed(plan.tiles_of(drawn)[:, None], plan.n_tiles)
+    folder.write(
+        sent_step(tile),
+        {
+            "start": start,
+            "drawn": drawn[draws],
+            "by": (plan.bounds[tile] + draws // plan.n_rounds).astype(np.int32),
+        },
+    )
+    folder.write(draws_step(tile), {"neighbors": neighbors, "degrees": degrees})
+
+
+def _draw(plan, tile):
+    """The neighbors and the kernel degrees of the points of a tile, in the tree's order."""
+    kernel, tree, n_rounds, seed = plan.kernel, plan.tree, plan.n_rounds, plan.seed
+    units = slice(plan.units[tile], plan.units[tile + 1])
+    if plan.sampler == "rows":
+        return rows.draw_neighbors(kernel, tree, n_rounds, seed, plan.eps)
+    if plan.sampler == "near":
+        leaves = np.arange(tree.first_leaf, tree.start.size)[units]
+        return near.draw_neighbors(kernel, tree, n_rounds, seed, plan.eps, leaves=leaves)
+    groups = type(plan.groups)(*(array[units] for array in plan.groups))
+    neighbors = rejection.draw_neighbors(kernel, tree, plan.degrees, n_rounds, seed, groups=groups)
+    return neighbors, plan.degrees[plan.bounds[tile] : plan.bounds[tile + 1]]
+
+
+def join_degrees(folder):
+    """Put the kernel degrees of all tiles together, in the tree's order, unless that has been
+    done.
+    """
+    if not folder.has(DEGREES):
+        n_tiles = read_plan(folder).n_tiles
+        parts = [folder.read(draws_step(tile), "degrees") for tile in range(n_tiles)]
+        degrees = np.concatenate(parts)
+        with np.errstate(divide="ignore"):
+            folder.write(DEGREES, {"degrees": degrees, "inverse": 1.0 / degrees})
+
+
+def join_tile(path, tile):
+    """Make the rows of the matrix for the points of a tile, unless that has been done."""
+    folder = Folder(path)
+    if folder.has(rows_step(tile)):
+        return
+    plan = read_plan(folder)
+    first, last = plan.bounds[tile : tile + 2]
+    drawn, by = _received(folder, plan.n_tiles, tile)
+    start, draws = transposed((drawn - np.int32(first))[:, None], last - first)
+    drawn_here = Drawn(
+        first,
+        folder.read(draws_step(tile), "neighbors"),
+        start,
+        by[draws],
+        np.arange(last - first),
+    )
+    inverse = folder.read(DEGREES, "inverse")
+    points, independent = plan.tree.points, plan.independent
+    law = EdgeLaw.of_kernel(plan.kernel, points, inverse, plan.n_rounds, independent)
+    data, indices, indptr = weighted_rows(drawn_here, law, plan.tree.order)
+    folder.write(
+        rows_step(tile),
+        {"data": data, "indices": indices, "indptr": indptr, "nnz": len(data)},
+    )
+
+
+def _received(folder, n_tiles, tile):
+    """Which points of a tile were drawn, and by whom, sorted by the latter."""
+    drawn, by = [], []
+    for other in range(n_tiles):
+        step = sent_step(other)
+        start, stop = folder.read(step, "start")[tile : tile + 2]
+        drawn.append(folder.read(step, "drawn")[start:stop])
+        by.append(folder.read(step, "by")[start:stop])
+    return np.concatenate(drawn), np.concatenate(by)

@@ -1,0 +1,386 @@
+"""Graphs tile by tile, in a folder: the same bits as in memory, whoever computes them and however
+often they are interrupted.
+"""
+
+import os
+import resource
+import runpy
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+from pathlib import Path
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+import scipy.sparse
+from kdegraph import (
+    Cancelled,
+    TiledGraph,
+    conductance,
+    datasets,
+    similarity_graph,
+    spectral_clustering,
+    spectrum,
+)
+from pyarrow import parquet
+from sampled import digest
+
+N = 10_000  # points: five tiles
+
+
+def moons(n=N, seed=0):
+    return datasets.make("moons", n=n, seed=seed).X
+
+
+def lazy(X, rows=1_500):
+    """The points in blocks that are no tiles."""
+    return da.from_array(X, chunks=(rows, 1))
+
+
+def assert_same_graph(tiled, graph):
+    """The tiled graph, computed, is the one in memory, bit for bit."""
+    computed = tiled.compute()
+    assert digest(computed) == digest(graph)
+    for name in ("kernel_degrees", "neighbors", "points", "order", "sigma", "densities"):
+        mine, other = getattr(computed, name), getattr(graph, name)
+        assert np.array_equal(mine, other), name
+        assert getattr(mine, "dtype", None) == getattr(other, "dtype", None), name
+    for name in ("kernel", "n_rounds", "seed", "sampler", "draws", "weighting", "eps", "alpha"):
+        assert getattr(tiled, name) == getattr(computed, name) == getattr(graph, name), name
+    assert tiled.n_edges == graph.n_edges
+
+
+SAME = {
+    "rejection": {"sigma": 0.1, "sampler": "rejection"},
+    "near": {"sigma": 0.02, "sampler": "near"},
+    "near, wide": {"sigma": 0.5, "sampler": "near", "n_rounds": 5},
+    "rows": {"sigma": 0.1, "sampler": "rows", "n_rounds": 5},
+    "automatic": {},
+    "laplacian": {"sigma": 0.05, "kernel": "laplacian"},
+    "local": {"sigma": "local"},
+    "local and alpha": {"sigma": "local", "alpha": 0.5},
+    "array": {"sigma": np.geomspace(0.01, 0.1, N)},
+    "alpha": {"sigma": 0.05, "alpha": 1.0},
+    "weighting": {"sigma": 0.1, "weighting": "paper"},
+    "many rounds": {"sigma": 0.1, "n_rounds": 150},
+}
+
+
+@pytest.mark.parametrize("parameters", SAME.values(), ids=SAME)
+def test_same_bits_as_in_memory(parameters):
+    X = moons()
+    tiled = similarity_graph(lazy(X), seed=3, **parameters)
+    assert isinstance(tiled, TiledGraph)
+    assert tiled.n_blocks == (1 if tiled.sampler == "rows" else 5)
+    assert_same_graph(tiled, similarity_graph(X, seed=3, **parameters))
+
+
+UNUSUAL = {
+    "one point": np.zeros((1, 2)),
+    "two points": np.array([[0.0], [1.0]]),
+    "duplicates": np.repeat(moons(500), 20, axis=0),
+    "all equal": np.ones((N, 2)),
+    "outliers": np.concatenate([moons(N - 2), [[1e9, 0.0], [-1e200, 1e200]]]),
+    "five dimensions": np.random.default_rng(0).normal(size=(N, 5)),
+    "integers": np.arange(3 * N).reshape(N, 3) % 17,
+    "booleans": np.arange(2 * N).reshape(N, 2) % 3 == 0,
+    "single precision": moons().astype(np.float32),
+}
+
+
+@pytest.mark.parametrize("X", UNUSUAL.values(), ids=UNUSUAL)
+def test_same_bits_for_unusual_points(X):
+    graph = similarity_graph(X, sigma=0.3, n_rounds=10, seed=1)
+    assert_same_graph(similarity_graph(lazy(X), sigma=0.3, n_rounds=10, seed=1), graph)
+
+
+def test_same_bits_by_other_processes():
+    X = moons()
+    with dask.config.set(scheduler="processes"):
+        tiled = similarity_graph(lazy(X), sigma=0.1, seed=3)
+    assert_same_graph(tiled, similarity_graph(X, sigma=0.1, seed=3))
+
+
+def test_a_block_of_the_matrix_is_rows_of_it():
+    X = moons()
+    tiled = similarity_graph(lazy(X), sigma=0.1, seed=3)
+    rows = tiled.adjacency[2_500:2_510].compute()
+    matrix = similarity_graph(X, sigma=0.1, seed=3).adjacency
+    assert (rows != matrix[2_500:2_510]).nnz == 0
+    assert rows.has_sorted_indices
+    degrees = tiled.adjacency.map_blocks(
+        lambda block: block.sum(axis=1), drop_axis=1, dtype=float, meta=np.empty(0)
+    )
+    np.testing.assert_array_equal(degrees.compute(), matrix.sum(axis=1))
+
+
+def test_the_points_of_an_array_go_into_a_store_too(tmp_path):
+    X = moons(3_000)
+    tiled = similarity_graph(X, sigma=0.1, seed=3, store=tmp_path / "graph")
+    assert_same_graph(TiledGraph.load(tmp_path / "graph"), similarity_graph(X, sigma=0.1, seed=3))
+    tiled.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_edges_as_a_folder_of_parquet_files(tmp_path):
+    X = moons()
+    tiled = similarity_graph(lazy(X), sigma=0.1, seed=3)
+    tiled.to_parquet(tmp_path / "edges")
+    edges = parquet.read_table(tmp_path / "edges").to_pydict()
+    upper = scipy.sparse.triu(similarity_graph(X, sigma=0.1, seed=3).adjacency, format="csr")
+    source, target = upper.nonzero()
+    np.testing.assert_array_equal(edges["source"], source)
+    np.testing.assert_array_equal(edges["target"], target)
+    np.testing.assert_array_equal(edges["weight"], upper.data)
+    assert len(list((tmp_path / "edges").iterdir())) == tiled.n_blocks
+    with pytest.raises(ValueError, match="is not empty"):
+        tiled.to_parquet(tmp_path / "edges")
+
+
+def steps(store):
+    """When each file in the store was written."""
+    return {path.name: path.stat().st_mtime_ns for path in store.iterdir()}
+
+
+def interrupt(X, store, stage, at, **parameters):
+    """Begin a graph, and stop at a fraction of a stage."""
+
+    def progress(now, fraction):
+        if now == stage and fraction >= at:
+            raise Cancelled
+
+    with pytest.raises(Cancelled), dask.config.set(scheduler="synchronous"):
+        similarity_graph(lazy(X), store=store, progress=progress, **parameters)
+    for thread in threading.enumerate():  # the caller is free before the task under way has ended
+        if "similarity_graph" in thread.name:
+            thread.join()
+
+
+@pytest.mark.parametrize(("stage", "at"), [("points", 0.0), ("samples", 0.5), ("graph", 0.5)])
+def test_an_interrupted_graph_is_completed(stage, at, tmp_path):
+    X, store = moons(), tmp_path / "graph"
+    interrupt(X, store, stage, at, sigma=0.1, seed=3)
+    with pytest.raises(ValueError, match="holds no graph that is complete"):
+        TiledGraph.load(store)
+    before = steps(store)
+    tiled = similarity_graph(lazy(X), sigma=0.1, seed=3, store=store)
+    assert_same_graph(tiled, similarity_graph(X, sigma=0.1, seed=3))
+    after = steps(store)
+    kept = {name for name in before if name.startswith(("points", "draws", "rows"))}
+    kept = {name for name in kept if not name.endswith(".partial")}
+    assert {after[name] for name in kept} == {before[name] for name in kept}
+    assert not any("sent" in name or "partial" in name for name in after)
+
+
+def test_a_complete_graph_is_not_computed_again(tmp_path):
+    X, store = moons(3_000), tmp_path / "graph"
+    similarity_graph(lazy(X), sigma=0.1, seed=3, store=store)
+    before = steps(store)
+    similarity_graph(lazy(X), sigma=0.1, seed=3, store=store)
+    assert steps(store) == before
+
+
+def test_a_seed_that_was_drawn_is_kept(tmp_path):
+    X, store = moons(), tmp_path / "graph"
+    interrupt(X, store, "samples", 0.5, sigma=0.1)
+    tiled = similarity_graph(lazy(X), sigma=0.1, store=store)
+    assert_same_graph(tiled, similarity_graph(X, sigma=0.1, seed=tiled.seed))
+
+
+KILLED = """
+    import os, signal
+    import dask.array as da
+    from kdegraph import datasets, similarity_graph
+
+    def progress(stage, fraction):
+        if stage == "graph" and fraction >= 0.5:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    X = da.from_array(datasets.make("moons", n={n}, seed=0).X, chunks=1_500)
+    similarity_graph(X, sigma=0.1, seed=3, store={store!r}, progress=progress)
+"""
+
+
+def test_a_graph_whose_process_was_killed_is_completed(tmp_path):
+    store = tmp_path / "graph"
+    code = textwrap.dedent(KILLED.format(n=N, store=str(store)))
+    assert subprocess.run([sys.executable, "-c", code]).returncode == -signal.SIGKILL
+    tiled = similarity_graph(lazy(moons()), sigma=0.1, seed=3, store=store)
+    assert_same_graph(tiled, similarity_graph(moons(), sigma=0.1, seed=3))
+
+
+def test_workers_of_a_cluster_may_be_killed(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    X, killed = moons(), []
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        similarity_graph(lazy(X), sigma=0.1, seed=1)  # the workers have compiled
+
+        def progress(stage, fraction):
+            if stage == "samples" and fraction > 0 and not killed:
+                killed.append(next(iter(client.run(os.getpid).values())))
+                os.kill(killed[0], signal.SIGKILL)
+
+        tiled = similarity_graph(lazy(X), sigma=0.1, seed=3, progress=progress)
+        assert killed
+        assert_same_graph(tiled, similarity_graph(X, sigma=0.1, seed=3))
+
+
+def test_what_is_damaged_is_named_and_nothing_is_overwritten(tmp_path):
+    X, store = moons(), tmp_path / "graph"
+    interrupt(X, store, "graph", 0.5, sigma=0.1, seed=3)
+    damaged = store / "draws-2.neighbors.npy"
+    content = bytearray(damaged.read_bytes())
+    content[-7] ^= 1
+    damaged.write_bytes(content)
+    before = steps(store)
+    with pytest.raises(ValueError, match=r"draws-2\.neighbors\.npy.* checksum"):
+        similarity_graph(lazy(X), sigma=0.1, seed=3, store=store)
+    assert steps(store) == before
+
+    damaged.write_bytes(content[:-100])
+    with pytest.raises(ValueError, match=r"draws-2\.neighbors\.npy.* is damaged"):
+        similarity_graph(lazy(X), sigma=0.1, seed=3, store=store)
+    # As the message says:
+    for path in store.glob("draws-2.*"):
+        path.unlink()
+    tiled = similarity_graph(lazy(X), sigma=0.1, seed=3, store=store)
+    assert_same_graph(tiled, similarity_graph(X, sigma=0.1, seed=3))
+
+
+def test_a_store_with_something_else_is_refused(tmp_path):
+    X, store = moons(3_000), tmp_path / "graph"
+    similarity_graph(lazy(X), sigma=0.1, seed=3, store=store)
+    before = steps(store)
+    with pytest.raises(ValueError, match=r"another graph: sigma is 0\.1 there and 0\.2 here"):
+        similarity_graph(lazy(X), sigma=0.2, seed=3, store=store)
+    with pytest.raises(ValueError, match=r"another graph: seed is 3 there and 4 here"):
+        similarity_graph(lazy(X), sigma=0.1, seed=4, store=store)
+    other = X.copy()
+    other[1_234, 1] += 1e-9
+    with pytest.raises(ValueError, match="holds other points: row 1234 of X"):
+        similarity_graph(lazy(other), sigma=0.1, seed=3, store=store)
+    assert steps(store) == before
+
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "to my aunt.txt").write_text("Dear aunt")
+    with pytest.raises(ValueError, match=r"holds other files, for instance 'to my aunt\.txt'"):
+        similarity_graph(lazy(X), sigma=0.1, store=tmp_path / "letters")
+    assert len(list((tmp_path / "letters").iterdir())) == 1
+
+
+def test_a_full_disk_is_an_error_that_names_the_file(tmp_path):
+    X, store = moons(), tmp_path / "graph"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, before[1]))  # the points take 160,128
+    try:
+        with (
+            pytest.raises(OSError, match=r"cannot write .*\.npy"),
+            dask.config.set(scheduler="synchronous"),
+        ):
+            similarity_graph(lazy(X), sigma=0.1, seed=3, n_rounds=10, store=store)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not list(store.glob("*.partial"))
+    tiled = similarity_graph(lazy(X), sigma=0.1, seed=3, n_rounds=10, store=store)
+    assert_same_graph(tiled, similarity_graph(X, sigma=0.1, seed=3, n_rounds=10))
+
+
+def test_a_temporary_folder_ends_with_the_process(tmp_path):
+    code = """
+        import dask, dask.array as da
+        from kdegraph import similarity_graph
+        with dask.config.set({"temporary-directory": PATH}):
+            graph = similarity_graph(da.ones((10, 2)), sigma=1.0)
+        print(graph.path, graph.path.exists())
+    """.replace("PATH", repr(str(tmp_path)))
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
+    )
+    path, existed = run.stdout.split()
+    assert path.startswith(str(tmp_path))
+    assert existed == "True"
+    assert list(tmp_path.iterdir()) == []
+
+
+def with_nan(row):
+    X = moons(3_000)
+    X[row, 1] = np.nan
+    return lazy(X, 1_000)
+
+
+REFUSED = {
+    "NaN": (with_nan(2_345), {}, r"X must be finite, but X\[2345, 1\] is nan"),
+    "one dimension": (da.ones(10), {}, r"X must have shape \(n, d\), got \(10,\)"),
+    "no points": (da.ones((0, 2)), {}, "X has no points"),
+    "text": (da.from_array(np.array([["a", "b"]])), {}, "X must hold numbers"),
+    "unknown sizes": (lazy(moons(100))[da.ones(100) > 0], {}, r"X\.compute_chunk_sizes\(\)"),
+    "recursive": (da.ones((10, 2)), {"sampler": "recursive"}, "'recursive' needs all points"),
+    "mixture": (da.ones((10, 2)), {"sampler": "mixture"}, "'mixture' needs all points"),
+    "many dimensions": (da.ones((20_000, 50)), {}, "'mixture' needs all points"),
+    "sigma": (da.ones((10, 2)), {"sigma": 0.0}, "sigma must be positive"),
+}
+
+
+@pytest.mark.parametrize(("X", "parameters", "message"), REFUSED.values(), ids=REFUSED)
+def test_bad_input_is_an_error(X, parameters, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        similarity_graph(X, **parameters, store=tmp_path / "graph")
+    assert not list(tmp_path.glob("**/*.npy"))
+
+
+def test_progress_names_the_stages_and_never_falls():
+    reports = []
+    similarity_graph(
+        lazy(moons()), sigma=0.1, seed=0, progress=lambda *report: reports.append(report)
+    )
+    stages = list(dict.fromkeys(stage for stage, _ in reports))
+    assert stages == ["points", "tree", "kernel degrees", "samples", "graph"]
+    for stage in stages:
+        fractions = [fraction for name, fraction in reports if name == stage]
+        assert fractions == sorted(fractions)
+    assert reports[-1] == ("graph", 1.0)
+
+
+def test_clusters_and_spectrum_of_a_tiled_graph():
+    X = moons()
+    tiled = similarity_graph(lazy(X), sigma=0.1, seed=3)
+    graph = similarity_graph(X, sigma=0.1, seed=3)
+    eigenvalues = spectrum(graph, 4, seed=0).eigenvalues
+    np.testing.assert_array_equal(spectrum(tiled, 4, seed=0).eigenvalues, eigenvalues)
+    of_matrix = spectrum(tiled.adjacency, 4, seed=0).eigenvalues
+    np.testing.assert_allclose(of_matrix, eigenvalues, atol=1e-6)
+    clusters = spectral_clustering(tiled, 2, seed=0)
+    np.testing.assert_array_equal(clusters.labels, spectral_clustering(graph, 2, seed=0).labels)
+    assert conductance(tiled, clusters.labels).max() < 0.01
+
+
+def test_a_graph_that_does_not_fit_into_memory_is_not_read(monkeypatch):
+    tiled = similarity_graph(lazy(moons()), sigma=0.1, seed=3)
+    needed = 48 * tiled.n_edges
+    monkeypatch.setattr("kdegraph.tiles.graph.available_memory", lambda: needed)
+    tiled.compute()
+    monkeypatch.setattr("kdegraph.tiles.graph.available_memory", lambda: needed - 1)
+    with pytest.raises(MemoryError, match="edges needs about"):
+        tiled.compute()
+
+
+def test_the_example_runs_and_its_graph_is_kept(tmp_path, monkeypatch, capsys):
+    path = Path(__file__).parents[2] / "examples" / "larger_than_memory.py"
+    example = runpy.run_path(str(path))
+    monkeypatch.chdir(tmp_path)
+    for name, value in {"BLOCK": 2_500, "BLOCKS": 4}.items():
+        monkeypatch.setitem(example["main"].__globals__, name, value)
+    example["main"]()
+    said = capsys.readouterr().out
+    assert "10,000 points" in said
+    assert "points in each cluster: [5000 5000]" in said
+    assert TiledGraph.load("moons.graph").n_vertices == 10_000
