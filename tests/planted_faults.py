@@ -75,6 +75,20 @@ FAULTS = (
         "graph/test_copies.py",
     ),
     Fault(
+        "gray pictures are read column after column",
+        "core/kdegraph/io/arrays.py",
+        "for i, j in np.ndindex(array.shape[1:]))",
+        "for j, i in np.ndindex(array.shape[:0:-1]))",
+        "io/test_datasets.py explorer/test_row_pictures.py",
+    ),
+    Fault(
+        "saved files are colored by cluster whatever is chosen",
+        "explorer/kdegraph_explorer/still.py",
+        "*colors_of(state.coloring, outcome.colors),",
+        "*colors_of(None, outcome.colors),",
+        "explorer/test_coloring.py",
+    ),
+    Fault(
         "whole numbers that repeat count as a running number",
         "core/kdegraph/io/recognition.py",
         "all_differ = len(np.unique(values)) == len(values)",

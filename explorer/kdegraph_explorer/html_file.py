@@ -11,7 +11,7 @@ from markupsafe import Markup
 from .drawing.addresses import png_address
 from .drawing.eigenvalue_plot import EigenvaluePlot
 from .drawing.figures import plain_figure
-from .drawing.palette import cluster_colors, packed
+from .drawing.palette import packed
 from .drawing.points import FADED
 from .results import METHODS
 from .still import edge_image, still_of, window
@@ -45,7 +45,7 @@ def write(session):
     still = still_of(session.state)
     viewport = window(still, WIDTH, HEIGHT)
     live = np.arange(0, len(still.positions), -(-len(still.positions) // MAX_LIVE))
-    points = _points(still, live)
+    points = points_of(still, live)
     plots = [_plot(still, graph, viewport, points) for graph in still.graphs]
     for plot in plots[1:]:
         plot.x_range, plot.y_range = plots[0].x_range, plots[0].y_range
@@ -75,14 +75,14 @@ def _explanation(still, live):
     return words
 
 
-def _points(still, live):
+def points_of(still, live):
     """The points that can be selected, with the clusters of every graph."""
     data = {"x": still.positions[live, 0], "y": still.positions[live, 1], "point": live}
     for graph in still.graphs:
-        palette = cluster_colors(int(graph.colors.max()) + 1)
-        data[f"{graph.method}_color"] = packed(palette[graph.colors[live]])
-        names = [still.names.get(c, f"cluster {c + 1}") for c in range(len(palette) - 1)]
-        data[f"{graph.method}_cluster"] = np.array(names)[graph.colors[live]]
+        data[f"{graph.method}_color"] = packed(graph.palette[graph.colors[live]])
+        n_clusters = int(graph.clusters.max()) + 1
+        names = [still.names.get(c, f"cluster {c + 1}") for c in range(n_clusters)]
+        data[f"{graph.method}_cluster"] = np.array(names)[graph.clusters[live]]
     source = ColumnDataSource(data)
     source.selected.indices = np.flatnonzero(np.isin(live, still.selection)).tolist()
     return source

@@ -73,16 +73,20 @@ def draw(still, title, scale):
         first = number == 0
         _draw_graph(axes[0, number], still, graph, scale, first)
         _draw_eigenvalues(axes[1, number], graph, first)
-    entries = _legend(still)
-    foot.legend(
-        handles=entries,
+    marks, words = zip(*_legend(still), strict=True)
+    legend = foot.legend(
+        marks,
+        [" "] * len(marks),
         loc="center",
-        ncols=min(len(entries), 7),
+        ncols=min(len(marks), 7),
         frameon=False,
         fontsize=SMALL,
         handletextpad=0.3,
         columnspacing=1.2,
     )
+    # Here and not above, where what begins with an underscore would be left out.
+    for text, label in zip(legend.get_texts(), words, strict=True):
+        text.set(text=label, parse_math=False)
     return figure
 
 
@@ -129,9 +133,9 @@ def _draw_graph(axes, still, graph, scale, first):
 
 
 def _lines(still, graph):
-    """The edges, in the color of their cluster, or gray between two clusters."""
+    """The edges, in the color of both their points, or gray between two colors."""
     rows, columns = graph.edges or (np.empty(0, int), np.empty(0, int))
-    palette = cluster_colors(int(graph.colors.max()) + 1) / 255
+    palette = graph.palette / 255
     same = graph.colors[rows] == graph.colors[columns]
     colors = palette[np.where(same, graph.colors[rows], len(palette) - 1)]
     opacity = float(np.clip(3000 / max(1, len(rows)), 0.15, 0.7))
@@ -141,8 +145,7 @@ def _lines(still, graph):
 
 def _point_colors(still, graph):
     """(n, 4) float array."""
-    palette = cluster_colors(int(graph.colors.max()) + 1) / 255
-    return np.column_stack([palette[graph.colors], still.opacities])
+    return np.column_stack([graph.palette[graph.colors] / 255, still.opacities])
 
 
 def _draw_eigenvalues(axes, graph, first):
@@ -160,18 +163,31 @@ def _draw_eigenvalues(axes, graph, first):
 
 
 def _legend(still):
-    """What the colors stand for."""
-    largest = max(still.graphs, key=lambda graph: int(graph.colors.max()))
-    n_colors = int(largest.colors.max()) + 1
-    palette = cluster_colors(n_colors) / 255
+    """What the colors stand for: pairs of a mark and words."""
     dot = {"marker": "o", "linestyle": "", "markersize": 4}
-    entries = [
-        Line2D([], [], color=palette[i], label=still.names.get(i, f"cluster {i + 1}"), **dot)
-        for i in range(min(n_colors, MAX_ENTRIES))
-    ]
-    if n_colors > MAX_ENTRIES:
-        more = n_colors - MAX_ENTRIES
-        entries.append(Line2D([], [], color=BETWEEN, label=f"{more} more clusters", **dot))
+    entries = list(_by_cluster(still) if still.coloring is None else _by_column(still.coloring))
+    pairs = [(Line2D([], [], color=color, **dot), words) for color, words in entries]
     if any(graph.edges is not None for graph in still.graphs):
-        entries.append(Line2D([], [], color=BETWEEN, linewidth=1, label="edge between clusters"))
-    return entries
+        between = "clusters" if still.coloring is None else "colors"
+        pairs.append((Line2D([], [], color=BETWEEN, linewidth=1), f"edge between {between}"))
+    return pairs
+
+
+def _by_cluster(still):
+    """Pairs of a color and the name of its cluster."""
+    n_clusters = max(int(graph.clusters.max()) for graph in still.graphs) + 1
+    palette = cluster_colors(n_clusters) / 255
+    for i in range(min(n_clusters, MAX_ENTRIES)):
+        yield palette[i], still.names.get(i, f"cluster {i + 1}")
+    if n_clusters > MAX_ENTRIES:
+        yield BETWEEN, f"{n_clusters - MAX_ENTRIES} more clusters"
+
+
+def _by_column(coloring):
+    """Pairs of a color and the value of the column that it stands for; of a scale, its ends."""
+    if coloring.limits is None:
+        yield from ((color, name) for name, color in coloring.entries)
+        return
+    low, high = coloring.limits
+    yield coloring.palette[0] / 255, f"{coloring.name}: {low} or less"
+    yield coloring.palette[-2] / 255, f"{high} or more"

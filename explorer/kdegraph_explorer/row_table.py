@@ -41,7 +41,8 @@ class Query:
 
 @dataclass(frozen=True, eq=False)
 class RowTable:
-    """The columns of points, with the number of the row and the cluster before them.
+    """The columns of points, with the number of the row, from 0 as in exports, and the cluster
+    before them.
 
     Attributes
     ----------
@@ -60,7 +61,7 @@ class RowTable:
         of their number.
         """
         rows = np.arange(dataset.n_points) if dataset.rows is None else dataset.rows
-        columns = [Column(ROW, "number", rows + 1.0)]
+        columns = [Column(ROW, "number", rows.astype(np.float64))]
         if clusters is not None and names:
             words = [names.get(c, f"{c + 1}") for c in range(int(clusters.max()) + 1)]
             columns.append(Column(CLUSTER, "text", np.array(words, dtype=object)[clusters]))

@@ -6,10 +6,11 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from .coloring import Coloring
 from .drawing.edges import chosen_edges
 from .drawing.figures import Frame, extent_of
-from .drawing.painter import MAX_GLYPHS
-from .drawing.palette import BETWEEN, METHOD, cluster_colors
+from .drawing.painter import MAX_GLYPHS, colors_of
+from .drawing.palette import BETWEEN, METHOD
 from .drawing.points import point_opacities, point_radius
 from .drawing.raster import draw
 from .projection import positions
@@ -29,13 +30,16 @@ class Still(NamedTuple):
     name : str
         Of the data.
     parameters : str
-        The number of points, and how the graphs were made.
+        The number of points, how the graphs were made, and what the colors stand for if that is not
+        the clusters.
     axes : (str, str)
         Names of the axes.
     positions : (n, 2) float array
     selection : int array
     names : dict
         Names of clusters by number.
+    coloring : Coloring or None
+        Of the points, if they are not colored by cluster.
     size, opacity : float
         Factors of the radius of the points, and of their opacity.
     graphs : tuple of StillGraph
@@ -47,6 +51,7 @@ class Still(NamedTuple):
     positions: np.ndarray
     selection: np.ndarray
     names: dict
+    coloring: Coloring | None
     size: float
     opacity: float
     graphs: tuple
@@ -73,7 +78,12 @@ class StillGraph(NamedTuple):
     ----------
     method : str
     title : str
+    clusters : (n,) int array
+        The numbers that clusters have in colors and names.
     colors : (n,) int array
+        Of the points: rows of `palette`.
+    palette : (k + 1, 3) uint8 array
+        The last row is neutral.
     eigenvalues : (m,) float array
     n_clusters : int
     edges : (rows, columns) or None
@@ -82,7 +92,9 @@ class StillGraph(NamedTuple):
 
     method: str
     title: str
+    clusters: np.ndarray
     colors: np.ndarray
+    palette: np.ndarray
     eigenvalues: np.ndarray
     n_clusters: int
     edges: tuple | None
@@ -96,15 +108,17 @@ def still_of(state):
         return None
     dataset, n_rounds = state.shown, state.outcome("kde").graph.n_rounds
     n, d = dataset.X.shape
+    colored = "" if state.coloring is None else f"; colors: {state.coloring.name}"
     width = f"perplexity {state.perplexity}" if state.is_local else f"sigma {state.sigma:.3g}"
     return Still(
         dataset.name,
         f"{n:,} points in {d} dimensions; {width}, L = {n_rounds}, seed {state.seed}; "
-        f"{state.n_neighbors} nearest neighbors",
+        f"{state.n_neighbors} nearest neighbors{colored}",
         (state.horizontal, state.vertical),
         positions(dataset, state.horizontal, state.vertical),
         state.selection,
         state.named,
+        state.coloring,
         state.point_size,
         state.point_opacity,
         graphs,
@@ -123,6 +137,7 @@ def _graph(state, outcome):
         outcome.method,
         f"{METHODS[outcome.method]}: {', '.join(words)}",
         outcome.colors,
+        *colors_of(state.coloring, outcome.colors),
         np.asarray(outcome.spectrum.eigenvalues),
         outcome.n_clusters,
         edges,
@@ -166,8 +181,7 @@ def window(still, width, height):
 
 def edge_image(still, graph, viewport, points=False):
     """The edges of a graph, and on request its points, as `drawing.raster.draw` returns them."""
-    palette = cluster_colors(int(graph.colors.max()) + 1)
-    colors = graph.colors
+    colors, palette = graph.colors, graph.palette
     if points and len(still.selection):
         faded = np.full(len(colors), len(palette) - 1)
         faded[still.selection] = colors[still.selection]
@@ -203,9 +217,8 @@ def _points(still, graph, viewport):
     x = (still.positions[:, 0] - x0) / (x1 - x0) * layer.width
     y = (y1 - still.positions[:, 1]) / (y1 - y0) * layer.height
     opacity = np.round(255 * still.opacities)
-    palette = cluster_colors(int(graph.colors.max()) + 1)
     for point in np.argsort(opacity, kind="stable"):
-        color = (*map(int, palette[graph.colors[point]]), int(opacity[point]))
+        color = (*map(int, graph.palette[graph.colors[point]]), int(opacity[point]))
         pen.circle((x[point], y[point]), radius, fill=color)
     return layer.resize((width, height), Image.Resampling.LANCZOS)
 

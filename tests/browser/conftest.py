@@ -184,7 +184,7 @@ def report(request):
 @pytest.fixture
 def screenshot(report):
     """``screenshot(page, name, hide=[locators])`` fails unless the page looks like the baseline
-    `name`.
+    `name`, or soon does: some of what a page shows is drawn late.
     """
     fonts = (
         subprocess.run(["fc-match", "Helvetica"], capture_output=True, text=True).stdout
@@ -198,12 +198,14 @@ def screenshot(report):
 
     def check(page, name, hide=()):
         page.mouse.move(0, 0)
-        report.check(
-            name,
-            page.screenshot(
-                animations="disabled", caret="hide", mask=list(hide), mask_color="#888888"
-            ),
-        )
+        looks = {"animations": "disabled", "caret": "hide", "mask_color": "#888888"}
+        end = time.monotonic() + report.patience
+        while True:
+            png = page.screenshot(mask=list(hide), **looks)
+            if report.agrees(name, png) or time.monotonic() > end:
+                break
+            page.wait_for_timeout(200)
+        report.check(name, png)
 
     return check
 

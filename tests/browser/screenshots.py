@@ -1,6 +1,7 @@
 """Comparison of screenshots with baselines, and a report to look at."""
 
 import html
+import io
 import shutil
 from pathlib import Path
 
@@ -15,6 +16,8 @@ COLOR_TOLERANCE = 0.15
 # ... and this share of the pixels by more. A moved line of text, a missing plot or another color of
 # a cluster is far above it.
 MAX_DIFFERENT = 0.001
+PATIENCE = 5.0  # seconds that a page has to look like its baseline
+REST = 1.0  # seconds that a page rests before it is made the baseline
 
 
 class Report:
@@ -27,11 +30,24 @@ class Report:
         Where the page and its pictures go.
     update : bool
         Make what is seen the new baseline.
+
+    Attributes
+    ----------
+    patience : float
+        Seconds that a page has to look like its baseline.
     """
 
     def __init__(self, folder, update=False):
         self.folder, self.update = folder, update
+        self.patience = REST if update else PATIENCE
         self._rows = []
+
+    def agrees(self, name, png):
+        """Whether the screenshot `png` (bytes) looks like the baseline `name`; never when that is
+        to be made.
+        """
+        baseline = BASELINES / f"{name}.png"
+        return not self.update and baseline.exists() and not compare(baseline, io.BytesIO(png))[0]
 
     def check(self, name, png):
         """Fail unless the screenshot `png` (bytes) looks like the baseline `name`."""
@@ -79,7 +95,7 @@ def compare(expected, actual):
 
     Parameters
     ----------
-    expected, actual : path
+    expected, actual : path or open file
     """
     expected, actual = (Image.open(path).convert("RGBA") for path in (expected, actual))
     if expected.size != actual.size:

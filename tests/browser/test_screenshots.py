@@ -2,8 +2,12 @@
 takes long.
 """
 
+import numpy as np
 import pytest
 from browser import axe
+from browser.screenshots import BASELINES, compare
+from kdegraph_explorer.drawing.palette import CLUSTER_COLORS, rgb
+from PIL import Image
 
 ALL_ROUNDS = """([name, rounds]) =>
   look.columns(name, "error").some(errors => errors.length === rounds)"""
@@ -84,10 +88,19 @@ def test_screenshots_on_a_phone(explorer, screenshot, theme, subtests):
             screenshot(explorer.page, name, hide=hidden(explorer.page))
 
 
+def test_another_color_of_a_cluster_is_seen(tmp_path):
+    baseline = BASELINES / "moons-light.png"
+    picture = np.asarray(Image.open(baseline).convert("RGB")).copy()
+    orange = (picture == rgb(CLUSTER_COLORS[1])).all(axis=2)
+    picture[orange] = rgb(CLUSTER_COLORS[2])
+    Image.fromarray(picture).save(tmp_path / "changed.png")
+    assert compare(baseline, baseline) == ("", None)
+    assert "of the pixels differ" in compare(baseline, tmp_path / "changed.png")[0]
+
+
 def show(explorer, view):
     """Open a view, and wait until it is complete."""
     tab, complete = VIEWS[view]
     explorer.page.locator(".kg-tabs button", has_text=tab).click()
     complete(explorer.page)
-    explorer.page.wait_for_timeout(1000)
     explorer.settle()

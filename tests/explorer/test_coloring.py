@@ -1,17 +1,21 @@
 """Colors of points by label and by column, and what the legend says of them."""
 
 import datetime
+import io
 
 import numpy as np
 import pytest
 from explorer_objects import PATIENCE, explorer_of_file, settle, source, view
 from files import csv_table, parquet_bytes
 from kdegraph import datasets
-from kdegraph_explorer import address
+from kdegraph_explorer import address, html_file, paper_figure
 from kdegraph_explorer.coloring import SCALE, choices, coloring_of
 from kdegraph_explorer.drawing.palette import BETWEEN, CLUSTER_COLORS, packed, rgb
 from kdegraph_explorer.point_columns import TableDataset, cell, columns_of, row_in_words, values_of
 from kdegraph_explorer.snapshot import take
+from kdegraph_explorer.still import png, still_of
+from matplotlib.collections import PathCollection
+from PIL import Image
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -237,3 +241,41 @@ def test_a_column_gets_the_role_of_the_color(explorer):
     assert session.state.color == "cluster"
     explorer.layout.color.choice.value = "column:x"
     assert upload.role("x") == "feature"
+
+
+def saved(session):
+    """What files show: the colors of the points in the HTML file and in a figure, the colors in the
+    still picture, and what the legend of the figure says.
+    """
+    now = still_of(session.state)
+    figure = paper_figure.draw(now, "", 1)
+    marks = next(
+        part for part in figure.subfigs[1].axes[0].collections if isinstance(part, PathCollection)
+    )
+    picture = np.asarray(Image.open(io.BytesIO(png(now))).convert("RGB")).reshape(-1, 3)
+    page = html_file.points_of(now, np.arange(N)).data["kde_color"]
+    legend = [text.get_text() for text in figure.subfigs[2].legends[0].get_texts()]
+    return page, marks.get_facecolors()[:, :3], set(map(tuple, picture.tolist())), legend
+
+
+def test_files_have_the_chosen_colors(explorer):
+    state = explorer.session.state
+    state.color = "column:kind"
+    expected = np.array([rgb(CLUSTER_COLORS[i % 3]) for i in range(N)])
+    page, marks, picture, legend = saved(explorer.session)
+    np.testing.assert_array_equal(page, packed(expected))
+    np.testing.assert_allclose(marks, expected / 255)
+    assert set(map(tuple, expected.tolist())) <= picture
+    assert legend == ["u", "v", "w", "edge between colors"]
+    assert still_of(state).title.endswith("nearest neighbors; colors: kind")
+    state.color = "column:size"
+    page, *_, legend = saved(explorer.session)
+    found = state.coloring
+    np.testing.assert_array_equal(page, packed(found.palette[found.codes]))
+    low, high = found.limits
+    assert legend == [f"size: {low} or less", f"{high} or more", "edge between colors"]
+    state.color = "cluster"
+    page, *_, legend = saved(explorer.session)
+    assert len(np.unique(page)) == state.outcome("kde").n_clusters
+    assert legend[0] == "cluster 1"
+    assert "colors" not in still_of(state).title

@@ -81,9 +81,9 @@ def test_many_points_become_an_image(session, monkeypatch):
 
 
 def test_clusters_have_their_names_in_the_legend(session):
-    session.state.name_cluster(1, "the lower moon")
+    session.state.name_cluster(1, "_the lower moon, $x_1$")
     found = words(svg(session))
-    assert "the lower moon" in found
+    assert "_the lower moon, $x_1$" in found
     assert "cluster 1" in found
     assert "cluster 2" not in found
 

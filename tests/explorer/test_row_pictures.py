@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from bokeh.events import MouseLeave, MouseMove
 from explorer_objects import choose, explorer_of_file, happen, settle, source, text, view
+from files import npy_bytes
 from kdegraph import datasets
 from kdegraph.datasets import Dataset
 from kdegraph_explorer.row_pictures import PATCH, picture_address, picture_of, pixels_of
@@ -199,3 +200,9 @@ def test_one_point_shows_its_picture_and_those_of_its_neighbors(explorer):
     assert content.startswith(f'<p><img src="{picture_address(state.shown, 17)}" alt="">')
     neighbors = state.outcome("knn").adjacency[[17]].indices
     assert any(picture_address(state.shown, int(point)) in content for point in neighbors)
+
+
+def test_an_array_of_pictures_is_known_as_such():
+    content = npy_bytes(DIGITS.images[:40])
+    data = datasets.load(content, filename="digits.npy")
+    np.testing.assert_array_equal(picture_of(data, 17), expected(17))

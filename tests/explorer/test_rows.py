@@ -27,8 +27,8 @@ def table():
 def test_columns_and_cells(table):
     assert table.names == ["Row", "Cluster", "id", "size", "kind", "day"]
     assert table.cells(np.array([3, 0])) == [
-        ["4", "2", "5", "-1", "–", "–"],
-        ["1", "2", "7", "2.5", "ant", "2020-01-03"],
+        ["3", "2", "5", "-1", "–", "–"],
+        ["0", "2", "7", "2.5", "ant", "2020-01-03"],
     ]
 
 

@@ -37,6 +37,26 @@ def test_npy_of_one_and_of_three_dimensions():
     np.testing.assert_allclose(data.X[:, :3], picture.reshape(-1, 3) / 255)
 
 
+@pytest.mark.parametrize("shape", [(5, 4, 6), (3, 7, 3)])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_gray_pictures_become_points_with_pixels_for_columns(shape, order):
+    pictures = np.random.default_rng(0).random(shape)
+    expected = {
+        f"pixel_{i}_{j}": pictures[:, i, j] for i in range(shape[1]) for j in range(shape[2])
+    }
+    y = np.arange(shape[0]) % 2
+    for content, name in (
+        (npy_bytes(np.asarray(pictures, order=order)), "t.npy"),
+        (npz_bytes(images=pictures, y=y, weights=pictures[:, 0, 0]), "t.npz"),
+    ):
+        data = datasets.load(content, filename=name)
+        assert data.feature_names == tuple(expected)
+        np.testing.assert_array_equal(data.X, np.column_stack(list(expected.values())))
+    np.testing.assert_array_equal(data.y, y)
+    points = datasets.load(npz_bytes(images=pictures, other=y[:, None]), filename="t.npz")
+    assert points.feature_names == ("x1",)  # an array of two dimensions is preferred
+
+
 def test_npy_with_a_header_that_lies_allocates_nothing():
     header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 1000000), }\n"
     data = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + b"\0" * 80
@@ -53,7 +73,8 @@ def test_npy_with_a_header_that_lies_allocates_nothing():
         (npy_bytes(np.zeros((0, 3))), "is empty"),
         (npy_bytes(np.zeros((4, 0))), "is empty"),
         (npy_bytes(np.array(3.0)), r"shape \(\)"),
-        (npy_bytes(np.zeros((2, 2, 2))), r"shape \(2, 2, 2\)"),
+        (npy_bytes(np.zeros((2, 2, 2, 2))), r"shape \(2, 2, 2, 2\)"),
+        (npy_bytes(np.zeros((2, 65, 64))), "4,160 columns, the limit is 4,096"),
         (npy_bytes(np.zeros((2, 2), complex)), "complex"),
         (npy_bytes(np.array([["a", "b"]])), "holds text"),
         (npy_bytes(np.zeros(3, [("a", float)])), "numbers are needed"),
@@ -108,7 +129,7 @@ def lying_archive():
         (lying_archive(), "damaged"),
         (npz_bytes(a=np.zeros((3, 2)), b=np.zeros((3, 2))), "several arrays"),
         (npz_bytes(a=np.zeros(3), b=np.zeros(4)), "holds no points"),
-        (npz_bytes(X=np.zeros((2, 2, 2))), "holds no points"),
+        (npz_bytes(X=np.zeros((2, 2, 2, 2))), "holds no points"),
         (npz_bytes(), "no arrays|empty"),
         (npz_bytes(a=np.array([])), "empty"),
         (npz_bytes(X=np.array([[None]], dtype=object)), "pickled"),

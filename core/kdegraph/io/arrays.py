@@ -95,6 +95,11 @@ def _is_picture(array):
     return array.ndim == 3 and array.shape[2] in (3, 4) and array.dtype == np.uint8
 
 
+def _are_gray_pictures(array):
+    """Whether an array, or the header of one, is a gray picture for each point."""
+    return array.ndim == 3 and _numeric(array) and not _is_picture(array)
+
+
 def _column(name, values):
     if _numeric(values):
         return Column(name, "number", values.astype(np.float64))
@@ -114,9 +119,9 @@ def _check_points(header, name, max_bytes):
         return
     if not _numeric(header):
         raise ValueError(f"{name} holds text (type {header.dtype}); points must be numbers")
-    if header.ndim not in (1, 2):
+    if header.ndim not in (1, 2, 3):
         found = f"an array of shape {header.shape} and type {header.dtype}"
-        table = "(n, d) for points, (n,) for one column"
+        table = "(n, d) for points, (n,) for one column, (n, height, width) for gray pictures"
         picture = "(height, width, 3 or 4) of uint8 for a picture"
         raise ValueError(f"{name} is {found}; it must be {table}, {picture}")
     check_columns(math.prod(header.shape[1:]), name)
@@ -124,15 +129,21 @@ def _check_points(header, name, max_bytes):
 
 
 def _from_array(array, name, extra=()):
-    """A checked array as a picture if it is (height, width, 3 or 4) of uint8, else as a table."""
+    """A checked array as a picture if it is (height, width, 3 or 4) of uint8, else as a table. Its
+    columns have the names of pixels if each point is a picture.
+    """
     if _is_picture(array):
         return Picture(array, name)
-    columns = [_column(f"x{i + 1}", column) for i, column in enumerate(np.atleast_2d(array.T))]
+    names = (f"x{i + 1}" for i in range(math.prod(array.shape[1:])))
+    if _are_gray_pictures(array):
+        names = (f"pixel_{i}_{j}" for i, j in np.ndindex(array.shape[1:]))
+    columns = map(_column, names, array.reshape(len(array), -1).T)
     return Table([*columns, *extra], name)
 
 
 def read_npy(data, name, max_bytes):
-    """An NPY file: (n, d) is points, (n,) one column, (height, width, 3 or 4) of uint8 a picture.
+    """An NPY file: (n, d) is points, (n,) one column, (height, width, 3 or 4) of uint8 a picture,
+    and other arrays of three dimensions are points of which each is a gray picture.
 
     Parameters
     ----------
@@ -158,7 +169,7 @@ def read_npy(data, name, max_bytes):
 
 def read_npz(data, name, max_bytes):
     """An NPZ archive: its points are the array called X (or data, points, features), else the only
-    array of two dimensions.
+    array of two dimensions, or the only one of gray pictures.
 
     One-dimensional arrays of the same length become further columns, so that `y` or `labels` can be
     the label. An archive with nothing but one-dimensional arrays of one length is a table of these
@@ -220,6 +231,7 @@ def _choose(headers, name, max_bytes):
     """Return the names of the arrays to read: the points and their labels, or only columns."""
     found = ", ".join(f"{key} {header.shape}" for key, header in headers.items()) or "no arrays"
     possible = [key for key, header in headers.items() if header.ndim == 2 or _is_picture(header)]
+    possible = possible or [key for key in headers if _are_gray_pictures(headers[key])]
     named = [key for wanted in POINT_NAMES for key in possible if key.lower() == wanted]
     points = named or possible
     if len(points) > 1 and not named:
@@ -232,7 +244,7 @@ def _choose(headers, name, max_bytes):
         _check_points(header, name, max_bytes)
         # Arrays beside the points are features only if nothing marks them as something else;
         # usually they are labels or weights.
-        labels = [key for key in flat if key.lower() in LABEL_NAMES and header.ndim == 2]
+        labels = [key for key in flat if key.lower() in LABEL_NAMES and not _is_picture(header)]
         return [points[0], *(key for key in labels if flat[key].size == header.shape[0])]
     lengths = {header.size for header in flat.values()}
     if len(flat) < len(headers) or len(lengths) != 1 or not any(map(_numeric, flat.values())):

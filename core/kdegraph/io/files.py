@@ -229,7 +229,8 @@ def load(
     """Load points from a table, or the pixels of a picture.
 
     Tables are CSV, TSV, Parquet, NPY and NPZ files, pictures are PNG and JPEG files. The points
-    have the order of the rows.
+    have the order of the rows. An array of shape (n, height, width) is a table of n gray pictures,
+    whose columns are called pixel_0_0 and so on.
 
     Parameters
     ----------

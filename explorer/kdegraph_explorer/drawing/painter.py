@@ -167,14 +167,23 @@ def _place(scene, number):
     return members[np.square(members - members.mean(axis=0)).sum(axis=1).argmin()].tolist()
 
 
+def colors_of(coloring, clusters):
+    """The colors of points, by a `Coloring` or by cluster.
+
+    Returns
+    -------
+    codes : (n,) int array
+        Rows of the palette.
+    palette : (k + 1, 3) uint8 array
+    """
+    if coloring is not None:
+        return coloring.codes, coloring.palette
+    return clusters, cluster_colors(int(clusters.max()) + 1)
+
+
 def _colored(scene):
     """Colors of the points, as rows of a palette, and the palette."""
-    if scene.coloring is not None:
-        return scene.coloring.codes, scene.coloring.palette
-    colors = (
-        np.zeros(len(scene.positions), dtype=np.int64) if scene.colors is None else scene.colors
-    )
-    palette = cluster_colors(int(colors.max()) + 1)
-    if scene.colors is None:
-        palette[0] = palette[-1]
-    return colors, palette
+    if scene.coloring is not None or scene.colors is not None:
+        return colors_of(scene.coloring, scene.colors)
+    neutral = cluster_colors(0)
+    return np.zeros(len(scene.positions), dtype=np.int64), np.vstack([neutral, neutral])
