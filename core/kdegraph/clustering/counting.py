@@ -5,7 +5,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kdegraph.clustering.bandwidth_choice import is_pixel_grid
 from kdegraph.clustering.partition import vertices_in_clusters
 from kdegraph.eigengap import (
     SEGMENT_EIGENVALUES,
@@ -14,6 +13,7 @@ from kdegraph.eigengap import (
     suggest_n_segments,
 )
 from kdegraph.graph import similarity_graph
+from kdegraph.pixels import is_pixel_grid
 from kdegraph.runtime.responsive import responsive
 from kdegraph.spectral.spectrum import spectrum
 from kdegraph.validation import check_points, check_seed
