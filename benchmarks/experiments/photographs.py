@@ -45,7 +45,9 @@ def photographs(image, *, images):
     All pixels are clustered by `image_points` and `KDESpectralClustering` with nothing given but
     k, the median number of human segments. "rand index" is that against the segmentation whose
     number of segments is closest to it, "other humans" the mean of the other segmentations of the
-    same photograph against that one.
+    same photograph against that one. Another folder of the same layout (images/*/NAME.jpg and
+    groundTruth/*/NAME.mat) is scored by `python -m benchmarks run photographs --images FOLDER
+    --n-images 1000 --results RESULTS`, which ends with the means.
     """
     humans = folder.segmentations(images, image)
     k, closest = folder.protocol(humans)
