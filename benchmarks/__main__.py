@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.experiment import EXPERIMENTS, options_of
 from benchmarks.experiments import load
 from benchmarks.row import FACTS, FAILURE, measure_row
-from benchmarks.table import Table, as_text
+from benchmarks.table import Table, as_text, succeeded
 
 HERE = Path(__file__).parent
 folder = click.Path(path_type=Path, exists=True, file_okay=False)
@@ -93,6 +93,9 @@ def run(names, only, most, limit, retry, again, results, **options):
             table.put(row | found)
             values = {key: value for key, value in found.items() if key not in FACTS}
             click.echo(f"  -> {found[FAILURE] or _text(values)}  ({found['row seconds']:.1f} s)")
+        if experiment.summary and (done := succeeded(table.rows)):
+            for line in experiment.summary(done):
+                click.echo(f"{name}, all of the table: {_text(line)}")
 
 
 def _chosen(only):

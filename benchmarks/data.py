@@ -25,7 +25,7 @@ def points(name, n, seed=0):
     """
     plain = name.removesuffix(" in the unit box")
     if plain in kdegraph.datasets.photo_names():
-        data = kdegraph.datasets.photo(plain, max_pixels=n)
+        data = kdegraph.datasets.photo(plain, color="rgb", blur=1, max_pixels=n)
     elif plain in OTHERS:
         data = OTHERS[plain](n, np.random.default_rng(seed))
     else:

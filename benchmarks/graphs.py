@@ -157,7 +157,7 @@ def cluster(data, method, stag=None):
     graph = built.value
 
     def partition():
-        return kdegraph.spectral_clustering(graph, k, seed=0, points=X)
+        return kdegraph.spectral_clustering(graph, k, seed=0, points=X, assign_labels="kmeans")
 
     clustered = timed(partition, None if len(X) <= 100_000 else lambda: None)
     labels = clustered.value.labels

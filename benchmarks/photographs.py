@@ -1,5 +1,7 @@
 """Photographs with segmentations by humans, in the layout of BSDS500."""
 
+from math import nan
+
 import numpy as np
 import scipy.io
 from kdegraph.datasets import image_points, load
@@ -7,15 +9,23 @@ from sklearn.metrics import rand_score
 
 
 def names(folder, n_images):
-    """Some photographs, evenly spaced among all: "train/8143" for images/train/8143.jpg."""
-    paths = sorted(folder.glob("images/*/*.jpg"))
-    chosen = np.unique(np.linspace(0, len(paths) - 1, n_images).astype(int)) if paths else ()
-    return [f"{paths[i].parent.name}/{paths[i].stem}" for i in chosen]
+    """Some photographs, evenly spaced among all: "train/8143" for images/train/8143.jpg, or for
+    groundTruth/train/8143.mat where there is no picture.
+    """
+    paths = [*folder.glob("images/*/*.jpg"), *folder.glob("groundTruth/*/*.mat")]
+    known = sorted({f"{path.parent.name}/{path.stem}" for path in paths})
+    chosen = np.unique(np.linspace(0, len(known) - 1, n_images).astype(int)) if known else ()
+    return [known[i] for i in chosen]
+
+
+def picture(folder, name):
+    """A photograph in full size."""
+    return load(folder / "images" / f"{name}.jpg").image
 
 
 def pixels(folder, name, max_pixels):
-    """The pixels of a photograph as points; see `kdegraph.datasets.image_points`."""
-    return image_points(load(folder / "images" / f"{name}.jpg").image, max_pixels=max_pixels)
+    """The pixels of a photograph as points, by the paper's protocol."""
+    return image_points(picture(folder, name), color="rgb", blur=1, max_pixels=max_pixels)
 
 
 def segmentations(folder, name):
@@ -34,6 +44,12 @@ def protocol(humans):
     counts = np.array([len(np.unique(human)) for human in humans])
     median = np.median(counts)
     return max(2, round(float(median))), int(np.argmin(np.abs(counts - median)))
+
+
+def agreement(humans, closest):
+    """The mean Rand index of the other segmentations against the one that is scored against."""
+    others = [human for i, human in enumerate(humans) if i != closest]
+    return np.mean([rand_score(humans[closest].ravel(), human.ravel()) for human in others] or nan)
 
 
 def score(data, labels, human):

@@ -6,7 +6,7 @@ from benchmarks.experiment import EXPERIMENTS
 
 # In this order they are listed and reported; the paper's own come first.
 MODULES = (
-    "shapes", "sizes", "segmentation", "theorem", "densities", "pipelines", "stages",
+    "shapes", "sizes", "segmentation", "photographs", "theorem", "densities", "pipelines", "stages",
     "many_dimensions", "local", "reference_sets", "sigma", "rounds", "automatic", "spectrum",
     "samplers", "costs", "randomness", "tiles", "explorer",
 )  # fmt: skip

@@ -23,7 +23,9 @@ def judge(X, sigma, k, score, seed):
     most = min(20, len(kdegraph.vertices_in_clusters(graph)))
     spectrum = kdegraph.spectrum(graph, most, smallest_component="auto")
     suggested = kdegraph.suggest_n_clusters(spectrum.eigenvalues)
-    cluster = partial(kdegraph.spectral_clustering, graph, spectrum=spectrum, seed=seed)
+    cluster = partial(
+        kdegraph.spectral_clustering, graph, spectrum=spectrum, seed=seed, assign_labels="kmeans"
+    )
     numbers = {"k = auto": suggested} | {f"k = {guess}": guess for guess in GUESSES}
     found = {"L": graph.n_rounds, "auto k": suggested}
     found |= {name: score(cluster(number).labels) for name, number in numbers.items()}

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.bandwidth import estimate_sigma
+from kdegraph.pixels import is_pixel_grid
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
 from kdegraph.validation import check_count, check_points
@@ -159,6 +160,8 @@ def unequal_columns(
             f"feature_names must be one name for each of the {points.shape[1]} columns of the "
             f"points, got {len(feature_names)} names"
         )
+    if is_pixel_grid(points):
+        return None  # a picture of little color is no mistake
     some = points[:: -(-len(points) // SPREAD_POINTS)]
     low, high = np.quantile(some, [0.25, 0.75], axis=0)
     spreads = high / 2 - low / 2  # halves, as the difference of huge numbers would overflow

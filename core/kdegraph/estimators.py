@@ -9,12 +9,13 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kdegraph.clustering.bandwidth_choice import is_degenerate, is_pixel_grid, perplexities
+from kdegraph.clustering.bandwidth_choice import is_degenerate, perplexities
 from kdegraph.clustering.counting import count_clusters
 from kdegraph.clustering.out_of_sample import assign
 from kdegraph.clustering.partition import spectral_clustering
 from kdegraph.diagnosis import warn_of
 from kdegraph.graph import GRAPH_PARAMETERS, similarity_graph
+from kdegraph.pixels import is_pixel_grid, pixel_sigma
 from kdegraph.scaled_kernel import new_bandwidths
 from kdegraph.validation import check_choice, check_count
 
@@ -42,11 +43,11 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         Neighbors that are sampled for every point: the paper's L.
     sampler, draws, kde, weighting, eps
         How they are sampled and weighted: see `similarity_graph`.
-    embedding : {"soft", "degree", "row", "plain"} or None, default=None
-        None is "soft", and "row" where the pixels of a picture get one bandwidth: that is as good
-        and takes half as many eigenvectors.
-    assign_labels : {"kmeans", "cluster_qr"}, default="kmeans"
+    embedding : {"soft", "degree", "row", "plain"}, default="soft"
         See `spectral_clustering`.
+    assign_labels : {"kmeans", "cluster_qr"} or None, default=None
+        None is "cluster_qr" for the pixels of a picture and "kmeans" for other points, see
+        `spectral_clustering`.
     n_init : int, default=3
         Starts of k-means.
     smallest_component : int or "auto", default="auto"
@@ -83,7 +84,8 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
     it is doubled, up to 40, as long as the clusters are degenerate: so few points are cut off one
     after the other that the clusters are fewer in effect than six tenths of their number (by the
     entropy of their sizes). For the pixels of a picture one bandwidth is better: points whose last
-    two columns are the rows and columns of a grid, each place once, get `estimate_sigma`.
+    two columns are the rows and columns of a grid, each place once, get the mean distance within
+    which a pixel has 1/2000 of all pixels, as in `kdegraph.datasets.image_points`.
 
     See Also
     --------
@@ -111,8 +113,8 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         kde: str = "auto",
         weighting: str = "inclusion",
         eps: float | None = None,
-        embedding: Literal["soft", "degree", "row", "plain"] | None = None,
-        assign_labels: Literal["kmeans", "cluster_qr"] = "kmeans",
+        embedding: Literal["soft", "degree", "row", "plain"] = "soft",
+        assign_labels: Literal["kmeans", "cluster_qr"] | None = None,
         n_init: int = 3,
         smallest_component: int | Literal["auto"] = "auto",
         random_state: int | np.random.RandomState | None = None,
@@ -185,15 +187,15 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
             check_choice(k, "n_clusters", ("auto",))
             k, self.confidence_ = count_clusters(points, seed=seed)
         if is_pixel_grid(points):
-            return self._cluster(points, k, "auto", self.perplexity, seed, "row")
+            return self._cluster(points, k, pixel_sigma(points), self.perplexity, seed)
         for perplexity in perplexities(len(points), self.perplexity):
             found = self._cluster(points, k, "local", perplexity, seed)
             if not is_degenerate(found.labels, k):
                 break
         return found
 
-    def _cluster(self, points, n_clusters, sigma, perplexity, seed, embedding="soft"):
-        """Set the graph of these bandwidths, and cluster it; `embedding` is the default."""
+    def _cluster(self, points, n_clusters, sigma, perplexity, seed):
+        """Set the graph of these bandwidths, and cluster it."""
         options = {name: getattr(self, name) for name in GRAPH_PARAMETERS}
         options |= {"sigma": sigma, "perplexity": perplexity}
         self.graph_ = similarity_graph(points, **options, seed=seed)
@@ -202,7 +204,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
             self.graph_,
             n_clusters,
             seed=seed,
-            embedding=embedding if self.embedding is None else self.embedding,
+            embedding=self.embedding,
             assign_labels=self.assign_labels,
             n_init=self.n_init,
             smallest_component=self.smallest_component,

@@ -10,10 +10,13 @@ from kdegraph.datasets import Dataset
 from PIL import Image
 
 from benchmarks.data import ALL, points
-from benchmarks.experiments import densities, reference_sets, segmentation, theorem
+from benchmarks.experiment import EXPERIMENTS
+from benchmarks.experiments import densities, load, reference_sets, segmentation, theorem
 from benchmarks.graphs import METHODS, N_NEIGHBORS, STAG, by_full_kernel, by_scikit_learn, cluster
 from benchmarks.measuring import timed
 from benchmarks.photographs import names, protocol
+
+load()
 
 
 def gaps(d=2):
@@ -135,6 +138,30 @@ def test_photographs_are_scored_against_the_segmentation_nearest_the_median(phot
     pairs, of_halves, of_thirds = math.comb(600, 2), 2 * math.comb(300, 2), 3 * math.comb(200, 2)
     agreement = 1 + (2 * together - of_halves - of_thirds) / pairs
     assert of_humans["rand index"] == pytest.approx((1 + agreement) / 2)
+
+
+@pytest.mark.filterwarnings("ignore::kdegraph.GraphWarning")  # it is a very small picture
+def test_photographs_are_segmented_by_the_defaults(photographs):
+    experiment = EXPERIMENTS["photographs"]
+    (row,) = experiment.rows(images=photographs, n_images=300)
+    values = experiment.measure(**row, images=photographs)
+    assert (values["k"], values["segments"]) == (2, 2)
+    assert values["rand index"] > 0.95
+    human = segmentation.segmentation(row["image"], 1, segmentation.HUMANS, images=photographs)
+    assert values["other humans"] == human["rand index"]
+    (mean,) = experiment.summary([values, values | {"rand index": 0.0}])
+    assert mean["photographs"] == 2
+    assert mean["mean rand index"] == pytest.approx(values["rand index"] / 2)
+    assert mean["standard error"] == pytest.approx(values["rand index"] / 2 / math.sqrt(2))
+    assert mean["mean other humans"] == pytest.approx(human["rand index"])
+
+
+def test_a_missing_photograph_is_a_row_that_fails(photographs):
+    (photographs / "images" / "train" / "halves.jpg").unlink()
+    experiment = EXPERIMENTS["photographs"]
+    assert experiment.rows(images=photographs, n_images=1) == [{"image": "train/halves"}]
+    with pytest.raises(FileNotFoundError, match=r"halves\.jpg"):
+        experiment.measure("train/halves", images=photographs)
 
 
 def test_a_broken_segmentation_is_an_error(photographs):

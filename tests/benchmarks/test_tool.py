@@ -2,6 +2,7 @@
 
 import csv
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,15 @@ def tool(tmp_path):
 def table(folder, name):
     with (folder / f"{name}.csv").open() as file:
         return list(csv.DictReader(file))
+
+
+def test_a_run_ends_with_the_summary_of_the_rows_that_succeeded(tool, monkeypatch):
+    def summary(rows):
+        return [{"rows": len(rows), "total": sum(row["seconds"] for row in rows)}]
+
+    monkeypatch.setitem(EXPERIMENTS, TINY.name, replace(TINY, summary=summary))
+    said = tool("run", "tiny", "--only", "n=2").splitlines()
+    assert said[-1] == "tiny, all of the table: rows=2 total=1"
 
 
 def test_a_run_measures_each_row_once(tool, tmp_path):

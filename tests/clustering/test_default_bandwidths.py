@@ -5,9 +5,16 @@ beyond the number of clusters.
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from kdegraph import KDESpectralClustering, datasets, local_bandwidths, spectral_clustering
-from kdegraph.clustering.bandwidth_choice import is_degenerate, is_pixel_grid, perplexities
+from kdegraph import (
+    KDESpectralClustering,
+    datasets,
+    local_bandwidths,
+    similarity_graph,
+    spectral_clustering,
+)
+from kdegraph.clustering.bandwidth_choice import is_degenerate, perplexities
 from kdegraph.clustering.embedding import embed
+from kdegraph.pixels import is_pixel_grid
 from kdegraph.spectral.checked_graph import check_adjacency
 from kdegraph.spectral.spectrum import spectrum
 from sklearn.metrics import adjusted_rand_score
@@ -47,13 +54,39 @@ def test_new_points_get_the_clusters_around_them(alpha):
 def test_pixels_have_one_bandwidth():
     rng = np.random.default_rng(0)
     image = np.repeat([[0.2, 0.9]], 10, axis=1)[..., None] + 0.01 * rng.normal(size=(12, 20, 3))
-    points = datasets.image_points(np.clip(image, 0, 1)).X
+    data = datasets.image_points(np.clip(image, 0, 1))
+    points = data.X
     assert is_pixel_grid(points)
     model = KDESpectralClustering(2, random_state=0).fit(points)
-    assert isinstance(model.sigma_, float)
+    assert model.sigma_ == data.sigma
     assert model.spectrum_.n_components == 2
     y = (np.arange(20) >= 10)[None, :].repeat(12, axis=0).ravel()
     assert adjusted_rand_score(y, model.labels_) == 1.0
+
+
+def test_pixels_are_rounded_by_a_factorization():
+    """Whoever clusters a graph, and wherever its points are known from; other points by k-means."""
+    data = datasets.photo("china", max_pixels=1000)
+    X, k = data.X, data.n_clusters
+    graph = similarity_graph(X, sigma=data.sigma, seed=0)
+    roundings = {
+        name: spectral_clustering(graph, k, seed=0, assign_labels=name).labels
+        for name in ("cluster_qr", "kmeans")
+    }
+    assert (roundings["cluster_qr"] != roundings["kmeans"]).any()
+    adjacency = graph.adjacency
+    np.testing.assert_array_equal(
+        spectral_clustering(graph, k, seed=0).labels, roundings["cluster_qr"]
+    )
+    np.testing.assert_array_equal(
+        spectral_clustering(adjacency, k, seed=0, points=X).labels, roundings["cluster_qr"]
+    )
+    np.testing.assert_array_equal(
+        spectral_clustering(graph, k, seed=0, points=X[:, ::-1]).labels, roundings["kmeans"]
+    )
+    model = KDESpectralClustering(k, random_state=0)
+    quick, slow = model.fit_predict(X), model.set_params(assign_labels="kmeans").fit_predict(X)
+    assert (quick != slow).any()
 
 
 @pytest.mark.parametrize(

@@ -213,9 +213,9 @@ def test_other_data_replace_the_results(open_session):
     assert session.state.param.horizontal.objects == [
         "Principal component 1",
         "Principal component 2",
-        "red",
-        "green",
-        "blue",
+        "L*",
+        "a*",
+        "b*",
         "row",
         "column",
     ]

@@ -74,6 +74,13 @@ def test_a_few_narrow_columns_among_many_are_normal():
     assert "very different scales" in unequal_columns(X)
 
 
+def test_a_picture_of_little_color_is_no_mistake():
+    gray = np.random.default_rng(0).random((12, 15, 1))
+    points = datasets.image_points(np.clip(gray + np.array([0, 0.001, 0]), 0, 1), blur=0).X
+    assert unequal_columns(points) is None
+    assert "very different scales" in unequal_columns(points[1:])
+
+
 def test_spreads_are_judged_by_some_of_many_points():
     X = np.random.default_rng(0).normal(size=(25_000, 2))
     assert unequal_columns(X) is None

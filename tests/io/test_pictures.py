@@ -5,14 +5,14 @@ import io
 import numpy as np
 import pytest
 from files import NOISY, picture_bytes, png_header
-from kdegraph import datasets
+from kdegraph import datasets, estimate_sigma
 from PIL import Image
 from scipy.ndimage import gaussian_filter
 
 
 def test_pixels_follow_the_papers_protocol():
     image = np.random.default_rng(0).integers(0, 256, (20, 30, 3), dtype=np.uint8)
-    data = datasets.image_points(image)
+    data = datasets.image_points(image, color="rgb", blur=1)
     blurred = np.stack(
         [gaussian_filter(image[:, :, c] / 255, 1.0, mode="nearest") for c in range(3)], axis=2
     )
@@ -24,14 +24,51 @@ def test_pixels_follow_the_papers_protocol():
     np.testing.assert_allclose(data.X[:, 4].reshape(20, 30)[3], np.arange(30) / 255)
     assert data.shape == (20, 30)
     np.testing.assert_array_equal(data.image, image)
+    assert data.feature_names == ("red", "green", "blue", "row", "column")
     assert data.sigma == 0.2
 
 
 def test_positions_of_a_large_picture_are_divided_by_its_longer_side():
-    data = datasets.image_points(np.zeros((300, 400)), max_pixels=None)
+    data = datasets.image_points(np.zeros((300, 400)), color="rgb", max_pixels=None)
     assert data.n_points == 120_000
     assert data.X[:, 3].max() == pytest.approx(299 / 400)
     assert data.X[:, 4].max() == pytest.approx(399 / 400)
+
+
+def test_pixels_are_colors_that_people_see_and_places():
+    """The values of L*, a* and b* are those of the CSS Color specification, for D65."""
+    image = np.array(
+        [[[255, 255, 255], [0, 0, 0], [255, 0, 0]], [[0, 128, 0], [0, 0, 255], [9] * 3]]
+    )
+    data = datasets.image_points(image, blur=0)
+    expected = [
+        [100, 0, 0],
+        [0, 0, 0],
+        [53.237, 80.090, 67.203],
+        [46.228, -51.699, 49.897],
+        [32.301, 79.195, -107.855],
+        [2.471, 0, 0],
+    ]
+    np.testing.assert_allclose(100 * data.X[:, :3], expected, atol=0.02)
+    np.testing.assert_allclose(data.X[:, 3], np.repeat([0, 1], 3) / 6)
+    np.testing.assert_allclose(data.X[:, 4], np.tile([0, 1, 2], 2) / 6)
+    assert data.feature_names == ("L*", "a*", "b*", "row", "column")
+
+
+@pytest.mark.parametrize(("longer", "blur"), [(48, 0.3), (480, 3.0), (600, 3.0)])
+def test_small_pictures_are_blurred_less(longer, blur):
+    image = np.random.default_rng(0).random((20, longer))
+    usual, given = (datasets.image_points(image, blur=one).X for one in (None, blur))
+    np.testing.assert_allclose(usual, given, atol=1e-12)
+    assert np.abs(usual - datasets.image_points(image, blur=0.9 * blur).X).max() > 1e-6
+
+
+def test_sigma_of_a_picture_depends_on_the_picture_and_not_on_its_resolution():
+    coarse, fine = (datasets.photo("china", max_pixels=n) for n in (15_000, 150_000))
+    assert coarse.sigma == pytest.approx(fine.sigma, rel=0.1)
+    assert estimate_sigma(coarse.X, seed=0) > 1.5 * estimate_sigma(fine.X, seed=0)
+    faint = datasets.image_points(0.4 + coarse.image / 255 / 5).sigma
+    assert faint < 0.7 * datasets.image_points(coarse.image / 255).sigma
 
 
 @pytest.mark.parametrize(
@@ -53,7 +90,7 @@ def test_scaling_down_keeps_within_the_limit_and_labels_scale_back(shape, max_pi
 
 def test_scaling_down_averages():
     image = np.kron(np.arange(8).reshape(2, 4) / 8, np.ones((10, 10)))
-    data = datasets.image_points(image, max_pixels=8, blur=0)
+    data = datasets.image_points(image, color="rgb", max_pixels=8, blur=0)
     assert data.shape == (2, 4)
     np.testing.assert_allclose(data.X[:, 0], np.arange(8) / 8, atol=1e-6)
     np.testing.assert_array_equal(
@@ -79,7 +116,7 @@ def test_kinds_of_pictures_give_the_same_points():
 def test_transparent_parts_are_white():
     image = np.zeros((4, 4, 4), np.uint8)
     image[:2, :, 3] = 255
-    data = datasets.image_points(image, blur=0)
+    data = datasets.image_points(image, color="rgb", blur=0)
     np.testing.assert_array_equal(data.X[:8, :3], 0)
     np.testing.assert_array_equal(data.X[8:, :3], 1)
 
@@ -108,6 +145,7 @@ def test_pictures_that_are_none(image, message):
         ({"blur": -1}, ValueError),
         ({"blur": float("nan")}, ValueError),
         ({"blur": "x"}, TypeError),
+        ({"color": "hsv"}, ValueError),
         ({"max_pixels": 0}, ValueError),
     ],
 )
@@ -145,14 +183,15 @@ def test_png_of_every_mode(mode):
         else picture_bytes(array, mode=mode)
     )
     points = datasets.load(data, filename="a.PNG", blur=0)
-    np.testing.assert_allclose(points.X[:, :3], array.reshape(-1, 3) / 255)
+    lightness_and_gray = array.reshape(-1, 3) / 255 * [1, 0, 0]
+    np.testing.assert_allclose(points.X[:, :3], lightness_and_gray, atol=1e-9)
 
 
 def test_palette_with_a_transparent_color():
     image = Image.fromarray(np.zeros((4, 4), np.uint8), mode=None).convert("P")
     stream = io.BytesIO()
     image.save(stream, "PNG", transparency=0)
-    np.testing.assert_array_equal(datasets.load(stream.getvalue(), filename="a.png").X[:, :3], 1)
+    np.testing.assert_array_equal(datasets.load(stream.getvalue(), filename="a.png").image, 255)
 
 
 @pytest.mark.parametrize("mode", ["L", "RGB", "CMYK"])
@@ -160,7 +199,7 @@ def test_jpeg(mode):
     array = np.full((16, 24, 3), 128, np.uint8)
     points = datasets.load(picture_bytes(array, "JPEG", mode), filename="a.jpeg")
     assert points.shape == (16, 24)
-    np.testing.assert_allclose(points.X[:, :3], 0.5, atol=0.02)
+    np.testing.assert_allclose(points.image, 128, atol=5)
 
 
 def test_photographs_are_turned_upright():

@@ -36,6 +36,7 @@ LAYERS = (
     {"costs"},
     {"geometry"},
     {"bandwidth", "local_bandwidth"},
+    {"pixels"},
     {"scaled_kernel"},
     {"kde"},
     {"sampling"},

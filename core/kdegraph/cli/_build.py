@@ -82,7 +82,7 @@ def _build_kde(data, options, progress):
 
     sigma, how = options.sigma, "given"
     if sigma is None and data.image is not None:
-        sigma, how = data.sigma, "the usual one for pictures"
+        sigma, how = data.sigma, "estimated for pictures"
     elif sigma in (None, "auto", "local"):
         sigma, how = sigma or "auto", "estimated"
     graph = similarity_graph(

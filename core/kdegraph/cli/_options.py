@@ -82,9 +82,7 @@ _READING = (
     click.option(
         "--blur",
         type=click.FloatRange(0, 1000, max_open=True),
-        default=1.0,
-        show_default=True,
-        help="Gaussian blur of a picture, in pixels.",
+        help="Gaussian blur of a picture, in pixels; by default 3, and less for small ones.",
     ),
 )
 _GRAPH = (
@@ -165,7 +163,7 @@ class ReadingOptions:
     label: str | None
     dropna: bool
     max_pixels: int | None
-    blur: float
+    blur: float | None
 
 
 @dataclass(frozen=True)

@@ -24,17 +24,3 @@ def is_degenerate(labels, n_clusters):
     shares = np.bincount(labels[labels >= 0]) / max(np.sum(labels >= 0), 1)
     shares = shares[shares > 0]
     return bool(np.exp(-np.sum(shares * np.log(shares))) < LEAST_EFFECTIVE * n_clusters)
-
-
-def is_pixel_grid(points):
-    """Whether the last two of three or more columns are the places of a grid, each of them once, as
-    `kdegraph.datasets.image_points` makes them.
-    """
-    n, d = points.shape
-    if d < 3:
-        return False
-    rows, columns = (np.unique(points[:, c], return_inverse=True) for c in (-2, -1))
-    (heights, row), (widths, column) = rows, columns
-    if len(heights) * len(widths) != n or min(len(heights), len(widths)) < 2:
-        return False
-    return bool(np.all(np.bincount(row * len(widths) + column, minlength=n) == 1))

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kdegraph.clustering.bandwidth_choice import is_pixel_grid
 from kdegraph.clustering.partition import vertices_in_clusters
 from kdegraph.eigengap import (
     SEGMENT_EIGENVALUES,
@@ -14,6 +13,7 @@ from kdegraph.eigengap import (
     suggest_n_segments,
 )
 from kdegraph.graph import similarity_graph
+from kdegraph.pixels import is_pixel_grid, pixel_sigma
 from kdegraph.runtime.responsive import responsive
 from kdegraph.spectral.spectrum import spectrum
 from kdegraph.validation import check_points, check_seed
@@ -63,9 +63,9 @@ def count_clusters(
     -----
     The graph has locally scaled bandwidths of perplexity 30, with which gaps stand out more than
     with the few neighbors that suit clustering, and `estimate_n_clusters` takes its 101 smallest
-    eigenvalues and eigenvectors. Of a picture, `suggest_n_segments` takes the eigenvalues of a
-    graph with one sigma. Cost: that of a graph and its spectrum, for at most 20,000 points (all
-    pixels of a picture).
+    eigenvalues and eigenvectors. Of a picture, `suggest_n_segments` takes the eigenvalues of the
+    graph that `KDESpectralClustering` makes of it. Cost: that of a graph and its spectrum, for at
+    most 20,000 points (all pixels of a picture).
 
     Examples
     --------
@@ -90,7 +90,7 @@ def count_clusters(
 
 
 def _count_segments(points, seed, progress):
-    graph = similarity_graph(points, sigma="auto", seed=seed, progress=progress)
+    graph = similarity_graph(points, sigma=pixel_sigma(points), seed=seed, progress=progress)
     found = _spectrum(graph, SEGMENT_EIGENVALUES, seed, progress)
     if found is None or found.n_components < SEGMENT_EIGENVALUES:
         return NumberOfClusters(1, 0.0)

@@ -12,6 +12,7 @@ from kdegraph.clustering.embedding import cluster_qr, embed, kmeans
 from kdegraph.clustering.out_of_sample import nearest_points
 from kdegraph.eigengap import suggest_n_clusters
 from kdegraph.geometry.neighbors import unit_scale
+from kdegraph.pixels import is_pixel_grid
 from kdegraph.runtime.progress import stage_progress
 from kdegraph.runtime.responsive import responsive
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
@@ -105,7 +106,7 @@ def spectral_clustering(
     *,
     seed: int | np.random.RandomState | np.random.Generator | None = None,
     embedding: Literal["soft", "degree", "row", "plain"] = "soft",
-    assign_labels: Literal["kmeans", "cluster_qr"] = "kmeans",
+    assign_labels: Literal["kmeans", "cluster_qr"] | None = None,
     n_init: int = 3,
     smallest_component: int | Literal["auto"] = "auto",
     spectrum: Spectrum | None = None,
@@ -129,9 +130,11 @@ def spectral_clustering(
         "row" with twice as many eigenvectors, the i-th beyond k multiplied by ``(lambda_k /
         lambda_i)^2``: they count where the spectrum has no clear gap behind `n_clusters`, and
         vanish where it has one.
-    assign_labels : {"kmeans", "cluster_qr"}, default="kmeans"
+    assign_labels : {"kmeans", "cluster_qr"} or None, default=None
         How these rows become clusters. "cluster_qr": by a pivoted QR factorization, without any
-        choice at random.
+        choice at random. None is "cluster_qr" where the points are the pixels of a picture (their
+        last two columns are the rows and columns of a grid, each place once), and "kmeans"
+        elsewhere.
     n_init : int, default=3
         Starts of k-means (k-means++), of which the best is kept.
     smallest_component : int or "auto", default="auto"
@@ -183,7 +186,9 @@ def spectral_clustering(
     in many dimensions. It is the default for that. "degree" puts small clusters far from all
     others: take it where one with less than a thousandth of the vertices is to be a cluster of its
     own. "cluster_qr" is within 0.02 of k-means, but for photographs with a small sigma, where it is
-    better (0.808 with each).
+    better (0.808 with each), and the default. On 40 other photographs it is better than k-means
+    with "row" by 0.009 (standard error 0.004); clusters of more parts merged afterwards, by the
+    edges between them or by their colors, are no better.
 
     *Large graphs.* For a given number of clusters the spectrum is that of
     ``spectrum(approximate=True)``: it separates clusters as well, in a fraction of the time; pass
@@ -207,7 +212,7 @@ def spectral_clustering(
     """
     rounding = _Rounding(
         check_choice(embedding, "embedding", EMBEDDINGS),
-        check_choice(assign_labels, "assign_labels", ROUNDINGS),
+        check_choice(assign_labels or "kmeans", "assign_labels", ROUNDINGS),
         check_count(n_init, "n_init"),
         0 if seed is None else check_seed(seed),
     )
@@ -220,6 +225,8 @@ def spectral_clustering(
         reason = f"(the number of vertices), here {graph.n}"
         n_clusters = check_count(n_clusters, "n_clusters", maximum=graph.n, reason=reason)
     points, kernel = _check_points(given, points, graph.n)
+    if assign_labels is None and points is not None and is_pixel_grid(points):
+        rounding = rounding._replace(assign_labels="cluster_qr")
     if len(graph.isolated) == graph.n:
         return _cluster_without_edges(graph, 1 if automatic else n_clusters)
 

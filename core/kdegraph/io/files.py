@@ -223,7 +223,7 @@ def load(
     label: str | int | None = "auto",
     dropna: bool = False,
     max_bytes: int = MAX_BYTES,
-    blur: float = 1.0,
+    blur: float | None = None,
     max_pixels: int | None = MAX_PIXELS,
 ) -> Dataset:
     """Load points from a table, or the pixels of a picture.

@@ -1,16 +1,18 @@
-"""Pictures as points: one 5-dimensional point (r, g, b, row, column) for each pixel."""
+"""Pictures as points: one 5-dimensional point, a color and a place, for each pixel."""
 
 import io
 import math
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kdegraph.io.colors import lab
 from kdegraph.io.dataset import Dataset
 from kdegraph.io.limits import MAX_BYTES, PIXEL_BYTES, check_pixels
+from kdegraph.pixels import pixel_sigma
 from kdegraph.validation import check_choice, check_count
 
 if TYPE_CHECKING:
@@ -18,8 +20,20 @@ if TYPE_CHECKING:
 
 # Points that a picture becomes by default, so that it is clustered in a few seconds.
 MAX_PIXELS = 20_000
-# The bandwidth that the paper uses for pictures.
-_PICTURE_SIGMA = 0.2
+# Largest standard deviation of the usual blur, in pixels, and its share of the longer side of small
+# pictures: 3 pixels of the 481 of photographs of BSDS500.
+_MOST_BLUR = 3.0
+_BLUR_OF_SIDE = 1 / 160
+# Difference in L*a*b* that counts as much as half of the longer side of the picture.
+_LAB_UNIT = 100.0
+_LAB_PLACE = 0.5
+# The paper's bandwidth for pictures, and its divisor for the places in small ones.
+_PAPER_SIGMA = 0.2
+_PAPER_LEAST_SIDE = 255
+_FEATURES = {
+    "lab": ("L*", "a*", "b*", "row", "column"),
+    "rgb": ("red", "green", "blue", "row", "column"),
+}
 _FORMATS = {"png": "PNG", "jpeg": "JPEG"}
 _PHOTOS = {
     "china": ("china.jpg", "A temple roof against sky and trees: large regions of even color.", 5),
@@ -151,11 +165,12 @@ def _resize(channel, shape):
 def image_points(
     image: "ArrayLike | PillowImage",
     *,
-    blur: float = 1.0,
+    color: Literal["lab", "rgb"] = "lab",
+    blur: float | None = None,
     max_pixels: int | None = MAX_PIXELS,
     name: str = "image",
 ) -> Dataset:
-    """Turn the pixels of a picture into points, by the paper's protocol for segmentation.
+    """Turn the pixels of a picture into points: colors and places, for segmentation.
 
     Parameters
     ----------
@@ -164,9 +179,12 @@ def image_points(
         is gray, 2 are gray and alpha, 3 are RGB and 4 are RGBA. Unsigned integers span the range
         of their type, other integers [0, 255], and floating-point numbers [0, 1]. Transparent
         parts are put on white.
-    blur : float
+    color : {"lab", "rgb"}, default="lab"
+        The color space: CIE L*a*b*, in which distances are closer to those that people see, or
+        red, green and blue.
+    blur : float or None, default=None
         Standard deviation of a Gaussian blur, in pixels of the picture as given, from 0 (no blur)
-        to 1000.
+        to 1000. None is 3, or 1/160 of the longer side if that is less.
     max_pixels : int or None
         A larger picture is blurred and then scaled down, by averaging, to a grid of at most this
         many points; by default 20,000. None keeps every pixel.
@@ -176,16 +194,39 @@ def image_points(
     Returns
     -------
     Dataset
-        ``X`` is (rows * columns, 5): red, green, blue in [0, 1], then row and column of the grid,
-        both divided by ``max(rows, columns, 255)``. Grid points are in row-major order. ``image``
-        is the picture in full size, ``shape`` the grid, and ``label_image(labels)`` brings labels
-        back to full size. ``sigma`` is the paper's 0.2.
+        ``X`` is (rows * columns, 5): the color, then row and column of the grid. Grid points are
+        in row-major order. With "lab" the color is L*, a* and b*, each divided by 100, and row and
+        column are divided by ``2 * max(rows, columns)``; with "rgb" it is red, green and blue in
+        [0, 1], and row and column are divided by ``max(rows, columns, 255)``. ``image`` is the
+        picture in full size, ``shape`` the grid, and ``label_image(labels)`` brings labels back to
+        full size. ``sigma`` suits segmentation: with "lab" from the distances of the pixels, with
+        "rgb" the paper's 0.2.
 
     Raises
     ------
     ValueError, TypeError
-        If the picture has another shape or other values, or if `blur` or `max_pixels` is no number
-        in its range.
+        If the picture has another shape or other values, or if `color`, `blur` or `max_pixels` is
+        none of the values above.
+
+    Notes
+    -----
+    The paper segments photographs with ``image_points(image, color="rgb", blur=1)``.
+
+    The rest was chosen for `KDESpectralClustering`, with the number of segments given, on 150 of
+    the 300 photographs of BSDS500 (train and val), and tried on the other 150. Scaled down to
+    20,000 pixels, the mean Rand index against human segmentations is 0.803 over all (0.813 and
+    0.793 over the halves). On the second half the paper's points with `estimate_sigma` and k-means
+    reach 0.771 (standard error of the mean difference 0.005). At full resolution it is 0.783 over
+    60 photographs (experiment `photographs`), 0.012 (0.008) less than that of the same ones scaled
+    down. With 8,000 pixels of 60 to 80 photographs, red, green and blue instead of L*, a* and b*
+    cost 0.011 (0.004), a blur of 1 pixel instead of 3 costs 0.005 (0.006), and places that count
+    twice as much cost 0.023 (0.009). A median filter, the strength of local texture as another
+    column, and other weights of lightness gained nothing.
+
+    References
+    ----------
+    P. Macgregor, H. Sun, "Fast approximation of similarity graphs with kernel density estimation",
+    NeurIPS 2023.
 
     Examples
     --------
@@ -195,34 +236,53 @@ def image_points(
     >>> picture[:, 3:] = [255, 0, 0]  # the right half is red
     >>> data = datasets.image_points(picture, blur=0)
     >>> data.X.shape, data.shape, data.feature_names
-    ((24, 5), (4, 6), ('red', 'green', 'blue', 'row', 'column'))
+    ((24, 5), (4, 6), ('L*', 'a*', 'b*', 'row', 'column'))
     """
     from PIL import Image
-    from scipy.ndimage import gaussian_filter
 
     pixels = _pixels(image) if isinstance(image, Image.Image) else np.asarray(image)
     largest = _largest_value(pixels)
+    check_choice(color, "color", tuple(_FEATURES))
+    height, width = pixels.shape[:2]
+    if blur is None:
+        blur = min(_MOST_BLUR, _BLUR_OF_SIDE * max(height, width))
     _check_blur(blur)
     if max_pixels is not None:
         max_pixels = check_count(max_pixels, "max_pixels")
-    height, width = pixels.shape[:2]
     shape = _fit(height, width, max_pixels)
-    points, picture = np.empty((*shape, 5)), np.empty((height, width, 3), np.uint8)
-    for c in range(3):  # one after the other: as float64, one takes more than the picture
-        color = _color(pixels, c, largest)
-        picture[:, :, c] = np.round(color * 255)
-        smooth = gaussian_filter(color, blur, mode="nearest") if blur else color
-        points[:, :, c] = smooth if shape == (height, width) else _resize(smooth, shape)
-    points[:, :, 3:] = np.moveaxis(np.indices(shape), 0, 2) / max(*shape, 255)
+    colors, picture = _smooth_colors(pixels, largest, blur, shape)
+    places = np.moveaxis(np.indices(shape, dtype=np.float64), 0, 2)
+    if color == "lab":
+        colors = lab(colors) / _LAB_UNIT
+        places *= _LAB_PLACE / max(shape)
+    else:
+        places /= max(*shape, _PAPER_LEAST_SIDE)
+    points = np.concatenate([colors, places], axis=2).reshape(-1, 5)
     return Dataset(
-        X=points.reshape(-1, 5),
+        X=points,
         name=name,
         description=f"The pixels of a picture of {width} x {height} pixels, by color and place.",
-        feature_names=("red", "green", "blue", "row", "column"),
-        sigma=_PICTURE_SIGMA,
+        feature_names=_FEATURES[color],
+        sigma=pixel_sigma(points) if color == "lab" else _PAPER_SIGMA,
         image=picture,
         shape=shape,
     )
+
+
+def _smooth_colors(pixels, largest, blur, shape):
+    """Return the blurred colors on a grid, (rows, columns, 3) float64 in [0, 1], and the picture in
+    full size, (height, width, 3) uint8.
+    """
+    from scipy.ndimage import gaussian_filter
+
+    full = pixels.shape[:2]
+    colors, picture = np.empty((*shape, 3)), np.empty((*full, 3), np.uint8)
+    for c in range(3):  # one after the other: as float64, one takes more than the picture
+        values = _color(pixels, c, largest)
+        picture[:, :, c] = np.round(values * 255)
+        smooth = gaussian_filter(values, blur, mode="nearest") if blur else values
+        colors[:, :, c] = smooth if shape == full else _resize(smooth, shape)
+    return colors, picture
 
 
 def _check_blur(blur):
@@ -248,14 +308,20 @@ def photo_names() -> tuple[str, ...]:
     return tuple(_PHOTOS)
 
 
-def photo(name: str, *, blur: float = 1.0, max_pixels: int | None = MAX_PIXELS) -> Dataset:
+def photo(
+    name: str,
+    *,
+    color: Literal["lab", "rgb"] = "lab",
+    blur: float | None = None,
+    max_pixels: int | None = MAX_PIXELS,
+) -> Dataset:
     """Turn a built-in photograph into points. The photographs come with scikit-learn.
 
     Parameters
     ----------
     name : {"china", "flower"}
         One of `photo_names`.
-    blur, max_pixels
+    color, blur, max_pixels
         As for `image_points`.
 
     Returns
@@ -266,7 +332,7 @@ def photo(name: str, *, blur: float = 1.0, max_pixels: int | None = MAX_PIXELS) 
     Raises
     ------
     ValueError, TypeError
-        If there is no photograph of this name; for `blur` and `max_pixels` see `image_points`.
+        If there is no photograph of this name; for the rest see `image_points`.
 
     Examples
     --------
@@ -278,5 +344,6 @@ def photo(name: str, *, blur: float = 1.0, max_pixels: int | None = MAX_PIXELS) 
     from sklearn.datasets import load_sample_image
 
     file, description, n_clusters = _PHOTOS[check_choice(name, "name", photo_names())]
-    points = image_points(load_sample_image(file), blur=blur, max_pixels=max_pixels, name=name)
+    image = load_sample_image(file)
+    points = image_points(image, color=color, blur=blur, max_pixels=max_pixels, name=name)
     return replace(points, description=description, n_clusters=n_clusters)

@@ -408,6 +408,8 @@ class Picture:
         self.image = image
         self.name = name
 
-    def to_dataset(self, *, blur: float = 1.0, max_pixels: int | None = MAX_PIXELS) -> Dataset:
+    def to_dataset(
+        self, *, blur: float | None = None, max_pixels: int | None = MAX_PIXELS
+    ) -> Dataset:
         """Return the pixels as points; see `image_points`."""
         return image_points(self.image, blur=blur, max_pixels=max_pixels, name=self.name)
