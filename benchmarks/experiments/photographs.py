@@ -36,7 +36,7 @@ def summary(rows):
     source="The paper, segmentation of BSDS500: a mean Rand index of 0.702 over 25 photographs at "
     "full resolution.",
     why="The colors are CIE L*a*b* instead of red, green and blue, sigma follows the photograph "
-    "and is about a tenth of the paper's, and cluster_qr takes the place of k-means.",
+    "and is far smaller than the paper's, and cluster_qr takes the place of k-means.",
     summary=summary,
 )
 def photographs(image, *, images):

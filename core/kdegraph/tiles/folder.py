@@ -5,6 +5,7 @@ is written last, and each file gets its name when it is complete: a step that ha
 does not exist.
 """
 
+import io
 import json
 import math
 import os
@@ -84,16 +85,15 @@ class Folder:
             if isinstance(array, np.ndarray):
                 array = np.ascontiguousarray(array)
                 self._write_file(self._file(step, name), lambda file, a=array: np.save(file, a))
-                entries[name] = {"shape": array.shape, "checksum": checksum(array)}
+                entries[name] = _entry(array)
         values = {name: value for name, value in fields.items() if name not in entries}
         self._write_list(step, entries, values)
 
     def adopt(self, step: str, name: str, path: Path) -> None:
         """Make an .npy file that has been written elsewhere the only array of a step."""
+        array = np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
         os.replace(path, self._file(step, name))
-        array = np.asarray(np.load(self._file(step, name), mmap_mode="c", allow_pickle=False))
-        entry = {"shape": array.shape, "checksum": checksum(array)}
-        self._write_list(step, {name: entry}, {})
+        self._write_list(step, {name: _entry(array)}, {})
 
     def values(self, step: str) -> dict[str, Any]:
         """All fields of a step that are no arrays."""
@@ -111,17 +111,23 @@ class Folder:
         fields = self._read_list(step)
         if name in fields["values"]:
             return fields["values"][name]
-        path, shape = self._file(step, name), tuple(fields["arrays"][name]["shape"])
+        path, entry = self._file(step, name), fields["arrays"][name]
+        dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
+        # The header is not read: Python's parser, by which `numpy.load` does it, may fail if
+        # several threads use it at the same time (CPython 3.11).
+        n_bytes = dtype.itemsize * math.prod(shape)
         try:
-            array = np.load(path, mmap_mode="c" if math.prod(shape) else None, allow_pickle=False)
-            if array.shape != shape:
-                raise ValueError(f"its shape is {array.shape}")
-        except (OSError, ValueError, EOFError) as error:
+            offset = path.stat().st_size - n_bytes
+            if offset != entry["offset"]:
+                raise ValueError(f"it has {offset - entry['offset']:+} bytes")
+            if n_bytes == 0:
+                return np.empty(shape, dtype)
+            return np.asarray(np.memmap(path, dtype, "c", offset, shape))
+        except (OSError, ValueError) as error:
             raise ValueError(
                 f"{str(path)!r} is damaged ({error}); delete the files of the step {step!r} to "
                 "have them computed again"
             ) from None
-        return np.asarray(array)
 
     def check(self, step: str) -> None:
         """Raise a `ValueError` that names the file if an array of the step is not what was
@@ -170,6 +176,29 @@ class Folder:
             raise OSError(error.errno, f"cannot write {path}: {error.strerror}") from error
         finally:
             partial.unlink(missing_ok=True)
+
+
+def _entry(array):
+    """What the list of a step says of an array, whose file has a header of the usual length."""
+    return {
+        "dtype": array.dtype.str,
+        "shape": array.shape,
+        "offset": header_length(array.shape, array.dtype),
+        "checksum": checksum(array),
+    }
+
+
+def header_length(shape, dtype):
+    """The length of the header of an .npy file, in bytes."""
+    file = io.BytesIO()
+    write_header(file, shape, dtype)
+    return file.tell()
+
+
+def write_header(file, shape, dtype):
+    """Write the header of an .npy file for a C-contiguous array."""
+    fields = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, fields)
 
 
 def checksum(array: np.ndarray) -> int:

@@ -4,7 +4,7 @@ import dask.array as da
 import numpy as np
 
 from kdegraph.tiles import scheduler
-from kdegraph.tiles.folder import PARTIAL
+from kdegraph.tiles.folder import PARTIAL, write_header
 from kdegraph.validation import check_points
 
 STEP, NAME = "points", "X"
@@ -72,9 +72,8 @@ class _RowsOfFile:
     @classmethod
     def create(cls, path, shape):
         """Create the file, in its full length."""
-        header = {"descr": "<f8", "fortran_order": False, "shape": shape}
         with open(path, "wb") as file:
-            np.lib.format.write_array_header_1_0(file, header)
+            write_header(file, shape, "<f8")
             offset = file.tell()
             file.truncate(offset + 8 * shape[0] * shape[1])
         return cls(path, shape, offset)
