@@ -130,6 +130,8 @@ def similarity_graph(
         dimensions.
     OSError
         If the `store` cannot be written, for instance because the disk is full.
+    RuntimeError
+        If the scheduler of Dask is lost.
 
     Notes
     -----

@@ -213,7 +213,7 @@ def test_a_graph_whose_process_was_killed_is_completed(tmp_path):
     assert_same_graph(tiled, similarity_graph(moons(), sigma=0.1, seed=3))
 
 
-def test_workers_of_a_cluster_may_be_killed(tmp_path):
+def test_workers_of_a_cluster_may_be_killed_and_its_scheduler_lost(tmp_path):
     distributed = pytest.importorskip("distributed")
     X, killed = moons(), []
     with (
@@ -232,6 +232,17 @@ def test_workers_of_a_cluster_may_be_killed(tmp_path):
         tiled = similarity_graph(lazy(X), sigma=0.1, seed=3, progress=progress)
         assert killed
         assert_same_graph(tiled, similarity_graph(X, sigma=0.1, seed=3))
+
+        def lose_scheduler(stage, fraction):
+            if stage == "graph":
+                cluster.close()
+
+        with pytest.raises(RuntimeError, match=r"scheduler at \w+://.* was lost"):
+            similarity_graph(
+                lazy(X), sigma=0.1, seed=4, store=tmp_path / "graph", progress=lose_scheduler
+            )
+    tiled = similarity_graph(lazy(X), sigma=0.1, seed=4, store=tmp_path / "graph")
+    assert_same_graph(tiled, similarity_graph(X, sigma=0.1, seed=4))
 
 
 def test_what_is_damaged_is_named_and_nothing_is_overwritten(tmp_path):

@@ -218,10 +218,11 @@ def image_points(
     0.793 over the halves). On the second half the paper's points with `estimate_sigma` and k-means
     reach 0.771 (standard error of the mean difference 0.005). At full resolution it is 0.783 over
     60 photographs (experiment `photographs`), 0.012 (0.008) less than that of the same ones scaled
-    down, and 0.011 (0.015) more than with the paper's points, `estimate_sigma` and k-means. With 8,000 pixels of 60 to 80 photographs, red, green and blue instead of L*, a* and b*
-    cost 0.011 (0.004), a blur of 1 pixel instead of 3 costs 0.005 (0.006), and places that count
-    twice as much cost 0.023 (0.009). A median filter, the strength of local texture as another
-    column, and other weights of lightness gained nothing.
+    down, and 0.011 (0.015) more than with the paper's points, `estimate_sigma` and k-means. With
+    8,000 pixels of 60 to 80 photographs, red, green and blue instead of L*, a* and b* cost 0.011
+    (0.004), a blur of 1 pixel instead of 3 costs 0.005 (0.006), and places that count twice as much
+    cost 0.023 (0.009). A median filter, the strength of local texture as another column, and other
+    weights of lightness gained nothing.
 
     References
     ----------

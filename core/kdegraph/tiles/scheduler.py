@@ -1,5 +1,8 @@
 """Running a function for every tile by the scheduler of Dask that is in use."""
 
+import contextlib
+from concurrent.futures import CancelledError
+
 import dask
 from dask.callbacks import Callback
 
@@ -14,6 +17,11 @@ def run(function, arguments, progress=None):
     arguments : list of tuple
     progress : callable, optional
         Called with the fraction that is done; what it raises ends the work.
+
+    Raises
+    ------
+    RuntimeError
+        If the scheduler is lost.
 
     Notes
     -----
@@ -43,14 +51,22 @@ def _client():
 def _run_distributed(client, tasks, progress):
     import distributed
 
+    address = client.scheduler.address
     futures = client.compute(tasks)
     try:
         for n_done, future in enumerate(distributed.as_completed(futures), 1):
             future.result()
             if progress:
                 progress(n_done / len(tasks))
-    finally:
-        client.cancel(futures)
+    except CancelledError as error:
+        raise RuntimeError(
+            f"the Dask scheduler at {address} was lost, or has cancelled the work ({error}); the "
+            "same call with the same store goes on from what is complete"
+        ) from error
+    except BaseException:
+        with contextlib.suppress(Exception):  # the client may be closed
+            client.cancel(futures)
+        raise
 
 
 class _Reports(Callback):
