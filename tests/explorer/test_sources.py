@@ -182,7 +182,7 @@ def test_picture_becomes_pixels(session):
         ("words.csv", b"a,b\nx,y\n"),
         ("hole.csv", b"a,b\n1,2\n,3\n"),
         ("no.npy", b"not an array"),
-        ("flat.npy", npy(np.zeros((2, 2, 2)))),
+        ("four axes.npy", npy(np.zeros((2, 2, 2, 2)))),
         ("cut.png", png(np.zeros((9, 9, 3), dtype=np.uint8))[:40]),
         ("pickle.npy", npy(np.array([{"a": 1}], dtype=object))),
         ("bomb.npz", bomb()),
