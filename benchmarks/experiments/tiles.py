@@ -89,7 +89,7 @@ def in_memory_seconds(n):
         *({"n": 1_000_000, "workers": workers} for workers in (0, 1, 2)),
         *({"n": 10_000_000, "workers": workers} for workers in (0, 1, 2)),
         {"n": 20_000_000, "workers": 0},
-        {"n": 100_000_000, "workers": 0},
+        {"n": 100_000_000, "workers": 2},
     ],
     source="docs/larger_than_memory.md: the same bits, tile by tile.",
     limit=3600.0,
