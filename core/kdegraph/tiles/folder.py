@@ -5,6 +5,7 @@ is written last, and each file gets its name when it is complete: a step that ha
 does not exist.
 """
 
+import contextlib
 import io
 import json
 import math
@@ -34,7 +35,7 @@ class Folder:
     """
 
     def __init__(self, path):
-        self.path = Path(path)
+        self.path = Path(path).absolute()  # workers may have another working directory
 
     def begin(self, description: dict[str, Any]) -> None:
         """Create the folder for a computation, or find that it holds the same one.
@@ -167,15 +168,22 @@ class Folder:
         """Write a file under another name, and rename it when it is complete."""
         partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}{PARTIAL}")
         try:
-            with open(partial, "wb") as file:
+            with naming(path), open(partial, "wb") as file:
                 write(file)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(partial, path)
-        except OSError as error:
-            raise OSError(error.errno, f"cannot write {path}: {error.strerror}") from error
         finally:
             partial.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def naming(path):
+    """A context in which errors of writing, for instance to a full disk, name the file."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, f"cannot write {path}: {error.strerror}") from error
 
 
 def _entry(array):

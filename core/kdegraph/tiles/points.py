@@ -4,7 +4,7 @@ import dask.array as da
 import numpy as np
 
 from kdegraph.tiles import scheduler
-from kdegraph.tiles.folder import PARTIAL, write_header
+from kdegraph.tiles.folder import PARTIAL, naming, write_header
 from kdegraph.validation import check_points
 
 STEP, NAME = "points", "X"
@@ -72,7 +72,7 @@ class _RowsOfFile:
     @classmethod
     def create(cls, path, shape):
         """Create the file, in its full length."""
-        with open(path, "wb") as file:
+        with naming(path), open(path, "wb") as file:
             write_header(file, shape, "<f8")
             offset = file.tell()
             file.truncate(offset + 8 * shape[0] * shape[1])
@@ -81,7 +81,7 @@ class _RowsOfFile:
     def put(self, first, block):
         """Write the rows of a block from row `first` on."""
         rows = checked_rows(block, first)
-        with open(self.path, "r+b") as file:
+        with naming(self.path), open(self.path, "r+b") as file:
             file.seek(self._offset + 8 * first * self.shape[1])
             file.write(rows.astype("<f8", copy=False).data)
 
