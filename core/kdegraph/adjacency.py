@@ -9,15 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse
 
+from kdegraph.drawn import Drawn, transposed
 from kdegraph.edge_weights import EdgeLaw, weigh_edges
 from kdegraph.geometry.ranks import add_ranks
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
-from kdegraph.runtime.threads import get_num_threads
 
-# Blocks of rows that are transposed at the same time; each needs 8 n bytes.
-MAX_TRANSPOSED_BLOCKS = 8
 # Rows up to this length are sorted by counting the smaller numbers, which is vectorized.
 MAX_COUNTED_LENGTH = 256
 # Entries of the matrix that are worked on at a time, about.
@@ -26,30 +24,6 @@ ENTRIES_TOGETHER = 1024
 ENTRY_VECTOR = 8
 # Stands for no vertex and is larger than the number of any.
 NO_VERTEX = np.int32(2**31 - 1)
-
-
-class Drawn(NamedTuple):
-    """Who drew whom, all in the tree's order, for some vertices that follow each other.
-
-    Attributes
-    ----------
-    first : int
-        The first of these vertices.
-    neighbors : (m, L) int32
-        Whom each vertex drew; -1 for none.
-    start : (m + 1,) int64
-        The vertex ``first + k`` was drawn by ``incoming[start[k]:start[k + 1]]``.
-    incoming : int32
-        In increasing order, with the repetitions of `neighbors`.
-    row : (m,) int64
-        The row of the matrix that each vertex gets.
-    """
-
-    first: int
-    neighbors: np.ndarray
-    start: np.ndarray
-    incoming: np.ndarray
-    row: np.ndarray
 
 
 class JoinedRows(NamedTuple):
@@ -185,67 +159,6 @@ def weighted_rows(drawn, law, order, progress=None):
         _put_rows, m, rows, indptr, indices, data, progress=partial_progress(progress, 0.8, 1.0)
     )
     return data, indices, indptr.astype(kind)
-
-
-def transposed(neighbors, n_columns, progress=None):
-    """The rows in which each number stands.
-
-    Parameters
-    ----------
-    neighbors : (m, L) int32
-        Numbers below `n_columns`; negative ones are left out.
-    n_columns : int
-
-    Returns
-    -------
-    start : (n_columns + 1,) int64
-    rows : int32
-        The number j stands in the rows ``rows[start[j]:start[j + 1]]``, ascending.
-
-    Notes
-    -----
-    Counting sort, block of rows by block of rows.
-    """
-    m = len(neighbors)
-    blocks = max(1, min(get_num_threads(), MAX_TRANSPOSED_BLOCKS, m // 4096))
-    place = np.zeros((blocks, n_columns), np.int64)
-    block_size = -(-m // blocks)
-    parallel.run(
-        _count_incoming, blocks, block_size, neighbors, place,
-        chunk=1, progress=partial_progress(progress, 0.0, 0.3),
-    )  # fmt: skip
-    start = np.concatenate([[0], np.cumsum(place.sum(axis=0))])
-    # Each block writes after the blocks before it.
-    np.cumsum(place[:-1], axis=0, out=place[1:])
-    place[0] = 0
-    place += start[:-1]
-    rows = np.empty(start[-1], np.int32)
-    parallel.run(
-        _list_incoming, blocks, block_size, neighbors, place, rows,
-        chunk=1, progress=partial_progress(progress, 0.3, 1.0),
-    )  # fmt: skip
-    return start, rows
-
-
-@jit
-def _count_incoming(begin, end, block_size, neighbors, place):
-    for block in range(begin, end):
-        for i in range(block * block_size, min((block + 1) * block_size, neighbors.shape[0])):
-            for k in range(neighbors.shape[1]):
-                j = neighbors[i, k]
-                if j >= 0:
-                    place[block, j] += 1
-
-
-@jit
-def _list_incoming(begin, end, block_size, neighbors, place, incoming):
-    for block in range(begin, end):
-        for i in range(block * block_size, min((block + 1) * block_size, neighbors.shape[0])):
-            for k in range(neighbors.shape[1]):
-                j = neighbors[i, k]
-                if j >= 0:
-                    incoming[place[block, j]] = i
-                    place[block, j] += 1
 
 
 @jit

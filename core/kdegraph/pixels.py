@@ -21,13 +21,15 @@ def is_pixel_grid(points):
     n, d = points.shape
     if d < 3:
         return False
-    heights, row = np.unique(points[:, -2], return_inverse=True)
-    if n % len(heights) or not 2 <= len(heights) <= n // 2:  # spares most points the second sort
+    width, height = (np.count_nonzero(points[:, c] == points[0, c]) for c in (-2, -1))
+    if width * height != n or min(width, height) < 2:
         return False
-    widths, column = np.unique(points[:, -1], return_inverse=True)
-    if len(heights) * len(widths) != n:
+    (heights, row), (widths, column) = (
+        np.unique(points[:, c], return_inverse=True) for c in (-2, -1)
+    )
+    if len(heights) != height or len(widths) != width:
         return False
-    return bool(np.all(np.bincount(row * len(widths) + column, minlength=n) == 1))
+    return bool(np.all(np.bincount(row * width + column, minlength=n) == 1))
 
 
 def pixel_sigma(points):

@@ -61,13 +61,18 @@ def check_points(
         # Numbers beyond the range of doubles become infinite, which the next check reports.
         with np.errstate(over="ignore"):
             array = np.ascontiguousarray(array, dtype=kind)
+    check_finite(array, name)
+    return array
+
+
+def check_finite(array: NDArray[np.floating], name: str, first_row: int = 0) -> None:
+    """Refuse NaN and infinity in a table; `first_row` is the number of its first row."""
     if not np.isfinite(array).all():
         row, column = np.argwhere(~np.isfinite(array))[0]
         raise ValueError(
-            f"{name} must be finite, but {name}[{row}, {column}] is {array[row, column]} "
-            "(NaN or infinity); drop such rows or impute them first"
+            f"{name} must be finite, but {name}[{first_row + row}, {column}] is "
+            f"{array[row, column]} (NaN or infinity); drop such rows or impute them first"
         )
-    return array
 
 
 def _as_table(X, name):

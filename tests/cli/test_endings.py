@@ -9,7 +9,7 @@ import kdegraph
 import pyarrow.parquet
 import pytest
 from kdegraph import datasets
-from kdegraph.cli._output import replacing
+from kdegraph.runtime.replacing import replacing
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ LAYERS = (
     {"scaled_kernel"},
     {"kde"},
     {"sampling"},
-    {"edge_weights"},
+    {"drawn", "edge_weights"},
     {"adjacency"},
     {"graph_files"},
     {"sampled_graph"},

@@ -1,11 +1,11 @@
 """Writing results: checked before the work begins, and never half a file."""
 
 import os
-import tempfile
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
+
+from kdegraph.runtime.replacing import replacing
 
 
 def check_output(path, extensions):
@@ -46,36 +46,6 @@ def check_output(path, extensions):
             f"the folder {str(path.parent)!r} cannot be written to.", param_hint="'--output'"
         )
     return path
-
-
-@contextmanager
-def replacing(path):
-    """Write to a temporary file beside `path`, and move it there at the end.
-
-    Whatever goes wrong, `path` stays as it was.
-
-    Parameters
-    ----------
-    path : Path
-
-    Yields
-    ------
-    Path
-        The temporary file, with the same extension.
-    """
-    handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~mask)
-        temporary.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
 
 
 def write_table(path, columns):

@@ -4,8 +4,9 @@ import click
 
 from kdegraph.cli._build import build, check_options, print_report, print_warnings
 from kdegraph.cli._options import FILE, data_and_graph_options, read_input
-from kdegraph.cli._output import check_output, replacing, write_table
+from kdegraph.cli._output import check_output, write_table
 from kdegraph.cli._progress import progress_line
+from kdegraph.runtime.replacing import replacing
 
 EXCHANGE = (".graphml", ".gexf")
 EXTENSIONS = (".npz", ".csv", ".parquet", *EXCHANGE)

@@ -9,18 +9,17 @@ import contextlib
 import io
 import json
 import math
-import os
-import uuid
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kdegraph.runtime.replacing import replacing
+
 # The list of the step that says what the folder holds; no other step is named so.
 DESCRIPTION = "graph"
-# How the names of files end that are not complete.
-PARTIAL = ".partial"
 # Bytes whose checksum is computed at a time.
 CHECKED_TOGETHER = 2**24
 
@@ -52,7 +51,7 @@ class Folder:
         """
         self.path.mkdir(parents=True, exist_ok=True)
         if not self.has(DESCRIPTION):
-            others = [path.name for path in self.path.iterdir() if path.suffix != PARTIAL]
+            others = [path.name for path in self.path.iterdir() if path.name[0] != "."]
             if others:
                 raise ValueError(
                     f"store {str(self.path)!r} holds other files, for instance {others[0]!r}; "
@@ -66,7 +65,7 @@ class Folder:
                     f"store {str(self.path)!r} holds another graph: {name} is "
                     f"{before.get(name)!r} there and {value!r} here; choose another folder"
                 )
-        for path in self.path.glob(f"*{PARTIAL}"):
+        for path in self.path.glob(".*.npy"):  # what has been interrupted
             path.unlink(missing_ok=True)
 
     def has(self, step: str) -> bool:
@@ -85,45 +84,51 @@ class Folder:
         for name, array in fields.items():
             if isinstance(array, np.ndarray):
                 array = np.ascontiguousarray(array)
-                self._write_file(self._file(step, name), lambda file, a=array: np.save(file, a))
+                path = self._file(step, name)
+                with naming(path), replacing(path) as temporary:
+                    np.save(temporary, array)
                 entries[name] = _entry(array)
         values = {name: value for name, value in fields.items() if name not in entries}
         self._write_list(step, entries, values)
 
-    def adopt(self, step: str, name: str, path: Path) -> None:
-        """Make an .npy file that has been written elsewhere the only array of a step."""
-        array = np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
-        os.replace(path, self._file(step, name))
-        self._write_list(step, {name: _entry(array)}, {})
+    @contextlib.contextmanager
+    def filling(self, step: str, name: str, shape: tuple[int, ...]) -> Iterator[Path]:
+        """Yield the path of an .npy file of float64 that others fill, behind its header; at the end
+        it is the only array of a step.
+        """
+        path, dtype = self._file(step, name), np.dtype(np.float64)
+        with replacing(path) as temporary:
+            header = npy_header(shape, dtype)
+            with naming(path), open(temporary, "wb") as file:
+                file.write(header)
+                file.truncate(len(header) + dtype.itemsize * math.prod(shape))
+            yield temporary
+        self._write_list(step, {name: _entry(_mapped(path, dtype, shape))}, {})
 
     def values(self, step: str) -> dict[str, Any]:
         """All fields of a step that are no arrays."""
         return self._read_list(step)["values"]
 
-    def read(self, step: str, name: str) -> Any:
-        """A field of a step. Arrays are mapped into memory: pages are read when they are used, and
-        what is written to the array does not change the file.
+    def read(self, step: str, *names: str) -> Any:
+        """A field of a step, or a list of several. Arrays are mapped into memory: pages are read
+        when they are used, and what is written to the array does not change the file.
 
         Raises
         ------
         ValueError
-            If the file is missing or not of the right length.
+            If a file is missing or not of the right length.
         """
-        fields = self._read_list(step)
-        if name in fields["values"]:
-            return fields["values"][name]
-        path, entry = self._file(step, name), fields["arrays"][name]
-        dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
-        # The header is not read: Python's parser, by which `numpy.load` does it, may fail if
-        # several threads use it at the same time (CPython 3.11).
-        n_bytes = dtype.itemsize * math.prod(shape)
+        listed = self._read_list(step)
+        found = [
+            listed["values"][name] if name in listed["values"] else self._map(step, name, listed)
+            for name in names
+        ]
+        return found if len(names) > 1 else found[0]
+
+    def _map(self, step, name, listed):
+        path, entry = self._file(step, name), listed["arrays"][name]
         try:
-            offset = path.stat().st_size - n_bytes
-            if offset != entry["offset"]:
-                raise ValueError(f"it has {offset - entry['offset']:+} bytes")
-            if n_bytes == 0:
-                return np.empty(shape, dtype)
-            return np.asarray(np.memmap(path, dtype, "c", offset, shape))
+            return _mapped(path, np.dtype(entry["dtype"]), tuple(entry["shape"]))
         except (OSError, ValueError) as error:
             raise ValueError(
                 f"{str(path)!r} is damaged ({error}); delete the files of the step {step!r} to "
@@ -154,8 +159,9 @@ class Folder:
         return self.path / f"{step}.json"
 
     def _write_list(self, step, entries, values):
-        text = json.dumps({"arrays": entries, "values": values})
-        self._write_file(self._list(step), lambda file: file.write(text.encode()))
+        path = self._list(step)
+        with naming(path), replacing(path) as temporary:
+            temporary.write_text(json.dumps({"arrays": entries, "values": values}))
 
     def _read_list(self, step):
         path = self._list(step)
@@ -163,18 +169,6 @@ class Folder:
             return json.loads(path.read_text())
         except (OSError, ValueError) as error:
             raise ValueError(f"{str(path)!r} is missing or damaged ({error})") from None
-
-    def _write_file(self, path, write):
-        """Write a file under another name, and rename it when it is complete."""
-        partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}{PARTIAL}")
-        try:
-            with naming(path), open(partial, "wb") as file:
-                write(file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -187,26 +181,31 @@ def naming(path):
 
 
 def _entry(array):
-    """What the list of a step says of an array, whose file has a header of the usual length."""
-    return {
-        "dtype": array.dtype.str,
-        "shape": array.shape,
-        "offset": header_length(array.shape, array.dtype),
-        "checksum": checksum(array),
-    }
+    """What the list of a step says of an array."""
+    return {"dtype": array.dtype.str, "shape": array.shape, "checksum": checksum(array)}
 
 
-def header_length(shape, dtype):
-    """The length of the header of an .npy file, in bytes."""
-    file = io.BytesIO()
-    write_header(file, shape, dtype)
-    return file.tell()
+def _mapped(path, dtype, shape):
+    """The array of an .npy file, mapped into memory.
+
+    The header is not read: Python's parser, by which `numpy.load` does it, may fail if several
+    threads use it at the same time (CPython 3.11).
+    """
+    offset, n_bytes = len(npy_header(shape, dtype)), dtype.itemsize * math.prod(shape)
+    surplus = path.stat().st_size - offset - n_bytes
+    if surplus:
+        raise ValueError(f"it has {surplus:+} bytes")
+    if n_bytes == 0:
+        return np.empty(shape, dtype)
+    return np.asarray(np.memmap(path, dtype, "c", offset, shape))
 
 
-def write_header(file, shape, dtype):
-    """Write the header of an .npy file for a C-contiguous array."""
-    fields = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(file, fields)
+def npy_header(shape, dtype):
+    """The header of an .npy file for a C-contiguous array."""
+    header = io.BytesIO()
+    fields = {"descr": dtype.str, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(header, fields)
+    return header.getvalue()
 
 
 def checksum(array: np.ndarray) -> int:

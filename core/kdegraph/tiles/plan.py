@@ -131,13 +131,10 @@ def _write(folder, plan, of_vertices):
 def read_plan(folder):
     """The `Plan` of a folder, whose arrays are mapped into memory."""
 
-    def field(name):
-        return folder.read(STEP, name)
-
     def part(name, kind):
-        return kind(*(field(f"{name}-{of_part}") for of_part in kind._fields))
+        return kind(*folder.read(STEP, *(f"{name}-{field}" for field in kind._fields)))
 
+    name, sigma, *fields = folder.read(STEP, "kernel", "sigma", *FIELDS)
     local = part("local", LocalScale)
-    kernel = Kernel(field("kernel"), field("sigma"), local if local.is_local else ONE_BANDWIDTH)
-    parts = part("tree", Tree), part("groups", TargetGroups)
-    return Plan(kernel, *parts, *map(field, FIELDS))
+    kernel = Kernel(name, sigma, local if local.is_local else ONE_BANDWIDTH)
+    return Plan(kernel, part("tree", Tree), part("groups", TargetGroups), *fields)

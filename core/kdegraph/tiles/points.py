@@ -4,8 +4,8 @@ import dask.array as da
 import numpy as np
 
 from kdegraph.tiles import scheduler
-from kdegraph.tiles.folder import PARTIAL, naming, write_header
-from kdegraph.validation import check_points
+from kdegraph.tiles.folder import naming, npy_header
+from kdegraph.validation import check_finite, check_points
 
 STEP, NAME = "points", "X"
 
@@ -52,38 +52,33 @@ def gather_points(X, folder, progress=None):
     """
     if folder.has(STEP):
         folder.check(STEP)
-        target = _SameRows(folder)
+        _for_each_block(X, _SameRows(folder), progress)
     else:
-        target = _RowsOfFile.create(folder.path / f"{STEP}.{NAME}.npy{PARTIAL}", X.shape)
+        with folder.filling(STEP, NAME, X.shape) as path:
+            _for_each_block(X, _RowsOfFile(path, X.shape), progress)
+    return folder.read(STEP, NAME)
+
+
+def _for_each_block(X, rows, progress):
+    """Call ``rows.put(first, block)`` for each block of rows and the number of its first row."""
     first = np.cumsum([0, *X.chunks[0][:-1]]).tolist()
     blocks = X.to_delayed().ravel()
-    scheduler.run(target.put, list(zip(first, blocks, strict=True)), progress)
-    if not folder.has(STEP):
-        folder.adopt(STEP, NAME, target.path)
-    return folder.read(STEP, NAME)
+    scheduler.run(rows.put, list(zip(first, blocks, strict=True)), progress)
 
 
 class _RowsOfFile:
     """An .npy file whose rows are written block by block, by any process."""
 
-    def __init__(self, path, shape, offset):
-        self.path, self.shape, self._offset = path, shape, offset
-
-    @classmethod
-    def create(cls, path, shape):
-        """Create the file, in its full length."""
-        with naming(path), open(path, "wb") as file:
-            write_header(file, shape, "<f8")
-            offset = file.tell()
-            file.truncate(offset + 8 * shape[0] * shape[1])
-        return cls(path, shape, offset)
+    def __init__(self, path, shape):
+        self._path, self._row_bytes = path, 8 * shape[1]
+        self._offset = len(npy_header(shape, np.dtype(np.float64)))
 
     def put(self, first, block):
         """Write the rows of a block from row `first` on."""
         rows = checked_rows(block, first)
-        with naming(self.path), open(self.path, "r+b") as file:
-            file.seek(self._offset + 8 * first * self.shape[1])
-            file.write(rows.astype("<f8", copy=False).data)
+        with naming(self._path), open(self._path, "r+b") as file:
+            file.seek(self._offset + first * self._row_bytes)
+            file.write(rows.data)
 
 
 class _SameRows:
@@ -109,10 +104,5 @@ def checked_rows(block, first):
     if one is not finite.
     """
     rows = np.ascontiguousarray(block, dtype=np.float64)
-    if not np.isfinite(rows).all():
-        row, column = np.argwhere(~np.isfinite(rows))[0]
-        raise ValueError(
-            f"X must be finite, but X[{first + row}, {column}] is {rows[row, column]} (NaN or "
-            "infinity); drop such rows or impute them first"
-        )
+    check_finite(rows, "X", first)
     return rows

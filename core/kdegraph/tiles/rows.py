@@ -1,12 +1,11 @@
 """Parts of the arrays of a graph, for vertices that follow each other in their original order."""
 
-import os
-
 import numpy as np
 import scipy.sparse
 
+from kdegraph.runtime.replacing import replacing
 from kdegraph.tiles import points
-from kdegraph.tiles.folder import PARTIAL, Folder
+from kdegraph.tiles.folder import Folder, naming
 from kdegraph.tiles.plan import STEP as PLAN
 from kdegraph.tiles.plan import read_plan
 from kdegraph.tiles.steps import DEGREES, draws_step, rows_step
@@ -19,7 +18,7 @@ def matrix_rows(path, begin, end):
     n = len(plan.place)
     parts, by_tile = [], []
     for tile, mine, local in _tiles(plan, begin, end):
-        arrays = [folder.read(rows_step(tile), name) for name in ("data", "indices", "indptr")]
+        arrays = folder.read(rows_step(tile), "data", "indices", "indptr")
         of_tile = scipy.sparse.csr_array(tuple(arrays), shape=(len(arrays[-1]) - 1, n))
         parts.append(of_tile[local])
         by_tile.append(mine)
@@ -40,9 +39,8 @@ def write_edges(path, begin, end, file):
     source = np.repeat(np.arange(begin, end), np.diff(found.indptr))
     upper = found.indices > source
     columns = {"source": source, "target": found.indices.astype(np.int64), "weight": found.data}
-    partial = file.with_name(f"{file.name}{PARTIAL}")
-    parquet.write_table(pa.table({name: c[upper] for name, c in columns.items()}), partial)
-    os.replace(partial, file)
+    with naming(file), replacing(file) as temporary:
+        parquet.write_table(pa.table({name: c[upper] for name, c in columns.items()}), temporary)
 
 
 def neighbors_of(path, begin, end):

@@ -6,7 +6,8 @@ tiles of those who were drawn, and each tile reads its part from all others.
 
 import numpy as np
 
-from kdegraph.adjacency import Drawn, transposed, weighted_rows
+from kdegraph.adjacency import weighted_rows
+from kdegraph.drawn import Drawn, transposed
 from kdegraph.edge_weights import EdgeLaw
 from kdegraph.sampling import near, rows
 from kdegraph.sampling.rejection import sampler as rejection
@@ -67,7 +68,7 @@ def _draw(plan, tile):
     if plan.sampler == "near":
         leaves = np.arange(tree.first_leaf, tree.start.size)[units]
         return near.draw_neighbors(kernel, tree, n_rounds, seed, plan.eps, leaves=leaves)
-    groups = type(plan.groups)(*(array[units] for array in plan.groups))
+    groups = plan.groups._make(array[units] for array in plan.groups)
     neighbors = rejection.draw_neighbors(kernel, tree, plan.degrees, n_rounds, seed, groups=groups)
     return neighbors, plan.degrees[plan.bounds[tile] : plan.bounds[tile + 1]]
 
@@ -114,8 +115,8 @@ def _received(folder, n_tiles, tile):
     """Which points of a tile were drawn, and by whom, sorted by the latter."""
     drawn, by = [], []
     for other in range(n_tiles):
-        step = sent_step(other)
-        start, stop = folder.read(step, "start")[tile : tile + 2]
-        drawn.append(folder.read(step, "drawn")[start:stop])
-        by.append(folder.read(step, "by")[start:stop])
+        start, drawn_there, by_there = folder.read(sent_step(other), "start", "drawn", "by")
+        mine = slice(start[tile], start[tile + 1])
+        drawn.append(drawn_there[mine])
+        by.append(by_there[mine])
     return np.concatenate(drawn), np.concatenate(by)
