@@ -143,13 +143,15 @@ def test_photographs_are_scored_against_the_segmentation_nearest_the_median(phot
 @pytest.mark.filterwarnings("ignore::kdegraph.GraphWarning")  # it is a very small picture
 def test_photographs_are_segmented_by_the_defaults(photographs):
     experiment = EXPERIMENTS["photographs"]
-    (row,) = experiment.rows(images=photographs, n_images=300)
+    row, full = experiment.rows(images=photographs, n_images=300)
+    assert full == row | {"n": segmentation.LARGE}
     values = experiment.measure(**row, images=photographs)
     assert (values["k"], values["segments"]) == (2, 2)
     assert values["rand index"] > 0.95
     human = segmentation.segmentation(row["image"], 1, segmentation.HUMANS, images=photographs)
     assert values["other humans"] == human["rand index"]
-    (mean,) = experiment.summary([values, values | {"rand index": 0.0}])
+    (mean,) = experiment.summary([row | values, row | values | {"rand index": 0.0}])
+    assert mean["n"] == segmentation.SMALL
     assert mean["photographs"] == 2
     assert mean["mean rand index"] == pytest.approx(values["rand index"] / 2)
     assert mean["standard error"] == pytest.approx(values["rand index"] / 2 / math.sqrt(2))
@@ -159,9 +161,11 @@ def test_photographs_are_segmented_by_the_defaults(photographs):
 def test_a_missing_photograph_is_a_row_that_fails(photographs):
     (photographs / "images" / "train" / "halves.jpg").unlink()
     experiment = EXPERIMENTS["photographs"]
-    assert experiment.rows(images=photographs, n_images=1) == [{"image": "train/halves"}]
+    assert experiment.rows(images=photographs, n_images=1) == [
+        {"image": "train/halves", "n": n} for n in (segmentation.SMALL, segmentation.LARGE)
+    ]
     with pytest.raises(FileNotFoundError, match=r"halves\.jpg"):
-        experiment.measure("train/halves", images=photographs)
+        experiment.measure("train/halves", 20_000, images=photographs)
 
 
 def test_a_broken_segmentation_is_an_error(photographs):

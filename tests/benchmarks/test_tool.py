@@ -265,3 +265,27 @@ def test_what_experiments_quote_of_the_readme_stands_there(readme):
         quoted = experiment.source.partition("README")[2].partition("The paper")[0]
         for number in re.findall(r"\d+(?:[.,]\d+)*", quoted):
             assert number in readme, f"{name} quotes {number}"
+
+
+def test_the_readme_says_how_well_photographs_are_segmented(readme):
+    rows = table(RESULTS, "photographs")
+    small, full = ([row for row in rows if row["n"] == n] for n in ("20000", "154401"))
+
+    def mean(rows, name="rand index"):
+        return f"{np.mean([float(row[name]) for row in rows]):.2f}"
+
+    assert f"is {mean(small)} over the {len(small)} training and validation" in readme
+    assert f"and {mean(full)} over {len(full)} of them at full resolution" in readme
+    assert f"humans against humans have {mean(full, 'other humans')}" in readme
+
+
+def test_the_page_about_memory_says_what_tiles_took():
+    page = (ROOT / "docs" / "larger_than_memory.md").read_text()
+    lines = re.findall(r"^\| [\d,]+ \| .*$", page, re.MULTILINE)
+    rows = table(RESULTS, "tiles")
+    assert len(lines) > 3
+    for line in lines:
+        n, workers, *said = (cell.strip() for cell in line.strip("|").split("|"))
+        workers = "0" if workers == "threads" else workers.split()[0]
+        (row,) = [r for r in rows if r["n"] == n.replace(",", "") and r["workers"] == workers]
+        assert said == [digits(row[name]) for name in ("seconds", "GiB", "GiB in folder")]
