@@ -3,7 +3,8 @@ from .bandwidth import estimate_sigma
 from .baselines import full_graph, knn_graph
 from .clustering.conductance import conductance
 from .clustering.counting import count_clusters
-from .clustering.partition import Clustering, spectral_clustering, vertices_in_clusters
+from .clustering.partition import spectral_clustering, vertices_in_clusters
+from .clustering.result import Clustering
 from .diagnosis import Finding, GraphWarning, diagnose
 from .eigengap import (
     NumberOfClusters,

@@ -208,7 +208,7 @@ def test_progress_and_cancelling(moons):
 def test_many_vertices_are_clustered_from_a_sample(moons, monkeypatch):
     graph, _ = moons
     exact = spectral_clustering(graph, 5, embedding="row")
-    monkeypatch.setattr("kdegraph.clustering.embedding.KMEANS_ROWS", 200)
+    monkeypatch.setattr("kdegraph.clustering.rounding.MAX_SAMPLE", 200)
     sampled = spectral_clustering(graph, 5, embedding="row")
     assert adjusted_rand_score(exact.labels, sampled.labels) > 0.8
     assert sampled.conductances.max() < 0.1
@@ -228,7 +228,7 @@ def test_default_finds_a_cluster_of_a_thousandth_of_many_points():
 
 
 def test_small_part_is_not_lost_in_the_sample(monkeypatch):
-    monkeypatch.setattr("kdegraph.clustering.embedding.KMEANS_ROWS", 50)
+    monkeypatch.setattr("kdegraph.clustering.rounding.MAX_SAMPLE", 50)
     A = sp.csr_array(sp.block_diag([random_graph(4000, 0.01), complete(2)]))
     for seed in range(5):
         labels = spectral_clustering(

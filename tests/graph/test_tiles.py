@@ -155,7 +155,7 @@ class Interrupted(Exception):
 
 # The function of each stage that is called for tile after tile, or block after block.
 FUNCTIONS = {
-    "points": "kdegraph.tiles.points._RowsOfFile.put",
+    "points": "kdegraph.tiles.points._put_rows",
     "samples": "kdegraph.tiles.build.draw_tile",
     "graph": "kdegraph.tiles.build.join_tile",
 }

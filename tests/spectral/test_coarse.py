@@ -18,7 +18,7 @@ from kdegraph.spectral.checked_graph import check_adjacency
 from kdegraph.spectral.laplacian import NormalizedAdjacency
 from kdegraph.spectral.null_space import NullSpace
 from kdegraph.spectral.solver import aggregation, coarse
-from kdegraph.spectral.solver.coarse import _has_settled
+from kdegraph.spectral.solver.coarse import has_settled
 from kdegraph.spectral.solver.start import block_width
 from kdegraph.spectral.spectrum import spectrum
 from sklearn.metrics import adjusted_rand_score
@@ -172,7 +172,7 @@ def test_what_does_not_settle_is_proven(monkeypatch):
     proven = spectrum(graph, 4)
     approximate = spectrum(graph, 4, approximate=True)
     assert 0 < approximate.n_products < proven.n_products
-    monkeypatch.setattr("kdegraph.spectral.solver.coarse._has_settled", lambda *_: False)
+    monkeypatch.setattr("kdegraph.spectral.solver.coarse.has_settled", lambda *_: False)
     made = mock.Mock(side_effect=aggregation.coarsen)
     monkeypatch.setattr("kdegraph.spectral.solver.coarse.coarsen", made)
     found = spectrum(graph, 4, approximate=True)
@@ -227,4 +227,4 @@ def test_changes_count_unless_they_are_rounding_errors(before, now, settled):
     """Eigenvalues of the Laplacian whose vectors are far from exact."""
     block = [1.0] * 5  # guard vectors
     ritz = SimpleNamespace(values=1 - np.array(now + block), residuals=np.full(8, 0.5))
-    assert _has_settled(1 - np.array(before + block), ritz, 3) is settled
+    assert has_settled(1 - np.array(before + block), ritz, 3) is settled

@@ -1,19 +1,13 @@
-"""From eigenvectors to labels: the rows that represent vertices, and two ways to cluster them."""
+"""From eigenvectors to the rows that represent vertices."""
 
 import numpy as np
-import scipy.linalg
-from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 
 from kdegraph.eigengap import MAX_ZERO
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 
-KMEANS_ROWS = 20_000  # k-means is fitted to at most so many rows
 # Coordinates are scaled down to this many times the root mean square of their column.
 MAX_COORDINATE = 1e3
-# Decimals to which rows are told apart, in units of the root mean square.
-ROW_DECIMALS = 4
 
 
 def embed(graph, spectrum, k, n_vectors, vertices, kind):
@@ -39,15 +33,44 @@ def embed(graph, spectrum, k, n_vectors, vertices, kind):
     degrees = graph.degrees[vertices]
     weight = degrees / degrees.mean()
     rows = _degree_rows(graph, spectrum, n_vectors, vertices, weight)
-    rows *= _fade(spectrum.eigenvalues[:n_vectors], k)
+    rows = represent(rows, weight, len(vertices), spectrum.eigenvalues[:n_vectors], k, kind)
+    if kind == "degree":
+        rows *= limits(np.abs(rows).max(axis=0))
+    return rows
+
+
+def represent(degree_rows, weight, n, eigenvalues, k, kind):
+    """Rows that represent some of n vertices, from their rows of ``D^-1/2 U``.
+
+    Parameters
+    ----------
+    degree_rows : (m, n_vectors) float64 array
+        With degrees in units of their mean; overwritten.
+    weight : (m,) float64 array
+        The degrees, in the same unit.
+    n : int
+    eigenvalues : (n_vectors,) float64 array
+    k, kind
+        See `embed`.
+
+    Returns
+    -------
+    (m, n_vectors) float64 array
+        Those of `embed`, but for the `limits` on columns.
+    """
+    rows = degree_rows
+    rows *= _fade(eigenvalues, k)
     if kind in ("soft", "row"):
         lengths = np.linalg.norm(rows, axis=1)
         return rows / np.where(lengths > 0, lengths, 1.0)[:, None]
     if kind == "plain":
-        return rows * np.sqrt(weight)[:, None] * np.sqrt(len(vertices))
-    rows *= np.sqrt(len(vertices))
-    largest = np.abs(rows).max(axis=0)
-    return rows * np.where(largest > MAX_COORDINATE, MAX_COORDINATE / largest, 1.0)
+        rows *= np.sqrt(weight)[:, None]
+    return rows * np.sqrt(n)
+
+
+def limits(largest):
+    """Factors of columns whose largest entries have these magnitudes, for the kind "degree"."""
+    return np.where(largest > MAX_COORDINATE, MAX_COORDINATE / largest, 1.0)
 
 
 def _fade(eigenvalues, k):
@@ -89,48 +112,3 @@ def _neighbor_means(start, stop, matrix, degrees, rows, means):
             share = weights[p] / degrees[i]
             for c in range(rows.shape[1]):
                 means[i, c] += share * rows[indices[p], c]
-
-
-def kmeans(rows, k, seed, n_init):
-    """Labels by k-means, which is fitted to a sample where there are many rows.
-
-    Returns
-    -------
-    (m,) int32 array
-        With fewer than `k` values if `rows` has fewer distinct rows.
-    """
-    rng = np.random.default_rng(seed)
-    sample = rows
-    if len(rows) > KMEANS_ROWS:
-        chosen = rng.choice(len(rows), KMEANS_ROWS, replace=False)
-        # The extremes belong to the sample so that a small cluster is not left out.
-        extremes = np.concatenate([np.argmax(rows, axis=0), np.argmin(rows, axis=0)])
-        sample = rows[np.union1d(chosen, extremes)]
-    k = min(k, len(np.unique(np.round(sample, ROW_DECIMALS), axis=0)))
-    state = int(rng.integers(2**32))
-    # With several threads, the small steps of k-means wait longer for each other than they work.
-    with threadpool_limits(1, user_api="openmp"):
-        fitted = KMeans(k, n_init=n_init, random_state=state).fit(sample)
-        return fitted.labels_ if len(sample) == len(rows) else fitted.predict(rows)
-
-
-def cluster_qr(rows):
-    """Labels by a pivoted QR factorization.
-
-    As many vertices as there are columns are chosen by a QR factorization with pivoting, in
-    directions as different as can be; each row is labeled by the one of the orthogonal axes nearest
-    to these directions that it is closest to.
-
-    Returns
-    -------
-    (m,) int32 array
-
-    References
-    ----------
-    A. Damle, V. Minden, L. Ying, "Simple, direct and efficient multi-way spectral clustering",
-    Information and Inference 8 (2019), 181-203.
-    """
-    k = rows.shape[1]
-    _, pivots = scipy.linalg.qr(rows.T, mode="r", pivoting=True)
-    axes, _ = scipy.linalg.polar(rows[pivots[:k]].T)
-    return np.abs(rows @ axes).argmax(axis=1).astype(np.int32)

@@ -1,15 +1,21 @@
 """Spectral clustering of a graph."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.clustering.conductance import conductances_of
-from kdegraph.clustering.embedding import cluster_qr, embed, kmeans
-from kdegraph.clustering.out_of_sample import nearest_points
+from kdegraph.clustering.embedding import embed
+from kdegraph.clustering.outliers import (
+    join_isolated,
+    join_small_components,
+    largest_components,
+    least_component,
+)
+from kdegraph.clustering.result import Clustering
+from kdegraph.clustering.rounding import Rounding
 from kdegraph.eigengap import suggest_n_clusters
 from kdegraph.geometry.neighbors import unit_scale
 from kdegraph.pixels import is_pixel_grid
@@ -23,42 +29,6 @@ from kdegraph.validation import check_choice, check_count, check_points, check_s
 EMBEDDINGS = ("soft", "degree", "row", "plain")
 ROUNDINGS = ("kmeans", "cluster_qr")
 AUTO_EIGENVALUES = 20  # from which n_clusters="auto" is read
-
-
-@dataclass(frozen=True, eq=False)
-class Clustering:
-    """A partition of the vertices of a graph, as `spectral_clustering` returns it.
-
-    Two objects are equal only if they are the same object.
-
-    Attributes
-    ----------
-    labels : (n,) int32 array
-        Cluster of each vertex, 0 to ``n_clusters - 1`` in the order of the first members; -1 for
-        isolated vertices of a graph without points.
-    n_clusters : int
-    conductances : (n_clusters,) float64 array
-        See `conductance`.
-    isolated : (m,) int64 array
-        Vertices without an edge: their labels are those of their nearest points, not of the graph.
-    spectrum : Spectrum or None
-        Of the graph without its isolated vertices and small components; None if it has no edges.
-        Approximate where the graph is large.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kdegraph import spectral_clustering
-    >>> blocks = np.kron(np.eye(2), np.ones((3, 3))) - np.eye(6)
-    >>> spectral_clustering(blocks + 0.01, 2).labels.tolist()
-    [0, 0, 0, 1, 1, 1]
-    """
-
-    labels: NDArray[np.int32] = field(repr=False)
-    n_clusters: int
-    conductances: NDArray[np.float64]
-    isolated: NDArray[np.int64] = field(repr=False)
-    spectrum: Spectrum | None = field(repr=False)
 
 
 def vertices_in_clusters(
@@ -210,7 +180,7 @@ def spectral_clustering(
     >>> found.n_clusters, bool(found.conductances.max() < 0.01)
     (2, True)
     """
-    rounding = _Rounding(
+    rounding = Rounding(
         check_choice(embedding, "embedding", EMBEDDINGS),
         check_choice(assign_labels or "kmeans", "assign_labels", ROUNDINGS),
         check_count(n_init, "n_init"),
@@ -230,7 +200,7 @@ def spectral_clustering(
     if len(graph.isolated) == graph.n:
         return _cluster_without_edges(graph, 1 if automatic else n_clusters)
 
-    min_size = _smallest(smallest_component, graph, 1 if automatic else n_clusters)
+    min_size = least_component(smallest_component, graph, 1 if automatic else n_clusters)
     most = graph.n_in_components(min_size)
     least = min(AUTO_EIGENVALUES, most) if isinstance(n_clusters, str) else n_clusters
     if spectrum is None or not _is_reusable(spectrum, graph, min_size, 3 if automatic else least):
@@ -250,32 +220,11 @@ def spectral_clustering(
     if progress is not None:
         progress("k-means", 0.0)
     labels = _labels_in_large_components(graph, spectrum, n_clusters, rounding)
-    _join_small_components(graph, points, kernel, labels)
-    _join_isolated(graph, points, kernel, labels)
+    join_small_components(graph, points, kernel, labels)
+    join_isolated(graph, points, kernel, labels)
     labels = _numbered_by_first_member(labels)
     conductances = conductances_of(graph, labels)
     return Clustering(labels, len(conductances), conductances, graph.isolated, spectrum)
-
-
-class _Rounding(NamedTuple):
-    """How eigenvectors become labels: the parameters of `spectral_clustering` of these names."""
-
-    embedding: str
-    assign_labels: str
-    n_init: int
-    seed: int
-
-    def n_eigenvectors(self, n_clusters, most):
-        """How many eigenvectors represent the vertices, of `most` that there are."""
-        if self.embedding != "soft" or self.assign_labels == "cluster_qr":
-            return n_clusters
-        return min(2 * n_clusters, most)
-
-    def labels(self, rows, n_clusters):
-        """Labels for the rows of an embedding."""
-        if self.assign_labels == "kmeans":
-            return kmeans(rows, n_clusters, self.seed, self.n_init)
-        return cluster_qr(rows)
 
 
 def _labels_in_large_components(graph, spectrum, n_clusters, rounding):
@@ -284,7 +233,7 @@ def _labels_in_large_components(graph, spectrum, n_clusters, rounding):
     """
     min_size = max(spectrum.smallest_component, 2)
     if np.sum(graph.sizes >= min_size) >= n_clusters:
-        return _largest_components(graph, n_clusters)
+        return largest_components(graph, n_clusters)
     vertices = graph.in_components(min_size)
     n_vectors = rounding.n_eigenvectors(n_clusters, spectrum.n_components)
     rows = embed(graph, spectrum, n_clusters, n_vectors, vertices, rounding.embedding)
@@ -303,13 +252,6 @@ def _cluster_without_edges(graph, n_clusters):
     return Clustering(np.zeros(graph.n, np.int32), 1, np.zeros(1), graph.isolated, None)
 
 
-def _largest_components(graph, n_clusters):
-    """Labels for the vertices of the largest components, one cluster each; -1 for all others."""
-    cluster = np.full(len(graph.sizes), -1, np.int32)
-    cluster[np.argsort(-graph.sizes, kind="stable")[:n_clusters]] = np.arange(n_clusters)
-    return cluster[graph.component]
-
-
 def _check_points(given, points, n):
     """Return the points, scaled to a moderate size, or None, and the name of the kernel, in whose
     metric distances are measured, or None.
@@ -325,22 +267,6 @@ def _check_points(given, points, n):
     return np.ldexp(points, -unit_scale(points)), kernel
 
 
-def _smallest(smallest_component, graph, n_clusters):
-    """The least size of components that count, at least 2."""
-    least = max(2, graph.smallest_component(smallest_component))
-    if smallest_component == "auto" and graph.n_in_components(least) < n_clusters:
-        least = 2
-    if (most := graph.n_in_components(least)) < n_clusters:
-        which = (
-            "that have an edge" if least == 2 else f"in connected components of at least {least}"
-        )
-        raise ValueError(
-            f"n_clusters must be at most the number of vertices {which}, {most} of {graph.n}, got "
-            f"{n_clusters}; use a larger sigma or fewer clusters"
-        )
-    return least
-
-
 def _is_reusable(spectrum, graph, min_size, n_eigenvalues):
     """Whether the spectrum has enough eigenvalues and leaves out components below `min_size`."""
     if not isinstance(spectrum, Spectrum):
@@ -353,34 +279,6 @@ def _is_reusable(spectrum, graph, min_size, n_eigenvalues):
         )
     too_small = (graph.sizes >= spectrum.smallest_component) & (graph.sizes < min_size)
     return not too_small.any() and spectrum.n_components >= n_eigenvalues
-
-
-def _join_small_components(graph, points, kernel, labels):
-    """Give every component without labels, as a whole, the label of its nearest point that has one
-    (without points that of the largest cluster); isolated vertices are left as they are.
-    """
-    rest = np.flatnonzero((labels < 0) & (graph.sizes[graph.component] > 1))
-    if len(rest) == 0:
-        return
-    main = np.flatnonzero(labels >= 0)
-    if points is None:
-        labels[rest] = np.argmax(np.bincount(labels[main]))
-        return
-    distance, nearest = nearest_points(points[main], points[rest], kernel)
-    order = np.lexsort((distance, graph.component[rest]))
-    component, first = np.unique(graph.component[rest][order], return_index=True)
-    cluster = np.empty(len(graph.sizes), np.int32)
-    cluster[component] = labels[main[nearest[order[first]]]]
-    labels[rest] = cluster[graph.component[rest]]
-
-
-def _join_isolated(graph, points, kernel, labels):
-    """Give isolated vertices the labels of the nearest points that have one, if there are any."""
-    isolated = graph.isolated
-    if points is not None and len(isolated):
-        linked = np.flatnonzero(labels >= 0)
-        nearest = nearest_points(points[linked], points[isolated], kernel)[1]
-        labels[isolated] = labels[linked[nearest]]
 
 
 def _numbered_by_first_member(labels):

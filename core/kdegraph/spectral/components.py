@@ -37,13 +37,39 @@ def connected_components(indptr, indices, progress=None):
         Number of vertices in each component.
     """
     n = len(indptr) - 1
+    return components_of_blocks(n, lambda: [(0, indptr, indices)], progress)
+
+
+def components_of_blocks(n, blocks, progress=None):
+    """Find the connected components of a graph whose rows come in blocks.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    blocks : callable
+        Called without arguments, twice at most, it returns an iterable of blocks: the number of the
+        first row, and `indptr` and `indices` of the rows.
+    progress : callable, optional
+        Called with the fraction done.
+
+    Returns
+    -------
+    component, sizes
+        As `connected_components` returns them.
+    """
     parent = np.arange(n, dtype=np.int32)
-    _join_neighbors(np.arange(n, dtype=np.int32), FIRST_EDGES, indptr, indices, parent)
+    for first, indptr, indices in blocks():
+        rows = np.arange(len(indptr) - 1, dtype=np.int32)
+        _join_neighbors(rows, first, FIRST_EDGES, indptr, indices, parent)
     _flatten(parent)
     if parent.any():  # more than one component is left
-        crossing = np.empty(n, np.bool_)
-        parallel.run(_find_crossing, n, indptr, indices, parent, crossing, progress=progress)
-        _join_neighbors(np.flatnonzero(crossing).astype(np.int32), n, indptr, indices, parent)
+        for first, indptr, indices in blocks():
+            crossing = np.empty(len(indptr) - 1, np.bool_)
+            args = first, indptr, indices, parent, crossing
+            parallel.run(_find_crossing, len(crossing), *args, progress=progress)
+            rows = np.flatnonzero(crossing).astype(np.int32)
+            _join_neighbors(rows, first, n, indptr, indices, parent)
     component = np.empty(n, np.int32)
     count = _number_components(parent, component)
     return component, np.bincount(component, minlength=count)
@@ -59,10 +85,12 @@ def _root(parent, i):
 
 
 @jit
-def _join_neighbors(vertices, max_edges, indptr, indices, parent):
-    """Join each vertex with its first neighbors; a tree has its smallest vertex as root."""
-    for i in vertices:
-        root = _root(parent, i)
+def _join_neighbors(rows, first, max_edges, indptr, indices, parent):
+    """Join the vertex of each row, which are counted from `first`, with its first neighbors; a tree
+    has its smallest vertex as root.
+    """
+    for i in rows:
+        root = _root(parent, first + i)
         for p in range(indptr[i], min(indptr[i] + max_edges, indptr[i + 1])):
             other = _root(parent, indices[p])
             if root < other:
@@ -80,10 +108,10 @@ def _flatten(parent):
 
 
 @jit
-def _find_crossing(start, stop, indptr, indices, parent, crossing):
-    """Mark the vertices that have a neighbor with another root."""
+def _find_crossing(start, stop, first, indptr, indices, parent, crossing):
+    """Mark the rows, whose vertices are counted from `first`, with a neighbor of another root."""
     for i in range(start, stop):
-        root, found = parent[i], False
+        root, found = parent[first + i], False
         for p in range(indptr[i], indptr[i + 1]):
             found |= parent[indices[p]] != root
         crossing[i] = found

@@ -351,7 +351,7 @@ def _rows_by_component(graph, min_size):
 
 def _find_runs(graph, places):
     """The run of each row in space; `places` are their places in the order of the graph."""
-    return np.searchsorted(runs_in_space(graph), places, side="right")
+    return np.searchsorted(runs_in_space(graph.order, graph.points), places, side="right")
 
 
 @jit

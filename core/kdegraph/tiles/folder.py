@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from kdegraph.runtime.replacing import replacing
 
@@ -92,17 +93,19 @@ class Folder:
         self._write_list(step, entries, values)
 
     @contextlib.contextmanager
-    def filling(self, step: str, name: str, shape: tuple[int, ...]) -> Iterator[Path]:
-        """Yield the path of an .npy file of float64 that others fill, behind its header; at the end
-        it is the only array of a step.
+    def filling(
+        self, step: str, name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64
+    ) -> "Iterator[RowsOfFile]":
+        """Yield the `RowsOfFile` of an array that any process may fill; at the end it is the only
+        array of a step.
         """
-        path, dtype = self._file(step, name), np.dtype(np.float64)
+        path, dtype = self._file(step, name), np.dtype(dtype)
         with replacing(path) as temporary:
             header = npy_header(shape, dtype)
             with naming(path), open(temporary, "wb") as file:
                 file.write(header)
                 file.truncate(len(header) + dtype.itemsize * math.prod(shape))
-            yield temporary
+            yield RowsOfFile(temporary, shape, dtype)
         self._write_list(step, {name: _entry(_mapped(path, dtype, shape))}, {})
 
     def values(self, step: str) -> dict[str, Any]:
@@ -169,6 +172,21 @@ class Folder:
             return json.loads(path.read_text())
         except (OSError, ValueError) as error:
             raise ValueError(f"{str(path)!r} is missing or damaged ({error})") from None
+
+
+class RowsOfFile:
+    """An .npy file whose rows are written block by block, by any process."""
+
+    def __init__(self, path, shape, dtype):
+        self._path, self._dtype = path, dtype
+        self._row_bytes = dtype.itemsize * math.prod(shape[1:])
+        self._offset = len(npy_header(shape, dtype))
+
+    def put(self, first: int, rows: np.ndarray) -> None:
+        """Write rows from row `first` on."""
+        with naming(self._path), open(self._path, "r+b") as file:
+            file.seek(self._offset + int(first) * self._row_bytes)
+            file.write(np.ascontiguousarray(rows, self._dtype).data)
 
 
 @contextlib.contextmanager

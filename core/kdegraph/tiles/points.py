@@ -4,7 +4,6 @@ import dask.array as da
 import numpy as np
 
 from kdegraph.tiles import scheduler
-from kdegraph.tiles.folder import naming, npy_header
 from kdegraph.validation import check_finite, check_points
 
 STEP, NAME = "points", "X"
@@ -52,51 +51,35 @@ def gather_points(X, folder, progress=None):
     """
     if folder.has(STEP):
         folder.check(STEP)
-        _for_each_block(X, _SameRows(folder), progress)
+        _for_each_block(X, _compare_rows, folder, progress)
     else:
-        with folder.filling(STEP, NAME, X.shape) as path:
-            _for_each_block(X, _RowsOfFile(path, X.shape), progress)
+        with folder.filling(STEP, NAME, X.shape) as rows:
+            _for_each_block(X, _put_rows, rows, progress)
     return folder.read(STEP, NAME)
 
 
-def _for_each_block(X, rows, progress):
-    """Call ``rows.put(first, block)`` for each block of rows and the number of its first row."""
+def _for_each_block(X, function, target, progress):
+    """Call ``function(target, first, block)`` for each block of rows, the first being `first`."""
     first = np.cumsum([0, *X.chunks[0][:-1]]).tolist()
     blocks = X.to_delayed().ravel()
-    scheduler.run(rows.put, list(zip(first, blocks, strict=True)), progress)
+    tasks = [(target, begin, block) for begin, block in zip(first, blocks, strict=True)]
+    scheduler.run(function, tasks, progress)
 
 
-class _RowsOfFile:
-    """An .npy file whose rows are written block by block, by any process."""
-
-    def __init__(self, path, shape):
-        self._path, self._row_bytes = path, 8 * shape[1]
-        self._offset = len(npy_header(shape, np.dtype(np.float64)))
-
-    def put(self, first, block):
-        """Write the rows of a block from row `first` on."""
-        rows = checked_rows(block, first)
-        with naming(self._path), open(self._path, "r+b") as file:
-            file.seek(self._offset + first * self._row_bytes)
-            file.write(rows.data)
+def _put_rows(rows, first, block):
+    rows.put(first, checked_rows(block, first))
 
 
-class _SameRows:
-    """Compares the blocks that it gets with the points of a folder."""
-
-    def __init__(self, folder):
-        self._folder = folder
-
-    def put(self, first, block):
-        """Raise an error if the rows from row `first` on are not those of the block."""
-        before = self._folder.read(STEP, NAME)[first : first + len(block)]
-        different = (checked_rows(block, first) != before).any(axis=1)
-        if different.any():
-            raise ValueError(
-                f"store {str(self._folder.path)!r} holds other points: row "
-                f"{first + int(np.argmax(different))} of X is not the one that is there; choose "
-                "another folder"
-            )
+def _compare_rows(folder, first, block):
+    """Raise an error if the rows from row `first` on are not those of the block."""
+    before = folder.read(STEP, NAME)[first : first + len(block)]
+    different = (checked_rows(block, first) != before).any(axis=1)
+    if different.any():
+        raise ValueError(
+            f"store {str(folder.path)!r} holds other points: row "
+            f"{first + int(np.argmax(different))} of X is not the one that is there; choose "
+            "another folder"
+        )
 
 
 def checked_rows(block, first):

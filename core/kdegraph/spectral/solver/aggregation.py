@@ -86,7 +86,7 @@ def coarsen(operator, null, runs=None, progress=None):
     Cost: three passes over the matrix.
     """
     matrix = operator.matrix(np.float32)
-    if runs is not None and share_in_run(matrix, runs) <= MAX_SHARE_IN_RUN:
+    if runs is not None and share_in_run(runs, sampled_rows(matrix)) <= MAX_SHARE_IN_RUN:
         first = np.union1d(np.flatnonzero(np.diff(runs)) + 1, null.bounds[:-1])
         m = len(first)
         node = np.repeat(np.arange(m, dtype=np.int32), np.diff(first, append=operator.n))
@@ -107,12 +107,17 @@ def coarsen(operator, null, runs=None, progress=None):
     return CoarseGraph(NormalizedAdjacency(rows), NullSpace(bounds, lengths), node)
 
 
-def share_in_run(matrix, runs):
-    """Share of the entries that lie in the run of their row, as far as some rows show."""
-    sample = np.linspace(0, len(runs) - 1, SAMPLED_ROWS).astype(np.int64)
-    columns = [matrix.indices[matrix.indptr[i] : matrix.indptr[i + 1]] for i in sample]
-    n_within = sum(np.sum(runs[js] == runs[i]) for i, js in zip(sample, columns, strict=True))
-    return n_within / max(1, sum(map(len, columns)))
+def sampled_rows(matrix):
+    """Some rows of a matrix: pairs of the number of a row and the columns of its entries."""
+    indptr, indices, _ = matrix
+    sample = np.linspace(0, len(indptr) - 2, SAMPLED_ROWS).astype(np.int64)
+    return [(i, indices[indptr[i] : indptr[i + 1]]) for i in sample]
+
+
+def share_in_run(runs, rows):
+    """Share of the entries of some rows that lie in the run of their row."""
+    n_within = sum(np.sum(runs[columns] == runs[i]) for i, columns in rows)
+    return n_within / max(1, sum(len(columns) for _, columns in rows))
 
 
 def group_rows(matrix, progress=None):

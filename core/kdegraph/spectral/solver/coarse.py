@@ -160,7 +160,7 @@ def refine(operator, null, k, start, rng, progress=None):
             operator, null, filtered.vectors, filtered.previous, rng, progress=at_present
         )
         n_products += filtered.n_products + 1
-        settled = _has_settled(values, ritz, k)
+        settled = has_settled(values, ritz, k)
         vectors, image, values = ritz.vectors, ritz.image, ritz.values
         if settled:
             break
@@ -172,14 +172,20 @@ def _smooth(operator, block, image, last, progress):
     """The `FilteredBlock` in which the large eigenvalues of the Laplacian are damped; `last` is the
     largest one of the block.
     """
-    damped_from = min(1.5, max(SMOOTHED_SHARE * last, MIN_SMOOTHED))
-    chebyshev = ChebyshevFilter(1.0 - damped_from, SMOOTHING_DEGREE, np.float32)
-    filtered = FilteredBlock(chebyshev, operator, block, image, progress)
+    filtered = FilteredBlock(smoothing_filter(last), operator, block, image, progress)
     filtered.raise_to(SMOOTHING_DEGREE)
     return filtered
 
 
-def _has_settled(values, ritz, k):
+def smoothing_filter(last):
+    """The `ChebyshevFilter` of a round of smoothing for a block whose largest eigenvalue of the
+    Laplacian is `last`.
+    """
+    damped_from = min(1.5, max(SMOOTHED_SHARE * last, MIN_SMOOTHED))
+    return ChebyshevFilter(1.0 - damped_from, SMOOTHING_DEGREE, np.float32)
+
+
+def has_settled(values, ritz, k):
     """Whether the first `k` Ritz values are good enough, given the values of the round before.
 
     The error of a Ritz value is at most the square of its residual over its distance from the

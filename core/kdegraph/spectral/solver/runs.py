@@ -12,27 +12,36 @@ MAX_RELATIVE_WIDTH = 2.0
 MAX_HALVINGS = 8
 
 
-def runs_in_space(graph):
-    """Bounds of runs of consecutive vertices in the order of a `CheckedGraph`: at most
-    `MAX_RUNS`, and up to twice as many if the points say so.
+def runs_in_space(order, points=None, max_runs=MAX_RUNS):
+    """Bounds of runs of consecutive vertices in an order: at most `max_runs`, and up to twice as
+    many if the points say so.
 
-    If that is the order of the tree, the runs are its nodes. A run that is much wider than
+    If that is the order of a tree, the runs are its nodes. A run that is much wider than
     others may lie across a gap between clusters, which its vertices would bridge in the coarse
     graph: such runs are halved until they are as small as the others.
+
+    Parameters
+    ----------
+    order : (n,) int array
+        All vertices.
+    points : (n, d) array, optional
+        Where they are.
+    max_runs : int
+        A power of two.
 
     Returns
     -------
     (r + 1,) int array
     """
-    n = graph.n
-    n_runs = min(MAX_RUNS, 2 ** (max(n // MIN_ROWS, 1).bit_length() - 1))
+    n = len(order)
+    n_runs = min(max_runs, 2 ** (max(n // MIN_ROWS, 1).bit_length() - 1))
     bounds = np.arange(n_runs + 1) * n // n_runs
-    if graph.points is None:
+    if points is None:
         return bounds
     max_width = None
     for _ in range(MAX_HALVINGS):
         width = np.empty(len(bounds) - 1)
-        parallel.run(_find_widths, len(width), bounds, graph.order, graph.points, width)
+        parallel.run(_find_widths, len(width), bounds, order, points, width)
         max_width = max_width or MAX_RELATIVE_WIDTH * np.median(width)
         wide = (width > max_width) & (np.diff(bounds) > 1)
         if not wide.any() or len(bounds) + wide.sum() > 2 * n_runs:

@@ -1,0 +1,56 @@
+"""Vertices that are no clusters: isolated ones, and those of components that are too small."""
+
+import numpy as np
+
+from kdegraph.clustering.out_of_sample import nearest_points
+
+
+def least_component(smallest_component, graph, n_clusters):
+    """The least size of components that count, at least 2."""
+    least = max(2, graph.smallest_component(smallest_component))
+    if smallest_component == "auto" and graph.n_in_components(least) < n_clusters:
+        least = 2
+    if (most := graph.n_in_components(least)) < n_clusters:
+        which = (
+            "that have an edge" if least == 2 else f"in connected components of at least {least}"
+        )
+        raise ValueError(
+            f"n_clusters must be at most the number of vertices {which}, {most} of {graph.n}, got "
+            f"{n_clusters}; use a larger sigma or fewer clusters"
+        )
+    return least
+
+
+def largest_components(graph, n_clusters):
+    """Labels for the vertices of the largest components, one cluster each; -1 for all others."""
+    cluster = np.full(len(graph.sizes), -1, np.int32)
+    cluster[np.argsort(-graph.sizes, kind="stable")[:n_clusters]] = np.arange(n_clusters)
+    return cluster[graph.component]
+
+
+def join_small_components(graph, points, kernel, labels):
+    """Give every component without labels, as a whole, the label of its nearest point that has one
+    (without points that of the largest cluster); isolated vertices are left as they are.
+    """
+    rest = np.flatnonzero((labels < 0) & (graph.sizes[graph.component] > 1))
+    if len(rest) == 0:
+        return
+    main = np.flatnonzero(labels >= 0)
+    if points is None:
+        labels[rest] = np.argmax(np.bincount(labels[main]))
+        return
+    distance, nearest = nearest_points(points[main], points[rest], kernel)
+    order = np.lexsort((distance, graph.component[rest]))
+    component, first = np.unique(graph.component[rest][order], return_index=True)
+    cluster = np.empty(len(graph.sizes), np.int32)
+    cluster[component] = labels[main[nearest[order[first]]]]
+    labels[rest] = cluster[graph.component[rest]]
+
+
+def join_isolated(graph, points, kernel, labels):
+    """Give isolated vertices the labels of the nearest points that have one, if there are any."""
+    isolated = graph.isolated
+    if points is not None and len(isolated):
+        linked = np.flatnonzero(labels >= 0)
+        nearest = nearest_points(points[linked], points[isolated], kernel)[1]
+        labels[isolated] = labels[linked[nearest]]

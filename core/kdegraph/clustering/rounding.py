@@ -1,0 +1,99 @@
+"""From the rows that represent vertices to labels, in two ways."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
+
+MAX_SAMPLE = 20_000  # k-means is fitted to at most so many rows
+# Decimals to which rows are told apart, in units of the root mean square.
+ROW_DECIMALS = 4
+
+
+class Rounding(NamedTuple):
+    """How eigenvectors become labels: the parameters of `spectral_clustering` of these names."""
+
+    embedding: str
+    assign_labels: str
+    n_init: int
+    seed: int
+
+    def n_eigenvectors(self, n_clusters, most):
+        """How many eigenvectors represent the vertices, of `most` that there are."""
+        if self.embedding != "soft" or self.assign_labels == "cluster_qr":
+            return n_clusters
+        return min(2 * n_clusters, most)
+
+    def labels(self, rows, n_clusters):
+        """Labels for the rows of an embedding, (m,) int32; fewer values than clusters if there are
+        fewer distinct rows.
+        """
+        if self.assign_labels == "cluster_qr":
+            return Axes.of(rows).predict(rows)
+        rng = np.random.default_rng(self.seed)
+        chosen = choose_rows(len(rows), rng)
+        if len(chosen) < len(rows):
+            chosen = np.union1d(chosen, extremes(rows))
+        fitted = self._fit_kmeans(rows[chosen], n_clusters, rng)
+        return fitted.labels_ if len(chosen) == len(rows) else predict(fitted, rows)
+
+    def fit(self, sample, n_clusters, rng):
+        """What `predict` takes, from rows of an embedding that stand for all."""
+        if self.assign_labels == "cluster_qr":
+            return Axes.of(sample)
+        return self._fit_kmeans(sample, n_clusters, rng)
+
+    def _fit_kmeans(self, sample, n_clusters, rng):
+        k = min(n_clusters, len(np.unique(np.round(sample, ROW_DECIMALS), axis=0)))
+        state = int(rng.integers(2**32))
+        # With several threads, the small steps of k-means wait longer for each other than they
+        # work.
+        with threadpool_limits(1, user_api="openmp"):
+            return KMeans(k, n_init=self.n_init, random_state=state).fit(sample)
+
+
+def choose_rows(n, rng):
+    """The numbers of a sample of n rows, or of all if they are not too many."""
+    return rng.choice(n, MAX_SAMPLE, replace=False) if n > MAX_SAMPLE else np.arange(n)
+
+
+def extremes(rows):
+    """The rows with the extremes of each column, which belong to the sample so that a small cluster
+    is not left out.
+    """
+    return np.concatenate([np.argmax(rows, axis=0), np.argmin(rows, axis=0)])
+
+
+def predict(fitted, rows):
+    """Labels for rows by what `Rounding.fit` has found."""
+    with threadpool_limits(1, user_api="openmp"):
+        return fitted.predict(rows)
+
+
+class Axes(NamedTuple):
+    """Orthogonal axes, one for each cluster, from a pivoted QR factorization.
+
+    As many vertices as there are columns are chosen by a QR factorization with pivoting, in
+    directions as different as can be; each row is labeled by the one of the orthogonal axes nearest
+    to these directions that it is closest to.
+
+    References
+    ----------
+    A. Damle, V. Minden, L. Ying, "Simple, direct and efficient multi-way spectral clustering",
+    Information and Inference 8 (2019), 181-203.
+    """
+
+    columns: np.ndarray
+
+    @classmethod
+    def of(cls, rows):
+        """The axes for the rows of an embedding."""
+        k = rows.shape[1]
+        _, pivots = scipy.linalg.qr(rows.T, mode="r", pivoting=True)
+        return cls(scipy.linalg.polar(rows[pivots[:k]].T)[0])
+
+    def predict(self, rows):
+        """The axis that each row is closest to, (m,) int32."""
+        return np.abs(rows @ self.columns).argmax(axis=1).astype(np.int32)
