@@ -54,3 +54,12 @@ def join_isolated(graph, points, kernel, labels):
         linked = np.flatnonzero(labels >= 0)
         nearest = nearest_points(points[linked], points[isolated], kernel)[1]
         labels[isolated] = labels[linked[nearest]]
+
+
+def numbered_by_first_member(labels):
+    """Number the clusters in the order of their first members; negative labels become -1."""
+    values, first, number = np.unique(labels, return_index=True, return_inverse=True)
+    member = values >= 0
+    new = np.full(len(values), -1, np.int32)
+    new[np.flatnonzero(member)[np.argsort(first[member])]] = np.arange(member.sum())
+    return new[number]

@@ -1,6 +1,7 @@
 """Spectral clustering of a graph."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -13,17 +14,18 @@ from kdegraph.clustering.outliers import (
     join_small_components,
     largest_components,
     least_component,
+    numbered_by_first_member,
 )
 from kdegraph.clustering.result import Clustering
 from kdegraph.clustering.rounding import Rounding
 from kdegraph.eigengap import suggest_n_clusters
 from kdegraph.geometry.neighbors import unit_scale
-from kdegraph.pixels import is_pixel_grid
 from kdegraph.runtime.progress import stage_progress
 from kdegraph.runtime.responsive import responsive
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
 from kdegraph.spectral.spectrum import Spectrum
 from kdegraph.spectral.spectrum import spectrum as compute_spectrum
+from kdegraph.tiles import is_tiled
 from kdegraph.validation import check_choice, check_count, check_points, check_seed
 
 EMBEDDINGS = ("soft", "degree", "row", "plain")
@@ -182,27 +184,42 @@ def spectral_clustering(
     """
     rounding = Rounding(
         check_choice(embedding, "embedding", EMBEDDINGS),
-        check_choice(assign_labels or "kmeans", "assign_labels", ROUNDINGS),
+        assign_labels and check_choice(assign_labels, "assign_labels", ROUNDINGS),
         check_count(n_init, "n_init"),
         0 if seed is None else check_seed(seed),
     )
-    given = graph_parts(adjacency)
+    tiled = is_tiled(adjacency)
+    cluster, graph = (_cluster_tiles, adjacency) if tiled else (_cluster, graph_parts(adjacency))
+    return cluster(graph, n_clusters, rounding, smallest_component, spectrum, points, progress)
+
+
+def _cluster_tiles(graph, n_clusters, rounding, smallest_component, spectrum, points, progress):
+    """Cluster a `TiledGraph`, if it has to be in memory."""
+    from kdegraph.clustering.by_tiles.clusters import cluster_by_tiles, lazy_labels
+
+    if spectrum is None and points is None and not isinstance(n_clusters, str):
+        n_clusters = _check_n_clusters(n_clusters, graph.n_vertices)
+        found = cluster_by_tiles(graph, n_clusters, rounding, smallest_component, progress)
+        if found is not None:
+            return found
+    parts = graph_parts(graph)
+    found = _cluster(parts, n_clusters, rounding, smallest_component, spectrum, points, progress)
+    return replace(found, labels=lazy_labels(graph, found.labels))
+
+
+def _cluster(given, n_clusters, rounding, smallest_component, spectrum, points, progress):
+    """Cluster a graph in memory."""
     graph = check_adjacency(given, progress=stage_progress(progress, "components"))
     automatic = isinstance(n_clusters, str)
-    if automatic:
-        check_choice(n_clusters, "n_clusters", ("auto",))
-    else:
-        reason = f"(the number of vertices), here {graph.n}"
-        n_clusters = check_count(n_clusters, "n_clusters", maximum=graph.n, reason=reason)
+    n_clusters = _check_n_clusters(n_clusters, graph.n)
     points, kernel = _check_points(given, points, graph.n)
-    if assign_labels is None and points is not None and is_pixel_grid(points):
-        rounding = rounding._replace(assign_labels="cluster_qr")
+    rounding = rounding.for_points(points)
     if len(graph.isolated) == graph.n:
         return _cluster_without_edges(graph, 1 if automatic else n_clusters)
 
     min_size = least_component(smallest_component, graph, 1 if automatic else n_clusters)
     most = graph.n_in_components(min_size)
-    least = min(AUTO_EIGENVALUES, most) if isinstance(n_clusters, str) else n_clusters
+    least = min(AUTO_EIGENVALUES, most) if automatic else n_clusters
     if spectrum is None or not _is_reusable(spectrum, graph, min_size, 3 if automatic else least):
         components_suffice = np.sum(graph.sizes >= min_size) >= least  # they are the clusters
         enough = automatic or components_suffice
@@ -222,9 +239,17 @@ def spectral_clustering(
     labels = _labels_in_large_components(graph, spectrum, n_clusters, rounding)
     join_small_components(graph, points, kernel, labels)
     join_isolated(graph, points, kernel, labels)
-    labels = _numbered_by_first_member(labels)
+    labels = numbered_by_first_member(labels)
     conductances = conductances_of(graph, labels)
     return Clustering(labels, len(conductances), conductances, graph.isolated, spectrum)
+
+
+def _check_n_clusters(n_clusters, n):
+    """Return a number of clusters of n vertices, or "auto"."""
+    if isinstance(n_clusters, str):
+        return check_choice(n_clusters, "n_clusters", ("auto",))
+    reason = f"(the number of vertices), here {n}"
+    return check_count(n_clusters, "n_clusters", maximum=n, reason=reason)
 
 
 def _labels_in_large_components(graph, spectrum, n_clusters, rounding):
@@ -279,12 +304,3 @@ def _is_reusable(spectrum, graph, min_size, n_eigenvalues):
         )
     too_small = (graph.sizes >= spectrum.smallest_component) & (graph.sizes < min_size)
     return not too_small.any() and spectrum.n_components >= n_eigenvalues
-
-
-def _numbered_by_first_member(labels):
-    """Number the clusters in the order of their first members; negative labels become -1."""
-    values, first, number = np.unique(labels, return_index=True, return_inverse=True)
-    member = values >= 0
-    new = np.full(len(values), -1, np.int32)
-    new[np.flatnonzero(member)[np.argsort(first[member])]] = np.arange(member.sum())
-    return new[number]

@@ -7,6 +7,8 @@ import scipy.linalg
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
+from kdegraph.pixels import is_pixel_grid
+
 MAX_SAMPLE = 20_000  # k-means is fitted to at most so many rows
 # Decimals to which rows are told apart, in units of the root mean square.
 ROW_DECIMALS = 4
@@ -16,9 +18,18 @@ class Rounding(NamedTuple):
     """How eigenvectors become labels: the parameters of `spectral_clustering` of these names."""
 
     embedding: str
-    assign_labels: str
+    assign_labels: str | None
     n_init: int
     seed: int
+
+    def for_points(self, points):
+        """The same with the way to assign labels that suits the points (or None), if none was
+        given.
+        """
+        if self.assign_labels is not None:
+            return self
+        in_picture = points is not None and is_pixel_grid(points)
+        return self._replace(assign_labels="cluster_qr" if in_picture else "kmeans")
 
     def n_eigenvectors(self, n_clusters, most):
         """How many eigenvectors represent the vertices, of `most` that there are."""

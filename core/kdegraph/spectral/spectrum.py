@@ -222,13 +222,7 @@ def spectrum(
         residuals[n_zero:] = pairs.residuals
         converged, n_products = pairs.converged, pairs.n_products
     if not converged:
-        warnings.warn(
-            f"the eigenvalues did not converge: residual {residuals.max():.1e} after {n_products} "
-            "products; they may be inaccurate, or one may be missing. The next eigenvalues are "
-            "probably very close: change n_components, or raise tol",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+        warn_of_residuals(residuals, n_products)
     _fix_signs(eigenvectors)
     return Spectrum(
         eigenvalues,
@@ -240,6 +234,17 @@ def spectrum(
         omit_isolated=min_size > 1,
         n_products=n_products,
         smallest_component=min_size,
+    )
+
+
+def warn_of_residuals(residuals, n_products):
+    """Warn that eigenvalues did not converge."""
+    warnings.warn(
+        f"the eigenvalues did not converge: residual {residuals.max():.1e} after {n_products} "
+        "products; they may be inaccurate, or one may be missing. The next eigenvalues are "
+        "probably very close: change n_components, or raise tol",
+        ConvergenceWarning,
+        stacklevel=4,
     )
 
 

@@ -53,14 +53,15 @@ def sample_by_tiles(X, options, store, progress=None, *, any_seed=False):
         If the store holds something else, or is damaged.
     """
     folder = Folder(_temporary_folder() if store is None else store)
-    if any_seed and folder.has(DESCRIPTION):
-        options = options._replace(seed=folder.values(DESCRIPTION)["seed"])
-    folder.begin(_describe(X, options))
-    stages = StageTimer(progress)
-    stages.enter("points")
-    points = gather_points(X, folder, stages.progress)
-    if not folder.has(RESULT):
-        _sample(points, options, folder, stages)
+    with folder.claimed():
+        if any_seed and folder.has(DESCRIPTION):
+            options = options._replace(seed=folder.values(DESCRIPTION)["seed"])
+        folder.begin(_describe(X, options))
+        stages = StageTimer(progress)
+        stages.enter("points")
+        points = gather_points(X, folder, stages.progress)
+        if not folder.has(RESULT):
+            _sample(points, options, folder, stages)
     return TiledGraph.load(folder.path)
 
 
@@ -81,7 +82,7 @@ def _describe(X, options):
 
 def _sample(points, options, folder, stages):
     """Do all steps of the graph that are not in the folder."""
-    _check_complete_steps(folder)
+    folder.check_all()
     if not folder.has(PLAN):
         make_plan(points, options, stages, folder)
     n_tiles = read_plan(folder).n_tiles
@@ -99,15 +100,9 @@ def _sample(points, options, folder, stages):
     folder.write(RESULT, _result(folder, n_tiles, options, stages.timings))
 
 
-def _check_complete_steps(folder):
-    """Compare what an interrupted computation has left with its checksums."""
-    for path in sorted(folder.path.glob("*.json")):
-        folder.check(path.stem)
-
-
 def _result(folder, n_tiles, options, timings):
     plan = read_plan(folder)
-    nnz = sum(folder.read(rows_step(tile), "nnz") for tile in range(n_tiles))
+    nnz = sum(folder.read(rows_step(tile), "data").size for tile in range(n_tiles))
     return {
         "n_vertices": len(plan.place),
         "n_edges": nnz // 2,

@@ -9,6 +9,7 @@ import contextlib
 import io
 import json
 import math
+import threading
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,8 @@ from kdegraph.runtime.replacing import replacing
 
 # The list of the step that says what the folder holds; no other step is named so.
 DESCRIPTION = "graph"
+# The locks of folders in which this process works.
+LOCKS: dict[Path, threading.Lock] = {}
 # Bytes whose checksum is computed at a time.
 CHECKED_TOGETHER = 2**24
 
@@ -68,6 +71,12 @@ class Folder:
                 )
         for path in self.path.glob(".*.npy"):  # what has been interrupted
             path.unlink(missing_ok=True)
+
+    def claimed(self) -> threading.Lock:
+        """A context in which no other thread of this process works in the folder: one whose work
+        was cancelled may go on for a moment.
+        """
+        return LOCKS.setdefault(self.path.resolve(), threading.Lock())
 
     def has(self, step: str) -> bool:
         """Whether the step is complete."""
@@ -149,9 +158,28 @@ class Folder:
                     f"was noted; delete the files of the step {step!r} to have them computed again"
                 )
 
+    def check_all(self) -> None:
+        """`check` all steps: those that an interrupted computation has left."""
+        for path in sorted(self.path.glob("*.json")):
+            self.check(path.stem)
+
     def remove(self, step: str) -> None:
         """Remove a step, if there is one: first the list, then the arrays."""
         self._list(step).unlink(missing_ok=True)
+        self._remove_arrays(step)
+
+    def keep_only(self, *steps: str) -> None:
+        """Remove all steps but these and the description."""
+        for path in self.path.glob("*.json"):
+            if path.stem not in (*steps, DESCRIPTION):
+                self.remove(path.stem)
+
+    def discard(self, step: str) -> None:
+        """Delete what a step holds, which nothing needs any more; the step stays complete."""
+        self._write_list(step, {}, {})
+        self._remove_arrays(step)
+
+    def _remove_arrays(self, step):
         for path in self.path.glob(f"{step}.*.npy"):
             path.unlink(missing_ok=True)
 

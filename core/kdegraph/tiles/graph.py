@@ -117,49 +117,32 @@ class TiledGraph:
     @property
     def adjacency(self) -> da.Array:
         """The adjacency matrix, (n, n) float64: rows in blocks that are CSR arrays."""
-        return self._array(rows.matrix_rows, scipy.sparse.csr_array((0, self.n_vertices)))
+        return array_by_blocks(self, rows.matrix_rows, scipy.sparse.csr_array((0, self.n_vertices)))
 
     @property
     def neighbors(self) -> da.Array:
         """The sampled neighbors of every vertex, (n, L) int32."""
-        return self._array(rows.neighbors_of, np.empty((0, self.n_rounds), np.int32))
+        return array_by_blocks(self, rows.neighbors_of, np.empty((0, self.n_rounds), np.int32))
 
     @property
     def kernel_degrees(self) -> da.Array:
         """The degrees in the fully connected graph, (n,) float64."""
-        return self._array(rows.degrees_of, np.empty(0))
+        return array_by_blocks(self, rows.degrees_of, np.empty(0))
 
     @property
     def densities(self) -> da.Array | None:
         """The densities that were divided out, (n,) float64, or None for an `alpha` of 0."""
-        return self._array(rows.densities_of, np.empty(0)) if self.alpha > 0 else None
+        return array_by_blocks(self, rows.densities_of, np.empty(0)) if self.alpha > 0 else None
 
     @property
     def points(self) -> da.Array:
         """The points, (n, d) float64."""
-        return self._array(rows.points_of, np.empty((0, rows.dimension(self.path))))
+        return array_by_blocks(self, rows.points_of, np.empty((0, rows.dimension(self.path))))
 
     @property
     def order(self) -> da.Array:
         """The points in the order of a tree, in which neighbors are near each other, (n,) int32."""
-        return self._array(rows.order_of, np.empty(0, np.int32))
-
-    def _array(self, read: Callable[[Path, int, int], Any], empty: Any) -> da.Array:
-        """A Dask array of the blocks ``read(path, begin, end)``, which are like `empty`."""
-        blocks = [
-            da.from_delayed(
-                dask.delayed(read)(self.path, begin, end),
-                (end - begin, *empty.shape[1:]),
-                meta=empty,
-            )
-            for begin, end in self._blocks()
-        ]
-        return da.concatenate(blocks)
-
-    def _blocks(self) -> Iterator[tuple[int, int]]:
-        """The first vertex of each block, and the one after its last."""
-        ends = np.linspace(0, self.n_vertices, self.n_blocks + 1).astype(int)
-        return itertools.pairwise(ends.tolist())
+        return array_by_blocks(self, rows.order_of, np.empty(0, np.int32))
 
     def compute(self) -> SimilarityGraph:
         """Read the whole graph into memory.
@@ -223,7 +206,7 @@ class TiledGraph:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise ValueError(f"path: {str(folder)!r} is not empty; choose a new folder")
-        blocks = enumerate(self._blocks())
+        blocks = enumerate(_blocks(self))
         scheduler.run(
             rows.write_edges,
             [(self.path, *block, folder / f"part-{i:05}.parquet") for i, block in blocks],
@@ -232,3 +215,24 @@ class TiledGraph:
     def remove(self) -> None:
         """Delete the folder, after which the arrays of the graph cannot be read any more."""
         shutil.rmtree(self.path)
+
+
+def array_by_blocks(
+    graph: TiledGraph, read: Callable[[Path, int, int], Any], like: Any
+) -> da.Array:
+    """A Dask array of what ``read(graph.path, begin, end)`` returns for the vertices of each block,
+    which are as `like`, that has no rows.
+    """
+    blocks = [
+        da.from_delayed(
+            dask.delayed(read)(graph.path, begin, end), (end - begin, *like.shape[1:]), meta=like
+        )
+        for begin, end in _blocks(graph)
+    ]
+    return da.concatenate(blocks)
+
+
+def _blocks(graph: TiledGraph) -> Iterator[tuple[int, int]]:
+    """The first vertex of each block, and the one after its last."""
+    ends = np.linspace(0, graph.n_vertices, graph.n_blocks + 1).astype(int)
+    return itertools.pairwise(ends.tolist())

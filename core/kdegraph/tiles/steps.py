@@ -5,6 +5,7 @@ tiles of those who were drawn, and each tile reads its part from all others.
 """
 
 import numpy as np
+import scipy.sparse
 
 from kdegraph.adjacency import weighted_rows
 from kdegraph.drawn import Drawn, transposed
@@ -105,9 +106,10 @@ def join_tile(path, tile):
     points, independent = plan.tree.points, plan.independent
     law = EdgeLaw.of_kernel(plan.kernel, points, inverse, plan.n_rounds, independent)
     data, indices, indptr = weighted_rows(drawn_here, law, plan.tree.order)
+    matrix = scipy.sparse.csr_array((data, indices, indptr), shape=(last - first, len(inverse)))
     folder.write(
         rows_step(tile),
-        {"data": data, "indices": indices, "indptr": indptr, "nnz": len(data)},
+        {"data": data, "indices": indices, "indptr": indptr, "sums": matrix.sum(axis=1)},
     )
 
 

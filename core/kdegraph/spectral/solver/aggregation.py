@@ -86,7 +86,7 @@ def coarsen(operator, null, runs=None, progress=None):
     Cost: three passes over the matrix.
     """
     matrix = operator.matrix(np.float32)
-    if runs is not None and share_in_run(runs, sampled_rows(matrix)) <= MAX_SHARE_IN_RUN:
+    if runs is not None and are_scattered(sampled_rows(matrix), runs.__getitem__):
         first = np.union1d(np.flatnonzero(np.diff(runs)) + 1, null.bounds[:-1])
         m = len(first)
         node = np.repeat(np.arange(m, dtype=np.int32), np.diff(first, append=operator.n))
@@ -114,10 +114,10 @@ def sampled_rows(matrix):
     return [(i, indices[indptr[i] : indptr[i + 1]]) for i in sample]
 
 
-def share_in_run(runs, rows):
-    """Share of the entries of some rows that lie in the run of their row."""
-    n_within = sum(np.sum(runs[columns] == runs[i]) for i, columns in rows)
-    return n_within / max(1, sum(len(columns) for _, columns in rows))
+def are_scattered(rows, run_of):
+    """Whether so few entries of some rows lie in the run of their row that runs are the groups."""
+    n_within = sum(np.sum(run_of(columns) == run_of(i)) for i, columns in rows)
+    return n_within <= MAX_SHARE_IN_RUN * max(1, sum(len(columns) for _, columns in rows))
 
 
 def group_rows(matrix, progress=None):

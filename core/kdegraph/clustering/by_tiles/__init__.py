@@ -1,0 +1,1 @@
+"""Clusters of graphs that are kept in a folder, tile by tile."""

@@ -1,0 +1,141 @@
+"""From eigenvectors in files to the labels of all vertices, tile by tile."""
+
+import numpy as np
+
+from kdegraph.clustering.by_tiles.matrix import DEGREES, n_tiles, scaled_step, span
+from kdegraph.clustering.by_tiles.vectors import NAME
+from kdegraph.clustering.embedding import limits, represent
+from kdegraph.clustering.rounding import choose_rows, extremes, predict
+from kdegraph.runtime.progress import partial_progress
+from kdegraph.tiles import scheduler
+from kdegraph.tiles.folder import Folder
+from kdegraph.tiles.steps import rows_step
+
+# The step with the labels of all vertices: in the tree's order, and in their own.
+LABELS = "labels"
+
+
+def label_vertices(graph, folder, members, found, n_clusters, rounding, progress=None):
+    """Labels for some vertices, -1 for all others.
+
+    Parameters
+    ----------
+    graph, folder : Folder
+        Of the graph, and of its clusters.
+    members : (n,) bool array
+        Which vertices, in the tree's order.
+    found : RitzVectors
+    n_clusters : int
+    rounding : Rounding
+    progress : callable, optional
+
+    Returns
+    -------
+    (n,) int32 array
+        In the tree's order.
+    """
+    mean_degree = graph.read(DEGREES, "degrees")[members].mean()
+    common = graph.path, folder.path
+    tiles = range(n_tiles(graph))
+    parts = [members[slice(*span(graph, tile))] for tile in tiles]
+    more = found, mean_degree, members.sum(), n_clusters, rounding
+    tasks = [(*common, tile, part, *more) for tile, part in zip(tiles, parts, strict=True)]
+    scheduler.run(_embed_tile, tasks, partial_progress(progress, 0.0, 0.5))
+
+    rng = np.random.default_rng(rounding.seed)
+    sample, largest = _sample(folder, [part.sum() for part in parts], rng)
+    factors = limits(largest) if rounding.embedding == "degree" else np.ones(len(largest))
+    fitted = rounding.fit(sample * factors, n_clusters, rng)
+    tasks = [(folder.path, tile, part, fitted, factors) for tile, part in enumerate(parts)]
+    scheduler.run(_label_tile, tasks, partial_progress(progress, 0.5, 1.0))
+    return np.concatenate([folder.read(_labels_step(tile), "labels") for tile in tiles])
+
+
+def _embed_tile(graph, folder, tile, members, found, mean_degree, n, n_clusters, rounding):
+    """Write the rows that represent the vertices of a tile, unless that has been done.
+
+    Each is the mean of its neighbors' rows, as in `kdegraph.clustering.embedding`, where that is
+    known to be better.
+    """
+    graph, folder, step = Folder(graph), Folder(folder), _embedding_step(tile)
+    if folder.has(step):
+        return
+    chosen = slice(*span(graph, tile))
+    usable = found.values > 0.5
+    divided = np.where(usable, found.values, 1.0)
+    block, image = (folder.read(name, NAME)[chosen][members] for name in (found.block, found.image))
+    rows = np.where(usable, image @ found.rotation / divided, block @ found.rotation)
+    weight = graph.read(DEGREES, "degrees")[chosen][members] / mean_degree
+    rows = rows / np.sqrt(weight)[:, None]
+    n_vectors = rounding.n_eigenvectors(n_clusters, len(found.values))
+    eigenvalues = 1.0 - found.values[:n_vectors]
+    rows = represent(rows[:, :n_vectors], weight, n, eigenvalues, n_clusters, rounding.embedding)
+    ends = rows[np.unique(extremes(rows))] if len(rows) else rows
+    folder.write(step, {"rows": rows.astype(np.float32), "extremes": ends})
+
+
+def _sample(folder, counts, rng):
+    """Rows that stand for all, and the largest magnitude in each column; `counts` are the numbers
+    of rows of the tiles.
+    """
+    first = np.cumsum([0, *counts])
+    chosen = np.sort(choose_rows(first[-1], rng))
+    all_chosen = len(chosen) == first[-1]
+    sample, ends = [], []
+    for tile in range(len(counts)):
+        rows, extreme = folder.read(_embedding_step(tile), "rows", "extremes")
+        begin, end = np.searchsorted(chosen, first[tile : tile + 2])
+        sample.append(rows[chosen[begin:end] - first[tile]].astype(np.float64))
+        ends.append(extreme)
+    largest = np.abs(np.concatenate(ends)).max(axis=0)
+    return np.concatenate(sample if all_chosen else sample + ends), largest
+
+
+def _label_tile(folder, tile, members, fitted, factors):
+    """Write the labels of a tile, unless that has been done."""
+    folder = Folder(folder)
+    if not folder.has(_labels_step(tile)):
+        labels = np.full(len(members), -1, np.int32)
+        rows = folder.read(_embedding_step(tile), "rows")
+        if len(rows):
+            labels[members] = predict(fitted, rows * factors)
+        folder.write(_labels_step(tile), {"labels": labels})
+
+
+def conductances_by_tiles(graph, folder, n_clusters, progress=None):
+    """The conductances of the clusters whose labels are in the folder."""
+    tiles = range(n_tiles(graph))
+    tasks = [(graph.path, folder.path, tile, n_clusters) for tile in tiles]
+    scheduler.run(_cut_tile, tasks, progress)
+    cuts, volumes = np.sum([folder.read(_cut_step(tile), "sums") for tile in tiles], axis=0)
+    quotients = np.divide(cuts, volumes, out=np.zeros(n_clusters), where=volumes > 0)
+    return np.minimum(quotients, 1.0)
+
+
+def _cut_tile(graph, folder, tile, n_clusters):
+    """Write the cut weights and the volumes of the clusters within a tile."""
+    graph, folder = Folder(graph), Folder(folder)
+    if folder.has(_cut_step(tile)):
+        return
+    labels = folder.read(LABELS, "by_place")
+    indptr, columns = graph.read(scaled_step(tile), "indptr", "columns")
+    weights = graph.read(rows_step(tile), "data")
+    own = np.repeat(labels[slice(*span(graph, tile))], np.diff(indptr))
+    leaving = labels[columns] != own
+    sums = [
+        np.bincount(own[leaving], weights[leaving], n_clusters),
+        np.bincount(own, weights, n_clusters),
+    ]
+    folder.write(_cut_step(tile), {"sums": np.array(sums)})
+
+
+def _embedding_step(tile):
+    return f"embedding-{tile}"
+
+
+def _labels_step(tile):
+    return f"labels-{tile}"
+
+
+def _cut_step(tile):
+    return f"cut-{tile}"

@@ -1,0 +1,247 @@
+"""Approximate eigenvectors of a graph in a folder: from those of the coarse graph, by smoothing.
+
+This is `kdegraph.spectral.solver.coarse.refine`, with blocks of vectors in files and products tile
+by tile. The eigenvectors of eigenvalue 1 of M are in the block, too.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+
+from kdegraph.clustering.by_tiles.coarse import NODES
+from kdegraph.clustering.by_tiles.matrix import DEGREES, n_tiles, rows_of, span
+from kdegraph.runtime.progress import partial_progress
+from kdegraph.spectral.solver.coarse import MAX_ROUNDS, has_settled, smoothing_filter
+from kdegraph.spectral.solver.rayleigh_ritz import DEPENDENT
+from kdegraph.tiles import scheduler
+from kdegraph.tiles.folder import Folder
+
+# The name of the only array of a step with a block of vectors.
+NAME = "block"
+# The step with the eigenvectors of the coarse graph, divided by the square roots of the degrees.
+COARSE_VECTORS = "coarse"
+
+
+class RitzVectors(NamedTuple):
+    """Eigenpairs of M within the span of a block of vectors.
+
+    Attributes
+    ----------
+    values, residuals : (m,) float64 arrays
+        The former in descending order.
+    rotation : (w, m) float64 array
+        From the block, and from its image, to the vectors and to theirs.
+    block, image : str
+        The steps with the block, (n, w) float32, and with M times the block.
+    settled : bool
+    n_products : int
+    """
+
+    values: np.ndarray
+    residuals: np.ndarray
+    rotation: np.ndarray
+    block: str
+    image: str
+    settled: bool
+    n_products: int
+
+
+class Blocks:
+    """Blocks of vectors, each a step of a folder, that are made tile by tile.
+
+    Parameters
+    ----------
+    graph : Folder
+        With the matrix and the nodes.
+    folder : Folder
+        For the blocks.
+    width : int
+        Number of vectors.
+    """
+
+    def __init__(self, graph, folder, width):
+        self.graph, self.folder = graph, folder
+        self._shape = len(graph.read(DEGREES, "degrees")), width
+        self._tiles = range(n_tiles(graph))
+
+    def make(self, step, function, *args, progress=None):
+        """Make a block, unless it is there.
+
+        Parameters
+        ----------
+        step : str
+        function : callable
+            Called as ``function(graph, folder, tile, *args)``, it returns the rows of a tile.
+        *args : object
+        progress : callable, optional
+
+        Returns
+        -------
+        str
+            The step.
+        """
+        if not self.folder.has(step):
+            with self.folder.filling(step, NAME, self._shape, np.float32) as rows:
+                common = rows, function, self.graph.path, self.folder.path
+                tasks = [(*common, tile, *args) for tile in self._tiles]
+                scheduler.run(_make_rows, tasks, progress)
+        return step
+
+    def overlaps(self, block, image):
+        """The inner products of the vectors with each other, of the vectors with their images, and
+        of the images with each other, three (width, width) arrays.
+        """
+        step = f"{image}-overlaps"
+        tiles = [(self.graph.path, self.folder.path, tile, block, image) for tile in self._tiles]
+        scheduler.run(_overlap, tiles)
+        parts = [self.folder.read(_of_tile(step, tile), "sums") for tile in self._tiles]
+        return np.sum(parts, axis=0)
+
+    def discard(self, step):
+        """Free the disk from a block that is not used any more."""
+        self.folder.discard(step)
+
+
+def refine(blocks, values, k, progress=None):
+    """Smooth eigenvectors of the coarse graph until the first `k` eigenvalues have settled.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        With the step `COARSE_VECTORS`.
+    values : (width,) float64 array
+        The eigenvalues of M of the coarse graph, in descending order.
+    k : int
+        If it is 0, these eigenvalues are exact.
+    progress : callable, optional
+
+    Returns
+    -------
+    RitzVectors
+    """
+    block = blocks.make("start-0", _prolong)
+    if k == 0:
+        zeros, identity = np.zeros(len(values)), np.eye(len(values))
+        return RitzVectors(values, zeros, identity, block, block, True, 0)
+    n_products = 0
+    for round_ in range(MAX_ROUNDS):
+        done = 1 - 0.5**round_
+        at_present = partial_progress(progress, done, (1 + done) / 2)
+        filtered = _smooth(blocks, block, 1.0 - values[-1], round_, at_present)
+        image = blocks.make(f"image-{round_}", _multiply, filtered)
+        n_products += smoothing_filter(1.0).degree + 1
+        found = RitzVectors(
+            *ritz(*blocks.overlaps(filtered, image)), filtered, image, False, n_products
+        )
+        if has_settled(values, found, k):
+            return found._replace(settled=True)
+        values = found.values
+        if round_ < MAX_ROUNDS - 1:
+            block = blocks.make(f"start-{round_ + 1}", _rotate, filtered, found.rotation)
+            blocks.discard(filtered)
+            blocks.discard(image)
+    return found
+
+
+def _smooth(blocks, block, last, round_, progress):
+    """Apply the smoothing filter: the three-term recurrence of Chebyshev polynomials."""
+    chebyshev = smoothing_filter(last)
+    center, half = (chebyshev.cut + chebyshev.low) / 2, (chebyshev.cut - chebyshev.low) / 2
+    previous, present = None, block
+    for degree in range(1, chebyshev.degree + 1):
+        report = partial_progress(
+            progress, (degree - 1) / chebyshev.degree, degree / chebyshev.degree
+        )
+        factor = (1 if degree == 1 else 2) / half
+        step = f"smooth-{round_}-{degree}"
+        blocks.make(step, _recur, present, previous, factor, center, progress=report)
+        if previous is not None:
+            blocks.discard(previous)
+        previous, present = present, step
+    blocks.discard(previous)
+    return present
+
+
+def ritz(gram, projected, squared):
+    """The Rayleigh-Ritz method from the inner products of `Blocks.overlaps`.
+
+    Returns
+    -------
+    values, residuals : (m,) float64 arrays
+        The former in descending order.
+    rotation : (width, m) float64 array
+        With fewer columns than rows if vectors are linearly dependent.
+    """
+    scale = 1 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
+    lengths, basis = scipy.linalg.eigh(gram * scale[:, None] * scale)
+    keep = lengths > DEPENDENT * lengths[-1]
+    basis = scale[:, None] * basis[:, keep] / np.sqrt(lengths[keep])
+    values, rotation = scipy.linalg.eigh(basis.T @ (projected + projected.T) @ basis / 2)
+    values, rotation = values[::-1], basis @ rotation[:, ::-1]
+    squares = np.einsum("ia,ij,ja->a", rotation, squared, rotation) - values**2
+    return np.minimum(values, 1.0), np.sqrt(np.maximum(squares, 0.0)), rotation
+
+
+def with_positive_extremes(graph, folder, found, n_vectors):
+    """The first columns of the rotation of `RitzVectors`, with signs such that the entry of largest
+    magnitude of each vector is positive.
+    """
+    rotation = found.rotation[:, :n_vectors]
+    lowest = highest = np.zeros(n_vectors)
+    block = folder.read(found.block, NAME)
+    for tile in range(n_tiles(graph)):
+        rows = block[slice(*span(graph, tile))] @ rotation
+        lowest = np.minimum(lowest, rows.min(axis=0))
+        highest = np.maximum(highest, rows.max(axis=0))
+    return np.where(-lowest > highest, -rotation, rotation)
+
+
+# ---------------------------------------------------------------- what is done for each tile
+
+
+def _make_rows(rows, function, graph, folder, tile, *args):
+    begin, _ = span(Folder(graph), tile)
+    rows.put(begin, function(Folder(graph), Folder(folder), tile, *args))
+
+
+def _prolong(graph, folder, tile):
+    """Vectors of the coarse graph, carried over to the vertices."""
+    begin, end = span(graph, tile)
+    node, degrees = graph.read(NODES, "node"), graph.read(DEGREES, "degrees")
+    vectors = folder.read(COARSE_VECTORS, NAME)[node[begin:end]]
+    return vectors * np.sqrt(degrees[begin:end])[:, None]
+
+
+def _recur(graph, folder, tile, present, previous, factor, center):
+    """One step of the recurrence: ``factor (M - center) present - previous``."""
+    begin, end = span(graph, tile)
+    block = folder.read(present, NAME)
+    rows = rows_of(graph, tile) @ block
+    rows -= np.float32(center) * block[begin:end]
+    rows *= np.float32(factor)
+    return rows if previous is None else rows - folder.read(previous, NAME)[begin:end]
+
+
+def _multiply(graph, folder, tile, block):
+    return rows_of(graph, tile) @ folder.read(block, NAME)
+
+
+def _rotate(graph, folder, tile, block, rotation):
+    begin, end = span(graph, tile)
+    return folder.read(block, NAME)[begin:end] @ rotation
+
+
+def _overlap(graph, folder, tile, block, image):
+    folder, step = Folder(folder), _of_tile(f"{image}-overlaps", tile)
+    if not folder.has(step):
+        begin, end = span(Folder(graph), tile)
+        vectors, images = (
+            folder.read(name, NAME)[begin:end].astype(np.float64) for name in (block, image)
+        )
+        pairs = (vectors, vectors), (vectors, images), (images, images)
+        folder.write(step, {"sums": np.stack([a.T @ b for a, b in pairs])})
+
+
+def _of_tile(step, tile):
+    return f"{step}-{tile}"

@@ -1,0 +1,297 @@
+"""Clusters of graphs in folders: those of the same graph in memory, whoever computes them and
+however often they are interrupted.
+"""
+
+import concurrent.futures
+import multiprocessing
+import pkgutil
+
+import dask
+import dask.array as da
+import kdegraph
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse
+from kdegraph import TiledGraph, datasets, similarity_graph, spectral_clustering, spectrum
+from kdegraph.clustering.by_tiles import coarse, matrix, vectors
+from kdegraph.tiles.folder import Folder
+from sklearn.metrics import adjusted_rand_score
+
+N = 10_000
+RNG = np.random.default_rng(0)
+
+
+def lazy(X):
+    return da.from_array(X, chunks=(1_500, X.shape[1]))
+
+
+def with_outliers():
+    """Two clusters of different sizes, a pair of outliers and two single ones."""
+    large, small = RNG.normal(size=(N - 1_004, 2)), RNG.normal(size=(1_000, 2)) / 10 + [4, 0]
+    return np.concatenate([large, small, [[60, 0], [60.1, 0], [90, 0], [0, -90]]])
+
+
+def rings():
+    return datasets.make("circles", n=N, seed=0).X
+
+
+def touching():
+    return RNG.normal(size=(N, 2)) + 5 * RNG.integers(3, size=(N, 2))
+
+
+BLOBS = touching()
+
+
+def pixels():
+    picture = np.zeros((100, 100, 3), np.uint8)
+    picture[30:60, 20:80] = 200
+    picture[60:, :, 1] = 120
+    noise = RNG.integers(0, 10, picture.shape, dtype=np.uint8)
+    return datasets.image_points(picture + noise, max_pixels=None).X
+
+
+# A graph with groups along its edges, and most vertices in one component.
+CONNECTED = {"sigma": 0.15, "n_rounds": 20, "seed": 3}
+
+CASES = {
+    "wide kernel": (rings(), 2, {"sigma": 0.12}, {}),
+    "narrow kernel": (rings(), 2, {"sigma": 0.02, "n_rounds": 20}, {}),
+    "local": (touching(), 9, {"sigma": "local"}, {}),
+    "local and alpha": (rings(), 2, {"sigma": "local", "alpha": 0.5, "perplexity": 40}, {}),
+    "many clusters": (touching(), 9, {"sigma": 0.5}, {}),
+    "outliers": (with_outliers(), 2, {"sigma": 0.3}, {}),
+    "outliers are clusters": (with_outliers(), 3, {"sigma": 0.3}, {"smallest_component": 2}),
+    "degree": (with_outliers(), 2, {"sigma": 0.5}, {"embedding": "degree"}),
+    "row": (touching(), 9, {"sigma": 0.5}, {"embedding": "row"}),
+    "plain": (touching(), 9, {"sigma": 0.5}, {"embedding": "plain"}),
+    "cluster_qr": (touching(), 9, {"sigma": 0.5}, {"assign_labels": "cluster_qr"}),
+    "pixels": (pixels(), 3, {"sigma": 0.05}, {}),
+    "one cluster": (rings(), 1, {"sigma": 0.12}, {}),
+}
+
+
+@pytest.mark.parametrize(("X", "k", "of_graph", "of_clusters"), CASES.values(), ids=CASES)
+def test_same_clusters_as_in_memory(X, k, of_graph, of_clusters):
+    tiled = similarity_graph(lazy(X), seed=3, **of_graph)
+    found = spectral_clustering(tiled, k, seed=0, **of_clusters)
+    expected = spectral_clustering(tiled.compute(), k, seed=0, **of_clusters)
+    assert isinstance(found.labels, da.Array)
+    labels = found.labels.compute()
+    assert labels.dtype == np.int32
+    assert adjusted_rand_score(labels, expected.labels) > 0.995
+    assert found.n_clusters == expected.n_clusters
+    np.testing.assert_array_equal(np.unique(labels, return_index=True)[0], np.arange(k))
+    assert np.all(np.diff(np.unique(labels, return_index=True)[1]) > 0)  # by first members
+    np.testing.assert_array_equal(found.isolated, expected.isolated)
+    np.testing.assert_allclose(
+        found.conductances, kdegraph.conductance(tiled.compute(), labels), rtol=1e-9, atol=1e-12
+    )
+    theirs = expected.spectrum
+    assert found.spectrum.n_connected_components == theirs.n_connected_components
+    assert found.spectrum.smallest_component == theirs.smallest_component
+    assert found.spectrum.converged
+
+
+def test_eigenvectors_are_those_of_the_laplacian():
+    tiled = similarity_graph(lazy(touching()), sigma=0.5, seed=3)
+    found = spectral_clustering(tiled, 9, seed=0).spectrum
+    graph = tiled.compute()
+    exact = spectrum(graph, found.n_components, tol=1e-8)
+    np.testing.assert_allclose(found.eigenvalues, exact.eigenvalues, rtol=0.1, atol=1e-7)
+    assert np.all(found.eigenvalues > exact.eigenvalues - 1e-6)
+    U = found.eigenvectors.compute()
+    np.testing.assert_allclose(U.T @ U, np.eye(U.shape[1]), atol=1e-5)
+    assert np.all(U[np.abs(U).argmax(axis=0), np.arange(U.shape[1])] > 0)
+    scale = scipy.sparse.diags_array(graph.adjacency.sum(axis=1) ** -0.5)
+    residuals = U - scale @ graph.adjacency @ scale @ U - U * found.eigenvalues
+    np.testing.assert_allclose(
+        np.linalg.norm(residuals, axis=0), found.residuals, rtol=0.01, atol=1e-3
+    )
+
+
+@pytest.mark.parametrize("sigma", [0.12, 0.02])  # runs in space, and groups along the edges
+def test_the_coarse_graph_sums_the_weights_between_nodes(sigma):
+    tiled = similarity_graph(lazy(rings()), sigma=sigma, n_rounds=10, seed=3)
+    folder = Folder(tiled.path)
+    vertices = matrix.make_matrix(folder)
+    summed = coarse.coarse_adjacency(folder, vertices)
+    place, node = folder.read("plan", "place"), folder.read(coarse.NODES, "node")
+    graph = tiled.compute().adjacency
+    P = scipy.sparse.csr_array((np.ones(N), (np.arange(N), node[place])))
+    np.testing.assert_allclose(summed.toarray(), (P.T @ graph @ P).toarray(), rtol=1e-12)
+    n_nodes = summed.shape[0]
+    assert 50 < n_nodes < N / 3
+    assert len(np.unique(np.stack([node, vertices.component]), axis=1).T) == n_nodes
+    n_components, component = scipy.sparse.csgraph.connected_components(graph)
+    assert len(vertices.sizes) == n_components
+    np.testing.assert_array_equal(
+        np.unique(np.stack([component[vertices.order], vertices.component]), axis=1).shape,
+        (2, n_components),
+    )
+    np.testing.assert_allclose(vertices.degrees[place], graph.sum(axis=1), rtol=1e-12)
+
+
+def test_ritz_finds_the_eigenpairs_within_the_span():
+    basis = scipy.linalg.qr(RNG.normal(size=(50, 5)), mode="economic")[0]
+    M = RNG.normal(size=(50, 50))
+    M = M + M.T
+    M /= np.linalg.norm(M, 2)
+    block = np.c_[basis @ RNG.normal(size=(5, 5)), basis[:, :1]]  # the last one is dependent
+    images = M @ block
+    values, residuals, rotation = vectors.ritz(block.T @ block, block.T @ images, images.T @ images)
+    np.testing.assert_allclose(values, scipy.linalg.eigvalsh(basis.T @ M @ basis)[::-1])
+    found = block @ rotation
+    np.testing.assert_allclose(found.T @ found, np.eye(5), atol=1e-10)
+    norms = np.linalg.norm(M @ found - found * values, axis=0)
+    np.testing.assert_allclose(residuals, norms, rtol=1e-6)
+
+
+@pytest.mark.parametrize("change", ["auto", "spectrum", "points", "few"])
+def test_what_needs_the_graph_in_memory_has_the_same_labels(change):
+    X = rings()[:: 3 if change == "few" else 1]
+    tiled = similarity_graph(lazy(X), sigma=0.12, seed=3)
+    graph = tiled.compute()
+    options = {
+        "spectrum": {"spectrum": spectrum(graph, 4, omit_isolated=True)},
+        "points": {"points": X},
+    }.get(change, {})
+    k = "auto" if change == "auto" else 2
+    found = spectral_clustering(tiled, k, seed=0, **options)
+    expected = spectral_clustering(graph, k, seed=0, **options)
+    assert isinstance(found.labels, da.Array)
+    np.testing.assert_array_equal(found.labels.compute(), expected.labels)
+
+
+def test_too_many_clusters_are_refused():
+    tiled = similarity_graph(lazy(rings()), sigma=0.12, seed=3)
+    with pytest.raises(ValueError, match="n_clusters must be"):
+        spectral_clustering(tiled, N + 1)
+
+
+def test_labels_do_not_depend_on_who_computes_them():
+    X = BLOBS
+    spawn = multiprocessing.get_context("spawn")
+    with (
+        concurrent.futures.ProcessPoolExecutor(2, mp_context=spawn) as pool,
+        dask.config.set(scheduler="processes", pool=pool),
+    ):
+        tiled = similarity_graph(lazy(X), **CONNECTED)
+        of_processes = spectral_clustering(tiled, 3, seed=0).labels.compute()
+    of_threads = spectral_clustering(similarity_graph(lazy(X), **CONNECTED), 3, seed=0).labels
+    np.testing.assert_array_equal(of_threads.compute(), of_processes)
+
+
+# ---------------------------------------------------------------- interruptions
+
+
+class Interrupted(Exception):
+    """What ends the work half-way."""
+
+
+TASKS = {
+    "matrix": "matrix._scale_tile",
+    "groups": "coarse._group_tile",
+    "coarse graph": "coarse._sum_tile",
+    "start": "vectors._prolong",
+    "products": "vectors._recur",
+    "images": "vectors._multiply",
+    "overlaps": "vectors._overlap",
+    "embedding": "labels._embed_tile",
+    "labels": "labels._label_tile",
+    "cut": "labels._cut_tile",
+}
+
+
+def interrupt(tiled, task, n_calls=3):
+    place = f"kdegraph.clustering.by_tiles.{TASKS[task]}"
+    function, calls = pkgutil.resolve_name(place), []
+
+    def stopping(*args):
+        calls.append(args)
+        if len(calls) == n_calls:
+            raise Interrupted
+        return function(*args)
+
+    with pytest.MonkeyPatch.context() as patch, dask.config.set(scheduler="synchronous"):
+        patch.setattr(place, stopping)
+        with pytest.raises(Interrupted):
+            spectral_clustering(tiled, 3, seed=0)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """Labels and eigenvalues of the clusters that are interrupted."""
+    found = spectral_clustering(similarity_graph(lazy(BLOBS), **CONNECTED), 3, seed=0)
+    return found.labels.compute(), found.spectrum.eigenvalues
+
+
+def files(path):
+    return {str(file.relative_to(path)): file.stat().st_mtime_ns for file in path.rglob("*.*")}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_interrupted_clusters_are_completed(task, expected, tmp_path):
+    tiled = similarity_graph(lazy(BLOBS), **CONNECTED, store=tmp_path / "graph")
+    interrupt(tiled, task)
+    before = files(tmp_path)
+    found = spectral_clustering(TiledGraph.load(tmp_path / "graph"), 3, seed=0)
+    np.testing.assert_array_equal(found.labels.compute(), expected[0])
+    np.testing.assert_array_equal(found.spectrum.eigenvalues, expected[1])
+    after = files(tmp_path)
+    kept = [name for name in before if "/clusters" not in name and name in after]
+    assert kept
+    assert all(after[name] == before[name] for name in kept)
+
+
+def test_clusters_that_are_there_are_read(tmp_path):
+    tiled = similarity_graph(lazy(BLOBS), **CONNECTED, store=tmp_path / "graph")
+    first = spectral_clustering(tiled, 3, seed=0)
+    before = files(tmp_path)
+    again = spectral_clustering(tiled, 3, seed=0)
+    np.testing.assert_array_equal(again.labels.compute(), first.labels.compute())
+    assert files(tmp_path) == before
+    (folder,) = (tmp_path / "graph").glob("clusters-*")
+    names = {file.name.partition(".")[0] for file in folder.iterdir()}
+    assert len(names) == 4  # what it is, the result, the labels and one block of vectors
+    other = spectral_clustering(tiled, 2, seed=0)
+    assert other.n_clusters == 2
+    assert files(tmp_path).items() > before.items()
+
+
+def test_a_damaged_tile_is_named(tmp_path):
+    tiled = similarity_graph(lazy(BLOBS), **CONNECTED, store=tmp_path / "graph")
+    interrupt(tiled, "products")
+    damaged = tiled.path / "scaled-2.weights.npy"
+    contents = bytearray(damaged.read_bytes())
+    contents[-5] ^= 1
+    damaged.write_bytes(contents)
+    with pytest.raises(ValueError, match=r"scaled-2\.weights\.npy' is damaged"):
+        spectral_clustering(tiled, 3, seed=0)
+
+
+def test_what_does_not_settle_is_said(tmp_path, monkeypatch):
+    tiled = similarity_graph(lazy(rings()), sigma=0.12, seed=3)
+    monkeypatch.setattr("kdegraph.clustering.by_tiles.vectors.has_settled", lambda *_: False)
+    with pytest.warns(match="did not converge"):
+        found = spectral_clustering(tiled, 2, seed=0)
+    assert not found.spectrum.converged
+    with pytest.warns(match="did not converge"):
+        spectral_clustering(tiled, 2, seed=0)
+
+
+def test_progress_and_cancelling():
+    tiled = similarity_graph(lazy(rings()), sigma=0.12, seed=3)
+    stages = []
+
+    def progress(stage, fraction):
+        assert 0 <= fraction <= 1
+        if stage not in stages:
+            stages.append(stage)
+        if stage == "k-means":
+            raise kdegraph.Cancelled
+
+    with pytest.raises(kdegraph.Cancelled):
+        spectral_clustering(tiled, 2, seed=0, progress=progress)
+    assert stages == ["components", "eigenvectors", "k-means"]
+    assert spectral_clustering(tiled, 2, seed=0).n_clusters == 2
