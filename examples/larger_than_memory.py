@@ -30,9 +30,11 @@ def main():
     print(graph.adjacency)
     print(graph.adjacency.blocks[0].compute().sum(axis=1)[:5])
 
-    # Two million points fit into memory.
+    # So are the labels; the eigenvectors that they come from are in files, too.
     clusters = kdegraph.spectral_clustering(graph, 2, seed=0)
-    print("points in each cluster:", np.bincount(clusters.labels))
+    print(clusters.labels)
+    sizes = da.bincount(clusters.labels, minlength=clusters.n_clusters).compute()
+    print("points in each cluster:", sizes)
 
 
 if __name__ == "__main__":

@@ -142,7 +142,8 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : (n, d) array_like
-            Points, finite.
+            Points, finite. For a Dask array, `graph_` is a `TiledGraph`, and `labels_`,
+            `affinity_matrix_` and the eigenvectors are Dask arrays.
         y : None
             Ignored; accepted for the interface of scikit-learn.
 
@@ -159,24 +160,35 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         Warns
         -----
         GraphWarning
-            For what `diagnose` finds.
+            For what `diagnose` finds, except for Dask arrays.
         """
-        points = validate_data(self, X, dtype=(np.float64, np.float32), order="C")
+        self._lazy = hasattr(X, "__dask_graph__")
+        points = self._check_points(X)
         if not isinstance(self.n_clusters, str):  # checked before the graph is made
             reason = f"(the number of points), here {len(points)}"
             check_count(self.n_clusters, "n_clusters", maximum=len(points), reason=reason)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.confidence_ = math.nan
         found = self._fit_clusters(points, seed)
-        warn_of(self.graph_, None if isinstance(self.n_clusters, str) else self.n_clusters)
+        if not self._lazy:
+            warn_of(self.graph_, None if isinstance(self.n_clusters, str) else self.n_clusters)
         self.affinity_matrix_ = self.graph_.adjacency
         self.labels_ = found.labels
         self.n_clusters_ = found.n_clusters
         self.spectrum_ = found.spectrum
         self.conductances_ = found.conductances
         self.isolated_ = found.isolated
-        self._points = points.copy()
+        self._points = points if self._lazy else points.copy()
         return self
+
+    def _check_points(self, X):
+        """The points as an array, which is mapped into memory where they are a Dask array."""
+        if not self._lazy:
+            return validate_data(self, X, dtype=(np.float64, np.float32), order="C")
+        from kdegraph.tiles.points import mapped_points
+
+        validate_data(self, X, skip_check_array=True)  # the number of features
+        return mapped_points(X)
 
     def _fit_clusters(self, points, seed):
         """Fit the graph with the bandwidths asked for, and cluster it."""
@@ -190,7 +202,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
             return self._cluster(points, k, pixel_sigma(points), self.perplexity, seed)
         for perplexity in perplexities(len(points), self.perplexity):
             found = self._cluster(points, k, "local", perplexity, seed)
-            if not is_degenerate(found.labels, k):
+            if not is_degenerate(np.asarray(found.labels), k):
                 break
         return found
 
@@ -198,6 +210,10 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         """Set the graph of these bandwidths, and cluster it."""
         options = {name: getattr(self, name) for name in GRAPH_PARAMETERS}
         options |= {"sigma": sigma, "perplexity": perplexity}
+        if self._lazy:
+            import dask.array as da
+
+            points = da.from_array(points)
         self.graph_ = similarity_graph(points, **options, seed=seed)
         self.sigma_, self._perplexity = self.graph_.sigma, perplexity
         return spectral_clustering(
@@ -239,4 +255,5 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         queries = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         own = new_bandwidths(self.sigma_, self.sigma, self._points, queries, self._perplexity)
-        return assign(self.graph_, self._points, self.labels_, queries, own)
+        labels = np.asarray(self.labels_)
+        return assign(self.graph_, self._points, labels, queries, own)

@@ -19,7 +19,6 @@ from kdegraph.tiles.folder import Folder
 from sklearn.metrics import adjusted_rand_score
 
 N = 10_000
-RNG = np.random.default_rng(0)
 
 
 def lazy(X):
@@ -28,7 +27,8 @@ def lazy(X):
 
 def with_outliers():
     """Two clusters of different sizes, a pair of outliers and two single ones."""
-    large, small = RNG.normal(size=(N - 1_004, 2)), RNG.normal(size=(1_000, 2)) / 10 + [4, 0]
+    rng = np.random.default_rng(0)
+    large, small = rng.normal(size=(N - 1_004, 2)), rng.normal(size=(1_000, 2)) / 10 + [4, 0]
     return np.concatenate([large, small, [[60, 0], [60.1, 0], [90, 0], [0, -90]]])
 
 
@@ -36,8 +36,10 @@ def rings():
     return datasets.make("circles", n=N, seed=0).X
 
 
-def touching():
-    return RNG.normal(size=(N, 2)) + 5 * RNG.integers(3, size=(N, 2))
+def touching(n=N, seed=0):
+    """Nine clusters that touch."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 2)) + 5 * rng.integers(3, size=(n, 2))
 
 
 BLOBS = touching()
@@ -47,7 +49,7 @@ def pixels():
     picture = np.zeros((100, 100, 3), np.uint8)
     picture[30:60, 20:80] = 200
     picture[60:, :, 1] = 120
-    noise = RNG.integers(0, 10, picture.shape, dtype=np.uint8)
+    noise = np.random.default_rng(0).integers(0, 10, picture.shape, dtype=np.uint8)
     return datasets.image_points(picture + noise, max_pixels=None).X
 
 
@@ -133,11 +135,12 @@ def test_the_coarse_graph_sums_the_weights_between_nodes(sigma):
 
 
 def test_ritz_finds_the_eigenpairs_within_the_span():
-    basis = scipy.linalg.qr(RNG.normal(size=(50, 5)), mode="economic")[0]
-    M = RNG.normal(size=(50, 50))
+    rng = np.random.default_rng(0)
+    basis = scipy.linalg.qr(rng.normal(size=(50, 5)), mode="economic")[0]
+    M = rng.normal(size=(50, 50))
     M = M + M.T
     M /= np.linalg.norm(M, 2)
-    block = np.c_[basis @ RNG.normal(size=(5, 5)), basis[:, :1]]  # the last one is dependent
+    block = np.c_[basis @ rng.normal(size=(5, 5)), basis[:, :1]]  # the last one is dependent
     images = M @ block
     values, residuals, rotation = vectors.ritz(block.T @ block, block.T @ images, images.T @ images)
     np.testing.assert_allclose(values, scipy.linalg.eigvalsh(basis.T @ M @ basis)[::-1])
@@ -295,3 +298,41 @@ def test_progress_and_cancelling():
         spectral_clustering(tiled, 2, seed=0, progress=progress)
     assert stages == ["components", "eigenvectors", "k-means"]
     assert spectral_clustering(tiled, 2, seed=0).n_clusters == 2
+
+
+# ---------------------------------------------------------------- the estimator
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"sigma": 0.5},
+        {},
+        {"alpha": 0.5},
+        {"n_clusters": "auto"},
+        {"sigma": 0.5, "embedding": "row", "kernel": "laplacian"},
+    ],
+)
+def test_the_estimator_finds_the_same_clusters(options):
+    X, options = touching(), {"n_clusters": 9, "random_state": 0} | options
+    lazily = kdegraph.KDESpectralClustering(**options).fit(lazy(X))
+    eagerly = kdegraph.KDESpectralClustering(**options).fit(X)
+    assert isinstance(lazily.labels_, da.Array)
+    assert isinstance(lazily.affinity_matrix_, da.Array)
+    assert isinstance(lazily.graph_, TiledGraph)
+    assert lazily.n_features_in_ == 2
+    assert lazily.n_clusters_ == eagerly.n_clusters_
+    np.testing.assert_array_equal(lazily.confidence_, eagerly.confidence_)
+    np.testing.assert_array_equal(lazily.sigma_, eagerly.sigma_)
+    assert adjusted_rand_score(lazily.labels_.compute(), eagerly.labels_) > 0.995
+    new = touching(500, seed=1)
+    assert adjusted_rand_score(lazily.predict(new), eagerly.predict(new)) > 0.99
+
+
+def test_the_estimator_refuses_what_is_wrong_with_a_dask_array():
+    X = touching()
+    X[5_000, 1] = np.nan
+    with pytest.raises(ValueError, match=r"X\[5000, 1\] is nan"):
+        kdegraph.KDESpectralClustering(3).fit(lazy(X))
+    with pytest.raises(ValueError, match="n_clusters must be"):
+        kdegraph.KDESpectralClustering(N + 1).fit(lazy(touching()))

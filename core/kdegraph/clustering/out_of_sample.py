@@ -29,6 +29,7 @@ def assign(graph, points, labels, queries, bandwidths):
         A query out of reach of all points gets the label of the nearest.
     """
     local = isinstance(graph.sigma, np.ndarray)
+    densities = None if graph.densities is None else np.asarray(graph.densities)
     best, largest = np.empty(len(queries), labels.dtype), np.zeros(len(queries))
     for label in np.unique(labels):
         members = labels == label
@@ -39,7 +40,7 @@ def assign(graph, points, labels, queries, bandwidths):
             sigma=graph.sigma[members] if local else graph.sigma,
             target_sigma=bandwidths if local else None,
             # The density of the query is the same for all clusters.
-            weights=None if graph.densities is None else graph.densities[members] ** -graph.alpha,
+            weights=None if densities is None else densities[members] ** -graph.alpha,
         )
         better = sums > largest
         best[better], largest[better] = label, sums[better]

@@ -1,11 +1,5 @@
 """Algorithm 2 tile by tile: from a Dask array to a graph in a folder."""
 
-import atexit
-import shutil
-import tempfile
-from pathlib import Path
-
-import dask
 import numpy as np
 
 from kdegraph.runtime.progress import StageTimer
@@ -52,7 +46,7 @@ def sample_by_tiles(X, options, store, progress=None, *, any_seed=False):
     ValueError
         If the store holds something else, or is damaged.
     """
-    folder = Folder(_temporary_folder() if store is None else store)
+    folder = Folder.temporary() if store is None else Folder(store)
     with folder.claimed():
         if any_seed and folder.has(DESCRIPTION):
             options = options._replace(seed=folder.values(DESCRIPTION)["seed"])
@@ -63,12 +57,6 @@ def sample_by_tiles(X, options, store, progress=None, *, any_seed=False):
         if not folder.has(RESULT):
             _sample(points, options, folder, stages)
     return TiledGraph.load(folder.path)
-
-
-def _temporary_folder():
-    path = tempfile.mkdtemp(prefix="kdegraph-", dir=dask.config.get("temporary-directory", None))
-    atexit.register(shutil.rmtree, path, ignore_errors=True)
-    return Path(path)
 
 
 def _describe(X, options):

@@ -5,16 +5,20 @@ is written last, and each file gets its name when it is complete: a step that ha
 does not exist.
 """
 
+import atexit
 import contextlib
 import io
 import json
 import math
+import shutil
+import tempfile
 import threading
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import dask
 import numpy as np
 from numpy.typing import DTypeLike
 
@@ -39,6 +43,15 @@ class Folder:
 
     def __init__(self, path):
         self.path = Path(path).absolute()  # workers may have another working directory
+
+    @classmethod
+    def temporary(cls) -> "Folder":
+        """A new folder where Dask keeps its own, which is deleted when the process ends."""
+        path = tempfile.mkdtemp(
+            prefix="kdegraph-", dir=dask.config.get("temporary-directory", None)
+        )
+        atexit.register(shutil.rmtree, path, ignore_errors=True)
+        return cls(path)
 
     def begin(self, description: dict[str, Any]) -> None:
         """Create the folder for a computation, or find that it holds the same one.

@@ -4,6 +4,7 @@ import dask.array as da
 import numpy as np
 
 from kdegraph.tiles import scheduler
+from kdegraph.tiles.folder import Folder
 from kdegraph.validation import check_finite, check_points
 
 STEP, NAME = "points", "X"
@@ -56,6 +57,13 @@ def gather_points(X, folder, progress=None):
         with folder.filling(STEP, NAME, X.shape) as rows:
             _for_each_block(X, _put_rows, rows, progress)
     return folder.read(STEP, NAME)
+
+
+def mapped_points(X):
+    """The points of a Dask array, (n, d) float64, from a temporary file that is mapped into
+    memory.
+    """
+    return gather_points(as_dask_points(X), Folder.temporary())
 
 
 def _for_each_block(X, function, target, progress):
