@@ -25,10 +25,8 @@ INTEGER_ARRAYS = ("neighbors", "order")
 
 def write_graph(path, graph):
     """Write a `SimilarityGraph` to `path`."""
-    parameters = {name: getattr(graph, name) for name in PARAMETERS}
-    optional = {name: getattr(graph, name) for name in OPTIONAL_ARRAYS}
-    if not isinstance(graph.sigma, np.ndarray):
-        parameters["sigma"] = optional.pop("sigma")
+    parameters = parameters_of(graph)
+    optional = {name: getattr(graph, name) for name in OPTIONAL_ARRAYS if name not in parameters}
     arrays = {
         "data": graph.adjacency.data,
         "indices": graph.adjacency.indices,
@@ -40,6 +38,14 @@ def write_graph(path, graph):
     arrays |= {name: array for name, array in optional.items() if array is not None}
     with open(path, "wb") as file:
         np.savez_compressed(file, **arrays)
+
+
+def parameters_of(graph):
+    """What is stored as JSON, with one sigma for all points."""
+    parameters = {name: getattr(graph, name) for name in PARAMETERS}
+    if not isinstance(graph.sigma, np.ndarray):
+        parameters["sigma"] = graph.sigma
+    return parameters
 
 
 def read_graph(path, make):
@@ -65,7 +71,7 @@ def read_graph(path, make):
     with open(path, "rb") as file:
         try:
             with np.load(file, allow_pickle=False) as arrays:
-                return make(**_fields(dict(arrays)))
+                return make(**fields_of(dict(arrays)))
         except MemoryError:
             raise
         except Exception as error:  # a damaged file surfaces as almost any error
@@ -74,7 +80,7 @@ def read_graph(path, make):
             ) from None
 
 
-def _fields(arrays):
+def fields_of(arrays):
     """The fields of the graph in the arrays of a file; an exception of any kind where they do not
     fit together.
     """

@@ -193,7 +193,7 @@ class Interrupted(Exception):
 
 
 TASKS = {
-    "matrix": "matrix._scale_tile",
+    "matrix": "matrix._write_columns",
     "groups": "coarse._group_tile",
     "coarse graph": "coarse._sum_tile",
     "start": "vectors._prolong",
@@ -265,11 +265,11 @@ def test_clusters_that_are_there_are_read(tmp_path):
 def test_a_damaged_tile_is_named(tmp_path):
     tiled = similarity_graph(lazy(BLOBS), **CONNECTED, store=tmp_path / "graph")
     interrupt(tiled, "products")
-    damaged = tiled.path / "scaled-2.weights.npy"
+    damaged = tiled.path / "columns-2.columns.npy"
     contents = bytearray(damaged.read_bytes())
     contents[-5] ^= 1
     damaged.write_bytes(contents)
-    with pytest.raises(ValueError, match=r"scaled-2\.weights\.npy' is damaged"):
+    with pytest.raises(ValueError, match=r"columns-2\.columns\.npy' is damaged"):
         spectral_clustering(tiled, 3, seed=0)
 
 

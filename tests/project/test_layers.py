@@ -43,6 +43,7 @@ LAYERS = (
     {"drawn", "edge_weights"},
     {"adjacency"},
     {"graph_files"},
+    {"graph_zarr"},
     {"sampled_graph"},
     {"tiles"},
     {"baselines", "graph"},

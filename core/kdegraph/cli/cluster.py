@@ -1,9 +1,12 @@
 """`kdegraph cluster`."""
 
+from pathlib import Path
+
 import click
 
+from kdegraph.cli import _tiles
 from kdegraph.cli._build import build, check_options, print_report, print_warnings
-from kdegraph.cli._options import FILE, Auto, data_and_graph_options, read_input
+from kdegraph.cli._options import Auto, data_and_graph_options, read_input
 from kdegraph.cli._output import check_output, write_array, write_picture, write_table
 from kdegraph.cli._progress import progress_line
 
@@ -13,7 +16,7 @@ _N_SHOWN = 12
 
 
 @click.command()
-@click.argument("file", type=FILE)
+@click.argument("file", type=click.Path(exists=True))
 @click.option(
     "--clusters",
     "-k",
@@ -26,10 +29,28 @@ _N_SHOWN = 12
     "--output",
     "-o",
     metavar="PATH",
-    help="Where to write the labels: .csv, .parquet, .npy; of a picture also .png.",
+    help="Where to write the labels: .csv, .parquet, .npy; of a picture also .png; of tiles also "
+    ".zarr.",
+)
+@click.option(
+    "--store",
+    metavar="FOLDER",
+    help="Keep the graph in a folder, tile by tile: it need not fit into memory, and the same "
+    "command goes on after an interruption.",
+)
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Have the workers of a Dask scheduler compute the tiles.",
+)
+@click.option(
+    "--memory-limit",
+    type=_tiles.Size(),
+    help="Compute the tiles by worker processes with so much memory in all, such as 4GB. Those of "
+    "a scheduler have limits of their own.",
 )
 @data_and_graph_options
-def cluster(file, clusters, output, reading, options, quiet):
+def cluster(file, clusters, output, store, scheduler, memory_limit, reading, options, quiet):
     """Cluster points, or segment a picture, by spectral clustering of a similarity graph.
 
     Prints a report; with -o writes one label (0, 1, ...) per row of FILE, in its order. Of a
@@ -44,9 +65,16 @@ def cluster(file, clusters, output, reading, options, quiet):
       kdegraph cluster iris.csv -k 3 --label species                 compare with known labels
       kdegraph cluster points.npy --method knn --neighbors 15        the usual k-NN graph instead
       kdegraph cluster photo.jpg -k 4 -o segments.png
+      kdegraph cluster points.zarr -k 8 --memory-limit 4GB -o labels.zarr
     """
     from kdegraph.datasets import file_type
 
+    if file.lower().endswith(".zarr") or store or scheduler or memory_limit:
+        tiles = _tiles.Tiles(store, scheduler, memory_limit)
+        _cluster_by_tiles(file, clusters, output, tiles, reading, options, quiet)
+        return
+    if Path(file).is_dir():
+        raise click.BadParameter(f"{file!r} is a folder.", param_hint="'FILE'")
     picture = file_type(file) in ("png", "jpeg")
     path = check_output(output, (*EXTENSIONS, ".png") if picture else EXTENSIONS)
     check_options(options)
@@ -63,6 +91,28 @@ def cluster(file, clusters, output, reading, options, quiet):
     if not quiet:
         print_warnings(built, found.data, None if clusters == "auto" else clusters)
         lines = _report(file, found, built, result, clusters)
+        print_report(lines + ([("written", output)] if output else []))
+
+
+def _cluster_by_tiles(file, clusters, output, tiles, reading, options, quiet):
+    """Cluster the points of a file tile by tile."""
+    from kdegraph.clustering.partition import spectral_clustering
+
+    check_options(options)
+    _tiles.check_options(reading, options)
+    path = check_output(output, _tiles.EXTENSIONS)
+    with progress_line(quiet) as progress, tiles.workers():
+        graph = tiles.graph(file, reading, options, progress)
+        result = spectral_clustering(graph, clusters, seed=options.seed, progress=progress)
+        labels = result.labels.compute()
+        if path is not None:
+            _tiles.write_labels(path, labels)
+    if not quiet:
+        lines = [
+            ("data", f"{file}: {graph.n_vertices:,} points, {graph.points.shape[1]} columns"),
+            ("graph", _tiles.describe(graph)),
+            *_lines_on_clusters(result, labels, clusters),
+        ]
         print_report(lines + ([("written", output)] if output else []))
 
 
@@ -88,27 +138,15 @@ def _numbers(values):
 
 def _report(file, found, built, result, clusters):
     """Return the lines of the report: pairs of a title and a text."""
-    import numpy as np
-
-    data, spectrum = found.data, result.spectrum
+    data = found.data
     n_left_out = found.n_rows - data.n_points
     left_out = f", {n_left_out:,} rows left out" if n_left_out > 0 else ""
-    sizes = np.bincount(result.labels, minlength=len(result.conductances))
-    how = "by the eigengap" if clusters == "auto" else "given"
     lines = [
         ("data", f"{file}: {data.n_points:,} points, {data.X.shape[1]} columns{left_out}"),
         *([("not used", found.unused)] if found.unused else []),
         ("graph", built.describe(data.n_points)),
-        ("clusters", f"{len(sizes)} ({how}), of {_numbers(sizes)} points"),
-        ("conductance", _numbers(result.conductances)),
+        *_lines_on_clusters(result, result.labels, clusters),
     ]
-    if spectrum is None:
-        lines.append(("eigenvalues", "none: the graph has no edges"))
-    else:
-        lines.append(("eigenvalues", _numbers(spectrum.eigenvalues)))
-    if n_isolated := np.count_nonzero(np.diff(built.adjacency.indptr) == 0):
-        what = f"{n_isolated:,} points without an edge, labeled like their nearest neighbors"
-        lines.append(("isolated", f"{what}; a larger sigma connects them"))
     if data.y is not None:
         from sklearn.metrics import adjusted_rand_score
 
@@ -116,6 +154,26 @@ def _report(file, found, built, result, clusters):
         text = f"{score:.3f} (adjusted Rand index with column {found.label!r})"
         lines.append(("agreement", text))
     return [*lines, ("seconds", built.describe_timings())]
+
+
+def _lines_on_clusters(result, labels, clusters):
+    """Return the lines of the report about the clusters."""
+    import numpy as np
+
+    sizes = np.bincount(labels, minlength=len(result.conductances))
+    how = "by the eigengap" if clusters == "auto" else "given"
+    eigenvalues = "none: the graph has no edges"
+    if result.spectrum is not None:
+        eigenvalues = _numbers(result.spectrum.eigenvalues)
+    lines = [
+        ("clusters", f"{len(sizes)} ({how}), of {_numbers(sizes)} points"),
+        ("conductance", _numbers(result.conductances)),
+        ("eigenvalues", eigenvalues),
+    ]
+    if n_isolated := len(result.isolated):
+        what = f"{n_isolated:,} points without an edge, labeled like their nearest neighbors"
+        lines.append(("isolated", f"{what}; a larger sigma connects them"))
+    return lines
 
 
 def _write(path, found, labels):

@@ -1,10 +1,12 @@
 """Data: generators (`make`), built-in photographs (`photo`), files (`load`, `read`) and pictures
-(`image_points`); other scales for the features (`rescale`).
+(`image_points`); points that need not fit into memory (`load_lazily`); other scales for the
+features (`rescale`).
 """
 
 from kdegraph.datasets.generators import default_noise, describe, make, names
 from kdegraph.io.dataset import Dataset, expand_labels
 from kdegraph.io.files import MAX_BYTES, accepted, file_type, load, read
+from kdegraph.io.lazily import load_lazily
 from kdegraph.io.pictures import MAX_PIXELS, image_points, photo, photo_names
 from kdegraph.io.rescaling import rescale
 from kdegraph.io.tables import Column, Picture, Table
@@ -23,6 +25,7 @@ __all__ = [
     "file_type",
     "image_points",
     "load",
+    "load_lazily",
     "make",
     "names",
     "photo",

@@ -1,5 +1,6 @@
-"""Files that are never there by half."""
+"""Files and folders that are never there by half."""
 
+import shutil
 import uuid
 from contextlib import contextmanager, suppress
 
@@ -31,3 +32,31 @@ def replacing(path):
         with suppress(OSError):
             temporary.unlink()
         raise
+
+
+@contextmanager
+def new_folder(path):
+    """Fill a temporary folder beside `path`, which is moved there at the end.
+
+    Parameters
+    ----------
+    path : Path
+
+    Yields
+    ------
+    Path
+        The temporary folder, which is yet to be made.
+
+    Raises
+    ------
+    FileExistsError
+        If there is something at `path`.
+    """
+    if path.exists():
+        raise FileExistsError(f"path: {str(path)!r} exists; choose a new name")
+    temporary = path.with_name(f".{path.stem}-{uuid.uuid4().hex}{path.suffix}")
+    try:
+        yield temporary
+        temporary.rename(path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

@@ -8,6 +8,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from kdegraph.graph_files import read_graph, write_graph
+from kdegraph.graph_zarr import read_zarr, write_zarr
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,3 +153,55 @@ class SimilarityGraph:
             If there is no such file.
         """
         return read_graph(path, cls)
+
+    def to_zarr(self, path: str | PathLike[str]) -> None:
+        """Write the graph as a Zarr store, which programs that know AnnData's format read, too.
+
+        The group "adjacency" is a sparse matrix in the layout of AnnData, which
+        ``anndata.io.read_elem(zarr.open(path)["adjacency"])`` reads.
+
+        Parameters
+        ----------
+        path : path-like
+            A new folder.
+
+        Raises
+        ------
+        FileExistsError
+            If there is something at `path`.
+        ImportError
+            Without zarr, which ``pip install 'kdegraph[dask]'`` brings.
+
+        Examples
+        --------
+        >>> import kdegraph, pathlib, tempfile
+        >>> graph = kdegraph.similarity_graph([[0.0], [1.0]], sigma=1.0, seed=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "graph.zarr"
+        ...     graph.to_zarr(path)
+        ...     kdegraph.SimilarityGraph.from_zarr(path).n_edges
+        1
+        """
+        write_zarr(path, self, self.adjacency.nnz, lambda name: [getattr(self, name)])
+
+    @classmethod
+    def from_zarr(cls, path: str | PathLike[str]) -> "SimilarityGraph":
+        """Read a graph that `to_zarr` has written, that of a `TiledGraph` included.
+
+        Parameters
+        ----------
+        path : path-like
+            The folder.
+
+        Returns
+        -------
+        SimilarityGraph
+
+        Raises
+        ------
+        ValueError
+            If the folder is not such a graph, or damaged.
+        FileNotFoundError
+            If there is no such folder.
+        """
+        return read_zarr(path, cls)

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from kdegraph.graph_zarr import write_zarr
 from kdegraph.runtime.memory import available_memory, format_bytes
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.tiles import rows, scheduler
@@ -211,6 +212,42 @@ class TiledGraph:
             rows.write_edges,
             [(self.path, *block, folder / f"part-{i:05}.parquet") for i, block in blocks],
         )
+
+    def to_zarr(self, path: str | PathLike[str]) -> None:
+        """Write the graph as a Zarr store, block after block: see `SimilarityGraph.to_zarr`, and
+        `SimilarityGraph.from_zarr`, which reads it into memory.
+
+        Parameters
+        ----------
+        path : path-like
+            A new folder.
+
+        Raises
+        ------
+        FileExistsError
+            If there is something at `path`.
+        ImportError
+            Without zarr, which ``pip install 'kdegraph[dask]'`` brings.
+
+        Examples
+        --------
+        >>> import kdegraph, pathlib, tempfile
+        >>> X = kdegraph.datasets.make("moons", n=500, seed=0).X
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     graph = kdegraph.similarity_graph(X, sigma=0.1, store=f"{folder}/graph")
+        ...     graph.to_zarr(pathlib.Path(folder) / "graph.zarr")
+        ...     read = kdegraph.SimilarityGraph.from_zarr(f"{folder}/graph.zarr")
+        ...     read.n_edges == graph.n_edges
+        True
+        """
+
+        def blocks(name: str) -> Iterator[Any]:
+            array = getattr(self, name)
+            if isinstance(array, np.ndarray):
+                return iter([array])
+            return (block.compute() for block in array.blocks)
+
+        write_zarr(path, self, 2 * self.n_edges, blocks)
 
     def remove(self) -> None:
         """Delete the folder, after which the arrays of the graph cannot be read any more."""

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kdegraph.clustering.by_tiles.coarse import NODES, coarse_adjacency
 from kdegraph.clustering.by_tiles.labels import LABELS, conductances_by_tiles, label_vertices
-from kdegraph.clustering.by_tiles.matrix import make_matrix
+from kdegraph.clustering.by_tiles.matrix import DEGREES, make_matrix
 from kdegraph.clustering.by_tiles.vectors import (
     COARSE_VECTORS,
     NAME,
@@ -39,6 +39,9 @@ from kdegraph.tiles.plan import STEP as PLAN
 RESULT = "result"
 # The values of a spectrum that it has.
 SPECTRUM_VALUES = ("converged", "n_connected_components", "n_products", "smallest_component")
+# Entries of the vectors of the coarse graph are limited to what single precision can hold; only
+# nodes of a tiny degree have larger ones.
+MAX_ENTRY = 1e18
 # Vectors of the block beyond those that are wanted, which speed convergence up.
 N_GUARDS = 2
 
@@ -131,7 +134,8 @@ class _Work:
         if values[self.n_clusters - 1] < MIN_COARSE_VALUE:
             return None
         vectors = np.zeros((coarse.shape[0], width), np.float32)
-        vectors[counted] = of_nodes
+        unit = np.sqrt(self.graph.read(DEGREES, "mean"))
+        vectors[counted] = np.clip(of_nodes * unit, -MAX_ENTRY, MAX_ENTRY)
         self.folder.write(COARSE_VECTORS, {NAME: vectors})
         n_inexact = 0 if self._components_suffice else self._n_vectors
         return refine(Blocks(self.graph, self.folder, width), values, n_inexact, progress)
@@ -179,9 +183,7 @@ class _Work:
 
 
 def _coarse_eigenvectors(matrix, width, seed):
-    """The largest eigenvalues of M of the coarse graph, and their eigenvectors, divided by the
-    square roots of the degrees.
-    """
+    """The largest eigenvalues of P of the coarse graph, and their eigenvectors."""
     order = np.arange(matrix.shape[0])  # nodes are numbered along the tree
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the vectors will be refined
@@ -217,7 +219,9 @@ def _vectors_of(folder, graph, begin, end):
     """The eigenvectors at the vertices begin ... end - 1."""
     block, rotation = Folder(folder).read(RESULT, "block", "rotation")
     places = Folder(graph).read(PLAN, "place")[begin:end]
-    return Folder(folder).read(block, NAME)[places] @ rotation
+    degrees, mean = Folder(graph).read(DEGREES, "degrees", "mean")
+    lengths = np.sqrt(degrees[places] / mean)[:, None]
+    return lengths * (Folder(folder).read(block, NAME)[places] @ rotation)
 
 
 def lazy_labels(graph, labels):

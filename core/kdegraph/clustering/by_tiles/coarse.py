@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import scipy.sparse
 
-from kdegraph.clustering.by_tiles.matrix import COMPONENTS, n_tiles, rows_of, scaled_step, span
+from kdegraph.clustering.by_tiles.matrix import COMPONENTS, DEGREES, n_tiles, rows_of, span
 from kdegraph.spectral.products import SparseRows
 from kdegraph.spectral.solver.aggregation import (
     SAMPLED_ROWS,
@@ -17,7 +17,6 @@ from kdegraph.spectral.solver.aggregation import (
 from kdegraph.spectral.solver.runs import MAX_RUNS, runs_in_space
 from kdegraph.tiles import scheduler
 from kdegraph.tiles.folder import Folder
-from kdegraph.tiles.steps import rows_step
 
 # The steps with the node of every vertex, and with the coarse graph.
 NODES, COARSE = "nodes", "coarse"
@@ -73,7 +72,7 @@ def _sampled_rows(folder):
     rows = []
     for tile in tiles:
         begin, end = span(folder, tile)
-        indptr, columns = folder.read(scaled_step(tile), "indptr", "columns")
+        indptr, columns, _ = rows_of(folder, tile)
         for i in np.linspace(0, end - begin - 1, -(-SAMPLED_ROWS // len(tiles))).astype(int):
             rows.append((begin + i, columns[indptr[i] : indptr[i + 1]]))
     return rows
@@ -100,9 +99,12 @@ def _group_tile(path, tile):
     """Find groups within a tile along its edges, unless that has been done."""
     folder = Folder(path)
     if not folder.has(groups_step(tile)):
-        rows = rows_of(folder, tile)
-        columns = rows.indices - np.int32(span(folder, tile)[0])  # others are outside of the tile
-        group, _ = group_rows(SparseRows(rows.indptr, columns, rows.data))
+        (begin, end), (indptr, columns, weights) = span(folder, tile), rows_of(folder, tile)
+        degrees = folder.read(DEGREES, "degrees")
+        lengths = np.repeat(np.sqrt(degrees[begin:end]), np.diff(indptr))
+        scaled = weights / (lengths * np.sqrt(degrees[columns]))
+        of_tile = columns - np.int32(begin)  # others are outside of the tile
+        group, _ = group_rows(SparseRows(indptr, of_tile, scaled.astype(np.float32)))
         folder.write(groups_step(tile), {"group": group})
 
 
@@ -118,12 +120,10 @@ def _sum_tile(path, tile):
         return
     node = folder.read(NODES, "node")
     begin, end = span(folder, tile)
-    indptr, columns = folder.read(scaled_step(tile), "indptr", "columns")
+    indptr, columns, weights = rows_of(folder, tile)
     nodes, row = np.unique(node[begin:end], return_inverse=True)
     shape = end - begin, int(node.max()) + 1
-    to_nodes = scipy.sparse.csr_array(
-        (folder.read(rows_step(tile), "data"), node[columns], indptr), shape=shape
-    )
+    to_nodes = scipy.sparse.csr_array((weights, node[columns], indptr), shape=shape)
     members = scipy.sparse.csr_array((np.ones(len(row)), (row, np.arange(len(row)))))
     sums = members @ to_nodes
     arrays = {"data": sums.data, "indices": sums.indices, "indptr": sums.indptr}

@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from kdegraph.clustering.by_tiles.matrix import DEGREES, n_tiles, scaled_step, span
+from kdegraph.clustering.by_tiles.matrix import DEGREES, lengths_of, n_tiles, rows_of, span
 from kdegraph.clustering.by_tiles.vectors import NAME
 from kdegraph.clustering.embedding import limits, represent
 from kdegraph.clustering.rounding import choose_rows, extremes, predict
 from kdegraph.runtime.progress import partial_progress
 from kdegraph.tiles import scheduler
 from kdegraph.tiles.folder import Folder
-from kdegraph.tiles.steps import rows_step
 
 # The step with the labels of all vertices: in the tree's order, and in their own.
 LABELS = "labels"
@@ -34,11 +33,11 @@ def label_vertices(graph, folder, members, found, n_clusters, rounding, progress
     (n,) int32 array
         In the tree's order.
     """
-    mean_degree = graph.read(DEGREES, "degrees")[members].mean()
+    weight = np.mean(graph.read(DEGREES, "degrees")[members]) / graph.read(DEGREES, "mean")
     common = graph.path, folder.path
     tiles = range(n_tiles(graph))
     parts = [members[slice(*span(graph, tile))] for tile in tiles]
-    more = found, mean_degree, members.sum(), n_clusters, rounding
+    more = found, weight, members.sum(), n_clusters, rounding
     tasks = [(*common, tile, part, *more) for tile, part in zip(tiles, parts, strict=True)]
     scheduler.run(_embed_tile, tasks, partial_progress(progress, 0.0, 0.5))
 
@@ -51,25 +50,24 @@ def label_vertices(graph, folder, members, found, n_clusters, rounding, progress
     return np.concatenate([folder.read(_labels_step(tile), "labels") for tile in tiles])
 
 
-def _embed_tile(graph, folder, tile, members, found, mean_degree, n, n_clusters, rounding):
-    """Write the rows that represent the vertices of a tile, unless that has been done.
+def _embed_tile(graph, folder, tile, members, found, unit, n, n_clusters, rounding):
+    """Write the rows that represent the vertices of a tile, unless that has been done; `unit` is
+    the mean degree of all vertices that are represented.
 
-    Each is the mean of its neighbors' rows, as in `kdegraph.clustering.embedding`, where that is
-    known to be better.
+    Each row is the mean of its neighbors' rows, as in `kdegraph.clustering.embedding`, where that
+    is known to be better.
     """
     graph, folder, step = Folder(graph), Folder(folder), _embedding_step(tile)
     if folder.has(step):
         return
-    chosen = slice(*span(graph, tile))
-    usable = found.values > 0.5
-    divided = np.where(usable, found.values, 1.0)
-    block, image = (folder.read(name, NAME)[chosen][members] for name in (found.block, found.image))
-    rows = np.where(usable, image @ found.rotation / divided, block @ found.rotation)
-    weight = graph.read(DEGREES, "degrees")[chosen][members] / mean_degree
-    rows = rows / np.sqrt(weight)[:, None]
     n_vectors = rounding.n_eigenvectors(n_clusters, len(found.values))
-    eigenvalues = 1.0 - found.values[:n_vectors]
-    rows = represent(rows[:, :n_vectors], weight, n, eigenvalues, n_clusters, rounding.embedding)
+    values, rotation = found.values[:n_vectors], found.rotation[:, :n_vectors] * np.sqrt(unit)
+    mine = slice(*span(graph, tile))
+    block, image = (folder.read(name, NAME)[mine][members] for name in (found.block, found.image))
+    usable = values > 0.5
+    rows = np.where(usable, image @ rotation / np.where(usable, values, 1.0), block @ rotation)
+    weight = lengths_of(graph, tile)[members, 0] ** 2 / unit
+    rows = represent(rows, weight, n, 1.0 - values, n_clusters, rounding.embedding)
     ends = rows[np.unique(extremes(rows))] if len(rows) else rows
     folder.write(step, {"rows": rows.astype(np.float32), "extremes": ends})
 
@@ -118,8 +116,7 @@ def _cut_tile(graph, folder, tile, n_clusters):
     if folder.has(_cut_step(tile)):
         return
     labels = folder.read(LABELS, "by_place")
-    indptr, columns = graph.read(scaled_step(tile), "indptr", "columns")
-    weights = graph.read(rows_step(tile), "data")
+    indptr, columns, weights = rows_of(graph, tile)
     own = np.repeat(labels[slice(*span(graph, tile))], np.diff(indptr))
     leaving = labels[columns] != own
     sums = [

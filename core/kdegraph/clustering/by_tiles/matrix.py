@@ -1,15 +1,16 @@
-"""The normalized adjacency matrix M = D^-1/2 A D^-1/2 of a graph in a folder, tile by tile.
+"""The matrix P = D^-1 A of the random walk on a graph in a folder, tile by tile.
 
-Vertices have the numbers of their places in the tree's order, in which neighbors are near each
-other: most of what a tile reads of a vector is near its own part.
+It has the eigenvalues of M = D^-1/2 A D^-1/2, and its eigenvectors are D^-1/2 U. Vertices have the
+numbers of their places in the tree's order, in which neighbors are near each other: most of what a
+tile reads of a vector is near its own part.
 """
 
 import numpy as np
-import scipy.sparse
 
+from kdegraph.runtime.jit import jit
 from kdegraph.spectral.checked_graph import CheckedGraph
 from kdegraph.spectral.components import components_of_blocks
-from kdegraph.spectral.products import SparseRows
+from kdegraph.spectral.products import PREFETCH_DISTANCE, SparseRows, add_rows, prefetch
 from kdegraph.tiles import points, scheduler
 from kdegraph.tiles.folder import Folder
 from kdegraph.tiles.plan import STEP as PLAN
@@ -19,14 +20,14 @@ from kdegraph.tiles.steps import rows_step
 DEGREES, COMPONENTS = "row-sums", "components"
 
 
-def scaled_step(tile):
-    """The name of the step with the rows of M of a tile."""
-    return f"scaled-{tile}"
+def columns_step(tile):
+    """The name of the step with the columns of the entries of a tile's rows."""
+    return f"columns-{tile}"
 
 
 def make_matrix(folder, progress=None):
-    """Write M to the folder, with the degrees and the connected components of the graph, unless
-    they are there.
+    """Write the columns in the tree's order, the degrees and the connected components to the
+    folder, unless they are there.
 
     Returns
     -------
@@ -36,8 +37,9 @@ def make_matrix(folder, progress=None):
     tiles = range(n_tiles(folder))
     if not folder.has(DEGREES):
         sums = [folder.read(rows_step(tile), "sums") for tile in tiles]
-        folder.write(DEGREES, {"degrees": np.concatenate(sums)})
-    scheduler.run(_scale_tile, [(folder.path, tile) for tile in tiles], progress)
+        degrees = np.concatenate(sums)
+        folder.write(DEGREES, {"degrees": degrees, "mean": float(degrees.mean())})
+    scheduler.run(_write_columns, [(folder.path, tile) for tile in tiles], progress)
     if not folder.has(COMPONENTS):
         n = len(folder.read(DEGREES, "degrees"))
         component, sizes = components_of_blocks(n, lambda: _columns_by_tile(folder))
@@ -63,28 +65,48 @@ def span(folder, tile):
 
 
 def rows_of(folder, tile):
-    """The rows of M of a tile, (m, n) csr_array in single precision."""
-    arrays = folder.read(scaled_step(tile), "weights", "columns", "indptr")
-    n = len(folder.read(DEGREES, "degrees"))
-    return scipy.sparse.csr_array(tuple(arrays), shape=(len(arrays[-1]) - 1, n))
+    """The rows of A of a tile: `indptr`, the columns and the weights."""
+    indptr, weights = folder.read(rows_step(tile), "indptr", "data")
+    return indptr, folder.read(columns_step(tile), "columns"), weights
 
 
-def _scale_tile(path, tile):
-    """Write the rows of M of a tile, unless that has been done."""
+def _write_columns(path, tile):
+    """Write the columns of the rows of a tile, unless that has been done."""
     folder = Folder(path)
-    if folder.has(scaled_step(tile)):
-        return
-    data, indices, indptr = folder.read(rows_step(tile), "data", "indices", "indptr")
-    columns = folder.read(PLAN, "place")[indices].astype(np.int32)
-    begin, end = span(folder, tile)
-    degrees = folder.read(DEGREES, "degrees")
-    lengths = np.repeat(np.sqrt(degrees[begin:end]), np.diff(indptr))
-    weights = data / (lengths * np.sqrt(degrees[columns]))
-    fields = {"weights": weights.astype(np.float32), "columns": columns, "indptr": indptr}
-    folder.write(scaled_step(tile), fields)
+    if not folder.has(columns_step(tile)):
+        columns = folder.read(PLAN, "place")[folder.read(rows_step(tile), "indices")]
+        folder.write(columns_step(tile), {"columns": columns.astype(np.int32)})
 
 
 def _columns_by_tile(folder):
     """For each tile its first vertex, and `indptr` and `indices` of its rows."""
     for tile in range(n_tiles(folder)):
-        yield span(folder, tile)[0], *folder.read(scaled_step(tile), "indptr", "columns")
+        yield span(folder, tile)[0], *rows_of(folder, tile)[:2]
+
+
+def lengths_of(folder, tile):
+    """The square roots of the degrees of a tile, in units of their mean, (m, 1)."""
+    degrees, mean = folder.read(DEGREES, "degrees", "mean")
+    return np.sqrt(degrees[slice(*span(folder, tile))] / mean)[:, None]
+
+
+def multiply(folder, tile, block):
+    """The rows of ``P @ block`` of a tile, (m, width) float32; those without entries are zero."""
+    indptr, columns, weights = rows_of(folder, tile)
+    degrees = folder.read(DEGREES, "degrees")[slice(*span(folder, tile))]
+    shares = weights / np.repeat(degrees, np.diff(indptr))
+    image = np.empty((len(degrees), block.shape[1]), np.float32)
+    rows = SparseRows(indptr, columns, shares.astype(np.float32))
+    _multiply_rows(0, len(image), rows, block, image)
+    return image
+
+
+@jit(reassociate=True)
+def _multiply_rows(start, stop, matrix, block, image):
+    indptr, indices, weights = matrix
+    m = block.shape[1]
+    for i in range(start, stop):
+        begin, end = indptr[i] + PREFETCH_DISTANCE, indptr[i + 1] + PREFETCH_DISTANCE
+        for p in range(begin, min(end, len(indices))):
+            prefetch(block, np.int64(indices[p]) * m)
+        add_rows(indices, weights, block, indptr[i], indptr[i + 1], image[i])

@@ -1,7 +1,8 @@
 """Approximate eigenvectors of a graph in a folder: from those of the coarse graph, by smoothing.
 
 This is `kdegraph.spectral.solver.coarse.refine`, with blocks of vectors in files and products tile
-by tile. The eigenvectors of eigenvalue 1 of M are in the block, too.
+by tile. Vectors are divided by the square roots of the degrees, and those of eigenvalue 1 of P are
+in the block, too.
 """
 
 from typing import NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 import scipy.linalg
 
 from kdegraph.clustering.by_tiles.coarse import NODES
-from kdegraph.clustering.by_tiles.matrix import DEGREES, n_tiles, rows_of, span
+from kdegraph.clustering.by_tiles.matrix import DEGREES, lengths_of, multiply, n_tiles, span
 from kdegraph.runtime.progress import partial_progress
 from kdegraph.spectral.solver.coarse import MAX_ROUNDS, has_settled, smoothing_filter
 from kdegraph.spectral.solver.rayleigh_ritz import DEPENDENT
@@ -24,7 +25,7 @@ COARSE_VECTORS = "coarse"
 
 
 class RitzVectors(NamedTuple):
-    """Eigenpairs of M within the span of a block of vectors.
+    """Eigenpairs of P within the span of a block of vectors.
 
     Attributes
     ----------
@@ -33,7 +34,7 @@ class RitzVectors(NamedTuple):
     rotation : (w, m) float64 array
         From the block, and from its image, to the vectors and to theirs.
     block, image : str
-        The steps with the block, (n, w) float32, and with M times the block.
+        The steps with the block, (n, w) float32, and with P times the block.
     settled : bool
     n_products : int
     """
@@ -90,7 +91,7 @@ class Blocks:
 
     def overlaps(self, block, image):
         """The inner products of the vectors with each other, of the vectors with their images, and
-        of the images with each other, three (width, width) arrays.
+        of the images with each other, weighted by the degrees: three (width, width) arrays.
         """
         step = f"{image}-overlaps"
         tiles = [(self.graph.path, self.folder.path, tile, block, image) for tile in self._tiles]
@@ -111,7 +112,7 @@ def refine(blocks, values, k, progress=None):
     blocks : Blocks
         With the step `COARSE_VECTORS`.
     values : (width,) float64 array
-        The eigenvalues of M of the coarse graph, in descending order.
+        The eigenvalues of P of the coarse graph, in descending order.
     k : int
         If it is 0, these eigenvalues are exact.
     progress : callable, optional
@@ -191,7 +192,7 @@ def with_positive_extremes(graph, folder, found, n_vectors):
     lowest = highest = np.zeros(n_vectors)
     block = folder.read(found.block, NAME)
     for tile in range(n_tiles(graph)):
-        rows = block[slice(*span(graph, tile))] @ rotation
+        rows = lengths_of(graph, tile) * (block[slice(*span(graph, tile))] @ rotation)
         lowest = np.minimum(lowest, rows.min(axis=0))
         highest = np.maximum(highest, rows.max(axis=0))
     return np.where(-lowest > highest, -rotation, rotation)
@@ -207,24 +208,21 @@ def _make_rows(rows, function, graph, folder, tile, *args):
 
 def _prolong(graph, folder, tile):
     """Vectors of the coarse graph, carried over to the vertices."""
-    begin, end = span(graph, tile)
-    node, degrees = graph.read(NODES, "node"), graph.read(DEGREES, "degrees")
-    vectors = folder.read(COARSE_VECTORS, NAME)[node[begin:end]]
-    return vectors * np.sqrt(degrees[begin:end])[:, None]
+    return folder.read(COARSE_VECTORS, NAME)[graph.read(NODES, "node")[slice(*span(graph, tile))]]
 
 
 def _recur(graph, folder, tile, present, previous, factor, center):
-    """One step of the recurrence: ``factor (M - center) present - previous``."""
-    begin, end = span(graph, tile)
+    """One step of the recurrence: ``factor (P - center) present - previous``."""
+    mine = slice(*span(graph, tile))
     block = folder.read(present, NAME)
-    rows = rows_of(graph, tile) @ block
-    rows -= np.float32(center) * block[begin:end]
+    rows = multiply(graph, tile, block)
+    rows -= np.float32(center) * block[mine]
     rows *= np.float32(factor)
-    return rows if previous is None else rows - folder.read(previous, NAME)[begin:end]
+    return rows if previous is None else rows - folder.read(previous, NAME)[mine]
 
 
 def _multiply(graph, folder, tile, block):
-    return rows_of(graph, tile) @ folder.read(block, NAME)
+    return multiply(graph, tile, folder.read(block, NAME))
 
 
 def _rotate(graph, folder, tile, block, rotation):
@@ -233,12 +231,11 @@ def _rotate(graph, folder, tile, block, rotation):
 
 
 def _overlap(graph, folder, tile, block, image):
-    folder, step = Folder(folder), _of_tile(f"{image}-overlaps", tile)
+    graph, folder, step = Folder(graph), Folder(folder), _of_tile(f"{image}-overlaps", tile)
     if not folder.has(step):
-        begin, end = span(Folder(graph), tile)
-        vectors, images = (
-            folder.read(name, NAME)[begin:end].astype(np.float64) for name in (block, image)
-        )
+        mine = slice(*span(graph, tile))
+        lengths = lengths_of(graph, tile)
+        vectors, images = (lengths * folder.read(name, NAME)[mine] for name in (block, image))
         pairs = (vectors, vectors), (vectors, images), (images, images)
         folder.write(step, {"sums": np.stack([a.T @ b for a, b in pairs])})
 

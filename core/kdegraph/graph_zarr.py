@@ -1,0 +1,101 @@
+"""Sampled graphs as Zarr stores, whose matrix other programs read, too.
+
+The group `adjacency` has the layout of AnnData for sparse matrices: the arrays data, indices and
+indptr of the CSR form, and attributes that say so.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from kdegraph.graph_files import OPTIONAL_ARRAYS, fields_of, parameters_of
+from kdegraph.runtime.replacing import new_folder
+
+ADJACENCY = "adjacency"
+# Numbers of a chunk, the unit that is compressed and read.
+CHUNK = 2**20
+# Zarr's format 2 is the one that all versions of AnnData read.
+FORMAT = 2
+
+
+def write_zarr(path, graph, nnz, blocks):
+    """Write a graph to a new folder, which gets its name when it is complete.
+
+    Parameters
+    ----------
+    path : path-like
+    graph : SimilarityGraph or TiledGraph
+        Whose parameters are written.
+    nnz : int
+        Number of entries of the matrix.
+    blocks : callable
+        ``blocks(name)`` returns an iterable of the blocks of rows of an array of the graph.
+
+    Raises
+    ------
+    FileExistsError
+        If there is something at `path`.
+    """
+    import zarr
+
+    parameters = parameters_of(graph)
+    optional = [name for name in OPTIONAL_ARRAYS if getattr(graph, name) is not None]
+    if "sigma" in parameters:
+        optional.remove("sigma")
+    with new_folder(Path(path)) as folder:
+        root = zarr.open_group(folder, mode="w", zarr_format=FORMAT)
+        root.attrs["kdegraph"] = parameters
+        _write_matrix(root, nnz, blocks(ADJACENCY))
+        for name in ("kernel_degrees", "neighbors", *optional):
+            _write_rows(root, name, len(graph.kernel_degrees), blocks(name))
+
+
+def _write_matrix(root, nnz, blocks):
+    group = root.create_group(ADJACENCY)
+    data = _create(group, "data", (nnz,), np.float64)
+    indices = _create(group, "indices", (nnz,), np.int32)
+    sizes, begin, n = [np.zeros(1, np.int64)], 0, 0
+    for block in blocks:
+        end = begin + block.nnz
+        data[begin:end], indices[begin:end] = block.data, block.indices
+        sizes.append(np.diff(block.indptr).astype(np.int64))
+        begin, n = end, block.shape[1]
+    _write_rows(group, "indptr", n + 1, [np.cumsum(np.concatenate(sizes))])
+    layout = {"encoding-type": "csr_matrix", "encoding-version": "0.1.0", "shape": [n, n]}
+    group.attrs.update(layout)
+
+
+def _write_rows(group, name, n, blocks):
+    array, begin = None, 0
+    for block in blocks:
+        if array is None:
+            array = _create(group, name, (n, *block.shape[1:]), block.dtype)
+            array.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+        array[begin : begin + len(block)] = block
+        begin += len(block)
+
+
+def _create(group, name, shape, dtype):
+    rows = max(1, CHUNK // int(np.prod(shape[1:], initial=1)))
+    return group.create_array(name, shape=shape, chunks=(rows, *shape[1:]), dtype=dtype)
+
+
+def read_zarr(path, make):
+    """Read what `write_zarr` has written; see `kdegraph.graph_files.read_graph`."""
+    import zarr
+
+    if not Path(path).exists():
+        raise FileNotFoundError(f"path: there is no {str(path)!r}")
+    try:
+        root = zarr.open_group(path, mode="r")
+        arrays = {name: array[...] for name, array in root.arrays()}
+        arrays |= {name: array[...] for name, array in root[ADJACENCY].arrays()}
+        arrays["parameters"] = json.dumps(dict(root.attrs["kdegraph"]))
+        return make(**fields_of(arrays))
+    except MemoryError:
+        raise
+    except Exception as error:  # a damaged store surfaces as almost any error
+        raise ValueError(
+            f"path: {str(path)!r} is not a graph written by to_zarr ({error})"
+        ) from None

@@ -1,0 +1,151 @@
+"""Points from files that need not fit into memory, as Dask arrays."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kdegraph.io.arrow import column
+from kdegraph.io.tables import Table
+
+if TYPE_CHECKING:
+    import dask.array as da
+
+EXTENSIONS = (".npy", ".parquet", ".zarr")
+
+
+def load_lazily(
+    path: str | os.PathLike[str], columns: Sequence[str | int] | None = None
+) -> "da.Array":
+    """Open points that need not fit into memory.
+
+    Parameters
+    ----------
+    path : str or path
+        ``.npy``, which is mapped into memory; ``.zarr``, an array or a group with the array X, as
+        AnnData writes it; ``.parquet``, a file or a folder of files, read by row groups.
+    columns : sequence of str or int, optional
+        The columns to take, of a Parquet table by name or position, otherwise by position. By
+        default all, and of a table those that its first row group suggests as features, see
+        `Table`.
+
+    Returns
+    -------
+    (n, d) dask array
+        float64 of a table, otherwise as it is stored. Nothing but the sizes has been read.
+
+    Raises
+    ------
+    ValueError
+        For another kind of file, a damaged one, or columns that are not there.
+    FileNotFoundError
+        If there is no such file.
+    ImportError
+        Without Dask or zarr: ``pip install 'kdegraph[dask]'``.
+
+    Examples
+    --------
+    >>> import kdegraph, numpy as np, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "points.npy"
+    ...     np.save(path, np.zeros((100, 3)))
+    ...     kdegraph.datasets.load_lazily(path, columns=[0, 2]).shape
+    (100, 2)
+    """
+    path = Path(path)
+    if path.suffix.lower() not in EXTENSIONS:
+        raise ValueError(
+            f"{path.name} cannot be read block by block; files can be {', '.join(EXTENSIONS)}"
+        )
+    if not path.exists():
+        raise FileNotFoundError(f"there is no {str(path)!r}")
+    if path.suffix.lower() == ".parquet":
+        return _from_parquet(path, columns)
+    X = _from_npy(path) if path.suffix.lower() == ".npy" else _from_zarr(path)
+    if X.ndim != 2:
+        raise ValueError(f"{path.name} must have rows and columns, got shape {X.shape}")
+    if columns is None:
+        return X
+    positions = [int(key) if str(key).isdigit() else -1 for key in columns]
+    if not all(0 <= position < X.shape[1] for position in positions):
+        raise ValueError(
+            f"columns of {path.name} are numbers from 0 to {X.shape[1] - 1}, got {list(columns)}"
+        )
+    return X[:, positions]
+
+
+def _from_npy(path):
+    import dask.array as da
+
+    try:
+        return da.from_array(np.load(path, mmap_mode="r", allow_pickle=False))
+    except (ValueError, EOFError, OSError) as error:
+        raise ValueError(f"{path.name} cannot be read as NPY: {error}") from None
+
+
+def _from_zarr(path):
+    import dask.array as da
+    import zarr
+
+    try:
+        found = zarr.open(path, mode="r")
+    except Exception as error:  # a damaged store surfaces as almost any error
+        raise ValueError(f"{path.name} cannot be read as Zarr: {error}") from None
+    if isinstance(found, zarr.Group):
+        if not isinstance(found.get("X"), zarr.Array):
+            raise ValueError(f"{path.name} is a group without an array X; name an array within it")
+        found = found["X"]
+    return da.from_zarr(found)
+
+
+def _from_parquet(path, columns):
+    import dask
+    import dask.array as da
+    import pyarrow as pa
+    from pyarrow import dataset
+
+    try:
+        parts = [
+            (fragment.path, group.id, group.num_rows)
+            for fragment in dataset.dataset(path, format="parquet").get_fragments()
+            for group in fragment.row_groups
+        ]
+        names = _choose_columns(parts[0], columns) if parts else []
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path.name} cannot be read as Parquet: {error}") from None
+    if not names:
+        raise ValueError(f"{path.name} has no rows, or no columns of numbers")
+    read = dask.delayed(_read_row_group)
+    blocks = [
+        da.from_delayed(read(file, group, names), (n_rows, len(names)), np.float64)
+        for file, group, n_rows in parts
+    ]
+    return da.concatenate(blocks)
+
+
+def _table(file, group, names=None):
+    """A row group as a `Table`."""
+    from pyarrow import parquet
+
+    found = parquet.ParquetFile(file).read_row_group(group, columns=names)
+    columns = zip(found.column_names, found.columns, strict=True)
+    return Table([column(name, values) for name, values in columns])
+
+
+def _choose_columns(part, columns):
+    """The names of the columns to read, by the first row group."""
+    table = _table(*part[:2])
+    if columns is None:
+        return list(table.suggested_features)
+    chosen = [table.column(key) for key in columns]
+    if words := [each.name for each in chosen if not each.numeric]:
+        raise ValueError(f"columns must hold numbers, which {words[0]!r} does not")
+    return [each.name for each in chosen]
+
+
+def _read_row_group(file, group, names):
+    """The columns of a row group, (n, d) float64; missing values are NaN."""
+    table = _table(file, group, names)
+    return np.column_stack([table.column(name).values for name in names]).astype(np.float64)
