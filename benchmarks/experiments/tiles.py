@@ -52,11 +52,17 @@ def scheduler(workers):
         yield
 
 
-class PeakMemory:
-    """The most memory that this process and its children have together, without mapped files."""
+class Peaks:
+    """The most memory that this process and its children have together, without mapped files, and
+    the most bytes in a folder.
+    """
+
+    def __init__(self, folder):
+        self._folder = folder
 
     def __enter__(self):
-        self.bytes, self._ended = 0, threading.Event()
+        self.memory = self.disk = 0
+        self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch)
         self._thread.start()
         return self
@@ -73,7 +79,15 @@ class PeakMemory:
                 with contextlib.suppress(psutil.NoSuchProcess):
                     memory = process.memory_info()
                     total += memory.rss - memory.shared
-            self.bytes = max(self.bytes, total)
+            self.memory = max(self.memory, total)
+            self.disk = max(self.disk, self._bytes_in_folder())
+
+    def _bytes_in_folder(self):
+        total = 0
+        for path in self._folder.rglob("*.*"):
+            with contextlib.suppress(FileNotFoundError):  # it may have been renamed
+                total += path.stat().st_size
+        return total
 
 
 def in_memory_seconds(n):
@@ -104,13 +118,13 @@ def tiles(n, workers):
     with scheduler(workers), tempfile.TemporaryDirectory() as folder:
         kdegraph.similarity_graph(moons(FEW), **PARAMETERS, store=Path(folder, "few"))
         X, store = moons(n), Path(folder, "graph")
-        with PeakMemory() as memory:
+        with Peaks(store) as peaks:
             start = time.perf_counter()
             graph = kdegraph.similarity_graph(X, **PARAMETERS, store=store)
             seconds = time.perf_counter() - start
         in_folder = sum(path.stat().st_size for path in store.iterdir())
     values = {"edges": graph.n_edges, "tiles": graph.n_blocks, **graph.timings}
-    values |= {"seconds": seconds, "GiB": memory.bytes / 2**30, "GiB in folder": in_folder / 2**30}
+    values |= {"seconds": seconds, "GiB": peaks.memory / 2**30, "GiB in folder": in_folder / 2**30}
     if n <= IN_MEMORY:
         values["seconds / in memory"] = seconds / in_memory_seconds(n)
     return values
