@@ -28,6 +28,7 @@ from kdegraph.clustering.result import Clustering
 from kdegraph.geometry.neighbors import unit_scale
 from kdegraph.runtime.progress import partial_progress, stage_progress
 from kdegraph.spectral.checked_graph import GraphParts
+from kdegraph.spectral.products import NARROW_STRIP
 from kdegraph.spectral.solver.coarse import MIN_COARSE_VALUE, MIN_NODES_PER_VECTOR, MIN_VERTICES
 from kdegraph.spectral.spectrum import Spectrum, spectrum, warn_of_residuals
 from kdegraph.tiles import points
@@ -42,8 +43,8 @@ SPECTRUM_VALUES = ("converged", "n_connected_components", "n_products", "smalles
 # Entries of the vectors of the coarse graph are limited to what single precision can hold; only
 # nodes of a tiny degree have larger ones.
 MAX_ENTRY = 1e18
-# Vectors of the block beyond those that are wanted, which speed convergence up.
-N_GUARDS = 2
+# Vectors of the block beyond those that are wanted, at least, which speed convergence up.
+MIN_GUARDS = 2
 
 
 def cluster_by_tiles(graph, n_clusters, rounding, smallest_component, progress=None):
@@ -126,7 +127,8 @@ class _Work:
         counted = np.zeros(coarse.shape[0], bool)
         in_clusters = vertices.sizes[vertices.component] >= self.min_size
         counted[self.graph.read(NODES, "node")[in_clusters]] = True
-        width = self._n_vectors + N_GUARDS
+        strips = -(-(self._n_vectors + MIN_GUARDS) // NARROW_STRIP)  # of vector registers
+        width = strips * NARROW_STRIP
         if MIN_NODES_PER_VECTOR * width > counted.sum():
             return None
         matrix = coarse[counted][:, counted]
