@@ -17,7 +17,8 @@ from .widgets import link
 class View(Viewer):
     """Shows one aspect of a session; watches its state and changes it only through its parameters.
 
-    To add one, write a subclass in a module of this package and put it into `VIEWS`.
+    To add one, write a subclass in a module of this package and put it into `VIEWS`. A large view
+    is made when it is first shown or asked for, with any state.
 
     Attributes
     ----------
@@ -65,8 +66,9 @@ class View(Viewer):
 
         show(self.session, place_of(self))
 
-    def applies(self):
-        """Whether the view has something to show for the present data."""
+    @staticmethod
+    def applies(state):
+        """Whether the view has something to show for the present data of a `State`."""
         return True
 
     def figures(self):
@@ -197,6 +199,7 @@ def _table(head, content, describe, view):
 
     head.param.watch(swap, "table")
     view.describes(update, lambda on: head.param.update(table=on))
+    head.table = view.state.tables
     update()
     return table
 
