@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import panel as pn
-import panel_material_ui as pmui
 from bokeh.models import LassoSelectTool, ResetTool, ZoomInTool
 from panel.viewable import Viewer
 
@@ -153,18 +152,14 @@ def card(title, sentence, *content, figure="", describe=None, view=None, **optio
         head.drag = view.state.drag
         link(head, "drag", view.state, "drag")
     tables = [] if describe is None else [_table(head, content, describe, view)]
-    return pmui.Paper(
+    # With a frame of Material UI, the browser would lay out the whole page once more for each card.
+    return pn.Column(
         head,
         *content,
         *tables,
-        stylesheets=[style_sheet("tall-where-narrow")],
-        **{
-            "sizing_mode": "stretch_both",
-            "elevation": 0,
-            "variant": "outlined",
-            "margin": 4,
-            **options,
-        },
+        css_classes=["kg-card"],
+        stylesheets=[style_sheet("card"), style_sheet("tall-where-narrow")],
+        **{"sizing_mode": "stretch_both", "margin": 4, **options},
     )
 
 
