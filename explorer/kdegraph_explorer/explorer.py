@@ -101,8 +101,8 @@ class Explorer(Attributes):
 
     @property
     def views(self):
-        """Mapping: every view by its name. In a notebook, a view as the last line of a cell is shown
-        by itself, linked to the explorer.
+        """Mapping: every view by its name. In a notebook, a view as the last line of a cell is
+        shown by itself, linked to the explorer.
         """
         return self.layout.views
 

@@ -15,7 +15,6 @@ from .views.alerts import Advice, Problem, Stopped
 from .views.base import low_row
 from .views.color import ColorControl
 from .views.controls import DataControls, DisplayControls, ParameterControls
-from .views.markup import Text
 from .views.selection_controls import SelectionControls
 from .views.stage_bars import StageBars
 from .views.status import Status
@@ -182,31 +181,28 @@ class Layout:
         for key, other in self._top.items():
             other.visible = key == shown.key
         self._bottom.visible = not shown.alone
-        if len(place) or first:  # what comes first is a part of the page
+        ready = len(place) or first  # what comes first is a part of the page
+        # The label before the view: the browser takes note of both when the latter changes.
+        self.toolbar.browser.param.update(opening="" if ready else shown.label, view=shown.key)
+        if ready:
             self._fill(place, shown)
         else:
-            with growing(self.main):
-                place.append(
-                    Text(
-                        f"Opening {shown.label} …",
-                        stylesheets=[style_sheet("opening")],
-                        sizing_mode="stretch_both",
-                    )
-                )
-            # This takes a second; meanwhile the browser shows the sentence.
+            # This takes a moment; meanwhile the browser says what is being opened.
             self._session.mailbox.post(lambda: self._fill(place, shown))
         self._session.state.extra_methods = shown.extra_methods
 
     def _fill(self, place, kind):
+        if kind.key != self._session.state.view:
+            return  # another view has been chosen meanwhile
         view = self.views[kind.key]
-        if kind.key == self._session.state.view:
-            # First, so that the windows of its plots fit when the browser builds them.
-            view.appear()
+        # First, so that the windows of its plots fit when the browser builds them.
+        view.appear()
         if list(place) != [view]:
             for part in view.__panel__().select(MaterialComponent):
                 part.dark_theme = pn.config.theme == "dark"  # else it would be light at first
             with growing(self.main):
                 place.objects = [view]
+            self.toolbar.browser.opening = ""
 
 
 def view_choice():
