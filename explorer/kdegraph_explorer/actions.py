@@ -12,7 +12,7 @@ class Actions:
     Parameters
     ----------
     state : State
-    views : sequence of View
+    views : Views
     focus : callable
         ``focus(name)`` moves the keyboard to the control of a parameter.
     """
@@ -52,7 +52,7 @@ class Actions:
         }
 
     def _frame(self, method, *args):
-        frame = next((view.frame for view in self._views if view.key == self._state.view), None)
+        frame = self._views[self._state.view].frame
         if frame is not None:
             getattr(frame, method)(*args)
 

@@ -3,6 +3,7 @@ them.
 """
 
 from dataclasses import replace
+from urllib.parse import parse_qs
 from uuid import uuid4
 
 from . import address
@@ -10,6 +11,19 @@ from .sources import SOURCES
 
 # What a page begins with that has no query of its own: points whose clusters the k-NN graph misses.
 FIRST_PAGE = "data.shape=clumps&view=start"
+
+
+def first_view(session, query):
+    """Key of the view that a page with this query begins with, or an empty string."""
+    return parse_qs(wanted(session, query)).get("view", [""])[0]
+
+
+def wanted(session, query):
+    """The query of the address; without one, that of the first page, unless the session was given
+    data.
+    """
+    query = query.removeprefix("?")
+    return query if query or session.first != SOURCES[0].key else FIRST_PAGE
 
 
 class AddressBar:
@@ -26,12 +40,8 @@ class AddressBar:
         self._session, self._browser = session, browser
 
     def begin(self, query):
-        """Start with what the query of the address asks for; without one, with the first page,
-        unless the session was given data.
-        """
-        session = self._session
-        if not query.removeprefix("?") and session.first == SOURCES[0].key:
-            query, session.state.view = FIRST_PAGE, "start"
+        """Start with what the query of the address asks for; see `wanted`."""
+        session, query = self._session, wanted(self._session, query)
         snapshot = self._read(query)
         if snapshot is None:
             session.start()

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import panel as pn
 
+from .address_bar import first_view
 from .arguments import choices_of, material_of
 from .assets import style_sheet
 from .attributes import Attributes
 from .exports import export_to
 from .layout import Layout
 from .notebook import place_for, show
-from .served import ServedPage
+from .served import ServedPage, query_of_page
 from .session import Session
 from .views.markup import Text
 
@@ -89,7 +90,9 @@ class Explorer(Attributes):
             self.session.open(file)
         self.session.state.choose(**{**made_with, **choices})
         self.session.history.forget()
-        self.layout = Layout(self.session, own_address=served)
+        # If the page began with another view, the browser would build that, too.
+        view = first_view(self.session, query_of_page()) if served else ""
+        self.layout = Layout(self.session, own_address=served, view=view)
         if served:
             self._page = ServedPage(self.session, self.layout.toolbar.browser)
         else:
@@ -98,8 +101,8 @@ class Explorer(Attributes):
 
     @property
     def views(self):
-        """dict: every view by its name. In a notebook, a view as the last line of a cell is shown
-        by itself, linked to the explorer.
+        """Mapping: every view by its name. In a notebook, a view as the last line of a cell is
+        shown by itself, linked to the explorer.
         """
         return self.layout.views
 
@@ -227,7 +230,7 @@ class Explorer(Attributes):
         return next(
             (
                 fig.document
-                for view in self.views.values()
+                for view in self.views.made.values()
                 for fig in view.figures()
                 if fig.document is not None
             ),

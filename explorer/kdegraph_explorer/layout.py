@@ -1,5 +1,7 @@
 """The parts of an explorer and where they stand: controls, header, views."""
 
+from collections.abc import Mapping
+
 import panel as pn
 import panel_material_ui as pmui
 from panel_material_ui.base import MaterialComponent
@@ -13,7 +15,6 @@ from .views.alerts import Advice, Problem, Stopped
 from .views.base import low_row
 from .views.color import ColorControl
 from .views.controls import DataControls, DisplayControls, ParameterControls
-from .views.markup import Text
 from .views.selection_controls import SelectionControls
 from .views.stage_bars import StageBars
 from .views.status import Status
@@ -24,6 +25,40 @@ from .views.widgets import link
 BOTTOM_HEIGHT = 226  # pixels of the row at the bottom
 
 
+class Views(Mapping):
+    """All views of a session by their `key`. Each is made when it is first asked for, as that takes
+    a moment.
+
+    Attributes
+    ----------
+    made : dict
+        Those that have been made so far.
+    """
+
+    def __init__(self, session):
+        self._session = session
+        self.made = {}
+
+    def __getitem__(self, key):
+        if key not in self.made:
+            self.made[key] = kind_of(key)(self._session)
+        return self.made[key]
+
+    def __iter__(self):
+        return (view.key for view in VIEWS)
+
+    def __len__(self):
+        return len(VIEWS)
+
+
+def kind_of(key):
+    """The class of a view."""
+    for view in VIEWS:
+        if view.key == key:
+            return view
+    raise KeyError(key)
+
+
 class Layout:
     """All views and controls of a session, and which of the large views is on the screen.
 
@@ -32,11 +67,12 @@ class Layout:
     session : Session
     own_address : bool
         Whether the page belongs to the explorer alone, as opposed to a notebook.
+    view : str
+        Key of the large view to begin with, if it applies.
 
     Attributes
     ----------
-    views : dict
-        Every view by its `key`.
+    views : Views
     status : Status
     controls : list
     toolbar : Toolbar
@@ -47,9 +83,9 @@ class Layout:
         The parts of a page: the controls, the bar with the status, and the views.
     """
 
-    def __init__(self, session, own_address):
+    def __init__(self, session, own_address, view=""):
         self._session = session
-        self.views = {view.key: view(session) for view in VIEWS}
+        self.views = Views(session)
         self.status = Status(session)
         self.controls = [
             DataControls(session),
@@ -57,18 +93,17 @@ class Layout:
             ParameterControls(session),
             DisplayControls(session),
         ]
-        actions = Actions(session.state, self.views.values(), self._focus).by_name()
+        actions = Actions(session.state, self.views, self._focus).by_name()
         self.toolbar = Toolbar(session, actions, own_address=own_address)
         # Each place gets its view when that is first shown, as the browser takes long to build
         # a view.
         self._top = {
             view.key: pn.Column(sizing_mode="stretch_both", margin=0, css_classes=["kg-view"])
-            for view in self.views.values()
+            for view in VIEWS
             if view.area == "top"
         }
-        self.tabs = view_choice(self.views.values())
-        colored = [key for key, view in self.views.items() if view.colored]
-        self.color = ColorControl(session, colored)
+        self.tabs = view_choice()
+        self.color = ColorControl(session, [view.key for view in VIEWS if view.colored])
         self.sidebar = pn.Column(
             *self.controls, sizing_mode="stretch_width", margin=0, css_classes=["kg-sidebar"]
         )
@@ -81,9 +116,12 @@ class Layout:
         )
         self.main = self._lay_out()
         link(self.tabs, "value", session.state, "view")
-        session.state.param.watch(lambda event: self._show(), "view")
         session.state.param.watch(lambda *events: self._arrange(), ["shown", "source"])
         self._arrange()
+        if view in session.state.param.view.objects:
+            session.state.view = view
+        session.state.param.watch(lambda event: self._show(), "view")
+        self._show()
 
     def _focus(self, name):
         """Move the keyboard to the control of a parameter."""
@@ -92,7 +130,7 @@ class Layout:
                 control.widgets[name].focus()
 
     def _lay_out(self):
-        bottom = [view for view in self.views.values() if view.area == "bottom"]
+        bottom = [self.views[view.key] for view in VIEWS if view.area == "bottom"]
         self._bottom = low_row(
             *bottom, widths=[view.width for view in bottom], height=BOTTOM_HEIGHT
         )
@@ -126,9 +164,9 @@ class Layout:
         """Offer the large views that apply to the data, and show the first one if the present view
         does not.
         """
-        views = [view for view in self.views.values() if view.area == "top" and view.applies()]
-        applicable = {view.label: view.key for view in views}
         state = self._session.state
+        views = [view for view in VIEWS if view.area == "top" and view.applies(state)]
+        applicable = {view.label: view.key for view in views}
         # The one to begin with comes first.
         state.param.view.objects = [
             view.key for view in sorted(views, key=lambda view: not view.opens)
@@ -138,45 +176,39 @@ class Layout:
         self.tabs.visible = len(applicable) > 1
 
     def _show(self):
-        shown = self._shown_view()
+        shown = kind_of(self._session.state.view)
         place, first = self._top[shown.key], not any(map(len, self._top.values()))
         for key, other in self._top.items():
             other.visible = key == shown.key
         self._bottom.visible = not shown.alone
-        if len(place) or first:  # what comes first is a part of the page
+        ready = len(place) or first  # what comes first is a part of the page
+        # The label before the view: the browser takes note of both when the latter changes.
+        self.toolbar.browser.param.update(opening="" if ready else shown.label, view=shown.key)
+        if ready:
             self._fill(place, shown)
         else:
-            with growing(self.main):
-                place.append(
-                    Text(
-                        "Opening the view …",
-                        stylesheets=[style_sheet("opening")],
-                        sizing_mode="stretch_both",
-                    )
-                )
-            # This takes a second; meanwhile the browser shows the sentence.
+            # This takes a moment; meanwhile the browser says what is being opened.
             self._session.mailbox.post(lambda: self._fill(place, shown))
         self._session.state.extra_methods = shown.extra_methods
 
-    def _fill(self, place, view):
-        if view is self._shown_view():
-            # First, so that the windows of its plots fit when the browser builds them.
-            view.appear()
+    def _fill(self, place, kind):
+        if kind.key != self._session.state.view:
+            return  # another view has been chosen meanwhile
+        view = self.views[kind.key]
+        # First, so that the windows of its plots fit when the browser builds them.
+        view.appear()
         if list(place) != [view]:
             for part in view.__panel__().select(MaterialComponent):
                 part.dark_theme = pn.config.theme == "dark"  # else it would be light at first
             with growing(self.main):
                 place.objects = [view]
-
-    def _shown_view(self):
-        """The large view that is on the screen."""
-        return self.views[self._session.state.view]
+            self.toolbar.browser.opening = ""
 
 
-def view_choice(views):
+def view_choice():
     """The widget to choose which of the large views is shown."""
     return pmui.RadioButtonGroup(
-        options={view.label: view.key for view in views if view.area == "top"},
+        options={view.label: view.key for view in VIEWS if view.area == "top"},
         size="small",
         color="primary",
         height=30,

@@ -8,6 +8,11 @@ from . import memory
 from .address_bar import AddressBar
 
 
+def query_of_page():
+    """The query in the address of the page."""
+    return (pn.state.location.search or "") if pn.state.location else ""
+
+
 class ServedPage:
     """Starts a session when the browser has built the page, and closes it with the page.
 
@@ -29,7 +34,7 @@ class ServedPage:
         """Start, now that the browser has built the page."""
         self._browser.built = True
         bar = AddressBar(self._session, self._browser)
-        bar.begin((pn.state.location.search or "") if pn.state.location else "")
+        bar.begin(query_of_page())
 
     def _end(self):
         """The page has been closed."""

@@ -151,7 +151,7 @@ def test_telephone(explorer):
     for name in [*reversed(VIEWS), "Graphs"]:
         page.open_view(name)
         assert page.page.evaluate(OVERFLOWS)[0] is False, name
-        cards = page.page.locator(".kg-main .MuiPaper-outlined").evaluate_all(CARDS)
+        cards = page.page.locator(".kg-main .kg-card").evaluate_all(CARDS)
         assert len(cards) >= 2, name
         assert all(
             card["left"] >= 0 and card["right"] <= 390 and card["bottom"] - card["top"] > 150

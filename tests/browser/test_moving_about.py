@@ -7,7 +7,7 @@ ANNOUNCED = """name => {
   const before = seen()
   const button = [...tabs.shadowRoot.querySelectorAll("button")].find(b => b.textContent === name)
   button.click()
-  return [before, seen()]
+  return [before, seen(), getComputedStyle(look.part(".kg-main"), "::after").content]
 }"""
 TOUCH_ACTION = """() => getComputedStyle(look.part(".kg-kde-points").shadowRoot
   .querySelector(".bk-Canvas").shadowRoot.querySelector(".bk-events")).touchAction"""
@@ -38,7 +38,10 @@ def test_back_takes_back_a_choice_and_forward_makes_it_again(explorer):
 def test_a_view_is_announced_before_the_session_has_heard_of_it(explorer):
     page = explorer()
     # Script runs to its end before any message comes from the session, however busy that is.
-    assert page.page.evaluate(ANNOUNCED, "Scaling") == [True, False]
+    before, after, words = page.page.evaluate(ANNOUNCED, "Scaling")
+    assert (before, after) == (True, False)
+    assert "Scaling" in words
+    assert "Opening …" in words
     page.page.locator(".kg-scaling canvas").first.wait_for()
     page.page.wait_for_function("() => !look.part('.kg-main').matches('.kg-opening')")
 

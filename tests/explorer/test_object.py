@@ -5,12 +5,16 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 import pytest
-from explorer_objects import PATIENCE, TWO_PAIRS, settle
+from bokeh.models import LassoSelectTool
+from explorer_objects import PATIENCE, TWO_PAIRS, settle, source
 from kdegraph import datasets
 from kdegraph_explorer import Explorer
 from kdegraph_explorer.app import create_app
 from kdegraph_explorer.jobs import Mailbox
-from kdegraph_explorer.views.markup import Beacon, Text
+from kdegraph_explorer.views import VIEWS
+from kdegraph_explorer.views.browser import Browser
+from kdegraph_explorer.views.caption import Caption
+from kdegraph_explorer.views.markup import Beacon
 
 
 def figure_names(place):
@@ -76,26 +80,48 @@ def test_page_and_notebook_show_the_same_parts(explore, monkeypatch):
     first = figure_names(page)
     assert figure_names(place) == first
     for place_of in (page, place):  # a view is built when it is first shown
+        (browser,) = place_of.select(Browser)
         tabs = next(
             found for found in place_of.select(pmui.RadioButtonGroup) if "Graphs" in found.options
         )
-        for key in tabs.options.values():
-            tabs.value = key
-    assert figure_names(page) == figure_names(place) == first
-    assert (
-        sum(text.content == "Opening the view …" for text in page.select(Text))
-        == len(tabs.options) - 1
-    )
-    for mailbox in mailboxes:
-        mailbox.drain()
+        for label, key in tabs.options.items():
+            tabs.value, before = key, figure_names(place_of)
+            for said in ("" if key == "points" else label, ""):
+                assert browser.opening == said
+                assert browser.view == key
+                assert figure_names(place_of) >= before
+                for mailbox in mailboxes:
+                    mailbox.drain()
     every = {
         figure.name
         for shown in explorer.views.values()
-        if shown.applies()
+        if shown.applies(explorer.session.state)
         for figure in shown.figures()
     }
     assert first < every
     assert figure_names(page) == figure_names(place) == every
+
+
+def test_views_are_made_when_they_are_first_shown(explore):
+    explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=2)
+    made, state = explorer.views.made, explorer.session.state
+    assert set(made) == {"points", "spectrum", "scores"}
+    state.tables = True
+    state.selection = np.array([1])
+    state.drag = "lasso"
+    state.view = "rounds"
+    state.view = "spectral"  # before the session has got round to open the other one
+    explorer.session.mailbox.drain()
+    settle(explorer)
+    assert set(made) == {"points", "spectrum", "scores", "spectral"}
+    figure = made["spectral"].figures()[0]
+    assert source(figure, "points").selected.indices == [1]
+    assert isinstance(figure.toolbar.active_drag, LassoSelectTool)
+    heads = made["spectral"].__panel__().select(Caption)
+    assert [head.table for head in heads] == [True] * 3
+    assert list(explorer.views) == [view.key for view in VIEWS]
+    with pytest.raises(KeyError, match="histogram"):
+        _ = explorer.views["histogram"]
 
 
 def test_explorer_that_is_shown_again_moves(explore):

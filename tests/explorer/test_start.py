@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 from explorer_objects import image, part, settle, source, view
 from kdegraph import datasets
+from kdegraph_explorer.address_bar import first_view
 from kdegraph_explorer.algorithm.proof import edge_weights, proof
+from kdegraph_explorer.layout import Layout
 from kdegraph_explorer.results import FULL_UP_TO
 from kdegraph_explorer.views.caption import Caption
 from kdegraph_explorer.views.start import headline, verdict
@@ -128,3 +130,15 @@ def test_the_tour_has_three_steps_and_can_be_left_in_each(explore):
     state.tour = 2
     bar.back()
     assert state.view == "points"
+
+
+@pytest.mark.parametrize(
+    ("query", "begins_with"),
+    [("", "start"), ("?view=rows", "rows"), ("?n_rounds=5", "points"), ("?view=picture", "points")],
+)
+def test_a_page_begins_with_the_view_of_its_address(sessions, query, begins_with):
+    layout = Layout(session := sessions(start=False), True, first_view(session, query))
+    assert session.state.view == begins_with
+    assert set(layout.views.made) == {begins_with, "spectrum", "scores"}
+    session.open("points.csv")
+    assert first_view(session, "") == ""

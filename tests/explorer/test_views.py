@@ -158,7 +158,7 @@ def test_segmentation_lies_over_the_picture(explore):
     state.source = "photographs"
     settle(explorer)
     picture = view(explorer, "picture")
-    assert picture.applies()
+    assert picture.applies(state)
     kde, knn = picture.figures()
     overlay = source(kde, "segments").data["image"][0]
     assert overlay.shape == state.dataset.shape
@@ -191,7 +191,7 @@ def packed_bytes(rows):
 
 def test_pictures_are_offered_for_images_only(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0)
-    assert not view(explorer, "picture").applies()
+    assert not view(explorer, "picture").applies(explorer.session.state)
     assert "picture" not in explorer.layout.tabs.options.values()
 
 

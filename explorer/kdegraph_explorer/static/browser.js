@@ -24,6 +24,15 @@ function explorer_around(node) {
   return node
 }
 
+// The first element below a root that a selector fits, across shadow roots.
+function find(root, selector) {
+  for (const node of root.querySelectorAll("*")) {
+    const found = node.matches(selector) ? node : node.shadowRoot && find(node.shadowRoot, selector)
+    if (found) return found
+  }
+  return null
+}
+
 // In a notebook, the explorer gets the keys while it has the focus, and the notebook gets none then.
 function take_keys_of(explorer, press) {
   if (!explorer) return
@@ -119,19 +128,23 @@ export function render({model, el, view}) {
     show_busy()
   }
 
+  const views = () => find(explorer_around(el)?.shadowRoot ?? document, ".kg-main")
+  const say_what_opens = (place, label) => {
+    if (!place) return
+    place.dataset.opening = label
+    place.classList.toggle("kg-opening", label !== "")
+  }
   // A view that is opened is announced before the session has heard of it, which may be busy.
   const announce = event => {
     const path = event.composedPath().filter(node => node instanceof Element)
     const chosen = path.find(node => node.matches("button[aria-pressed=false]"))
-    const tabs = path.find(node => node.matches(".kg-tabs"))
-    if (!chosen || !tabs) return
-    opening = tabs.getRootNode().host
-    while (opening && !opening.matches(".kg-main")) opening = opening.getRootNode().host
-    opening?.classList.add("kg-opening")
+    const place = path.find(node => node.matches(".kg-main"))
+    if (chosen && path.some(node => node.matches(".kg-tabs")) && place === views())
+      say_what_opens(place, chosen.textContent)
   }
-  let opening = null  // the part of the page with the views
   document.addEventListener("click", announce, true)
-  model.on("view", () => { opening?.classList.remove("kg-opening") })
+  for (const name of ["opening", "view"])
+    model.on(name, () => say_what_opens(views(), model.opening))
 
   let writing = null  // browsers refuse an address that changes too often
   const write = () => {

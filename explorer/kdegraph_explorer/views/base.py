@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import panel as pn
-import panel_material_ui as pmui
 from bokeh.models import LassoSelectTool, ResetTool, ZoomInTool
 from panel.viewable import Viewer
 
@@ -17,7 +16,8 @@ from .widgets import link
 class View(Viewer):
     """Shows one aspect of a session; watches its state and changes it only through its parameters.
 
-    To add one, write a subclass in a module of this package and put it into `VIEWS`.
+    To add one, write a subclass in a module of this package and put it into `VIEWS`. A large view
+    is made when it is first shown or asked for, with any state.
 
     Attributes
     ----------
@@ -65,8 +65,9 @@ class View(Viewer):
 
         show(self.session, place_of(self))
 
-    def applies(self):
-        """Whether the view has something to show for the present data."""
+    @staticmethod
+    def applies(state):
+        """Whether the view has something to show for the present data of a `State`."""
         return True
 
     def figures(self):
@@ -151,18 +152,14 @@ def card(title, sentence, *content, figure="", describe=None, view=None, **optio
         head.drag = view.state.drag
         link(head, "drag", view.state, "drag")
     tables = [] if describe is None else [_table(head, content, describe, view)]
-    return pmui.Paper(
+    # With a frame of Material UI, the browser would lay out the whole page once more for each card.
+    return pn.Column(
         head,
         *content,
         *tables,
-        stylesheets=[style_sheet("tall-where-narrow")],
-        **{
-            "sizing_mode": "stretch_both",
-            "elevation": 0,
-            "variant": "outlined",
-            "margin": 4,
-            **options,
-        },
+        css_classes=["kg-card"],
+        stylesheets=[style_sheet("card"), style_sheet("tall-where-narrow")],
+        **{"sizing_mode": "stretch_both", "margin": 4, **options},
     )
 
 
@@ -197,6 +194,7 @@ def _table(head, content, describe, view):
 
     head.param.watch(swap, "table")
     view.describes(update, lambda on: head.param.update(table=on))
+    head.table = view.state.tables
     update()
     return table
 

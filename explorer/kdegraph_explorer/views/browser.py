@@ -24,6 +24,7 @@ class Browser(JSComponent):
     """
 
     view = param.String(doc="Which of the large views is shown.")
+    opening = param.String(doc="The label of the view that is being opened, if there is one.")
     query = param.String(default="", doc="The query of the page's address.")
     step = param.Integer(
         default=0, doc="Number of the step of undo; each has an entry in the browser's history."

@@ -104,9 +104,10 @@ class PaintView(View):
             stylesheets=[style_sheet("grows-where-narrow")],
         )
 
-    def applies(self):
+    @staticmethod
+    def applies(state):
         """Only painted points can be painted on."""
-        return self.state.source == "painted"
+        return state.source == "painted"
 
     def figures(self):
         """See `View.figures`."""

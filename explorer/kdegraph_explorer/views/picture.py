@@ -70,9 +70,10 @@ class PictureView(View):
             "overlay",
         )
 
-    def applies(self):
+    @staticmethod
+    def applies(state):
         """Only images have pictures."""
-        return self.state.shown is not None and self.state.shown.image is not None
+        return state.shown is not None and state.shown.image is not None
 
     def figures(self):
         """See `View.figures`."""
@@ -84,7 +85,7 @@ class PictureView(View):
         return self._frame
 
     def _update(self):
-        if not self.applies():
+        if not self.applies(self.state):
             return
         dataset = self.state.shown
         height, width = dataset.image.shape[:2]

@@ -67,9 +67,10 @@ class RowsView(View):
         self.list.param.watch(lambda event: self._update(), "query")
         self.follow(self._update, "shown", "result", "selection", "named")
 
-    def applies(self):
+    @staticmethod
+    def applies(state):
         """See `View.applies`: of a pixel nothing is known but its color and place."""
-        return self.state.shown is None or self.state.shown.image is None
+        return state.shown is None or state.shown.image is None
 
     def _update(self):
         dataset, outcome = self.state.shown, self.state.outcome("kde")

@@ -118,9 +118,10 @@ class StartView(View):
             stylesheets=[style_sheet("below-where-narrow")],
         )
 
-    def applies(self):
+    @staticmethod
+    def applies(state):
         """Where the full graph can be shown."""
-        shown = self.state.shown
+        shown = state.shown
         return shown is None or (shown.n_points <= FULL_UP_TO and shown.image is None)
 
     def figures(self):

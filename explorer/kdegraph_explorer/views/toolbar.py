@@ -75,7 +75,6 @@ class Toolbar(Viewer):
         self.figure_dialog = FigureDialog(self._export)
         self._body = self._lay_out()
         session.history.param.watch(lambda *events: self._enable(), ["can_undo", "can_redo"])
-        self.state.param.watch(lambda event: self.browser.param.update(view=event.new), "view")
         self.state.param.watch(lambda event: self.browser.param.update(busy=event.new), "busy")
         self.state.param.watch(
             lambda *events: self._say(), ["result", "error", "selection", "stage"]
