@@ -299,6 +299,13 @@ FAULTS = (
         "runtime/test_parallel.py",
     ),
     Fault(
+        "after compiling, garbage stays",
+        "core/kdegraph/runtime/garbage.py",
+        "gc.set_threshold(*self._before)",
+        "gc.set_threshold(_NEW_OBJECTS)",
+        "runtime/test_first_use.py",
+    ),
+    Fault(
         "cancelled work goes on",
         "core/kdegraph/runtime/responsive.py",
         "if self._cancelled.is_set():",

@@ -3,6 +3,7 @@ changes, and announced to whoever waits.
 """
 
 import ast
+import gc
 import io
 import os
 import re
@@ -15,7 +16,7 @@ import kdegraph
 import numba
 import pytest
 from kdegraph.cli._progress import ProgressLine
-from kdegraph.runtime import cache, notices
+from kdegraph.runtime import cache, garbage, notices
 
 PACKAGE = Path(kdegraph.__file__).parent
 KERNELS = [
@@ -118,6 +119,7 @@ ANOTHER_NUMBA = {
     "an option is missing": "from numba.core import options; del options.DefaultOptions._nrt",
     "a class is missing": "del caching._CacheLocator",
     "another class is missing": "del caching.CompileResultCacheImpl",
+    "a class of libraries is missing": "from numba.core import codegen; del codegen.JITCodeLibrary",
     "a class has another interface": """
 def refuse(cls):
     raise TypeError("something else is asked for")
@@ -147,6 +149,58 @@ def test_a_dispatcher_of_another_numba_uses_its_own_cache(monkeypatch):
     cache.keep_machine_code(compiled)  # it compiles in every run, and works
     assert compiled.folder == str(cache.CACHE_DIR)
     assert numba.config.CACHE_DIR == "mine"
+
+
+PARTS = """
+import gc
+from kdegraph.runtime.jit import jit
+
+@jit
+def half(x):
+    return x / 2
+
+@jit(distinct=True)
+def fill(out, x):
+    for i in range(out.size):
+        out[i] = half(x)
+
+@jit
+def total(out, x):
+    fill(out, x)
+    return out.sum()
+
+if __name__ == "__main__":
+    import numpy as np
+    before = gc.get_threshold()
+    print(total(np.empty(4), 3.0), total(np.empty(4), 3), half(3.0), len(half.overloads))
+    assert gc.get_threshold() == before
+"""
+
+
+def test_what_kernels_call_has_no_machine_code_of_its_own(run, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PARTS)
+    result = "6.0 6.0 1.5 1\n"
+    assert run(None, str(program)) == (result, "")
+    kept = {path.name.split("-")[0] for path in (tmp_path / "cache").rglob("*.nbc")}
+    assert kept == {"program.total", "program.half"}  # the latter for the call from Python
+    assert run(None, str(program)) == (result, "")
+
+
+def test_garbage_is_searched_for_less_often_only_while_kernels_are_compiled(monkeypatch):
+    listener = garbage._FewerSearches()
+    before = gc.get_threshold()
+    try:
+        for often, meanwhile in ((700, 50_000), (0, 0), (90_000, 90_000)):
+            gc.set_threshold(often, 11, 12)
+            listener.on_start(None)
+            listener.on_start(None)  # a kernel that the first one calls
+            listener.on_end(None)
+            assert gc.get_threshold()[:2] == (meanwhile, 11)
+            listener.on_end(None)
+            assert gc.get_threshold()[:2] == (often, 11)
+    finally:
+        gc.set_threshold(*before)
 
 
 def modules_that_kernels_import():
@@ -242,14 +296,16 @@ kernels = {
     for name, module in list(sys.modules.items()) if name.startswith("kdegraph")
     for value in vars(module).values() if isinstance(value, Dispatcher)
 }
-print(len(kernels), [kernel.py_func.__qualname__ for kernel in kernels if not kernel.overloads])
+used = {name.split()[0] for name in compiled}
+names = {f"{kernel.py_func.__module__}.{kernel.py_func.__qualname__}" for kernel in kernels}
+print(len(kernels), sorted(names - used))
 """
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_after_a_warm_up_nothing_is_compiled(run, tmp_path):
-    n_kernels, left_out = run(WARM_UP)[0].split(maxsplit=1)
+    n_kernels, left_out = run(COUNT + WARM_UP)[0].split(maxsplit=1)
     assert int(n_kernels) > 50
     assert left_out == "[]\n"  # so that it is no matter of chance which ones a call needs
     out, err = run(None, "-m", "kdegraph", "warmup")

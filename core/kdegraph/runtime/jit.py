@@ -4,8 +4,14 @@ import numba
 from numba.core.compiler import Compiler
 from numba.core.options import DefaultOptions
 
-from kdegraph.runtime import interrupts as _interrupts  # noqa: F401  it listens to the compiler
+from kdegraph.runtime import garbage as _garbage  # noqa: F401  it listens to the compiler
+from kdegraph.runtime import interrupts as _interrupts  # noqa: F401  so does this one
 from kdegraph.runtime.cache import keep_machine_code
+
+try:
+    from kdegraph.runtime.parts import call_as_part
+except Exception:  # another version of numba, whose private classes differ
+    call_as_part = None  # type: ignore[assignment]
 
 # Sums may be reordered, which vectorizes loops over them. NaN and infinity keep their meaning.
 _REASSOCIATE = {"reassoc", "contract", "nsz"}
@@ -73,6 +79,9 @@ def jit(function=None, *, reassociate=False, distinct=False, inline=False, borro
         compiled = numba.njit(**options)(function)
         if not numba.config.DISABLE_JIT:
             keep_machine_code(compiled)
+            # How sums are reordered depends on how a function is compiled.
+            if call_as_part is not None and not reassociate:
+                call_as_part(compiled, options, rough=not distinct)
         return compiled
 
     return decorate if function is None else decorate(function)
