@@ -8,7 +8,7 @@ from benchmarks.experiment import EXPERIMENTS
 MODULES = (
     "shapes", "sizes", "segmentation", "photographs", "theorem", "densities", "pipelines", "stages",
     "many_dimensions", "local", "reference_sets", "sigma", "rounds", "automatic", "spectrum",
-    "samplers", "costs", "randomness", "tiles", "tiled_clusters", "explorer",
+    "samplers", "costs", "randomness", "tiles", "tiled_clusters", "growth", "explorer",
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from benchmarks.data import ALL, points
 from benchmarks.experiment import EXPERIMENTS
-from benchmarks.experiments import densities, load, reference_sets, segmentation, theorem
+from benchmarks.experiments import densities, growth, load, reference_sets, segmentation, theorem
 from benchmarks.graphs import METHODS, N_NEIGHBORS, STAG, by_full_kernel, by_scikit_learn, cluster
 from benchmarks.measuring import timed
 from benchmarks.photographs import names, protocol
@@ -201,3 +201,16 @@ def test_clocks_run_a_function_and_warm_up_another():
     assert counts["run"] == 5
     assert counts["warm"] > 1
     assert 0 <= timing.seconds < 60
+
+
+def test_the_simulation_of_growth_adds_up():
+    two = [growth.Stage("tree", 2e-6, 10, False), growth.Stage("graph", 3e-6, 20, True)]
+    n = 64 * growth.TILE_POINTS
+    alone = growth.simulate(two, n, 1, storage=1e18)
+    assert alone["tree"] == (pytest.approx(2e-6 * n), "caller")
+    assert alone["graph"] == (pytest.approx(3e-6 * n), "workers")
+    together = growth.simulate(two, n, 48, storage=1e18)  # 64 tiles take two turns
+    assert together["tree"] == alone["tree"]
+    assert together["graph"][0] == pytest.approx(alone["graph"][0] * 2 / 64)
+    slow = growth.simulate(two, n, 48, storage=1e6)
+    assert slow["graph"] == (pytest.approx(20 * n / 1e6), "storage")

@@ -289,3 +289,16 @@ def test_the_page_about_memory_says_what_tiles_took():
         workers = "0" if workers == "threads" else workers.split()[0]
         (row,) = [r for r in rows if r["n"] == n.replace(",", "") and r["workers"] == workers]
         assert said == [digits(row[name]) for name in ("seconds", "GiB", "GiB in folder")]
+
+
+def test_the_page_about_memory_says_what_more_workers_would_take():
+    page = (ROOT / "docs" / "larger_than_memory.md").read_text()
+    rows = {(row["n"], row["workers"]): row for row in table(RESULTS, "growth")}
+    for n, unit in (("100,000,000", 1.0), ("1,000,000,000", 60.0)):
+        line = re.search(rf"^\| {n} \| (.*) \|$", page, re.MULTILINE).group(1)
+        *said, bound = line.split(" | ")
+        for workers, cell in zip(("1", "4", "16", "64"), said, strict=True):
+            seconds = float(rows[n.replace(",", ""), workers]["seconds"]) / unit
+            assert cell == f"{float(f'{seconds:.2g}'):g} {'s' if unit == 1 else 'min'}"
+        assert rows[n.replace(",", ""), "64"]["bound by"] == "caller"
+        assert bound == "the calling process"

@@ -90,7 +90,7 @@ def spectral_clustering(
     Parameters
     ----------
     adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
-        Symmetric weights, finite and >= 0. A `TiledGraph` is read into memory.
+        Symmetric weights, finite and >= 0. A `TiledGraph` is clustered tile by tile, see the notes.
     n_clusters : int or "auto"
         "auto": `suggest_n_clusters` of the smallest 20 eigenvalues.
     seed : int, RandomState or numpy Generator, optional
@@ -131,6 +131,13 @@ def spectral_clustering(
     ValueError, TypeError
         For bad input, more clusters than vertices, or more clusters than vertices with an edge (in
         components that are not too small).
+    MemoryError
+        If a `TiledGraph` has to be read into memory and does not fit.
+
+    Warns
+    -----
+    sklearn.exceptions.ConvergenceWarning
+        If the eigenvalues did not settle.
 
     Notes
     -----
@@ -161,6 +168,13 @@ def spectral_clustering(
     better (0.808 with each), and the default. On 40 other photographs it is better than k-means
     with "row" by 0.009 (standard error 0.004); clusters of more parts merged afterwards, by the
     edges between them or by their colors, are no better.
+
+    *Tiled graphs.* The labels and eigenvectors of a `TiledGraph` are Dask arrays. It is read into
+    memory if it is small, for the automatic number of clusters, or with `spectrum` or `points`.
+    Otherwise a coarse graph of groups of vertices is clustered in memory, its eigenvectors are
+    smoothed by products with the matrix, tile by tile, until the eigenvalues have settled to about
+    a tenth, and what is found is kept in the folder of the graph. Memory: that of the coarse graph
+    and about 40 bytes for each vertex.
 
     *Large graphs.* For a given number of clusters the spectrum is that of
     ``spectrum(approximate=True)``: it separates clusters as well, in a fraction of the time; pass

@@ -18,7 +18,7 @@ class Clustering:
     ----------
     labels : (n,) int32 array
         Cluster of each vertex, 0 to ``n_clusters - 1`` in the order of the first members; -1 for
-        isolated vertices of a graph without points.
+        isolated vertices of a graph without points. Of a `TiledGraph` a Dask array.
     n_clusters : int
     conductances : (n_clusters,) float64 array
         See `conductance`.

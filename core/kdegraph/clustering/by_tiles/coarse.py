@@ -18,8 +18,8 @@ from kdegraph.spectral.solver.runs import MAX_RUNS, runs_in_space
 from kdegraph.tiles import scheduler
 from kdegraph.tiles.folder import Folder
 
-# The steps with the node of every vertex, and with the coarse graph.
-NODES, COARSE = "nodes", "coarse"
+# The step with the node of every vertex.
+NODES = "nodes"
 # Runs are no shorter on the average: below, groups along the edges make a smaller graph.
 MIN_RUN_VERTICES = 64
 
@@ -44,7 +44,8 @@ def coarse_adjacency(folder, vertices, progress=None):
         bounds = _choose_runs(folder, vertices)
         if bounds is None:
             scheduler.run(_group_tile, tiles)
-        folder.write(NODES, {"node": _number_nodes(folder, bounds)})
+        node = _number_nodes(folder, bounds)
+        folder.write(NODES, {"node": node, "n_nodes": int(node.max()) + 1})
     scheduler.run(_sum_tile, tiles, progress)
     return _add_tiles(folder)
 
@@ -118,12 +119,12 @@ def _sum_tile(path, tile):
     folder = Folder(path)
     if folder.has(coarse_step(tile)):
         return
-    node = folder.read(NODES, "node")
+    node, n_nodes = folder.read(NODES, "node", "n_nodes")
     begin, end = span(folder, tile)
     indptr, columns, weights = rows_of(folder, tile)
     nodes, row = np.unique(node[begin:end], return_inverse=True)
-    shape = end - begin, int(node.max()) + 1
-    to_nodes = scipy.sparse.csr_array((weights, node[columns], indptr), shape=shape)
+    to_nodes = (weights, node[columns], indptr)
+    to_nodes = scipy.sparse.csr_array(to_nodes, shape=(end - begin, n_nodes))
     members = scipy.sparse.csr_array((np.ones(len(row)), (row, np.arange(len(row)))))
     sums = members @ to_nodes
     arrays = {"data": sums.data, "indices": sums.indices, "indptr": sums.indptr}
@@ -132,7 +133,7 @@ def _sum_tile(path, tile):
 
 def _add_tiles(folder):
     """The matrix that the tiles add up to."""
-    n = int(folder.read(NODES, "node").max()) + 1
+    n = folder.read(NODES, "n_nodes")
     parts = [
         folder.read(coarse_step(tile), "data", "indices", "indptr", "nodes")
         for tile in range(n_tiles(folder))

@@ -13,7 +13,12 @@ import scipy.linalg
 from kdegraph.clustering.by_tiles.coarse import NODES
 from kdegraph.clustering.by_tiles.matrix import DEGREES, lengths_of, multiply, n_tiles, span
 from kdegraph.runtime.progress import partial_progress
-from kdegraph.spectral.solver.coarse import MAX_ROUNDS, has_settled, smoothing_filter
+from kdegraph.spectral.solver.coarse import (
+    MAX_ROUNDS,
+    SMOOTHING_DEGREE,
+    has_settled,
+    smoothing_filter,
+)
 from kdegraph.spectral.solver.rayleigh_ritz import DEPENDENT
 from kdegraph.tiles import scheduler
 from kdegraph.tiles.folder import Folder
@@ -99,10 +104,6 @@ class Blocks:
         parts = [self.folder.read(_of_tile(step, tile), "sums") for tile in self._tiles]
         return np.sum(parts, axis=0)
 
-    def discard(self, step):
-        """Free the disk from a block that is not used any more."""
-        self.folder.discard(step)
-
 
 def refine(blocks, values, k, progress=None):
     """Smooth eigenvectors of the coarse graph until the first `k` eigenvalues have settled.
@@ -131,7 +132,7 @@ def refine(blocks, values, k, progress=None):
         at_present = partial_progress(progress, done, (1 + done) / 2)
         filtered = _smooth(blocks, block, 1.0 - values[-1], round_, at_present)
         image = blocks.make(f"image-{round_}", _multiply, filtered)
-        n_products += smoothing_filter(1.0).degree + 1
+        n_products += SMOOTHING_DEGREE + 1
         found = RitzVectors(
             *ritz(*blocks.overlaps(filtered, image)), filtered, image, False, n_products
         )
@@ -140,8 +141,8 @@ def refine(blocks, values, k, progress=None):
         values = found.values
         if round_ < MAX_ROUNDS - 1:
             block = blocks.make(f"start-{round_ + 1}", _rotate, filtered, found.rotation)
-            blocks.discard(filtered)
-            blocks.discard(image)
+            blocks.folder.discard(filtered)
+            blocks.folder.discard(image)
     return found
 
 
@@ -150,17 +151,17 @@ def _smooth(blocks, block, last, round_, progress):
     chebyshev = smoothing_filter(last)
     center, half = (chebyshev.cut + chebyshev.low) / 2, (chebyshev.cut - chebyshev.low) / 2
     previous, present = None, block
-    for degree in range(1, chebyshev.degree + 1):
+    for degree in range(SMOOTHING_DEGREE):
         report = partial_progress(
-            progress, (degree - 1) / chebyshev.degree, degree / chebyshev.degree
+            progress, degree / SMOOTHING_DEGREE, (degree + 1) / SMOOTHING_DEGREE
         )
-        factor = (1 if degree == 1 else 2) / half
-        step = f"smooth-{round_}-{degree}"
+        factor = (1 if degree == 0 else 2) / half
+        step = f"smooth-{round_}-{degree + 1}"
         blocks.make(step, _recur, present, previous, factor, center, progress=report)
         if previous is not None:
-            blocks.discard(previous)
+            blocks.folder.discard(previous)
         previous, present = present, step
-    blocks.discard(previous)
+    blocks.folder.discard(previous)
     return present
 
 

@@ -1,0 +1,97 @@
+"""What more workers and more points would take: a simulation from measured times."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.experiment import experiment
+from benchmarks.table import read
+
+RESULTS = Path(__file__).parents[1] / "results"
+# The row of the experiment `tiles` whose seconds are taken.
+MEASURED = {"n": "10000000", "workers": "1"}
+N_ROUNDS = 10
+TILE_POINTS = 2**22 // N_ROUNDS
+# Bytes that each point has written and read on the shared storage: its coordinates, the draws (a
+# number for each, twice: for the tile itself and sorted by tiles), and its rows (about 2 L entries
+# of 12 bytes).
+POINT_BYTES, DRAWN_BYTES, ROW_BYTES = 16, 8 * N_ROUNDS, 24 * N_ROUNDS
+# Bytes for each point that the calling process holds.
+CALLER_BYTES = 80
+STORAGE = 10e9  # bytes a second of all workers together: a usual parallel file system
+
+
+class Stage(NamedTuple):
+    """A stage of the work: seconds of one worker and bytes moved, for each point."""
+
+    name: str
+    seconds: float
+    moved: int
+    by_workers: bool
+
+
+def stages(row):
+    """The stages of the graph, from a row of the experiment `tiles`."""
+    seconds = {name: float(row[name]) / int(row["n"]) for name in STAGES}
+    return [Stage(name, seconds[name], *facts) for name, facts in STAGES.items()]
+
+
+STAGES = {
+    "points": (2 * POINT_BYTES, True),
+    "tree": (POINT_BYTES, False),
+    "kernel degrees": (POINT_BYTES, False),
+    "samples": (POINT_BYTES + DRAWN_BYTES, True),
+    "graph": (POINT_BYTES + DRAWN_BYTES + ROW_BYTES, True),
+}
+
+
+def simulate(stages, n, workers, storage=STORAGE):
+    """Seconds of each stage, and what bounds it.
+
+    Parameters
+    ----------
+    stages : list of Stage
+    n, workers : int
+    storage : float
+        Bytes a second.
+
+    Returns
+    -------
+    dict
+        From the name of a stage to its seconds and "workers", "caller" or "storage".
+    """
+    n_tiles = -(-n // TILE_POINTS)
+    found = {}
+    for stage in stages:
+        turns = -(-n_tiles // workers) if stage.by_workers else n_tiles
+        computing = turns * stage.seconds * n / n_tiles
+        moving = stage.moved * n / storage
+        bound = "workers" if stage.by_workers else "caller"
+        found[stage.name] = max((computing, bound), (moving, "storage"))
+    return found
+
+
+@experiment(
+    lambda: [
+        {"n": n, "workers": workers}
+        for n in (10**8, 10**9, 10**10)
+        for workers in (1, 4, 16, 64, 256, 1024)
+    ],
+    source="docs/larger_than_memory.md: what bounds the graph on many machines.",
+)
+def growth(n, workers):
+    """Seconds of tiled graphs with more workers and points than here: a simulation.
+
+    The seconds that one worker takes for each point are those of the experiment `tiles`. Tiles are
+    computed in turns; what is moved goes through a shared storage of 10 GB/s. The tree and the
+    kernel degrees are found by the calling process, here by two cores, which also holds the points.
+    """
+    row = next(row for row in read(RESULTS / "tiles.csv") if MEASURED.items() <= row.items())
+    found = simulate(stages(row), n, workers)
+    slowest = max(found, key=found.get)
+    return {
+        **{name: seconds for name, (seconds, _) in found.items()},
+        "seconds": sum(seconds for seconds, _ in found.values()),
+        "slowest": slowest,
+        "bound by": found[slowest][1],
+        "GiB of the caller": CALLER_BYTES * n / 2**30,
+    }

@@ -1,0 +1,80 @@
+"""`kdegraph cluster` for points that need not fit into memory."""
+
+import dask
+import distributed
+import numpy as np
+import pytest
+import zarr
+from cli.results import assert_refused, column, same_partition
+from kdegraph import TiledGraph, datasets
+
+MOONS = datasets.make("moons", n=12_000, seed=0)
+
+
+@pytest.fixture
+def points(tmp_path):
+    """Two moons as a Zarr array, in the folder of `run`."""
+    zarr.save_array(tmp_path / "points.zarr", MOONS.X)
+    return tmp_path / "points.zarr"
+
+
+@pytest.mark.parametrize("name", ["labels.zarr", "labels.npy", "labels.csv"])
+def test_clusters_of_a_zarr_array(run, points, name):
+    result = run("cluster", points, "-k", 2, "--sigma", 0.2, "-o", name)
+    assert result.exit_code == 0, result.output
+    path = points.with_name(name)
+    read = {".zarr": lambda path: zarr.open(path)[...], ".npy": np.load, ".csv": column}
+    assert same_partition(read[path.suffix](path), MOONS.y)
+    for line in ("12,000 points, 2 columns", "sigma 0.2", "clusters     2 (given)", "written"):
+        assert line in result.stdout
+
+
+def test_a_graph_is_kept(run, points):
+    arguments = "cluster", points, "-k", 2, "--sigma", 0.2, "--store", "graph"
+    assert run(*arguments).exit_code == 0
+    graph = TiledGraph.load(points.with_name("graph"))
+    assert graph.n_vertices == 12_000
+    before = {file: file.stat().st_mtime_ns for file in graph.path.rglob("*.*")}
+    assert run(*arguments, "-o", "labels.npy").exit_code == 0
+    assert {file: file.stat().st_mtime_ns for file in graph.path.rglob("*.*")} == before
+    assert_refused(run(*arguments, "--seed", 1), "holds another graph")
+
+
+def test_workers_of_a_scheduler(run, points):
+    with distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=None) as cluster:
+        address = cluster.scheduler_address
+        result = run("cluster", points, "-k", 2, "--scheduler", address, "-o", "labels.npy")
+    assert result.exit_code == 0, result.output
+    assert same_partition(np.load(points.with_name("labels.npy")), MOONS.y)
+
+
+def test_workers_with_a_limit_of_memory(run, points):
+    result = run("cluster", points, "-k", 2, "--memory-limit", "3GB", "-o", "labels.npy")
+    assert result.exit_code == 0, result.output
+    assert same_partition(np.load(points.with_name("labels.npy")), MOONS.y)
+
+
+REFUSED = {
+    "method": (("--method", "knn"), "--method knn does not go with"),
+    "label": (("--label", "y"), "--label does not go with"),
+    "dropna": (("--dropna",), "--dropna does not go with"),
+    "size": (("--memory-limit", "much"), "'much' is no number of bytes"),
+    "output": (("-o", "labels.png"), "must end in"),
+    "columns": (("--columns", "0,2"), "numbers from 0 to 1"),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED.values(), ids=REFUSED)
+def test_options_that_do_not_go_with_tiles(run, points, options, message):
+    assert_refused(run("cluster", points, "-k", 2, *options), message)
+
+
+def test_a_scheduler_that_does_not_answer(run, points):
+    with dask.config.set({"distributed.comm.timeouts.connect": "0.2s"}):
+        result = run("cluster", points, "-k", 2, "--scheduler", "tcp://127.0.0.1:9")
+    assert_refused(result, "no scheduler answers at 'tcp://127.0.0.1:9'")
+
+
+def test_a_folder_of_another_kind(run, tmp_path):
+    (tmp_path / "folder").mkdir()
+    assert_refused(run("cluster", "folder", "-k", 2), "is a folder")

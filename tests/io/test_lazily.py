@@ -1,0 +1,108 @@
+"""Points that are read block by block."""
+
+import dask.array as da
+import numpy as np
+import pyarrow as pa
+import pytest
+import zarr
+from kdegraph import similarity_graph
+from kdegraph.datasets import load_lazily
+from pyarrow import parquet
+
+X = np.random.default_rng(0).normal(size=(1_000, 3))
+
+
+def table(n=1_000):
+    """Three features, a label and text."""
+    labels = np.arange(n) % 4
+    columns = {"a": X[:n, 0], "b": X[:n, 1], "c": X[:n, 2], "label": labels}
+    return pa.table(columns | {"text": [f"row {i}" for i in range(n)]})
+
+
+@pytest.fixture(params=["npy", "zarr", "group", "parquet", "folder"])
+def path(request, tmp_path):
+    match request.param:
+        case "npy":
+            np.save(tmp_path / "points.npy", X)
+            return tmp_path / "points.npy"
+        case "zarr":
+            zarr.save_array(tmp_path / "points.zarr", X)
+            return tmp_path / "points.zarr"
+        case "group":  # as AnnData has it
+            zarr.open_group(tmp_path / "points.zarr", mode="w").create_array("X", data=X)
+            return tmp_path / "points.zarr"
+        case "parquet":
+            parquet.write_table(table(), tmp_path / "points.parquet", row_group_size=300)
+            return tmp_path / "points.parquet"
+        case "folder":
+            (tmp_path / "points.parquet").mkdir()
+            for i in range(4):
+                part = table().slice(250 * i, 250)
+                parquet.write_table(part, tmp_path / "points.parquet" / f"part-{i}.parquet")
+            return tmp_path / "points.parquet"
+
+
+def test_points_are_those_of_the_file(path):
+    lazily = load_lazily(path)
+    assert isinstance(lazily, da.Array)
+    np.testing.assert_array_equal(lazily.compute(), X)
+    chosen = load_lazily(path, columns=["2", 0])
+    np.testing.assert_array_equal(chosen.compute(), X[:, [2, 0]])
+
+
+def test_the_graph_is_that_of_the_points(path):
+    tiled = similarity_graph(load_lazily(path), sigma=0.5, n_rounds=5, seed=0).compute()
+    graph = similarity_graph(X, sigma=0.5, n_rounds=5, seed=0)
+    assert (tiled.adjacency != graph.adjacency).nnz == 0
+
+
+def test_columns_of_a_table_have_names(tmp_path):
+    parquet.write_table(table(), tmp_path / "points.parquet", row_group_size=300)
+    chosen = load_lazily(tmp_path / "points.parquet", columns=["c", "label"])
+    np.testing.assert_array_equal(chosen.compute(), np.c_[X[:, 2], np.arange(1_000) % 4])
+    with pytest.raises(ValueError, match="'text' does not"):
+        load_lazily(tmp_path / "points.parquet", columns=["a", "text"])
+    with pytest.raises(ValueError, match="'d'"):
+        load_lazily(tmp_path / "points.parquet", columns=["d"])
+
+
+def test_a_missing_value_is_named_by_its_row(tmp_path):
+    points = X.copy()
+    points[700, 1] = np.nan
+    columns = {name: pa.array(points[:, i], from_pandas=True) for i, name in enumerate("abc")}
+    parquet.write_table(pa.table(columns), tmp_path / "points.parquet", row_group_size=300)
+    with pytest.raises(ValueError, match=r"X\[700, 1\] is nan"):
+        similarity_graph(load_lazily(tmp_path / "points.parquet"), sigma=0.5)
+
+
+REFUSED = {
+    "points.csv": (lambda path: path.write_text("1,2"), "cannot be read block by block"),
+    "broken.npy": (lambda path: path.write_bytes(b"\x93NUMPY"), "cannot be read as NPY"),
+    "broken.parquet": (lambda path: path.write_bytes(b"PAR1"), "cannot be read as Parquet"),
+    "empty.parquet": (lambda path: parquet.write_table(table(0), path), "no rows"),
+    "text.parquet": (
+        lambda path: parquet.write_table(table().select(["text"]), path),
+        "no columns of numbers",
+    ),
+    "folder.zarr": (lambda path: path.mkdir(), "cannot be read as Zarr"),
+    "group.zarr": (lambda path: zarr.open_group(path, mode="w"), "a group without an array X"),
+    "line.npy": (lambda path: np.save(path, np.ones(5)), "must have rows and columns"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_read_is_named(name, tmp_path):
+    write, message = REFUSED[name]
+    write(tmp_path / name)
+    with pytest.raises(ValueError, match=message):
+        load_lazily(tmp_path / name)
+
+
+def test_a_missing_file_and_a_missing_column_are_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no"):
+        load_lazily(tmp_path / "points.npy")
+    np.save(tmp_path / "points.npy", X)
+    with pytest.raises(ValueError, match="numbers from 0 to 2"):
+        load_lazily(tmp_path / "points.npy", columns=[3])
+    with pytest.raises(ValueError, match="numbers from 0 to 2"):
+        load_lazily(tmp_path / "points.npy", columns=["a"])
