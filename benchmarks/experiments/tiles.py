@@ -45,7 +45,7 @@ def scheduler(workers):
 
     with (
         distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=None
+            n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster),
     ):

@@ -61,7 +61,9 @@ def _write_matrix(root, nnz, blocks):
         data[begin:end], indices[begin:end] = block.data, block.indices
         sizes.append(np.diff(block.indptr).astype(np.int64))
         begin, n = end, block.shape[1]
-    _write_rows(group, "indptr", n + 1, [np.cumsum(np.concatenate(sizes))])
+    # Of the type that SciPy chooses: other indices would be converted to that of indptr.
+    kind = np.int32 if nnz <= np.iinfo(np.int32).max else np.int64
+    _write_rows(group, "indptr", n + 1, [np.cumsum(np.concatenate(sizes)).astype(kind)])
     layout = {"encoding-type": "csr_matrix", "encoding-version": "0.1.0", "shape": [n, n]}
     group.attrs.update(layout)
 

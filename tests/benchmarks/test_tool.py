@@ -279,26 +279,33 @@ def test_the_readme_says_how_well_photographs_are_segmented(readme):
     assert f"humans against humans have {mean(full, 'other humans')}" in readme
 
 
-def test_the_page_about_memory_says_what_tiles_took():
+def tables_about_memory():
+    """The cells of the tables of the page, table by table, without their headings."""
     page = (ROOT / "docs" / "larger_than_memory.md").read_text()
-    lines = re.findall(r"^\| [\d,]+ \| .*$", page, re.MULTILINE)
-    rows = table(RESULTS, "tiles")
-    assert len(lines) > 3
-    for line in lines:
-        n, workers, *said = (cell.strip() for cell in line.strip("|").split("|"))
-        workers = "0" if workers == "threads" else workers.split()[0]
-        (row,) = [r for r in rows if r["n"] == n.replace(",", "") and r["workers"] == workers]
-        assert said == [digits(row[name]) for name in ("seconds", "GiB", "GiB in folder")]
+    for table in re.findall(r"^\|---.*\n((?:\|.*\n)+)", page, re.MULTILINE):
+        yield [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+
+
+def test_the_page_about_memory_says_what_tiles_took():
+    graphs, clusters, _ = tables_about_memory()
+    columns = {
+        "tiles": ("seconds", "GiB", "GiB in folder"),
+        "tiled_clusters": ("graph seconds", "cluster seconds", "GiB", "GiB in folder"),
+    }
+    for (name, names), lines in zip(columns.items(), (graphs, clusters), strict=True):
+        rows = table(RESULTS, name)
+        for n, workers, *said in lines:
+            workers = "0" if workers == "threads" else workers.split()[0]
+            (row,) = [r for r in rows if r["n"] == n.replace(",", "") and r["workers"] == workers]
+            assert said == [digits(row[name]) for name in names]
 
 
 def test_the_page_about_memory_says_what_more_workers_would_take():
-    page = (ROOT / "docs" / "larger_than_memory.md").read_text()
+    _, _, lines = tables_about_memory()
     rows = {(row["n"], row["workers"]): row for row in table(RESULTS, "growth")}
-    for n, unit in (("100,000,000", 1.0), ("1,000,000,000", 60.0)):
-        line = re.search(rf"^\| {n} \| (.*) \|$", page, re.MULTILINE).group(1)
-        *said, bound = line.split(" | ")
+    for (n, *said, bound), (unit, word) in zip(lines, [(1, "s"), (60, "min")], strict=True):
         for workers, cell in zip(("1", "4", "16", "64"), said, strict=True):
-            seconds = float(rows[n.replace(",", ""), workers]["seconds"]) / unit
-            assert cell == f"{float(f'{seconds:.2g}'):g} {'s' if unit == 1 else 'min'}"
+            seconds = float(rows[n.replace(",", ""), workers]["seconds"])
+            assert cell == f"{digits(seconds / unit)} {word}"
         assert rows[n.replace(",", ""), "64"]["bound by"] == "caller"
         assert bound == "the calling process"

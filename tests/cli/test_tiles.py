@@ -41,7 +41,9 @@ def test_a_graph_is_kept(run, points):
 
 
 def test_workers_of_a_scheduler(run, points):
-    with distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=":0"
+    ) as cluster:
         address = cluster.scheduler_address
         result = run("cluster", points, "-k", 2, "--scheduler", address, "-o", "labels.npy")
     assert result.exit_code == 0, result.output

@@ -251,7 +251,7 @@ def test_workers_of_a_cluster_may_be_killed():
     X, killed = moons(), []
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

@@ -74,8 +74,12 @@ class Tiles:
         from kdegraph.runtime.threads import get_num_threads
 
         n = get_num_threads()
-        limit = self.memory_limit // n
-        return LocalCluster(n, threads_per_worker=1, memory_limit=limit, dashboard_address=None)
+        return LocalCluster(
+            n_workers=n,
+            threads_per_worker=1,
+            memory_limit=self.memory_limit // n,
+            dashboard_address=":0",
+        )
 
     def graph(self, file, reading, options, progress):
         """The graph of the points of a file, a `TiledGraph`."""

@@ -111,6 +111,7 @@ def _from_parquet(path, columns):
             (fragment.path, group.id, group.num_rows)
             for fragment in dataset.dataset(path, format="parquet").get_fragments()
             for group in fragment.row_groups
+            if group.num_rows
         ]
         names = _choose_columns(parts[0], columns) if parts else []
     except (pa.ArrowException, OSError) as error:
