@@ -150,9 +150,8 @@ class _Work:
         if self._components_suffice:
             labels = largest_components(vertices, k)
         else:
-            members = vertices.sizes[vertices.component] >= self.min_size
             labels = label_vertices(
-                self.graph, self.folder, members, found, k, self.rounding, progress
+                self.graph, self.folder, self.min_size, found, k, self.rounding, progress
             )
         if (labels < 0).any():
             X = vertices.points[vertices.order]

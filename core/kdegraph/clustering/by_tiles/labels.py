@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kdegraph.clustering.by_tiles.matrix import DEGREES, lengths_of, n_tiles, rows_of, span
+from kdegraph.clustering.by_tiles.matrix import COMPONENTS, lengths_of, n_tiles, rows_of, span
 from kdegraph.clustering.by_tiles.vectors import NAME
 from kdegraph.clustering.embedding import limits, represent
 from kdegraph.clustering.rounding import choose_rows, extremes, predict
@@ -14,15 +14,14 @@ from kdegraph.tiles.folder import Folder
 LABELS = "labels"
 
 
-def label_vertices(graph, folder, members, found, n_clusters, rounding, progress=None):
-    """Labels for some vertices, -1 for all others.
+def label_vertices(graph, folder, min_size, found, n_clusters, rounding, progress=None):
+    """Labels for the vertices of components of at least `min_size`, -1 for all others.
 
     Parameters
     ----------
     graph, folder : Folder
         Of the graph, and of its clusters.
-    members : (n,) bool array
-        Which vertices, in the tree's order.
+    min_size : int
     found : RitzVectors
     n_clusters : int
     rounding : Rounding
@@ -33,24 +32,35 @@ def label_vertices(graph, folder, members, found, n_clusters, rounding, progress
     (n,) int32 array
         In the tree's order.
     """
-    weight = np.mean(graph.read(DEGREES, "degrees")[members]) / graph.read(DEGREES, "mean")
-    common = graph.path, folder.path
     tiles = range(n_tiles(graph))
-    parts = [members[slice(*span(graph, tile))] for tile in tiles]
-    more = found, weight, members.sum(), n_clusters, rounding
-    tasks = [(*common, tile, part, *more) for tile, part in zip(tiles, parts, strict=True)]
+    common = graph.path, folder.path
+    counts = [np.count_nonzero(_members(graph, tile, min_size)) for tile in tiles]
+    volume = sum(np.sum(_weights(graph, tile, min_size)) for tile in tiles)
+    more = found, volume / sum(counts), sum(counts), n_clusters, rounding
+    tasks = [(*common, tile, min_size, *more) for tile in tiles]
     scheduler.run(_embed_tile, tasks, partial_progress(progress, 0.0, 0.5))
 
     rng = np.random.default_rng(rounding.seed)
-    sample, largest = _sample(folder, [part.sum() for part in parts], rng)
+    sample, largest = _sample(folder, counts, rng)
     factors = limits(largest) if rounding.embedding == "degree" else np.ones(len(largest))
     fitted = rounding.fit(sample * factors, n_clusters, rng)
-    tasks = [(folder.path, tile, part, fitted, factors) for tile, part in enumerate(parts)]
+    tasks = [(*common, tile, min_size, fitted, factors) for tile in tiles]
     scheduler.run(_label_tile, tasks, partial_progress(progress, 0.5, 1.0))
     return np.concatenate([folder.read(_labels_step(tile), "labels") for tile in tiles])
 
 
-def _embed_tile(graph, folder, tile, members, found, unit, n, n_clusters, rounding):
+def _members(graph, tile, min_size):
+    """Which vertices of a tile get labels."""
+    component, sizes = graph.read(COMPONENTS, "component", "sizes")
+    return sizes[component[slice(*span(graph, tile))]] >= min_size
+
+
+def _weights(graph, tile, min_size):
+    """The degrees of these vertices, in units of the mean of all."""
+    return lengths_of(graph, tile)[_members(graph, tile, min_size), 0] ** 2
+
+
+def _embed_tile(graph, folder, tile, min_size, found, unit, n, n_clusters, rounding):
     """Write the rows that represent the vertices of a tile, unless that has been done; `unit` is
     the mean degree of all vertices that are represented.
 
@@ -62,11 +72,11 @@ def _embed_tile(graph, folder, tile, members, found, unit, n, n_clusters, roundi
         return
     n_vectors = rounding.n_eigenvectors(n_clusters, len(found.values))
     values, rotation = found.values[:n_vectors], found.rotation[:, :n_vectors] * np.sqrt(unit)
-    mine = slice(*span(graph, tile))
+    mine, members = slice(*span(graph, tile)), _members(graph, tile, min_size)
     block, image = (folder.read(name, NAME)[mine][members] for name in (found.block, found.image))
     usable = values > 0.5
     rows = np.where(usable, image @ rotation / np.where(usable, values, 1.0), block @ rotation)
-    weight = lengths_of(graph, tile)[members, 0] ** 2 / unit
+    weight = _weights(graph, tile, min_size) / unit
     rows = represent(rows, weight, n, 1.0 - values, n_clusters, rounding.embedding)
     ends = rows[np.unique(extremes(rows))] if len(rows) else rows
     folder.write(step, {"rows": rows.astype(np.float32), "extremes": ends})
@@ -89,10 +99,11 @@ def _sample(folder, counts, rng):
     return np.concatenate(sample if all_chosen else sample + ends), largest
 
 
-def _label_tile(folder, tile, members, fitted, factors):
+def _label_tile(graph, folder, tile, min_size, fitted, factors):
     """Write the labels of a tile, unless that has been done."""
     folder = Folder(folder)
     if not folder.has(_labels_step(tile)):
+        members = _members(Folder(graph), tile, min_size)
         labels = np.full(len(members), -1, np.int32)
         rows = folder.read(_embedding_step(tile), "rows")
         if len(rows):
