@@ -79,4 +79,4 @@ def test_a_scheduler_that_does_not_answer(run, points):
 
 def test_a_folder_of_another_kind(run, tmp_path):
     (tmp_path / "folder").mkdir()
-    assert_refused(run("cluster", "folder", "-k", 2), "is a folder")
+    assert_refused(run("cluster", "folder", "-k", 2), "is a directory")

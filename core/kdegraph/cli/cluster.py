@@ -74,7 +74,7 @@ def cluster(file, clusters, output, store, scheduler, memory_limit, reading, opt
         _cluster_by_tiles(file, clusters, output, tiles, reading, options, quiet)
         return
     if Path(file).is_dir():
-        raise click.BadParameter(f"{file!r} is a folder.", param_hint="'FILE'")
+        raise click.BadParameter(f"File {file!r} is a directory.", param_hint="'FILE'")
     picture = file_type(file) in ("png", "jpeg")
     path = check_output(output, (*EXTENSIONS, ".png") if picture else EXTENSIONS)
     check_options(options)
