@@ -30,7 +30,8 @@ def create_app(file=None):
         Call ``.servable()`` on it in a script for `panel serve`.
     """
     warnings.filterwarnings("ignore", "the eigenvalues did not converge")  # the page says so
-    if (document := pn.state.curdoc) is not None:
+    # The location comes first, as Panel also sets the place of style sheets when it makes that.
+    if pn.state.location is not None and (document := pn.state.curdoc) is not None:
         # Panel does this when it sends a page. If a page takes so long to load that its session has
         # ended, it begins another one when it connects, whose style sheets would come from the
         # network without this.

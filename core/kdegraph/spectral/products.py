@@ -243,3 +243,18 @@ def step_rows(start, stop, matrix, block, previous, alpha, shift, beta):
         add_rows(indices, weights, block, indptr[i], indptr[i + 1], total)
         for c in range(m):
             previous[i, c] = alpha * (total[c] - shift * block[i, c]) - beta * previous[i, c]
+
+
+@jit(reassociate=True)
+def multiply_rows(matrix, block, image):
+    """Set ``image = A block``, where `matrix` are some rows of A.
+
+    The arrays are contiguous, and all but the indices of one dtype.
+    """
+    indptr, indices, weights = matrix
+    m = block.shape[1]
+    for i in range(len(indptr) - 1):
+        begin, end = indptr[i] + PREFETCH_DISTANCE, indptr[i + 1] + PREFETCH_DISTANCE
+        for p in range(begin, min(end, len(indices))):
+            prefetch(block, np.int64(indices[p]) * m)
+        add_rows(indices, weights, block, indptr[i], indptr[i + 1], image[i])

@@ -140,4 +140,5 @@ def _add_tiles(folder):
     ]
     row = np.concatenate([np.repeat(nodes, np.diff(indptr)) for _, _, indptr, nodes in parts])
     data, columns = (np.concatenate([part[i] for part in parts]) for i in range(2))
-    return scipy.sparse.coo_array((data, (row, columns)), shape=(n, n)).tocsr()
+    place = row.astype(np.int32), columns.astype(np.int32)
+    return scipy.sparse.coo_array((data, place), shape=(n, n)).tocsr()

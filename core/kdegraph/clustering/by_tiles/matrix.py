@@ -7,10 +7,9 @@ tile reads of a vector is near its own part.
 
 import numpy as np
 
-from kdegraph.runtime.jit import jit
 from kdegraph.spectral.checked_graph import CheckedGraph
 from kdegraph.spectral.components import components_of_blocks
-from kdegraph.spectral.products import PREFETCH_DISTANCE, SparseRows, add_rows, prefetch
+from kdegraph.spectral.products import SparseRows, multiply_rows
 from kdegraph.tiles import points, scheduler
 from kdegraph.tiles.folder import Folder
 from kdegraph.tiles.plan import STEP as PLAN
@@ -97,16 +96,5 @@ def multiply(folder, tile, block):
     shares = weights / np.repeat(degrees, np.diff(indptr))
     image = np.empty((len(degrees), block.shape[1]), np.float32)
     rows = SparseRows(indptr, columns, shares.astype(np.float32))
-    _multiply_rows(0, len(image), rows, block, image)
+    multiply_rows(rows, block, image)
     return image
-
-
-@jit(reassociate=True)
-def _multiply_rows(start, stop, matrix, block, image):
-    indptr, indices, weights = matrix
-    m = block.shape[1]
-    for i in range(start, stop):
-        begin, end = indptr[i] + PREFETCH_DISTANCE, indptr[i + 1] + PREFETCH_DISTANCE
-        for p in range(begin, min(end, len(indices))):
-            prefetch(block, np.int64(indices[p]) * m)
-        add_rows(indices, weights, block, indptr[i], indptr[i + 1], image[i])
