@@ -38,9 +38,11 @@ def create_app(file=None):
         document.template_variables["dist_url"] = (
             f"{pn.state.rel_path}/{LOCAL_DIST}" if pn.state.rel_path else LOCAL_DIST
         )
-    explorer = Explorer()
-    if file is not None:
-        explorer.open(file)
+    try:
+        explorer = Explorer(file)  # with the file from the beginning, the page has its first view
+    except ValueError:
+        explorer = Explorer()
+        explorer.open(file)  # which says on the page what is wrong
     sidebar, header, main = explorer.sections()
     page = pmui.Page(
         title=TITLE,

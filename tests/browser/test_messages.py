@@ -165,9 +165,16 @@ def test_a_file_waits_for_a_page_that_loads_slowly_and_is_there_again(
     assert "ERROR" not in log.read_text()
 
 
-def test_a_file_that_does_not_exist_is_named_in_the_page(open_file, tmp_path):
-    page, _ = open_file("nowhere.csv", lambda page: None)
-    assert "the file 'nowhere.csv' cannot be read: No such file" in page.error()
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("nowhere.csv", "the file 'nowhere.csv' cannot be read: No such file"),
+        ("README.md", "README.md is a file of the unknown type '.md'"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named_in_the_page(open_file, name, error):
+    page, _ = open_file(name, lambda page: None)
+    assert error in page.error()
     assert page.status() == "No data"
     assert page.page.locator(".kg-cancel").is_hidden()
     page.choose_source("Generated points")
