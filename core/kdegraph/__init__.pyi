@@ -21,7 +21,8 @@ from .local_bandwidth import local_bandwidths
 from .runtime.responsive import Cancelled
 from .runtime.threads import get_num_threads, set_num_threads
 from .sampled_graph.result import SimilarityGraph
-from .spectral.spectrum import Spectrum, spectrum
+from .spectral.result import Spectrum
+from .spectral.spectrum import spectrum
 from .tiles.graph import TiledGraph
 from .transformer import SimilarityGraphTransformer
 from .warmup import warm_up

@@ -24,6 +24,7 @@ POSSIBLE_NEXT = 0.5
 MIN_ALIGNMENT = 0.935
 ROTATIONS = 5  # after which the axes hardly turn any more
 ALIGNMENT_ROWS = 20_000  # the alignment is that of at most so many vertices
+AUTO_EIGENVALUES = 20  # from which `spectral_clustering` reads a number of clusters
 SEGMENT_EIGENVALUES = 31  # that `suggest_n_segments` looks at
 SEGMENT_SHARE = 0.2  # of the last of them
 

@@ -1,6 +1,7 @@
 """The file format of sampled graphs: an .npz archive of plain arrays, without pickled objects."""
 
 import json
+from contextlib import contextmanager
 
 import numpy as np
 import scipy.sparse
@@ -68,16 +69,27 @@ def read_graph(path, make):
         If the file is not such a graph, or damaged.
     FileNotFoundError
     """
-    with open(path, "rb") as file:
-        try:
-            with np.load(file, allow_pickle=False) as arrays:
-                return make(**fields_of(dict(arrays)))
-        except MemoryError:
-            raise
-        except Exception as error:  # a damaged file surfaces as almost any error
-            raise ValueError(
-                f"path: {str(path)!r} is not a graph written by SimilarityGraph.save ({error})"
-            ) from None
+    with (
+        open(path, "rb") as file,
+        refusing_others(path, "SimilarityGraph.save"),
+        np.load(file, allow_pickle=False) as arrays,
+    ):
+        return make(**fields_of(dict(arrays)))
+
+
+@contextmanager
+def refusing_others(path, writer):
+    """A context in which any error but that of memory means that `path` is not what the method
+    `writer` writes: a damaged file surfaces as almost any error.
+    """
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"path: {str(path)!r} is not a graph written by {writer} ({error})"
+        ) from None
 
 
 def fields_of(arrays):

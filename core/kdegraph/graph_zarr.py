@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kdegraph.graph_files import OPTIONAL_ARRAYS, fields_of, parameters_of
+from kdegraph.graph_files import OPTIONAL_ARRAYS, fields_of, parameters_of, refusing_others
 from kdegraph.runtime.replacing import new_folder
 
 ADJACENCY = "adjacency"
@@ -89,15 +89,9 @@ def read_zarr(path, make):
 
     if not Path(path).exists():
         raise FileNotFoundError(f"path: there is no {str(path)!r}")
-    try:
+    with refusing_others(path, "to_zarr"):
         root = zarr.open_group(path, mode="r")
         arrays = {name: array[...] for name, array in root.arrays()}
         arrays |= {name: array[...] for name, array in root[ADJACENCY].arrays()}
         arrays["parameters"] = json.dumps(dict(root.attrs["kdegraph"]))
         return make(**fields_of(arrays))
-    except MemoryError:
-        raise
-    except Exception as error:  # a damaged store surfaces as almost any error
-        raise ValueError(
-            f"path: {str(path)!r} is not a graph written by to_zarr ({error})"
-        ) from None

@@ -11,11 +11,8 @@ import dask.array as da
 import kdegraph
 import numpy as np
 import pytest
-import scipy.linalg
 import scipy.sparse
 from kdegraph import TiledGraph, datasets, similarity_graph, spectral_clustering, spectrum
-from kdegraph.clustering.by_tiles import coarse, matrix, vectors
-from kdegraph.tiles.folder import Folder
 from sklearn.metrics import adjusted_rand_score
 
 N = 10_000
@@ -70,6 +67,8 @@ CASES = {
     "cluster_qr": (touching(), 9, {"sigma": 0.5}, {"assign_labels": "cluster_qr"}),
     "pixels": (pixels(), 3, {"sigma": 0.05}, {}),
     "one cluster": (rings(), 1, {"sigma": 0.12}, {}),
+    "automatic number": (touching(), "auto", {"sigma": 0.5}, {}),
+    "components, automatic number": (with_outliers(), "auto", {"sigma": 0.3}, {}),
 }
 
 
@@ -83,7 +82,8 @@ def test_same_clusters_as_in_memory(X, k, of_graph, of_clusters):
     assert labels.dtype == np.int32
     assert adjusted_rand_score(labels, expected.labels) > 0.995
     assert found.n_clusters == expected.n_clusters
-    np.testing.assert_array_equal(np.unique(labels, return_index=True)[0], np.arange(k))
+    numbers = np.arange(expected.n_clusters)
+    np.testing.assert_array_equal(np.unique(labels, return_index=True)[0], numbers)
     assert np.all(np.diff(np.unique(labels, return_index=True)[1]) > 0)  # by first members
     np.testing.assert_array_equal(found.isolated, expected.isolated)
     np.testing.assert_allclose(
@@ -112,45 +112,7 @@ def test_eigenvectors_are_those_of_the_laplacian():
     )
 
 
-@pytest.mark.parametrize("sigma", [0.12, 0.02])  # runs in space, and groups along the edges
-def test_the_coarse_graph_sums_the_weights_between_nodes(sigma):
-    tiled = similarity_graph(lazy(rings()), sigma=sigma, n_rounds=10, seed=3)
-    folder = Folder(tiled.path)
-    vertices = matrix.make_matrix(folder)
-    summed = coarse.coarse_adjacency(folder, vertices)
-    place, node = folder.read("plan", "place"), folder.read(coarse.NODES, "node")
-    graph = tiled.compute().adjacency
-    P = scipy.sparse.csr_array((np.ones(N), (np.arange(N), node[place])))
-    np.testing.assert_allclose(summed.toarray(), (P.T @ graph @ P).toarray(), rtol=1e-12)
-    n_nodes = summed.shape[0]
-    assert 50 < n_nodes < N / 3
-    assert len(np.unique(np.stack([node, vertices.component]), axis=1).T) == n_nodes
-    n_components, component = scipy.sparse.csgraph.connected_components(graph)
-    assert len(vertices.sizes) == n_components
-    np.testing.assert_array_equal(
-        np.unique(np.stack([component[vertices.order], vertices.component]), axis=1).shape,
-        (2, n_components),
-    )
-    np.testing.assert_allclose(vertices.degrees[place], graph.sum(axis=1), rtol=1e-12)
-
-
-def test_ritz_finds_the_eigenpairs_within_the_span():
-    rng = np.random.default_rng(0)
-    basis = scipy.linalg.qr(rng.normal(size=(50, 5)), mode="economic")[0]
-    M = rng.normal(size=(50, 50))
-    M = M + M.T
-    M /= np.linalg.norm(M, 2)
-    block = np.c_[basis @ rng.normal(size=(5, 5)), basis[:, :1]]  # the last one is dependent
-    images = M @ block
-    values, residuals, rotation = vectors.ritz(block.T @ block, block.T @ images, images.T @ images)
-    np.testing.assert_allclose(values, scipy.linalg.eigvalsh(basis.T @ M @ basis)[::-1])
-    found = block @ rotation
-    np.testing.assert_allclose(found.T @ found, np.eye(5), atol=1e-10)
-    norms = np.linalg.norm(M @ found - found * values, axis=0)
-    np.testing.assert_allclose(residuals, norms, rtol=1e-6)
-
-
-@pytest.mark.parametrize("change", ["auto", "spectrum", "points", "few"])
+@pytest.mark.parametrize("change", ["spectrum", "points", "few"])
 def test_what_needs_the_graph_in_memory_has_the_same_labels(change):
     X = rings()[:: 3 if change == "few" else 1]
     tiled = similarity_graph(lazy(X), sigma=0.12, seed=3)
@@ -159,11 +121,19 @@ def test_what_needs_the_graph_in_memory_has_the_same_labels(change):
         "spectrum": {"spectrum": spectrum(graph, 4, omit_isolated=True)},
         "points": {"points": X},
     }.get(change, {})
-    k = "auto" if change == "auto" else 2
-    found = spectral_clustering(tiled, k, seed=0, **options)
-    expected = spectral_clustering(graph, k, seed=0, **options)
+    found = spectral_clustering(tiled, 2, seed=0, **options)
+    expected = spectral_clustering(graph, 2, seed=0, **options)
     assert isinstance(found.labels, da.Array)
     np.testing.assert_array_equal(found.labels.compute(), expected.labels)
+
+
+def test_a_graph_without_edges_is_one_cluster():
+    X = np.arange(6_000.0)[:, None]
+    tiled = similarity_graph(lazy(X), sigma=1e-3, seed=3)
+    assert tiled.n_edges == 0
+    assert not spectral_clustering(tiled, 1, seed=0).labels.compute().any()
+    with pytest.raises(ValueError, match="n_clusters must be 1 for a graph without edges"):
+        spectral_clustering(tiled, 2, seed=0)
 
 
 def test_too_many_clusters_are_refused():
@@ -193,21 +163,21 @@ class Interrupted(Exception):
 
 
 TASKS = {
-    "matrix": "matrix._write_columns",
-    "groups": "coarse._group_tile",
-    "coarse graph": "coarse._sum_tile",
-    "start": "vectors._prolong",
-    "products": "vectors._recur",
-    "images": "vectors._multiply",
-    "overlaps": "vectors._overlap",
-    "embedding": "labels._embed_tile",
-    "labels": "labels._label_tile",
-    "cut": "labels._cut_tile",
+    "matrix": "spectral.by_tiles.matrix._write_columns",
+    "groups": "spectral.by_tiles.coarse._group_tile",
+    "coarse graph": "spectral.by_tiles.coarse._sum_tile",
+    "start": "spectral.by_tiles.vectors._prolong",
+    "products": "spectral.by_tiles.vectors._recur",
+    "images": "spectral.by_tiles.vectors._multiply",
+    "overlaps": "spectral.by_tiles.vectors._overlap",
+    "embedding": "clustering.by_tiles.labels._embed_tile",
+    "labels": "clustering.by_tiles.labels._label_tile",
+    "cut": "clustering.by_tiles.labels._cut_tile",
 }
 
 
 def interrupt(tiled, task, n_calls=3):
-    place = f"kdegraph.clustering.by_tiles.{TASKS[task]}"
+    place = f"kdegraph.{TASKS[task]}"
     function, calls = pkgutil.resolve_name(place), []
 
     def stopping(*args):
@@ -275,7 +245,7 @@ def test_a_damaged_tile_is_named(tmp_path):
 
 def test_what_does_not_settle_is_said(tmp_path, monkeypatch):
     tiled = similarity_graph(lazy(rings()), sigma=0.12, seed=3)
-    monkeypatch.setattr("kdegraph.clustering.by_tiles.vectors.has_settled", lambda *_: False)
+    monkeypatch.setattr("kdegraph.spectral.by_tiles.vectors.has_settled", lambda *_: False)
     with pytest.warns(match="did not converge"):
         found = spectral_clustering(tiled, 2, seed=0)
     assert not found.spectrum.converged

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from graphs import complete, cycle, separated_blobs
-from kdegraph.spectral.spectrum import Spectrum, spectrum
+from kdegraph.spectral.result import Spectrum
+from kdegraph.spectral.spectrum import spectrum
 from sklearn.exceptions import ConvergenceWarning
 
 # ---------------------------------------------------------------- bad input

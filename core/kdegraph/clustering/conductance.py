@@ -69,7 +69,12 @@ def conductances_of(graph, labels):
     member, k = number >= 0, len(values) - n_noise
     cuts = np.bincount(number[member], weights=cut[member], minlength=k)
     volumes = np.bincount(number[member], weights=graph.degrees[member], minlength=k)
-    return np.minimum(np.divide(cuts, volumes, out=np.zeros(k), where=volumes > 0), 1.0)
+    return quotients(cuts, volumes)
+
+
+def quotients(cuts, volumes):
+    """The conductances of clusters with these cut weights and volumes."""
+    return np.minimum(np.divide(cuts, volumes, out=np.zeros_like(cuts), where=volumes > 0), 1.0)
 
 
 @jit

@@ -18,19 +18,18 @@ from kdegraph.clustering.outliers import (
 )
 from kdegraph.clustering.result import Clustering
 from kdegraph.clustering.rounding import Rounding
-from kdegraph.eigengap import suggest_n_clusters
+from kdegraph.eigengap import AUTO_EIGENVALUES, suggest_n_clusters
 from kdegraph.geometry.neighbors import unit_scale
 from kdegraph.runtime.progress import stage_progress
 from kdegraph.runtime.responsive import responsive
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
-from kdegraph.spectral.spectrum import Spectrum
+from kdegraph.spectral.result import Spectrum
 from kdegraph.spectral.spectrum import spectrum as compute_spectrum
 from kdegraph.tiles import is_tiled
 from kdegraph.validation import check_choice, check_count, check_points, check_seed
 
 EMBEDDINGS = ("soft", "degree", "row", "plain")
 ROUNDINGS = ("kmeans", "cluster_qr")
-AUTO_EIGENVALUES = 20  # from which n_clusters="auto" is read
 
 
 def vertices_in_clusters(
@@ -170,11 +169,10 @@ def spectral_clustering(
     edges between them or by their colors, are no better.
 
     *Tiled graphs.* The labels and eigenvectors of a `TiledGraph` are Dask arrays. It is read into
-    memory if it is small, for the automatic number of clusters, or with `spectrum` or `points`.
-    Otherwise a coarse graph of groups of vertices is clustered in memory, its eigenvectors are
-    smoothed by products with the matrix, tile by tile, until the eigenvalues have settled to about
-    a tenth, and what is found is kept in the folder of the graph. Memory: that of the coarse graph
-    and about 40 bytes for each vertex.
+    memory if it is small, or with `spectrum` or `points`. Otherwise a coarse graph of groups of
+    vertices is clustered in memory, its eigenvectors are smoothed by products with the matrix, tile
+    by tile, until the eigenvalues have settled to about a tenth, and what is found is kept in the
+    folder of the graph. Memory: that of the coarse graph and about 40 bytes for each vertex.
 
     *Large graphs.* For a given number of clusters the spectrum is that of
     ``spectrum(approximate=True)``: it separates clusters as well, in a fraction of the time; pass
@@ -208,10 +206,10 @@ def spectral_clustering(
 
 
 def _cluster_tiles(graph, n_clusters, rounding, smallest_component, spectrum, points, progress):
-    """Cluster a `TiledGraph`, if it has to be in memory."""
+    """Cluster a `TiledGraph`: tile by tile, or in memory where it has to be there."""
     from kdegraph.clustering.by_tiles.clusters import cluster_by_tiles, lazy_labels
 
-    if spectrum is None and points is None and not isinstance(n_clusters, str):
+    if spectrum is None and points is None:
         n_clusters = _check_n_clusters(n_clusters, graph.n_vertices)
         found = cluster_by_tiles(graph, n_clusters, rounding, smallest_component, progress)
         if found is not None:

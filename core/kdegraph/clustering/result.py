@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from kdegraph.spectral.spectrum import Spectrum
+from kdegraph.spectral.result import Spectrum
 
 
 @dataclass(frozen=True, eq=False)

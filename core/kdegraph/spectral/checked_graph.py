@@ -118,15 +118,21 @@ class CheckedGraph:
         below its threshold), and a cluster is not far smaller than others: ``min(2 log n, sqrt(m) /
         2)``, with m such that half of the vertices with an edge lie in components of at most m.
         """
-        if not isinstance(given, str):
-            return check_count(given, "smallest_component")
-        check_choice(given, "smallest_component", ("auto",))
+        if check_smallest_component(given) != "auto":
+            return int(given)
         sizes = np.sort(self.sizes[self.sizes > 1])
         if len(sizes) == 0:
             return 2
         total = np.cumsum(sizes)
         typical = sizes[np.searchsorted(total, total[-1] / 2)]
         return max(2, math.ceil(min(2 * math.log(self.n), math.sqrt(typical) / 2)))
+
+
+def check_smallest_component(given):
+    """Return the least size of components that count, or "auto"."""
+    if isinstance(given, str):
+        return check_choice(given, "smallest_component", ("auto",))
+    return check_count(given, "smallest_component")
 
 
 def check_adjacency(adjacency, name="adjacency", *, progress=None) -> CheckedGraph:

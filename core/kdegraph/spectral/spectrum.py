@@ -1,90 +1,37 @@
 """The spectrum of the normalized Laplacian of a graph."""
 
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
+from numpy.typing import ArrayLike
 
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.memory import reuse_freed_memory
 from kdegraph.runtime.progress import partial_progress, stage_progress
 from kdegraph.runtime.responsive import responsive
-from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency
+from kdegraph.spectral.checked_graph import (
+    AdjacencyLike,
+    check_adjacency,
+    check_smallest_component,
+)
 from kdegraph.spectral.laplacian import NormalizedAdjacency
 from kdegraph.spectral.memory import check_memory
 from kdegraph.spectral.null_space import NullSpace
 from kdegraph.spectral.products import prefetch
+from kdegraph.spectral.result import Spectrum, warn_of_residuals
 from kdegraph.spectral.solver.blocks import chunk_bounds, n_chunks
 from kdegraph.spectral.solver.coarse import coarse_vectors, refine
 from kdegraph.spectral.solver.runs import runs_in_space
 from kdegraph.spectral.solver.solve import is_small, solve
 from kdegraph.spectral.solver.start import N_PROBES
+from kdegraph.tiles import is_tiled
 from kdegraph.validation import check_count, check_positive, check_seed
 
 # How many rows ahead of the one that is written the memory of a row is requested.
 WRITE_PREFETCH_ROWS = 8
-
-
-@dataclass(frozen=True, eq=False)
-class Spectrum:
-    """The smallest eigenvalues of a normalized Laplacian, with eigenvectors.
-
-    Two objects are equal only if they are the same object.
-
-    Attributes
-    ----------
-    eigenvalues : (k,) float64 array
-        Ascending, with multiplicity, in [0, 2]. The zeros that belong to connected components are
-        exact.
-    eigenvectors : (n, k) float64 array
-        Orthonormal columns. Their signs are such that the entry of largest magnitude is positive.
-    residuals : (k,) float64 array
-        ``||N v - lambda v||_2``: within this distance of each value there is an eigenvalue.
-    converged : bool
-        Whether the residuals reached the tolerance and no eigenvector was missed, as far as that
-        can be detected; if not, a `ConvergenceWarning` was given. For ``approximate=True``: whether
-        the eigenvalues settled.
-    n_connected_components : int
-        Of the graph, isolated vertices included. This is the multiplicity of the eigenvalue 0.
-    isolated : (m,) int64 array
-        Vertices without an edge to another vertex.
-    omit_isolated : bool
-        Whether the isolated vertices were left out (their rows of `eigenvectors` are zero).
-    n_products : int
-        Products of the matrix with a block of vectors that it took: the cost. 0 if the components
-        and LAPACK were enough.
-    smallest_component : int
-        Components with fewer vertices were left out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kdegraph import spectrum
-    >>> found = spectrum(np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 2], [0, 0, 2, 0]]), 3)
-    >>> found.n_components, found.n_connected_components, found.converged
-    (3, 2, True)
-    """
-
-    eigenvalues: NDArray[np.float64]
-    eigenvectors: NDArray[np.float64] = field(repr=False)
-    residuals: NDArray[np.float64] = field(repr=False)
-    converged: bool
-    n_connected_components: int
-    isolated: NDArray[np.int64] = field(repr=False)
-    omit_isolated: bool
-    n_products: int
-    smallest_component: int = 1
-
-    @property
-    def n_components(self) -> int:
-        """Number of eigenvalues."""
-        return len(self.eigenvalues)
 
 
 @responsive
@@ -114,7 +61,7 @@ def spectrum(
     ----------
     adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
         Symmetric weights, finite and >= 0. A self-loop on the diagonal counts in the degree of its
-        vertex.
+        vertex. A `TiledGraph` is read into memory, but see `approximate`.
     n_components : int
         Number of eigenvalues, 1 to n.
     v0 : Spectrum or (n, m) array, optional
@@ -146,7 +93,9 @@ def spectrum(
         graphs show separate clusters: when the wanted eigenvalues have settled to about a tenth or
         two. `tol` is not used, and there is no search for eigenvectors that coarse graphs do not
         show. It takes 10 to 40 products where the others take hundreds, as for photographs. What
-        does not settle in these is computed as without it.
+        does not settle in these is computed as without it. For a `TiledGraph` it is done tile by
+        tile, the eigenvectors are a Dask array, and what does not settle in 36 products is left as
+        it is, with a warning.
     progress : callable, optional
         Called as ``progress(stage, fraction)`` between the products; it may raise `Cancelled`.
 
@@ -195,14 +144,24 @@ def spectrum(
     >>> spectrum(cycle + cycle.T, 5).eigenvalues.round(6).tolist()
     [0.0, 0.5, 0.5, 1.5, 1.5]
     """
-    reuse_freed_memory()
-    graph = check_adjacency(adjacency, progress=stage_progress(progress, "components"))
-    min_size = max(graph.smallest_component(smallest_component), 2 if omit_isolated else 1)
-    k = _check_n_components(n_components, graph, min_size)
     tol = check_positive(tol, "tol")
     max_products = None if max_products is None else check_count(max_products, "max_products")
+    seed = 0 if seed is None else check_seed(seed)
+    smallest_component = check_smallest_component(smallest_component)
+    if omit_isolated and smallest_component == 1:
+        smallest_component = 2
+    if approximate and is_tiled(adjacency):
+        from kdegraph.spectral.by_tiles.spectrum import spectrum_by_tiles
+
+        found = spectrum_by_tiles(adjacency, n_components, seed, smallest_component, progress)
+        if found is not None:
+            return found
+    reuse_freed_memory()
+    graph = check_adjacency(adjacency, progress=stage_progress(progress, "components"))
+    min_size = graph.smallest_component(smallest_component)
+    k = check_n_components(n_components, graph, min_size)
     _check_starting_vectors(v0, graph.n)
-    rng = np.random.default_rng(0 if seed is None else check_seed(seed))
+    rng = np.random.default_rng(seed)
     check_memory(16 * graph.n * k, k, graph.n)
 
     eigenvalues, residuals = np.zeros(k), np.zeros(k)
@@ -237,18 +196,7 @@ def spectrum(
     )
 
 
-def warn_of_residuals(residuals, n_products):
-    """Warn that eigenvalues did not converge."""
-    warnings.warn(
-        f"the eigenvalues did not converge: residual {residuals.max():.1e} after {n_products} "
-        "products; they may be inaccurate, or one may be missing. The next eigenvalues are "
-        "probably very close: change n_components, or raise tol",
-        ConvergenceWarning,
-        stacklevel=4,
-    )
-
-
-def _check_n_components(n_components, graph, min_size):
+def check_n_components(n_components, graph, min_size):
     """Return the number of eigenvalues, at most the number of vertices that are not left out."""
     n, available = graph.n, graph.n_in_components(min_size)
     small = "isolated" if min_size == 2 else f"in components of fewer than {min_size}"

@@ -1,22 +1,11 @@
 """Spectral clustering of a graph in a folder, from end to end."""
 
-import warnings
 from functools import partial
 
 import dask.array as da
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from kdegraph.clustering.by_tiles.coarse import NODES, coarse_adjacency
 from kdegraph.clustering.by_tiles.labels import LABELS, conductances_by_tiles, label_vertices
-from kdegraph.clustering.by_tiles.matrix import DEGREES, make_matrix
-from kdegraph.clustering.by_tiles.vectors import (
-    COARSE_VECTORS,
-    NAME,
-    Blocks,
-    refine,
-    with_positive_extremes,
-)
 from kdegraph.clustering.outliers import (
     join_isolated,
     join_small_components,
@@ -25,26 +14,17 @@ from kdegraph.clustering.outliers import (
     numbered_by_first_member,
 )
 from kdegraph.clustering.result import Clustering
+from kdegraph.eigengap import AUTO_EIGENVALUES, suggest_n_clusters
 from kdegraph.geometry.neighbors import unit_scale
 from kdegraph.runtime.progress import partial_progress, stage_progress
-from kdegraph.spectral.checked_graph import GraphParts
-from kdegraph.spectral.products import NARROW_STRIP
-from kdegraph.spectral.solver.coarse import MIN_COARSE_VALUE, MIN_NODES_PER_VECTOR, MIN_VERTICES
-from kdegraph.spectral.spectrum import Spectrum, spectrum, warn_of_residuals
+from kdegraph.spectral.by_tiles.matrix import make_matrix
+from kdegraph.spectral.by_tiles.spectrum import RESULT, Eigenproblem, computation, read_spectrum
+from kdegraph.spectral.checked_graph import check_smallest_component
+from kdegraph.spectral.solver.coarse import MIN_VERTICES
 from kdegraph.tiles import points
-from kdegraph.tiles.folder import DESCRIPTION, Folder
+from kdegraph.tiles.folder import Folder
 from kdegraph.tiles.graph import array_by_blocks
 from kdegraph.tiles.plan import STEP as PLAN
-
-# The step that is written last.
-RESULT = "result"
-# The values of a spectrum that it has.
-SPECTRUM_VALUES = ("converged", "n_connected_components", "n_products", "smallest_component")
-# Entries of the vectors of the coarse graph are limited to what single precision can hold; only
-# nodes of a tiny degree have larger ones.
-MAX_ENTRY = 1e18
-# Vectors of the block beyond those that are wanted, at least, which speed convergence up.
-MIN_GUARDS = 2
 
 
 def cluster_by_tiles(graph, n_clusters, rounding, smallest_component, progress=None):
@@ -53,7 +33,7 @@ def cluster_by_tiles(graph, n_clusters, rounding, smallest_component, progress=N
     Parameters
     ----------
     graph : TiledGraph
-    n_clusters : int
+    n_clusters : int or "auto"
     rounding : Rounding
     smallest_component : int or "auto"
     progress : callable, optional
@@ -62,8 +42,8 @@ def cluster_by_tiles(graph, n_clusters, rounding, smallest_component, progress=N
     Returns
     -------
     Clustering or None
-        Its labels and eigenvectors are Dask arrays. None if the graph is small, or its clusters do
-        not show in the coarse graph.
+        Its labels and eigenvectors are Dask arrays. None if the graph is small or has no edges, or
+        its clusters do not show in the coarse graph.
 
     Notes
     -----
@@ -74,155 +54,81 @@ def cluster_by_tiles(graph, n_clusters, rounding, smallest_component, progress=N
         return None
     store = Folder(graph.path)
     rounding = rounding.for_points(store.read(points.STEP, points.NAME))
-    options = {"n_clusters": n_clusters, "smallest_component": smallest_component}
-    options |= rounding._asdict()
-    folder = Folder(graph.path / "-".join(["clusters", *map(str, options.values())]))
-    with store.claimed():
+    options = {
+        "n_clusters": n_clusters,
+        "smallest_component": check_smallest_component(smallest_component),
+    }
+    with computation(graph, "clusters", options | rounding._asdict()) as folder:
         if not folder.has(RESULT):
-            if folder.has(DESCRIPTION):  # interrupted
-                store.check_all()
-                folder.check_all()
-            folder.begin(options)
-            work = _Work(store, folder, graph.kernel, n_clusters, smallest_component, rounding)
-            if not work.is_done(progress):
+            vertices = make_matrix(store, stage_progress(progress, "components"))
+            if len(vertices.sizes) == vertices.n:
                 return None
+            least = 1 if n_clusters == "auto" else n_clusters
+            min_size = least_component(smallest_component, vertices, least)
+            problem = Eigenproblem(store, folder, vertices, min_size, rounding.seed)
+            n_vectors = _n_vectors(problem, n_clusters, rounding)
+            found = problem.solve(n_vectors, least, stage_progress(progress, "eigenvectors"))
+            if found is None:
+                return None
+            if n_clusters == "auto":
+                n_clusters = suggest_n_clusters(problem.eigenvalues(found))
+            progress = stage_progress(progress, "k-means")
+            labeling = partial_progress(progress, 0.0, 0.8)
+            _write_labels(problem, found, graph.kernel, n_clusters, rounding, labeling)
+            _write_result(problem, found, partial_progress(progress, 0.8, 1.0))
     return _read(graph, folder)
 
 
-class _Work:
-    """The steps from a graph to its clusters."""
-
-    def __init__(self, graph, folder, kernel, n_clusters, smallest_component, rounding):
-        self.graph, self.folder, self.kernel = graph, folder, kernel
-        self.n_clusters, self.smallest_component = n_clusters, smallest_component
-        self.rounding = rounding
-
-    def is_done(self, progress):
-        """Do all steps and return True, or False if the coarse graph is of no use."""
-        self.vertices = make_matrix(self.graph, stage_progress(progress, "components"))
-        self.min_size = least_component(self.smallest_component, self.vertices, self.n_clusters)
-        found = self._eigenvectors(stage_progress(progress, "eigenvectors"))
-        if found is not None:
-            progress = stage_progress(progress, "k-means")
-            self._write_labels(found, partial_progress(progress, 0.0, 0.8))
-            self._write_result(found, partial_progress(progress, 0.8, 1.0))
-        return found is not None
-
-    @property
-    def _components_suffice(self):
-        """Whether the clusters are connected components."""
-        return np.sum(self.vertices.sizes >= self.min_size) >= self.n_clusters
-
-    @property
-    def _n_vectors(self):
-        """How many eigenvectors are wanted."""
-        if self._components_suffice:
-            return self.n_clusters
-        return self.rounding.n_eigenvectors(self.n_clusters, self.vertices.n)
-
-    def _eigenvectors(self, progress):
-        """The `RitzVectors` that separate the clusters; None if the coarse graph is of no use."""
-        vertices = self.vertices
-        coarse = coarse_adjacency(self.graph, vertices)
-        counted = np.zeros(coarse.shape[0], bool)
-        in_clusters = vertices.sizes[vertices.component] >= self.min_size
-        counted[self.graph.read(NODES, "node")[in_clusters]] = True
-        strips = -(-(self._n_vectors + MIN_GUARDS) // NARROW_STRIP)  # of vector registers
-        width = strips * NARROW_STRIP
-        if MIN_NODES_PER_VECTOR * width > counted.sum():
-            return None
-        matrix = coarse[counted][:, counted]
-        values, of_nodes = _coarse_eigenvectors(matrix, width, self.rounding.seed)
-        if values[self.n_clusters - 1] < MIN_COARSE_VALUE:
-            return None
-        vectors = np.zeros((coarse.shape[0], width), np.float32)
-        unit = np.sqrt(self.graph.read(DEGREES, "mean"))
-        vectors[counted] = np.clip(of_nodes * unit, -MAX_ENTRY, MAX_ENTRY)
-        self.folder.write(COARSE_VECTORS, {NAME: vectors})
-        n_inexact = 0 if self._components_suffice else self._n_vectors
-        return refine(Blocks(self.graph, self.folder, width), values, n_inexact, progress)
-
-    def _write_labels(self, found, progress):
-        """Write the labels of all vertices, unless that has been done."""
-        if self.folder.has(LABELS):
-            return
-        vertices, k = self.vertices, self.n_clusters
-        if self._components_suffice:
-            labels = largest_components(vertices, k)
-        else:
-            labels = label_vertices(
-                self.graph, self.folder, self.min_size, found, k, self.rounding, progress
-            )
-        if (labels < 0).any():
-            X = vertices.points[vertices.order]
-            X = np.ldexp(X, -unit_scale(X))
-            join_small_components(vertices, X, self.kernel, labels)
-            join_isolated(vertices, X, self.kernel, labels)
-        by_vertex = numbered_by_first_member(labels[self.graph.read(PLAN, "place")])
-        by_place = by_vertex[vertices.order]
-        self.folder.write(LABELS, {"by_vertex": by_vertex, "by_place": by_place})
-
-    def _write_result(self, found, progress):
-        """Write what else there is, and delete what is not needed any more."""
-        n_clusters = int(self.folder.read(LABELS, "by_vertex").max()) + 1
-        conductances = conductances_by_tiles(self.graph, self.folder, n_clusters, progress)
-        of_tree = self.vertices.isolated
-        fields = {
-            "eigenvalues": np.clip(1.0 - found.values[: self._n_vectors], 0.0, 2.0),
-            "residuals": found.residuals[: self._n_vectors],
-            "rotation": with_positive_extremes(self.graph, self.folder, found, self._n_vectors),
-            "block": found.block,
-            "conductances": conductances,
-            "isolated": np.sort(self.vertices.order[of_tree]).astype(np.int64),
-            "converged": found.settled,
-            "n_connected_components": len(self.vertices.sizes),
-            "n_products": found.n_products,
-            "smallest_component": self.min_size,
-        }
-        self.folder.write(RESULT, fields)
-        self.folder.keep_only(RESULT, LABELS, found.block)
+def _n_vectors(problem, n_clusters, rounding):
+    """How many eigenvectors are wanted."""
+    most = problem.vertices.n_in_components(problem.min_size)
+    if n_clusters == "auto":
+        return min(AUTO_EIGENVALUES, most)
+    if problem.n_zero >= n_clusters:  # the clusters are components
+        return n_clusters
+    return rounding.n_eigenvectors(n_clusters, most)
 
 
-def _coarse_eigenvectors(matrix, width, seed):
-    """The largest eigenvalues of P of the coarse graph, and their eigenvectors."""
-    order = np.arange(matrix.shape[0])  # nodes are numbered along the tree
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the vectors will be refined
-        found = spectrum(GraphParts(matrix, order=order), width, seed=seed, approximate=True)
-    return 1.0 - found.eigenvalues, found.eigenvectors / np.sqrt(matrix.sum(axis=1))[:, None]
+def _write_labels(problem, found, kernel, n_clusters, rounding, progress):
+    """Write the labels of all vertices, unless that has been done."""
+    graph, folder, vertices = problem.graph, problem.folder, problem.vertices
+    if folder.has(LABELS):
+        return
+    if problem.n_zero >= n_clusters:
+        labels = largest_components(vertices, n_clusters)
+    else:
+        chosen = graph, folder, problem.min_size
+        labels = label_vertices(*chosen, found, n_clusters, rounding, progress)
+    if (labels < 0).any():
+        X = vertices.points[vertices.order]
+        X = np.ldexp(X, -unit_scale(X))
+        join_small_components(vertices, X, kernel, labels)
+        join_isolated(vertices, X, kernel, labels)
+    by_vertex = numbered_by_first_member(labels[graph.read(PLAN, "place")])
+    by_place = by_vertex[vertices.order]
+    folder.write(LABELS, {"by_vertex": by_vertex, "by_place": by_place})
+
+
+def _write_result(problem, found, progress):
+    """Write what else there is, and delete what is not needed any more."""
+    graph, folder = problem.graph, problem.folder
+    n_clusters = int(folder.read(LABELS, "by_vertex").max()) + 1
+    conductances = conductances_by_tiles(graph, folder, n_clusters, progress)
+    folder.write(RESULT, problem.fields_of(found) | {"conductances": conductances})
+    folder.keep_only(RESULT, LABELS, found.block)
 
 
 def _read(graph, folder):
-    """The `Clustering` that is in a folder."""
-    names = "eigenvalues", "residuals", "conductances", "isolated"
-    eigenvalues, residuals, conductances, isolated = map(np.array, folder.read(RESULT, *names))
-    like = np.empty((0, len(eigenvalues)))
-    found = Spectrum(
-        eigenvalues,
-        array_by_blocks(graph, partial(_vectors_of, folder.path), like),
-        residuals,
-        isolated=isolated,
-        omit_isolated=True,
-        **{name: folder.read(RESULT, name) for name in SPECTRUM_VALUES},
-    )
-    if not found.converged:
-        warn_of_residuals(residuals, found.n_products)
+    """The `Clustering` of a `TiledGraph` that is in a folder."""
+    found = read_spectrum(graph, folder)
+    conductances = np.array(folder.read(RESULT, "conductances"))
     labels = array_by_blocks(graph, partial(_labels_of, folder.path), np.empty(0, np.int32))
-    return Clustering(labels, len(conductances), conductances, isolated, found)
+    return Clustering(labels, len(conductances), conductances, found.isolated, found)
 
 
 def _labels_of(folder, graph, begin, end):
     """The labels of the vertices begin ... end - 1."""
     return np.array(Folder(folder).read(LABELS, "by_vertex")[begin:end])
-
-
-def _vectors_of(folder, graph, begin, end):
-    """The eigenvectors at the vertices begin ... end - 1."""
-    block, rotation = Folder(folder).read(RESULT, "block", "rotation")
-    places = Folder(graph).read(PLAN, "place")[begin:end]
-    degrees, mean = Folder(graph).read(DEGREES, "degrees", "mean")
-    lengths = np.sqrt(degrees[places] / mean)[:, None]
-    return lengths * (Folder(folder).read(block, NAME)[places] @ rotation)
 
 
 def lazy_labels(graph, labels):

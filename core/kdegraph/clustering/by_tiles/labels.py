@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from kdegraph.clustering.by_tiles.matrix import COMPONENTS, lengths_of, n_tiles, rows_of, span
-from kdegraph.clustering.by_tiles.vectors import NAME
+from kdegraph.clustering.conductance import quotients
 from kdegraph.clustering.embedding import limits, represent
 from kdegraph.clustering.rounding import choose_rows, extremes, predict
 from kdegraph.runtime.progress import partial_progress
+from kdegraph.spectral.by_tiles.matrix import COMPONENTS, lengths_of, n_tiles, rows_of, span
+from kdegraph.spectral.by_tiles.vectors import NAME
 from kdegraph.tiles import scheduler
 from kdegraph.tiles.folder import Folder
 
@@ -116,9 +117,7 @@ def conductances_by_tiles(graph, folder, n_clusters, progress=None):
     tiles = range(n_tiles(graph))
     tasks = [(graph.path, folder.path, tile, n_clusters) for tile in tiles]
     scheduler.run(_cut_tile, tasks, progress)
-    cuts, volumes = np.sum([folder.read(_cut_step(tile), "sums") for tile in tiles], axis=0)
-    quotients = np.divide(cuts, volumes, out=np.zeros(n_clusters), where=volumes > 0)
-    return np.minimum(quotients, 1.0)
+    return quotients(*np.sum([folder.read(_cut_step(tile), "sums") for tile in tiles], axis=0))
 
 
 def _cut_tile(graph, folder, tile, n_clusters):

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import scipy.sparse
 
-from kdegraph.clustering.by_tiles.matrix import COMPONENTS, DEGREES, n_tiles, rows_of, span
+from kdegraph.spectral.by_tiles.matrix import COMPONENTS, DEGREES, n_tiles, rows_of, span
 from kdegraph.spectral.products import SparseRows
 from kdegraph.spectral.solver.aggregation import (
     SAMPLED_ROWS,

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-from kdegraph.clustering.by_tiles.coarse import NODES
-from kdegraph.clustering.by_tiles.matrix import DEGREES, lengths_of, multiply, n_tiles, span
 from kdegraph.runtime.progress import partial_progress
+from kdegraph.spectral.by_tiles.coarse import NODES
+from kdegraph.spectral.by_tiles.matrix import DEGREES, lengths_of, multiply, n_tiles, span
 from kdegraph.spectral.solver.coarse import (
     MAX_ROUNDS,
     SMOOTHING_DEGREE,
@@ -51,6 +51,12 @@ class RitzVectors(NamedTuple):
     image: str
     settled: bool
     n_products: int
+
+    def first(self, m):
+        """The first m pairs."""
+        return self._replace(
+            values=self.values[:m], residuals=self.residuals[:m], rotation=self.rotation[:, :m]
+        )
 
 
 class Blocks:
@@ -185,12 +191,12 @@ def ritz(gram, projected, squared):
     return np.minimum(values, 1.0), np.sqrt(np.maximum(squares, 0.0)), rotation
 
 
-def with_positive_extremes(graph, folder, found, n_vectors):
-    """The first columns of the rotation of `RitzVectors`, with signs such that the entry of largest
-    magnitude of each vector is positive.
+def with_positive_extremes(graph, folder, found):
+    """The rotation of `RitzVectors` with signs such that the entry of largest magnitude of each
+    vector is positive.
     """
-    rotation = found.rotation[:, :n_vectors]
-    lowest = highest = np.zeros(n_vectors)
+    rotation = found.rotation
+    lowest = highest = np.zeros(len(found.values))
     block = folder.read(found.block, NAME)
     for tile in range(n_tiles(graph)):
         rows = lengths_of(graph, tile) * (block[slice(*span(graph, tile))] @ rotation)

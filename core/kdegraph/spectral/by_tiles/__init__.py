@@ -1,0 +1,1 @@
+"""Eigenvectors of graphs that are kept in folders, tile by tile."""

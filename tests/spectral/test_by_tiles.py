@@ -1,0 +1,144 @@
+"""Spectra of graphs in folders: those of the same graph in memory."""
+
+import dask.array as da
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse
+from kdegraph import datasets, similarity_graph, spectrum
+from kdegraph.spectral.by_tiles import coarse, matrix, vectors
+from kdegraph.tiles.folder import Folder
+
+N = 10_000
+
+
+def lazy(X):
+    return da.from_array(X, chunks=(1_500, X.shape[1]))
+
+
+def rings():
+    return datasets.make("circles", n=N, seed=0).X
+
+
+def touching():
+    """Nine clusters that touch."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(N, 2)) + 5 * rng.integers(3, size=(N, 2))
+
+
+@pytest.mark.parametrize("sigma", [0.12, 0.02])  # runs in space, and groups along the edges
+def test_the_coarse_graph_sums_the_weights_between_nodes(sigma):
+    tiled = similarity_graph(lazy(rings()), sigma=sigma, n_rounds=10, seed=3)
+    folder = Folder(tiled.path)
+    vertices = matrix.make_matrix(folder)
+    summed = coarse.coarse_adjacency(folder, vertices)
+    place, node = folder.read("plan", "place"), folder.read(coarse.NODES, "node")
+    graph = tiled.compute().adjacency
+    P = scipy.sparse.csr_array((np.ones(N), (np.arange(N), node[place])))
+    np.testing.assert_allclose(summed.toarray(), (P.T @ graph @ P).toarray(), rtol=1e-12)
+    n_nodes = summed.shape[0]
+    assert 50 < n_nodes < N / 3
+    assert len(np.unique(np.stack([node, vertices.component]), axis=1).T) == n_nodes
+    n_components, component = scipy.sparse.csgraph.connected_components(graph)
+    assert len(vertices.sizes) == n_components
+    np.testing.assert_array_equal(
+        np.unique(np.stack([component[vertices.order], vertices.component]), axis=1).shape,
+        (2, n_components),
+    )
+    np.testing.assert_allclose(vertices.degrees[place], graph.sum(axis=1), rtol=1e-12)
+
+
+def test_ritz_finds_the_eigenpairs_within_the_span():
+    rng = np.random.default_rng(0)
+    basis = scipy.linalg.qr(rng.normal(size=(50, 5)), mode="economic")[0]
+    M = rng.normal(size=(50, 50))
+    M = M + M.T
+    M /= np.linalg.norm(M, 2)
+    block = np.c_[basis @ rng.normal(size=(5, 5)), basis[:, :1]]  # the last one is dependent
+    images = M @ block
+    values, residuals, rotation = vectors.ritz(block.T @ block, block.T @ images, images.T @ images)
+    np.testing.assert_allclose(values, scipy.linalg.eigvalsh(basis.T @ M @ basis)[::-1])
+    found = block @ rotation
+    np.testing.assert_allclose(found.T @ found, np.eye(5), atol=1e-10)
+    norms = np.linalg.norm(M @ found - found * values, axis=0)
+    np.testing.assert_allclose(residuals, norms, rtol=1e-6)
+
+
+def with_outliers():
+    """Two clusters, a pair of outliers and two single ones."""
+    rng = np.random.default_rng(0)
+    large, small = rng.normal(size=(N - 1_004, 2)), rng.normal(size=(1_000, 2)) / 10 + [9, 0]
+    return np.concatenate([large, small, [[60, 0], [60.1, 0], [90, 0], [0, -90]]])
+
+
+CASES = {
+    "wide": (rings(), 4, {"sigma": 0.12}, {}),
+    "touching": (touching(), 9, {"sigma": 0.5}, {}),
+    "local": (touching(), 20, {"sigma": "local"}, {}),
+    "components": (with_outliers(), 6, {"sigma": 0.3}, {"smallest_component": "auto"}),
+    "pairs": (with_outliers(), 6, {"sigma": 0.3}, {"omit_isolated": True}),
+    "only components": (with_outliers(), 2, {"sigma": 0.3}, {"smallest_component": 3}),
+}
+
+
+@pytest.mark.parametrize(("X", "k", "of_graph", "options"), CASES.values(), ids=CASES)
+def test_the_spectrum_of_a_tiled_graph(X, k, of_graph, options):
+    tiled = similarity_graph(lazy(X), seed=3, **of_graph)
+    found = spectrum(tiled, k, approximate=True, seed=0, **options)
+    graph = tiled.compute()
+    exact = spectrum(graph, k, tol=1e-8, **options)
+    assert isinstance(found.eigenvectors, da.Array)
+    assert found.converged
+    np.testing.assert_allclose(found.eigenvalues, exact.eigenvalues, rtol=0.15, atol=1e-7)
+    np.testing.assert_array_equal(found.eigenvalues == 0, exact.eigenvalues == 0)
+    np.testing.assert_array_equal(found.isolated, exact.isolated)
+    for name in ("smallest_component", "omit_isolated", "n_connected_components"):
+        assert getattr(found, name) == getattr(exact, name)
+
+    U = found.eigenvectors.compute()
+    assert U.shape == (len(X), k)
+    np.testing.assert_allclose(U.T @ U, np.eye(k), atol=1e-5)
+    assert np.all(U[np.abs(U).argmax(axis=0), np.arange(k)] > 0)
+    lengths = np.sqrt(np.maximum(graph.adjacency.sum(axis=1), 1e-300))[:, None]
+    residuals = U - graph.adjacency @ (U / lengths) / lengths - U * found.eigenvalues
+    np.testing.assert_allclose(
+        np.linalg.norm(residuals, axis=0), found.residuals, rtol=0.01, atol=1e-3
+    )
+
+
+def test_accurate_spectra_and_isolated_vertices_are_those_in_memory():
+    tiled = similarity_graph(lazy(with_outliers()), sigma=0.3, seed=3)
+    graph = tiled.compute()
+    assert len(spectrum(graph, 1).isolated) == 2
+    for options in ({"omit_isolated": True}, {"approximate": True}):
+        found, expected = (spectrum(given, 6, seed=0, **options) for given in (tiled, graph))
+        np.testing.assert_array_equal(found.eigenvalues, expected.eigenvalues)
+        np.testing.assert_array_equal(found.eigenvectors, expected.eigenvectors)
+
+
+def test_a_spectrum_that_is_there_is_read(tmp_path):
+    tiled = similarity_graph(lazy(rings()), sigma=0.12, seed=3, store=tmp_path / "graph")
+    first = spectrum(tiled, 4, approximate=True)
+    files = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.*")}
+    again = spectrum(tiled, 4, approximate=True)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.*")} == files
+    np.testing.assert_array_equal(again.eigenvalues, first.eigenvalues)
+    np.testing.assert_array_equal(again.eigenvectors, first.eigenvectors)
+    assert spectrum(tiled, 5, approximate=True).n_components == 5
+
+
+@pytest.mark.parametrize(
+    ("n_components", "options", "message"),
+    [
+        (N + 1, {}, "n_components must be"),
+        ("../4", {}, "n_components must be"),
+        (4, {"smallest_component": "largest"}, "unknown smallest_component"),
+        (4, {"smallest_component": 0}, "smallest_component must be"),
+        (4, {"smallest_component": N + 1}, "adjacency has only small components"),
+    ],
+)
+def test_wrong_arguments_are_refused(n_components, options, message, tmp_path):
+    tiled = similarity_graph(lazy(rings()), sigma=0.12, seed=3, store=tmp_path / "graph")
+    with pytest.raises((ValueError, TypeError), match=message):
+        spectrum(tiled, n_components, approximate=True, **options)
+    assert spectrum(tiled, 4, approximate=True).n_components == 4
