@@ -69,9 +69,9 @@ FAULTS = (
     ),
     Fault(
         "products of tiles forget the degrees",
-        "core/kdegraph/spectral/by_tiles/matrix.py",
-        "shares = weights / np.repeat(degrees, np.diff(indptr))",
-        "shares = weights / degrees.mean()",
+        "core/kdegraph/spectral/products.py",
+        "shares[p] = weights[p] / degrees[i]",
+        "shares[p] = weights[p] / degrees[0]",
         "clustering/test_by_tiles.py",
     ),
     Fault(

@@ -15,7 +15,7 @@ from kdegraph.clustering.partition import spectral_clustering
 from kdegraph.graph import similarity_graph
 from kdegraph.kde import kernel_sum
 from kdegraph.local_bandwidth import local_bandwidths
-from kdegraph.spectral.products import SparseRows, multiply_rows
+from kdegraph.spectral.products import SparseRows, divide_rows, multiply_rows
 from kdegraph.spectral.solver.blocks import shift_image
 from kdegraph.spectral.spectrum import spectrum
 from kdegraph.validation import check_choice
@@ -86,8 +86,9 @@ def _clusters(X):
     # Whether that takes a second filter in double precision is a matter of chance.
     shift_image(np.ones((2, 1)), np.ones((2, 1)), 1.0, 0.0)
 
-    # Tiled graphs need Dask, which may not be there, and this kernel beside those of others.
+    # Tiled graphs need Dask, which may not be there, and these kernels beside those of others.
     rows = SparseRows(np.arange(2, dtype=np.int32), np.zeros(1, np.int32), np.ones(1, np.float32))
+    divide_rows(rows.indptr, np.ones(1), np.ones(1), rows.weights)
     multiply_rows(rows, np.ones((1, 8), np.float32), np.empty((1, 8), np.float32))
 
     apart = np.concatenate([X + 2 * shift for shift in range(5)])

@@ -258,3 +258,11 @@ def multiply_rows(matrix, block, image):
         for p in range(begin, min(end, len(indices))):
             prefetch(block, np.int64(indices[p]) * m)
         add_rows(indices, weights, block, indptr[i], indptr[i + 1], image[i])
+
+
+@jit
+def divide_rows(indptr, weights, degrees, shares):
+    """Divide the weights of each row by the degree of its vertex: `shares` are those of P."""
+    for i in range(len(degrees)):
+        for p in range(indptr[i], indptr[i + 1]):
+            shares[p] = weights[p] / degrees[i]

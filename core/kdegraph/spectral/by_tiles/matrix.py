@@ -9,7 +9,7 @@ import numpy as np
 
 from kdegraph.spectral.checked_graph import CheckedGraph
 from kdegraph.spectral.components import components_of_blocks
-from kdegraph.spectral.products import SparseRows, multiply_rows
+from kdegraph.spectral.products import SparseRows, divide_rows, multiply_rows
 from kdegraph.tiles import points, scheduler
 from kdegraph.tiles.folder import Folder
 from kdegraph.tiles.plan import STEP as PLAN
@@ -93,8 +93,8 @@ def multiply(folder, tile, block):
     """The rows of ``P @ block`` of a tile, (m, width) float32; those without entries are zero."""
     indptr, columns, weights = rows_of(folder, tile)
     degrees = folder.read(DEGREES, "degrees")[slice(*span(folder, tile))]
-    shares = weights / np.repeat(degrees, np.diff(indptr))
+    shares = np.empty(len(weights), np.float32)
+    divide_rows(indptr, weights, degrees, shares)
     image = np.empty((len(degrees), block.shape[1]), np.float32)
-    rows = SparseRows(indptr, columns, shares.astype(np.float32))
-    multiply_rows(rows, block, image)
+    multiply_rows(SparseRows(indptr, columns, shares), block, image)
     return image
