@@ -8,7 +8,8 @@ from benchmarks.experiment import EXPERIMENTS
 MODULES = (
     "shapes", "sizes", "segmentation", "photographs", "theorem", "densities", "pipelines", "stages",
     "many_dimensions", "local", "reference_sets", "sigma", "rounds", "automatic", "spectrum",
-    "samplers", "costs", "randomness", "tiles", "tiled_clusters", "growth", "explorer",
+    "samplers", "costs", "randomness", "tiles", "tiled_clusters", "mosaic", "growth",
+    "explorer",
 )  # fmt: skip
 
 

@@ -7,17 +7,27 @@ from benchmarks.experiment import experiment
 from benchmarks.table import read
 
 RESULTS = Path(__file__).parents[1] / "results"
-# The row of the experiment `tiles` whose seconds are taken.
+# The rows of the experiments `tiles` and `tiled_clusters` whose seconds are taken.
 MEASURED = {"n": "10000000", "workers": "1"}
 N_ROUNDS = 10
 TILE_POINTS = 2**22 // N_ROUNDS
 # Bytes that each point has written and read on the shared storage: its coordinates, the draws (a
-# number for each, twice: for the tile itself and sorted by tiles), and its rows (about 2 L entries
-# of 12 bytes).
+# number for each, twice: for the tile itself and sorted by tiles), its rows (about 2 L entries of
+# 12 bytes), and in each product these rows and blocks of eight vectors, three of which are read.
 POINT_BYTES, DRAWN_BYTES, ROW_BYTES = 16, 8 * N_ROUNDS, 24 * N_ROUNDS
+PRODUCT_BYTES = ROW_BYTES + 4 * 32
 # Bytes for each point that the calling process holds.
 CALLER_BYTES = 80
 STORAGE = 10e9  # bytes a second of all workers together: a usual parallel file system
+
+# The stages of the graph: bytes moved for each point, and whether workers share the work.
+OF_GRAPH = {
+    "points": (2 * POINT_BYTES, True),
+    "tree": (POINT_BYTES, False),
+    "kernel degrees": (POINT_BYTES, False),
+    "samples": (POINT_BYTES + DRAWN_BYTES, True),
+    "graph": (POINT_BYTES + DRAWN_BYTES + ROW_BYTES, True),
+}
 
 
 class Stage(NamedTuple):
@@ -25,23 +35,24 @@ class Stage(NamedTuple):
 
     name: str
     seconds: float
-    moved: int
+    moved: float
     by_workers: bool
 
 
-def stages(row):
-    """The stages of the graph, from a row of the experiment `tiles`."""
-    seconds = {name: float(row[name]) / int(row["n"]) for name in STAGES}
-    return [Stage(name, seconds[name], *facts) for name, facts in STAGES.items()]
-
-
-STAGES = {
-    "points": (2 * POINT_BYTES, True),
-    "tree": (POINT_BYTES, False),
-    "kernel degrees": (POINT_BYTES, False),
-    "samples": (POINT_BYTES + DRAWN_BYTES, True),
-    "graph": (POINT_BYTES + DRAWN_BYTES + ROW_BYTES, True),
-}
+def measured_stages():
+    """The stages from points to clusters, with the measured seconds."""
+    graph, clusters = (
+        next(row for row in read(RESULTS / f"{name}.csv") if MEASURED.items() <= row.items())
+        for name in ("tiles", "tiled_clusters")
+    )
+    n, total = int(graph["n"]), float(clusters["cluster seconds"])
+    of_tiles = float(clusters["of these, for tiles"])
+    moved = float(clusters["products"]) * PRODUCT_BYTES
+    return [
+        *(Stage(name, float(graph[name]) / n, *facts) for name, facts in OF_GRAPH.items()),
+        Stage("clusters, tiles", of_tiles / n, moved, True),
+        Stage("clusters, the rest", (total - of_tiles) / n, 0, False),
+    ]
 
 
 def simulate(stages, n, workers, storage=STORAGE):
@@ -76,17 +87,17 @@ def simulate(stages, n, workers, storage=STORAGE):
         for n in (10**8, 10**9, 10**10)
         for workers in (1, 4, 16, 64, 256, 1024)
     ],
-    source="docs/larger_than_memory.md: what bounds the graph on many machines.",
+    source="docs/larger_than_memory.md: what bounds graphs and clusters on many machines.",
 )
 def growth(n, workers):
-    """Seconds of tiled graphs with more workers and points than here: a simulation.
+    """Seconds of tiled graphs and clusters with more workers and points: a simulation.
 
-    The seconds that one worker takes for each point are those of the experiment `tiles`. Tiles are
-    computed in turns; what is moved goes through a shared storage of 10 GB/s. The tree and the
-    kernel degrees are found by the calling process, here by two cores, which also holds the points.
+    The seconds that one worker takes for each point are those of the experiments `tiles` and
+    `tiled_clusters`. Tiles are computed in turns; what is moved goes through a shared storage of 10
+    GB/s. The tree, the kernel degrees and what clusters need beside the tiles are found by the
+    calling process, here by two cores, which also holds the points.
     """
-    row = next(row for row in read(RESULTS / "tiles.csv") if MEASURED.items() <= row.items())
-    found = simulate(stages(row), n, workers)
+    found = simulate(measured_stages(), n, workers)
     slowest = max(found, key=found.get)
     return {
         **{name: seconds for name, (seconds, _) in found.items()},

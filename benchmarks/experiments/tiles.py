@@ -9,7 +9,6 @@ from pathlib import Path
 import dask
 import dask.array as da
 import kdegraph
-import numpy as np
 import psutil
 
 from benchmarks.experiment import experiment
@@ -22,17 +21,16 @@ WATCHED = 0.1  # seconds between two looks at the memory
 
 
 def moons(n):
-    """Points of two moons, made block by block when they are needed."""
+    """Points of two moons, made block by block when they are needed, and the moon of each."""
     sizes = [min(BLOCK, n - first) for first in range(0, n, BLOCK)]
-    blocks = [
-        da.from_delayed(dask.delayed(_block)(size, i), (size, 2), meta=np.empty((0, 2)))
-        for i, size in enumerate(sizes)
+    make = dask.delayed(kdegraph.datasets.make)
+    blocks = [make("moons", n=size, seed=i) for i, size in enumerate(sizes)]
+    X = [
+        da.from_delayed(block.X, (size, 2), float)
+        for block, size in zip(blocks, sizes, strict=True)
     ]
-    return da.concatenate(blocks)
-
-
-def _block(n, seed):
-    return kdegraph.datasets.make("moons", n=n, seed=seed).X
+    y = [da.from_delayed(block.y, (size,), int) for block, size in zip(blocks, sizes, strict=True)]
+    return da.concatenate(X), da.concatenate(y)
 
 
 @contextlib.contextmanager
@@ -92,7 +90,7 @@ class Peaks:
 
 def in_memory_seconds(n):
     """Seconds of the same graph in memory."""
-    X = moons(n).compute()
+    X = moons(n)[0].compute()
     start = time.perf_counter()
     kdegraph.similarity_graph(X, **PARAMETERS)
     return time.perf_counter() - start
@@ -102,7 +100,7 @@ def in_memory_seconds(n):
     lambda: [
         *({"n": 1_000_000, "workers": workers} for workers in (0, 1, 2)),
         *({"n": 10_000_000, "workers": workers} for workers in (0, 1, 2)),
-        {"n": 20_000_000, "workers": 0},
+        *({"n": 20_000_000, "workers": workers} for workers in (0, 2)),
         {"n": 100_000_000, "workers": 2},
     ],
     source="docs/larger_than_memory.md: the same bits, tile by tile.",
@@ -116,8 +114,8 @@ def tiles(n, workers):
     are made in blocks. The seconds of the same graph in memory are those of all threads.
     """
     with scheduler(workers), tempfile.TemporaryDirectory() as folder:
-        kdegraph.similarity_graph(moons(FEW), **PARAMETERS, store=Path(folder, "few"))
-        X, store = moons(n), Path(folder, "graph")
+        kdegraph.similarity_graph(moons(FEW)[0], **PARAMETERS, store=Path(folder, "few"))
+        X, store = moons(n)[0], Path(folder, "graph")
         with Peaks(store) as peaks:
             start = time.perf_counter()
             graph = kdegraph.similarity_graph(X, **PARAMETERS, store=store)
