@@ -43,12 +43,7 @@ def cluster_by_tiles(graph, n_clusters, rounding, smallest_component, progress=N
     -------
     Clustering or None
         Its labels and eigenvectors are Dask arrays. None if the graph is small or has no edges, or
-        its clusters do not show in the coarse graph.
-
-    Notes
-    -----
-    What is found is kept in a folder for these parameters, within that of the graph: the same call
-    reads it, or completes it if it was interrupted.
+        its clusters do not show in the coarse graph. What is found is kept, see `computation`.
     """
     if graph.n_vertices < MIN_VERTICES:
         return None

@@ -64,12 +64,8 @@ def spectrum_by_tiles(graph, n_components, seed, smallest_component, progress=No
     -------
     Spectrum or None
         Its eigenvectors are a Dask array. None if the graph is small, or its eigenvectors do not
-        show in the coarse graph, as those of isolated vertices.
-
-    Notes
-    -----
-    What is found is kept in a folder for these parameters, within that of the graph: the same call
-    reads it, or completes it if it was interrupted.
+        show in the coarse graph, as those of isolated vertices. What is found is kept, see
+        `computation`.
     """
     if graph.n_vertices < MIN_VERTICES:
         return None
@@ -96,7 +92,8 @@ def spectrum_by_tiles(graph, n_components, seed, smallest_component, progress=No
 
 @contextlib.contextmanager
 def computation(graph, name, options):
-    """Yield the folder, within that of the graph, for what is computed with some options.
+    """Yield the folder, within that of the graph, for what is computed with some options. A later
+    computation with the same options reads what is there, or completes it.
 
     Parameters
     ----------
