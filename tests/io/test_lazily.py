@@ -1,6 +1,7 @@
 """Points that are read block by block."""
 
 import dask.array as da
+import h5py
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -19,7 +20,7 @@ def table(n=1_000):
     return pa.table(columns | {"text": [f"row {i}" for i in range(n)]})
 
 
-@pytest.fixture(params=["npy", "zarr", "group", "parquet", "folder"])
+@pytest.fixture(params=["npy", "zarr", "group", "h5", "h5ad", "parquet", "folder"])
 def path(request, tmp_path):
     match request.param:
         case "npy":
@@ -31,6 +32,14 @@ def path(request, tmp_path):
         case "group":  # as AnnData has it
             zarr.open_group(tmp_path / "points.zarr", mode="w").create_array("X", data=X)
             return tmp_path / "points.zarr"
+        case "h5":
+            with h5py.File(tmp_path / "points.h5", "w") as file:
+                file.create_dataset("points", data=X, chunks=(100, 3))
+            return tmp_path / "points.h5"
+        case "h5ad":
+            with h5py.File(tmp_path / "points.h5ad", "w") as file:
+                file["X"], file["weights"] = X, np.ones(1_000)
+            return tmp_path / "points.h5ad"
         case "parquet":
             parquet.write_table(table(), tmp_path / "points.parquet", row_group_size=300)
             return tmp_path / "points.parquet"
@@ -75,6 +84,11 @@ def test_a_missing_value_is_named_by_its_row(tmp_path):
         similarity_graph(load_lazily(tmp_path / "points.parquet"), sigma=0.5)
 
 
+def two_arrays(path):
+    with h5py.File(path, "w") as file:
+        file["a"] = file["b"] = X
+
+
 REFUSED = {
     "points.csv": (lambda path: path.write_text("1,2"), "cannot be read block by block"),
     "broken.npy": (lambda path: path.write_bytes(b"\x93NUMPY"), "cannot be read as NPY"),
@@ -86,6 +100,8 @@ REFUSED = {
     ),
     "folder.zarr": (lambda path: path.mkdir(), "cannot be read as Zarr"),
     "group.zarr": (lambda path: zarr.open_group(path, mode="w"), "a group without an array X"),
+    "broken.h5": (lambda path: path.write_bytes(b"\x89HDF"), "cannot be read as HDF5"),
+    "two.h5": (lambda path: two_arrays(path), "must have an array X, or no other than one"),
     "line.npy": (lambda path: np.save(path, np.ones(5)), "must have rows and columns"),
 }
 

@@ -8,6 +8,8 @@ import click
 from kdegraph.cli._output import write_array, write_table
 from kdegraph.runtime.replacing import new_folder
 
+# Files that are always read block by block.
+BLOCKWISE = (".zarr", ".h5", ".hdf5", ".h5ad")
 EXTENSIONS = (".csv", ".parquet", ".npy", ".zarr")
 
 
@@ -115,7 +117,8 @@ def check_options(reading, options):
     for name, is_given in given.items():
         if is_given:
             raise click.UsageError(
-                f"{name} does not go with .zarr files, --store, --scheduler and --memory-limit"
+                f"{name} does not go with --store, --scheduler, --memory-limit, and files that are "
+                f"read block by block: {', '.join(BLOCKWISE)}"
             )
 
 

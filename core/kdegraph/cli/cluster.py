@@ -69,7 +69,7 @@ def cluster(file, clusters, output, store, scheduler, memory_limit, reading, opt
     """
     from kdegraph.datasets import file_type
 
-    if file.lower().endswith(".zarr") or store or scheduler or memory_limit:
+    if file.lower().endswith(_tiles.BLOCKWISE) or store or scheduler or memory_limit:
         tiles = _tiles.Tiles(store, scheduler, memory_limit)
         _cluster_by_tiles(file, clusters, output, tiles, reading, options, quiet)
         return

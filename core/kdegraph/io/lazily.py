@@ -13,7 +13,8 @@ from kdegraph.io.tables import Table
 if TYPE_CHECKING:
     import dask.array as da
 
-EXTENSIONS = (".npy", ".parquet", ".zarr")
+HDF5 = (".h5", ".hdf5", ".h5ad")
+EXTENSIONS = (".npy", ".parquet", ".zarr", *HDF5)
 
 
 def load_lazily(
@@ -25,7 +26,8 @@ def load_lazily(
     ----------
     path : str or path
         ``.npy``, which is mapped into memory; ``.zarr``, an array or a group with the array X, as
-        AnnData writes it; ``.parquet``, a file or a folder of files, read by row groups.
+        AnnData writes it; ``.h5``, ``.hdf5`` or ``.h5ad``, with the array X or no other than one;
+        ``.parquet``, a file or a folder of files, read by row groups.
     columns : sequence of str or int, optional
         The columns to take, of a Parquet table by name or position, otherwise by position. By
         default all, and of a table those that its first row group suggests as features, see
@@ -43,7 +45,7 @@ def load_lazily(
     FileNotFoundError
         If there is no such file.
     ImportError
-        Without Dask or zarr: ``pip install 'kdegraph[dask]'``.
+        Without Dask, zarr or h5py: ``pip install 'kdegraph[dask]'``.
 
     Examples
     --------
@@ -63,7 +65,8 @@ def load_lazily(
         raise FileNotFoundError(f"there is no {str(path)!r}")
     if path.suffix.lower() == ".parquet":
         return _from_parquet(path, columns)
-    X = _from_npy(path) if path.suffix.lower() == ".npy" else _from_zarr(path)
+    readers = {".npy": _from_npy, ".zarr": _from_zarr} | dict.fromkeys(HDF5, _from_hdf5)
+    X = readers[path.suffix.lower()](path)
     if X.ndim != 2:
         raise ValueError(f"{path.name} must have rows and columns, got shape {X.shape}")
     if columns is None:
@@ -98,6 +101,38 @@ def _from_zarr(path):
             raise ValueError(f"{path.name} is a group without an array X; name an array within it")
         found = found["X"]
     return da.from_zarr(found)
+
+
+class _DatasetOfFile:
+    """An array of an HDF5 file, which is opened for every read, in whatever process."""
+
+    def __init__(self, path, dataset):
+        self.path, self.name = path, dataset.name
+        self.shape, self.ndim, self.dtype = dataset.shape, dataset.ndim, dataset.dtype
+        self.chunks = dataset.chunks
+
+    def __getitem__(self, key):
+        import h5py
+
+        with h5py.File(self.path) as file:
+            return file[self.name][key]
+
+
+def _from_hdf5(path):
+    import dask.array as da
+    import h5py
+
+    try:
+        file = h5py.File(path)
+    except OSError as error:
+        raise ValueError(f"{path.name} cannot be read as HDF5: {error}") from None
+    with file:
+        found = [each for each in file.values() if isinstance(each, h5py.Dataset)]
+        if "X" in file or len(found) != 1:
+            found = [file.get("X")]
+        if not isinstance(found[0], h5py.Dataset):
+            raise ValueError(f"{path.name} must have an array X, or no other than one")
+        return da.from_array(_DatasetOfFile(path, found[0]), asarray=False, name=False)
 
 
 def _from_parquet(path, columns):
