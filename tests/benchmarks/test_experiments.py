@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 import scipy.io
 from kdegraph.datasets import Dataset
+from kdegraph_explorer.sources.generators import Generators
 from PIL import Image
 
 from benchmarks.data import ALL, points
 from benchmarks.experiment import EXPERIMENTS
 from benchmarks.experiments import densities, growth, load, reference_sets, segmentation, theorem
+from benchmarks.experiments.shapes import SHAPES
 from benchmarks.graphs import METHODS, N_NEIGHBORS, STAG, by_full_kernel, by_scikit_learn, cluster
 from benchmarks.measuring import timed
 from benchmarks.photographs import names, protocol
@@ -57,6 +59,16 @@ def test_graphs_of_others_are_what_they_are_called():
     expected = np.zeros(squares.shape, bool)
     np.put_along_axis(expected, nearest, True, axis=1)
     assert ((by_scikit_learn(X, 0.5).toarray() > 0) == (expected | expected.T)).all()
+
+
+@pytest.mark.parametrize("name", sorted({*ALL, *SHAPES} - {"digits"}))
+@pytest.mark.parametrize("n", [60, 15_000])
+def test_the_explorer_has_the_points_of_the_experiments(name, n):
+    data = points(name, n)
+    found = Generators(shape=data.name, n=2000).sized(n)()
+    np.testing.assert_array_equal(found.X, data.X)
+    np.testing.assert_array_equal(found.y, data.y)
+    assert (found.sigma, found.n_clusters) == (data.sigma, data.n_clusters)
 
 
 @pytest.mark.parametrize("name", ALL)

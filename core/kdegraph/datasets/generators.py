@@ -1,4 +1,7 @@
-"""Synthetic data: the paper's sets, and cases that show what the graphs can and cannot do."""
+"""Synthetic data: the paper's sets, cases that show what the graphs can and cannot do, and shapes
+like those of D. Huang et al., "Ultra-scalable spectral clustering and ensemble clustering", IEEE
+Transactions on Knowledge and Data Engineering 32, 2020.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,6 +11,11 @@ import numpy as np
 
 from kdegraph.io.dataset import Dataset
 from kdegraph.validation import check_choice, check_count, check_seed
+
+
+def _random_state(seed):
+    """What scikit-learn draws from. Made from a bit generator, it takes a seed of 64 bits."""
+    return np.random.RandomState(np.random.MT19937(seed))
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,8 @@ class Generator:
         A bandwidth that suits this noise.
     n_clusters : int or None
         The number of clusters, if there are any.
+    new_rng : callable
+        From a seed to the `rng` that `draw` is given.
     """
 
     draw: Callable[..., Any]
@@ -33,6 +43,7 @@ class Generator:
     noise: float
     sigma: float
     n_clusters: int | None
+    new_rng: Callable[[int], Any] = _random_state
 
 
 def _split(n, parts):
@@ -155,6 +166,70 @@ def _s_curve(n, noise, rng):
     return make_s_curve(n, noise=noise, random_state=rng)[0], None
 
 
+def _touching_blobs(n, noise, rng):
+    centers, y = rng.uniform(-6, 6, (8, 2)), np.arange(n) % 8
+    return _jitter(centers[y], noise, rng), y
+
+
+def _small_beside_large(n, noise, rng):
+    y = (np.arange(n) >= 0.95 * n).astype(int)
+    X = rng.normal(size=(n, 2)) * (noise * np.where(y, 0.2, 1.0))[:, None]
+    return X + 5.0 * y[:, None], y
+
+
+def _one_gaussian(n, noise, rng):
+    return noise * rng.normal(size=(n, 3)), None
+
+
+def _circle(angle):
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
+def _disc(n, rng):
+    """Points that are evenly likely everywhere in a disc of radius 1."""
+    return _circle(rng.uniform(0, 2 * np.pi, n)) * np.sqrt(rng.random(n))[:, None]
+
+
+def _two_bananas(n, noise, rng):
+    y = _labels(_split(n, 2))
+    bent = _circle(np.pi * (rng.uniform(-0.875, 0.375, n) + y))
+    return _jitter(bent - 0.75 * y[:, None], noise, rng), y
+
+
+def _smiling_face(n, noise, rng):
+    """The outline, two eyes and the mouth."""
+    y = _labels(_split(n, 4))
+    turn, eye, aside = rng.random(n), 0.12 * _disc(n, rng), np.array([0.35, 0.0])
+    eye[:, 1] += 0.3
+    mouth = 0.55 * _circle(np.pi * (1.15 + 0.7 * turn))
+    places = _circle(2 * np.pi * turn), eye - aside, eye + aside, mouth
+    return _jitter(np.choose(y[:, None], places), noise, rng), y
+
+
+def _three_circles(n, noise, rng):
+    """As many points on each part of a circle as on any other."""
+    y = np.repeat([0, 1, 2], np.bincount([0, 1, 1, 2, 2, 2], _split(n, 6)).astype(int))
+    return _jitter((1 + y)[:, None] * _circle(rng.uniform(0, 2 * np.pi, n)), noise, rng), y
+
+
+def _circles_and_blobs(n, noise, rng):
+    """Two circles around a blob each, and three blobs between them."""
+    places = np.array([(-3, 0), (3, 0), (-3, 0), (3, 0), (0, -2), (0, 0), (0, 2)])
+    y = _labels(_split(n, 7))
+    on_circle = (y < 2)[:, None]
+    X = places[y] + 1.5 * on_circle * _circle(rng.uniform(0, 2 * np.pi, n))
+    return X + noise * np.where(on_circle, 1.0, 2.0) * rng.normal(size=(n, 2)), y
+
+
+def _petals(n, noise, rng):
+    """A disc in the middle, and six petals around it."""
+    y = _labels(_split(n, 7))
+    in_disc, angle = _disc(n, rng), y * (np.pi / 3)
+    along, across = (in_disc * (0.5, 0.25) + (1.1, 0.0)).T
+    petals = along * _circle(angle).T + across * _circle(angle + np.pi / 2).T
+    return _jitter(np.where((y == 0)[:, None], 0.4 * in_disc, petals.T), noise, rng), y
+
+
 GENERATORS = {
     "moons": Generator(
         _moons,
@@ -264,6 +339,72 @@ GENERATORS = {
         noise=0.5,
         sigma=0.3,
         n_clusters=2,
+    ),
+    "touching_blobs": Generator(
+        _touching_blobs,
+        "Eight round blobs at random places, some of which touch: where they do, no method can "
+        "tell them apart.",
+        noise=1.0,
+        sigma=1.0,
+        n_clusters=8,
+        new_rng=np.random.default_rng,
+    ),
+    "small_beside_large": Generator(
+        _small_beside_large,
+        "A wide blob of 95 % of the points, and a tight one of 5 %: a cluster may be small.",
+        noise=1.0,
+        sigma=0.5,
+        n_clusters=2,
+        new_rng=np.random.default_rng,
+    ),
+    "one_gaussian": Generator(
+        _one_gaussian,
+        "A single normal distribution in 3 dimensions: there is nothing to separate.",
+        noise=1.0,
+        sigma=1.0,
+        n_clusters=None,
+        new_rng=np.random.default_rng,
+    ),
+    "two_bananas": Generator(
+        _two_bananas,
+        "Two thick arcs bent round each other, as in large benchmarks (Huang et al., 2020).",
+        noise=0.1,
+        sigma=0.12,
+        n_clusters=2,
+        new_rng=np.random.default_rng,
+    ),
+    "smiling_face": Generator(
+        _smiling_face,
+        "Outline, eyes and mouth of a smiling face, as in large benchmarks (Huang et al., 2020).",
+        noise=0.03,
+        sigma=0.1,
+        n_clusters=4,
+        new_rng=np.random.default_rng,
+    ),
+    "three_circles": Generator(
+        _three_circles,
+        "Three circles with one center, as in large benchmarks (Huang et al., 2020).",
+        noise=0.1,
+        sigma=0.25,
+        n_clusters=3,
+        new_rng=np.random.default_rng,
+    ),
+    "circles_and_blobs": Generator(
+        _circles_and_blobs,
+        "Circles around blobs and blobs between circles, as in large benchmarks (Huang et al., "
+        "2020).",
+        noise=0.1,
+        sigma=0.3,
+        n_clusters=7,
+        new_rng=np.random.default_rng,
+    ),
+    "petals": Generator(
+        _petals,
+        "The middle and the petals of a flower, as in large benchmarks (Huang et al., 2020).",
+        noise=0.02,
+        sigma=0.1,
+        n_clusters=7,
+        new_rng=np.random.default_rng,
     ),
 }
 
@@ -387,9 +528,7 @@ def make(
         raise TypeError(f"noise must be a number >= 0, got {noise!r}")
     elif not (np.isfinite(noise) and noise >= 0):
         raise ValueError(f"noise must be a finite number >= 0, got {noise!r}")
-    # scikit-learn takes a RandomState. Made from a bit generator, it takes a seed of 64 bits.
-    rng = np.random.RandomState(np.random.MT19937(check_seed(seed)))
-    X, y = generator.draw(n, float(noise), rng)
+    X, y = generator.draw(n, float(noise), generator.new_rng(check_seed(seed)))
     n_labels = 0 if y is None else generator.n_clusters or 0
     return Dataset(
         X=np.ascontiguousarray(X, dtype=np.float64),
