@@ -123,8 +123,7 @@ def _text(values):
 def stag(folder):
     """Make an environment in FOLDER that can import STAG, which needs an older NumPy.
 
-    The other packages that rows ask for are installed beside kdegraph: faiss-cpu, finufft,
-    genieclust, mlpack, pynndescent.
+    The other packages that rows ask for are installed by `pip install -e .[bench]`.
     """
     venv.create(folder, with_pip=True)
     python = folder.absolute() / "bin" / "python"
