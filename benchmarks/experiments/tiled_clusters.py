@@ -4,30 +4,12 @@ import tempfile
 import time
 from pathlib import Path
 
-import dask
-import dask.array as da
 import kdegraph
-import numpy as np
 
 from benchmarks.experiment import experiment
-from benchmarks.experiments.tiles import BLOCK, FEW, PARAMETERS, Peaks, moons, scheduler
+from benchmarks.experiments.tiles import FEW, PARAMETERS, Peaks, moons, scheduler
 
 IN_MEMORY = 10_000_000  # points, of which the clusters are found in memory, too
-
-
-def _classes(n):
-    """The moon of each point of `moons`, in blocks like those of the points."""
-    sizes = [min(BLOCK, n - first) for first in range(0, n, BLOCK)]
-    parts = [dask.delayed(_block)(size, i) for i, size in enumerate(sizes)]
-    blocks = [
-        da.from_delayed(part, (size,), meta=np.empty(0, np.int32))
-        for part, size in zip(parts, sizes, strict=True)
-    ]
-    return da.concatenate(blocks)
-
-
-def _block(n, seed):
-    return kdegraph.datasets.make("moons", n=n, seed=seed).y.astype(np.int32)
 
 
 def _cluster(X):
@@ -38,7 +20,7 @@ def _cluster(X):
 
 def in_memory_seconds(n):
     """Seconds of the clusters of the same graph in memory."""
-    X = moons(n).compute()
+    X = moons(n)[0].compute()
     _cluster(X[:FEW])
     graph = kdegraph.similarity_graph(X, **PARAMETERS)
     start = time.perf_counter()
@@ -63,16 +45,17 @@ def tiled_clusters(n, workers):
     counts the points in the cluster of the other moon.
     """
     with scheduler(workers), tempfile.TemporaryDirectory() as folder:
-        _cluster(moons(FEW))
+        _cluster(moons(FEW)[0])
         store = Path(folder, "graph")
         with Peaks(store) as peaks:
             start = time.perf_counter()
-            graph = kdegraph.similarity_graph(moons(n), **PARAMETERS, store=store)
+            points, classes = moons(n)
+            graph = kdegraph.similarity_graph(points, **PARAMETERS, store=store)
             graph_seconds = time.perf_counter() - start
             start = time.perf_counter()
             found = kdegraph.spectral_clustering(graph, 2, seed=0)
             seconds = time.perf_counter() - start
-        n_other = int((found.labels != _classes(n).rechunk(found.labels.chunks)).sum().compute())
+        n_other = int((found.labels != classes.rechunk(found.labels.chunks)).sum().compute())
     values = {
         "graph seconds": graph_seconds,
         "cluster seconds": seconds,

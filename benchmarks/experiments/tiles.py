@@ -22,17 +22,14 @@ WATCHED = 0.1  # seconds between two looks at the memory
 
 
 def moons(n):
-    """Points of two moons, made block by block when they are needed."""
-    sizes = [min(BLOCK, n - first) for first in range(0, n, BLOCK)]
-    blocks = [
-        da.from_delayed(dask.delayed(_block)(size, i), (size, 2), meta=np.empty((0, 2)))
-        for i, size in enumerate(sizes)
-    ]
-    return da.concatenate(blocks)
-
-
-def _block(n, seed):
-    return kdegraph.datasets.make("moons", n=n, seed=seed).X
+    """Points of two moons and the moon of each, made block by block when they are needed."""
+    points, classes = [], []
+    for i, first in enumerate(range(0, n, BLOCK)):
+        size = min(BLOCK, n - first)
+        block = dask.delayed(kdegraph.datasets.make)("moons", n=size, seed=i)
+        points.append(da.from_delayed(block.X, (size, 2), meta=np.empty((0, 2))))
+        classes.append(da.from_delayed(block.y, (size,), meta=np.empty(0, np.int64)))
+    return da.concatenate(points), da.concatenate(classes)
 
 
 @contextlib.contextmanager
@@ -92,7 +89,7 @@ class Peaks:
 
 def in_memory_seconds(n):
     """Seconds of the same graph in memory."""
-    X = moons(n).compute()
+    X = moons(n)[0].compute()
     start = time.perf_counter()
     kdegraph.similarity_graph(X, **PARAMETERS)
     return time.perf_counter() - start
@@ -116,8 +113,8 @@ def tiles(n, workers):
     are made in blocks. The seconds of the same graph in memory are those of all threads.
     """
     with scheduler(workers), tempfile.TemporaryDirectory() as folder:
-        kdegraph.similarity_graph(moons(FEW), **PARAMETERS, store=Path(folder, "few"))
-        X, store = moons(n), Path(folder, "graph")
+        kdegraph.similarity_graph(moons(FEW)[0], **PARAMETERS, store=Path(folder, "few"))
+        X, store = moons(n)[0], Path(folder, "graph")
         with Peaks(store) as peaks:
             start = time.perf_counter()
             graph = kdegraph.similarity_graph(X, **PARAMETERS, store=store)

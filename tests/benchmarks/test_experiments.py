@@ -6,13 +6,24 @@ import kdegraph
 import numpy as np
 import pytest
 import scipy.io
+from kdegraph.costs import DIRECT_COSTS
 from kdegraph.datasets import Dataset
 from kdegraph_explorer.sources.generators import Generators
 from PIL import Image
 
 from benchmarks.data import ALL, points
 from benchmarks.experiment import EXPERIMENTS
-from benchmarks.experiments import densities, growth, load, reference_sets, segmentation, theorem
+from benchmarks.experiments import (
+    costs,
+    densities,
+    growth,
+    load,
+    reference_sets,
+    segmentation,
+    spectrum,
+    theorem,
+    tiles,
+)
 from benchmarks.experiments.shapes import SHAPES
 from benchmarks.graphs import METHODS, N_NEIGHBORS, STAG, by_full_kernel, by_scikit_learn, cluster
 from benchmarks.measuring import timed
@@ -79,6 +90,15 @@ def test_data_are_the_same_each_time(name):
     assert (points(name, 200).X == data.X).all()
 
 
+def test_moons_are_made_block_by_block(monkeypatch):
+    monkeypatch.setattr(tiles, "BLOCK", 100)
+    X, y = tiles.moons(250)
+    assert X.chunks[0] == y.chunks[0] == (100, 100, 50)
+    parts = [kdegraph.datasets.make("moons", n=n, seed=i) for i, n in enumerate(y.chunks[0])]
+    np.testing.assert_array_equal(X, np.concatenate([part.X for part in parts]))
+    np.testing.assert_array_equal(y, np.concatenate([part.y for part in parts]))
+
+
 def test_the_unit_box_keeps_the_shape():
     plain, boxed = points("moons", 200).X, points("moons in the unit box", 200).X
     assert boxed.min() == 0
@@ -94,6 +114,23 @@ def test_densities_know_their_errors(method, monkeypatch):
     assert values["seconds"] > 0
     assert values["error"] <= 1e-2
     assert (values["error"] < 1e-12) == (method in ("direct", "random sample"))
+
+
+def test_eigenvalues_are_found_by_every_way():
+    found = {way: spectrum.spectrum("moons", 6_000, way) for way in (*spectrum.WAYS, "eigsh")}
+    assert all(values["residual"] <= 2 * spectrum.TOL for values in found.values())
+    assert all(values["missed"] == 0 for way, values in found.items() if way != "eigsh")
+    assert found["kdegraph, random start"]["products"] > found["kdegraph"]["products"]
+
+
+def test_costs_stand_beside_those_in_use(monkeypatch):
+    monkeypatch.setattr(costs, "set_num_threads", lambda threads: None)
+    monkeypatch.setattr(costs, "RUNS", 1)
+    values = {"group": "direct sums"} | costs.costs("direct sums")
+    lines = list(costs.summary([values]))
+    assert [line["constant"] for line in lines] == ["pair", "pair_per_dimension"]
+    assert all(line["in use"] == getattr(DIRECT_COSTS, line["constant"]) for line in lines)
+    assert all(line["measured"] == values[line["constant"]] >= 0 for line in lines)
 
 
 def test_the_theorem_holds_on_small_data():
