@@ -24,6 +24,17 @@ results_option = click.option(
 )
 
 
+def row_options(command):
+    """The options that rows depend on."""
+    for option in (
+        click.option("--sets", type=folder, help="Folder of sets of points with known clusters."),
+        click.option("--n-images", default=12, show_default=True, help="How many of them."),
+        click.option("--images", type=folder, help="Folder of BSDS500: images/ and groundTruth/."),
+    ):
+        command = option(command)
+    return command
+
+
 @click.group()
 def main():
     """Measure experiments, and write the page of their results."""
@@ -31,19 +42,25 @@ def main():
 
 
 @main.command("list")
+@row_options
 @results_option
-def list_experiments(results):
-    """List all experiments, and how many of their rows have been measured."""
+def list_experiments(results, **options):
+    """List all experiments, and how many of their rows have been measured.
+
+    Without the folder that rows depend on, only those of the table are counted.
+    """
     for name, experiment in EXPERIMENTS.items():
-        n_rows = len(Table(results, experiment).rows)
-        click.echo(f"{name:<18}{n_rows:>5} rows  {experiment.description}")
+        table, n_rows = Table(results, experiment), "?"
+        n_measured = len(table.rows)
+        if not _missing(experiment, options):
+            rows = list(experiment.rows(**_part(options, experiment.rows)))
+            n_measured, n_rows = sum(table.find(row) is not None for row in rows), len(rows)
+        click.echo(f"{name:<18}{n_measured:>4} of {n_rows:>4} rows  {experiment.description}")
 
 
 @main.command()
 @click.argument("names", nargs=-1, required=True)
-@click.option("--images", type=folder, help="Folder of BSDS500: images/ and groundTruth/.")
-@click.option("--n-images", default=12, show_default=True, help="How many of them.")
-@click.option("--sets", type=folder, help="Folder of sets of points with known clusters.")
+@row_options
 @click.option(
     "--stag", type=click.Path(exists=True), help="A Python that can import stag; see `stag`."
 )
@@ -71,9 +88,8 @@ def run(names, only, most, limit, retry, again, results, **options):
         raise click.UsageError(f"there is no experiment {', '.join(sorted(unknown))}; see `list`")
     for name in names:
         experiment = EXPERIMENTS[name]
-        missing = [f"--{o}".replace("_", "-") for o in experiment.options if options[o] is None]
-        if missing:
-            click.echo(f"{name}: skipped, as it needs {' and '.join(sorted(missing))}")
+        if missing := _missing(experiment, options):
+            click.echo(f"{name}: skipped, as it needs {' and '.join(missing)}")
             continue
         table = Table(results, experiment)
         rows = [
@@ -96,6 +112,11 @@ def run(names, only, most, limit, retry, again, results, **options):
         if experiment.summary and (done := succeeded(table.rows)):
             for line in experiment.summary(done):
                 click.echo(f"{name}, all of the table: {_text(line)}")
+
+
+def _missing(experiment, options):
+    """The options that an experiment needs and that are not given."""
+    return sorted(f"--{o}".replace("_", "-") for o in experiment.options if options[o] is None)
 
 
 def _chosen(only):
@@ -123,8 +144,7 @@ def _text(values):
 def stag(folder):
     """Make an environment in FOLDER that can import STAG, which needs an older NumPy.
 
-    The other packages that rows ask for are installed beside kdegraph: faiss-cpu, finufft,
-    genieclust, mlpack, pynndescent.
+    The other packages that rows ask for are installed by `pip install -e .[bench]`.
     """
     venv.create(folder, with_pip=True)
     python = folder.absolute() / "bin" / "python"

@@ -1,4 +1,4 @@
-"""Write constraints.txt: the newest versions of all packages that `.[dev]` needs.
+"""Write constraints.txt: the newest versions of all packages that `.[dev,bench]` needs.
 
 Pip resolves them for each Python that is given, or for the one that runs this program.
 """
@@ -35,7 +35,7 @@ def resolve(python):
             "--ignore-installed",
             "--report",
             report,
-            f"{ROOT}[dev]",
+            f"{ROOT}[dev,bench]",
         ]
         subprocess.run(command, check=True)
         found = json.loads(report.read_text())

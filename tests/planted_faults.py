@@ -585,6 +585,27 @@ FAULTS = (
         "int(np.argmax(np.abs(counts - median)))",
         "benchmarks/test_experiments.py",
     ),
+    Fault(
+        "experiments draw other points than the explorer",
+        "benchmarks/data.py",
+        'plain.lower().replace(" ", "_"), n=n, seed=seed)',
+        'plain.lower().replace(" ", "_"), n=n, seed=seed + 1)',
+        "benchmarks/test_experiments.py",
+    ),
+    Fault(
+        "rows that are not measured are listed as measured",
+        "benchmarks/__main__.py",
+        "sum(table.find(row) is not None",
+        "sum(table.find(row) is None",
+        "benchmarks/test_tool.py",
+    ),
+    Fault(
+        "the small cluster beside a large one is no tight one",
+        "core/kdegraph/datasets/shapes.py",
+        "np.where(y, 0.2, 1.0))[:, None]",
+        "np.where(y, 1.0, 1.0))[:, None]",
+        "io/test_generators.py",
+    ),
 )
 
 

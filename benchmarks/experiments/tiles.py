@@ -9,6 +9,7 @@ from pathlib import Path
 import dask
 import dask.array as da
 import kdegraph
+import numpy as np
 import psutil
 
 from benchmarks.experiment import experiment
@@ -21,16 +22,14 @@ WATCHED = 0.1  # seconds between two looks at the memory
 
 
 def moons(n):
-    """Points of two moons, made block by block when they are needed, and the moon of each."""
-    sizes = [min(BLOCK, n - first) for first in range(0, n, BLOCK)]
-    make = dask.delayed(kdegraph.datasets.make)
-    blocks = [make("moons", n=size, seed=i) for i, size in enumerate(sizes)]
-    X = [
-        da.from_delayed(block.X, (size, 2), float)
-        for block, size in zip(blocks, sizes, strict=True)
-    ]
-    y = [da.from_delayed(block.y, (size,), int) for block, size in zip(blocks, sizes, strict=True)]
-    return da.concatenate(X), da.concatenate(y)
+    """Points of two moons and the moon of each, made block by block when they are needed."""
+    points, classes = [], []
+    for i, first in enumerate(range(0, n, BLOCK)):
+        size = min(BLOCK, n - first)
+        block = dask.delayed(kdegraph.datasets.make)("moons", n=size, seed=i)
+        points.append(da.from_delayed(block.X, (size, 2), meta=np.empty((0, 2))))
+        classes.append(da.from_delayed(block.y, (size,), meta=np.empty(0, np.int64)))
+    return da.concatenate(points), da.concatenate(classes)
 
 
 @contextlib.contextmanager

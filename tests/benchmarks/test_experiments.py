@@ -6,12 +6,25 @@ import kdegraph
 import numpy as np
 import pytest
 import scipy.io
+from kdegraph.costs import DIRECT_COSTS
 from kdegraph.datasets import Dataset
+from kdegraph_explorer.sources.generators import Generators
 from PIL import Image
 
 from benchmarks.data import ALL, points
 from benchmarks.experiment import EXPERIMENTS
-from benchmarks.experiments import densities, growth, load, reference_sets, segmentation, theorem
+from benchmarks.experiments import (
+    costs,
+    densities,
+    growth,
+    load,
+    reference_sets,
+    segmentation,
+    spectrum,
+    theorem,
+    tiles,
+)
+from benchmarks.experiments.shapes import SHAPES
 from benchmarks.graphs import METHODS, N_NEIGHBORS, STAG, by_full_kernel, by_scikit_learn, cluster
 from benchmarks.measuring import timed
 from benchmarks.photographs import names, protocol
@@ -59,12 +72,31 @@ def test_graphs_of_others_are_what_they_are_called():
     assert ((by_scikit_learn(X, 0.5).toarray() > 0) == (expected | expected.T)).all()
 
 
+@pytest.mark.parametrize("name", sorted({*ALL, *SHAPES} - {"digits"}))
+@pytest.mark.parametrize("n", [60, 15_000])
+def test_the_explorer_has_the_points_of_the_experiments(name, n):
+    data = points(name, n)
+    found = Generators(shape=data.name, n=2000).sized(n)()
+    np.testing.assert_array_equal(found.X, data.X)
+    np.testing.assert_array_equal(found.y, data.y)
+    assert (found.sigma, found.n_clusters) == (data.sigma, data.n_clusters)
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_data_are_the_same_each_time(name):
     data = points(name, 200)
     assert data.sigma > 0
     assert data.X.ndim == 2
     assert (points(name, 200).X == data.X).all()
+
+
+def test_moons_are_made_block_by_block(monkeypatch):
+    monkeypatch.setattr(tiles, "BLOCK", 100)
+    X, y = tiles.moons(250)
+    assert X.chunks[0] == y.chunks[0] == (100, 100, 50)
+    parts = [kdegraph.datasets.make("moons", n=n, seed=i) for i, n in enumerate(y.chunks[0])]
+    np.testing.assert_array_equal(X, np.concatenate([part.X for part in parts]))
+    np.testing.assert_array_equal(y, np.concatenate([part.y for part in parts]))
 
 
 def test_the_unit_box_keeps_the_shape():
@@ -82,6 +114,23 @@ def test_densities_know_their_errors(method, monkeypatch):
     assert values["seconds"] > 0
     assert values["error"] <= 1e-2
     assert (values["error"] < 1e-12) == (method in ("direct", "random sample"))
+
+
+def test_eigenvalues_are_found_by_every_way():
+    found = {way: spectrum.spectrum("moons", 6_000, way) for way in (*spectrum.WAYS, "eigsh")}
+    assert all(values["residual"] <= 2 * spectrum.TOL for values in found.values())
+    assert all(values["missed"] == 0 for way, values in found.items() if way != "eigsh")
+    assert found["kdegraph, random start"]["products"] > found["kdegraph"]["products"]
+
+
+def test_costs_stand_beside_those_in_use(monkeypatch):
+    monkeypatch.setattr(costs, "set_num_threads", lambda threads: None)
+    monkeypatch.setattr(costs, "RUNS", 1)
+    values = {"group": "direct sums"} | costs.costs("direct sums")
+    lines = list(costs.summary([values]))
+    assert [line["constant"] for line in lines] == ["pair", "pair_per_dimension"]
+    assert all(line["in use"] == getattr(DIRECT_COSTS, line["constant"]) for line in lines)
+    assert all(line["measured"] == values[line["constant"]] >= 0 for line in lines)
 
 
 def test_the_theorem_holds_on_small_data():

@@ -16,17 +16,19 @@ from benchmarks.experiments import load
 from benchmarks.experiments.spectrum import count_missed
 from benchmarks.report import losses, markdown
 from benchmarks.row import FACTS, explain
-from benchmarks.table import as_number, as_text
+from benchmarks.table import as_number, as_text, read
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
 STAGES = ("seconds", "direct sum / seconds", "seconds / bare loop")  # as in the README's table
 
 
+load()
+
+
 @pytest.fixture(autouse=True)
 def tiny_ones(monkeypatch):
     """Three experiments besides the real ones."""
-    load()
     for experiment in (TINY, FAILING, IN_FOLDER):
         monkeypatch.setitem(EXPERIMENTS, experiment.name, experiment)
 
@@ -139,13 +141,26 @@ def test_the_list_has_every_experiment_with_a_sentence(tool):
         assert line.endswith(experiment.description)
 
 
-@pytest.mark.parametrize("name", ["pipelines", "rounds", "shapes", "sizes", "stages", "theorem"])
+def test_the_list_counts_the_rows_that_are_measured_and_all(tool, tmp_path):
+    def listed(name, *options):
+        (line,) = [line for line in tool("list", *options).splitlines() if line.startswith(name)]
+        return line.split()[1:4]
+
+    assert listed("tiny") == ["0", "of", "4"]
+    tool("run", "tiny", "--only", "n=1")
+    assert listed("tiny") == ["2", "of", "4"]
+    assert listed("in_folder") == ["0", "of", "?"]
+    assert listed("in_folder", "--images", str(tmp_path)) == ["0", "of", "1"]
+
+
+@pytest.mark.parametrize("name", [name for name, one in EXPERIMENTS.items() if not one.options])
 def test_rows_have_the_parameters_that_are_measured(name):
-    load()
     experiment = EXPERIMENTS[name]
-    rows = list(experiment.rows())
-    assert len({tuple(row.values()) for row in rows}) == len(rows)
-    assert all(list(row) == experiment.parameters for row in rows)
+    rows = [tuple(map(as_text, row.values())) for row in experiment.rows()]
+    assert len(set(rows)) == len(rows)
+    assert all(list(row) == experiment.parameters for row in experiment.rows())
+    measured = read(RESULTS / f"{name}.csv")  # a row that changes would be measured besides
+    assert {tuple(row[column] for column in experiment.parameters) for row in measured} <= set(rows)
 
 
 def test_the_report_is_written_from_the_tables_alone(tool, tmp_path):

@@ -49,6 +49,18 @@ def test_loads_and_shows_both_graphs(first_view):
         )
 
 
+def test_shapes_stand_below_headings_and_are_chosen_by_mouse_and_by_keys(explorer):
+    page = explorer()
+    page.page.get_by_role("combobox", name="Shape").click()
+    page.page.locator(".MuiListSubheader-root", has_text="No clusters").wait_for()
+    page.page.keyboard.press("End")
+    page.page.keyboard.press("Enter")
+    page.expect_status("one_gaussian: 2,000 points in 3 dimensions")
+    page.page.get_by_role("combobox", name="Shape").click()
+    page.page.get_by_role("menuitem", name="Two bananas").click()
+    page.expect_status("two_bananas: 2,000 points in 2 dimensions, 2 clusters")
+
+
 def test_sigma_changes_edges_spectrum_and_clusters(explorer):
     page = explorer()
     before, spectrum, colors, spectrum_knn = (

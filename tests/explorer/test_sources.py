@@ -6,13 +6,14 @@ import zipfile
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE
+from explorer_objects import PATIENCE, widget
 from files import png_header
 from kdegraph import datasets
 from kdegraph_explorer.pipeline import Pipeline
 from kdegraph_explorer.results import Request
 from kdegraph_explorer.session import Session
 from kdegraph_explorer.sources import SOURCES, Source
+from kdegraph_explorer.sources.generators import Generators
 from PIL import Image
 from sklearn.metrics import adjusted_rand_score
 
@@ -84,6 +85,13 @@ def test_generator_makes_what_is_chosen(session):
     dataset = session.state.dataset
     assert (dataset.name, dataset.n_points) == ("circles", 200)
     np.testing.assert_array_equal(dataset.X, datasets.make("circles", n=200, noise=0.0, seed=3).X)
+
+
+def test_every_generator_stands_below_one_heading(explore):
+    choice = widget(explore(), "Shape")
+    shapes = [name for options in choice.groups.values() for name in options.values()]
+    assert sorted(shapes) == sorted(datasets.names())
+    assert list(Generators.param.shape.objects) == shapes
 
 
 def test_usual_noise_is_that_of_the_library(session):

@@ -1,8 +1,10 @@
 """Points that are generated."""
 
+import kdegraph
 import numpy as np
 import pytest
 from kdegraph import datasets
+from sklearn.metrics import adjusted_rand_score
 
 
 @pytest.mark.parametrize("name", datasets.names())
@@ -45,6 +47,23 @@ def test_default_noise_is_the_noise_without_a_choice(name):
     usual = datasets.make(name, n=60, seed=1)
     same = datasets.make(name, n=60, noise=datasets.default_noise(name), seed=1)
     np.testing.assert_array_equal(usual.X, same.X)
+
+
+@pytest.mark.parametrize(
+    "name", ["two_bananas", "three_circles", "smiling_face", "petals", "circles_and_blobs"]
+)
+def test_shapes_are_the_clusters_of_the_graph(name):
+    data = datasets.make(name, n=2000, seed=0)
+    graph = kdegraph.similarity_graph(data.X, sigma=data.sigma, seed=0)
+    found = kdegraph.spectral_clustering(graph, data.n_clusters, seed=0).labels
+    assert adjusted_rand_score(data.y, found) > 0.99
+
+
+def test_a_small_cluster_is_small():
+    data = datasets.make("small_beside_large", n=1000, seed=0)
+    assert np.bincount(data.y).tolist() == [950, 50]
+    spread = [data.X[data.y == label].std() for label in (0, 1)]
+    np.testing.assert_allclose(spread, [1.0, 0.2], rtol=0.2)
 
 
 def test_the_papers_sets_come_first():

@@ -4,16 +4,19 @@ import ast
 import re
 import sys
 import tomllib
-from importlib.metadata import packages_distributions, requires
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from benchmarks.row import DISTRIBUTIONS
+
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-OURS = {"kdegraph", "kdegraph_explorer"}
+EXTRAS = PROJECT["optional-dependencies"]
+OURS = {"kdegraph", "kdegraph_explorer", "benchmarks", "browser"}  # the last one of the tests
 # Packages that are imported where they are installed, and not missed elsewhere: a notebook shows
 # the explorer through these, which the extra `notebook` installs.
 OPTIONAL = {"explorer": {"ipython", "ipywidgets", "jupyter-bokeh", "traitlets"}, "core": set()}
@@ -33,21 +36,26 @@ def imported(folder):
                 modules |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0:
                 modules.add(node.module.partition(".")[0])
-    distributions = packages_distributions()
+    known = {module: [name] for module, name in DISTRIBUTIONS.items()} | packages_distributions()
     third_party = modules - set(sys.stdlib_module_names) - OURS
-    return {canonicalize_name(distributions[module][0]) for module in third_party}
+    return {canonicalize_name(known[module][0]) for module in third_party}
 
 
 def test_the_library_imports_what_it_declares():
-    extra = names(PROJECT["optional-dependencies"]["dask"])
+    extra = names(EXTRAS["dask"])
     assert imported("core") == names(PROJECT["dependencies"]) | extra
 
 
 def test_the_explorer_imports_what_its_extra_declares():
-    extra = PROJECT["optional-dependencies"]["explorer"]
     beyond_library = imported("explorer") - names(PROJECT["dependencies"])
-    assert beyond_library - OPTIONAL["explorer"] == names(extra)
-    assert OPTIONAL["explorer"] <= names(PROJECT["optional-dependencies"]["notebook"])
+    assert beyond_library - OPTIONAL["explorer"] == names(EXTRAS["explorer"])
+    assert OPTIONAL["explorer"] <= names(EXTRAS["notebook"])
+
+
+def test_experiments_import_what_their_extra_declares():
+    others = [PROJECT["dependencies"], *(EXTRAS[name] for name in EXTRAS if name != "bench")]
+    beyond = imported("benchmarks") - set().union(*map(names, others))
+    assert beyond == names(EXTRAS["bench"])
 
 
 @pytest.fixture(scope="module")
@@ -59,9 +67,18 @@ def pinned():
     return {canonicalize_name(pin.partition("==")[0]) for pin in pins}
 
 
+def required_by(name):
+    """What a package asks for; nothing is known of those of experiments that are not installed."""
+    try:
+        return requires(name) or ()
+    except PackageNotFoundError:
+        assert name in names(EXTRAS["bench"])
+        return ()
+
+
 def test_all_that_is_needed_is_pinned(pinned):
     """Directly or not: the requirements of what is installed are followed."""
-    groups = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    groups = [PROJECT["dependencies"], *EXTRAS.values()]
     to_visit = [(Requirement(text), "") for group in groups for text in group]
     needed = set()
     while to_visit:
@@ -72,6 +89,6 @@ def test_all_that_is_needed_is_pinned(pinned):
         for extra in ("", *requirement.extras):
             if (name, extra) not in needed:
                 needed.add((name, extra))
-                to_visit += [(Requirement(text), extra) for text in requires(name) or ()]
+                to_visit += [(Requirement(text), extra) for text in required_by(name)]
     unpinned = {name for name, _ in needed} - pinned
     assert unpinned <= {"setuptools"}  # belongs to the environment, like pip

@@ -1,4 +1,7 @@
-"""Synthetic data: the paper's sets, and cases that show what the graphs can and cannot do."""
+"""Synthetic data: the paper's sets, cases that show what the graphs can and cannot do, and shapes
+like those of D. Huang et al., "Ultra-scalable spectral clustering and ensemble clustering", IEEE
+Transactions on Knowledge and Data Engineering 32, 2020.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,8 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from kdegraph.datasets import shapes
 from kdegraph.io.dataset import Dataset
 from kdegraph.validation import check_choice, check_count, check_seed
+
+
+def _random_state(seed):
+    """What scikit-learn draws from. Made from a bit generator, it takes a seed of 64 bits."""
+    return np.random.RandomState(np.random.MT19937(seed))
 
 
 @dataclass(frozen=True)
@@ -26,6 +35,8 @@ class Generator:
         A bandwidth that suits this noise.
     n_clusters : int or None
         The number of clusters, if there are any.
+    new_rng : callable
+        From a seed to the `rng` that `draw` is given.
     """
 
     draw: Callable[..., Any]
@@ -33,159 +44,40 @@ class Generator:
     noise: float
     sigma: float
     n_clusters: int | None
-
-
-def _split(n, parts):
-    """Sizes of `parts` groups that add up to `n` and differ by at most one."""
-    return np.diff(np.arange(parts + 1) * n // parts)
-
-
-def _labels(sizes):
-    return np.repeat(np.arange(len(sizes)), sizes)
-
-
-def _jitter(X, noise, rng):
-    return X + rng.normal(scale=noise, size=X.shape) if noise > 0 else X
-
-
-def _moons(n, noise, rng):
-    from sklearn.datasets import make_moons
-
-    return make_moons(n, noise=noise, random_state=rng)
-
-
-def _circles(n, noise, rng):
-    from sklearn.datasets import make_circles
-
-    return make_circles(n, noise=noise, factor=0.5, random_state=rng)
-
-
-def _blobs(n, noise, rng, centers=((-4.0, -3.0), (4.0, -3.0), (0.0, 4.0))):
-    from sklearn.datasets import make_blobs
-
-    return make_blobs(n, centers=np.array(centers), cluster_std=noise, random_state=rng)
-
-
-def _anisotropic(n, noise, rng):
-    X, y = _blobs(n, noise, rng, ((1.0, 5.0), (-5.0, -8.5), (-9.0, 0.5)))
-    return X @ np.array([[0.6, -0.6], [-0.4, 0.8]]), y
-
-
-def _varied(n, noise, rng):
-    from sklearn.datasets import make_blobs
-
-    centers = np.array([(-6.0, 0.0), (4.0, 5.0), (4.0, -3.0)])
-    return make_blobs(
-        n, centers=centers, cluster_std=noise * np.array([2.5, 1.0, 0.4]), random_state=rng
-    )
-
-
-def _spirals(n, noise, rng):
-    sizes = _split(n, 3)
-    y = _labels(sizes)
-    turn = np.sqrt(rng.uniform(0.04, 1.0, n))  # square root: points evenly spaced along the arm
-    angle = 2.5 * np.pi * turn + y * (2 * np.pi / 3)
-    return _jitter(np.stack([turn * np.cos(angle), turn * np.sin(angle)], axis=1), noise, rng), y
-
-
-def _uniform(n, noise, rng):
-    return _jitter(rng.random((n, 2)), noise, rng), None
-
-
-def _clumps(n, noise, rng):
-    """Two moons made of places that were measured about 25 times each."""
-    from sklearn.datasets import make_moons
-
-    places, y = make_moons(max(2, n // 25), noise=0.05, random_state=rng)
-    which = rng.permutation(np.arange(n) % len(places))
-    return _jitter(places[which], noise, rng), y[which]
-
-
-def _scales(n, noise, rng):
-    """Two tiny blobs side by side, and two wide ones: no bandwidth suits both pairs."""
-    centers = np.array([(-0.06, 0.0), (0.06, 0.0), (2.5, 1.5), (2.5, -1.5)])
-    y = _labels(_split(n, 4))
-    spread = noise * np.array([1.0, 1.0, 30.0, 30.0])
-    return centers[y] + rng.standard_normal((n, 2)) * spread[y, None], y
-
-
-def _bridge(n, noise, rng):
-    """Two blobs joined by a thin chain of points."""
-    on_chain = min(n // 20, n)
-    y = np.concatenate([_labels(_split(n - on_chain, 2)), np.zeros(on_chain, int)])
-    X = np.array([(-2.0, 0.0), (2.0, 0.0)])[y] + noise * rng.standard_normal((n, 2))
-    if on_chain:
-        chain = rng.uniform(-2.0, 2.0, on_chain)
-        X[n - on_chain :] = np.stack([chain, 0.1 * noise * rng.standard_normal(on_chain)], axis=1)
-        y[n - on_chain :] = chain > 0
-    return X, y
-
-
-def _rings(n, noise, rng):
-    """Two interlocked rings in space."""
-    y = _labels(_split(n, 2))
-    angle = rng.uniform(0, 2 * np.pi, n)
-    flat, zero = np.cos(angle), np.zeros(n)
-    X = np.where(
-        (y == 0)[:, None],
-        np.stack([flat, np.sin(angle), zero], 1),
-        np.stack([flat + 1.0, zero, np.sin(angle)], 1),
-    )
-    return _jitter(X, noise, rng), y
-
-
-def _blobs3d(n, noise, rng):
-    corners = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)])
-    return _blobs(n, noise, rng, 3.0 * corners)
-
-
-def _blobs20d(n, noise, rng):
-    return _blobs(n, noise, rng, 3.0 * np.eye(20)[:5])
-
-
-def _swiss_roll(n, noise, rng):
-    from sklearn.datasets import make_swiss_roll
-
-    return make_swiss_roll(n, noise=noise, random_state=rng)[0], None
-
-
-def _s_curve(n, noise, rng):
-    from sklearn.datasets import make_s_curve
-
-    return make_s_curve(n, noise=noise, random_state=rng)[0], None
+    new_rng: Callable[[int], Any] = _random_state
 
 
 GENERATORS = {
     "moons": Generator(
-        _moons,
+        shapes.moons,
         "Two interleaved half circles, from the paper: clusters that are not convex.",
         noise=0.05,
         sigma=0.1,
         n_clusters=2,
     ),
     "circles": Generator(
-        _circles,
+        shapes.circles,
         "One circle inside another, from the paper: no straight line separates them.",
         noise=0.05,
         sigma=0.1,
         n_clusters=2,
     ),
     "anisotropic": Generator(
-        _anisotropic,
+        shapes.anisotropic,
         "Three transformed blobs, from the paper: long and thin, so that k-means cuts across them.",
         noise=1.0,
         sigma=0.5,
         n_clusters=3,
     ),
     "blobs": Generator(
-        _blobs,
+        shapes.blobs,
         "Three round blobs far apart: every method should find them.",
         noise=1.0,
         sigma=0.6,
         n_clusters=3,
     ),
     "varied": Generator(
-        _varied,
+        shapes.varied,
         "Three blobs whose spread differs sixfold: one bandwidth must serve dense and "
         "thin clusters.",
         noise=1.0,
@@ -193,56 +85,56 @@ GENERATORS = {
         n_clusters=3,
     ),
     "spirals": Generator(
-        _spirals,
+        shapes.spirals,
         "Three arms wound round each other: clusters only along the arms.",
         noise=0.01,
         sigma=0.06,
         n_clusters=3,
     ),
     "rings": Generator(
-        _rings,
+        shapes.rings,
         "Two interlocked rings in 3 dimensions: no plane separates them.",
         noise=0.05,
         sigma=0.2,
         n_clusters=2,
     ),
     "blobs3d": Generator(
-        _blobs3d,
+        shapes.blobs3d,
         "Four round blobs at the corners of a tetrahedron, in 3 dimensions.",
         noise=1.0,
         sigma=0.9,
         n_clusters=4,
     ),
     "blobs20d": Generator(
-        _blobs20d,
+        shapes.blobs20d,
         "Five blobs in 20 dimensions, where all distances look alike.",
         noise=0.5,
         sigma=1.5,
         n_clusters=5,
     ),
     "swiss_roll": Generator(
-        _swiss_roll,
+        shapes.swiss_roll,
         "A rolled-up sheet in 3 dimensions: one curved surface without clusters.",
         noise=0.1,
         sigma=1.5,
         n_clusters=None,
     ),
     "s_curve": Generator(
-        _s_curve,
+        shapes.s_curve,
         "A sheet bent like an S, in 3 dimensions: one curved surface without clusters.",
         noise=0.05,
         sigma=0.2,
         n_clusters=None,
     ),
     "uniform": Generator(
-        _uniform,
+        shapes.uniform,
         "Points without any structure: the eigenvalues show no gap, and any clusters are made up.",
         noise=0.0,
         sigma=0.05,
         n_clusters=None,
     ),
     "clumps": Generator(
-        _clumps,
+        shapes.clumps,
         "Two moons, each place measured some 25 times: a k-NN graph falls apart into the "
         "places, the kernel graph sees moons.",
         noise=0.002,
@@ -250,7 +142,7 @@ GENERATORS = {
         n_clusters=2,
     ),
     "scales": Generator(
-        _scales,
+        shapes.scales,
         "Two tiny blobs side by side and two wide ones: a bandwidth that separates the tiny "
         "ones tears the wide ones apart; a k-NN graph adapts.",
         noise=0.015,
@@ -258,12 +150,78 @@ GENERATORS = {
         n_clusters=4,
     ),
     "bridge": Generator(
-        _bridge,
+        shapes.bridge,
         "Two blobs joined by a thin chain of points: the eigenvalue of the cut tells how "
         "weak the chain is.",
         noise=0.5,
         sigma=0.3,
         n_clusters=2,
+    ),
+    "touching_blobs": Generator(
+        shapes.touching_blobs,
+        "Eight round blobs at random places, some of which touch: where they do, no method can "
+        "tell them apart.",
+        noise=1.0,
+        sigma=1.0,
+        n_clusters=8,
+        new_rng=np.random.default_rng,
+    ),
+    "small_beside_large": Generator(
+        shapes.small_beside_large,
+        "A wide blob of 95 % of the points, and a tight one of 5 %: a cluster may be small.",
+        noise=1.0,
+        sigma=0.5,
+        n_clusters=2,
+        new_rng=np.random.default_rng,
+    ),
+    "one_gaussian": Generator(
+        shapes.one_gaussian,
+        "A single normal distribution in 3 dimensions: there is nothing to separate.",
+        noise=1.0,
+        sigma=1.0,
+        n_clusters=None,
+        new_rng=np.random.default_rng,
+    ),
+    "two_bananas": Generator(
+        shapes.two_bananas,
+        "Two thick arcs bent round each other, as in large benchmarks (Huang et al., 2020).",
+        noise=0.1,
+        sigma=0.12,
+        n_clusters=2,
+        new_rng=np.random.default_rng,
+    ),
+    "smiling_face": Generator(
+        shapes.smiling_face,
+        "Outline, eyes and mouth of a smiling face, as in large benchmarks (Huang et al., 2020).",
+        noise=0.03,
+        sigma=0.1,
+        n_clusters=4,
+        new_rng=np.random.default_rng,
+    ),
+    "three_circles": Generator(
+        shapes.three_circles,
+        "Three circles with one center, as in large benchmarks (Huang et al., 2020).",
+        noise=0.1,
+        sigma=0.25,
+        n_clusters=3,
+        new_rng=np.random.default_rng,
+    ),
+    "circles_and_blobs": Generator(
+        shapes.circles_and_blobs,
+        "Circles around blobs and blobs between circles, as in large benchmarks (Huang et al., "
+        "2020).",
+        noise=0.1,
+        sigma=0.3,
+        n_clusters=7,
+        new_rng=np.random.default_rng,
+    ),
+    "petals": Generator(
+        shapes.petals,
+        "The middle and the petals of a flower, as in large benchmarks (Huang et al., 2020).",
+        noise=0.02,
+        sigma=0.1,
+        n_clusters=7,
+        new_rng=np.random.default_rng,
     ),
 }
 
@@ -387,9 +345,7 @@ def make(
         raise TypeError(f"noise must be a number >= 0, got {noise!r}")
     elif not (np.isfinite(noise) and noise >= 0):
         raise ValueError(f"noise must be a finite number >= 0, got {noise!r}")
-    # scikit-learn takes a RandomState. Made from a bit generator, it takes a seed of 64 bits.
-    rng = np.random.RandomState(np.random.MT19937(check_seed(seed)))
-    X, y = generator.draw(n, float(noise), rng)
+    X, y = generator.draw(n, float(noise), generator.new_rng(check_seed(seed)))
     n_labels = 0 if y is None else generator.n_clusters or 0
     return Dataset(
         X=np.ascontiguousarray(X, dtype=np.float64),

@@ -24,7 +24,8 @@ class Source(param.Parameterized):
     widgets : dict
         Name of a parameter to a hint for its widget where the default will not do: "steps" (a
         slider over the values to choose from), "file" (a file from the user's disk), "columns" (the
-        table of columns) or "none" (another control of the source sets it).
+        table of columns), "none" (another control of the source sets it) or a dictionary from
+        headings to the options below them.
     same_points : tuple of str
         Names of the controls that leave the points what they are, and change only what is taken of
         each: a chosen part of the points remains.

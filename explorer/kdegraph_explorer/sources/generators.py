@@ -30,15 +30,43 @@ NOTES = {  # what a shape is here for, beside its name
     "moons": "paper",
     "circles": "paper",
     "anisotropic": "paper",
-    "uniform": "no clusters",
     "clumps": "k-NN fails",
     "scales": "Gaussian fails",
 }
 
 
-def _title(name):
-    title = name.replace("_", " ").capitalize()
-    return f"{title} ({NOTES[name]})" if name in NOTES else title
+def _titles(*names):
+    """From what the user reads to the names."""
+    words = {name: name.replace("_", " ").replace("gaussian", "Gaussian") for name in names}
+    notes = {name: f" ({NOTES[name]})" if name in NOTES else "" for name in names}
+    return {word[0].upper() + word[1:] + notes[name]: name for name, word in words.items()}
+
+
+SHAPES = {
+    "Curved": _titles(
+        "moons",
+        "circles",
+        "two_bananas",
+        "spirals",
+        "rings",
+        "three_circles",
+        "smiling_face",
+        "petals",
+        "circles_and_blobs",
+    ),
+    "Blobs": _titles(
+        "anisotropic",
+        "blobs",
+        "varied",
+        "bridge",
+        "touching_blobs",
+        "small_beside_large",
+        "blobs3d",
+        "blobs20d",
+    ),
+    "Hard for one of the graphs": _titles("clumps", "scales"),
+    "No clusters": _titles("uniform", "swiss_roll", "s_curve", "one_gaussian"),
+}
 
 
 class Generators(Source):
@@ -47,10 +75,10 @@ class Generators(Source):
     key = "generators"
     label = "Generated points"
     controls = ("shape", "n", "noise", "seed")
-    widgets: ClassVar[dict] = {"n": "steps"}
+    widgets: ClassVar[dict] = {"shape": SHAPES, "n": "steps"}
 
     shape = param.Selector(
-        objects={_title(name): name for name in datasets.names()},
+        objects={title: name for titles in SHAPES.values() for title, name in titles.items()},
         label="Shape",
         doc="What the points form; the sentence below says what they show.",
     )

@@ -20,9 +20,9 @@ def control(parameterized, name, hint=None, report=None):
     ----------
     parameterized : param.Parameterized
     name : str
-    hint : str, optional
+    hint : str or dict, optional
         "steps": a slider over the values to choose from; "file": a file from the user's disk;
-        "columns": the table of columns.
+        "columns": the table of columns; {heading: {option: value}}: a choice with headings.
     report : callable
         Of a file: see `FileButton`.
     """
@@ -43,6 +43,9 @@ def control(parameterized, name, hint=None, report=None):
             parameterized,
             name,
         )
+    if isinstance(hint, dict):
+        choice = Select(groups=hint, value=value, margin=(6, 8), **common)
+        return link(choice, "value", parameterized, name)
     if hint == "columns":
         return ColumnTable(parameterized, margin=(4, 8), sizing_mode="stretch_width")
     if hint == "file":
