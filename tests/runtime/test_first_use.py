@@ -16,7 +16,9 @@ import kdegraph
 import numba
 import pytest
 from kdegraph.cli._progress import ProgressLine
-from kdegraph.runtime import cache, garbage, notices
+from kdegraph.runtime import cache, flags, garbage, notices
+from numba.core.compiler import Flags
+from numba.core.targetconfig import TargetConfig
 
 PACKAGE = Path(kdegraph.__file__).parent
 KERNELS = [
@@ -176,6 +178,24 @@ if __name__ == "__main__":
     assert gc.get_threshold() == before
 """
 
+CONSTANTS = """
+from kdegraph.runtime.jit import jit
+
+@jit
+def double(x):
+    return 2 * x
+
+@jit
+def steps(n):
+    x, k = 1, 0
+    while k < n:
+        x, k = double(x) + double(7) + double(x=5), k + 1
+    return x
+
+print(steps(2))
+assert sum("double" in name for name in compiled) == 1, compiled
+"""
+
 
 def test_what_kernels_call_has_no_machine_code_of_its_own(run, tmp_path):
     program = tmp_path / "program.py"
@@ -185,6 +205,32 @@ def test_what_kernels_call_has_no_machine_code_of_its_own(run, tmp_path):
     kept = {path.name.split("-")[0] for path in (tmp_path / "cache").rglob("*.nbc")}
     assert kept == {"program.total", "program.half"}  # the latter for the call from Python
     assert run(None, str(program)) == (result, "")
+
+
+def test_what_kernels_call_is_compiled_once_for_all_constants(run, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(COUNT + CONSTANTS)
+    assert run(None, str(program)) == ("76\n", "")
+
+
+def test_flags_of_the_compiler_are_equal_where_numba_finds_them_so():
+    def named(**options):
+        made = Flags()
+        for name, value in options.items():
+            setattr(made, name, value)
+        return made
+
+    flags.compare_quickly()
+    plain, nrt, no_nrt = named(), named(nrt=True), named(nrt=False)
+    assert Flags.__eq__ is not TargetConfig.__eq__
+    several = [plain, nrt, no_nrt, named(fastmath={"contract"}), named(noalias=True, nrt=True)]
+    for one in several:
+        assert [one == other for other in several] == [
+            TargetConfig.__eq__(one, other) for other in several
+        ]
+    assert plain == no_nrt != nrt
+    assert hash(plain) == hash(no_nrt)
+    assert plain != "flags"
 
 
 def test_garbage_is_searched_for_less_often_only_while_kernels_are_compiled(monkeypatch):

@@ -1,7 +1,7 @@
 """A cache of machine code whose folder may be read-only, and to which nothing is written at import.
 
-This module and `parts` are the only ones that use private classes of numba. Where they are missing
-or have changed, `cache` does without this module.
+This module, `parts` and `flags` are the only ones that use private classes of numba. Where they are
+missing or have changed, `cache` does without this module.
 """
 
 import contextlib

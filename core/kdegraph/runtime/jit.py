@@ -9,7 +9,10 @@ from kdegraph.runtime import interrupts as _interrupts  # noqa: F401  so does th
 from kdegraph.runtime.cache import keep_machine_code
 
 try:
+    from kdegraph.runtime.flags import compare_quickly
     from kdegraph.runtime.parts import call_as_part
+
+    compare_quickly()
 except Exception:  # another version of numba, whose private classes differ
     call_as_part = None  # type: ignore[assignment]
 
