@@ -8,7 +8,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
@@ -239,6 +238,8 @@ def spectrum(
 
 def warn_of_residuals(residuals, n_products):
     """Warn that eigenvalues did not converge."""
+    from sklearn.exceptions import ConvergenceWarning
+
     warnings.warn(
         f"the eigenvalues did not converge: residual {residuals.max():.1e} after {n_products} "
         "products; they may be inaccurate, or one may be missing. The next eigenvalues are "
