@@ -204,6 +204,9 @@ def test_what_kernels_call_has_no_machine_code_of_its_own(run, tmp_path):
     assert run(None, str(program)) == (result, "")
     kept = {path.name.split("-")[0] for path in (tmp_path / "cache").rglob("*.nbc")}
     assert kept == {"program.total", "program.half"}  # the latter for the call from Python
+    # Each signature has its own files: two processes may write at the same time.
+    for kind in ("nbc", "nbi"):
+        assert len(list((tmp_path / "cache").rglob(f"*.{kind}"))) == 3
     assert run(None, str(program)) == (result, "")
 
 
@@ -325,6 +328,27 @@ def test_notices_have_a_line_of_their_own_beside_progress():
         line._next = 0.0
         line("samples", 0.7)
     assert re.fullmatch(r"\rsamples .* 50%\ra notice +\n\rsamples .* 70%\r +\r", stream.getvalue())
+
+
+BESIDE = """
+import numpy as np
+from kdegraph import similarity_graph, warmup
+
+X = np.random.default_rng(0).random((500, 2))
+warmup._edges(X)
+warmup._samples(X)
+beside = set(compiled)
+compiled.clear()
+similarity_graph(X, sigma=0.3, sampler="rejection", n_rounds=10, seed=0)
+for module in ("adjacency", "drawn", "sampling.rejection.sampler"):
+    name = f"kdegraph.{module}."
+    assert any(kernel.startswith(name) for kernel in beside)
+    assert not any(kernel.startswith(name) for kernel in compiled), compiled
+"""
+
+
+def test_the_second_process_begins_with_the_last_kernels_of_the_usual_graph(run):
+    assert run(COUNT + BESIDE)[0] == ""
 
 
 WARM_UP = """
