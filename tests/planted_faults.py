@@ -341,10 +341,10 @@ FAULTS = (
         "runtime/test_first_use.py",
     ),
     Fault(
-        "who waits for the second process waits for all of its kernels",
+        "nobody waits for the second process",
         "core/kdegraph/runtime/second_process.py",
         "lambda: line not in self._busy",
-        "lambda: not self._busy",
+        "lambda: True",
         "runtime/test_second_process.py",
     ),
     Fault(
