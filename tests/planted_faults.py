@@ -327,6 +327,27 @@ FAULTS = (
         "runtime/test_parallel.py",
     ),
     Fault(
+        "each constant has a part of its own",
+        "core/kdegraph/runtime/parts.py",
+        "args = [types.unliteral(kind) for kind in args]",
+        "args = list(args)",
+        "runtime/test_first_use.py",
+    ),
+    Fault(
+        "nobody waits for the second process",
+        "core/kdegraph/runtime/second_process.py",
+        "lambda: line not in self._busy",
+        "lambda: True",
+        "runtime/test_second_process.py",
+    ),
+    Fault(
+        "the second process outlives the first one",
+        "core/kdegraph/runtime/second_process.py",
+        "lambda: os._exit(0))",
+        "lambda: None)",
+        "runtime/test_second_process.py",
+    ),
+    Fault(
         "after compiling, garbage stays",
         "core/kdegraph/runtime/garbage.py",
         "gc.set_threshold(*self._before)",

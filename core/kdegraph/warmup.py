@@ -9,12 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from kdegraph.adjacency import weighted_adjacency
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.baselines import full_graph, knn_graph
 from kdegraph.clustering.partition import spectral_clustering
+from kdegraph.geometry.kernels import Kernel
+from kdegraph.geometry.tree import Tree
 from kdegraph.graph import similarity_graph
 from kdegraph.kde import kernel_sum
 from kdegraph.local_bandwidth import local_bandwidths
+from kdegraph.runtime.second_process import work_beside
+from kdegraph.sampling.rejection import sampler as rejection
+from kdegraph.sampling.rejection.target_groups import TargetGroups
 from kdegraph.spectral.products import SparseRows, divide_rows, multiply_rows
 from kdegraph.spectral.solver.blocks import shift_image
 from kdegraph.spectral.spectrum import spectrum
@@ -26,6 +32,24 @@ N_POINTS = 1200
 N_FEW = 100
 # Dimensions in which each of the two kinds of expansions is used.
 DIMENSIONS = (2, 5)
+
+
+def _edges(X):
+    neighbors = np.random.default_rng(2).integers(len(X), size=(len(X), 10), dtype=np.int32)
+    weighted_adjacency(Kernel("gaussian", 0.3), _leaf(X), np.ones(len(X)), neighbors, True)
+
+
+def _samples(X):
+    kernel, tree = Kernel("gaussian", 0.3), _leaf(X)
+    groups = TargetGroups(tree.start, tree.stop, tree.low, tree.high)
+    rejection.draw_neighbors(kernel, tree, np.ones(len(X)), 10, 0, groups=groups)
+
+
+def _leaf(X):
+    """A tree that is nothing but a leaf, made without any kernel."""
+    start, stop = np.array([0]), np.array([len(X)])
+    low, high = X.min(axis=0, keepdims=True), X.max(axis=0, keepdims=True)
+    return Tree(X, X.T.copy(), np.arange(len(X)), start, stop, low, high, 1)
 
 
 def _sampled_graphs(X):
@@ -106,6 +130,14 @@ STEPS: dict[str, Callable[[Any], None]] = {
     "many dimensions": _in_many_dimensions,
     "recursive graphs": _recursive_graphs,
 }
+# The last steps of the usual graph come first, and then what is often done with it.
+STEPS_BESIDE = (_edges, _samples, _clusters)
+
+
+def compile_beside() -> None:
+    """Compile the usual kernels from the end, in the second process of `runtime.second_process`."""
+    X = np.random.default_rng(0).random((N_POINTS, DIMENSIONS[0]))
+    work_beside(lambda: [step(X) for step in STEPS_BESIDE])
 
 
 def warm_up(

@@ -11,6 +11,7 @@ from kdegraph.geometry.lanes import LANES, squared_gaps
 from kdegraph.geometry.neighbors import nearest, nearest_in_tree
 from kdegraph.geometry.tree import build_tree
 from kdegraph.runtime.jit import jit
+from scipy.spatial import cKDTree
 
 RNG = np.random.default_rng(0)
 
@@ -88,7 +89,7 @@ def test_many_points(d):
     X[3000:3100] = X[3000]
     for k in (1, 12):
         distances, indices = nearest_in_tree(build_tree(X), k)
-        theirs, _ = neighbors.query_tree(neighbors.cKDTree(X), X, k)
+        theirs, _ = neighbors.query_tree(cKDTree(X), X, k)
         np.testing.assert_allclose(distances, theirs, rtol=1e-14)
         differences = X[:, None] - X[indices]
         np.testing.assert_allclose(distances, np.linalg.norm(differences, axis=2), rtol=1e-14)

@@ -116,6 +116,16 @@ def test_import_loads_no_interface():
     assert "numba" in loaded_by(every_name)
 
 
+def test_graphs_and_their_spectra_do_not_wait_for_packages_that_they_do_not_use():
+    use = """
+import kdegraph
+graph = kdegraph.similarity_graph([[0.0], [1.0], [2.0]], sigma=1.0, n_rounds=2)
+kdegraph.spectrum(graph, 2)
+assert "scipy.spatial" not in sys.modules
+"""
+    assert "sklearn" not in loaded_by(use)
+
+
 def test_the_command_line_answers_before_compilers_are_loaded():
     ask_for_help = """
 from kdegraph.cli import main

@@ -176,6 +176,24 @@ if __name__ == "__main__":
     assert gc.get_threshold() == before
 """
 
+CONSTANTS = """
+from kdegraph.runtime.jit import jit
+
+@jit
+def double(x):
+    return 2 * x
+
+@jit
+def steps(n):
+    x, k = 1, 0
+    while k < n:
+        x, k = double(x) + double(7) + double(x=5), k + 1
+    return x
+
+print(steps(2))
+assert sum("double" in name for name in compiled) == 1, compiled
+"""
+
 
 def test_what_kernels_call_has_no_machine_code_of_its_own(run, tmp_path):
     program = tmp_path / "program.py"
@@ -184,7 +202,16 @@ def test_what_kernels_call_has_no_machine_code_of_its_own(run, tmp_path):
     assert run(None, str(program)) == (result, "")
     kept = {path.name.split("-")[0] for path in (tmp_path / "cache").rglob("*.nbc")}
     assert kept == {"program.total", "program.half"}  # the latter for the call from Python
+    # Each signature has its own files: two processes may write at the same time.
+    for kind in ("nbc", "nbi"):
+        assert len(list((tmp_path / "cache").rglob(f"*.{kind}"))) == 3
     assert run(None, str(program)) == (result, "")
+
+
+def test_what_kernels_call_is_compiled_once_for_all_constants(run, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(COUNT + CONSTANTS)
+    assert run(None, str(program)) == ("76\n", "")
 
 
 def test_garbage_is_searched_for_less_often_only_while_kernels_are_compiled(monkeypatch):
@@ -279,6 +306,27 @@ def test_notices_have_a_line_of_their_own_beside_progress():
         line._next = 0.0
         line("samples", 0.7)
     assert re.fullmatch(r"\rsamples .* 50%\ra notice +\n\rsamples .* 70%\r +\r", stream.getvalue())
+
+
+BESIDE = """
+import numpy as np
+from kdegraph import similarity_graph, warmup
+
+X = np.random.default_rng(0).random((500, 2))
+warmup._edges(X)
+warmup._samples(X)
+beside = set(compiled)
+compiled.clear()
+similarity_graph(X, sigma=0.3, sampler="rejection", n_rounds=10, seed=0)
+for module in ("adjacency", "drawn", "sampling.rejection.sampler"):
+    name = f"kdegraph.{module}."
+    assert any(kernel.startswith(name) for kernel in beside)
+    assert not any(kernel.startswith(name) for kernel in compiled), compiled
+"""
+
+
+def test_the_second_process_begins_with_the_last_kernels_of_the_usual_graph(run):
+    assert run(COUNT + BESIDE)[0] == ""
 
 
 WARM_UP = """

@@ -1,7 +1,6 @@
 """Clusters of points that were not there when the graph was made."""
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from kdegraph.geometry.neighbors import query_tree
 from kdegraph.kde.api import kernel_sum
@@ -54,6 +53,8 @@ def nearest_points(points, queries, kernel_name=None):
     """Distance from each query to its nearest point in the metric of the kernel, and the number of
     that point.
     """
+    from scipy.spatial import cKDTree
+
     p = 1 if kernel_name == "laplacian" else 2
     distances, indices = query_tree(cKDTree(points, balanced_tree=False), queries, 1, p=p)
     return distances[:, 0], indices[:, 0]

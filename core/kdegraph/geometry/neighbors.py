@@ -5,7 +5,6 @@ outliers, huge coordinates.
 import math
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from kdegraph.costs import NEIGHBOR_COSTS
 from kdegraph.geometry.tree import build_tree
@@ -146,6 +145,8 @@ def _of_all_points(Z, queries, k, progress):
 
 
 def _on_unbalanced_tree(Z, queries, k, progress):
+    from scipy.spatial import cKDTree
+
     tree = cKDTree(Z, balanced_tree=False)
     # Queries that follow each other in space find the same nodes in the caches: three times faster
     # for a million points.
@@ -194,6 +195,7 @@ def _by_products(Z, queries, k, progress):
     """All distances by matrix products, with a k-d tree for the points whose distances have lost
     their digits to cancellation.
     """
+    from scipy.spatial import cKDTree
     from sklearn.neighbors import NearestNeighbors
 
     centered = Z - np.median(Z, axis=0)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from numba.core import caching
 
-from kdegraph.runtime import notices
+from kdegraph.runtime import notices, second_process
 
 
 @functools.cache
@@ -62,7 +62,28 @@ class CodeCache(caching.FunctionCache):
         super().__init__(function)
 
     def load_overload(self, sig, target_context):
-        """Return the machine code for a signature, or None; remove files that are damaged."""
+        """Return the machine code for a signature, or None; remove files that are damaged.
+
+        If the second process is compiling it, wait for that.
+        """
+        self._use_files_of(sig)
+        found = self._load(sig, target_context)
+        if found is None and second_process.begin(self._cache_file._index_path, self._folder):
+            found = self._load(sig, target_context)
+        return found
+
+    def _use_files_of(self, sig):
+        """Let each signature have its own files. In common ones, what two processes write at the
+        same time would be lost or mixed up.
+        """
+        name = hashlib.blake2b(str(sig).encode(), digest_size=8).hexdigest()
+        self._cache_file = caching.IndexDataCacheFile(
+            self._cache_path,
+            f"{self._impl.filename_base}-{name}",
+            self._impl.locator.get_source_stamp(),
+        )
+
+    def _load(self, sig, target_context):
         try:
             return super().load_overload(sig, target_context)
         except Exception:
@@ -72,6 +93,7 @@ class CodeCache(caching.FunctionCache):
 
     def save_overload(self, sig, data):
         """Keep machine code, if that is possible."""
+        self._use_files_of(sig)
         try:
             super().save_overload(sig, data)
         except Exception as error:
@@ -80,3 +102,4 @@ class CodeCache(caching.FunctionCache):
                 f"kdegraph: cannot keep compiled code in {self._folder} ({reason}), so every run "
                 "compiles again; set KDEGRAPH_CACHE_DIR to a folder that can be written"
             )
+        second_process.end(self._cache_file._index_path)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +65,8 @@ class Spectrum:
 
 def warn_of_residuals(residuals, n_products):
     """Warn that eigenvalues did not converge."""
+    from sklearn.exceptions import ConvergenceWarning
+
     warnings.warn(
         f"the eigenvalues did not converge: residual {residuals.max():.1e} after {n_products} "
         "products; they may be inaccurate, or one may be missing. The next eigenvalues are "
