@@ -74,7 +74,7 @@ def conductances_of(graph, labels):
 
 def quotients(cuts, volumes):
     """The conductances of clusters with these cut weights and volumes."""
-    return np.minimum(np.divide(cuts, volumes, out=np.zeros_like(cuts), where=volumes > 0), 1.0)
+    return np.minimum(np.divide(cuts, volumes, out=np.zeros(len(cuts)), where=volumes > 0), 1.0)
 
 
 @jit
