@@ -15,7 +15,7 @@ from benchmarks.experiments.tiled_clusters import cluster
 SHAPE = 321, 481
 PIXELS = math.prod(SHAPE)
 STEP = 1 / (2 * max(SHAPE))
-PARAMETERS = {"sigma": 0.014, "n_rounds": 10, "seed": 0}  # sigma as for one photograph
+PARAMETERS = {"sigma": 0.03, "n_rounds": 10, "seed": 0}  # with edges from photograph to photograph
 SEGMENTS = 6
 
 

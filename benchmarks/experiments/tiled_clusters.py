@@ -92,6 +92,6 @@ def tiled_clusters(n, workers):
     _, labels, values = cluster(X, PARAMETERS, 2, workers)
     n_other = int(np.sum(labels != y.compute()))
     values["wrong"] = min(n_other, n - n_other)
-    if n <= IN_MEMORY:
+    if n <= IN_MEMORY and workers == 0:
         values["cluster seconds / in memory"] = values["cluster seconds"] / in_memory_seconds(n)
     return values
