@@ -5,6 +5,8 @@ import numpy as np
 from kdegraph.geometry.neighbors import query_tree
 from kdegraph.kde.api import kernel_sum
 
+N_SCOUTS = 64  # of a group
+
 
 def assign(graph, points, labels, queries, bandwidths):
     """The cluster of each query: the one with the largest kernel sum, ``sum_{j in C} k(y, x_j)``.
@@ -53,8 +55,53 @@ def nearest_points(points, queries, kernel_name=None):
     """Distance from each query to its nearest point in the metric of the kernel, and the number of
     that point.
     """
+    return _query(_tree_of(points), queries, kernel_name)
+
+
+def nearest_to_groups(points, queries, group, kernel_name=None):
+    """The number of the point that is nearest to any query of a group, for each group.
+
+    Parameters
+    ----------
+    points : (n, d) float64 array
+    queries : (m, d) float64 array
+    group : (m,) int array
+        From 0 to one less than the number of groups, each of which occurs.
+    kernel_name : str, optional
+        Of the kernel in whose metric distances are measured.
+
+    Returns
+    -------
+    (number of groups,) int array
+
+    Notes
+    -----
+    Some queries of a group, its scouts, tell how near a point has to be to matter to the others:
+    those of groups that are far from all points are done with at the first look.
+    """
+    tree, order, sizes = _tree_of(points), np.argsort(group, kind="stable"), np.bincount(group)
+    first, step = np.cumsum(sizes) - sizes, -(-sizes // N_SCOUTS)
+    rank = np.arange(len(order)) - np.repeat(first, sizes)
+    scouts = order[rank % np.repeat(step, sizes) == 0]
+    distance, found = _query(tree, queries[scouts], kernel_name)
+    by_distance = np.lexsort((distance, group[scouts]))
+    best = by_distance[np.unique(group[scouts[by_distance]], return_index=True)[1]]
+    within, nearest = distance[best], found[best]
+    for i in np.flatnonzero(step > 1):
+        members = order[first[i] : first[i] + sizes[i]]
+        distance, found = _query(tree, queries[members], kernel_name, within[i])
+        if distance.min() < within[i]:
+            nearest[i] = found[distance.argmin()]
+    return nearest
+
+
+def _tree_of(points):
     from scipy.spatial import cKDTree
 
+    return cKDTree(points, balanced_tree=False)
+
+
+def _query(tree, queries, kernel_name, within=np.inf):
     p = 1 if kernel_name == "laplacian" else 2
-    distances, indices = query_tree(cKDTree(points, balanced_tree=False), queries, 1, p=p)
+    distances, indices = query_tree(tree, queries, 1, p=p, within=within)
     return distances[:, 0], indices[:, 0]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kdegraph.clustering.out_of_sample import nearest_points
+from kdegraph.clustering.out_of_sample import nearest_points, nearest_to_groups
 
 
 def least_component(smallest_component, graph, n_clusters):
@@ -39,12 +39,9 @@ def join_small_components(graph, points, kernel, labels):
     if points is None:
         labels[rest] = np.argmax(np.bincount(labels[main]))
         return
-    distance, nearest = nearest_points(points[main], points[rest], kernel)
-    order = np.lexsort((distance, graph.component[rest]))
-    component, first = np.unique(graph.component[rest][order], return_index=True)
-    cluster = np.empty(len(graph.sizes), np.int32)
-    cluster[component] = labels[main[nearest[order[first]]]]
-    labels[rest] = cluster[graph.component[rest]]
+    group = np.unique(graph.component[rest], return_inverse=True)[1]
+    nearest = nearest_to_groups(points[main], points[rest], group, kernel)
+    labels[rest] = labels[main[nearest]][group]
 
 
 def join_isolated(graph, points, kernel, labels):

@@ -159,7 +159,7 @@ def _on_unbalanced_tree(Z, queries, k, progress):
     return distances, indices
 
 
-def query_tree(tree, points, k, *, p=2, progress=None):
+def query_tree(tree, points, k, *, p=2, within=np.inf, progress=None):
     """The `k` nearest points of a SciPy k-d tree to each of `points`, on all threads.
 
     The threads of ``cKDTree.query(workers=...)`` go on writing after an interrupt has freed the
@@ -172,6 +172,8 @@ def query_tree(tree, points, k, *, p=2, progress=None):
     k : int
     p : float, optional
         Order of the Minkowski norm.
+    within : float, optional
+        Where there is no point within this distance, infinity is returned for it.
     progress : callable, optional
         Called with the fraction done.
 
@@ -183,8 +185,10 @@ def query_tree(tree, points, k, *, p=2, progress=None):
     """
     distances, indices = np.empty((len(points), k)), np.empty((len(points), k), np.intp)
 
+    ranks = np.arange(1, k + 1)
+
     def query(start, stop):
-        found = tree.query(points[start:stop], np.arange(1, k + 1), p=p)
+        found = tree.query(points[start:stop], ranks, p=p, distance_upper_bound=within)
         distances[start:stop], indices[start:stop] = found
 
     parallel.run(query, len(points), progress=progress)
