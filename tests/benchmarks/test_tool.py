@@ -324,4 +324,8 @@ def test_the_page_about_memory_says_what_more_workers_would_take():
         for workers, cell in zip(("1", "4", "16", "64"), said, strict=True):
             seconds = float(rows[n.replace(",", ""), workers]["seconds"])
             assert cell == f"{digits(seconds / 60)} min"
-        assert bound == f"the {rows[n.replace(',', ''), '64']['bound by']}"
+        for workers in ("16", "64"):
+            row = rows[n.replace(",", ""), workers]
+            assert bound == f"the {row['bound by']}"
+        of_caller = sum(float(row[s]) for s in ("tree", "kernel degrees", "clusters, the rest"))
+        assert of_caller / float(row["seconds"]) == pytest.approx(0.5, abs=0.05)

@@ -14,30 +14,7 @@ import pytest
 import scipy.sparse
 from kdegraph import TiledGraph, datasets, similarity_graph, spectral_clustering, spectrum
 from sklearn.metrics import adjusted_rand_score
-
-N = 10_000
-
-
-def lazy(X):
-    return da.from_array(X, chunks=(1_500, X.shape[1]))
-
-
-def with_outliers():
-    """Two clusters of different sizes, a pair of outliers and two single ones."""
-    rng = np.random.default_rng(0)
-    large, small = rng.normal(size=(N - 1_004, 2)), rng.normal(size=(1_000, 2)) / 10 + [4, 0]
-    return np.concatenate([large, small, [[60, 0], [60.1, 0], [90, 0], [0, -90]]])
-
-
-def rings():
-    return datasets.make("circles", n=N, seed=0).X
-
-
-def touching(n=N, seed=0):
-    """Nine clusters that touch."""
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(n, 2)) + 5 * rng.integers(3, size=(n, 2))
-
+from tiled import N, lazy, rings, touching, with_outliers
 
 BLOBS = touching()
 
@@ -59,16 +36,16 @@ CASES = {
     "local": (touching(), 9, {"sigma": "local"}, {}),
     "local and alpha": (rings(), 2, {"sigma": "local", "alpha": 0.5, "perplexity": 40}, {}),
     "many clusters": (touching(), 9, {"sigma": 0.5}, {}),
-    "outliers": (with_outliers(), 2, {"sigma": 0.3}, {}),
-    "outliers are clusters": (with_outliers(), 3, {"sigma": 0.3}, {"smallest_component": 2}),
-    "degree": (with_outliers(), 2, {"sigma": 0.5}, {"embedding": "degree"}),
+    "outliers": (with_outliers(4), 2, {"sigma": 0.3}, {}),
+    "outliers are clusters": (with_outliers(4), 3, {"sigma": 0.3}, {"smallest_component": 2}),
+    "degree": (with_outliers(4), 2, {"sigma": 0.5}, {"embedding": "degree"}),
     "row": (touching(), 9, {"sigma": 0.5}, {"embedding": "row"}),
     "plain": (touching(), 9, {"sigma": 0.5}, {"embedding": "plain"}),
     "cluster_qr": (touching(), 9, {"sigma": 0.5}, {"assign_labels": "cluster_qr"}),
     "pixels": (pixels(), 3, {"sigma": 0.05}, {}),
     "one cluster": (rings(), 1, {"sigma": 0.12}, {}),
     "automatic number": (touching(), "auto", {"sigma": 0.5}, {}),
-    "components, automatic number": (with_outliers(), "auto", {"sigma": 0.3}, {}),
+    "components, automatic number": (with_outliers(4), "auto", {"sigma": 0.3}, {}),
 }
 
 

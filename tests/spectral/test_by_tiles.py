@@ -5,25 +5,10 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse
-from kdegraph import datasets, similarity_graph, spectrum
+from kdegraph import similarity_graph, spectrum
 from kdegraph.spectral.by_tiles import coarse, matrix, vectors
 from kdegraph.tiles.folder import Folder
-
-N = 10_000
-
-
-def lazy(X):
-    return da.from_array(X, chunks=(1_500, X.shape[1]))
-
-
-def rings():
-    return datasets.make("circles", n=N, seed=0).X
-
-
-def touching():
-    """Nine clusters that touch."""
-    rng = np.random.default_rng(0)
-    return rng.normal(size=(N, 2)) + 5 * rng.integers(3, size=(N, 2))
+from tiled import N, lazy, rings, touching, with_outliers
 
 
 @pytest.mark.parametrize("sigma", [0.12, 0.02])  # runs in space, and groups along the edges
@@ -64,20 +49,13 @@ def test_ritz_finds_the_eigenpairs_within_the_span():
     np.testing.assert_allclose(residuals, norms, rtol=1e-6)
 
 
-def with_outliers():
-    """Two clusters, a pair of outliers and two single ones."""
-    rng = np.random.default_rng(0)
-    large, small = rng.normal(size=(N - 1_004, 2)), rng.normal(size=(1_000, 2)) / 10 + [9, 0]
-    return np.concatenate([large, small, [[60, 0], [60.1, 0], [90, 0], [0, -90]]])
-
-
 CASES = {
     "wide": (rings(), 4, {"sigma": 0.12}, {}),
     "touching": (touching(), 9, {"sigma": 0.5}, {}),
     "local": (touching(), 20, {"sigma": "local"}, {}),
-    "components": (with_outliers(), 6, {"sigma": 0.3}, {"smallest_component": "auto"}),
-    "pairs": (with_outliers(), 6, {"sigma": 0.3}, {"omit_isolated": True}),
-    "only components": (with_outliers(), 2, {"sigma": 0.3}, {"smallest_component": 3}),
+    "components": (with_outliers(9), 6, {"sigma": 0.3}, {"smallest_component": "auto"}),
+    "pairs": (with_outliers(9), 6, {"sigma": 0.3}, {"omit_isolated": True}),
+    "only components": (with_outliers(9), 2, {"sigma": 0.3}, {"smallest_component": 3}),
 }
 
 
@@ -107,7 +85,7 @@ def test_the_spectrum_of_a_tiled_graph(X, k, of_graph, options):
 
 
 def test_accurate_spectra_and_isolated_vertices_are_those_in_memory():
-    tiled = similarity_graph(lazy(with_outliers()), sigma=0.3, seed=3)
+    tiled = similarity_graph(lazy(with_outliers(9)), sigma=0.3, seed=3)
     graph = tiled.compute()
     assert len(spectrum(graph, 1).isolated) == 2
     for options in ({"omit_isolated": True}, {"approximate": True}):

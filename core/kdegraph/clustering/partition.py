@@ -172,7 +172,8 @@ def spectral_clustering(
     memory if it is small, or with `spectrum` or `points`. Otherwise a coarse graph of groups of
     vertices is clustered in memory, its eigenvectors are smoothed by products with the matrix, tile
     by tile, until the eigenvalues have settled to about a tenth, and what is found is kept in the
-    folder of the graph. Memory: that of the coarse graph and about 40 bytes for each vertex.
+    folder of the graph. Memory: about 90 bytes for each of 100,000,000 points of the plane, of all
+    processes together, the graph included (benchmarks: tiled_clusters).
 
     *Large graphs.* For a given number of clusters the spectrum is that of
     ``spectrum(approximate=True)``: it separates clusters as well, in a fraction of the time; pass

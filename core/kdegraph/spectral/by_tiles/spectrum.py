@@ -30,16 +30,9 @@ from kdegraph.validation import check_count
 
 # The step that is written last.
 RESULT = "result"
-# Its arrays and values that are fields of a spectrum.
-FIELDS = (
-    "eigenvalues",
-    "residuals",
-    "isolated",
-    "converged",
-    "n_connected_components",
-    "n_products",
-    "smallest_component",
-)
+# Its arrays, and its values, that are fields of a spectrum.
+ARRAYS = ("eigenvalues", "residuals", "isolated")
+VALUES = ("converged", "n_connected_components", "n_products", "smallest_component")
 # Entries of the vectors of the coarse graph are limited to what single precision can hold; only
 # nodes of a tiny degree have larger ones.
 MAX_ENTRY = 1e18
@@ -216,8 +209,9 @@ def _coarse_eigenvectors(matrix, width, seed):
 
 def read_spectrum(graph, folder):
     """The `Spectrum` of a `TiledGraph` that is in a folder."""
-    fields = dict(zip(FIELDS, folder.read(RESULT, *FIELDS), strict=True))
-    fields |= {name: np.array(fields[name]) for name in FIELDS[:3]}  # of files that may be deleted
+    # Copies: the files may be deleted.
+    fields = {name: np.array(folder.read(RESULT, name)) for name in ARRAYS}
+    fields |= {name: folder.values(RESULT)[name] for name in VALUES}
     like = np.empty((0, len(fields["eigenvalues"])))
     vectors = array_by_blocks(graph, partial(_vectors_of, folder.path), like)
     leaves_out = fields["smallest_component"] > 1

@@ -1,0 +1,30 @@
+"""Points for graphs that are made tile by tile."""
+
+import dask.array as da
+import numpy as np
+from kdegraph import datasets
+
+N = 10_000
+
+
+def lazy(X):
+    """The points as a Dask array, in several blocks."""
+    return da.from_array(X, chunks=(1_500, X.shape[1]))
+
+
+def with_outliers(distance):
+    """Two clusters of different sizes, a pair of outliers and two single ones."""
+    rng = np.random.default_rng(0)
+    large, small = rng.normal(size=(N - 1_004, 2)), rng.normal(size=(1_000, 2)) / 10
+    single = [[60, 0], [60.1, 0], [90, 0], [0, -90]]
+    return np.concatenate([large, small + np.array([distance, 0]), single])
+
+
+def rings():
+    return datasets.make("circles", n=N, seed=0).X
+
+
+def touching(n=N, seed=0):
+    """Nine clusters that touch."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 2)) + 5 * rng.integers(3, size=(n, 2))
