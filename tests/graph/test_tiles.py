@@ -209,6 +209,18 @@ def test_a_graph_that_is_cancelled_is_completed(tmp_path):
     assert_same_graph(tiled, similarity_graph(X, sigma=0.1, seed=3))
 
 
+def test_what_was_being_written_when_a_graph_was_interrupted_is_no_step_of_it(tmp_path):
+    X, store = moons(), tmp_path / "graph"
+    interrupt(X, store, "graph", sigma=0.1, seed=3)
+    left = [".sent-4-0123456789abcdef.json", ".draws-4.neighbors-0123456789abcdef.npy"]
+    for name in left:
+        (store / name).touch()
+    Folder(store).check_all()  # also while a task of the interrupted graph is at work
+    tiled = similarity_graph(lazy(X), sigma=0.1, seed=3, store=store)
+    assert_same_graph(tiled, similarity_graph(X, sigma=0.1, seed=3))
+    assert not any((store / name).exists() for name in left)
+
+
 def test_a_complete_graph_is_not_computed_again(tmp_path):
     X, store = moons(3_000), tmp_path / "graph"
     similarity_graph(lazy(X), sigma=0.1, seed=3, store=store)

@@ -82,8 +82,9 @@ class Folder:
                     f"store {str(self.path)!r} holds another graph: {name} is "
                     f"{before.get(name)!r} there and {value!r} here; choose another folder"
                 )
-        for path in self.path.glob(".*.npy"):  # what has been interrupted
-            path.unlink(missing_ok=True)
+        for pattern in (".*.npy", ".*.json"):  # what has been interrupted
+            for path in self.path.glob(pattern):
+                path.unlink(missing_ok=True)
 
     def claimed(self) -> threading.Lock:
         """A context in which no other thread of this process works in the folder: one whose work
@@ -173,8 +174,8 @@ class Folder:
 
     def check_all(self) -> None:
         """`check` all steps: those that an interrupted computation has left."""
-        for path in sorted(self.path.glob("*.json")):
-            self.check(path.stem)
+        for step in self._steps():
+            self.check(step)
 
     def remove(self, step: str) -> None:
         """Remove a step, if there is one: first the list, then the arrays."""
@@ -183,14 +184,18 @@ class Folder:
 
     def keep_only(self, *steps: str) -> None:
         """Remove all steps but these and the description."""
-        for path in self.path.glob("*.json"):
-            if path.stem not in (*steps, DESCRIPTION):
-                self.remove(path.stem)
+        for step in self._steps():
+            if step not in (*steps, DESCRIPTION):
+                self.remove(step)
 
     def discard(self, step: str) -> None:
         """Delete what a step holds, which nothing needs any more; the step stays complete."""
         self._write_list(step, {}, {})
         self._remove_arrays(step)
+
+    def _steps(self):
+        """The steps that are complete, not a list that is being written."""
+        return sorted(path.stem for path in self.path.glob("[!.]*.json"))
 
     def _remove_arrays(self, step):
         for path in self.path.glob(f"{step}.*.npy"):
