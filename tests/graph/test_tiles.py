@@ -29,6 +29,7 @@ from kdegraph import (
     spectral_clustering,
     spectrum,
 )
+from kdegraph.tiles.folder import Folder
 from pyarrow import parquet
 from sampled import digest
 
