@@ -78,6 +78,7 @@ def by_ward(X, k):
 METHODS = {
     "kdegraph": by_kde,
     "kdegraph, one sigma": partial(by_kde, sigma="auto"),
+    "kdegraph, local": partial(by_kde, sigma="local"),
     "kdegraph, 7th neighbor": by_distance_to_neighbor,
     "kdegraph.knn_graph": by_knn,
     "k-NN, scikit-learn": by_scikit_learn,

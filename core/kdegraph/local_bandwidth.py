@@ -154,7 +154,7 @@ def bandwidths_of_lists(lists, perplexity=None, rule="perplexity", n_neighbors=7
     else:
         perplexity, k = _perplexity_and_neighbors(len(lists.distances) - 1, perplexity)
         sigmas = _solve(np.ascontiguousarray(lists.distances[:, :k]), perplexity)
-    return _representable(sigmas)
+    return representable(sigmas)
 
 
 def _of_places(X, perplexity, rule, n_neighbors):
@@ -167,7 +167,7 @@ def _of_places(X, perplexity, rule, n_neighbors):
         sigmas = _neighbor_distances(places, min(n_neighbors, len(places) - 1))[:, -1]
     else:
         sigmas = _entropic(places, perplexity)
-    sigmas = _representable(sigmas)
+    sigmas = representable(sigmas)
     if places is X:
         return sigmas
     of_points = np.empty(len(X))
@@ -201,7 +201,7 @@ def bandwidths_of_new_points(
     distances = np.empty((len(queries), k))
     for query, row in zip(queries, distances, strict=True):
         row[:] = np.sort(np.partition(_distances(places, query), k - 1)[:k])
-    return _representable(_solve(distances, perplexity))
+    return representable(_solve(distances, perplexity))
 
 
 def _distances(points, query):
@@ -213,7 +213,7 @@ def _distances(points, query):
     return 2 * np.minimum(halves, np.finfo(float).max / 2)
 
 
-def _representable(sigmas):
+def representable(sigmas):
     """The same bandwidths, or the nearest ones that are positive, normal numbers."""
     limits = np.finfo(float)
     return np.clip(sigmas, limits.tiny, limits.max)

@@ -12,7 +12,7 @@ from kdegraph import (
     similarity_graph,
     spectral_clustering,
 )
-from kdegraph.clustering.bandwidth_choice import is_degenerate, perplexities
+from kdegraph.clustering.bandwidth_choice import is_degenerate, moderate, perplexities
 from kdegraph.clustering.embedding import embed
 from kdegraph.pixels import is_pixel_grid
 from kdegraph.spectral.checked_graph import check_adjacency
@@ -31,13 +31,64 @@ def tight_beside_wide(seed=0):
 def test_default_finds_tight_beside_wide_clusters():
     X, y = tight_beside_wide()
     model = KDESpectralClustering(3, random_state=0).fit(X)
-    assert np.array_equal(model.sigma_, local_bandwidths(X))
+    local = local_bandwidths(X)
+    middle = np.exp(np.log(local).mean())
+    expected = np.maximum(middle * (local / middle) ** (2 / 3), 0.75 * local)
+    np.testing.assert_allclose(model.sigma_, expected, rtol=1e-12)
+    assert 0.1 < np.mean(expected == 0.75 * local) < 0.5
     assert adjusted_rand_score(y, model.labels_) > 0.98
     one = [
         adjusted_rand_score(y, KDESpectralClustering(3, sigma=sigma, random_state=0).fit(X).labels_)
         for sigma in ("auto", 0.1, 0.5, 2.0)
     ]
     assert max(one) < 0.9
+
+
+def test_noise_between_many_points_does_not_hide_the_clusters():
+    data = datasets.make("moons", n=10_000, noise=0.1, seed=0)
+
+    def score(sigma):
+        labels = KDESpectralClustering(2, sigma=sigma, random_state=0).fit_predict(data.X)
+        return adjusted_rand_score(data.y, labels)
+
+    assert score(None) > 0.95
+    assert score("local") < 0.7
+
+
+def ratio_of_cuts(X, sigma):
+    """How much more the kernel across upright lines through the unit square is, on the mean over
+    all of them, in the upper half than in the lower one.
+    """
+    squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    lines = np.abs(X[:, None, 0] - X[None, :, 0])  # those between two points, as a share of all
+    cut = (np.exp(-squares / (sigma[:, None] * sigma[None])) * lines).sum(axis=1)
+    low, high = ((X[:, 1] > least) & (X[:, 1] < least + 0.4) for least in (0.05, 0.55))
+    return cut[high].sum() / cut[low].sum()
+
+
+def test_a_cut_costs_the_density_along_it():
+    """The upper half of a square has four times the density of the lower one."""
+    X = np.random.default_rng(0).random((3_000, 2))
+    X[:, 1] = np.where(np.arange(3_000) < 600, X[:, 1] / 2, 0.5 + X[:, 1] / 2)
+    local = local_bandwidths(X)
+    middle = np.exp(np.log(local).mean())
+    assert ratio_of_cuts(X, moderate(local, middle, 2)) == pytest.approx(4.0, rel=0.1)
+    assert ratio_of_cuts(X, local) == pytest.approx(2.0, rel=0.1)
+
+
+@pytest.mark.parametrize("scale", [np.finfo(float).tiny, 1.0, np.finfo(float).max])
+@pytest.mark.parametrize("d", [1, 2, 12])
+def test_moderate_bandwidths_are_numbers(scale, d):
+    local = np.full(5, scale)
+    np.testing.assert_allclose(moderate(local, scale, d), local, rtol=1e-12)
+
+
+def test_many_dimensions_have_local_bandwidths():
+    X = np.random.default_rng(0).normal(size=(300, 13))
+    model = KDESpectralClustering(2, perplexity=8.0, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.sigma_, local_bandwidths(X, perplexity=8.0))
+    few = KDESpectralClustering(2, random_state=0).fit(X[:, :12])
+    assert np.all(few.sigma_ != local_bandwidths(X[:, :12]))
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
