@@ -6,17 +6,22 @@ import kdegraph
 import numpy as np
 import pytest
 import scipy.io
+import scipy.linalg
+import scipy.sparse
 from kdegraph.costs import DIRECT_COSTS
 from kdegraph.datasets import Dataset
 from kdegraph_explorer.sources.generators import Generators
 from PIL import Image
+from sklearn.metrics import adjusted_rand_score
 
+from benchmarks.approximations import APPROXIMATIONS, transfer_cut
 from benchmarks.data import ALL, points
 from benchmarks.experiment import EXPERIMENTS
 from benchmarks.experiments import (
     costs,
     densities,
     growth,
+    large_sets,
     load,
     reference_sets,
     segmentation,
@@ -236,6 +241,37 @@ def test_reference_sets_count_the_best_reference_and_no_noise(tmp_path):
         values = reference_sets.reference_sets(f"battery/{name}", method, sets=tmp_path)
         assert (values["points"], values["d"]) == (300, 2)
         assert values["ARI"] == values["NMI"] == 1.0
+
+
+@pytest.mark.parametrize("method", APPROXIMATIONS)
+def test_approximations_find_clusters_far_apart(method):
+    rng = np.random.default_rng(0)
+    y = np.arange(600) % 3
+    X = 10 * np.eye(4)[y] + rng.normal(size=(600, 4))
+    assert adjusted_rand_score(y, APPROXIMATIONS[method](X, 3)) > 0.99
+
+
+def test_the_transfer_cut_has_the_eigenvectors_of_the_bipartite_graph():
+    rng = np.random.default_rng(0)
+    kernel = rng.random((40, 6)) * (np.arange(40)[:, None] % 3 == np.arange(6) % 3) + 0.01
+    whole = np.block([[np.zeros((40, 40)), kernel], [kernel.T, np.zeros((6, 6))]])
+    degrees = np.diag(whole.sum(axis=1))
+    expected = scipy.linalg.eigh(degrees - whole, degrees)[1][:40, :4]
+    found = transfer_cut(scipy.sparse.csr_array(kernel), 4)
+    cosines = (found * expected).sum(axis=0) / np.prod(
+        [np.linalg.norm(found, axis=0), np.linalg.norm(expected, axis=0)], axis=0
+    )
+    np.testing.assert_allclose(np.abs(cosines), 1.0, rtol=1e-9)
+
+
+def test_large_sets_are_those_that_were_published():
+    millions = [one.n / 10**6 for one in large_sets.SETS.values()]
+    assert millions == [1, 2, 5, 10, 20]
+    for data in large_sets.SETS:
+        for method in ("kdegraph", "kdegraph, one sigma", "U-SPEC"):
+            values = large_sets.large_sets(data, 3_000, method)
+            assert values["ARI"] > 0.95
+            assert values["NMI"] > 0.95
 
 
 def test_clocks_run_a_function_and_warm_up_another():

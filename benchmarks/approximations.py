@@ -1,0 +1,123 @@
+"""Spectral clustering of many points as others approximate it, written from their papers.
+
+Each function takes points and the number of clusters and returns labels; all else is what its paper
+says, or what is said here where that leaves it open.
+"""
+
+import math
+
+import kdegraph
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+from scipy.spatial import KDTree
+from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.metrics.pairwise import rbf_kernel
+
+N_REPRESENTATIVES = 1_000  # of all points: U-SPEC's p
+CANDIDATES = 10  # for each of them, drawn at random
+N_NEAREST = 5  # representatives of every point: U-SPEC's K
+N_NEIGHBORS = 10  # of the k-NN graph
+MANY = 100_000  # points whose embedding is divided by k-means on batches
+
+
+def by_uspec(X, k):
+    """D. Huang et al., "Ultra-scalable spectral clustering and ensemble clustering", IEEE
+    Transactions on Knowledge and Data Engineering 32 (2020): a bipartite graph between points and
+    representatives, and its transfer cut. The nearest representatives are exact here.
+    """
+    rng = np.random.default_rng(0)
+    candidates = X[rng.permutation(len(X))[: CANDIDATES * N_REPRESENTATIVES]]
+    centers = _centers(candidates)
+    distances, nearest = KDTree(centers).query(X, min(N_NEAREST, len(centers)), workers=-1)
+    values = np.exp(-(distances**2) / (2 * distances.mean() ** 2))
+    starts = np.arange(0, nearest.size + 1, nearest.shape[1])
+    kernel = scipy.sparse.csr_array(
+        (values.ravel(), nearest.ravel(), starts), shape=(len(X), len(centers))
+    )
+    return _divide(transfer_cut(kernel, min(k, len(centers))), k)
+
+
+def transfer_cut(kernel, k):
+    """The first eigenvectors of a bipartite graph between points and representatives, at the
+    points, from those of a graph between the representatives.
+    """
+    steps = scipy.sparse.diags_array(1 / kernel.sum(axis=1)) @ kernel
+    weights = (kernel.T @ steps).toarray()
+    degrees = weights.sum(axis=1)
+    eigenvalues, vectors = scipy.linalg.eigh(
+        np.diag(degrees) - weights, np.diag(degrees), subset_by_index=[0, k - 1]
+    )
+    # A step from points to representatives multiplies by this root; it is 0 for none of the first.
+    return steps @ (vectors / np.sqrt(np.maximum(1 - eigenvalues, np.finfo(float).eps)))
+
+
+def by_kasp(X, k):
+    """D. Yan, L. Huang and M. Jordan, "Fast approximate spectral clustering", KDD 2009: the
+    clusters of representatives by k-means, in the fully connected graph between these. Its sigma,
+    which the paper tunes, is the mean distance to the nearest ones here.
+    """
+    centers, labels = _centers(X, with_labels=True)
+    sigma = KDTree(centers).query(centers, min(1 + N_NEAREST, len(centers)))[0][:, 1:].mean()
+    kernel = rbf_kernel(centers, gamma=1 / (2 * sigma**2))
+    np.fill_diagonal(kernel, 0)
+    return kdegraph.spectral_clustering(kernel, k, seed=0).labels[labels]
+
+
+def by_nystroem(X, k):
+    """C. Fowlkes et al., "Spectral grouping using the Nystroem method", IEEE Transactions on
+    Pattern Analysis and Machine Intelligence 26 (2004), in the form that scikit-learn and dask-ml
+    have: features of the kernel, here of the same one as kdegraph's with one sigma.
+    """
+    from sklearn.kernel_approximation import Nystroem
+
+    sigma = kdegraph.estimate_sigma(X, seed=0)
+    n_components = min(N_REPRESENTATIVES, len(X))
+    model = Nystroem(gamma=sigma**-2, n_components=n_components, random_state=0)
+    features = model.fit_transform(X)
+    degrees = features @ features.sum(axis=0)
+    features /= np.sqrt(np.maximum(degrees, np.finfo(float).eps))[:, None]
+    vectors = scipy.linalg.eigh(
+        features.T @ features, subset_by_index=[n_components - k, n_components - 1]
+    )[1]
+    rows = features @ vectors
+    return _divide(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300), k)
+
+
+def by_power_method(X, k):
+    """P. Macgregor, "Fast and simple spectral clustering in theory and practice", NeurIPS 2023:
+    random vectors after some steps of the power method in place of eigenvectors: k - 1 of them, on
+    a graph of nearest neighbors.
+    """
+    graph = kdegraph.knn_graph(X, min(N_NEIGHBORS, len(X) - 1))
+    degrees = np.maximum(graph.sum(axis=1), np.finfo(float).tiny)
+    scaling = scipy.sparse.diags_array(1 / np.sqrt(degrees))
+    normalized = scaling @ graph @ scaling
+    first = np.sqrt(degrees) / np.linalg.norm(np.sqrt(degrees))
+    vectors = np.random.default_rng(0).normal(size=(len(X), max(1, k - 1)))
+    for _ in range(10 * math.ceil(math.log2(max(2, len(X) / k)))):
+        vectors = (vectors + normalized @ vectors) / 2
+        vectors -= np.outer(first, first @ vectors)
+    return _divide(vectors / np.sqrt(degrees)[:, None], k)
+
+
+def _centers(X, with_labels=False):
+    """Representatives of points by k-means, as many as there are distinct points at most."""
+    n_centers = min(N_REPRESENTATIVES, len(np.unique(X, axis=0)))
+    kind = KMeans if len(X) <= CANDIDATES * N_REPRESENTATIVES else MiniBatchKMeans
+    model = kind(n_centers, n_init=1, max_iter=20, random_state=0).fit(X)
+    return (model.cluster_centers_, model.labels_) if with_labels else model.cluster_centers_
+
+
+def _divide(embedding, k):
+    """Labels by k-means."""
+    kind = KMeans if len(embedding) <= MANY else MiniBatchKMeans
+    return kind(k, n_init=3, random_state=0).fit_predict(embedding)
+
+
+APPROXIMATIONS = {
+    "U-SPEC": by_uspec,
+    "KASP": by_kasp,
+    "Nystroem": by_nystroem,
+    "power method": by_power_method,
+}
