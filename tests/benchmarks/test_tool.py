@@ -262,8 +262,9 @@ def test_the_readme_says_how_good_the_default_is(readme):
 
     def standard(rows):
         found = [row for row in rows if row["set"].startswith(("fcps/", "graves/", "sipu/"))]
-        assert len(found) == 35
-        return np.mean([float(row["ARI"]) for row in found])
+        scores = [float(row["ARI"]) for row in found if not row["failure"]]
+        assert len(scores) == 35
+        return np.mean(scores)
 
     def pen_digits(rows):
         return next(float(row["NMI"]) for row in rows if row["set"].endswith("/pendigits"))
