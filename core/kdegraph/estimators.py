@@ -1,7 +1,7 @@
 """The algorithms as scikit-learn estimators."""
 
 import math
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,11 +18,23 @@ from kdegraph.clustering.bandwidth_choice import (
 from kdegraph.clustering.counting import count_clusters
 from kdegraph.clustering.out_of_sample import assign
 from kdegraph.clustering.partition import spectral_clustering
+from kdegraph.clustering.result import Clustering
 from kdegraph.diagnosis import warn_of
 from kdegraph.graph import GRAPH_PARAMETERS, similarity_graph
 from kdegraph.pixels import is_pixel_grid, pixel_sigma
 from kdegraph.scaled_kernel import new_bandwidths
 from kdegraph.validation import check_choice, check_count
+
+
+class _Fit(NamedTuple):
+    """A `SimilarityGraph` or `TiledGraph`, its clusters, and what its bandwidths were made with:
+    the perplexity, and the center of moderate ones.
+    """
+
+    graph: Any
+    clusters: Clustering
+    perplexity: float | None
+    center: float | None
 
 
 class KDESpectralClustering(ClusterMixin, BaseEstimator):
@@ -88,7 +100,8 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
     *Bandwidths.* Where `sigma` is None, every point gets a bandwidth of its own, of perplexity 5;
     it is doubled, up to 40, as long as the clusters are degenerate: so few points are cut off one
     after the other that the clusters are fewer in effect than six tenths of their number (by the
-    entropy of their sizes). In up to 12 dimensions d it is moderate: not the local bandwidth
+    entropy of their sizes). Where they remain so, all points get one ("auto"), unless that is no
+    better. In up to 12 dimensions d it is moderate: not the local bandwidth
     sigma_i, which follows the density as ``rho ** (-1 / d)``, but ``(s * sigma_i ** d) ** (1 / (d +
     1))``, where s is the geometric mean of all, and at least ``0.75 * sigma_i``. Then a cut between
     clusters costs the density along it, and many points with noise between the clusters do not
@@ -177,16 +190,18 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
             reason = f"(the number of points), here {len(points)}"
             check_count(self.n_clusters, "n_clusters", maximum=len(points), reason=reason)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self.confidence_, self._center = math.nan, None
-        found = self._fit_clusters(points, seed)
+        self.confidence_ = math.nan
+        fit = self._fit_clusters(points, seed)
+        self.graph_, self.sigma_ = fit.graph, fit.graph.sigma
+        self._perplexity, self._center = fit.perplexity, fit.center
         if not self._lazy:
             warn_of(self.graph_, None if isinstance(self.n_clusters, str) else self.n_clusters)
         self.affinity_matrix_ = self.graph_.adjacency
-        self.labels_ = found.labels
-        self.n_clusters_ = found.n_clusters
-        self.spectrum_ = found.spectrum
-        self.conductances_ = found.conductances
-        self.isolated_ = found.isolated
+        self.labels_ = fit.clusters.labels
+        self.n_clusters_ = fit.clusters.n_clusters
+        self.spectrum_ = fit.clusters.spectrum
+        self.conductances_ = fit.clusters.conductances
+        self.isolated_ = fit.clusters.isolated
         self._points = points if self._lazy else points.copy()
         return self
 
@@ -200,34 +215,36 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         return mapped_points(X)
 
     def _fit_clusters(self, points, seed):
-        """Fit the graph with the bandwidths asked for, and cluster it."""
+        """The `_Fit` with the bandwidths asked for, or the first one that is not degenerate."""
         if self.sigma is not None:
-            return self._cluster(points, self.n_clusters, self.sigma, self.perplexity, seed)
+            return self._fit_graph(points, self.n_clusters, self.sigma, self.perplexity, seed)
         k = self.n_clusters
         if isinstance(k, str):
             check_choice(k, "n_clusters", ("auto",))
             k, self.confidence_ = count_clusters(points, seed=seed)
         if is_pixel_grid(points):
-            return self._cluster(points, k, pixel_sigma(points), self.perplexity, seed)
+            return self._fit_graph(points, k, pixel_sigma(points), self.perplexity, seed)
         for perplexity in perplexities(len(points), self.perplexity):
-            sigma, self._center = suitable_bandwidths(points, perplexity)
-            found = self._cluster(points, k, sigma, perplexity, seed)
-            if not is_degenerate(np.asarray(found.labels), k):
-                break
-        return found
+            sigma, center = suitable_bandwidths(points, perplexity)
+            local = self._fit_graph(points, k, sigma, perplexity, seed, center)
+            if not is_degenerate(local.clusters.labels, k):
+                return local
+        if self.perplexity is not None:
+            return local
+        one = self._fit_graph(points, k, "auto", None, seed)
+        return local if is_degenerate(one.clusters.labels, k) else one
 
-    def _cluster(self, points, n_clusters, sigma, perplexity, seed):
-        """Set the graph of these bandwidths, and cluster it."""
+    def _fit_graph(self, points, n_clusters, sigma, perplexity, seed, center=None):
+        """The `_Fit` with these bandwidths."""
         options = {name: getattr(self, name) for name in GRAPH_PARAMETERS}
         options |= {"sigma": sigma, "perplexity": perplexity}
         if self._lazy:
             import dask.array as da
 
             points = da.from_array(points)
-        self.graph_ = similarity_graph(points, **options, seed=seed)
-        self.sigma_, self._perplexity = self.graph_.sigma, perplexity
-        return spectral_clustering(
-            self.graph_,
+        graph = similarity_graph(points, **options, seed=seed)
+        clusters = spectral_clustering(
+            graph,
             n_clusters,
             seed=seed,
             embedding=self.embedding,
@@ -235,6 +252,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
             n_init=self.n_init,
             smallest_component=self.smallest_component,
         )
+        return _Fit(graph, clusters, perplexity, center)
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
         """Find the clusters of new points, without fitting anew.

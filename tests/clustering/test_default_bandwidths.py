@@ -17,6 +17,7 @@ from kdegraph.clustering.embedding import embed
 from kdegraph.pixels import is_pixel_grid
 from kdegraph.spectral.checked_graph import check_adjacency
 from kdegraph.spectral.spectrum import spectrum
+from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import adjusted_rand_score
 
 
@@ -138,6 +139,29 @@ def test_pixels_are_rounded_by_a_factorization():
     model = KDESpectralClustering(k, random_state=0)
     quick, slow = model.fit_predict(X), model.set_params(assign_labels="kmeans").fit_predict(X)
     assert (quick != slow).any()
+
+
+def test_one_bandwidth_where_local_ones_cut_off_a_few_points():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    asked = KDESpectralClustering(2, perplexity=5.0, random_state=0).fit(X)
+    assert np.bincount(asked.labels_).min() < 10
+    model = KDESpectralClustering(2, random_state=0).fit(X)
+    assert np.ndim(model.sigma_) == 0
+    assert adjusted_rand_score(y, model.labels_) > 0.6
+    np.testing.assert_array_equal(
+        model.predict(X),
+        KDESpectralClustering(2, sigma="auto", random_state=0).fit(X).predict(X),
+    )
+
+
+def test_what_is_one_cluster_and_a_few_points_stays_local():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(400, 2)), rng.normal(size=(14, 2)) + 50])
+    model = KDESpectralClustering(2, random_state=0).fit(X)
+    assert np.ndim(model.sigma_) == 1
+    assert is_degenerate(model.labels_, 2)
+    assert np.bincount(model.labels_).tolist() == [400, 14]
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,7 @@ def moderate(local, center, d):
 
 def is_degenerate(labels, n_clusters):
     """Whether a few clusters hold nearly all points though more were asked for."""
+    labels = np.asarray(labels)
     shares = np.bincount(labels[labels >= 0]) / max(np.sum(labels >= 0), 1)
     shares = shares[shares > 0]
     return bool(np.exp(-np.sum(shares * np.log(shares))) < LEAST_EFFECTIVE * n_clusters)
