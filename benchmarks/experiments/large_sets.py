@@ -3,13 +3,13 @@
 from functools import partial
 from typing import NamedTuple
 
-import kdegraph
-from sklearn.cluster import MiniBatchKMeans
+from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from benchmarks.approximations import by_kasp, by_uspec
 from benchmarks.data import points
 from benchmarks.experiment import experiment
+from benchmarks.experiments.reference_sets import by_kde
 from benchmarks.measuring import peak_gib, timed
 
 FEW = 5_000  # points on which code is compiled
@@ -32,12 +32,8 @@ SETS = {
 }
 
 
-def by_kde(X, k, sigma=None):
-    return kdegraph.KDESpectralClustering(k, sigma=sigma, random_state=0).fit_predict(X)
-
-
 def by_k_means(X, k):
-    return MiniBatchKMeans(k, n_init=3, random_state=0).fit_predict(X)
+    return KMeans(k, n_init=1, random_state=0).fit_predict(X)
 
 
 # A method, and the most points for it: more memory, or far more time, than a row may take.
