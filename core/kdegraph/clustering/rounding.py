@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from kdegraph.pixels import is_pixel_grid
@@ -57,6 +56,9 @@ class Rounding(NamedTuple):
         return self._fit_kmeans(sample, n_clusters, rng)
 
     def _fit_kmeans(self, sample, n_clusters, rng):
+        # Not needed where the clusters are connected components, and slow to import.
+        from sklearn.cluster import KMeans
+
         k = min(n_clusters, len(np.unique(np.round(sample, ROW_DECIMALS), axis=0)))
         state = int(rng.integers(2**32))
         # With several threads, the small steps of k-means wait longer for each other than they

@@ -211,4 +211,8 @@ def _text_column(name, values):
 def _to_float(values):
     import pyarrow as pa
 
-    return np.array(values.cast(pa.float64(), safe=False), dtype=np.float64)
+    numbers = values.cast(pa.float64(), safe=False)
+    if isinstance(numbers, pa.ChunkedArray):
+        numbers = numbers.combine_chunks()
+    # PyArrow's own conversion imports pandas, which takes longer than to read a small table.
+    return np.array(numbers if numbers.null_count else np.from_dlpack(numbers), dtype=np.float64)
