@@ -127,15 +127,17 @@ assert "scipy.spatial" not in sys.modules
 
 
 def test_clusters_that_are_components_do_not_wait_for_packages_that_they_do_not_use(tmp_path):
-    points = tmp_path / "points.csv"
+    points, labels = tmp_path / "points.csv", tmp_path / "labels.csv"
     points.write_text("x,y\n" + "".join(f"{i // 20 * 9 + i % 5},{i % 4}.5\n" for i in range(40)))
     use = f"""
 from kdegraph.cli import main
+command = ["cluster", {str(points)!r}, "-k", "2", "--sigma", "0.8", "-o", {str(labels)!r}]
 with contextlib.redirect_stdout(io.StringIO()) as said:
-    main(["cluster", {str(points)!r}, "-k", "2", "--sigma", "0.8"], standalone_mode=False)
+    main(command, standalone_mode=False)
 assert "of 20 20 points" in said.getvalue()
 """
     assert not loaded_by(use) & {"sklearn", "pandas"}
+    assert len(labels.read_text().split()) == 41
 
 
 def test_the_command_line_answers_before_compilers_are_loaded():

@@ -59,7 +59,7 @@ def write_table(path, columns):
     """
     import pyarrow as pa
 
-    table = pa.table(columns)
+    table = pa.table({name: _arrow(column) for name, column in columns.items()})
     with replacing(path) as temporary:
         if path.suffix.lower() == ".csv":
             from pyarrow import csv
@@ -72,6 +72,17 @@ def write_table(path, columns):
             from pyarrow import parquet
 
             parquet.write_table(table, temporary)
+
+
+def _arrow(column):
+    """An array of numbers for PyArrow, whose own conversion imports pandas: that takes longer than
+    to write a small table.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    buffer = pa.py_buffer(np.ascontiguousarray(column))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(column.dtype), len(column), [None, buffer])
 
 
 def write_array(path, array):
