@@ -97,17 +97,21 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
 
     Notes
     -----
-    *Bandwidths.* Where `sigma` is None, every point gets a bandwidth of its own, of perplexity 5;
-    it is doubled, up to 40, as long as the clusters are degenerate: so few points are cut off one
-    after the other that the clusters are fewer in effect than six tenths of their number (by the
-    entropy of their sizes). Where they remain so, all points get one ("auto"), unless that is no
-    better. In up to 12 dimensions d it is moderate: not the local bandwidth
-    sigma_i, which follows the density as ``rho ** (-1 / d)``, but ``(s * sigma_i ** d) ** (1 / (d +
+    *Bandwidths.* Where `sigma` is None, every point gets a bandwidth of its own, of perplexity 5.
+    In d = 1 to 12 dimensions the bandwidths are moderate: in place of the local bandwidth sigma_i,
+    which follows the density as ``rho ** (-1 / d)``, a point has ``(s * sigma_i ** d) ** (1 / (d +
     1))``, where s is the geometric mean of all, and at least ``0.75 * sigma_i``. Then a cut between
     clusters costs the density along it, and many points with noise between the clusters do not
-    hide them. For the pixels of a picture one bandwidth is better: points whose last two columns
-    are the rows and columns of a grid, each place once, get the mean distance within which a pixel
-    has 1/2000 of all pixels, as in `kdegraph.datasets.image_points`.
+    hide them.
+
+    The perplexity is doubled, up to 40, as long as the clusters are degenerate: so few points are
+    cut off one after the other that the clusters are fewer in effect than six tenths of their
+    number (by the entropy of their sizes). Where they remain so, all points get one bandwidth
+    ("auto"), unless the clusters are degenerate then, too.
+
+    For the pixels of a picture one bandwidth is better: points whose last two columns are the rows
+    and columns of a grid, each place once, get the mean distance within which a pixel has 1/2000 of
+    all pixels, as in `kdegraph.datasets.image_points`.
 
     See Also
     --------
