@@ -102,10 +102,12 @@ def by_power_method(X, k):
 
 
 def _centers(X, with_labels=False):
-    """Representatives of points by k-means, as many as there are distinct points at most."""
-    n_centers = min(N_REPRESENTATIVES, len(np.unique(X, axis=0)))
-    kind = KMeans if len(X) <= CANDIDATES * N_REPRESENTATIVES else MiniBatchKMeans
-    model = kind(n_centers, n_init=1, max_iter=20, random_state=0).fit(X)
+    """Representatives of points by k-means; of few points at most as many as are distinct."""
+    if len(X) <= CANDIDATES * N_REPRESENTATIVES:
+        model = KMeans(min(N_REPRESENTATIVES, len(np.unique(X, axis=0))), n_init=1, max_iter=20)
+    else:
+        model = MiniBatchKMeans(N_REPRESENTATIVES, n_init=1, max_iter=20)
+    model.set_params(random_state=0).fit(X)
     return (model.cluster_centers_, model.labels_) if with_labels else model.cluster_centers_
 
 
