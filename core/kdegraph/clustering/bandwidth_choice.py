@@ -11,7 +11,9 @@ import numpy as np
 
 from kdegraph.local_bandwidth import local_bandwidths, representable
 
-# Dimensions above which local bandwidths are taken as they are: a is nearly 1 there.
+# Dimensions above which local bandwidths are taken as they are: a is nearly 1 there, and moderate
+# ones were no better on PenDigits (16 dimensions), where the adjusted Rand index fell from 0.81 to
+# 0.74, while that of two random parts of it stayed.
 MAX_DIMENSIONS = 12
 # Share of its local bandwidth that a point has at least. With less, the fringe of a wide cluster
 # may fall to pieces beside a tight one; with more, fewer clusters are found among noise.
