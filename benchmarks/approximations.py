@@ -10,14 +10,17 @@ import kdegraph
 import numpy as np
 import scipy.linalg
 import scipy.sparse
+from scipy.sparse.csgraph import laplacian
 from scipy.spatial import KDTree
 from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.preprocessing import normalize
+
+from benchmarks.graphs import N_NEIGHBORS
 
 N_REPRESENTATIVES = 1_000  # of all points: U-SPEC's p
 CANDIDATES = 10  # for each of them, drawn at random
 N_NEAREST = 5  # representatives of every point: U-SPEC's K
-N_NEIGHBORS = 10  # of the k-NN graph
 MANY = 100_000  # points whose embedding is divided by k-means on batches
 
 
@@ -28,7 +31,7 @@ def by_uspec(X, k):
     """
     rng = np.random.default_rng(0)
     candidates = X[rng.permutation(len(X))[: CANDIDATES * N_REPRESENTATIVES]]
-    centers = _centers(candidates)
+    centers = _representatives(candidates).cluster_centers_
     distances, nearest = KDTree(centers).query(X, min(N_NEAREST, len(centers)), workers=-1)
     values = np.exp(-(distances**2) / (2 * distances.mean() ** 2))
     starts = np.arange(0, nearest.size + 1, nearest.shape[1])
@@ -48,7 +51,7 @@ def transfer_cut(kernel, k):
     eigenvalues, vectors = scipy.linalg.eigh(
         np.diag(degrees) - weights, np.diag(degrees), subset_by_index=[0, k - 1]
     )
-    # A step from points to representatives multiplies by this root; it is 0 for none of the first.
+    # The eigenvalue of the bipartite graph is 1 less this root.
     return steps @ (vectors / np.sqrt(np.maximum(1 - eigenvalues, np.finfo(float).eps)))
 
 
@@ -57,11 +60,12 @@ def by_kasp(X, k):
     clusters of representatives by k-means, in the fully connected graph between these. Its sigma,
     which the paper tunes, is the mean distance to the nearest ones here.
     """
-    centers, labels = _centers(X, with_labels=True)
+    found = _representatives(X)
+    centers = found.cluster_centers_
     sigma = KDTree(centers).query(centers, min(1 + N_NEAREST, len(centers)))[0][:, 1:].mean()
     kernel = rbf_kernel(centers, gamma=1 / (2 * sigma**2))
     np.fill_diagonal(kernel, 0)
-    return kdegraph.spectral_clustering(kernel, k, seed=0).labels[labels]
+    return kdegraph.spectral_clustering(kernel, k, seed=0).labels[found.labels_]
 
 
 def by_nystroem(X, k):
@@ -80,8 +84,7 @@ def by_nystroem(X, k):
     vectors = scipy.linalg.eigh(
         features.T @ features, subset_by_index=[n_components - k, n_components - 1]
     )[1]
-    rows = features @ vectors
-    return _divide(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300), k)
+    return _divide(normalize(features @ vectors), k)
 
 
 def by_power_method(X, k):
@@ -90,25 +93,22 @@ def by_power_method(X, k):
     a graph of nearest neighbors.
     """
     graph = kdegraph.knn_graph(X, min(N_NEIGHBORS, len(X) - 1))
-    degrees = np.maximum(graph.sum(axis=1), np.finfo(float).tiny)
-    scaling = scipy.sparse.diags_array(1 / np.sqrt(degrees))
-    normalized = scaling @ graph @ scaling
-    first = np.sqrt(degrees) / np.linalg.norm(np.sqrt(degrees))
+    normalized, roots = laplacian(graph, normed=True, return_diag=True)
+    first = roots / np.linalg.norm(roots)
     vectors = np.random.default_rng(0).normal(size=(len(X), max(1, k - 1)))
     for _ in range(10 * math.ceil(math.log2(max(2, len(X) / k)))):
-        vectors = (vectors + normalized @ vectors) / 2
+        vectors -= normalized @ vectors / 2
         vectors -= np.outer(first, first @ vectors)
-    return _divide(vectors / np.sqrt(degrees)[:, None], k)
+    return _divide(vectors / roots[:, None], k)
 
 
-def _centers(X, with_labels=False):
-    """Representatives of points by k-means; of few points at most as many as are distinct."""
+def _representatives(X):
+    """The k-means model of the representatives; of few points at most as many as are distinct."""
     if len(X) <= CANDIDATES * N_REPRESENTATIVES:
         model = KMeans(min(N_REPRESENTATIVES, len(np.unique(X, axis=0))), n_init=1, max_iter=20)
     else:
         model = MiniBatchKMeans(N_REPRESENTATIVES, n_init=1, max_iter=20)
-    model.set_params(random_state=0).fit(X)
-    return (model.cluster_centers_, model.labels_) if with_labels else model.cluster_centers_
+    return model.set_params(random_state=0).fit(X)
 
 
 def _divide(embedding, k):

@@ -14,6 +14,7 @@ from kdegraph import (
 )
 from kdegraph.clustering.bandwidth_choice import is_degenerate, moderate, perplexities
 from kdegraph.clustering.embedding import embed
+from kdegraph.local_bandwidth import bandwidths_of_new_points
 from kdegraph.pixels import is_pixel_grid
 from kdegraph.spectral.checked_graph import check_adjacency
 from kdegraph.spectral.spectrum import spectrum
@@ -101,6 +102,23 @@ def test_new_points_get_the_clusters_around_them(alpha):
     assert (model.predict(X) == model.labels_).mean() > 0.99
     with pytest.raises(ValueError, match="new points, whose bandwidths are unknown"):
         KDESpectralClustering(3, sigma=model.sigma_, random_state=0).fit(X).predict(queries)
+
+
+def test_new_points_have_moderate_bandwidths_beside_those_of_the_fitted_points():
+    X = tight_beside_wide()[0]
+    queries = np.random.default_rng(1).uniform([5.7, -0.4], [6.7, 0.4], (2_000, 2))
+    model = KDESpectralClustering(3, random_state=0).fit(X)
+    local, own = local_bandwidths(X), bandwidths_of_new_points(X, queries)
+    middle = np.exp(np.log(local).mean())
+    squares = ((queries[:, None] - X[None]) ** 2).sum(axis=2)
+
+    def clusters(bandwidths):
+        kernel = np.exp(-squares / (bandwidths[:, None] * model.sigma_[None]))
+        return np.argmax(kernel @ np.eye(3)[model.labels_], axis=1)
+
+    expected = clusters(moderate(own, middle, 2))
+    np.testing.assert_array_equal(model.predict(queries), expected)
+    assert (clusters(own) != expected).any()
 
 
 def test_pixels_have_one_bandwidth():
