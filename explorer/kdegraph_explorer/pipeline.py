@@ -27,11 +27,11 @@ from kdegraph import spectrum as find_spectrum
 
 from .algorithm.full import sparse_full_graph
 from .clusters import align, cluster_scores
-from .results import ALL_METHODS, FIRST_LOOK, Early, Outcome, Result
+from .results import ALL_METHODS, FIRST_LOOK, Early, Outcome, Result, matrix_of
 
 N_EIGENVALUES = 10  # enough for the eigengap and for k <= 8 without another run of the eigensolver
 
-MANY_DRAWS = 1_000_000  # with more draws in all, a graph of `FEW_ROUNDS` is shown first
+MANY_DRAWS = 2_000_000  # with more draws in all, a graph of `FEW_ROUNDS` is shown first
 FEW_ROUNDS = 6
 SLOW_DRAWS = 100_000  # with more draws in all, edges are drawn while the spectrum is computed
 
@@ -160,10 +160,9 @@ class Pipeline:
         graph_key, build = prepare[method](request, bandwidth, announce)
         known = self._known((memory, "graph"), graph_key)
         graph, graph_seconds = self._stage((memory, "graph"), graph_key, build)
-        adjacency = getattr(graph, "adjacency", graph)
         if method == "kde" and not known and graph.n_rounds * request.dataset.n_points > SLOW_DRAWS:
             publish(Early(request, graph))
-        spectrum_key, solve = self._spectrum(memory, request, graph_key, adjacency, announce)
+        spectrum_key, solve = self._spectrum(memory, request, graph_key, graph, announce)
         spectrum, spectrum_seconds = self._stage((memory, "spectrum"), spectrum_key, solve)
 
         announce("clusters", 0.0)
@@ -181,8 +180,8 @@ class Pipeline:
         clustering, clusters_seconds = self._stage((memory, "clusters"), clusters_key, cluster)
 
         announce("scores", 0.0)
-        n_counted = self._n_counted(memory, graph_key, adjacency)
-        score = partial(cluster_scores, request.dataset, adjacency, n_counted, clustering)
+        n_counted = self._n_counted(memory, graph_key, graph)
+        score = partial(cluster_scores, request.dataset, matrix_of(graph), n_counted, clustering)
         scores, _ = self._stage((memory, "scores"), clusters_key, score)
         findings = self._findings(memory, request, clusters_key, graph, n_clusters)
         colors = self._colors(method, request, clustering.labels, reference)
@@ -277,7 +276,7 @@ class Pipeline:
 
         return (request.dataset, bandwidth), build
 
-    def _spectrum(self, method, request, graph_key, adjacency, progress):
+    def _spectrum(self, method, request, graph_key, graph, progress):
         wanted = (
             N_EIGENVALUES
             if request.n_clusters == "auto"
@@ -286,27 +285,27 @@ class Pipeline:
         known_key = self._memory.get((method, "spectrum"), ((None, 0, None),))[0]
         if known_key[0] == graph_key:
             wanted = max(wanted, known_key[1])  # more eigenvalues than needed do no harm: keep them
-        n_counted = self._n_counted(method, graph_key, adjacency)
-        wanted = min(wanted, n_counted or adjacency.shape[0])
+        n_counted = self._n_counted(method, graph_key, graph)
+        wanted = min(wanted, n_counted or matrix_of(graph).shape[0])
 
         def solve():
             progress("eigenvalues", 0.0)
             return find_spectrum(
-                adjacency,
+                graph,
                 wanted,
                 seed=request.seed,
                 tol=TOLERANCE,
-                max_products=max_products(adjacency),
+                max_products=max_products(matrix_of(graph)),
                 smallest_component="auto" if n_counted else 1,
                 progress=progress,
             )
 
         return (graph_key, wanted, request.seed), solve
 
-    def _n_counted(self, method, graph_key, adjacency):
+    def _n_counted(self, method, graph_key, graph):
         """How many vertices are in components that are large enough to be clusters."""
         return self._stage(
-            (method, "counted"), graph_key, lambda: len(vertices_in_clusters(adjacency))
+            (method, "counted"), graph_key, lambda: len(vertices_in_clusters(graph))
         )[0]
 
     def _stage(self, name, key, compute):

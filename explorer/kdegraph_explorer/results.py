@@ -120,7 +120,12 @@ class Outcome:
     @property
     def adjacency(self):
         """The graph's (n, n) csr_array."""
-        return getattr(self.graph, "adjacency", self.graph)
+        return matrix_of(self.graph)
+
+
+def matrix_of(graph):
+    """The (n, n) csr_array of a `SimilarityGraph`, or of a k-NN graph, which is one."""
+    return getattr(graph, "adjacency", graph)
 
 
 @dataclass(frozen=True, eq=False)

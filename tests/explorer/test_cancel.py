@@ -55,7 +55,7 @@ def test_stopped_anywhere_the_next_result_is_that_of_a_fresh_start(few_are_many,
 @pytest.mark.slow
 def test_all_stages_of_many_points_ask_whether_they_are_wanted():
     request, checks = (
-        Request(datasets.make("moons", n=100_000, seed=0), sigma=0.1, n_rounds=20),
+        Request(datasets.make("moons", n=100_000, seed=0), sigma=0.1, n_rounds=30),
         Counter(),
     )
     Pipeline().run(request, lambda stage, fraction: checks.update([stage]), ignore)
