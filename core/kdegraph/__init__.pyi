@@ -18,6 +18,7 @@ from .geometry.kernels import Kernel
 from .graph import similarity_graph
 from .kde import gauss_transform, kernel_sum
 from .local_bandwidth import local_bandwidths
+from .moderate_bandwidth import moderate_bandwidths
 from .runtime.responsive import Cancelled
 from .runtime.threads import get_num_threads, set_num_threads
 from .sampled_graph.result import SimilarityGraph
@@ -52,6 +53,7 @@ __all__ = [
     "kernel_sum",
     "knn_graph",
     "local_bandwidths",
+    "moderate_bandwidths",
     "set_num_threads",
     "similarity_graph",
     "spectral_clustering",

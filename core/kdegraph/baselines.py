@@ -99,10 +99,10 @@ def full_graph(
     ----------
     X : (n, d) array-like
         Points.
-    sigma : float, "auto", "local" or (n,) array_like
+    sigma : float, "auto", "local", "moderate" or (n,) array_like
         Bandwidth, in the units of the points, or one for each point, as for `similarity_graph`.
     perplexity : float, optional
-        For ``sigma="local"``, see `local_bandwidths`.
+        For ``sigma="local"`` and "moderate", see `local_bandwidths`.
     alpha : float
         From 0 to 1: the kernel is divided by ``(g_i g_j) ** alpha``, as for `similarity_graph`.
     kernel : {"gaussian", "laplacian", "exponential"}
@@ -286,7 +286,7 @@ def knn_graph(
         graph without edges.)
     mode : {"connectivity", "kernel"}
         Weights 1, or the kernel's values. Edges whose kernel value underflows to zero are left out.
-    sigma : float, "auto", "local" or (n,) array_like, optional
+    sigma : float, "auto", "local", "moderate" or (n,) array_like, optional
         Bandwidth for ``mode="kernel"``, as for `similarity_graph`; by default ``estimate_sigma(X,
         n_neighbors, seed=0)``. Not used for "connectivity".
     kernel : {"gaussian", "laplacian", "exponential"}

@@ -9,12 +9,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kdegraph.clustering.bandwidth_choice import (
-    is_degenerate,
-    moderate,
-    perplexities,
-    suitable_bandwidths,
-)
+from kdegraph.clustering.bandwidth_choice import is_degenerate, perplexities
 from kdegraph.clustering.counting import count_clusters
 from kdegraph.clustering.out_of_sample import assign
 from kdegraph.clustering.partition import spectral_clustering
@@ -27,14 +22,12 @@ from kdegraph.validation import check_choice, check_count
 
 
 class _Fit(NamedTuple):
-    """A `SimilarityGraph` or `TiledGraph`, its clusters, and what its bandwidths were made with:
-    the perplexity, and the center of moderate ones.
-    """
+    """A `SimilarityGraph` or `TiledGraph`, its clusters, and what its bandwidths were made with."""
 
     graph: Any
     clusters: Clustering
+    sigma: Any
     perplexity: float | None
-    center: float | None
 
 
 class KDESpectralClustering(ClusterMixin, BaseEstimator):
@@ -47,12 +40,13 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         of a graph made for that (perplexity 30, at most 20,000 of the points), and
         `suggest_n_segments` for the pixels of a picture; otherwise `suggest_n_clusters` for the
         graph itself.
-    sigma : float, "auto", "local", (n,) array_like or None, default=None
+    sigma : float, "auto", "local", "moderate", (n,) array_like or None, default=None
         Bandwidth of the kernel, in the units of the data: one for all points ("auto" is
-        `estimate_sigma`), or one for each ("local" is `local_bandwidths`). None takes moderate
-        local bandwidths, and for the pixels of a picture one for all; see the notes.
+        `estimate_sigma`), or one for each ("local" is `local_bandwidths`, "moderate" is
+        `moderate_bandwidths`). None takes moderate ones, and for the pixels of a picture one for
+        all; see the notes.
     perplexity : float or None, default=None
-        Effective number of neighbors for local bandwidths, see `local_bandwidths`.
+        Effective number of neighbors for local and moderate bandwidths, see `local_bandwidths`.
     alpha : float, default=0.0
         How far densities are divided out of the kernel, see `similarity_graph`.
     kernel : {"gaussian", "laplacian", "exponential"}, default="gaussian"
@@ -98,11 +92,8 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
     Notes
     -----
     *Bandwidths.* Where `sigma` is None, every point gets a bandwidth of its own, of perplexity 5.
-    In d = 1 to 12 dimensions the bandwidths are moderate: in place of the local bandwidth sigma_i,
-    which follows the density as ``rho ** (-1 / d)``, a point has ``(s * sigma_i ** d) ** (1 / (d +
-    1))``, where s is the geometric mean of all, and at least ``0.75 * sigma_i``. Then a cut between
-    clusters costs the density along it, and many points with noise between the clusters do not
-    hide them.
+    They are those of `moderate_bandwidths`, with which a cut between clusters costs the density
+    along it, so that many points with noise between the clusters do not hide them.
 
     The perplexity is doubled, up to 40, as long as the clusters are degenerate: so few points are
     cut off one after the other that the clusters are fewer in effect than six tenths of their
@@ -129,7 +120,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         self,
         n_clusters: int | Literal["auto"] = 8,
         *,
-        sigma: float | Literal["auto", "local"] | ArrayLike | None = None,
+        sigma: float | Literal["auto", "local", "moderate"] | ArrayLike | None = None,
         perplexity: float | None = None,
         alpha: float = 0.0,
         kernel: str = "gaussian",
@@ -197,7 +188,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         self.confidence_ = math.nan
         fit = self._fit_clusters(points, seed)
         self.graph_, self.sigma_ = fit.graph, fit.graph.sigma
-        self._perplexity, self._center = fit.perplexity, fit.center
+        self._bandwidths = fit.sigma, fit.perplexity
         if not self._lazy:
             warn_of(self.graph_, None if isinstance(self.n_clusters, str) else self.n_clusters)
         self.affinity_matrix_ = self.graph_.adjacency
@@ -229,16 +220,15 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         if is_pixel_grid(points):
             return self._fit_graph(points, k, pixel_sigma(points), self.perplexity, seed)
         for perplexity in perplexities(len(points), self.perplexity):
-            sigma, center = suitable_bandwidths(points, perplexity)
-            local = self._fit_graph(points, k, sigma, perplexity, seed, center)
-            if not is_degenerate(local.clusters.labels, k):
-                return local
+            moderate = self._fit_graph(points, k, "moderate", perplexity, seed)
+            if not is_degenerate(moderate.clusters.labels, k):
+                return moderate
         if self.perplexity is not None:
-            return local
+            return moderate
         one = self._fit_graph(points, k, "auto", None, seed)
-        return local if is_degenerate(one.clusters.labels, k) else one
+        return moderate if is_degenerate(one.clusters.labels, k) else one
 
-    def _fit_graph(self, points, n_clusters, sigma, perplexity, seed, center=None):
+    def _fit_graph(self, points, n_clusters, sigma, perplexity, seed):
         """The `_Fit` with these bandwidths."""
         options = {name: getattr(self, name) for name in GRAPH_PARAMETERS}
         options |= {"sigma": sigma, "perplexity": perplexity}
@@ -256,7 +246,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
             n_init=self.n_init,
             smallest_component=self.smallest_component,
         )
-        return _Fit(graph, clusters, perplexity, center)
+        return _Fit(graph, clusters, sigma, perplexity)
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
         """Find the clusters of new points, without fitting anew.
@@ -287,8 +277,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         queries = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        own = new_bandwidths(self.sigma_, self.sigma, self._points, queries, self._perplexity)
-        if self._center is not None:
-            own = moderate(own, self._center, queries.shape[1])
+        sigma, perplexity = self._bandwidths
+        own = new_bandwidths(self.sigma_, sigma, self._points, queries, perplexity)
         labels = np.asarray(self.labels_)
         return assign(self.graph_, self._points, labels, queries, own)

@@ -61,13 +61,14 @@ def similarity_graph(
     X : (n, d) array_like
         Points, finite; not copied when C-contiguous float64, or float32 for the sampler "mixture".
         For a Dask array, the graph is a `TiledGraph`.
-    sigma : float, "auto", "local" or (n,) array_like
+    sigma : float, "auto", "local", "moderate" or (n,) array_like
         Bandwidth, in the units of the points; "auto" is `estimate_sigma`. An array gives every
-        point a bandwidth of its own, "local" is `local_bandwidths`; the kernel between two points
-        then has the bandwidth ``sqrt(sigma_i sigma_j)`` (Zelnik-Manor and Perona, 2004).
+        point a bandwidth of its own, "local" is `local_bandwidths` and "moderate"
+        `moderate_bandwidths`; the kernel between two points then has the bandwidth ``sqrt(sigma_i
+        sigma_j)`` (Zelnik-Manor and Perona, 2004).
     perplexity : float, optional
-        Effective number of neighbors within the bandwidth of a point, for ``sigma="local"``: see
-        `local_bandwidths`.
+        Effective number of neighbors within the bandwidth of a point, for ``sigma="local"`` and
+        "moderate": see `local_bandwidths`.
     alpha : float
         From 0 to 1: the kernel is divided by ``(g_i g_j) ** alpha``, with the kernel sum ``g_i`` at
         each point, itself included, so that dense regions do not dominate (Coifman and Lafon,

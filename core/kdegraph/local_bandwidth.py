@@ -16,6 +16,8 @@ from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.validation import check_choice, check_count, check_points, check_positive, check_seed
 
+# What `sigma` may be for bandwidths that are taken from the neighbors of each point.
+LOCAL_WORDS = ("local", "moderate")
 # Clusters of the usual benchmark sets have their highest mean adjusted Rand index, 0.95, at
 # perplexities of 4 to 6.
 DEFAULT_PERPLEXITY = 5.0
@@ -140,7 +142,7 @@ def neighbors_needed(n, sigma, perplexity):
     ValueError, TypeError
         For a perplexity that cannot be used.
     """
-    if not isinstance(sigma, str) or sigma != "local":
+    if not isinstance(sigma, str) or sigma not in LOCAL_WORDS:
         return 0
     if perplexity is not None:
         perplexity = _check_perplexity(perplexity, n)

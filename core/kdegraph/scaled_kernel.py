@@ -6,19 +6,22 @@ from numpy.typing import ArrayLike, NDArray
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.geometry.kernels import Kernel, local_kernel
 from kdegraph.geometry.tree import Tree
-from kdegraph.local_bandwidth import bandwidths_of_new_points, local_bandwidths
+from kdegraph.local_bandwidth import LOCAL_WORDS, bandwidths_of_new_points, local_bandwidths
+from kdegraph.moderate_bandwidth import moderate_bandwidths, moderate_bandwidths_of_new_points
 from kdegraph.validation import check_bandwidths, check_positive
 
 Bandwidth = float | NDArray[np.float64]
 
 
 def check_sigma(sigma: float | str | ArrayLike, n: int) -> Bandwidth | str:
-    """Return `sigma` as a positive number, as an (n,) array of them, or as "auto" or "local"."""
+    """Return `sigma` as a positive number, as an (n,) array of them, or as one of the words "auto",
+    "local" and "moderate".
+    """
     if isinstance(sigma, str):
-        if sigma not in ("auto", "local"):
+        if sigma not in ("auto", *LOCAL_WORDS):
             raise ValueError(
-                "sigma must be a positive number, an array with one for each point, 'auto' or "
-                f"'local', got {sigma!r}"
+                "sigma must be a positive number, an array with one for each point, 'auto', "
+                f"'local' or 'moderate', got {sigma!r}"
             )
         return sigma
     if np.ndim(sigma) == 0:
@@ -34,12 +37,13 @@ def resolve_bandwidth(
         return sigma
     if sigma == "auto":
         return estimate_sigma(X, seed=0)
-    return local_bandwidths(X, perplexity=perplexity)
+    rule = moderate_bandwidths if sigma == "moderate" else local_bandwidths
+    return rule(X, perplexity=perplexity)
 
 
 def new_bandwidths(
     bandwidth: Bandwidth,
-    sigma: ArrayLike | str | None,
+    sigma: ArrayLike | str,
     X: NDArray[np.float64],
     queries: NDArray[np.float64],
     perplexity: float | None,
@@ -54,11 +58,13 @@ def new_bandwidths(
     """
     if not isinstance(bandwidth, np.ndarray):
         return bandwidth
-    if sigma is None or isinstance(sigma, str):
-        return bandwidths_of_new_points(X, queries, perplexity)
+    if isinstance(sigma, str):
+        moderate = sigma == "moderate"
+        rule = moderate_bandwidths_of_new_points if moderate else bandwidths_of_new_points
+        return rule(X, queries, perplexity)
     raise ValueError(
         f"X has {len(queries)} new points, whose bandwidths are unknown, as sigma was an array "
-        "with those of the fitted points; take sigma='local', or fit all points"
+        "with those of the fitted points; take sigma='local' or 'moderate', or fit all points"
     )
 
 

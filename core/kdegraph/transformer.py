@@ -35,11 +35,12 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         For ``mode="distance"``. None stores all edges, so that rows have different lengths. An int
         stores as many entries in all rows: the point itself and its `n_neighbors` neighbors in the
         graph that are nearest; where it has fewer, the nearest other points make up for them.
-    sigma : float, "auto", "local" or (n,) array_like, default="auto"
-        Bandwidth of the kernel, in the units of the data; "auto" is `estimate_sigma`, "local" gives
-        every point one of its own (`local_bandwidths`), and so does an array.
+    sigma : float, "auto", "local", "moderate" or (n,) array_like, default="auto"
+        Bandwidth of the kernel, in the units of the data; "auto" is `estimate_sigma`, "local" and
+        "moderate" give every point one of its own (`local_bandwidths`, `moderate_bandwidths`), and
+        so does an array.
     perplexity : float or None, default=None
-        Effective number of neighbors of a point, for ``sigma="local"``.
+        Effective number of neighbors of a point, for ``sigma="local"`` and "moderate".
     alpha : float, default=0.0
         How far densities are divided out of the kernel, from 0 to 1.
     kernel : {"gaussian", "laplacian", "exponential"}, default="gaussian"
@@ -93,7 +94,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         *,
         mode: Literal["affinity", "distance"] = "affinity",
         n_neighbors: int | None = None,
-        sigma: float | Literal["auto", "local"] | ArrayLike = "auto",
+        sigma: float | Literal["auto", "local", "moderate"] | ArrayLike = "auto",
         perplexity: float | None = None,
         alpha: float = 0.0,
         kernel: str = "gaussian",
@@ -221,8 +222,9 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Notes
         -----
         The bandwidth of a new point is, for ``sigma="local"``, what `local_bandwidths` would give
-        it if it were added to the fitted points; its density is its kernel sum over these, and 1
-        for itself.
+        it if it were added to the fitted points (for "moderate" what `moderate_bandwidths` would,
+        with the geometric mean of the fitted points); its density is its kernel sum over these, and
+        1 for itself.
 
         Each new point costs O(n d), as its kernel values are summed directly.
         """

@@ -162,12 +162,14 @@ def test_graph_as_npz(run, moons):
     assert (adjacency != kdegraph.knn_graph(datasets.load(moons).X)).nnz == 0
 
 
-def test_graph_of_local_bandwidths(run, moons):
-    options = ["--sigma", "local", "--perplexity", 12, "--alpha", 0.5]
+@pytest.mark.parametrize("word", ["local", "moderate"])
+def test_graph_of_local_bandwidths(run, moons, word):
+    options = ["--sigma", word, "--perplexity", 12, "--alpha", 0.5]
     result = run("graph", moons, *options, "-o", "g.npz")
     assert (result.exit_code, result.stderr) == (0, ""), result.output
     graph = kdegraph.SimilarityGraph.load(moons.with_name("g.npz"))
-    sigma = kdegraph.local_bandwidths(datasets.load(moons).X, perplexity=12)
+    rule = {"local": kdegraph.local_bandwidths, "moderate": kdegraph.moderate_bandwidths}[word]
+    sigma = rule(datasets.load(moons).X, perplexity=12)
     np.testing.assert_array_equal(graph.sigma, sigma)
     assert graph.alpha == 0.5
     words = f"local bandwidths {sigma.min():.4g} to {sigma.max():.4g} (estimated), alpha 0.5, "

@@ -8,13 +8,14 @@ import scipy.sparse as sp
 from kdegraph import (
     KDESpectralClustering,
     datasets,
-    local_bandwidths,
+    moderate_bandwidths,
     similarity_graph,
     spectral_clustering,
 )
-from kdegraph.clustering.bandwidth_choice import is_degenerate, moderate, perplexities
+from kdegraph.clustering.bandwidth_choice import is_degenerate, perplexities
 from kdegraph.clustering.embedding import embed
 from kdegraph.local_bandwidth import bandwidths_of_new_points
+from kdegraph.moderate_bandwidth import moderate_bandwidths_of_new_points
 from kdegraph.pixels import is_pixel_grid
 from kdegraph.spectral.checked_graph import check_adjacency
 from kdegraph.spectral.spectrum import spectrum
@@ -33,11 +34,7 @@ def tight_beside_wide(seed=0):
 def test_default_finds_tight_beside_wide_clusters():
     X, y = tight_beside_wide()
     model = KDESpectralClustering(3, random_state=0).fit(X)
-    local = local_bandwidths(X)
-    middle = np.exp(np.log(local).mean())
-    expected = np.maximum(middle * (local / middle) ** (2 / 3), 0.75 * local)
-    np.testing.assert_allclose(model.sigma_, expected, rtol=1e-12)
-    assert 0.1 < np.mean(expected == 0.75 * local) < 0.5
+    np.testing.assert_array_equal(model.sigma_, moderate_bandwidths(X))
     assert adjusted_rand_score(y, model.labels_) > 0.98
     one = [
         adjusted_rand_score(y, KDESpectralClustering(3, sigma=sigma, random_state=0).fit(X).labels_)
@@ -57,40 +54,10 @@ def test_noise_between_many_points_does_not_hide_the_clusters():
     assert score("local") < 0.7
 
 
-def ratio_of_cuts(X, sigma):
-    """How much more the kernel across upright lines through the unit square is, on the mean over
-    all of them, in the upper half than in the lower one.
-    """
-    squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)
-    lines = np.abs(X[:, None, 0] - X[None, :, 0])  # those between two points, as a share of all
-    cut = (np.exp(-squares / (sigma[:, None] * sigma[None])) * lines).sum(axis=1)
-    low, high = ((X[:, 1] > least) & (X[:, 1] < least + 0.4) for least in (0.05, 0.55))
-    return cut[high].sum() / cut[low].sum()
-
-
-def test_a_cut_costs_the_density_along_it():
-    """The upper half of a square has four times the density of the lower one."""
-    X = np.random.default_rng(0).random((3_000, 2))
-    X[:, 1] = np.where(np.arange(3_000) < 600, X[:, 1] / 2, 0.5 + X[:, 1] / 2)
-    local = local_bandwidths(X)
-    middle = np.exp(np.log(local).mean())
-    assert ratio_of_cuts(X, moderate(local, middle, 2)) == pytest.approx(4.0, rel=0.1)
-    assert ratio_of_cuts(X, local) == pytest.approx(2.0, rel=0.1)
-
-
-@pytest.mark.parametrize("scale", [np.finfo(float).tiny, 1.0, np.finfo(float).max])
-@pytest.mark.parametrize("d", [1, 2, 12])
-def test_moderate_bandwidths_are_numbers(scale, d):
-    local = np.full(5, scale)
-    np.testing.assert_allclose(moderate(local, scale, d), local, rtol=1e-12)
-
-
-def test_many_dimensions_have_local_bandwidths():
-    X = np.random.default_rng(0).normal(size=(300, 13))
+def test_the_perplexity_is_that_of_the_bandwidths():
+    X = np.random.default_rng(0).normal(size=(300, 2))
     model = KDESpectralClustering(2, perplexity=8.0, random_state=0).fit(X)
-    np.testing.assert_array_equal(model.sigma_, local_bandwidths(X, perplexity=8.0))
-    few = KDESpectralClustering(2, random_state=0).fit(X[:, :12])
-    assert np.all(few.sigma_ != local_bandwidths(X[:, :12]))
+    np.testing.assert_array_equal(model.sigma_, moderate_bandwidths(X, perplexity=8.0))
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
@@ -108,17 +75,15 @@ def test_new_points_have_moderate_bandwidths_beside_those_of_the_fitted_points()
     X = tight_beside_wide()[0]
     queries = np.random.default_rng(1).uniform([5.7, -0.4], [6.7, 0.4], (2_000, 2))
     model = KDESpectralClustering(3, random_state=0).fit(X)
-    local, own = local_bandwidths(X), bandwidths_of_new_points(X, queries)
-    middle = np.exp(np.log(local).mean())
     squares = ((queries[:, None] - X[None]) ** 2).sum(axis=2)
 
     def clusters(bandwidths):
         kernel = np.exp(-squares / (bandwidths[:, None] * model.sigma_[None]))
         return np.argmax(kernel @ np.eye(3)[model.labels_], axis=1)
 
-    expected = clusters(moderate(own, middle, 2))
+    expected = clusters(moderate_bandwidths_of_new_points(X, queries))
     np.testing.assert_array_equal(model.predict(queries), expected)
-    assert (clusters(own) != expected).any()
+    assert (clusters(bandwidths_of_new_points(X, queries)) != expected).any()
 
 
 def test_pixels_have_one_bandwidth():

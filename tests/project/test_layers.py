@@ -36,6 +36,7 @@ LAYERS = (
     {"costs"},
     {"geometry"},
     {"bandwidth", "local_bandwidth"},
+    {"moderate_bandwidth"},
     {"pixels"},
     {"scaled_kernel"},
     {"kde"},

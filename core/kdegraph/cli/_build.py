@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from kdegraph.cli._options import GraphOptions
+from kdegraph.cli._options import LOCAL_WORDS, GraphOptions
 
 DEFAULT_NEIGHBORS = 10
 
@@ -50,12 +50,12 @@ def check_options(options: GraphOptions) -> None:
         raise click.UsageError("--rounds goes with --method kde; a k-NN graph has --neighbors")
     if options.method == "kde" and options.neighbors is not None:
         raise click.UsageError("--neighbors goes with --method knn; a kernel graph has --rounds")
-    if options.method == "knn" and options.sigma == "local":
-        raise click.UsageError("--sigma local goes with --method kde")
+    if options.method == "knn" and options.sigma in LOCAL_WORDS:
+        raise click.UsageError(f"--sigma {options.sigma} goes with --method kde")
     if options.method == "knn" and options.alpha is not None:
         raise click.UsageError("--alpha goes with --method kde")
-    if options.perplexity is not None and options.sigma != "local":
-        raise click.UsageError("--perplexity goes with --sigma local")
+    if options.perplexity is not None and options.sigma not in LOCAL_WORDS:
+        raise click.UsageError("--perplexity goes with --sigma local and --sigma moderate")
 
 
 def build(data, options: GraphOptions, progress) -> Built:
@@ -83,7 +83,7 @@ def _build_kde(data, options, progress):
     sigma, how = options.sigma, "given"
     if sigma is None and data.image is not None:
         sigma, how = data.sigma, "estimated for pictures"
-    elif sigma in (None, "auto", "local"):
+    elif sigma in (None, "auto", *LOCAL_WORDS):
         sigma, how = sigma or "auto", "estimated"
     graph = similarity_graph(
         data.X,

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+# As in `kdegraph.local_bandwidth`, which takes long to import.
+LOCAL_WORDS = ("local", "moderate")
 KERNELS = ("gaussian", "laplacian", "exponential")
 # Every library takes seeds up to here.
 LARGEST_SEED = 2**63 - 1
@@ -95,16 +97,17 @@ _GRAPH = (
     ),
     click.option(
         "--sigma",
-        type=Auto(Positive(), "number", ("auto", "local")),
+        type=Auto(Positive(), "number", ("auto", *LOCAL_WORDS)),
         default=None,
-        help="Bandwidth; local: one for each point. [default: auto, from the distances to near "
-        "neighbors]",
+        help="Bandwidth; local, moderate: one for each point, which follows the density fully or "
+        "less. [default: auto, from the distances to near neighbors]",
     ),
     click.option(
         "--perplexity",
         type=Positive(),
         default=None,
-        help="Effective number of neighbors of a point, for --sigma local. [default: 5]",
+        help="Effective number of neighbors of a point, for --sigma local and moderate. "
+        "[default: 5]",
     ),
     click.option(
         "--alpha",
@@ -173,7 +176,7 @@ class GraphOptions:
     Attributes
     ----------
     method : {"kde", "knn"}
-    sigma : float, "auto", "local" or None
+    sigma : float, "auto", "local", "moderate" or None
         None is for pictures the paper's bandwidth, for other kernel graphs "auto", and for k-NN
         graphs no bandwidth, so that all weights are 1.
     perplexity : float or None

@@ -61,7 +61,7 @@ def cluster(file, clusters, output, store, scheduler, memory_limit, reading, opt
     Examples:
       kdegraph cluster moons.csv -k 2 -o labels.csv
       kdegraph cluster points.parquet --columns x,y,z --sigma 0.2     the report only
-      kdegraph cluster points.csv -k 3 --sigma local                 dense and sparse clusters
+      kdegraph cluster points.csv -k 3 --sigma moderate              dense and sparse clusters
       kdegraph cluster iris.csv -k 3 --label species                 compare with known labels
       kdegraph cluster points.npy --method knn --neighbors 15        the usual k-NN graph instead
       kdegraph cluster photo.jpg -k 4 -o segments.png

@@ -6,7 +6,7 @@ import numpy as np
 
 from kdegraph.bandwidth import sigma_of_lists
 from kdegraph.geometry.neighbor_forest import has_duplicates, has_many_dimensions, near_neighbors
-from kdegraph.local_bandwidth import bandwidths_of_lists, neighbors_needed
+from kdegraph.local_bandwidth import LOCAL_WORDS, bandwidths_of_lists, neighbors_needed
 from kdegraph.sampled_graph.options import SampledGraph
 from kdegraph.sampling import mixture
 from kdegraph.sampling.rounds import LOCAL_ROUNDS
@@ -55,7 +55,7 @@ def sample_from_lists(X, options, stages):
 def _bandwidth(X, lists, sigma, perplexity):
     """What `resolve_bandwidth` returns, from the lists where it would make the same ones."""
     if isinstance(sigma, str) and has_many_dimensions(X):
-        if sigma == "local" and not has_duplicates(lists):
+        if sigma in LOCAL_WORDS and not has_duplicates(lists):  # many dimensions: the same
             return bandwidths_of_lists(lists, perplexity)
         if sigma == "auto" and (found := sigma_of_lists(lists)) > 0:
             return found

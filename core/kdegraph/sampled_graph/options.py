@@ -8,6 +8,7 @@ import scipy.sparse
 
 from kdegraph.geometry.kernels import CODES
 from kdegraph.kde.solvers import Solver, make_solver
+from kdegraph.local_bandwidth import LOCAL_WORDS
 from kdegraph.scaled_kernel import Bandwidth, check_sigma
 from kdegraph.validation import check_choice, check_count, check_eps, check_fraction, check_seed
 
@@ -101,7 +102,7 @@ def _check_n_rounds(n_rounds):
 def _check_sampler(options):
     """Refuse what the sampler cannot do."""
     sampler, sigma = options.sampler, options.sigma
-    is_local = isinstance(sigma, np.ndarray) or sigma == "local"
+    is_local = isinstance(sigma, np.ndarray) or sigma in LOCAL_WORDS
     if sampler in ("recursive", "rejection") and (is_local or options.alpha > 0):
         raise ValueError(
             f"the sampler {sampler!r} needs kernel sums with one bandwidth; take one sigma and "
