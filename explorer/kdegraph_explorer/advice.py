@@ -32,7 +32,7 @@ def _remedy(problem, request, source):
         other = f", or choose others under {_label('columns', Upload)}" * (source == Upload.key)
         return f"Standardize the columns or take the same unit for all{other}."
     size = "smaller" if problem == "wide" else "larger"
-    if request.local:
+    if request.is_local:
         ways = [f"choose a {size} {_label('perplexity')}"]
     elif request.sigma in ("auto", "preset"):
         ways = [f"choose a {size} {_label('sigma')}"]
@@ -40,7 +40,7 @@ def _remedy(problem, request, source):
         ways = [f"tick {_label('sigma_auto')}"]
     if problem == "parts":
         ways.append(f"choose more {_label('n_clusters')}")
-    elif not request.local:
+    elif not request.is_local:
         each = next(
             label for label, value in State.param.bandwidth.names.items() if value == "local"
         )

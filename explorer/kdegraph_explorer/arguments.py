@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from kdegraph import SimilarityGraph, datasets
+from kdegraph import SimilarityGraph, datasets, moderate_bandwidths
 from kdegraph.datasets import Dataset
 from kdegraph.validation import check_count, check_points, check_positive
 
+from .results import LOCAL_KINDS
 from .state import State
 
 TABLE = "table.parquet"  # how a data frame is called, which becomes a file
@@ -65,7 +66,7 @@ def choices_of(sigma, perplexity, n_rounds, n_clusters, dataset):
     """The parameters of the state that were given, checked."""
     choices = {}
     if is_local(sigma):
-        choices["bandwidth"] = "local"
+        choices["bandwidth"] = sigma
     elif sigma is not None:
         choices["sigma"] = check_positive(sigma, "sigma")
     if perplexity is not None:
@@ -80,7 +81,7 @@ def choices_of(sigma, perplexity, n_rounds, n_clusters, dataset):
 
 def is_local(sigma):
     """Whether each point is to have a bandwidth of its own."""
-    return isinstance(sigma, str) and sigma == "local"
+    return isinstance(sigma, str) and sigma in LOCAL_KINDS
 
 
 def check_n_rounds(n_rounds):
@@ -117,8 +118,11 @@ def _of_graph(graph, y):
             + ("has no points" if graph.points is None else f"has the kernel {graph.kernel!r}")
             + "; pass points"
         )
-    local = np.ndim(graph.sigma) > 0
-    choices = {"bandwidth": "local"} if local else {"sigma": float(graph.sigma)}
+    if np.ndim(graph.sigma) == 0:
+        choices = {"sigma": float(graph.sigma)}
+    else:
+        moderate = np.array_equal(graph.sigma, moderate_bandwidths(graph.points))
+        choices = {"bandwidth": "moderate" if moderate else "local"}
     most = State.param.n_rounds.bounds[1]
     choices |= {"n_rounds": min(graph.n_rounds, most), "seed": graph.seed}
     return Material(material_of(graph.points, y).dataset, choices=choices)

@@ -99,7 +99,7 @@ class Attributes(Viewer):
         self._following = True
         try:
             self.param.update(
-                sigma="local" if state.is_local else one,
+                sigma=state.bandwidth if state.is_local else one,
                 n_rounds=state.n_rounds,
                 n_clusters=state.n_clusters if known or not state.clusters_auto else None,
                 selection=state.selection,
@@ -114,10 +114,10 @@ class Attributes(Viewer):
             return
         values, state = {event.name: event.new for event in events}, self._state
         self._columns.param.update(**{name: values.pop(name) for name in SCALES if name in values})
-        if "sigma" in values and values["sigma"] != "local":
-            values["bandwidth"] = "one"
-        if values.get("sigma") == "local":
+        if is_local(values.get("sigma")):
             values["bandwidth"] = values.pop("sigma")
+        elif "sigma" in values:
+            values["bandwidth"] = "one"
         automatic = {
             flag: True
             for name, flag in (("sigma", "sigma_auto"), ("n_clusters", "clusters_auto"))

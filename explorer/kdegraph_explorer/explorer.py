@@ -37,12 +37,12 @@ class Explorer(Attributes):
         Without it, the explorer begins with a generated data set.
     y : (n,) array-like or str, optional
         True labels, to compare the clusters with; of a data frame, also the name of their column.
-    sigma : float or "local", optional
+    sigma : float, "local" or "moderate", optional
         Width of the Gaussian kernel; by default from the distances to the nearest neighbors.
-        "local" gives each point a width of its own.
+        "local" and "moderate" give each point a width of its own.
     perplexity : int, optional
         Effective number of neighbors within the width of each point, from 2 to 200 (default 5);
-        for ``sigma="local"``.
+        for ``sigma="local"`` and "moderate".
     n_rounds : int, optional
         Neighbors that are drawn per point, the paper's L (default 20).
     n_clusters : int, optional
@@ -227,12 +227,8 @@ class Explorer(Attributes):
         return state
 
     def _document(self):
+        made = list(self.views.made.values())  # workers ask, too, while views are being made
         return next(
-            (
-                fig.document
-                for view in self.views.made.values()
-                for fig in view.figures()
-                if fig.document is not None
-            ),
+            (fig.document for view in made for fig in view.figures() if fig.document is not None),
             None,
         )

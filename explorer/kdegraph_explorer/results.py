@@ -14,6 +14,8 @@ ALL_METHODS = {
 }
 FIRST_LOOK = "First look"  # what the user calls a KDE graph of few rounds
 NEIGHBORS_PER_PERPLEXITY = 3  # as `kdegraph.local_bandwidths` takes for each unit of it
+# Kinds of bandwidth of which each point has its own, as `kdegraph.similarity_graph` calls them.
+LOCAL_KINDS = ("local", "moderate")
 FULL_UP_TO = 4000  # points of which the full graph is computed beside the others
 
 
@@ -27,7 +29,7 @@ class Bandwidth:
     @property
     def is_local(self):
         """Whether each point has a bandwidth of its own."""
-        return self.sigma == "local"
+        return self.sigma in LOCAL_KINDS
 
     @property
     def arguments(self):
@@ -35,10 +37,12 @@ class Bandwidth:
         return {"sigma": self.sigma, "perplexity": self.perplexity}
 
     @classmethod
-    def of_each_point(cls, perplexity, n_points):
-        """Local bandwidths, with a perplexity that so many points have enough neighbors for."""
+    def of_each_point(cls, kind, perplexity, n_points):
+        """Bandwidths of one of the `LOCAL_KINDS`, with a perplexity that so many points have enough
+        neighbors for.
+        """
         largest = (n_points - 1) / NEIGHBORS_PER_PERPLEXITY
-        return cls("local", min(perplexity, largest) if largest >= 1 else None)
+        return cls(kind, min(perplexity, largest) if largest >= 1 else None)
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,8 @@ class Request:
     """What to compute; the parameters are those of `kdegraph.similarity_graph`, `knn_graph` and
     `spectral_clustering`.
 
-    The sigma "preset" is that of the dataset. Where `local` is set, each point has a bandwidth of
-    its own, from the perplexity; otherwise sigma is that of all points.
+    The sigma "preset" is that of the dataset. If the kind of bandwidth is one of `LOCAL_KINDS`,
+    each point has its own, from the perplexity; if it is "one", sigma is that of all points.
     """
 
     dataset: Dataset
@@ -56,10 +60,15 @@ class Request:
     n_clusters: int | str = "auto"
     n_neighbors: int = 10
     seed: int = 0
-    local: bool = False
+    bandwidth: str = "one"
     perplexity: float = 5
     # Keys of `ALL_METHODS`; there is no full graph of more than `FULL_UP_TO` points.
     extra_methods: tuple = ()
+
+    @property
+    def is_local(self):
+        """Whether each point is to have a bandwidth of its own."""
+        return self.bandwidth in LOCAL_KINDS
 
     @property
     def methods(self):
@@ -71,9 +80,10 @@ class Request:
 
     def bandwidths(self, sigma):
         """The `Bandwidth` of each method that has one, by its key, if `sigma` serves all points."""
-        local = Bandwidth.of_each_point(self.perplexity, self.dataset.n_points)
+        kind = self.bandwidth if self.is_local else "local"
+        local = Bandwidth.of_each_point(kind, self.perplexity, self.dataset.n_points)
         one = Bandwidth(sigma)
-        chosen, other = (local, one) if self.local else (one, local)
+        chosen, other = (local, one) if self.is_local else (one, local)
         return {"kde": chosen, "other": other, "full": chosen}
 
 

@@ -7,7 +7,7 @@ from kdegraph.datasets import Dataset
 from .cluster_names import assigned, renamed
 from .coloring import CLUSTER, choices, coloring_of
 from .projection import axes
-from .results import Early, Request, Result
+from .results import LOCAL_KINDS, Early, Request, Result
 
 # A parameter, and the parameter that says whether it is chosen automatically.
 AUTOMATIC = {
@@ -49,10 +49,11 @@ class State(param.Parameterized):
     )
     bandwidth = param.Selector(
         default="one",
-        objects={"One for all": "one", "Each its own": "local"},
+        objects={"One for all": "one", "Each its own": "local", "Moderate": "moderate"},
         label="Bandwidth",
         doc="Whether one kernel width σ serves all points, or each point has its own: narrow "
-        "where points are dense, wide where they are sparse.",
+        "where points are dense, wide where they are sparse. Moderate ones differ less, so that "
+        "noise between many points does not hide their clusters.",
     )
     perplexity = param.Integer(
         default=5,
@@ -269,7 +270,7 @@ class State(param.Parameterized):
     @property
     def is_local(self):
         """Whether each point has a bandwidth of its own."""
-        return self.bandwidth == "local"
+        return self.bandwidth in LOCAL_KINDS
 
     @property
     def sigma_chosen(self):
@@ -290,7 +291,7 @@ class State(param.Parameterized):
             n_clusters="auto" if self.clusters_auto else self.n_clusters,
             n_neighbors=self.n_neighbors,
             seed=self.seed,
-            local=self.is_local,
+            bandwidth=self.bandwidth,
             perplexity=self.perplexity,
             extra_methods=self.extra_methods,
         )

@@ -53,9 +53,10 @@ def test_none_means_automatic_and_local_means_a_width_for_each_point(explore):
     assert state.clusters_auto
     assert explorer.sigma == state.result.sigma != 5.0
     assert explorer.n_clusters == state.outcome("kde").n_clusters
-    explorer.sigma = "local"
-    assert state.is_local
-    assert explorer.sigma == "local"
+    for kind in ("local", "moderate"):
+        explorer.sigma = kind
+        assert state.is_local
+        assert explorer.sigma == state.bandwidth == kind
     explorer.sigma = 2.0
     assert not state.is_local
     assert explorer.graph.sigma == 2.0

@@ -121,11 +121,12 @@ def test_script_with_all_that_is_automatic(sessions, tmp_path, monkeypatch):
     run_script(session, tmp_path, monkeypatch)
 
 
-def test_script_with_local_bandwidths(sessions, tmp_path, monkeypatch):
+@pytest.mark.parametrize("kind", ["local", "moderate"])
+def test_script_with_local_bandwidths(sessions, tmp_path, monkeypatch, kind):
     session = sessions()
-    choose(session, bandwidth="local", perplexity=8)
+    choose(session, bandwidth=kind, perplexity=8)
     run_script(session, tmp_path, monkeypatch)
-    assert "sigma='local', perplexity=8," in (tmp_path / "again.py").read_text()
+    assert f"sigma='{kind}', perplexity=8," in (tmp_path / "again.py").read_text()
 
 
 def test_script_of_a_photograph(sessions, tmp_path, monkeypatch):

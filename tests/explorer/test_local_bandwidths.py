@@ -21,7 +21,7 @@ from kdegraph_explorer import Explorer, address, pipeline, session_file
 from kdegraph_explorer.algorithm.convergence import convergence, estimated_eigenvalues
 from kdegraph_explorer.algorithm.trees import TreeKeeper
 from kdegraph_explorer.pipeline import Pipeline
-from kdegraph_explorer.results import Bandwidth, Request
+from kdegraph_explorer.results import LOCAL_KINDS, Bandwidth, Request
 from kdegraph_explorer.snapshot import take
 from kdegraph_explorer.sources.contrast import tight_beside_wide
 from kdegraph_explorer.views.controls import ParameterControls
@@ -30,9 +30,9 @@ from sklearn.metrics import adjusted_rand_score
 MOONS = datasets.make("moons", n=200, seed=0)
 
 
-def local_graph(dataset, perplexity, n_rounds=20):
+def local_graph(dataset, perplexity, n_rounds=20, sigma="local"):
     return kdegraph.similarity_graph(
-        dataset.X, sigma="local", perplexity=perplexity, n_rounds=n_rounds, seed=0
+        dataset.X, sigma=sigma, perplexity=perplexity, n_rounds=n_rounds, seed=0
     )
 
 
@@ -43,12 +43,13 @@ def test_one_bandwidth_for_all_is_the_default(sessions):
     assert np.ndim(sessions(MOONS).state.outcome("kde").graph.sigma) == 0
 
 
-def test_each_point_gets_the_bandwidth_of_the_perplexity(sessions):
+@pytest.mark.parametrize("kind", LOCAL_KINDS)
+def test_each_point_gets_the_bandwidth_of_the_perplexity(sessions, kind):
     session = sessions(MOONS)
     for perplexity in (5, 12):
-        choose(session, bandwidth="local", perplexity=perplexity)
+        choose(session, bandwidth=kind, perplexity=perplexity)
         graph = session.state.outcome("kde").graph
-        expected = local_graph(MOONS, perplexity)
+        expected = local_graph(MOONS, perplexity, sigma=kind)
         np.testing.assert_array_equal(graph.sigma, expected.sigma)
         np.testing.assert_array_equal(graph.neighbors, expected.neighbors)
         assert (graph.adjacency != expected.adjacency).nnz == 0
@@ -176,13 +177,15 @@ def test_comparison_has_the_other_kind_of_bandwidth(explore):
     state, compare = explorer.session.state, view(explorer, "compare")
     assert state.outcome("other") is None  # no other view needs it
     state.view = "compare"
-    for bandwidth in ("one", "local"):
+    words = {"local": "each its own σ", "moderate": "each its own, moderate σ"}
+    for bandwidth in ("one", "moderate", "local"):
         state.choose(bandwidth=bandwidth)
         settle(explorer)
         kinds = [np.ndim(state.outcome(method).graph.sigma) for method in ("kde", "other")]
         assert kinds == ([0, 1] if bandwidth == "one" else [1, 0])
         sentences = [sentence(compare, name) for name in ("KDE graph", "Other bandwidth")]
-        assert sentences == ["one σ for all", "each its own σ"][:: 1 if bandwidth == "one" else -1]
+        own = words.get(bandwidth, "each its own σ")
+        assert sentences == ["one σ for all", own][:: 1 if bandwidth == "one" else -1]
     rows = {name: values for name, *values in compare.rows()}
     assert rows["Edges"][1] == state.outcome("other").graph.n_edges
     different = np.flatnonzero(state.outcome("kde").colors != state.outcome("other").colors)
@@ -292,7 +295,7 @@ def test_no_bandwidth_for_all_finds_tight_clusters_beside_wide_ones(n):
 
     one = {sigma: agreement(sigma=sigma, n_clusters=5)[1] for sigma in np.geomspace(0.002, 3, 30)}
     assert max(one.values()) < 0.85, one
-    local, score = agreement(local=True)
+    local, score = agreement(bandwidth="local")
     assert score > 0.99
     assert local.n_clusters == 5
 

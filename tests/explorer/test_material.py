@@ -89,6 +89,15 @@ def test_what_cannot_be_explored_is_refused_at_once(X, y, message):
         material_of(X, y)
 
 
+@pytest.mark.parametrize("sigma", ["local", "moderate"])
+def test_a_graph_with_a_bandwidth_for_each_point_is_made_again(explore, sigma):
+    points = datasets.make("moons", n=100, seed=0).X
+    graph = kdegraph.similarity_graph(points, sigma=sigma, n_rounds=5, seed=3)
+    explorer = explore(graph, n_clusters=2)
+    assert explorer.sigma == sigma
+    assert (explorer.graph.adjacency != graph.adjacency).nnz == 0
+
+
 def test_a_graph_that_cannot_be_made_again_is_refused():
     graph = kdegraph.similarity_graph(np.eye(4), sigma=1.0, kernel="laplacian", n_rounds=2, seed=0)
     with pytest.raises(ValueError, match="kernel 'laplacian'; pass points"):

@@ -1,5 +1,7 @@
 """The explorer as an object: what it takes and what is read back, on a page and in a notebook."""
 
+import threading
+
 import kdegraph
 import numpy as np
 import panel as pn
@@ -122,6 +124,22 @@ def test_views_are_made_when_they_are_first_shown(explore):
     assert list(explorer.views) == [view.key for view in VIEWS]
     with pytest.raises(KeyError, match="histogram"):
         _ = explorer.views["histogram"]
+
+
+def test_results_are_delivered_while_a_view_is_being_made(explore, monkeypatch):
+    """Whoever delivers a result looks for its document, in a thread of its own."""
+    explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=2)
+    made = explorer.views.made
+
+    def figures():  # another thread gets its turn here
+        explorer.views["rounds"]
+        return ()
+
+    monkeypatch.setattr(made["points"], "figures", figures)
+    explorer.session.mailbox.post(delivered := threading.Event().set)
+    explorer.session.mailbox.drain()
+    assert "rounds" in made
+    assert delivered.__self__.is_set()
 
 
 def test_explorer_that_is_shown_again_moves(explore):

@@ -66,6 +66,7 @@ SAME = {
     "automatic": {},
     "laplacian": {"sigma": 0.05, "kernel": "laplacian"},
     "local": {"sigma": "local"},
+    "moderate": {"sigma": "moderate"},
     "local and alpha": {"sigma": "local", "alpha": 0.5},
     "array": {"sigma": np.geomspace(0.01, 0.1, N)},
     "alpha": {"sigma": 0.05, "alpha": 1.0},

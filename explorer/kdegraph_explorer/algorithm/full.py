@@ -13,8 +13,7 @@ def sparse_full_graph(X, bandwidth, progress=None):
     """All pairs of points with a kernel value of at least `NEGLIGIBLE`: an (n, n) csr_array. Needs
     16 n^2 bytes meanwhile.
     """
-    sigma = "local" if bandwidth.is_local else bandwidth.sigma
-    kernel = full_graph(X, sigma=sigma, perplexity=bandwidth.perplexity, progress=progress)
+    kernel = full_graph(X, **bandwidth.arguments, progress=progress)
     return (
         kernel
         if scipy.sparse.issparse(kernel)

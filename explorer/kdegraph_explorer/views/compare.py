@@ -190,4 +190,5 @@ class CompareView(View):
 
 def sampled_sentence(bandwidth):
     """A sentence on a sampled graph with this `Bandwidth`."""
-    return "each its own σ" if bandwidth.is_local else "one σ for all"
+    words = {"local": "each its own σ", "moderate": "each its own, moderate σ"}
+    return words.get(bandwidth.sigma, "one σ for all")
