@@ -49,11 +49,11 @@ class State(param.Parameterized):
     )
     bandwidth = param.Selector(
         default="one",
-        objects={"One for all": "one", "Each its own": "local", "Moderate": "moderate"},
+        objects={"One": "one", "Local": "local", "Moderate": "moderate"},
         label="Bandwidth",
-        doc="Whether one kernel width σ serves all points, or each point has its own: narrow "
-        "where points are dense, wide where they are sparse. Moderate ones differ less, so that "
-        "noise between many points does not hide their clusters.",
+        doc="Whether one kernel width σ serves all points, or each point has its own. Local ones "
+        "are narrow where points are dense, and wide where they are sparse. Moderate ones differ "
+        "less, so that noise between many points does not hide their clusters.",
     )
     perplexity = param.Integer(
         default=5,

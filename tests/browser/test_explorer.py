@@ -94,7 +94,7 @@ def test_each_point_its_own_bandwidth(explorer):
     assert float(page.scores()["Adjusted Rand index"][0]) < 0.9
     assert sigma.is_visible()
     assert not perplexity.is_visible()
-    page.change(lambda: page.page.get_by_role("button", name="Each its own").click())
+    page.change(lambda: page.page.get_by_role("button", name="Local", exact=True).click())
     assert page.scores()["Adjusted Rand index"][0] == "1.000"
     assert perplexity.is_visible()
     assert not sigma.is_visible()

@@ -46,7 +46,7 @@ def test_a_wide_sigma_is_mended_by_the_controls_that_are_named(sessions):
     session = sessions(MOONS, sigma=50.0)
     (sentence,) = advice(session.state)
     assert sentence.startswith("Sigma 50 is far above the distances between the points: ")
-    assert sentence.endswith("Tick “auto σ” or choose “Each its own” under “Bandwidth”.")
+    assert sentence.endswith("Tick “auto σ” or choose “Local” under “Bandwidth”.")
     session.state.sigma_auto = True
     session.wait(PATIENCE)
     assert advice(session.state) == []
@@ -60,9 +60,7 @@ def test_a_narrow_sigma_is_mended_by_the_controls_that_are_named(sessions):
     session = sessions(MOONS, sigma=1e-5)
     (sentence,) = advice(session.state)
     assert "is far below the distances" in sentence
-    assert sentence.endswith(
-        " have no edge. Tick “auto σ” or choose “Each its own” under “Bandwidth”."
-    )
+    assert sentence.endswith(" have no edge. Tick “auto σ” or choose “Local” under “Bandwidth”.")
     session.state.sigma_auto = True
     session.wait(PATIENCE)
     assert advice(session.state) == []
@@ -71,7 +69,7 @@ def test_a_narrow_sigma_is_mended_by_the_controls_that_are_named(sessions):
 def test_a_sigma_that_the_data_bring_along_is_mended_by_hand(sessions):
     (sentence,) = advice(sessions(Dataset(MOONS.X, sigma=50.0)).state)
     assert sentence.endswith(
-        "Choose a smaller “Kernel width σ” or choose “Each its own” under “Bandwidth”."
+        "Choose a smaller “Kernel width σ” or choose “Local” under “Bandwidth”."
     )
 
 

@@ -309,4 +309,4 @@ def test_source_of_tight_beside_wide_is_offered(sessions):
     assert np.bincount(y).tolist() == [40] * 5
     radii = [np.linalg.norm(X[y == c] - X[y == c].mean(axis=0), axis=1).max() for c in (0, 2)]
     assert radii[1] / radii[0] == pytest.approx(7, rel=0.15)
-    assert "Each its own" in session.state.shown.description
+    assert "“Local”" in session.state.shown.description

@@ -19,7 +19,7 @@ SPIRAL_RADIUS, SPIRAL_GROWTH = 2.0, 0.3  # at angle 0, and per radian
 SPIRAL_THICKNESS = 0.15
 DESCRIPTION = (
     "Two tight discs side by side, two wide ones, a spiral around them: no bandwidth for all "
-    "separates the tight ones without tearing the wide ones apart; choose “Each its own”."
+    "separates the tight ones without tearing the wide ones apart; choose “Local”."
 )
 
 
