@@ -272,8 +272,8 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         -----
         The cost is one kernel sum for each cluster. With local bandwidths, that of a new point is
         what it would be if the point were added to the fitted ones (a moderate one with the
-        geometric mean of these), and all pairs are looked at. For a fitted point the answer may
-        differ from `labels_` where clusters touch.
+        geometric mean of these, which is computed anew), and all pairs are looked at. For a fitted
+        point the answer may differ from `labels_` where clusters touch.
         """
         check_is_fitted(self)
         queries = validate_data(self, X, dtype=np.float64, order="C", reset=False)

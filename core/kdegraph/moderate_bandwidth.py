@@ -67,23 +67,23 @@ def moderate_bandwidths(X: ArrayLike, *, perplexity: float | None = None) -> NDA
     """
     X = check_points(X, keep_single=True)
     local = local_bandwidths(X, perplexity=perplexity)
-    return moderate(local, local, X.shape[1])
+    return local if X.shape[1] > MAX_DIMENSIONS else moderate(local, local, X.shape[1])
 
 
 def moderate_bandwidths_of_new_points(X, queries, perplexity=None):
-    """The bandwidth of each new point, in the same manner as `bandwidths_of_new_points`; the
-    geometric mean is that of the points `X`.
+    """The bandwidth of each new point, as `bandwidths_of_new_points` finds local ones, with the
+    geometric mean of the points `X`.
     """
-    own = bandwidths_of_new_points(X, queries, perplexity)
-    return moderate(own, local_bandwidths(X, perplexity=perplexity), queries.shape[1])
+    own, d = bandwidths_of_new_points(X, queries, perplexity), X.shape[1]
+    if d > MAX_DIMENSIONS:
+        return own
+    return moderate(own, local_bandwidths(X, perplexity=perplexity), d)
 
 
 def moderate(local, of_all, d):
     """Moderate bandwidths in d dimensions from local ones, and from the local bandwidths of all
     points, whose geometric mean stays as it is.
     """
-    if d > MAX_DIMENSIONS:
-        return local
     with np.errstate(over="ignore"):  # by rounding, at the largest doubles
         by_density = np.exp((np.mean(np.log(of_all)) + d * np.log(local)) / (d + 1))
     return representable(np.maximum(by_density, LEAST_SHARE * local))

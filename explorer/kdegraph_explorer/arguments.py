@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from kdegraph import SimilarityGraph, datasets, moderate_bandwidths
 from kdegraph.datasets import Dataset
+from kdegraph.local_bandwidth import LOCAL_WORDS
 from kdegraph.validation import check_count, check_points, check_positive
 
-from .results import LOCAL_KINDS
 from .state import State
 
 TABLE = "table.parquet"  # how a data frame is called, which becomes a file
@@ -81,7 +81,7 @@ def choices_of(sigma, perplexity, n_rounds, n_clusters, dataset):
 
 def is_local(sigma):
     """Whether each point is to have a bandwidth of its own."""
-    return isinstance(sigma, str) and sigma in LOCAL_KINDS
+    return isinstance(sigma, str) and sigma in LOCAL_WORDS
 
 
 def check_n_rounds(n_rounds):

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from kdegraph.datasets import Dataset
+from kdegraph.local_bandwidth import LOCAL_WORDS
 
 METHODS = {"kde": "KDE graph", "knn": "k-NN graph"}
 ALL_METHODS = {
@@ -14,8 +15,6 @@ ALL_METHODS = {
 }
 FIRST_LOOK = "First look"  # what the user calls a KDE graph of few rounds
 NEIGHBORS_PER_PERPLEXITY = 3  # as `kdegraph.local_bandwidths` takes for each unit of it
-# Kinds of bandwidth of which each point has its own, as `kdegraph.similarity_graph` calls them.
-LOCAL_KINDS = ("local", "moderate")
 FULL_UP_TO = 4000  # points of which the full graph is computed beside the others
 
 
@@ -29,7 +28,7 @@ class Bandwidth:
     @property
     def is_local(self):
         """Whether each point has a bandwidth of its own."""
-        return self.sigma in LOCAL_KINDS
+        return self.sigma in LOCAL_WORDS
 
     @property
     def arguments(self):
@@ -38,7 +37,7 @@ class Bandwidth:
 
     @classmethod
     def of_each_point(cls, kind, perplexity, n_points):
-        """Bandwidths of one of the `LOCAL_KINDS`, with a perplexity that so many points have enough
+        """Bandwidths of one of the `LOCAL_WORDS`, with a perplexity that so many points have enough
         neighbors for.
         """
         largest = (n_points - 1) / NEIGHBORS_PER_PERPLEXITY
@@ -50,7 +49,7 @@ class Request:
     """What to compute; the parameters are those of `kdegraph.similarity_graph`, `knn_graph` and
     `spectral_clustering`.
 
-    The sigma "preset" is that of the dataset. If the kind of bandwidth is one of `LOCAL_KINDS`,
+    The sigma "preset" is that of the dataset. If the kind of bandwidth is one of `LOCAL_WORDS`,
     each point has its own, from the perplexity; if it is "one", sigma is that of all points.
     """
 
@@ -68,7 +67,7 @@ class Request:
     @property
     def is_local(self):
         """Whether each point is to have a bandwidth of its own."""
-        return self.bandwidth in LOCAL_KINDS
+        return self.bandwidth in LOCAL_WORDS
 
     @property
     def methods(self):

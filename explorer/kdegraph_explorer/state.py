@@ -3,11 +3,12 @@
 import numpy as np
 import param
 from kdegraph.datasets import Dataset
+from kdegraph.local_bandwidth import LOCAL_WORDS
 
 from .cluster_names import assigned, renamed
 from .coloring import CLUSTER, choices, coloring_of
 from .projection import axes
-from .results import LOCAL_KINDS, Early, Request, Result
+from .results import Early, Request, Result
 
 # A parameter, and the parameter that says whether it is chosen automatically.
 AUTOMATIC = {
@@ -270,7 +271,7 @@ class State(param.Parameterized):
     @property
     def is_local(self):
         """Whether each point has a bandwidth of its own."""
-        return self.bandwidth in LOCAL_KINDS
+        return self.bandwidth in LOCAL_WORDS
 
     @property
     def sigma_chosen(self):

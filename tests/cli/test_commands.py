@@ -10,6 +10,8 @@ import pytest
 import scipy.sparse
 from cli.results import assert_refused, column, same_partition
 from kdegraph import datasets
+from kdegraph.cli import _options
+from kdegraph.local_bandwidth import LOCAL_WORDS
 from PIL import Image
 
 # Clusters
@@ -162,7 +164,11 @@ def test_graph_as_npz(run, moons):
     assert (adjacency != kdegraph.knn_graph(datasets.load(moons).X)).nnz == 0
 
 
-@pytest.mark.parametrize("word", ["local", "moderate"])
+def test_the_words_for_bandwidths_are_those_of_the_library():
+    assert _options.LOCAL_WORDS == LOCAL_WORDS
+
+
+@pytest.mark.parametrize("word", LOCAL_WORDS)
 def test_graph_of_local_bandwidths(run, moons, word):
     options = ["--sigma", word, "--perplexity", 12, "--alpha", 0.5]
     result = run("graph", moons, *options, "-o", "g.npz")

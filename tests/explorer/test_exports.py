@@ -11,6 +11,7 @@ import pytest
 from explorer_objects import PATIENCE, TABLE, choose, give_file
 from kdegraph import datasets
 from kdegraph.datasets import Dataset
+from kdegraph.local_bandwidth import LOCAL_WORDS
 from kdegraph_explorer.exports import EXPORTS
 from pyarrow import csv, parquet
 
@@ -121,7 +122,7 @@ def test_script_with_all_that_is_automatic(sessions, tmp_path, monkeypatch):
     run_script(session, tmp_path, monkeypatch)
 
 
-@pytest.mark.parametrize("kind", ["local", "moderate"])
+@pytest.mark.parametrize("kind", LOCAL_WORDS)
 def test_script_with_local_bandwidths(sessions, tmp_path, monkeypatch, kind):
     session = sessions()
     choose(session, bandwidth=kind, perplexity=8)

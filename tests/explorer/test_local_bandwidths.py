@@ -17,11 +17,12 @@ from explorer_objects import (
     widget,
 )
 from kdegraph import datasets
+from kdegraph.local_bandwidth import LOCAL_WORDS
 from kdegraph_explorer import Explorer, address, pipeline, session_file
 from kdegraph_explorer.algorithm.convergence import convergence, estimated_eigenvalues
 from kdegraph_explorer.algorithm.trees import TreeKeeper
 from kdegraph_explorer.pipeline import Pipeline
-from kdegraph_explorer.results import LOCAL_KINDS, Bandwidth, Request
+from kdegraph_explorer.results import Bandwidth, Request
 from kdegraph_explorer.snapshot import take
 from kdegraph_explorer.sources.contrast import tight_beside_wide
 from kdegraph_explorer.views.controls import ParameterControls
@@ -43,7 +44,7 @@ def test_one_bandwidth_for_all_is_the_default(sessions):
     assert np.ndim(sessions(MOONS).state.outcome("kde").graph.sigma) == 0
 
 
-@pytest.mark.parametrize("kind", LOCAL_KINDS)
+@pytest.mark.parametrize("kind", LOCAL_WORDS)
 def test_each_point_gets_the_bandwidth_of_the_perplexity(sessions, kind):
     session = sessions(MOONS)
     for perplexity in (5, 12):

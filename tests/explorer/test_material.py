@@ -8,6 +8,7 @@ import pytest
 from explorer_objects import TABLE as ANIMALS
 from explorer_objects import settle
 from kdegraph import datasets
+from kdegraph.local_bandwidth import LOCAL_WORDS
 from kdegraph_explorer.arguments import material_of
 
 TABLE = ANIMALS.replace(b"kind", b"label")  # a name that tells what it is
@@ -89,7 +90,7 @@ def test_what_cannot_be_explored_is_refused_at_once(X, y, message):
         material_of(X, y)
 
 
-@pytest.mark.parametrize("sigma", ["local", "moderate"])
+@pytest.mark.parametrize("sigma", LOCAL_WORDS)
 def test_a_graph_with_a_bandwidth_for_each_point_is_made_again(explore, sigma):
     points = datasets.make("moons", n=100, seed=0).X
     graph = kdegraph.similarity_graph(points, sigma=sigma, n_rounds=5, seed=3)

@@ -10,6 +10,7 @@ from kdegraph import (
     moderate_bandwidths,
     similarity_graph,
 )
+from kdegraph.local_bandwidth import bandwidths_of_new_points
 from kdegraph.moderate_bandwidth import moderate, moderate_bandwidths_of_new_points
 
 
@@ -36,6 +37,8 @@ def test_local_above_twelve_dimensions():
     X = np.random.default_rng(0).normal(size=(300, 13))
     np.testing.assert_array_equal(moderate_bandwidths(X), local_bandwidths(X))
     assert np.all(moderate_bandwidths(X[:, :12]) != local_bandwidths(X[:, :12]))
+    new = moderate_bandwidths_of_new_points(X[:200], X[200:])
+    np.testing.assert_array_equal(new, bandwidths_of_new_points(X[:200], X[200:]))
 
 
 @pytest.mark.parametrize("scale", [np.finfo(float).tiny, 1.0, np.finfo(float).max])
