@@ -14,10 +14,15 @@ from kdegraph.geometry.neighbor_forest import (
 from kdegraph.geometry.neighbors import duplicate_groups, nearest
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
-from kdegraph.validation import check_choice, check_count, check_points, check_positive, check_seed
+from kdegraph.validation import (
+    LOCAL_WORDS,
+    check_choice,
+    check_count,
+    check_points,
+    check_positive,
+    check_seed,
+)
 
-# What `sigma` may be for bandwidths that are taken from the neighbors of each point.
-LOCAL_WORDS = ("local", "moderate")
 # Clusters of the usual benchmark sets have their highest mean adjusted Rand index, 0.95, at
 # perplexities of 4 to 6.
 DEFAULT_PERPLEXITY = 5.0

@@ -6,9 +6,9 @@ from numpy.typing import ArrayLike, NDArray
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.geometry.kernels import Kernel, local_kernel
 from kdegraph.geometry.tree import Tree
-from kdegraph.local_bandwidth import LOCAL_WORDS, bandwidths_of_new_points, local_bandwidths
+from kdegraph.local_bandwidth import bandwidths_of_new_points, local_bandwidths
 from kdegraph.moderate_bandwidth import moderate_bandwidths, moderate_bandwidths_of_new_points
-from kdegraph.validation import check_bandwidths, check_positive
+from kdegraph.validation import LOCAL_WORDS, check_bandwidths, check_positive
 
 Bandwidth = float | NDArray[np.float64]
 

@@ -1,6 +1,6 @@
 """Checks of what users pass in: every error names the argument, says what arrived and what to do.
 
-The functions in `__all__` are public: programs that build on this package can refuse bad input with
+The names in `__all__` are public: programs that build on this package can refuse bad input with
 the same words.
 """
 
@@ -16,10 +16,13 @@ from numpy.typing import NDArray
 
 # The largest bandwidth over the smallest one. Beyond it exponents would leave the range of doubles.
 MAX_BANDWIDTH_RATIO = 1e100
+# What `sigma` may be for bandwidths that are taken from the neighbors of each point.
+LOCAL_WORDS = ("local", "moderate")
 
 Points = NDArray[np.float64]
 
 __all__ = [
+    "LOCAL_WORDS",
     "check_bandwidths",
     "check_choice",
     "check_count",

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from kdegraph import SimilarityGraph, datasets, moderate_bandwidths
 from kdegraph.datasets import Dataset
-from kdegraph.local_bandwidth import LOCAL_WORDS
-from kdegraph.validation import check_count, check_points, check_positive
+from kdegraph.validation import LOCAL_WORDS, check_count, check_points, check_positive
 
 from .state import State
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from kdegraph.datasets import Dataset
-from kdegraph.local_bandwidth import LOCAL_WORDS
+from kdegraph.validation import LOCAL_WORDS
 
 METHODS = {"kde": "KDE graph", "knn": "k-NN graph"}
 ALL_METHODS = {

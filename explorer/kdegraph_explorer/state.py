@@ -3,7 +3,7 @@
 import numpy as np
 import param
 from kdegraph.datasets import Dataset
-from kdegraph.local_bandwidth import LOCAL_WORDS
+from kdegraph.validation import LOCAL_WORDS
 
 from .cluster_names import assigned, renamed
 from .coloring import CLUSTER, choices, coloring_of

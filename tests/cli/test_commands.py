@@ -11,7 +11,7 @@ import scipy.sparse
 from cli.results import assert_refused, column, same_partition
 from kdegraph import datasets
 from kdegraph.cli import _options
-from kdegraph.local_bandwidth import LOCAL_WORDS
+from kdegraph.validation import LOCAL_WORDS
 from PIL import Image
 
 # Clusters

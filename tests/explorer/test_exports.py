@@ -11,7 +11,7 @@ import pytest
 from explorer_objects import PATIENCE, TABLE, choose, give_file
 from kdegraph import datasets
 from kdegraph.datasets import Dataset
-from kdegraph.local_bandwidth import LOCAL_WORDS
+from kdegraph.validation import LOCAL_WORDS
 from kdegraph_explorer.exports import EXPORTS
 from pyarrow import csv, parquet
 

@@ -17,7 +17,7 @@ from explorer_objects import (
     widget,
 )
 from kdegraph import datasets
-from kdegraph.local_bandwidth import LOCAL_WORDS
+from kdegraph.validation import LOCAL_WORDS
 from kdegraph_explorer import Explorer, address, pipeline, session_file
 from kdegraph_explorer.algorithm.convergence import convergence, estimated_eigenvalues
 from kdegraph_explorer.algorithm.trees import TreeKeeper

@@ -8,7 +8,7 @@ import pytest
 from explorer_objects import TABLE as ANIMALS
 from explorer_objects import settle
 from kdegraph import datasets
-from kdegraph.local_bandwidth import LOCAL_WORDS
+from kdegraph.validation import LOCAL_WORDS
 from kdegraph_explorer.arguments import material_of
 
 TABLE = ANIMALS.replace(b"kind", b"label")  # a name that tells what it is

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-# As in `kdegraph.local_bandwidth`, which takes long to import.
+# As in `kdegraph.validation`, which takes long to import.
 LOCAL_WORDS = ("local", "moderate")
 KERNELS = ("gaussian", "laplacian", "exponential")
 # Every library takes seeds up to here.

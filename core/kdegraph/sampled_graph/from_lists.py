@@ -6,11 +6,12 @@ import numpy as np
 
 from kdegraph.bandwidth import sigma_of_lists
 from kdegraph.geometry.neighbor_forest import has_duplicates, has_many_dimensions, near_neighbors
-from kdegraph.local_bandwidth import LOCAL_WORDS, bandwidths_of_lists, neighbors_needed
+from kdegraph.local_bandwidth import bandwidths_of_lists, neighbors_needed
 from kdegraph.sampled_graph.options import SampledGraph
 from kdegraph.sampling import mixture
 from kdegraph.sampling.rounds import LOCAL_ROUNDS
 from kdegraph.scaled_kernel import pair_kernel, resolve_bandwidth
+from kdegraph.validation import LOCAL_WORDS
 
 
 def sample_from_lists(X, options, stages):

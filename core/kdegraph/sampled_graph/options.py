@@ -8,9 +8,15 @@ import scipy.sparse
 
 from kdegraph.geometry.kernels import CODES
 from kdegraph.kde.solvers import Solver, make_solver
-from kdegraph.local_bandwidth import LOCAL_WORDS
 from kdegraph.scaled_kernel import Bandwidth, check_sigma
-from kdegraph.validation import check_choice, check_count, check_eps, check_fraction, check_seed
+from kdegraph.validation import (
+    LOCAL_WORDS,
+    check_choice,
+    check_count,
+    check_eps,
+    check_fraction,
+    check_seed,
+)
 
 SAMPLERS = ("auto", "mixture", "near", "recursive", "rejection", "rows")
 DRAWS = ("stratified", "independent")
