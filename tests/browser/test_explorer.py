@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -248,11 +249,14 @@ def drag(page, tool, places):
     """Drag the mouse in the plot of the KDE graph from place to place, once that uses `tool`."""
     page.page.wait_for_function(DRAGS, arg=[PLOT, tool])
     mouse = page.page.mouse
-    (x, y), *rest = page.page.evaluate(PLACES, [PLOT, places])
-    mouse.move(x, y)
+    places = page.page.evaluate(PLACES, [PLOT, places])
+    mouse.move(*places[0])
     mouse.down()
-    for x, y in rest:
-        mouse.move(x, y, steps=4)
+    for start, end in pairwise(places):
+        for share in (0.5, 1.0):
+            mouse.move(*(a + share * (b - a) for a, b in zip(start, end, strict=True)))
+            # A browser makes one event of all moves between two frames, which is no drag.
+            page.page.evaluate("() => new Promise(done => requestAnimationFrame(done))")
     mouse.up()
 
 
