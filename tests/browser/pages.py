@@ -25,9 +25,9 @@ class Pages:
         self._browser = browser
         self._contexts, self._watchers = [], []
 
-    def open(self, ignore=None, **options):
-        """A new page; `options` are those of a browser context, `ignore` is a part of console
-        errors that are not ours.
+    def open(self, ignore=(), **options):
+        """A new page; `options` are those of a browser context, `ignore` holds parts of errors
+        that are not ours.
         """
         context = self._browser.new_context(**{**OPTIONS, **options})
         context.set_default_timeout(PATIENCE)

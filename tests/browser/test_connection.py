@@ -41,7 +41,7 @@ def end(process):
 
 
 # Chromium writes an error to the console for every attempt to reach the server.
-UNREACHABLE = "net::ERR_CONNECTION_REFUSED"
+UNREACHABLE = ("net::ERR_CONNECTION_REFUSED",)
 
 
 def test_a_page_outlives_its_server(server, new_page, tmp_path):

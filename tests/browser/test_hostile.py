@@ -161,7 +161,7 @@ CONNECT = """url => new Promise(done => {
 
 
 def test_policy_stops_what_gets_into_the_page_all_the_same(explorer_server, new_page):
-    page = ExplorerPage(new_page(ignore="Content Security Policy")).open(explorer_server[0])
+    page = ExplorerPage(new_page(ignore=["Content Security Policy"])).open(explorer_server[0])
     page.page.evaluate(RUN, list(TEXTS.values()))
     page.page.wait_for_timeout(1000)
     found = page.page.evaluate(FOUND)

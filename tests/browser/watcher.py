@@ -11,20 +11,20 @@ class Watcher:
     Parameters
     ----------
     context : playwright.sync_api.BrowserContext
-    ignore : str, optional
-        A console error that contains this is not ours.
+    ignore : sequence of str
+        Errors that contain one of these are not ours.
 
     Attributes
     ----------
     problems : list of str
     """
 
-    def __init__(self, context, ignore=None):
+    def __init__(self, context, ignore=()):
         self.problems = []
         self._ignore = ignore
         context.route(lambda url: not is_local(url), self._refuse)
         context.on("console", self._console)
-        context.on("weberror", lambda event: self.problems.append(f"uncaught error: {event.error}"))
+        context.on("weberror", self._uncaught)
         context.on("response", self._response)
         context.on("page", lambda page: page.on("websocket", self._websocket))
 
@@ -33,8 +33,15 @@ class Watcher:
         route.abort()
 
     def _console(self, message):
-        if message.type == "error" and not (self._ignore and self._ignore in message.text):
+        if message.type == "error" and self._is_ours(message.text):
             self.problems.append(f"console error: {message.text} ({message.location.get('url')})")
+
+    def _uncaught(self, event):
+        if self._is_ours(str(event.error)):
+            self.problems.append(f"uncaught error: {event.error}")
+
+    def _is_ours(self, text):
+        return not any(words in text for words in self._ignore)
 
     def _response(self, response):
         if response.status >= 400:

@@ -1,4 +1,4 @@
-"""Notebooks in a real JupyterLab, without a network."""
+"""Notebooks in a real JupyterLab and in Jupyter Notebook 7, without a network."""
 
 import re
 import shutil
@@ -13,6 +13,15 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 pytestmark = pytest.mark.xdist_group("lab")  # one JupyterLab for all
 
+# Where the applications show a notebook.
+JUPYTERLAB, NOTEBOOK_7 = "lab/tree/{}?reset", "notebooks/{}"
+# What they say by themselves: their debugger whenever it restarts a kernel, and Notebook 7 (7.6)
+# about parts of JupyterLab that it does not have.
+THEIR_OWN = (
+    "Could not restore the debugger state",
+    "Cannot read properties of undefined (reading 'schema')",
+    "Command 'filebrowser:open-path' not registered",
+)
 NOTEBOOK = "explore.ipynb"
 SETTINGS = {
     "apputils-extension/notification": '{"fetchNews": "false", "checkForUpdates": false}',
@@ -38,7 +47,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def lab(serve, folder, pytestconfig):
-    """Address of a JupyterLab of our own; the name of a notebook comes behind it."""
+    """Address of a server of our own; the place of an application comes behind it."""
     shutil.copy(pytestconfig.rootpath / "examples" / NOTEBOOK, folder)
     for name, content in SETTINGS.items():
         path = folder / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
@@ -66,7 +75,7 @@ def lab(serve, folder, pytestconfig):
     ]
     address, _ = serve(
         [*command, *options],
-        path="/lab/tree/",
+        path="/",
         JUPYTERLAB_SETTINGS_DIR=str(folder / "settings"),
         JUPYTERLAB_WORKSPACES_DIR=str(folder / "workspaces"),
         **places,
@@ -78,10 +87,9 @@ def lab(serve, folder, pytestconfig):
 def open_notebook(lab, new_page):
     """Opens a notebook in a page, and waits for its kernel."""
 
-    # JupyterLab's debugger says so whenever it restarts a kernel.
-    def open(name, ignore="Could not restore the debugger state"):
+    def open(name, application=JUPYTERLAB, ignore=THEIR_OWN):
         page = new_page(ignore=ignore, viewport={"width": 1600, "height": 1400})
-        return load(page, f"{lab}{name}?reset")
+        return load(page, lab + application.format(name))
 
     return open
 
@@ -89,13 +97,13 @@ def open_notebook(lab, new_page):
 def load(page, address):
     """Load a notebook in a page, and wait for its kernel."""
     page.goto(address)
-    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+    page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for()
     return page
 
 
 def run_all(page):
     """Run all cells in a new kernel."""
-    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Kernel", exact=True).click()
     page.get_by_role("menuitem", name=re.compile("^Restart Kernel and Run All")).click()
     page.get_by_role("button", name="Confirm Kernel Restart").click()
 
@@ -112,6 +120,11 @@ def test_explorer_in_jupyterlab(open_notebook):
     explorer = ExplorerPage(page, notebook=True).settle()
     assert "3,000 points in 2 dimensions, 2 clusters" in explorer.status()
     assert set(output_of(page, 4).splitlines()) == {"sigma 0.1", "points per cluster [1500, 1500]"}
+    header = page.locator(".kg-status").bounding_box()
+    plot = page.locator(".kg-kde-points").first.bounding_box()
+    assert plot["y"] - header["y"] < 120  # the bar is as low as on a page
+    undo = page.locator(".kg-undo button").first
+    assert undo.inner_text().strip() == ""  # an icon, and not the name of one
     explorer.change(lambda: explorer.set_slider("Kernel width σ", -60))
     explorer.set_slider("Clusters k", 2)
     explorer.expect_status(", 4 clusters")
@@ -145,23 +158,21 @@ def _lowest_plot_is_below(page):
 
 
 @pytest.fixture
-def explored(open_notebook, folder):
+def explored(request, open_notebook, folder):
     """A page with a notebook in which an explorer and a single view are live."""
     cells = [new_code_cell(source) for source in CELLS]
     nbformat.write(new_notebook(cells=cells), folder / "short.ipynb")
-    page = open_notebook("short.ipynb")
+    page = open_notebook("short.ipynb", getattr(request, "param", JUPYTERLAB))
     run_all(page)
     page.locator(".kg-status").filter(has_text="points in").wait_for()
     return page
 
 
+@pytest.mark.parametrize(
+    "explored", [JUPYTERLAB, NOTEBOOK_7], ids=["JupyterLab", "Notebook 7"], indirect=True
+)
 def test_keys_belong_to_the_explorer_or_to_the_notebook(explored):
     page, n_cells = explored, len(CELLS)
-    header = page.locator(".kg-status").bounding_box()
-    plot = page.locator(".kg-kde-points").first.bounding_box()
-    assert plot["y"] - header["y"] < 120  # the bar is as low as on a page
-    undo = page.locator(".kg-undo button").first
-    assert undo.inner_text().strip() == ""  # an icon, and not the name of one
     page.locator(".kg-kde-points").first.click(position={"x": 90, "y": 60})
     for key in "bda":  # JupyterLab would add and delete cells
         page.keyboard.press(key)
@@ -179,6 +190,10 @@ def test_keys_belong_to_the_explorer_or_to_the_notebook(explored):
     page.wait_for_function(
         "n => document.querySelectorAll('.jp-CodeCell').length === n", arg=n_cells + 1
     )
+    # What is chosen in the explorer reaches the kernel.
+    explorer = ExplorerPage(page, notebook=True).settle()
+    explorer.set_slider("Clusters k", 1)
+    explorer.expect_status(", 3 clusters")
 
 
 def test_an_explorer_outlives_its_page_and_its_picture_outlives_its_kernel(
@@ -199,11 +214,11 @@ def test_an_explorer_outlives_its_page_and_its_picture_outlives_its_kernel(
     path = folder / "short.ipynb"
     explorer.until(lambda: "4 clusters" in path.read_text(), "the notebook is saved")
     assert path.stat().st_size < MAX_SAVED
-    load(page, f"{lab}short.ipynb?reset")  # the kernel lives
+    load(page, lab + JUPYTERLAB.format("short.ipynb"))  # the kernel lives
     page.locator(".kg-status").filter(has_text="4 clusters").wait_for()
     assert not page.locator(SHOWN_PICTURE).count()
     shutil.copy(path, folder / "copy.ipynb")  # has a kernel of its own, without an explorer
-    page = open_notebook("copy.ipynb", ignore="widget model not found")
+    page = open_notebook("copy.ipynb", ignore=(*THEIR_OWN, "widget model not found"))
     page.locator(SHOWN_PICTURE).first.wait_for()
     page.wait_for_timeout(3000)
     assert not page.get_by_text("model not found").locator("visible=true").count()
