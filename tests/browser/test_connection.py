@@ -1,12 +1,18 @@
-"""A server that ends under an open page, and is started again."""
+"""A server that ends under an open page, and is started again; messages on their way."""
 
 import subprocess
 import sys
+import time
 
+import panel as pn
 import pytest
 from browser.conftest import free_port, wait_for
 from browser.explorer_page import ExplorerPage
 from explorer_objects import TABLE
+from kdegraph_explorer.app import create_app
+from panel.io import document as writing
+from panel.io import unlocked
+from panel.io.state import set_curdoc
 
 BANNER = ".kg-connection"
 
@@ -77,3 +83,30 @@ def test_a_page_outlives_its_server(server, new_page, tmp_path):
     banner.wait_for(state="detached")
     assert "'animals.csv' cannot be part of an address: choose it under Data" in page.error()
     page.expect_status("2,000 points")
+
+
+@pytest.fixture
+def server_here():
+    """The explorer on a server in a thread of this process."""
+    pn.serve({"/": create_app}, port=0, threaded=True, show=False, verbose=False)
+    while not pn.state._servers:
+        time.sleep(0.05)
+    (running,) = [entry[0] for entry in pn.state._servers.values()]
+    yield running
+    pn.state.kill_all_servers()
+
+
+def test_no_message_is_kept_back(server_here, new_page):
+    page = ExplorerPage(new_page()).open(f"http://localhost:{server_here.port}/").page
+    (session,) = server_here.get_sessions("/")
+    (connection,) = session._subscribed_connections
+
+    async def send():
+        async with connection._socket.write_lock:  # as when another message is being written
+            with set_curdoc(session.document), unlocked():
+                session.document.title = "kept back"
+            # Panel does this when a message before this one has been written.
+            del writing._WRITE_BLOCK[session.document]
+
+    session.document.add_next_tick_callback(send)
+    page.wait_for_function("() => Bokeh.documents[0].title() === 'kept back'")

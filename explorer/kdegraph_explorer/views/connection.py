@@ -1,9 +1,12 @@
 """The connection between the page and its server."""
 
+import panel as pn
 import param
 from panel.custom import JSComponent
 
 from ..assets import script, style_sheet
+
+EVERY = 1000  # milliseconds between two beats
 
 
 class Connection(JSComponent):
@@ -14,13 +17,24 @@ class Connection(JSComponent):
     -----
     Bokeh could reconnect a page to a session that still exists. The documents that it then takes
     over are damaged where they hold components of Panel (1.9), so a new session is begun.
+
+    Where the browser is slow to take messages, Panel (1.9) may keep one back until there is another
+    one: a later message that is still waiting when an earlier one has been written counts as
+    written, too. So there is another one every second.
     """
 
     banner_style = param.String(
         default=style_sheet("connection"), doc="The style sheet of the banner."
     )
+    beats = param.Integer(default=0, doc="Grows every second, so that no message is kept back.")
 
     _esm = script("connection")
 
     def __init__(self, **params):
         super().__init__(stylesheets=[style_sheet("unseen")], **params)
+        pn.io.PeriodicCallback(
+            callback=self._beat, period=EVERY, log=False, background=True
+        ).start()
+
+    def _beat(self):
+        self.beats += 1
