@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from browser.chromium import find
 from browser.explorer_page import ExplorerPage
-from browser.pages import SIZE, Pages
+from browser.pages import PATIENCE, SIZE, Pages
 from browser.screenshots import Report
 from playwright.sync_api import sync_playwright
 
@@ -95,7 +95,7 @@ def serve(tmp_path_factory):
     for process in running:
         process.terminate()
     for process in running:
-        process.wait(20)
+        process.wait(PATIENCE / 1000)
 
 
 @pytest.fixture(scope="package")

@@ -55,7 +55,7 @@ def run(tmp_path):
         command = [sys.executable, "-W", "error", *(["-c", code] if code else []), *arguments]
         environment = os.environ | {"KDEGRAPH_CACHE_DIR": str(tmp_path / "cache")} | environment
         done = subprocess.run(
-            command, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=560
+            command, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=1780
         )
         assert done.returncode == 0, done.stderr
         return done.stdout, done.stderr
@@ -351,7 +351,7 @@ print(len(kernels), sorted(names - used))
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_after_a_warm_up_nothing_is_compiled(run, tmp_path):
     n_kernels, left_out = run(COUNT + WARM_UP)[0].split(maxsplit=1)
     assert int(n_kernels) > 50
