@@ -96,7 +96,10 @@ def open_notebook(lab, new_page):
 
 def load(page, address):
     """Load a notebook in a page, and wait for its kernel."""
-    page.goto(address)
+    # A notebook without a kernel is said to be idle, too. A kernel that is told to restart before
+    # it is connected may not come back, or speaks an old protocol.
+    with page.expect_websocket(lambda socket: "/channels" in socket.url):
+        page.goto(address)
     page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for()
     return page
 
