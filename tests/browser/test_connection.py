@@ -1,5 +1,6 @@
 """A server that ends under an open page, and is started again; messages on their way."""
 
+import logging
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ from browser.conftest import free_port, wait_for
 from browser.explorer_page import ExplorerPage
 from explorer_objects import TABLE
 from kdegraph_explorer.app import create_app
+from kdegraph_explorer.views import controls, widgets
 from panel.io import document as writing
 from panel.io import unlocked
 from panel.io.state import set_curdoc
@@ -110,3 +112,18 @@ def test_no_message_is_kept_back(server_here, new_page):
 
     session.document.add_next_tick_callback(send)
     page.wait_for_function("() => Bokeh.documents[0].title() === 'kept back'")
+
+
+def test_a_key_counts_while_a_change_waits(server_here, new_page, monkeypatch, caplog):
+    def late(widget):  # as on a busy server
+        widget._debounce = 1000  # milliseconds
+        return widget
+
+    for module in (controls, widgets):
+        monkeypatch.setattr(module, "at_once", late)
+    page = ExplorerPage(new_page()).open(f"http://localhost:{server_here.port}/")
+    page.set_slider("Clusters k", 2)
+    page.page.keyboard.press("t")
+    page.page.locator(".kg-table").first.wait_for()
+    page.page.wait_for_function("() => location.search.includes('n_clusters=4')")
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]

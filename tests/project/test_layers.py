@@ -228,6 +228,11 @@ PRIVATE_NAMES = {
         {"views/widgets.py"},
         "Events of a widget wait 50 ms for further ones; no parameter turns that off.",
     ),
+    "_event_coroutine": (
+        {"__init__.py"},
+        "Panel deals with an event that comes while a change waits without the document's lock, "
+        "and the event would be lost.",
+    ),
     "_process_chunk": (
         {"views/widgets.py"},
         "The parts of a file are counted while they arrive, to refuse a file that is too large.",
