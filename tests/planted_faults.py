@@ -273,8 +273,8 @@ FAULTS = (
     Fault(
         "edges are cut in one direction only",
         "core/kdegraph/clustering/conductance.py",
-        "if number[indices[p]] != number[i]:",
-        "if number[indices[p]] > number[i]:",
+        "if labels[np.uint32(indices[p])] != own",
+        "if labels[np.uint32(indices[p])] > own",
         "clustering/test_clustering.py",
     ),
     Fault(

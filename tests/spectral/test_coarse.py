@@ -153,9 +153,9 @@ def test_blocks_of_all_coarse_graphs_have_the_same_width(
 ):
     blocks = []
 
-    def watched(operator, null, k, start, rng, progress=None):
+    def watched(operator, null, k, start, progress=None):
         blocks.append(start.block.shape)
-        return refine(operator, null, k, start, rng, progress)
+        return refine(operator, null, k, start, progress)
 
     refine = coarse.refine
     monkeypatch.setattr(coarse, "refine", watched)

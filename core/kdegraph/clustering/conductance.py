@@ -44,7 +44,9 @@ def conductance(adjacency: AdjacencyLike, labels: ArrayLike) -> NDArray[np.float
     [0.143, 1.0]
     """
     graph = check_adjacency(adjacency)
-    return conductances_of(graph, _check_labels(labels, graph.n))
+    values, number = np.unique(_check_labels(labels, graph.n), return_inverse=True)
+    n_noise = np.sum(values < 0)
+    return conductances_of(graph, np.maximum(number - n_noise, -1).astype(np.int32))
 
 
 def _check_labels(labels, n):
@@ -60,16 +62,13 @@ def _check_labels(labels, n):
 
 
 def conductances_of(graph, labels):
-    """The conductances of the clusters of a `CheckedGraph`."""
-    values, number = np.unique(labels, return_inverse=True)
-    n_noise = int(np.sum(values < 0))
-    number = np.maximum(number - n_noise, -1)  # all noise is one set
-    cut = np.zeros(graph.n)
-    parallel.run(_cut_weights, graph.n, graph.matrix, number, cut)
-    member, k = number >= 0, len(values) - n_noise
-    cuts = np.bincount(number[member], weights=cut[member], minlength=k)
-    volumes = np.bincount(number[member], weights=graph.degrees[member], minlength=k)
-    return quotients(cuts, volumes)
+    """The conductances of the clusters of a `CheckedGraph`.
+
+    The labels, an int32 array, are the numbers from 0, and -1 for noise, which is one set.
+    """
+    cut = np.empty(graph.n)
+    parallel.run(_cut_weights, graph.n, graph.matrix, labels, cut)
+    return quotients(*(np.bincount(labels + 1, of_rows)[1:] for of_rows in (cut, graph.degrees)))
 
 
 def quotients(cuts, volumes):
@@ -77,10 +76,11 @@ def quotients(cuts, volumes):
     return np.minimum(np.divide(cuts, volumes, out=np.zeros(len(cuts)), where=volumes > 0), 1.0)
 
 
-@jit
-def _cut_weights(start, stop, matrix, number, cut):
+@jit(distinct=True, reassociate=True)
+def _cut_weights(start, stop, matrix, labels, cut):
     indptr, indices, weights = matrix
     for i in range(start, stop):
+        own, total = labels[i], 0.0
         for p in range(indptr[i], indptr[i + 1]):
-            if number[indices[p]] != number[i]:
-                cut[i] += weights[p]
+            total += weights[p] if labels[np.uint32(indices[p])] != own else 0.0
+        cut[i] = total

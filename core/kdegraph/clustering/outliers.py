@@ -54,9 +54,11 @@ def join_isolated(graph, points, kernel, labels):
 
 
 def numbered_by_first_member(labels):
-    """Number the clusters in the order of their first members; negative labels become -1."""
-    values, first, number = np.unique(labels, return_index=True, return_inverse=True)
-    member = values >= 0
-    new = np.full(len(values), -1, np.int32)
-    new[np.flatnonzero(member)[np.argsort(first[member])]] = np.arange(member.sum())
-    return new[number]
+    """Number the clusters in the order of their first members; -1 stays what it is."""
+    n = len(labels)
+    first = np.full(labels.max() + 2, n)  # the last place is that of -1
+    first[labels[::-1]] = np.arange(n)[::-1]  # what is written last stays
+    clusters = np.flatnonzero(first[:-1] < n)
+    number = np.full(len(first), -1, np.int32)
+    number[clusters[np.argsort(first[clusters])]] = np.arange(len(clusters))
+    return number[labels]

@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from kdegraph.pixels import is_pixel_grid
 
-MAX_SAMPLE = 20_000  # k-means is fitted to at most so many rows
+MAX_SAMPLE = 10_000  # k-means is fitted to at most so many rows
 # Decimals to which rows are told apart, in units of the root mean square.
 ROW_DECIMALS = 4
 
@@ -59,7 +59,8 @@ class Rounding(NamedTuple):
         # Not needed where the clusters are connected components, and slow to import.
         from sklearn.cluster import KMeans
 
-        k = min(n_clusters, len(np.unique(np.round(sample, ROW_DECIMALS), axis=0)))
+        distinct = {row.tobytes() for row in np.round(sample, ROW_DECIMALS) + 0.0}  # without -0.0
+        k = min(n_clusters, len(distinct))
         state = int(rng.integers(2**32))
         # With several threads, the small steps of k-means wait longer for each other than they
         # work.

@@ -19,8 +19,8 @@ from kdegraph.validation import check_choice, check_count
 SYMMETRY_TOLERANCE = 1e-8  # relative difference between w(i, j) and w(j, i) that rounding may leave
 CHECKED_ROWS = 4096  # that are checked together
 ORDER_MATTERS_ABOVE = 5_000  # vertices; smaller blocks stay in the caches whatever their order
-# Weights above this are scaled, by a power of two, so that their sums cannot overflow.
-MAX_WEIGHT = 1e290
+# Weights are scaled, by a power of two, if their sums are above this, so that none overflows.
+MAX_DEGREE = 1e290
 WEIGHT_SCALE = 2.0**-200
 
 
@@ -152,7 +152,7 @@ def check_adjacency(adjacency, name="adjacency", *, progress=None) -> CheckedGra
     csr = _canonical_csr(given.adjacency, name)
     matrix = SparseRows(csr.indptr, csr.indices, csr.data)
     degrees = _check_weights(matrix, name, partial_progress(progress, 0.0, 0.3))
-    if len(csr.data) and csr.data.max() > MAX_WEIGHT:
+    if degrees.max() > MAX_DEGREE:
         matrix = matrix._replace(weights=csr.data * WEIGHT_SCALE)
         parallel.run(_sum_rows, len(degrees), matrix, degrees)
     progress_of_components = partial_progress(progress, 0.3, 0.6)

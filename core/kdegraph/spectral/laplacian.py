@@ -131,7 +131,7 @@ def _row_squares(start, stop, matrix, squares):
         squares[i] = total
 
 
-@jit
+@jit(distinct=True)
 def _copy_scaled_rows(start, stop, matrix, vertices, place, scale, out):
     """Copy the rows of some vertices, renumbered and scaled.
 
@@ -149,6 +149,7 @@ def _copy_scaled_rows(start, stop, matrix, vertices, place, scale, out):
                 prefetch(weights, p)
         shift = indptr[vertices[i]] - out_indptr[i]
         for q in range(out_indptr[i], out_indptr[i + 1]):
-            j = place[indices[q + shift]]
-            out_indices[q] = j
-            out_weights[q] = weights[q + shift] * scale[i] * scale[j]
+            out_indices[q] = place[np.uint32(indices[q + shift])]
+        own = scale[i]
+        for q in range(out_indptr[i], out_indptr[i + 1]):
+            out_weights[q] = weights[q + shift] * own * scale[np.uint32(out_indices[q])]

@@ -5,11 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.spectral.solver.blocks import (
     PANEL_ROWS,
-    add_gram,
     chunk_bounds,
     chunk_rows,
     n_chunks,
@@ -19,7 +17,8 @@ from kdegraph.spectral.solver.blocks import (
 
 
 class Overlaps(NamedTuple):
-    """What it takes to make a block of vectors orthonormal and orthogonal to the null space.
+    """What it takes to make a block of vectors, or a block and its image side by side, orthonormal
+    and orthogonal to the null space.
 
     Attributes
     ----------
@@ -54,62 +53,60 @@ class NullSpace:
     def __len__(self):
         return len(self.bounds) - 1
 
-    def overlaps(self, block, progress=None):
-        """The `Overlaps` of a block with the null space."""
-        partial_gram = np.zeros((n_chunks(block), block.shape[1], block.shape[1]))
-        dots = self._sum_chunks(_overlap_chunks, block, (partial_gram,), progress)
-        gram = partial_gram.sum(axis=0) - dots.T @ dots
-        return Overlaps(dots, (gram + gram.T) / 2)
-
-    def _sum_chunks(self, kernel, block, more=(), progress=None):
-        """Inner products of the eigenvectors with the columns of the block, (c, m), by a kernel
-        that sums them over chunks of rows.
+    def overlaps(self, block, image=None, progress=None):
+        """The `Overlaps` of a block, with its image to the right of it if that is given.
 
         Chunk i and component j, if they share rows, have row ``i + j`` of the partial sums to
         themselves, as both numbers ascend from row to row.
         """
-        m = block.shape[1]
-        partial = np.zeros((n_chunks(block) + len(self), m))
+        image = _or_empty(image, block)
+        m, n_parts = block.shape[1] + image.shape[1], n_chunks(block)
+        partial, partial_gram = np.zeros((n_parts + len(self), m)), np.zeros((n_parts, m, m))
+        args = self.bounds, self.vector, block, image, partial, partial_gram
+        run_on_chunks(_overlap_chunks, block, *args, progress=progress)
         dots = np.zeros((len(self), m))
-        args = self.bounds, self.vector, block, partial, *more
-        run_on_chunks(kernel, block, *args, progress=progress)
-        _sum_partial(self.bounds, chunk_rows(m), partial, dots)
-        return dots
+        _sum_partial(self.bounds, chunk_rows(block.shape[1]), partial, dots)
+        gram = partial_gram.sum(axis=0) - dots.T @ dots
+        return Overlaps(dots, (gram + gram.T) / 2)
 
     def remove(self, block):
         """The part of a block in double precision that is orthogonal to the null space."""
-        rest, dots = block.copy(), self._sum_chunks(_dots_chunks, block)
-        parallel.run(_subtract_rows, len(rest), self.bounds, self.vector, dots, rest)
-        return rest
+        scaled = self.vector[:, None] * block
+        dots = np.add.reduceat(scaled, self.bounds[:-1], axis=0)
+        return block - self.vector[:, None] * np.repeat(dots, np.diff(self.bounds), axis=0)
 
-    def rotate(self, block, dots, rotation, out, progress=None):
-        """Set `out`, which may be the block, to ``(block - null space @ dots) @ rotation`` and
-        return it.
+    def rotate(self, block, image, dots, rotation, out, progress=None):
+        """Set `out`, which may be the block, to ``([block, image] - null space @ dots) @ rotation``
+        and return it; the image may be None.
         """
-        args = self.bounds, self.vector, dots, np.ascontiguousarray(rotation), block, out
+        image = _or_empty(image, block)
+        args = self.bounds, self.vector, dots, np.ascontiguousarray(rotation), block, image, out
         run_on_chunks(_rotate_chunks, block, *args, progress=progress)
         return out
 
 
-@jit(reassociate=True)
-def _dots_chunks(start, stop, bounds, vector, block, partial):
-    component = np.searchsorted(bounds, chunk_bounds(start, block)[0], side="right") - 1
-    for chunk in range(start, stop):
-        first, last = chunk_bounds(chunk, block)
-        for i in range(first, last):
-            while i >= bounds[component + 1]:
-                component += 1
-            total = partial[chunk + component]
-            for c in range(block.shape[1]):
-                total[c] += vector[i] * block[i, c]
+def _or_empty(image, block):
+    """The image, or a block without columns if that is None."""
+    return np.empty((len(block), 0), block.dtype) if image is None else image
 
 
 @jit
-def _overlap_chunks(start, stop, bounds, vector, block, partial, partial_gram):
+def _overlap_chunks(start, stop, bounds, vector, block, image, partial, partial_gram):
+    component = np.searchsorted(bounds, chunk_bounds(start, block)[0], side="right") - 1
+    m = partial.shape[1]
+    rows, product = np.empty((PANEL_ROWS, m)), np.empty((m, m))
     for chunk in range(start, stop):
-        _dots_chunks(chunk, chunk + 1, bounds, vector, block, partial)
         first, last = chunk_bounds(chunk, block)
-        add_gram(first, last, block, block, block, partial_gram[chunk])
+        for panel in range(first, last, PANEL_ROWS):
+            count = take_panel(block, panel, last, rows, 0)
+            take_panel(image, panel, last, rows, block.shape[1])
+            for i in range(count):
+                while panel + i >= bounds[component + 1]:
+                    component += 1
+                for c in range(m):
+                    partial[chunk + component, c] += vector[panel + i] * rows[i, c]
+            np.dot(rows.T, rows, product)
+            partial_gram[chunk] += product
 
 
 @jit
@@ -120,17 +117,7 @@ def _sum_partial(bounds, rows, partial, dots):
 
 
 @jit
-def _subtract_rows(start, stop, bounds, vector, dots, block):
-    component = np.searchsorted(bounds, start, side="right") - 1
-    for i in range(start, stop):
-        while i >= bounds[component + 1]:
-            component += 1
-        for a in range(block.shape[1]):
-            block[i, a] -= vector[i] * dots[component, a]
-
-
-@jit
-def _rotate_chunks(start, stop, bounds, vector, dots, rotation, block, out):
+def _rotate_chunks(start, stop, bounds, vector, dots, rotation, block, image, out):
     component = np.searchsorted(bounds, chunk_bounds(start, block)[0], side="right") - 1
     n_given, m = rotation.shape
     rows, rotated = np.empty((PANEL_ROWS, n_given)), np.empty((PANEL_ROWS, m))
@@ -138,6 +125,7 @@ def _rotate_chunks(start, stop, bounds, vector, dots, rotation, block, out):
         first, last = chunk_bounds(chunk, block)
         for panel in range(first, last, PANEL_ROWS):
             count = take_panel(block, panel, last, rows, 0)
+            take_panel(image, panel, last, rows, block.shape[1])
             for i in range(count):
                 while panel + i >= bounds[component + 1]:
                     component += 1

@@ -26,7 +26,7 @@ from kdegraph.spectral.solver.blocks import chunk_bounds, n_chunks
 from kdegraph.spectral.solver.coarse import coarse_vectors, refine
 from kdegraph.spectral.solver.runs import runs_in_space
 from kdegraph.spectral.solver.solve import is_small, solve
-from kdegraph.spectral.solver.start import N_PROBES
+from kdegraph.spectral.solver.start import N_PROBES, block_width, narrow_width
 from kdegraph.tiles import is_tiled
 from kdegraph.validation import check_count, check_positive, check_seed
 
@@ -91,11 +91,11 @@ def spectrum(
     approximate : bool, default=False
         For large graphs (5,000 vertices and more) end as soon as the eigenvectors that coarse
         graphs show separate clusters: when the wanted eigenvalues have settled to about a tenth or
-        two. `tol` is not used, and there is no search for eigenvectors that coarse graphs do not
-        show. It takes 10 to 40 products where the others take hundreds, as for photographs. What
-        does not settle in these is computed as without it. For a `TiledGraph` it is done tile by
-        tile, the eigenvectors are a Dask array, and what does not settle in 36 products is left as
-        it is, with a warning.
+        two, or are so small beside the others that their vectors have. `tol` is not used, and there
+        is no search for eigenvectors that coarse graphs do not show. It takes 5 to 30 products
+        where the others take hundreds, as for photographs. What does not settle in these is
+        computed as without it. For a `TiledGraph` it is done tile by tile, the eigenvectors are a
+        Dask array, and what does not settle in 30 products is left as it is, with a warning.
     progress : callable, optional
         Called as ``progress(stage, fraction)`` between the products; it may raise `Cancelled`.
 
@@ -278,12 +278,13 @@ def _nonzero_eigenpairs(graph, null_vector, min_size, k, effort, rng, report):
         find_runs = partial(_find_runs, graph, places)
         found = coarse_vectors(operator, null, k, rng, find_runs=find_runs, progress=beginning)
         if found is not None and effort.approximate:
-            start = found.start(null, k, rng, progress=beginning)
-            pairs = refine(operator, null, k, start, rng, report)
+            start = found.start(null, narrow_width(k), rng, progress=beginning)
+            pairs = refine(operator, null, k, start, report)
             if pairs.converged:
                 return vertices, pairs
         if found is not None:
-            start = found.start(null, k, rng, N_PROBES, beginning)
+            n_probes = min(N_PROBES, block_width(k) - k)
+            start = found.start(null, block_width(k) - n_probes, rng, n_probes, beginning)
     limit = effort.max_products
     pairs = solve(
         operator, null, k, effort.tol, rng=rng, start=start, max_products=limit, report=report

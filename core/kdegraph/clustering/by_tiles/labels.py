@@ -77,8 +77,9 @@ def _embed_tile(graph, folder, tile, min_size, found, unit, n, n_clusters, round
     block, image = (folder.read(name, NAME)[mine][members] for name in (found.block, found.image))
     usable = values > 0.5
     rows = np.where(usable, image @ rotation / np.where(usable, values, 1.0), block @ rotation)
-    weight = _weights(graph, tile, min_size) / unit
-    rows = represent(rows, weight, n, 1.0 - values, n_clusters, rounding.embedding)
+    if rounding.embedding == "plain":
+        rows *= np.sqrt(_weights(graph, tile, min_size) / unit)[:, None]
+    rows = represent(rows, n, 1.0 - values, n_clusters, rounding.embedding)
     ends = rows[np.unique(extremes(rows))] if len(rows) else rows
     folder.write(step, {"rows": rows.astype(np.float32), "extremes": ends})
 

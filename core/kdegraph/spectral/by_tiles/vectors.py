@@ -8,7 +8,6 @@ in the block, too.
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 
 from kdegraph.runtime.progress import partial_progress
 from kdegraph.spectral.by_tiles.coarse import NODES
@@ -19,7 +18,7 @@ from kdegraph.spectral.solver.coarse import (
     has_settled,
     smoothing_filter,
 )
-from kdegraph.spectral.solver.rayleigh_ritz import DEPENDENT
+from kdegraph.spectral.solver.rayleigh_ritz import ritz_rotation
 from kdegraph.tiles import scheduler
 from kdegraph.tiles.folder import Folder
 
@@ -101,8 +100,8 @@ class Blocks:
         return step
 
     def overlaps(self, block, image):
-        """The inner products of the vectors with each other, of the vectors with their images, and
-        of the images with each other, weighted by the degrees: three (width, width) arrays.
+        """The Gram matrix, weighted by the degrees, of the vectors and their images side by side:
+        a (2 width, 2 width) array.
         """
         step = f"{image}-overlaps"
         tiles = [(self.graph.path, self.folder.path, tile, block, image) for tile in self._tiles]
@@ -140,7 +139,7 @@ def refine(blocks, values, k, progress=None):
         image = blocks.make(f"image-{round_}", _multiply, filtered)
         n_products += SMOOTHING_DEGREE + 1
         found = RitzVectors(
-            *ritz(*blocks.overlaps(filtered, image)), filtered, image, False, n_products
+            *ritz_rotation(blocks.overlaps(filtered, image)), filtered, image, False, n_products
         )
         if has_settled(values, found, k):
             return found._replace(settled=True)
@@ -169,26 +168,6 @@ def _smooth(blocks, block, last, round_, progress):
         previous, present = present, step
     blocks.folder.discard(previous)
     return present
-
-
-def ritz(gram, projected, squared):
-    """The Rayleigh-Ritz method from the inner products of `Blocks.overlaps`.
-
-    Returns
-    -------
-    values, residuals : (m,) float64 arrays
-        The former in descending order.
-    rotation : (width, m) float64 array
-        With fewer columns than rows if vectors are linearly dependent.
-    """
-    scale = 1 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
-    lengths, basis = scipy.linalg.eigh(gram * scale[:, None] * scale)
-    keep = lengths > DEPENDENT * lengths[-1]
-    basis = scale[:, None] * basis[:, keep] / np.sqrt(lengths[keep])
-    values, rotation = scipy.linalg.eigh(basis.T @ (projected + projected.T) @ basis / 2)
-    values, rotation = values[::-1], basis @ rotation[:, ::-1]
-    squares = np.einsum("ia,ij,ja->a", rotation, squared, rotation) - values**2
-    return np.minimum(values, 1.0), np.sqrt(np.maximum(squares, 0.0)), rotation
 
 
 def with_positive_extremes(graph, folder, found):
@@ -242,9 +221,8 @@ def _overlap(graph, folder, tile, block, image):
     if not folder.has(step):
         mine = slice(*span(graph, tile))
         lengths = lengths_of(graph, tile)
-        vectors, images = (lengths * folder.read(name, NAME)[mine] for name in (block, image))
-        pairs = (vectors, vectors), (vectors, images), (images, images)
-        folder.write(step, {"sums": np.stack([a.T @ b for a, b in pairs])})
+        both = np.hstack([lengths * folder.read(name, NAME)[mine] for name in (block, image)])
+        folder.write(step, {"sums": both.T @ both})
 
 
 def _of_tile(step, tile):

@@ -222,7 +222,7 @@ def _number_by_first_row(node, n_nodes):
     return n_numbered
 
 
-@jit
+@jit(distinct=True)
 def _count_entries(start, stop, members, node, matrix, counts):
     """The numbers of entries in the rows of the coarse graph, in ``counts[1:]``."""
     (rows, bounds), (indptr, indices, _) = members, matrix
@@ -231,13 +231,13 @@ def _count_entries(start, stop, members, node, matrix, counts):
         count = 0
         for q in range(bounds[a], bounds[a + 1]):
             for p in range(indptr[rows[q]], indptr[rows[q] + 1]):
-                b = node[indices[p]]
+                b = np.uint32(node[np.uint32(indices[p])])
                 count += seen[b] != a
                 seen[b] = a
         counts[a + 1] = count
 
 
-@jit
+@jit(distinct=True)
 def _sum_entries(start, stop, members, node, matrix, scaled, out):
     """The rows of the matrix of the coarse graph; `scaled` is the vector of the null space, on each
     node of norm 1.
@@ -250,8 +250,8 @@ def _sum_entries(start, stop, members, node, matrix, scaled, out):
         for q in range(bounds[a], bounds[a + 1]):
             i = rows[q]
             for p in range(indptr[i], indptr[i + 1]):
-                j = indices[p]
-                b = node[j]
+                j = np.uint32(indices[p])
+                b = np.uint32(node[j])
                 if seen[b] != a:
                     seen[b], total[b] = a, 0.0
                     out_indices[end] = b

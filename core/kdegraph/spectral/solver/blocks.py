@@ -20,9 +20,9 @@ CHUNK_ROWS = 1024  # in a chunk of a narrow block
 # chunks, as the sums of a chunk take as much memory as its rows.
 PANEL_ROWS = 128
 # Columns of a block up to which BLAS stays in the thread that calls it, as a product of a panel has
-# at most 2^18 multiplications: `PANEL_ROWS` times the columns of one block and of two. For wider
-# ones it is told to.
-MAX_NARROW = 32
+# at most 2^18 multiplications: `PANEL_ROWS` times the square of the columns of two blocks. For
+# wider ones it is told to.
+MAX_NARROW = 22
 
 
 @jit
@@ -63,26 +63,6 @@ def take_panel(block, first, stop, panel, column):
     return count
 
 
-@jit
-def add_gram(first, stop, block, left, right, total):
-    """Add ``block.T @ [left, right]`` of some rows to `total`, or ``block.T @ left`` if `total` is
-    a square matrix.
-    """
-    m, both = block.shape[1], total.shape[1] > block.shape[1]
-    rows = np.empty((PANEL_ROWS, m))
-    others = np.empty((PANEL_ROWS, total.shape[1]))
-    product = np.empty_like(total)
-    for panel in range(first, stop, PANEL_ROWS):
-        take_panel(block, panel, stop, rows, 0)
-        take_panel(left, panel, stop, others, 0)
-        if both:
-            take_panel(right, panel, stop, others, m)
-        np.dot(rows.T, others, product)
-        for a in range(m):
-            for b in range(total.shape[1]):
-                total[a, b] += product[a, b]
-
-
 def gram_matrices(block, image, progress=None):
     """``block.T @ image`` and ``block.T @ block``, both symmetrized."""
     m = block.shape[1]
@@ -94,9 +74,17 @@ def gram_matrices(block, image, progress=None):
 
 @jit
 def _gram_chunks(start, stop, block, image, partial):
+    m = block.shape[1]
+    rows, others = np.empty((PANEL_ROWS, m)), np.empty((PANEL_ROWS, 2 * m))
+    product = np.empty((m, 2 * m))
     for chunk in range(start, stop):
         first, last = chunk_bounds(chunk, block)
-        add_gram(first, last, block, image, block, partial[chunk])
+        for panel in range(first, last, PANEL_ROWS):
+            take_panel(block, panel, last, rows, 0)
+            take_panel(image, panel, last, others, 0)
+            take_panel(block, panel, last, others, m)
+            np.dot(rows.T, others, product)
+            partial[chunk] += product
 
 
 def rotate_to_ritz(block, image, rotation, values, progress=None):

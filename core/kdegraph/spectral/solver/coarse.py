@@ -17,8 +17,7 @@ from kdegraph.spectral.solver.aggregation import CoarseGraph, coarsen
 from kdegraph.spectral.solver.blocks import fill_random
 from kdegraph.spectral.solver.chebyshev_filter import ChebyshevFilter, FilteredBlock
 from kdegraph.spectral.solver.eigenpairs import Eigenpairs
-from kdegraph.spectral.solver.iteration import in_double_precision
-from kdegraph.spectral.solver.rayleigh_ritz import rayleigh_ritz
+from kdegraph.spectral.solver.rayleigh_ritz import ritz_rotation, ritz_vectors
 from kdegraph.spectral.solver.solve import solve
 from kdegraph.spectral.solver.start import Start, block_width
 
@@ -32,15 +31,18 @@ MIN_COARSE_VALUE = 0.25
 # those of all eigenvectors than at 3e-4 (0.94).
 COARSEST_TOL = 3e-4
 # A round of smoothing has so many products ...
-SMOOTHING_DEGREE = 8
+SMOOTHING_DEGREE = 4
 # ... and damps eigenvalues of the Laplacian from here on, at least from so many times the last one
 # of the block.
-MIN_SMOOTHED = 0.05
-SMOOTHED_SHARE = 3.0
+MIN_SMOOTHED = 0.2
+SMOOTHED_SHARE = 1.5
 # Smoothing ends when no wanted eigenvalue can be wrong by more than this share, or a round makes it
-# smaller by no more than that; at the latest after so many rounds.
+# smaller by no more than that ...
 SETTLED = 0.1
-MAX_ROUNDS = 4
+# ... or its eigenvector is known up to an angle of this sine, as those of tiny eigenvalues are
+# soon; at the latest after so many rounds.
+MAX_SINE = 0.02
+MAX_ROUNDS = 6
 # Changes of eigenvalues below this are rounding errors: the blocks are in single precision.
 ROUNDING = 2.0**-24
 
@@ -59,18 +61,18 @@ class CoarseVectors(NamedTuple):
     coarse: CoarseGraph
     pairs: Eigenpairs
 
-    def start(self, null, k, rng, n_probes=0, progress=None):
+    def start(self, null, n_given, rng, n_probes=0, progress=None):
         """The `Start` with these vectors, carried over to all rows.
 
         Parameters
         ----------
         null : NullSpace
             Of the graph that was coarsened.
-        k : int
-            Wanted pairs.
+        n_given : int
+            How many of them.
         rng : numpy.random.Generator
         n_probes : int, default=0
-            How many random vectors to add at most, in place of guard vectors.
+            How many random vectors to add.
         progress : callable, optional
             Called with the fraction done.
 
@@ -79,14 +81,13 @@ class CoarseVectors(NamedTuple):
         Start
         """
         coarse, pairs = self
-        n, width = len(coarse.node), len(pairs.values)
-        n_given = max(k, width - n_probes)
+        n, width = len(coarse.node), n_given + n_probes
         values = pairs.vectors[:, :n_given] / coarse.null.vector[:, None]
         block = aligned_zeros(n, width, np.float32)
         args = coarse.node, null.vector.astype(np.float32), values, block
         parallel.run(_prolong_rows, n, *args, progress=progress)
         fill_random(block, n_given, rng.integers(2**63))
-        return Start(block, width - n_given, pairs.values)
+        return Start(block, n_probes, pairs.values[:width])
 
 
 def coarse_vectors(operator, null, k, rng, *, find_runs=None, progress=None):
@@ -125,13 +126,13 @@ def coarse_vectors(operator, null, k, rng, *, find_runs=None, progress=None):
         pairs = solve(*of_coarse, COARSEST_TOL, rng=rng, report=progress)
     else:
         start = coarser.start(coarse.null, width, rng, progress=progress)
-        pairs = refine(*of_coarse, start, rng, progress)
-    if pairs.values[k - 1] < MIN_COARSE_VALUE:
+        pairs = refine(*of_coarse, start, progress)
+    if len(pairs.values) < width or pairs.values[k - 1] < MIN_COARSE_VALUE:
         return None
     return CoarseVectors(coarse, pairs)
 
 
-def refine(operator, null, k, start, rng, progress=None):
+def refine(operator, null, k, start, progress=None):
     """The `k` largest eigenpairs beyond the null space, as far as a start shows them.
 
     Parameters
@@ -141,7 +142,6 @@ def refine(operator, null, k, start, rng, progress=None):
     k : int
     start : Start
         Without random vectors. Its block is overwritten.
-    rng : numpy.random.Generator
     progress : callable, optional
         Called with the fraction done.
 
@@ -150,31 +150,26 @@ def refine(operator, null, k, start, rng, progress=None):
     Eigenpairs
         Converged if the eigenvalues have settled to about `SETTLED`.
     """
-    vectors, image, values = start.block, None, start.values
-    settled, n_products = False, 0
-    for n_rounds in range(MAX_ROUNDS):
-        done = 1 - 0.5**n_rounds
+    block, values = start.block, start.values
+    for n_rounds in range(1, MAX_ROUNDS + 1):
+        done = 1 - 0.5 ** (n_rounds - 1)
         at_present = partial_progress(progress, done, done)
-        filtered = _smooth(operator, vectors, image, 1.0 - values[-1], at_present)
-        ritz = rayleigh_ritz(
-            operator, null, filtered.vectors, filtered.previous, rng, progress=at_present
-        )
-        n_products += filtered.n_products + 1
-        settled = has_settled(values, ritz, k)
-        vectors, image, values = ritz.vectors, ritz.image, ritz.values
-        if settled:
+        smoothing = smoothing_filter(1.0 - values[-1])
+        filtered = FilteredBlock(smoothing, operator, block, progress=at_present)
+        block = filtered.raise_to(SMOOTHING_DEGREE).vectors
+        image = operator.step(block, filtered.previous, progress=at_present)
+        overlaps = null.overlaps(block, image, at_present)
+        ritz = ritz_rotation(overlaps.gram)
+        dependent = len(ritz.values) < len(values)
+        settled = not dependent and has_settled(values, ritz, k)
+        values = ritz.values
+        if settled or dependent or n_rounds == MAX_ROUNDS:
             break
-    vectors = in_double_precision(null, vectors[:, :k], at_present)
-    return Eigenpairs(values[:k], vectors, ritz.residuals[:k], settled, n_products)
-
-
-def _smooth(operator, block, image, last, progress):
-    """The `FilteredBlock` in which the large eigenvalues of the Laplacian are damped; `last` is the
-    largest one of the block.
-    """
-    filtered = FilteredBlock(smoothing_filter(last), operator, block, image, progress)
-    filtered.raise_to(SMOOTHING_DEGREE)
-    return filtered
+        block = ritz_vectors(null, block, image, ritz, np.float32, overlaps, at_present)
+    pairs = ritz.first(k)
+    vectors = ritz_vectors(null, block, image, pairs, np.float64, overlaps, at_present)
+    n_products = n_rounds * (SMOOTHING_DEGREE + 1)
+    return Eigenpairs(pairs.values, vectors, pairs.residuals, settled, n_products)
 
 
 def smoothing_filter(last):
@@ -189,11 +184,14 @@ def has_settled(values, ritz, k):
     """Whether the first `k` Ritz values are good enough, given the values of the round before.
 
     The error of a Ritz value is at most the square of its residual over its distance from the
-    eigenvalues beyond the block (Kato and Temple), which is about what the block covers.
+    eigenvalues beyond the block (Kato and Temple), which is about what the block covers. The sine
+    of the angle between vector and eigenvectors is at most the residual over that distance (Davis
+    and Kahan).
     """
     before, now = 1.0 - values[:k], 1.0 - ritz.values[:k]
     covered = 1.0 - ritz.values[-1]
-    accurate = ritz.residuals[:k] ** 2 <= SETTLED * covered * now
+    tolerable = np.sqrt(SETTLED * covered * np.maximum(now, 0.0))
+    accurate = ritz.residuals[:k] <= np.maximum(tolerable, MAX_SINE * covered)
     unchanged = before - now <= np.maximum(SETTLED * before, ROUNDING)
     return bool((accurate | unchanged).all())
 

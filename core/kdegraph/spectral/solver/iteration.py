@@ -26,7 +26,7 @@ from kdegraph.spectral.solver.chebyshev_filter import (
 )
 from kdegraph.spectral.solver.eigenpairs import Eigenpairs
 from kdegraph.spectral.solver.missed import filter_and_measure, missed_value
-from kdegraph.spectral.solver.rayleigh_ritz import orthonormalize, rayleigh_ritz
+from kdegraph.spectral.solver.rayleigh_ritz import RitzRotation, rayleigh_ritz, ritz_vectors
 from kdegraph.spectral.solver.start import Start
 
 FIRST_FILTER = ChebyshevFilter(cut=0.5, degree=12, dtype=np.float32)  # of a random block
@@ -100,15 +100,10 @@ def solve_block(operator, null, k, *, tol, rng, limit, start=None, report=None):
         overlaps = None
         if missed:
             missed.filters.append(chebyshev)
-    vectors = in_double_precision(null, ritz.vectors[:, :k], progress)
-    return Eigenpairs(ritz.values[:k], vectors, ritz.residuals[:k], converged, n_products)
-
-
-def in_double_precision(null, vectors, progress=None):
-    """The orthonormal vectors in double precision that are nearest to these."""
-    if vectors.dtype == np.float64:
-        return vectors
-    return orthonormalize(null, vectors, None, np.empty(vectors.shape), progress, nearest=True)
+    found = RitzRotation(ritz.values, ritz.residuals, np.eye(len(ritz.values))).first(k)
+    block, image = ritz.vectors, ritz.image
+    vectors = ritz_vectors(null, block, image, found, np.float64, progress=progress)
+    return Eigenpairs(found.values, vectors, found.residuals, converged, n_products)
 
 
 def default_limit(operator, width):

@@ -181,7 +181,7 @@ def filter_and_measure(operator, null, start, k, max_degree, progress=None):
     degree = max(MIN_DEGREE, chebyshev.degree)
     while True:
         filtered.raise_to(min(degree, max_degree))
-        overlaps = null.overlaps(filtered.vectors, progress)
+        overlaps = null.overlaps(filtered.vectors, progress=progress)
         measured = visibility(overlaps.gram, start.n_probes)
         shortfall = threshold - measured - filtered.degree * chebyshev.growth_per_degree(value)
         detected = shortfall <= 0

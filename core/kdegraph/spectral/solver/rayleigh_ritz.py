@@ -1,6 +1,7 @@
 """The Rayleigh-Ritz method: the eigenpairs of M within the span of a block."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -11,6 +12,8 @@ from kdegraph.spectral.solver.blocks import gram_matrices, rotate_to_ritz
 
 # Squared length, relative to the longest, below which a direction counts as linearly dependent.
 DEPENDENT = 1e-11
+# Eigenvalues of M from which on an image divided by its value is the better vector.
+MIN_DIVISOR = 0.5
 
 
 @dataclass(eq=False)
@@ -33,6 +36,27 @@ class RitzPairs:
     image: np.ndarray
     values: np.ndarray
     residuals: np.ndarray
+
+
+class RitzRotation(NamedTuple):
+    """Approximate eigenpairs within the span of a block, whose vectors are still to be made.
+
+    Attributes
+    ----------
+    values, residuals : (m,) arrays
+        As in `RitzPairs`.
+    rotation : (width, m) array
+        From the block to the vectors, and from its image to theirs. There are fewer columns than
+        rows if vectors of the block are linearly dependent.
+    """
+
+    values: np.ndarray
+    residuals: np.ndarray
+    rotation: np.ndarray
+
+    def first(self, m):
+        """The first m pairs."""
+        return RitzRotation(self.values[:m], self.residuals[:m], self.rotation[:, :m])
 
 
 def rayleigh_ritz(operator, null, block, workspace, rng, overlaps=None, progress=None):
@@ -72,7 +96,56 @@ def rayleigh_ritz(operator, null, block, workspace, rng, overlaps=None, progress
     return RitzPairs(vectors, image, values, residuals)
 
 
-def orthonormalize(null, block, overlaps, out, progress=None, nearest=False):
+def ritz_rotation(gram):
+    """The Rayleigh-Ritz method from the Gram matrix of a block and its image side by side.
+
+    Vectors of the block that are small beside others are known less accurately than to
+    `rayleigh_ritz`.
+    """
+    width = len(gram) // 2
+    scale = 1 / np.sqrt(np.maximum(np.diag(gram)[:width], 1e-300))
+    lengths, basis = _eigh(gram[:width, :width] * scale[:, None] * scale)
+    keep = lengths > DEPENDENT * lengths[-1]
+    basis = scale[:, None] * basis[:, keep] / np.sqrt(lengths[keep])
+    projected = basis.T @ gram[:width, width:] @ basis
+    values, rotation = _eigh((projected + projected.T) / 2)
+    values, rotation = values[::-1], basis @ rotation[:, ::-1]
+    squares = np.einsum("ia,ij,ja->a", rotation, gram[width:, width:], rotation) - values**2
+    return RitzRotation(np.minimum(values, 1.0), np.sqrt(np.maximum(squares, 0.0)), rotation)
+
+
+def ritz_vectors(null, block, image, ritz, dtype, overlaps=None, progress=None):
+    """The orthonormal vectors that are nearest to Ritz vectors, or, where values are large, to
+    their images divided by the values.
+
+    These are more accurate, above all at a vertex of tiny degree: the error of an image is small
+    beside its entries there, that of a vector only beside those of all vertices.
+
+    Parameters
+    ----------
+    null : NullSpace
+    block, image : (n, width) arrays
+    ritz : RitzRotation
+    dtype : type
+    overlaps : Overlaps, optional
+        `NullSpace.overlaps` of the block and its image, if they are known.
+    progress : callable, optional
+
+    Returns
+    -------
+    (n, m) array
+    """
+    dots, gram = overlaps or null.overlaps(block, image, progress)
+    by_image = ritz.values > MIN_DIVISOR
+    of_image = ritz.rotation * by_image / np.where(by_image, ritz.values, 1.0)
+    both = np.vstack([ritz.rotation * ~by_image, of_image])
+    lengths, basis = _eigh(both.T @ gram @ both)
+    both = both @ (basis / np.sqrt(lengths)) @ basis.T
+    out = aligned_zeros(len(block), len(ritz.values), dtype)
+    return null.rotate(block, image, dots, both, out, progress)
+
+
+def orthonormalize(null, block, overlaps, out, progress=None):
     """An orthonormal basis of the block's span without its part in the null space.
 
     It is orthonormal as far as the precision of the block allows; the Ritz problem takes account of
@@ -87,22 +160,19 @@ def orthonormalize(null, block, overlaps, out, progress=None, nearest=False):
     out : (n, m) array
         Where the basis is written to, unless linearly dependent directions are dropped.
     progress : callable, optional
-    nearest : bool, default=False
-        Of all bases choose the one that is nearest to the block, whose columns must be independent.
 
     Returns
     -------
     (n, m') array
     """
-    dots, gram = overlaps or null.overlaps(block, progress)
+    dots, gram = overlaps or null.overlaps(block, progress=progress)
     scale = 1 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
     lengths, rotation = _eigh(gram * scale[:, None] * scale)
     keep = lengths > DEPENDENT * lengths[-1]
     if not keep.all():
         out = np.empty((len(block), keep.sum()), block.dtype)
-    basis = rotation[:, keep] / np.sqrt(lengths[keep])
-    basis = basis @ (rotation.T if nearest else np.eye(keep.sum()))
-    return null.rotate(block, dots, scale[:, None] * basis, out, progress)
+    basis = scale[:, None] * rotation[:, keep] / np.sqrt(lengths[keep])
+    return null.rotate(block, None, dots, basis, out, progress)
 
 
 def _eigh(*matrices):
