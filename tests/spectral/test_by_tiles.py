@@ -6,7 +6,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse
 from kdegraph import similarity_graph, spectrum
-from kdegraph.spectral.by_tiles import coarse, matrix, vectors
+from kdegraph.spectral.by_tiles import coarse, matrix
 from kdegraph.tiles.folder import Folder
 from tiled import N, lazy, rings, touching, with_outliers
 
@@ -31,22 +31,6 @@ def test_the_coarse_graph_sums_the_weights_between_nodes(sigma):
         (2, n_components),
     )
     np.testing.assert_allclose(vertices.degrees[place], graph.sum(axis=1), rtol=1e-12)
-
-
-def test_ritz_finds_the_eigenpairs_within_the_span():
-    rng = np.random.default_rng(0)
-    basis = scipy.linalg.qr(rng.normal(size=(50, 5)), mode="economic")[0]
-    M = rng.normal(size=(50, 50))
-    M = M + M.T
-    M /= np.linalg.norm(M, 2)
-    block = np.c_[basis @ rng.normal(size=(5, 5)), basis[:, :1]]  # the last one is dependent
-    images = M @ block
-    values, residuals, rotation = vectors.ritz(block.T @ block, block.T @ images, images.T @ images)
-    np.testing.assert_allclose(values, scipy.linalg.eigvalsh(basis.T @ M @ basis)[::-1])
-    found = block @ rotation
-    np.testing.assert_allclose(found.T @ found, np.eye(5), atol=1e-10)
-    norms = np.linalg.norm(M @ found - found * values, axis=0)
-    np.testing.assert_allclose(residuals, norms, rtol=1e-6)
 
 
 CASES = {

@@ -19,7 +19,9 @@ from kdegraph.spectral.laplacian import NormalizedAdjacency
 from kdegraph.spectral.null_space import NullSpace
 from kdegraph.spectral.solver import aggregation, coarse
 from kdegraph.spectral.solver.coarse import has_settled
-from kdegraph.spectral.solver.start import block_width
+from kdegraph.spectral.solver.rayleigh_ritz import ritz_rotation, ritz_vectors
+from kdegraph.spectral.solver.solve import solve
+from kdegraph.spectral.solver.start import Start, block_width
 from kdegraph.spectral.spectrum import spectrum
 from sklearn.metrics import adjusted_rand_score
 
@@ -228,3 +230,58 @@ def test_changes_count_unless_they_are_rounding_errors(before, now, settled):
     block = [1.0] * 5  # guard vectors
     ritz = SimpleNamespace(values=1 - np.array(now + block), residuals=np.full(8, 0.5))
     assert has_settled(1 - np.array(before + block), ritz, 3) is settled
+
+
+def test_eigenvectors_of_tiny_eigenvalues_settle_by_their_angle():
+    """The eigenvalue may fall further, but only by the square of the angle."""
+    ritz = SimpleNamespace(values=1 - np.r_[1e-7, np.full(7, 0.5)], residuals=np.full(8, 0.009))
+    assert has_settled(1 - np.r_[1e-5, np.full(7, 0.5)], ritz, 1)
+    ritz.residuals[0] = 0.011
+    assert not has_settled(1 - np.r_[1e-5, np.full(7, 0.5)], ritz, 1)
+
+
+# ---------------------------------------------------------------- from a block to Ritz vectors
+
+
+def test_ritz_finds_the_eigenpairs_within_the_span():
+    rng = np.random.default_rng(0)
+    basis = scipy.linalg.qr(rng.normal(size=(50, 5)), mode="economic")[0]
+    M = rng.normal(size=(50, 50))
+    M = M + M.T
+    M /= np.linalg.norm(M, 2)
+    block = np.c_[basis @ rng.normal(size=(5, 5)), basis[:, :1]]  # the last one is dependent
+    images = M @ block
+    both = np.hstack([block, images])
+    values, residuals, rotation = ritz_rotation(both.T @ both)
+    np.testing.assert_allclose(values, scipy.linalg.eigvalsh(basis.T @ M @ basis)[::-1])
+    found = block @ rotation
+    np.testing.assert_allclose(found.T @ found, np.eye(5), atol=1e-10)
+    norms = np.linalg.norm(M @ found - found * values, axis=0)
+    np.testing.assert_allclose(residuals, norms, rtol=1e-6)
+
+
+@pytest.mark.parametrize("adjacency", ["blobs"], indirect=True)
+def test_images_are_the_better_vectors(adjacency):
+    """Vectors near the eigenvectors, and parts of the null space in them."""
+    operator, null = operator_and_null_space(adjacency)
+    exact = solve(operator, null, 2, 1e-8, rng=np.random.default_rng(0)).vectors
+    noise = np.random.default_rng(1).normal(size=exact.shape) / operator.n**0.5
+    block = exact + 0.01 * noise + null.vector[:, None]
+    image = operator.step(block, np.zeros_like(block))
+    ritz = ritz_rotation(null.overlaps(block, image).gram)
+    angles = []
+    for given in (None, image):
+        vectors = ritz_vectors(null, block, given, ritz, np.float64)
+        assert np.abs(vectors.T @ vectors - np.eye(2)).max() < 1e-12
+        starts = null.bounds[:-1]
+        assert np.abs(np.add.reduceat(null.vector[:, None] * vectors, starts)).max() < 1e-12
+        angles.append(scipy.linalg.subspace_angles(exact, vectors).max())
+    assert angles[1] < 0.7 * angles[0]
+
+
+@pytest.mark.parametrize("adjacency", ["blobs"], indirect=True)
+def test_a_block_of_dependent_vectors_does_not_settle(adjacency):
+    operator, null = operator_and_null_space(adjacency)
+    one = np.random.default_rng(0).normal(size=(operator.n, 1)).astype(np.float32)
+    pairs = coarse.refine(operator, null, 2, Start(np.tile(one, 8), 0, np.full(8, 0.9)))
+    assert not pairs.converged

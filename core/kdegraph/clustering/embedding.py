@@ -1,9 +1,13 @@
 """From eigenvectors to the rows that represent vertices."""
 
 import numpy as np
+import scipy.sparse
 
 from kdegraph.eigengap import MAX_ZERO
+from kdegraph.spectral.solver.rayleigh_ritz import MIN_DIVISOR
 
+# Vertices of low degree have less than this share of the mean degree.
+LOW_DEGREE = 0.1
 # Coordinates are scaled down to this many times the root mean square of their column.
 MAX_COORDINATE = 1e3
 
@@ -28,14 +32,34 @@ def embed(graph, spectrum, k, n_vectors, vertices, kind):
     (m, n_vectors) float64 array
         Columns with a root mean square (over the degrees for "degree") of 1.
     """
+    degrees = graph.degrees[vertices]
+    weight = degrees / degrees.mean()
     rows = spectrum.eigenvectors[vertices, :n_vectors]
+    low = np.flatnonzero(weight < LOW_DEGREE)
+    _take_from_neighbors(graph, spectrum, vertices[low], rows, low)
     if kind == "degree":
-        degrees = graph.degrees[vertices]
-        rows /= np.sqrt(degrees / degrees.mean())[:, None]
+        rows /= np.sqrt(weight)[:, None]
     rows = represent(rows, len(vertices), spectrum.eigenvalues[:n_vectors], k, kind)
     if kind == "degree":
         rows *= limits(np.abs(rows).max(axis=0))
     return rows
+
+
+def _take_from_neighbors(graph, spectrum, vertices, rows, low):
+    """Set ``rows[low]``, those of `vertices` of low degree, to what their neighbors say.
+
+    An eigenvector is accurate to an absolute error, which is large beside its entries at vertices
+    of tiny degree (outliers). An exact one is its product with M, divided by 1 - eigenvalue, and
+    those neighbors mostly have larger degrees; this is used where 1 - eigenvalue is not small.
+    """
+    indptr, indices, weights = graph.matrix
+    edges = scipy.sparse.csr_array((weights, indices, indptr), shape=(graph.n, graph.n))[vertices]
+    edges.data /= np.sqrt(graph.degrees[edges.indices])
+    k = rows.shape[1]
+    image = edges @ spectrum.eigenvectors[:, :k] / np.sqrt(graph.degrees[vertices])[:, None]
+    values = 1.0 - spectrum.eigenvalues[:k]
+    usable = values > MIN_DIVISOR
+    rows[low] = np.where(usable, image / np.where(usable, values, 1.0), rows[low])
 
 
 def represent(rows, n, eigenvalues, k, kind):

@@ -153,9 +153,9 @@ def spectral_clustering(
     most vertices are the clusters, and the rest joins in the same way. All conductances are 0 then.
     With fewer components, each is a cluster or a union of clusters.
 
-    *Low degrees.* At vertices of tiny degree (outliers) an eigenvector of `spectrum` is what its
-    product with the matrix gives there, from the neighbors, as that is accurate beside the root of
-    the degree.
+    *Low degrees.* At vertices of tiny degree (outliers) an eigenvector is inaccurate beside its
+    entries. What its product with the matrix gives there, from the neighbors, is used instead, as
+    an exact eigenvector would have that.
 
     *Embedding.* Measured (benchmarks: automatic) with k-means: on 12 photographs at the paper's
     sigma the mean Rand index is 0.722 with "degree", 0.724 with "plain" and 0.720 with "row", and

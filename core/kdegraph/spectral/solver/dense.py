@@ -7,7 +7,6 @@ import scipy.linalg
 
 from kdegraph.runtime.blas import blas_threads
 from kdegraph.spectral.solver.eigenpairs import Eigenpairs
-from kdegraph.spectral.solver.rayleigh_ritz import MIN_DIVISOR
 
 # Share of all eigenpairs up to which LAPACK finds the wanted ones in less time than all.
 SUBSET_SHARE = 0.25
@@ -53,11 +52,8 @@ def solve_dense(operator, null, k):
         if few:
             vectors, _ = np.linalg.qr(vectors)
     values = values[::-1]
-    image = operator.step(vectors, np.zeros_like(vectors))
-    residuals = np.linalg.norm(image - vectors * values, axis=0)
-    # See `ritz_vectors`.
-    np.divide(image, values, out=vectors, where=values > MIN_DIVISOR)
-    return Eigenpairs(values, vectors, residuals, True, 0)
+    errors = operator.step(vectors, np.zeros_like(vectors)) - vectors * values
+    return Eigenpairs(values, vectors, np.linalg.norm(errors, axis=0), True, 0)
 
 
 def _without_null(operator, null):

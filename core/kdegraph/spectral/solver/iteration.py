@@ -101,8 +101,7 @@ def solve_block(operator, null, k, *, tol, rng, limit, start=None, report=None):
         if missed:
             missed.filters.append(chebyshev)
     found = RitzRotation(ritz.values, ritz.residuals, np.eye(len(ritz.values))).first(k)
-    block, image = ritz.vectors, ritz.image
-    vectors = ritz_vectors(null, block, image, found, np.float64, progress=progress)
+    vectors = ritz_vectors(null, ritz.vectors, None, found, np.float64, progress=progress)
     return Eigenpairs(found.values, vectors, found.residuals, converged, n_products)
 
 

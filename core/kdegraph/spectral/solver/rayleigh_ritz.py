@@ -115,16 +115,14 @@ def ritz_rotation(gram):
 
 
 def ritz_vectors(null, block, image, ritz, dtype, overlaps=None, progress=None):
-    """The orthonormal vectors that are nearest to Ritz vectors, or, where values are large, to
-    their images divided by the values.
-
-    These are more accurate, above all at a vertex of tiny degree: the error of an image is small
-    beside its entries there, that of a vector only beside those of all vertices.
+    """The orthonormal vectors that are nearest to Ritz vectors, or, given the image of the block,
+    where values are large, to their images divided by the values, which are more accurate.
 
     Parameters
     ----------
     null : NullSpace
-    block, image : (n, width) arrays
+    block : (n, width) array
+    image : (n, width) array or None
     ritz : RitzRotation
     dtype : type
     overlaps : Overlaps, optional
@@ -136,13 +134,15 @@ def ritz_vectors(null, block, image, ritz, dtype, overlaps=None, progress=None):
     (n, m) array
     """
     dots, gram = overlaps or null.overlaps(block, image, progress)
-    by_image = ritz.values > MIN_DIVISOR
-    of_image = ritz.rotation * by_image / np.where(by_image, ritz.values, 1.0)
-    both = np.vstack([ritz.rotation * ~by_image, of_image])
-    lengths, basis = _eigh(both.T @ gram @ both)
-    both = both @ (basis / np.sqrt(lengths)) @ basis.T
+    rotation = ritz.rotation
+    if image is not None:
+        by_image = ritz.values > MIN_DIVISOR
+        of_image = rotation * by_image / np.where(by_image, ritz.values, 1.0)
+        rotation = np.vstack([rotation * ~by_image, of_image])
+    lengths, basis = _eigh(rotation.T @ gram @ rotation)
+    rotation = rotation @ (basis / np.sqrt(lengths)) @ basis.T
     out = aligned_zeros(len(block), len(ritz.values), dtype)
-    return null.rotate(block, image, dots, both, out, progress)
+    return null.rotate(block, image, dots, rotation, out, progress)
 
 
 def orthonormalize(null, block, overlaps, out, progress=None):
