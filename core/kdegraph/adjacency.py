@@ -26,20 +26,21 @@ ENTRY_VECTOR = 8
 NO_VERTEX = np.int32(2**31 - 1)
 
 
-class JoinedRows(NamedTuple):
-    """Rows of the matrix in the order in which they were finished.
+class LooseRows(NamedTuple):
+    """Rows of the matrix, with gaps between them.
 
     Attributes
     ----------
     indices : int32
         Original numbers of the vertices, ascending in each row.
-    values : float64
+    data : float64
+        Their weights.
     begin, n_entries : (m,) int64
         Row i has `n_entries[i]` entries from ``begin[i]`` on.
     """
 
     indices: np.ndarray
-    values: np.ndarray
+    data: np.ndarray
     begin: np.ndarray
     n_entries: np.ndarray
 
@@ -62,6 +63,7 @@ class RowWorkspace(NamedTuple):
         bandwidths differ its factor and its shift.
     probability, miss, power : float64
         For the probabilities of the edges.
+    weight : float64
     """
 
     found: np.ndarray
@@ -75,6 +77,7 @@ class RowWorkspace(NamedTuple):
     probability: np.ndarray
     miss: np.ndarray
     power: np.ndarray
+    weight: np.ndarray
 
 
 def weighted_adjacency(kernel, tree, degrees, neighbors, independent, *, progress=None):
@@ -104,18 +107,9 @@ def weighted_adjacency(kernel, tree, degrees, neighbors, independent, *, progres
     with np.errstate(divide="ignore"):
         inverse_degrees = 1.0 / degrees
     law = EdgeLaw.of_kernel(kernel, tree.points, inverse_degrees, n_rounds, independent)
-    # Without a name here, the lists of who drew whom are freed before the rows are put in order.
-    rows = weighted_rows(
-        Drawn(
-            0,
-            neighbors,
-            *transposed(neighbors, n, partial_progress(progress, 0.0, 0.1)),
-            tree.order,
-        ),
-        law,
-        tree.order,
-        partial_progress(progress, 0.1, 1.0),
-    )
+    incoming = transposed(neighbors, n, partial_progress(progress, 0.0, 0.1))
+    drawn = Drawn(0, neighbors, *incoming, tree.order)
+    rows = weighted_rows(drawn, law, tree.order, partial_progress(progress, 0.1, 1.0))
     matrix = scipy.sparse.csr_array(rows, shape=(n, n))
     matrix.has_sorted_indices = matrix.has_canonical_format = True
     return matrix
@@ -140,25 +134,19 @@ def weighted_rows(drawn, law, order, progress=None):
         row.
     """
     m, n_rounds = drawn.neighbors.shape
-    # Rows are joined in the tree's order, where neighbors are near in memory. Only finished rows
-    # are put into the order that was asked for.
-    most = m * n_rounds + drawn.incoming.size
-    rows = JoinedRows(
-        np.empty(most, np.int32), np.empty(most), np.empty(m, np.int64), np.empty(m, np.int64)
-    )
-    longest = n_rounds + int(np.diff(drawn.start).max())
-    parallel.run(
-        _join_rows, m, drawn, law, order, longest, rows,
-        progress=partial_progress(progress, 0.0, 0.8),
-    )  # fmt: skip
-    del drawn
+    # Rows are joined in the tree's order, where neighbors are near in memory, and each is written
+    # where there is room for it if no vertex occurs in it twice.
+    most = np.empty(m, np.int64)
+    most[drawn.row] = n_rounds + np.diff(drawn.start)
+    begin, total = np.cumsum(most) - most, most.sum()
+    rows = LooseRows(np.empty(total, np.int32), np.empty(total), begin, np.empty(m, np.int64))
+    parallel.run(_join_rows, m, drawn, law, order, most.max(), rows, progress=progress)
     indptr = np.concatenate([[0], np.cumsum(rows.n_entries)])
+    _close_gaps(rows, indptr)
+    for array in (rows.indices, rows.data):
+        array.resize(indptr[-1], refcheck=False)
     kind = np.int32 if indptr[-1] < 2**31 else np.int64
-    indices, data = np.empty(indptr[-1], kind), np.empty(indptr[-1])
-    parallel.run(
-        _put_rows, m, rows, indptr, indices, data, progress=partial_progress(progress, 0.8, 1.0)
-    )
-    return data, indices, indptr.astype(kind)
+    return rows.data, rows.indices.astype(kind, copy=False), indptr.astype(kind)
 
 
 @jit
@@ -176,6 +164,7 @@ def _allocate_workspace(n_entries, dimension):
         np.empty(size),
         np.empty(size),
         np.empty(size),
+        np.empty(size),
     )
 
 
@@ -185,10 +174,8 @@ def _join_rows(begin, end, drawn, law, order, longest, rows):
     drawn by, once each and sorted by the original numbers, and compute the weights.
 
     Many rows are worked on at a time, loop after loop over all of them, so that each is vectorized.
-    The finished rows of the range follow each other without gaps.
     """
     work = _allocate_workspace(longest, law.points.shape[1])
-    place = begin * law.n_rounds + drawn.start[begin]
     first = begin
     while first < end:
         last = _collect(
@@ -203,11 +190,10 @@ def _join_rows(begin, end, drawn, law, order, longest, rows):
         size = _compact(
             n_rows, work.start, work.sorted_found, work.sorted_number, columns, number, work.size
         )
-        _copy(number[:size], rows.indices[place : place + size])
-        _note_rows(first, last, work.size, drawn.row, place, rows.begin, rows.n_entries)
         _repeat(drawn.first + first, drawn.first + last, work.size, law, work.own)
-        weigh_edges(law, columns[:size], work, rows.values[place : place + size])
-        place, first = place + size, last
+        weigh_edges(law, columns[:size], work, work.weight[:size])
+        _put_rows(drawn.row[first:last], work.size, number, work.weight, rows)
+        first = last
 
 
 @jit(distinct=True)
@@ -322,22 +308,26 @@ def _repeat_column(first, last, sizes, values, out):
 
 
 @jit(distinct=True)
-def _note_rows(first, last, sizes, row, place, begins, counts):
-    """Write where the rows begin, and how many entries they have."""
-    for i in range(first, last):
-        begins[row[i]], counts[row[i]] = place, sizes[i - first]
-        place += sizes[i - first]
+def _put_rows(row, sizes, numbers, weights, rows):
+    """Put rows that follow each other into their places."""
+    first = 0
+    for k in range(row.size):
+        last, place = first + sizes[k], rows.begin[row[k]]
+        _copy(numbers[first:last], rows.indices[place : place + sizes[k]])
+        _copy(weights[first:last], rows.data[place : place + sizes[k]])
+        rows.n_entries[row[k]] = sizes[k]
+        first = last
 
 
-@jit(distinct=True)
-def _put_rows(begin, end, rows, indptr, indices, data):
-    """Put the rows into their order."""
-    begins, union, values = rows.begin, rows.indices, rows.values
-    for i in range(begin, end):
-        place, stop = indptr[i], indptr[i + 1]
-        source, source_stop = begins[i], begins[i] + stop - place
-        _copy(union[source:source_stop], indices[place:stop])
-        _copy(values[source:source_stop], data[place:stop])
+@jit
+def _close_gaps(rows, indptr):
+    """Move the rows together, so that row i begins at ``indptr[i]``, at or before its old place."""
+    indices, data, begin, _ = rows
+    for i in range(begin.size):
+        shift = begin[i] - indptr[i]
+        if shift > 0:
+            for p in range(indptr[i], indptr[i + 1]):
+                indices[p], data[p] = indices[p + shift], data[p + shift]
 
 
 @jit(distinct=True)

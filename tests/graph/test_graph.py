@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import tracemalloc
 
 import kdegraph
 import numpy as np
@@ -379,3 +380,18 @@ def test_many_python_threads_at_once(name):
         thread.join(timeout=120)
     assert not errors
     assert [results[i] for i in range(6)] == expected
+
+
+def test_a_graph_takes_less_memory_than_two():
+    X = cloud(50_000)
+    options = {"sigma": 0.1, "n_rounds": 20, "seed": 0}
+    similarity_graph(X[:2000], **options)  # what is compiled and imported is no part of it
+    tracemalloc.start()
+    try:
+        graph = similarity_graph(X, **options)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    A = graph.adjacency
+    arrays = A.data, A.indices, A.indptr, graph.neighbors, graph.kernel_degrees
+    assert peak < 1.8 * sum(array.nbytes for array in arrays)
