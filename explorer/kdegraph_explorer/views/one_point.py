@@ -119,7 +119,6 @@ class OnePointView(View):
             halving,
             card("Table", "neighbors in both graphs", self._table),
             widths=[7, 7, 6],
-            least=[0, 0, 232],
             min_height=240,
         )
 
