@@ -9,7 +9,6 @@ from collections import Counter
 import nbformat
 import pytest
 from browser.explorer_page import ExplorerPage
-from browser.test_screenshots import VIEWS, hidden, show
 from nbformat.v4 import new_code_cell, new_notebook
 
 pytestmark = pytest.mark.xdist_group("lab")  # one JupyterLab for all
@@ -247,29 +246,6 @@ def test_the_widget_is_a_part_of_other_widgets(open_notebook, folder):
     explorer = ExplorerPage(page, notebook=True).settle()
     explorer.set_slider("Clusters k", 1)
     explorer.expect_status(", 3 clusters")
-
-
-def choose_theme(page, name):
-    """Choose a theme of JupyterLab, and wait until the explorer has it."""
-    page.get_by_role("menuitem", name="Settings", exact=True).click()
-    page.get_by_role("menuitem", name="Theme").click()
-    page.get_by_role("menuitem", name=f"JupyterLab {name}", exact=True).click()
-    page.locator(f"body[data-jp-theme-light={str(name == 'Light').lower()}]").wait_for()
-    other = ".mui-dark" if name == "Light" else ".mui-light"
-    page.wait_for_function("other => look.within(document, other).length === 0", arg=other)
-
-
-def test_screenshots_in_jupyterlab(explored, screenshot, subtests):
-    page = explored
-    explorer = ExplorerPage(page, notebook=True).settle()
-    place = code_cell(page, 2).locator(".kg-explorer")
-    for theme in ("light", "dark"):
-        choose_theme(page, theme.capitalize())
-        for view in VIEWS:
-            name = f"{view}-jupyterlab-{theme}"
-            with subtests.test(name):
-                show(explorer, view)
-                screenshot(place, name, hide=hidden(page))
 
 
 def code_cell(page, number):
