@@ -55,6 +55,7 @@ class Attributes(Viewer):
     def _attach(self, session):
         """Follow the state of a session from now on, and have it follow."""
         self._state, self._wait = session.state, session.wait
+        self._held = session.mailbox.held
         state, self._columns = session.state, session.sources["upload"]
         self._columns.param.watch(lambda *events: self._follow(), list(SCALES))
         names = ["sigma", "sigma_auto", "bandwidth", "n_rounds", "n_clusters", "clusters_auto"]
@@ -113,7 +114,7 @@ class Attributes(Viewer):
         if self._following:
             return
         values, state = {event.name: event.new for event in events}, self._state
-        self._columns.param.update(**{name: values.pop(name) for name in SCALES if name in values})
+        scales = {name: values.pop(name) for name in SCALES if name in values}
         if is_local(values.get("sigma")):
             values["bandwidth"] = values.pop("sigma")
         elif "sigma" in values:
@@ -123,8 +124,10 @@ class Attributes(Viewer):
             for name, flag in (("sigma", "sigma_auto"), ("n_clusters", "clusters_auto"))
             if name in values and values[name] is None
         }
-        state.choose(**{name: value for name, value in values.items() if value is not None})
-        state.param.update(**automatic)
+        with self._held():
+            self._columns.param.update(**scales)
+            state.choose(**{name: value for name, value in values.items() if value is not None})
+            state.param.update(**automatic)
 
 
 def check_selection(value, dataset):

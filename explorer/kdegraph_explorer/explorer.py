@@ -9,16 +9,17 @@ from .arguments import choices_of, material_of
 from .assets import style_sheet
 from .attributes import Attributes
 from .exports import export_to
+from .framed import FramedPage
 from .layout import Layout
 from .notebook import place_for, show
 from .served import ServedPage, query_of_page
 from .session import Session
 from .views.markup import Text
 
-SIDEBAR_WIDTH = 320  # pixels
 NOTEBOOK_WIDTH = 296  # pixels of the controls: a cell is narrower than a page
 HEADER_HEIGHT = 44  # pixels in a notebook
 NOTEBOOK_HEIGHT = 672  # pixels in a notebook; on a page, the explorer fills the window
+FRAME_MARGIN = 24  # pixels above and below it in a frame
 
 
 class Explorer(Attributes):
@@ -83,7 +84,7 @@ class Explorer(Attributes):
         dataset, file, made_with = material_of(X, y)
         choices = choices_of(sigma, perplexity, n_rounds, n_clusters, dataset)
         super().__init__(**params)
-        self._place = None
+        self._place = self._framed = None
         served = pn.state.curdoc is not None and bool(pn.state.curdoc.session_context)
         self.session = Session(document=self._document, given=dataset)
         if file is not None:
@@ -127,6 +128,16 @@ class Explorer(Attributes):
 
     def _ipython_display_(self):
         show(self.session, self.__panel__())
+
+    def _display_(self):
+        """What marimo shows: a frame. Panel's own way loads Bokeh for each output, and a load that
+        begins before another has ended cuts off what that one has shown.
+        """
+        if self._framed is None:
+            self._framed = FramedPage(
+                self.__panel__(), self.layout.toolbar.browser, NOTEBOOK_HEIGHT + FRAME_MARGIN
+            )
+        return self._framed
 
     def _appear(self, place):
         """Move the explorer to `place`."""
@@ -176,7 +187,8 @@ class Explorer(Attributes):
         file : str or path
             CSV, TSV, Parquet, NPY, NPZ, PNG or JPEG.
         """
-        self.session.open(Path(file))
+        with self.session.mailbox.held():
+            self.session.open(Path(file))
 
     def save(self, file, **figure):
         """Save the present result.
@@ -212,6 +224,8 @@ class Explorer(Attributes):
     def close(self):
         """Stop all work and accept no more."""
         self.session.close()
+        if self._framed is not None:
+            self._framed.close()
 
     def sections(self):
         """The parts of a page: the controls, the header with the status, and the views."""
@@ -227,6 +241,8 @@ class Explorer(Attributes):
         return state
 
     def _document(self):
+        if self._framed is not None:
+            return self._framed.document
         made = list(self.views.made.values())  # workers ask, too, while views are being made
         return next(
             (fig.document for view in made for fig in view.figures() if fig.document is not None),

@@ -59,14 +59,19 @@ class Mailbox:
         """Run what was posted. Call it on the session's thread only."""
         if not self._queue:
             return
-        document = self._served()
-        # All changes go to the browser in one message.
-        with pn.io.hold(document) if document else nullcontext():
+        with self.held():
             while self._queue:
                 self._queue.popleft()()
-        if document is None:
+        if self._served() is None:
             for push in self.pushes:
                 push()
+
+    def held(self):
+        """Within this context, changes are collected. They go to the browser in one message: at its
+        end, or soon, where a program has made them beside the server.
+        """
+        document = self._served()
+        return pn.io.hold(document) if document else nullcontext()
 
     def _served(self):
         """The document, if it belongs to a session of a server."""

@@ -98,7 +98,12 @@ class Layout:
         # Each place gets its view when that is first shown, as the browser takes long to build
         # a view.
         self._top = {
-            view.key: pn.Column(sizing_mode="stretch_both", margin=0, css_classes=["kg-view"])
+            view.key: pn.Column(
+                sizing_mode="stretch_both",
+                margin=0,
+                css_classes=["kg-view"],
+                stylesheets=[style_sheet("shrinks")],
+            )
             for view in VIEWS
             if view.area == "top"
         }

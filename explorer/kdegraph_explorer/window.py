@@ -1,7 +1,6 @@
 """The explorer in a window of its own, with a server that ends with it."""
 
 import importlib.util
-import secrets
 import shutil
 import subprocess
 import sys
@@ -12,9 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from . import compiling
-from .app import TITLE, server_of
+from .app import create_app
+from .page import TITLE
+from .servers import hidden_server_of
 
-LOCAL = "127.0.0.1"
 SIZE = (1360, 860)  # pixels
 # Browsers that have windows without an address bar.
 BROWSERS = (
@@ -51,9 +51,7 @@ def show(file=None):
         Data to begin with, as for `kdegraph_explorer.app.create_app`.
     """
     compiling.start()
-    path = f"/{secrets.token_urlsafe(24)}"
-    server = server_of(file, path=path, address=LOCAL, port=0, use_index=False)
-    address = f"http://{LOCAL}:{server.port}{path}"
+    server, address = hidden_server_of(lambda: create_app(file))
     server.start()
     with window_command(address) as (kind, command):
         if command is None:

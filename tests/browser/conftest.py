@@ -183,8 +183,8 @@ def report(request):
 
 @pytest.fixture
 def screenshot(report):
-    """``screenshot(page, name, hide=[locators])`` fails unless the page looks like the baseline
-    `name`, or soon does: some of what a page shows is drawn late.
+    """``screenshot(shown, name, hide=[locators])`` fails unless a page, or a part of one, looks
+    like the baseline `name`, or soon does: some of what is shown is drawn late.
     """
     fonts = (
         subprocess.run(["fc-match", "Helvetica"], capture_output=True, text=True).stdout
@@ -196,12 +196,13 @@ def screenshot(report):
             "the baselines are drawn with the Liberation fonts, which are not installed here"
         )
 
-    def check(page, name, hide=()):
+    def check(shown, name, hide=()):
+        page = getattr(shown, "page", shown)
         page.mouse.move(0, 0)
         looks = {"animations": "disabled", "caret": "hide", "mask_color": "#888888"}
         end = time.monotonic() + report.patience
         while True:
-            png = page.screenshot(mask=list(hide), **looks)
+            png = shown.screenshot(mask=list(hide), **looks)
             if report.agrees(name, png) or time.monotonic() > end:
                 break
             page.wait_for_timeout(200)

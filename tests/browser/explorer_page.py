@@ -25,7 +25,7 @@ class ExplorerPage:
 
     Parameters
     ----------
-    page : playwright.sync_api.Page
+    page : playwright.sync_api.Page or playwright.sync_api.Frame
     notebook : bool
         Whether it is shown in a notebook, where Bokeh does not say when it is idle.
     """
@@ -33,7 +33,8 @@ class ExplorerPage:
     def __init__(self, page, notebook=False):
         self.page, self.notebook = page, notebook
         page.evaluate(f"() => {{ {LOOK} }}")  # a page that is open ...
-        page.add_init_script(LOOK)  # ... and one that is yet to come
+        # ... and one that is yet to come
+        getattr(page, "page", page).add_init_script(LOOK)
 
     def open(self, url):
         """Load the page and wait for its first result."""
@@ -139,6 +140,6 @@ class ExplorerPage:
 
     def set_slider(self, label, presses):
         """Move a slider by the keyboard: positive `presses` to the right."""
-        self.page.get_by_role("slider", name=label).focus()
+        slider = self.page.get_by_role("slider", name=label)
         for _ in range(abs(presses)):
-            self.page.keyboard.press("ArrowRight" if presses > 0 else "ArrowLeft")
+            slider.press("ArrowRight" if presses > 0 else "ArrowLeft")

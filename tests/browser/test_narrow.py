@@ -66,3 +66,27 @@ def test_one_sign_explains_the_controls_of_a_group(first_view):
     assert "Perplexity" not in popover.inner_text()  # not offered at present
     page.keyboard.press("Escape")
     popover.wait_for(state="detached")
+
+
+def test_the_view_of_scaling_fits(first_view):
+    page = first_view.page
+    page.set_viewport_size({"width": 1000, "height": 672})
+    first_view.open_view("Scaling")
+    for inner in ("button", ".kg-timings", "canvas"):
+        edges = page.evaluate(EDGES, [".kg-main", inner])
+        assert edges
+        assert all(right <= limit for right, limit in edges), (inner, edges)
+    first_view.open_view("Graphs")
+
+
+def test_the_headline_is_whole(first_view):
+    page = first_view.page
+    page.set_viewport_size({"width": 1000, "height": 672})
+    first_view.open_view("Start")
+    text = page.locator(".kg-headline p").bounding_box()
+    card = page.locator(".kg-start-spectra").bounding_box()
+    plots = page.locator(".kg-card").filter(has_text="Sampled graph").first.bounding_box()
+    assert text["y"] >= page.locator(".kg-tabs").bounding_box()["y"] + 30
+    assert text["y"] + text["height"] <= plots["y"]
+    assert card["y"] + card["height"] <= 672
+    first_view.open_view("Graphs")

@@ -8,7 +8,7 @@ from explorer_objects import image, settle, source, view
 from kdegraph import datasets, estimate_n_clusters
 from kdegraph_explorer.drawing.edges import chosen_edges, edge_list, edges_of, strongest_edges
 from kdegraph_explorer.drawing.eigenvalue_plot import EigenvaluePlot
-from kdegraph_explorer.drawing.figures import Frame, extent_of
+from kdegraph_explorer.drawing.figures import Frame, extent_of, plain_figure
 from kdegraph_explorer.drawing.painter import Painter, Scene
 from kdegraph_explorer.drawing.palette import (
     BETWEEN,
@@ -332,3 +332,19 @@ def test_points_that_are_all_the_same_have_short_numbers_at_the_axes(value):
     for low, high in ((x0, x1), (y0, y1)):
         assert low < value < high
         assert high - low > 0.1 * abs(value)
+
+
+def luminance(color):
+    """Of a color in hexadecimal digits, as WCAG defines it."""
+    parts = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
+
+
+@pytest.mark.parametrize("paper", ["#ffffff", "#111111"])  # of JupyterLab
+def test_numbers_along_axes_are_read_in_light_and_in_dark_notebooks(paper):
+    fig = plain_figure(description="plot")
+    for axis in fig.axis:
+        for color in (axis.major_label_text_color, axis.axis_label_text_color):
+            dark, light = sorted([luminance(color), luminance(paper)])
+            assert (light + 0.05) / (dark + 0.05) > 3.5

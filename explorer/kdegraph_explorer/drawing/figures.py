@@ -1,7 +1,7 @@
 """Bokeh figures in the explorer's style, and the shared window of those that lie side by side.
 
-Colors of axes, grid and background are left to the page, which sets them for its light or dark
-theme.
+The page sets the colors of axes, grid and background for its light or dark theme. In a notebook
+nobody does: there, axes and grid have colors that are seen on both.
 """
 
 from bokeh.core.property.descriptors import UnsetValueError
@@ -15,6 +15,7 @@ from ..typography import SIZES
 FONT = "Roboto, system-ui, sans-serif"
 NUMBER_SIZE = "0.925em"  # of the numbers along an axis
 NAME_SIZE = "1em"  # of the name of an axis
+INK, LINE, GRID = "#7A838C", "rgba(128, 128, 128, 0.6)", "rgba(128, 128, 128, 0.22)"
 NAME_STANDOFF = 12  # pixels between the numbers and the name
 TEXT = {"text_font": FONT, "text_font_size": SIZES["small"]}  # of words within a plot
 NUMBER_WIDTH = 60  # pixels along the horizontal axis for a number and the space beside it
@@ -66,6 +67,9 @@ def restyle(fig):
         axis.axis_label_standoff = NAME_STANDOFF
         axis.axis_label_text_font = axis.major_label_text_font = FONT
         axis.major_label_text_font_size = NUMBER_SIZE
+        axis.axis_label_text_color = axis.major_label_text_color = INK
+        axis.axis_line_color = axis.major_tick_line_color = LINE
+    fig.grid.grid_line_color = GRID
     fig.grid.grid_line_width = 0.5
 
 

@@ -1,20 +1,19 @@
 const EVERY = 1000  // milliseconds between two attempts to reach the server
 const WORDS = {
   lost: "The explorer has lost its server: nothing on this page reacts any more.",
-  next: "As soon as the server runs again, the page is restored from its address, by itself.",
   back: "The server runs again. The page is being restored from its address ...",
 }
 
-function make_banner(style) {
+function make_banner({banner_style, afterwards}) {
   const banner = document.createElement("div")
   banner.className = "kg-connection"
   banner.setAttribute("role", "alert")
   const shadow = banner.attachShadow({mode: "open"})
   const sheet = document.createElement("style")
-  sheet.textContent = style
+  sheet.textContent = banner_style
   const [lost, next] = ["strong", "span"].map(name => document.createElement(name))
   lost.textContent = WORDS.lost
-  next.textContent = WORDS.next
+  next.textContent = afterwards
   shadow.append(sheet, lost, next)
   return banner
 }
@@ -38,7 +37,7 @@ export function render({model, view}) {
 
   page.on_event("connection_lost", () => {
     if (leaving || document.querySelector(".kg-connection") !== null) return
-    const banner = make_banner(model.banner_style)
+    const banner = make_banner(model)
     for (const part of document.body.children) part.inert = true
     document.body.append(banner)
     const attempt = async () => {

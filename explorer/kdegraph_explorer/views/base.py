@@ -65,6 +65,10 @@ class View(Viewer):
 
         show(self.session, place_of(self))
 
+    def _display_(self):
+        """What marimo shows: a frame holds all of an explorer."""
+        return "In marimo, a view is shown as a part of its explorer."
+
     @staticmethod
     def applies(state):
         """Whether the view has something to show for the present data of a `State`."""

@@ -23,6 +23,11 @@ class Connection(JSComponent):
     written, too. So there is another one every second.
     """
 
+    afterwards = param.String(
+        default="As soon as the server runs again, the page is restored from its address, by "
+        "itself.",
+        doc="What the banner says about what to do.",
+    )
     banner_style = param.String(
         default=style_sheet("connection"), doc="The style sheet of the banner."
     )

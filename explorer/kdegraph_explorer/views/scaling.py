@@ -75,6 +75,7 @@ class ScalingView(View):
             sizing_mode="stretch_width",
             height=20,
             margin=(16, 4),
+            styles={"flex": "1 1 60px", "width": "auto", "min-width": "0"},
             stylesheets=[style_sheet("one-line")],
         )
         self._plot = LiveElement(
@@ -100,9 +101,9 @@ class ScalingView(View):
             self._bar,
             self._words,
             sizing_mode="stretch_width",
-            height=56,
+            min_height=56,
             margin=(4, 0),
-            stylesheets=[style_sheet("wraps-where-narrow")],
+            stylesheets=[style_sheet("wraps"), style_sheet("shrinks")],
         )
         plot = card(
             "Seconds",
@@ -116,10 +117,10 @@ class ScalingView(View):
         table = card("Table", f"seconds by stage; the full graph stops at {limit}", self._table)
         return pn.Column(
             controls,
-            beside(plot, table, widths=[5, 4], min_height=240),
+            beside(plot, table, widths=[5, 4], least=[0, 372], min_height=240),
             sizing_mode="stretch_both",
             margin=0,
-            stylesheets=[style_sheet("below-where-narrow")],
+            stylesheets=[style_sheet("below-where-narrow"), style_sheet("shrinks")],
         )
 
     def start(self):

@@ -90,9 +90,9 @@ class StartView(View):
             self.headline,
             tour,
             sizing_mode="stretch_width",
-            height=66,
+            min_height=66,
             margin=0,
-            stylesheets=[style_sheet("below-where-narrow")],
+            stylesheets=[style_sheet("grows-with-text"), style_sheet("below-where-narrow")],
         )
         eigenvalues = card(
             "Eigenvalues",
