@@ -1,4 +1,5 @@
-"""Spectral clustering of many points as others approximate it, written from their papers.
+"""Spectral clustering of many points as others approximate it, written from their papers; but for
+dask-ml, which is a library.
 
 Each function takes points and the number of clusters and returns labels; all else is what its paper
 says, or what is said here where that leaves it open.
@@ -87,6 +88,22 @@ def by_nystroem(X, k):
     return _divide(normalize(features @ vectors), k)
 
 
+def by_dask_ml(X, k):
+    """The Nystroem method of dask-ml, whose eigenvectors are those among the representatives,
+    extended to all points; the kernel, the representatives and k-means are those of `by_nystroem`.
+    """
+    from dask_ml.cluster import SpectralClustering
+
+    model = SpectralClustering(
+        k,
+        gamma=kdegraph.estimate_sigma(X, seed=0) ** -2,
+        n_components=min(N_REPRESENTATIVES, len(X) - 1),
+        assign_labels="sklearn-kmeans",  # Its own takes ten times as long for the same labels.
+        random_state=0,
+    )
+    return np.asarray(model.fit(X).labels_)
+
+
 def by_power_method(X, k):
     """P. Macgregor, "Fast and simple spectral clustering in theory and practice", NeurIPS 2023:
     random vectors after some steps of the power method in place of eigenvectors: k - 1 of them, on
@@ -121,5 +138,6 @@ APPROXIMATIONS = {
     "U-SPEC": by_uspec,
     "KASP": by_kasp,
     "Nystroem": by_nystroem,
+    "Nystroem, dask-ml": by_dask_ml,
     "power method": by_power_method,
 }

@@ -17,14 +17,15 @@ class Timing(NamedTuple):
     cpu: float
 
 
-def timed(function, warm_up=None):
-    """Run a function up to five times, but not again after `BUDGET` seconds.
+def timed(function, warm_up=None, runs=RUNS):
+    """Run a function several times, but not again after `BUDGET` seconds.
 
     Parameters
     ----------
     function : callable
     warm_up : callable, optional
         Called before that until code is compiled and cores are awake; by default the function.
+    runs : int, default=5
 
     Returns
     -------
@@ -36,7 +37,7 @@ def timed(function, warm_up=None):
     while time.perf_counter() < end:
         (warm_up or function)()
     wall, cpu, end = [], [], time.perf_counter() + BUDGET
-    while len(wall) < RUNS and (not wall or time.perf_counter() < end):
+    while len(wall) < runs and (not wall or time.perf_counter() < end):
         start = time.perf_counter(), time.process_time()
         value = function()
         wall.append(time.perf_counter() - start[0])

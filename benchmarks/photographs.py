@@ -14,8 +14,13 @@ def names(folder, n_images):
     """
     paths = [*folder.glob("images/*/*.jpg"), *folder.glob("groundTruth/*/*.mat")]
     known = sorted({f"{path.parent.name}/{path.stem}" for path in paths})
-    chosen = np.unique(np.linspace(0, len(known) - 1, n_images).astype(int)) if known else ()
-    return [known[i] for i in chosen]
+    return evenly_spaced(known, n_images)
+
+
+def evenly_spaced(names, n):
+    """At most n of some names."""
+    chosen = np.unique(np.linspace(0, len(names) - 1, n).astype(int)) if names else ()
+    return [names[i] for i in chosen]
 
 
 def picture(folder, name):

@@ -7,7 +7,7 @@ from benchmarks.pictures import draw_lines, write_picture
 from benchmarks.row import FAILURE
 from benchmarks.table import Table, as_text, succeeded
 
-MOST_ROWS = 60  # of a table on the page; longer ones are cut, and the file has them all
+MOST_ROWS = 60  # of a table on the page without a summary: longer ones are cut
 MOST_CASES = 12  # that are listed of one way in which others win
 WINS = 1.05  # A ratio of times below this is not worth the name, on a machine that others use.
 INTRODUCTION = """# Results
@@ -65,13 +65,14 @@ def _section(experiment, table, docs):
         "**Measured.** " + _count(table),
     ]
     if rows:
-        shown = [*table.parameters, *(experiment.shown or table.measured())]
-        some = [{name: row.get(name, "") for name in shown} for row in rows]
         if experiment.summary:
-            some = list(experiment.summary(rows))
-        parts.append(markdown(some[:MOST_ROWS]))
-        if len(some) > MOST_ROWS:
-            parts.append(f"{len(some) - MOST_ROWS} more rows are in `{table.path.name}`.")
+            parts.append(markdown(list(experiment.summary(rows))))
+        else:
+            shown = [*table.parameters, *(experiment.shown or table.measured())]
+            some = [{name: row.get(name, "") for name in shown} for row in rows[:MOST_ROWS]]
+            parts.append(markdown(some))
+            if len(rows) > MOST_ROWS:
+                parts.append(f"{len(rows) - MOST_ROWS} more rows are in `{table.path.name}`.")
         parts += _pictures(experiment, table, rows, docs)
     if experiment.why:
         parts.append(f"**Why they differ.** {experiment.why}")

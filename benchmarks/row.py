@@ -23,7 +23,8 @@ FACTS = (FAILURE, "row seconds", "threads", "load", "machine", "versions", "date
 DISTRIBUTIONS = {
     "kdegraph": "kdegraph", "numpy": "numpy", "scipy": "scipy", "numba": "numba",
     "sklearn": "scikit-learn", "faiss": "faiss-cpu", "pynndescent": "pynndescent",
-    "finufft": "finufft", "mlpack": "mlpack", "genieclust": "genieclust", "panel": "panel",
+    "finufft": "finufft", "mlpack": "mlpack", "genieclust": "genieclust", "dask_ml": "dask-ml",
+    "panel": "panel",
 }  # fmt: skip
 
 

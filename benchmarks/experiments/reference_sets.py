@@ -116,7 +116,8 @@ def summary(rows):
     "35 standard sets (one sigma for all: 0.92), and a normalized mutual information of 0.88 on "
     "handwritten digits (PenDigits; one sigma: 0.76).",
     why="U-SPEC, KASP, the Nystroem and the power method are written from their papers "
-    "(`benchmarks/approximations.py`). These are the sets of the folder at hand, in the layout of "
+    "(`benchmarks/approximations.py`), but for the Nystroem method of dask-ml, which has the same "
+    "kernel and representatives. These are the sets of the folder at hand, in the layout of "
     "the benchmark suite of M. Gagolewski (SoftwareX 20, 2022), where published scores are. The "
     "default bandwidths of kdegraph were chosen among some 25 variants with these sets in view, so "
     "that its scores here are no prediction for others; the other methods were not tuned, and "

@@ -187,6 +187,20 @@ def test_the_report_is_written_from_the_tables_alone(tool, tmp_path):
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "docs" / name).read_bytes()
 
 
+def test_long_tables_are_cut_and_summaries_are_not(tool, tmp_path, monkeypatch):
+    def page():
+        tool("report", "--docs", str(tmp_path / "docs"))
+        return (tmp_path / "docs" / "results.md").read_text()
+
+    monkeypatch.setattr("benchmarks.report.MOST_ROWS", 1)
+    tool("run", "tiny", "--only", "n=1")
+    assert "| 1 | kdegraph | 0.25 | 0.3333 |\n\n1 more rows are in `tiny.csv`." in page()
+    summarized = replace(TINY, summary=lambda rows: [{"method": r["method"]} for r in rows])
+    monkeypatch.setitem(EXPERIMENTS, TINY.name, summarized)
+    assert "| kdegraph |\n| another |" in page()
+    assert "more rows" not in page()
+
+
 def test_others_win_where_they_are_better_than_the_default():
     found = [("a", "kdegraph", 2.0), ("a", "kdegraph.knn_graph", 1.0), ("a", "other", 1.95),
              ("b", "kdegraph", 2.0), ("b", "other", 1.0), ("b", "third", 4.0),
