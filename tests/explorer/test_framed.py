@@ -71,9 +71,9 @@ def test_each_explorer_has_a_frame_of_its_own():
         assert one != other
         explorers[0].close()
         await asyncio.sleep(0)
-        with pytest.raises(OSError) as refused:  # what is on its way at the end is cut off
+        # Refused, or cut off if it comes while the server ends.
+        with pytest.raises((urllib.error.URLError, ConnectionError)):
             await fetch(one)
-        assert not isinstance(refused.value, urllib.error.HTTPError)
         await fetch(other)
         explorers[1].close()
 
