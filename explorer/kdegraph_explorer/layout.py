@@ -202,9 +202,9 @@ class Layout:
         view = self.views[kind.key]
         # First, so that the windows of its plots fit when the browser builds them.
         view.appear()
-        if list(place) != [view]:
+        if not len(place):
             for part in view.__panel__().select(MaterialComponent):
-                part.dark_theme = pn.config.theme == "dark"  # else it would be light at first
+                part.dark_theme = self.tabs.dark_theme  # else it would be light at first
             with growing(self.main):
                 place.objects = [view]
             self.toolbar.browser.opening = ""

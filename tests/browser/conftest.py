@@ -191,12 +191,12 @@ def screenshot(report):
         if shutil.which("fc-match")
         else ""
     )
-    if "Liberation" not in fonts:
-        pytest.skip(
-            "the baselines are drawn with the Liberation fonts, which are not installed here"
-        )
 
     def check(shown, name, hide=()):
+        if "Liberation" not in fonts:
+            pytest.skip(
+                "the baselines are drawn with the Liberation fonts, which are not installed here"
+            )
         page = getattr(shown, "page", shown)
         page.mouse.move(0, 0)
         looks = {"animations": "disabled", "caret": "hide", "mask_color": "#888888"}

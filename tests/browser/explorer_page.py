@@ -98,6 +98,14 @@ class ExplorerPage:
         self.page.locator(".kg-status").filter(has_text=words).wait_for()
         return self.settle()
 
+    def expect_theme(self, theme):
+        """Wait until all components have the theme, "light" or "dark", and then until the page is
+        at rest.
+        """
+        other = {"light": ".mui-dark", "dark": ".mui-light"}[theme]
+        self.page.wait_for_function("other => look.within(document, other).length === 0", arg=other)
+        return self.settle()
+
     def change(self, action):
         """Do `action` and wait until what is seen has changed and the page is at rest."""
         before = self.seen()

@@ -9,6 +9,7 @@ from collections import Counter
 import nbformat
 import pytest
 from browser.explorer_page import ExplorerPage
+from browser.test_screenshots import VIEWS, hidden, show
 from nbformat.v4 import new_code_cell, new_notebook
 
 pytestmark = pytest.mark.xdist_group("lab")  # one JupyterLab for all
@@ -35,6 +36,8 @@ CELLS = (
     'explorer.views["spectrum"]',
     "explorer.n_clusters, explorer.sigma",
 )
+CHOOSE_THEME = """theme =>
+  jupyterapp.commands.execute("apputils:change-theme", {theme})"""
 MAX_SAVED = 1_000_000  # bytes of a saved notebook
 SHOWN_PICTURE = "img.kg-snapshot:visible"
 
@@ -72,6 +75,7 @@ def lab(serve, folder, pytestconfig):
         f"--ServerApp.root_dir={folder}",
         "--LabApp.news_url=None",
         "--LabApp.collaborative=False",
+        "--LabApp.expose_app_in_browser=True",
     ]
     address, _ = serve(
         [*command, *options],
@@ -246,6 +250,21 @@ def test_the_widget_is_a_part_of_other_widgets(open_notebook, folder):
     explorer = ExplorerPage(page, notebook=True).settle()
     explorer.set_slider("Clusters k", 1)
     explorer.expect_status(", 3 clusters")
+
+
+def test_screenshots_in_jupyterlab(explored, screenshot, subtests):
+    page = explored
+    explorer = ExplorerPage(page, notebook=True).settle()
+    place = code_cell(page, 2).locator(".kg-explorer")
+    for theme in ("light", "dark"):
+        page.evaluate(CHOOSE_THEME, f"JupyterLab {theme.capitalize()}")
+        explorer.expect_theme(theme)
+        for view in VIEWS:
+            name = f"{view}-jupyterlab-{theme}"
+            with subtests.test(name):
+                show(explorer, view)
+                explorer.expect_theme(theme)
+                screenshot(place, name, hide=hidden(page))
 
 
 def code_cell(page, number):

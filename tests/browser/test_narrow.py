@@ -90,3 +90,33 @@ def test_the_headline_is_whole(first_view):
     assert text["y"] + text["height"] <= plots["y"]
     assert card["y"] + card["height"] <= 672
     first_view.open_view("Graphs")
+
+
+@pytest.mark.parametrize("width", [900, 1000])
+def test_the_verdicts_of_the_first_page_are_above_the_plots(first_view, width):
+    page = first_view.page
+    page.set_viewport_size({"width": width, "height": 672})
+    first_view.open_view("Start")
+    for method in ("kde", "knn", "full"):
+        verdict = page.locator(f".kg-verdict-{method} span")
+        text, plot = verdict.bounding_box(), page.locator(f".kg-start-{method}").bounding_box()
+        assert text["y"] + text["height"] <= plot["y"]
+        line = verdict.locator("..")
+        whole = line.evaluate("({scrollWidth, clientWidth}) => scrollWidth <= clientWidth")
+        assert whole or width == 900
+        assert verdict.get_attribute("title") == verdict.inner_text()
+    first_view.open_view("Graphs")
+
+
+@pytest.mark.parametrize("width", [900, 1000, 1280])
+def test_the_view_of_one_point_fits(first_view, width):
+    page = first_view.page
+    page.set_viewport_size({"width": width, "height": 672})
+    first_view.open_view("One point")
+    for outer, inner in ((".kg-neighbors", "th, td"), (".kg-card", "button")):
+        edges = page.evaluate(EDGES, [outer, inner])
+        assert edges
+        assert all(right <= limit for right, limit in edges), (inner, edges)
+    track = page.get_by_role("slider", name="Draw").locator("../..").bounding_box()
+    assert track["width"] >= 100
+    first_view.open_view("Graphs")

@@ -10,13 +10,14 @@ import urllib.request
 
 import pytest
 from browser.chromium import find
-from browser.conftest import free_port
+from browser.conftest import ARGUMENTS, free_port
+from browser.explorer_page import ExplorerPage
 from kdegraph_explorer import window
 
 PATIENCE = 120  # seconds
 WRAPPER = """#!/bin/sh
 echo "$@" > {log}
-exec {chromium} --headless=new --no-sandbox --remote-debugging-port={port} "$@"
+exec {chromium} --headless=new {options} --remote-debugging-port={port} "$@"
 """
 
 
@@ -28,22 +29,26 @@ def chromium_on_path(tmp_path, monkeypatch):
     folder, port = tmp_path / "bin", free_port()
     folder.mkdir()
     (folder / "chromium").write_text(
-        WRAPPER.format(log=tmp_path / "arguments", chromium=find(), port=port)
+        WRAPPER.format(
+            log=tmp_path / "arguments", chromium=find(), options=" ".join(ARGUMENTS), port=port
+        )
     )
     (folder / "chromium").chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
     return tmp_path / "arguments", port
 
 
-def wait_until(condition, process):
+def wait_until(condition, process=None):
     end = time.monotonic() + PATIENCE
     while not condition():
-        assert process.poll() is None, process.stdout.read()
+        assert process is None or process.poll() is None, process.stdout.read()
         assert time.monotonic() < end
         time.sleep(0.2)
 
 
-def test_a_window_has_a_server_of_its_own_that_ends_with_it(chromium_on_path, tmp_path, chromium):
+def test_screenshots_of_a_window_whose_server_ends_with_it(
+    chromium_on_path, chromium, screenshot, subtests
+):
     arguments, port = chromium_on_path
     command = [sys.executable, "-m", "kdegraph", "explore", "--window"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -56,7 +61,7 @@ def test_a_window_has_a_server_of_its_own_that_ends_with_it(chromium_on_path, tm
         for other in (f"{root}/", f"{root}/explorer"):
             with pytest.raises(urllib.error.HTTPError, match="404"):
                 urllib.request.urlopen(other, timeout=PATIENCE)
-        watch(port, tmp_path)
+        watch(port, chromium, screenshot, subtests)
         process.wait(PATIENCE)
         assert "The explorer is in a window of chromium" in process.stdout.read()
         assert process.returncode == 0
@@ -68,24 +73,30 @@ def test_a_window_has_a_server_of_its_own_that_ends_with_it(chromium_on_path, tm
         process.stdout.close()
 
 
-def watch(port, folder):
-    """See that the explorer is in the window, and close that; the browser ends with it."""
-    code = f"""
-from playwright.sync_api import sync_playwright
-import time
-with sync_playwright() as playwright:
-    for attempt in range(100):
-        try:
-            browser = playwright.chromium.connect_over_cdp("http://127.0.0.1:{port}")
-            break
-        except Exception:
-            time.sleep(0.3)
+def watch(port, chromium, screenshot, subtests):
+    """See that the explorer is in the window, in light and in dark, and close that; the browser
+    ends with it.
+    """
+    wait_until(lambda: answers(port))
+    browser = chromium.browser_type.connect_over_cdp(f"http://127.0.0.1:{port}")
     page = browser.contexts[0].pages[0]
-    page.locator(".kg-status").filter(has_text="points in").wait_for(timeout={PATIENCE * 1000})
-    page.screenshot(path={str(folder / "window.png")!r})
+    explorer = ExplorerPage(page)
+    page.locator(".kg-headline b", has_text="/").wait_for(timeout=PATIENCE * 1000)
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        explorer.expect_theme(theme)
+        with subtests.test(theme):
+            screenshot(page, f"window-{theme}")
     browser.new_browser_cdp_session().send("Browser.close")
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=2 * PATIENCE)
+
+
+def answers(port):
+    """Whether a Chromium that can be watched listens there."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/version", timeout=PATIENCE):
+            return True
+    except OSError:
+        return False
 
 
 def test_without_anything_that_makes_windows_the_browser_is_opened(monkeypatch):

@@ -14,6 +14,7 @@ from kdegraph_explorer.drawing.palette import cluster_colors
 from kdegraph_explorer.views import VIEWS
 from kdegraph_explorer.views.caption import Caption
 from kdegraph_explorer.views.picture import segments
+from panel_material_ui.base import MaterialComponent
 
 
 def test_every_plot_that_can_be_moved_has_a_button_to_reset_it(explore):
@@ -45,6 +46,18 @@ def test_points_are_colored_by_cluster(explore):
     colors = source(figure, "points").data["color"]
     assert colors[0] == colors[1] != colors[2] == colors[3]
     assert len(source(figure, "image").data["image"]) == 1
+
+
+def test_a_view_has_the_theme_of_the_notebook_when_it_opens_and_when_it_comes_back(explore):
+    explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=2)
+    state = explorer.session.state
+    explorer.layout.tabs.dark_theme = True  # as the browser reports of what it shows
+    for key in ("spectral", "points", "spectral"):
+        state.view = key
+        settle(explorer)
+        parts = explorer.views[key].__panel__().select(MaterialComponent)
+        assert all(part.dark_theme for part in parts)
+        assert parts or key == "points"
 
 
 def test_many_points_are_drawn_into_the_image(explore):

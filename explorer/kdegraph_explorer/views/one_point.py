@@ -9,6 +9,7 @@ import panel_material_ui as pmui
 from kdegraph.explain import halvings, sample_of
 
 from ..algorithm.neighborhood import neighborhood
+from ..assets import style_sheet
 from ..drawing.figures import extent_of
 from ..drawing.neighbor_layers import NeighborLayers, box_source, boxes, mark_point
 from ..drawing.palette import BETWEEN
@@ -24,6 +25,7 @@ from .widgets import DENSE, button
 
 WINDOW_REACH = 2.6  # sigma around the point that the window shows at least
 WIDTH_REACH = 1.2  # the same where the kernel cannot be painted: the circle with its label
+TABLE_WIDTH, SLIDER_WIDTH = 256, 110  # pixels, at least
 PICTURES = 50  # neighbors in each table with their picture
 ALL_STEPS = 1000  # more than there are halvings of any data
 BUTTONS = (  # label, sentence, and how many halvings further
@@ -103,13 +105,19 @@ class OnePointView(View):
             view=self,
         )
         buttons = [
-            button(label, sentence, partial(self.walk, by), margin=(8, 2), width=54)
+            button(label, sentence, partial(self.walk, by), margin=(8, 2), width=46)
             for label, sentence, by in BUTTONS
         ]
         halving = card(
             "Drawing a neighbor",
             "at each level, one half is picked",
-            pn.Row(self.draw, *buttons, sizing_mode="stretch_width", height=50, margin=0),
+            pn.Row(
+                self.draw,
+                pn.Row(*buttons, margin=0),
+                sizing_mode="stretch_width",
+                margin=0,
+                stylesheets=[style_sheet("wraps"), style_sheet("shrinks")],
+            ),
             figure_pane(self._recursion.figure, "point-halving"),
             describe=self.describe_halving,
             view=self,
@@ -119,6 +127,7 @@ class OnePointView(View):
             halving,
             card("Table", "neighbors in both graphs", self._table),
             widths=[7, 7, 6],
+            least=[0, 0, TABLE_WIDTH],
             min_height=240,
         )
 
@@ -250,6 +259,7 @@ def draw_slider():
         sizing_mode="stretch_width",
         margin=(2, 12),
         sx=DENSE,
+        styles={"flex": f"1 1 {SLIDER_WIDTH}px"},
     )
 
 

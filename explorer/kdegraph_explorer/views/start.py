@@ -58,7 +58,13 @@ class StartView(View):
             margin=(6, 12),
         )
         self._verdicts = {
-            method: Text(stylesheets=[style_sheet("note")], height=18, margin=(0, 12))
+            method: Text(
+                css_classes=[f"kg-verdict-{method}"],
+                stylesheets=[style_sheet("one-line")],
+                sizing_mode="stretch_width",
+                height=18,
+                margin=(0, 12),
+            )
             for method in PANELS
         }
         self._cards = {
@@ -150,7 +156,8 @@ class StartView(View):
             found = outcomes.get(method)
             edges = "" if found is None else f"{found.adjacency.nnz // 2:,} edges"
             caption_of(frame).sentence = edges
-            self._verdicts[method].content = verdict(self._proof, method)
+            words = verdict(self._proof, method)
+            self._verdicts[method].content = Markup('<span title="{0}">{0}</span>').format(words)
         self._draw({m: outcomes[m].spectrum.eigenvalues for m in ("kde", "full") if m in outcomes})
         if "kde" in outcomes and outcomes["kde"].graph is not self._weights_of:
             self._weights_of = outcomes["kde"].graph
@@ -216,9 +223,9 @@ def verdict(found, method):
     if found is None:
         return "…"
     if method == "full":
-        return "all pairs of points, weighted by similarity"
+        return "all pairs, weighted by similarity"
     agreement = found.agreement[method]
-    words = "✓ the clusters of the full graph" if agreement >= AGREES else "✗ other clusters"
+    words = "✓ same clusters" if agreement >= AGREES else "✗ other clusters"
     return f"{words} (agreement {agreement:.2f})"
 
 
