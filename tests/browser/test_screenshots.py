@@ -84,9 +84,6 @@ def test_screenshots_on_a_phone(explorer, screenshot, theme, subtests):
         name = f"{view}-phone-{theme}"
         with subtests.test(name):
             show(explorer, view)
-            # A click moves the row of tabs as far as the browser sees fit.
-            tab = explorer.page.locator(".kg-tabs button", has_text=VIEWS[view][0])
-            tab.evaluate("tab => tab.scrollIntoView({block: 'nearest', inline: 'center'})")
             screenshot(explorer.page, name, hide=hidden(explorer.page))
 
 
