@@ -13,6 +13,12 @@ ALL_ROUNDS = """([name, rounds]) =>
   look.columns(name, "error").some(errors => errors.length === rounds)"""
 EDGES = """names => names.every(name =>
   look.columns(name, "image").some(images => images[0]?.some?.(Boolean)))"""
+CENTER = """tab => {
+  let row = tab
+  while (!row.matches(".kg-tabs")) row = row.parentElement ?? row.getRootNode().host
+  const [place, room] = [tab, row].map(node => node.getBoundingClientRect())
+  row.scrollLeft += place.left + place.width / 2 - room.left - room.width / 2
+}"""
 # The views: the name of the tab, and what is there once nothing more comes.
 VIEWS = {
     "start": ("Start", lambda page: page.locator(".kg-headline b", has_text="/").wait_for()),
@@ -103,6 +109,6 @@ def show(explorer, view):
     tab = explorer.page.locator(".kg-tabs button", has_text=name)
     tab.click()
     # A click scrolls the row of tabs as far as it needs to, which is not always the same.
-    tab.evaluate("tab => tab.scrollIntoView({block: 'nearest', inline: 'center'})")
+    tab.evaluate(CENTER)
     complete(explorer.page)
     explorer.settle()
