@@ -50,10 +50,11 @@ def summary(rows):
     rows,
     source="The paper, segmentation of BSDS500, mean Rand index over 25 photographs at full "
     "resolution: this algorithm 0.702, k-NN graphs 0.677 to 0.682.",
-    why="These are other photographs of the same collection. The paper's program weights every sampled edge by its kernel value; here the weights "
-    "make the expected graph the full one. Eigensolver, embedding and rounding (cluster_qr) are "
-    "the defaults of `spectral_clustering`, for every graph. The experiment `photographs` "
-    "measures what the package does with photographs by itself.",
+    why="These are other photographs of the same collection. The paper's program weights every "
+    "sampled edge by its kernel value; here the weights make the expected graph the full one. "
+    "Eigensolver, embedding and rounding (cluster_qr) are the defaults of `spectral_clustering`, "
+    "for every graph. The experiment `photographs` measures what the package does with "
+    "photographs by itself.",
     better={"rand index": "more", "graph cpu": "less"},
     summary=summary,
 )
