@@ -110,6 +110,20 @@ def test_guarantee_of_expansions(d, n, sigma, signed):
     assert expanded >= 2  # else this tests no expansions
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_estimated_cost_is_about_that_of_all_groups(seed, monkeypatch):
+    """Also where density is so uneven that a few groups say little."""
+    from kdegraph.kde.tree import plan
+
+    rng = np.random.default_rng(seed)
+    scales = 10.0 ** rng.uniform(-2, 0, size=40)
+    parts = [rng.normal(size=(1000, 5)) * scale + rng.normal(size=5) * 2 for scale in scales]
+    kernel, tree = Kernel("gaussian", 0.1), build_tree(np.concatenate(parts))
+    estimate = choose_plan(kernel, tree, 0.01, 40_000).cost
+    monkeypatch.setattr(plan, "PLAN_TARGETS", 40_000)
+    assert 0.6 < estimate / choose_plan(kernel, tree, 0.01, 40_000).cost < 1.6
+
+
 @pytest.mark.parametrize("radius", [0.12, 0.35, 1.0])
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
 def test_guarantee_of_expansions_of_every_radius(d, radius, monkeypatch):

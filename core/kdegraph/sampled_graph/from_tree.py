@@ -8,7 +8,7 @@ import numpy as np
 
 from kdegraph.adjacency import weighted_adjacency
 from kdegraph.geometry.kernels import Kernel
-from kdegraph.geometry.tree import Tree, build_tree
+from kdegraph.geometry.tree import LEAF_SIZE, Tree, build_tree
 from kdegraph.kde.dispatch import kernel_degrees
 from kdegraph.sampled_graph.options import SampledGraph
 from kdegraph.sampling import near, recursive, rows
@@ -16,9 +16,6 @@ from kdegraph.sampling.choice import choose_sampler
 from kdegraph.sampling.rejection import sampler as rejection
 from kdegraph.sampling.rounds import suggest_n_rounds
 from kdegraph.scaled_kernel import Bandwidth, resolve_bandwidth, tree_kernel
-
-# Points in a leaf of the tree of the exact samplers.
-LEAF_SIZE = 8
 
 
 class TreeProblem(NamedTuple):
