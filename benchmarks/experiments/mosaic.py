@@ -15,7 +15,8 @@ from benchmarks.experiments.tiled_clusters import cluster
 SHAPE = 321, 481
 PIXELS = math.prod(SHAPE)
 STEP = 1 / (2 * max(SHAPE))
-PARAMETERS = {"sigma": 0.03, "n_rounds": 10, "seed": 0}  # with edges from photograph to photograph
+# About the mean distance within which a pixel has 1/2000 of a photograph.
+PARAMETERS = {"sigma": 0.014, "n_rounds": 10, "seed": 0}
 SEGMENTS = 6
 
 

@@ -1,13 +1,17 @@
 """Graphs as Zarr stores."""
 
 import json
+import shutil
+from dataclasses import replace
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
 import scipy.sparse
 import zarr
-from kdegraph import SimilarityGraph, datasets, similarity_graph
+from kdegraph import SimilarityGraph, TiledGraph, datasets, similarity_graph, spectral_clustering
+from kdegraph.tiles import from_zarr
 from sampled import digest
 
 MOONS = datasets.make("moons", n=3_000, seed=0).X
@@ -82,3 +86,90 @@ def test_what_is_no_graph_is_refused(tmp_path):
     chunk.write_text(json.dumps(facts))
     with pytest.raises(ValueError, match="is not a graph written by to_zarr"):
         SimilarityGraph.from_zarr(tmp_path / "graph.zarr")
+
+
+@pytest.fixture(scope="module")
+def five_tiles(tmp_path_factory):
+    """A graph in memory that is divided into five tiles, and its Zarr store."""
+    X = datasets.make("moons", n=10_000, seed=0).X
+    graph = similarity_graph(X, sigma="local", alpha=0.5, seed=3, n_rounds=8)
+    path = tmp_path_factory.mktemp("zarr") / "graph.zarr"
+    graph.to_zarr(path)
+    return graph, path
+
+
+def test_a_graph_is_unpacked_as_it_was(five_tiles):
+    graph, path = five_tiles
+    tiled = TiledGraph.from_zarr(path)
+    assert tiled.n_blocks == 5
+    read = tiled.compute()
+    assert digest(read) == digest(graph)
+    for name in ("kernel_degrees", "neighbors", "sigma", "densities", "points", "order"):
+        np.testing.assert_array_equal(getattr(read, name), getattr(graph, name))
+    for name in ("kernel", "n_rounds", "seed", "sampler", "draws", "weighting", "eps", "alpha"):
+        assert getattr(tiled, name) == getattr(graph, name), name
+    assert tiled.n_edges == graph.n_edges
+
+
+def test_an_unpacked_graph_has_the_folder_of_one_made_there(tmp_path):
+    """So it has the same clusters, bit for bit."""
+    X = lazily(datasets.make("moons", n=10_000, seed=0).X)
+    made = similarity_graph(X, sigma=0.1, seed=3, store=tmp_path / "made")
+    made.to_zarr(tmp_path / "graph.zarr")
+    unpacked = TiledGraph.from_zarr(tmp_path / "graph.zarr", tmp_path / "unpacked")
+    one, other = (spectral_clustering(graph, 2, seed=0) for graph in (made, unpacked))
+    np.testing.assert_array_equal(one.labels.compute(), other.labels.compute())
+    np.testing.assert_array_equal(one.conductances, other.conductances)
+    assert not list((tmp_path / "unpacked").glob("sent-*"))
+
+
+def test_what_was_unpacked_before_an_interruption_is_not_done_again(
+    five_tiles, tmp_path, monkeypatch
+):
+    graph, path = five_tiles
+    join = from_zarr._join_tile
+
+    def failing(folder, tile):
+        if tile == 2:
+            raise KeyboardInterrupt
+        join(folder, tile)
+
+    monkeypatch.setattr(from_zarr, "_join_tile", failing)
+    with dask.config.set(scheduler="synchronous"), pytest.raises(KeyboardInterrupt):
+        TiledGraph.from_zarr(path, tmp_path / "graph")
+    with pytest.raises(ValueError, match="holds no graph that is complete"):
+        TiledGraph.load(tmp_path / "graph")
+    before = (tmp_path / "graph" / "rows-0.json").stat().st_mtime_ns
+    monkeypatch.setattr(from_zarr, "_join_tile", join)
+    assert digest(TiledGraph.from_zarr(path, tmp_path / "graph").compute()) == digest(graph)
+    assert (tmp_path / "graph" / "rows-0.json").stat().st_mtime_ns == before
+
+
+def test_what_cannot_be_unpacked_is_refused(five_tiles, tmp_path):
+    _, path = five_tiles
+    with pytest.raises(FileNotFoundError, match="there is no"):
+        TiledGraph.from_zarr(tmp_path / "missing.zarr")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ValueError, match="is not a graph written by to_zarr"):
+        TiledGraph.from_zarr(tmp_path / "folder", tmp_path / "store")
+    other = similarity_graph(MOONS, sigma=0.1, seed=3)
+    replace(other, points=None).to_zarr(tmp_path / "without.zarr")
+    with pytest.raises(ValueError, match="has no points"):
+        TiledGraph.from_zarr(tmp_path / "without.zarr", tmp_path / "store")
+    assert not (tmp_path / "store").exists()
+    other.to_zarr(tmp_path / "other.zarr")
+    TiledGraph.from_zarr(path, tmp_path / "store")
+    with pytest.raises(ValueError, match="holds another graph"):
+        TiledGraph.from_zarr(tmp_path / "other.zarr", tmp_path / "store")
+
+
+@pytest.mark.parametrize(("name", "value"), [("indices", 10_000), ("neighbors", -2)])
+def test_a_damaged_block_is_named(five_tiles, tmp_path, name, value):
+    shutil.copytree(five_tiles[1], tmp_path / "graph.zarr")
+    root = zarr.open_group(tmp_path / "graph.zarr", mode="r+")
+    array = root["adjacency"][name] if name == "indices" else root[name]
+    array[3_000] = value
+    with pytest.raises(ValueError, match=r"graph\.zarr' is not a graph written by to_zarr"):
+        TiledGraph.from_zarr(tmp_path / "graph.zarr", tmp_path / "store")
+    with pytest.raises(ValueError, match="holds no graph that is complete"):
+        TiledGraph.load(tmp_path / "store")

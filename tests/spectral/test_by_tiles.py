@@ -17,7 +17,7 @@ def test_the_coarse_graph_sums_the_weights_between_nodes(sigma):
     folder = Folder(tiled.path)
     vertices = matrix.make_matrix(folder)
     summed = coarse.coarse_adjacency(folder, vertices)
-    place, node = folder.read("plan", "place"), folder.read(coarse.NODES, "node")
+    place, node = folder.read("order", "place"), folder.read(coarse.NODES, "node")
     graph = tiled.compute().adjacency
     P = scipy.sparse.csr_array((np.ones(N), (np.arange(N), node[place])))
     np.testing.assert_allclose(summed.toarray(), (P.T @ graph @ P).toarray(), rtol=1e-12)

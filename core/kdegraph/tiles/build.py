@@ -5,11 +5,11 @@ import numpy as np
 from kdegraph.runtime.progress import StageTimer
 from kdegraph.tiles import scheduler
 from kdegraph.tiles.folder import DESCRIPTION, Folder, checksum
-from kdegraph.tiles.graph import RESULT, TiledGraph
-from kdegraph.tiles.plan import STEP as PLAN
-from kdegraph.tiles.plan import make_plan, read_plan
+from kdegraph.tiles.graph import TiledGraph
+from kdegraph.tiles.plan import PLAN, make_plan, read_order
 from kdegraph.tiles.points import gather_points
 from kdegraph.tiles.steps import (
+    RESULT,
     draw_tile,
     join_degrees,
     join_tile,
@@ -56,6 +56,7 @@ def sample_by_tiles(X, options, store, progress=None, *, any_seed=False):
         points = gather_points(X, folder, stages.progress)
         if not folder.has(RESULT):
             _sample(points, options, folder, stages)
+        folder.remove(PLAN)
     return TiledGraph.load(folder.path)
 
 
@@ -73,7 +74,7 @@ def _sample(points, options, folder, stages):
     folder.check_all()
     if not folder.has(PLAN):
         make_plan(points, options, stages, folder)
-    n_tiles = read_plan(folder).n_tiles
+    n_tiles = read_order(folder).n_tiles
     tiles = [(folder.path, tile) for tile in range(n_tiles)]
 
     stages.enter("samples")
@@ -85,18 +86,19 @@ def _sample(points, options, folder, stages):
 
     for tile in range(n_tiles):
         folder.remove(sent_step(tile))
-    folder.write(RESULT, _result(folder, n_tiles, options, stages.timings))
+    folder.write(RESULT, _result(folder, options, stages.timings))
 
 
-def _result(folder, n_tiles, options, timings):
-    plan = read_plan(folder)
-    nnz = sum(folder.read(rows_step(tile), "data").size for tile in range(n_tiles))
+def _result(folder, options, timings):
+    order = read_order(folder)
+    n_rounds, sampler = folder.read(PLAN, "n_rounds", "sampler")
+    nnz = sum(folder.read(rows_step(tile), "data").size for tile in range(order.n_tiles))
     return {
-        "n_vertices": len(plan.place),
+        "n_vertices": len(order.place),
         "n_edges": nnz // 2,
-        "n_blocks": n_tiles,
-        "n_rounds": plan.n_rounds,
-        "sampler": plan.sampler,
+        "n_blocks": order.n_tiles,
+        "n_rounds": n_rounds,
+        "sampler": sampler,
         "draws": "independent",
         "timings": timings,
         **{

@@ -19,10 +19,10 @@ from kdegraph.runtime.memory import available_memory, format_bytes
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.tiles import rows, scheduler
 from kdegraph.tiles.folder import Folder
-from kdegraph.tiles.plan import STEP as PLAN
+from kdegraph.tiles.from_zarr import unpack_zarr
+from kdegraph.tiles.plan import ORDER
+from kdegraph.tiles.steps import RESULT
 
-# The step that is written last, with the values of the graph.
-RESULT = "result"
 # Bytes for each entry of the matrix while a graph is read into memory: twice what it takes in the
 # end, as the blocks are put together.
 BYTES_PER_ENTRY = 24
@@ -113,7 +113,7 @@ class TiledGraph:
                 f"path: {str(path)!r} holds no graph that is complete; to complete one that was "
                 "interrupted, call similarity_graph as before, with this store"
             )
-        return cls(folder.path, sigma=folder.read(PLAN, "bandwidth"), **folder.values(RESULT))
+        return cls(folder.path, sigma=folder.read(ORDER, "bandwidth"), **folder.values(RESULT))
 
     @property
     def adjacency(self) -> da.Array:
@@ -214,8 +214,8 @@ class TiledGraph:
         )
 
     def to_zarr(self, path: str | PathLike[str]) -> None:
-        """Write the graph as a Zarr store, block after block: see `SimilarityGraph.to_zarr`, and
-        `SimilarityGraph.from_zarr`, which reads it into memory.
+        """Write the graph as a Zarr store, block after block: see `SimilarityGraph.to_zarr`.
+        `from_zarr` opens it again, and `SimilarityGraph.from_zarr` reads it into memory.
 
         Parameters
         ----------
@@ -236,7 +236,7 @@ class TiledGraph:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     graph = kdegraph.similarity_graph(X, sigma=0.1, store=f"{folder}/graph")
         ...     graph.to_zarr(pathlib.Path(folder) / "graph.zarr")
-        ...     read = kdegraph.SimilarityGraph.from_zarr(f"{folder}/graph.zarr")
+        ...     read = kdegraph.TiledGraph.from_zarr(f"{folder}/graph.zarr")
         ...     read.n_edges == graph.n_edges
         True
         """
@@ -248,6 +248,49 @@ class TiledGraph:
             return (block.compute() for block in array.blocks)
 
         write_zarr(path, self, 2 * self.n_edges, blocks)
+
+    @classmethod
+    def from_zarr(
+        cls,
+        path: str | PathLike[str],
+        store: str | PathLike[str] | None = None,
+        progress: Callable[[str, float], object] | None = None,
+    ) -> "TiledGraph":
+        """Unpack a graph that `to_zarr` has written, that of a `SimilarityGraph` included, without
+        reading it into memory.
+
+        Parameters
+        ----------
+        path : path-like
+            The Zarr store.
+        store : path-like, optional
+            A new folder for the graph, or one in which the same was interrupted. By default a
+            temporary one, which is deleted when the process ends.
+        progress : callable, optional
+            Called as ``progress(stage, fraction)``.
+
+        Returns
+        -------
+        TiledGraph
+            With the arrays of the graph that was written, bit for bit; points as float64.
+
+        Raises
+        ------
+        ValueError
+            If `path` is no such store or damaged, if it has no points, or if `store` holds
+            something else.
+        FileNotFoundError
+            If there is nothing at `path`.
+        ImportError
+            Without zarr, which ``pip install 'kdegraph[dask]'`` brings.
+
+        Notes
+        -----
+        All edges are read and written twice; meanwhile the folder takes twice the space.
+        """
+        folder = Folder.temporary() if store is None else Folder(store)
+        unpack_zarr(path, folder, progress)
+        return cls.load(folder.path)
 
     def remove(self) -> None:
         """Delete the folder, after which the arrays of the graph cannot be read any more."""

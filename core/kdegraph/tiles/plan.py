@@ -2,7 +2,8 @@
 
 A tile is a run of points in the tree's order. The tree, the points and what else is as long as
 these is mapped into memory by every task, so that a process holds only the pages that it uses:
-those of its own points, of what is near them, and of the upper levels of the tree.
+those of its own points, of what is near them, and of the upper levels of the tree. Once the graph
+is complete, the tree is not needed any more, and only the order of the points is kept.
 """
 
 from typing import NamedTuple
@@ -16,8 +17,10 @@ from kdegraph.kde.dispatch import kernel_degrees
 from kdegraph.sampled_graph.from_tree import set_up
 from kdegraph.sampling.choice import choose_sampler
 from kdegraph.sampling.rejection.target_groups import TargetGroups
+from kdegraph.scaled_kernel import Bandwidth
 
-STEP = "plan"
+# The step with the order of the points, which stays, and the one with all else.
+ORDER, PLAN = "order", "plan"
 # Draws of a tile: about 64 bytes for each are in use while its rows are made.
 DRAWS_PER_TILE = 2**22
 # Tiles that all points are divided into at least, so that workers end at about the same time, but
@@ -30,8 +33,49 @@ NO_GROUPS = TargetGroups(
 )
 
 
+class Order(NamedTuple):
+    """The order of the points, which are the vertices of the graph, and how tiles divide it.
+
+    Attributes
+    ----------
+    order : (n,) int64
+        The vertices in the tree's order.
+    place : (n,) int64
+        Where each vertex is in it.
+    bounds : (n_tiles + 1,) int64
+        Tile t has the places bounds[t] ... bounds[t + 1] - 1.
+    bandwidth : float or (n,) float64
+        By vertex.
+    densities : (n,) float64 or None
+        What is divided out of the kernel, by vertex.
+    """
+
+    order: np.ndarray
+    place: np.ndarray
+    bounds: np.ndarray
+    bandwidth: Bandwidth
+    densities: np.ndarray | None
+
+    @classmethod
+    def of(cls, order, bounds, bandwidth, densities):
+        """With the place of each vertex."""
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        return cls(order, place, bounds, bandwidth, densities)
+
+    @property
+    def n_tiles(self):
+        """Number of tiles."""
+        return len(self.bounds) - 1
+
+    def tiles_of(self, places):
+        """The tiles of places; -1 for the place -1."""
+        tiles = np.searchsorted(self.bounds, places, side="right") - 1
+        return tiles.astype(np.int32)
+
+
 class Plan(NamedTuple):
-    """What is to be drawn, and by which tiles.
+    """What is to be drawn.
 
     Attributes
     ----------
@@ -40,13 +84,10 @@ class Plan(NamedTuple):
     tree : Tree
     groups : TargetGroups
         For the sampler "rejection".
-    place : (n,) int64
-        Where each vertex is in the tree's order.
     degrees : (n,) float64
-        The kernel degrees in that order, for the sampler "rejection"; others find them.
-    units, bounds : (n_tiles + 1,) int64
-        Tile t draws for the leaves, or groups, units[t] ... units[t + 1] - 1, which are the points
-        bounds[t] ... bounds[t + 1] - 1.
+        The kernel degrees in the tree's order, for the sampler "rejection"; others find them.
+    units : (n_tiles + 1,) int64
+        Tile t draws for the leaves, or groups, units[t] ... units[t + 1] - 1.
     sampler : {"near", "rejection", "rows"}
     n_rounds, seed, eps : int, int, float
         As in `SimilarityGraph`.
@@ -57,25 +98,13 @@ class Plan(NamedTuple):
     kernel: Kernel
     tree: Tree
     groups: TargetGroups
-    place: np.ndarray
     degrees: np.ndarray
     units: np.ndarray
-    bounds: np.ndarray
     sampler: str
     n_rounds: int
     seed: int
     eps: float
     independent: bool
-
-    @property
-    def n_tiles(self):
-        """Number of tiles."""
-        return len(self.bounds) - 1
-
-    def tiles_of(self, positions):
-        """The tiles of positions in the tree's order; -1 for the position -1."""
-        tiles = np.searchsorted(self.bounds, positions, side="right") - 1
-        return tiles.astype(np.int32)
 
 
 # The fields of a plan that are written as they are, in their order.
@@ -84,7 +113,7 @@ FIELDS = Plan._fields[3:]
 
 def make_plan(X, options, stages, folder):
     """Build the tree and choose a sampler, as `similarity_graph` does in memory, and write the
-    `Plan` to the folder.
+    `Order` and the `Plan` to the folder.
     """
     problem = set_up(X, options, stages)
     kernel, tree, n_rounds = problem.kernel, problem.tree, problem.n_rounds
@@ -94,30 +123,34 @@ def make_plan(X, options, stages, folder):
         stages.enter("kernel degrees")
         degrees = kernel_degrees(kernel, tree, options.eps, method=method, progress=stages.progress)
     units, bounds = _divide(sampler, tree, groups, n_rounds)
-    place = np.empty_like(tree.order)
-    place[tree.order] = np.arange(len(place))
     plan = Plan(
-        kernel, tree, groups or NO_GROUPS, place, degrees, units, bounds, sampler, n_rounds,
+        kernel, tree, groups or NO_GROUPS, degrees, units, sampler, n_rounds,
         options.seed, options.eps, options.weighting == "inclusion",
     )  # fmt: skip
-    _write(folder, plan, {"bandwidth": problem.bandwidth, "densities": problem.densities})
+    order = Order.of(tree.order, bounds, problem.bandwidth, problem.densities)
+    folder.write(ORDER, order._asdict())
+    _write(folder, plan)
 
 
 def _divide(sampler, tree, groups, n_rounds):
-    """The `units` and `bounds` of a `Plan`."""
+    """The `units` of a `Plan` and the `bounds` of an `Order`."""
     n = len(tree.order)
     if sampler == "rows":  # few points, whose matrix products are not divided
         return np.array([0, n]), np.array([0, n])
     starts = groups.start if sampler == "rejection" else tree.start[tree.first_leaf :]
-    size = max(MIN_TILE_POINTS, min(DRAWS_PER_TILE // n_rounds, n // MIN_TILES))
-    wanted = np.linspace(0, n, max(1, round(n / size)), endpoint=False)
+    wanted = np.linspace(0, n, number_of_tiles(n, n_rounds), endpoint=False)
     first = np.unique(np.searchsorted(starts, wanted, side="right") - 1)
     return np.append(first, len(starts)), np.append(starts[first], n)
 
 
-def _write(folder, plan, of_vertices):
-    """Write a plan, and what else there is of the vertices: arrays, numbers or None."""
-    fields = {name: getattr(plan, name) for name in FIELDS} | of_vertices
+def number_of_tiles(n, n_rounds):
+    """Into how many tiles `n` points with `n_rounds` draws each are divided."""
+    size = max(MIN_TILE_POINTS, min(DRAWS_PER_TILE // n_rounds, n // MIN_TILES))
+    return max(1, round(n / size))
+
+
+def _write(folder, plan):
+    fields = {name: getattr(plan, name) for name in FIELDS}
     fields |= {"kernel": plan.kernel.name, "sigma": plan.kernel.sigma}
     for part, values in (
         ("tree", plan.tree),
@@ -125,16 +158,21 @@ def _write(folder, plan, of_vertices):
         ("local", plan.kernel.local),
     ):
         fields |= {f"{part}-{field}": value for field, value in values._asdict().items()}
-    folder.write(STEP, fields)
+    folder.write(PLAN, fields)
+
+
+def read_order(folder):
+    """The `Order` of a folder, whose arrays are mapped into memory."""
+    return Order(*folder.read(ORDER, *Order._fields))
 
 
 def read_plan(folder):
     """The `Plan` of a folder, whose arrays are mapped into memory."""
 
     def part(name, kind):
-        return kind(*folder.read(STEP, *(f"{name}-{field}" for field in kind._fields)))
+        return kind(*folder.read(PLAN, *(f"{name}-{field}" for field in kind._fields)))
 
-    name, sigma, *fields = folder.read(STEP, "kernel", "sigma", *FIELDS)
+    name, sigma, *fields = folder.read(PLAN, "kernel", "sigma", *FIELDS)
     local = part("local", LocalScale)
     kernel = Kernel(name, sigma, local if local.is_local else ONE_BANDWIDTH)
     return Plan(kernel, part("tree", Tree), part("groups", TargetGroups), *fields)

@@ -6,18 +6,17 @@ import scipy.sparse
 from kdegraph.runtime.replacing import replacing
 from kdegraph.tiles import points
 from kdegraph.tiles.folder import Folder, naming
-from kdegraph.tiles.plan import STEP as PLAN
-from kdegraph.tiles.plan import read_plan
+from kdegraph.tiles.plan import ORDER, read_order
 from kdegraph.tiles.steps import DEGREES, draws_step, rows_step
 
 
 def matrix_rows(path, begin, end):
     """The rows begin ... end - 1 of the adjacency matrix, (end - begin, n) CSR array."""
     folder = Folder(path)
-    plan = read_plan(folder)
-    n = len(plan.place)
+    order = read_order(folder)
+    n = len(order.place)
     parts, by_tile = [], []
-    for tile, mine, local in _tiles(plan, begin, end):
+    for tile, mine, local in _tiles(order, begin, end):
         arrays = folder.read(rows_step(tile), "data", "indices", "indptr")
         of_tile = scipy.sparse.csr_array(tuple(arrays), shape=(len(arrays[-1]) - 1, n))
         parts.append(of_tile[local])
@@ -46,28 +45,29 @@ def write_edges(path, begin, end, file):
 def neighbors_of(path, begin, end):
     """The neighbors of the vertices begin ... end - 1, (end - begin, L) int32."""
     folder = Folder(path)
-    plan = read_plan(folder)
-    out = np.empty((end - begin, plan.n_rounds), np.int32)
-    for tile, mine, local in _tiles(plan, begin, end):
+    order = read_order(folder)
+    parts, by_tile = [], []
+    for tile, mine, local in _tiles(order, begin, end):
         drawn = folder.read(draws_step(tile), "neighbors")[local]
-        out[mine] = np.where(drawn >= 0, plan.tree.order[drawn], -1)
-    return out
+        parts.append(np.where(drawn >= 0, order.order[drawn], -1).astype(np.int32))
+        by_tile.append(mine)
+    return np.concatenate(parts)[np.argsort(np.concatenate(by_tile))]
 
 
 def degrees_of(path, begin, end):
     """The kernel degrees of the vertices begin ... end - 1."""
     folder = Folder(path)
-    return folder.read(DEGREES, "degrees")[folder.read(PLAN, "place")[begin:end]]
+    return folder.read(DEGREES, "degrees")[folder.read(ORDER, "place")[begin:end]]
 
 
 def order_of(path, begin, end):
     """The vertices at the places begin ... end - 1 of the tree's order."""
-    return Folder(path).read(PLAN, "tree-order")[begin:end].astype(np.int32)
+    return Folder(path).read(ORDER, "order")[begin:end].astype(np.int32)
 
 
 def densities_of(path, begin, end):
     """The densities of the vertices begin ... end - 1."""
-    return np.array(Folder(path).read(PLAN, "densities")[begin:end])
+    return np.array(Folder(path).read(ORDER, "densities")[begin:end])
 
 
 def points_of(path, begin, end):
@@ -75,15 +75,15 @@ def points_of(path, begin, end):
     return np.array(Folder(path).read(points.STEP, points.NAME)[begin:end])
 
 
-def _tiles(plan, begin, end):
+def _tiles(order, begin, end):
     """For each tile with some of the vertices: its number, which of the vertices these are, counted
     from `begin`, and which points of the tile, counted from its first.
     """
-    places = np.array(plan.place[begin:end])
-    tiles = plan.tiles_of(places)
+    places = np.array(order.place[begin:end])
+    tiles = order.tiles_of(places)
     for tile in np.unique(tiles):
         mine = np.flatnonzero(tiles == tile)
-        yield tile, mine, places[mine] - plan.bounds[tile]
+        yield tile, mine, places[mine] - order.bounds[tile]
 
 
 def dimension(path):

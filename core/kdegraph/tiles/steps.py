@@ -13,9 +13,10 @@ from kdegraph.edge_weights import EdgeLaw
 from kdegraph.sampling import near, rows
 from kdegraph.sampling.rejection import sampler as rejection
 from kdegraph.tiles.folder import Folder
-from kdegraph.tiles.plan import read_plan
+from kdegraph.tiles.plan import read_order, read_plan
 
-DEGREES = "degrees"
+# The step with the kernel degrees, and the one that is written last, with the values of the graph.
+DEGREES, RESULT = "degrees", "result"
 
 
 def draws_step(tile):
@@ -45,22 +46,22 @@ def draw_tile(path, tile):
     folder = Folder(path)
     if folder.has(draws_step(tile)):
         return
-    plan = read_plan(folder)
-    neighbors, degrees = _draw(plan, tile)
+    order, plan = read_order(folder), read_plan(folder)
+    neighbors, degrees = _draw(plan, order, tile)
     drawn = neighbors.ravel()
-    start, draws = transposed(plan.tiles_of(drawn)[:, None], plan.n_tiles)
+    start, draws = transposed(order.tiles_of(drawn)[:, None], order.n_tiles)
     folder.write(
         sent_step(tile),
         {
             "start": start,
             "drawn": drawn[draws],
-            "by": (plan.bounds[tile] + draws // plan.n_rounds).astype(np.int32),
+            "by": (order.bounds[tile] + draws // plan.n_rounds).astype(np.int32),
         },
     )
     folder.write(draws_step(tile), {"neighbors": neighbors, "degrees": degrees})
 
 
-def _draw(plan, tile):
+def _draw(plan, order, tile):
     """The neighbors and the kernel degrees of the points of a tile, in the tree's order."""
     kernel, tree, n_rounds, seed = plan.kernel, plan.tree, plan.n_rounds, plan.seed
     units = slice(plan.units[tile], plan.units[tile + 1])
@@ -71,7 +72,7 @@ def _draw(plan, tile):
         return near.draw_neighbors(kernel, tree, n_rounds, seed, plan.eps, leaves=leaves)
     groups = plan.groups._make(array[units] for array in plan.groups)
     neighbors = rejection.draw_neighbors(kernel, tree, plan.degrees, n_rounds, seed, groups=groups)
-    return neighbors, plan.degrees[plan.bounds[tile] : plan.bounds[tile + 1]]
+    return neighbors, plan.degrees[slice(*order.bounds[tile : tile + 2])]
 
 
 def join_degrees(folder):
@@ -79,7 +80,7 @@ def join_degrees(folder):
     done.
     """
     if not folder.has(DEGREES):
-        n_tiles = read_plan(folder).n_tiles
+        n_tiles = read_order(folder).n_tiles
         parts = [folder.read(draws_step(tile), "degrees") for tile in range(n_tiles)]
         degrees = np.concatenate(parts)
         with np.errstate(divide="ignore"):
@@ -91,9 +92,9 @@ def join_tile(path, tile):
     folder = Folder(path)
     if folder.has(rows_step(tile)):
         return
-    plan = read_plan(folder)
-    first, last = plan.bounds[tile : tile + 2]
-    drawn, by = _received(folder, plan.n_tiles, tile)
+    order, plan = read_order(folder), read_plan(folder)
+    first, last = order.bounds[tile : tile + 2]
+    drawn, by = _received(folder, order.n_tiles, tile)
     start, draws = transposed((drawn - np.int32(first))[:, None], last - first)
     drawn_here = Drawn(
         first,
@@ -105,11 +106,21 @@ def join_tile(path, tile):
     inverse = folder.read(DEGREES, "inverse")
     points, independent = plan.tree.points, plan.independent
     law = EdgeLaw.of_kernel(plan.kernel, points, inverse, plan.n_rounds, independent)
-    data, indices, indptr = weighted_rows(drawn_here, law, plan.tree.order)
+    data, indices, indptr = weighted_rows(drawn_here, law, order.order)
     matrix = scipy.sparse.csr_array((data, indices, indptr), shape=(last - first, len(inverse)))
+    write_rows(folder, tile, matrix)
+
+
+def write_rows(folder, tile, matrix):
+    """Write the rows of a tile, with their sums."""
     folder.write(
         rows_step(tile),
-        {"data": data, "indices": indices, "indptr": indptr, "sums": matrix.sum(axis=1)},
+        {
+            "data": matrix.data,
+            "indices": matrix.indices,
+            "indptr": matrix.indptr,
+            "sums": matrix.sum(axis=1),
+        },
     )
 
 

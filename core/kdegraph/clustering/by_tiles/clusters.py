@@ -24,7 +24,7 @@ from kdegraph.spectral.solver.coarse import MIN_VERTICES
 from kdegraph.tiles import points
 from kdegraph.tiles.folder import Folder
 from kdegraph.tiles.graph import array_by_blocks
-from kdegraph.tiles.plan import STEP as PLAN
+from kdegraph.tiles.plan import ORDER
 
 
 def cluster_by_tiles(graph, n_clusters, rounding, smallest_component, progress=None):
@@ -99,7 +99,7 @@ def _write_labels(problem, found, kernel, n_clusters, rounding, progress):
         X = np.ldexp(X, -unit_scale(X))
         join_small_components(vertices, X, kernel, labels)
         join_isolated(vertices, X, kernel, labels)
-    by_vertex = numbered_by_first_member(labels[graph.read(PLAN, "place")])
+    by_vertex = numbered_by_first_member(labels[graph.read(ORDER, "place")])
     by_place = by_vertex[vertices.order]
     folder.write(LABELS, {"by_vertex": by_vertex, "by_place": by_place})
 

@@ -12,7 +12,7 @@ from kdegraph.spectral.components import components_of_blocks
 from kdegraph.spectral.products import SparseRows, divide_rows, multiply_rows
 from kdegraph.tiles import points, scheduler
 from kdegraph.tiles.folder import Folder
-from kdegraph.tiles.plan import STEP as PLAN
+from kdegraph.tiles.plan import ORDER
 from kdegraph.tiles.steps import rows_step
 
 # The step with the degrees, and the one with the connected components.
@@ -48,19 +48,19 @@ def make_matrix(folder, progress=None):
         none,
         folder.read(DEGREES, "degrees"),
         *folder.read(COMPONENTS, "component", "sizes"),
-        order=folder.read(PLAN, "tree-order"),
+        order=folder.read(ORDER, "order"),
         points=folder.read(points.STEP, points.NAME),
     )
 
 
 def n_tiles(folder):
     """Number of tiles."""
-    return len(folder.read(PLAN, "bounds")) - 1
+    return len(folder.read(ORDER, "bounds")) - 1
 
 
 def span(folder, tile):
     """The first vertex of a tile, and the one after its last."""
-    return folder.read(PLAN, "bounds")[tile : tile + 2].tolist()
+    return folder.read(ORDER, "bounds")[tile : tile + 2].tolist()
 
 
 def rows_of(folder, tile):
@@ -73,7 +73,7 @@ def _write_columns(path, tile):
     """Write the columns of the rows of a tile, unless that has been done."""
     folder = Folder(path)
     if not folder.has(columns_step(tile)):
-        columns = folder.read(PLAN, "place")[folder.read(rows_step(tile), "indices")]
+        columns = folder.read(ORDER, "place")[folder.read(rows_step(tile), "indices")]
         folder.write(columns_step(tile), {"columns": columns.astype(np.int32)})
 
 

@@ -25,7 +25,7 @@ from kdegraph.spectral.solver.coarse import MIN_COARSE_VALUE, MIN_NODES_PER_VECT
 from kdegraph.spectral.spectrum import check_n_components, spectrum
 from kdegraph.tiles.folder import DESCRIPTION, Folder
 from kdegraph.tiles.graph import array_by_blocks
-from kdegraph.tiles.plan import STEP as PLAN
+from kdegraph.tiles.plan import ORDER
 from kdegraph.validation import check_count
 
 # The step that is written last.
@@ -224,7 +224,7 @@ def read_spectrum(graph, folder):
 def _vectors_of(folder, graph, begin, end):
     """The eigenvectors at the vertices begin ... end - 1."""
     block, rotation = Folder(folder).read(RESULT, "block", "rotation")
-    places = Folder(graph).read(PLAN, "place")[begin:end]
+    places = Folder(graph).read(ORDER, "place")[begin:end]
     degrees, mean = Folder(graph).read(DEGREES, "degrees", "mean")
     lengths = np.sqrt(degrees[places] / mean)[:, None]
     return lengths * (Folder(folder).read(block, NAME)[places] @ rotation)

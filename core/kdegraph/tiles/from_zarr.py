@@ -1,0 +1,174 @@
+"""A graph in a Zarr store, unpacked into a folder without reading it into memory.
+
+The rows of the store are in the order of the vertices, those of the folder in the tree's order.
+They are handed over by files: each block of the store is written sorted by tiles, and each tile
+reads its part from all blocks.
+"""
+
+from pathlib import Path
+
+import dask.array as da
+import numpy as np
+import scipy.sparse
+
+from kdegraph.graph_files import refusing_others
+from kdegraph.graph_zarr import ADJACENCY
+from kdegraph.runtime.progress import StageTimer
+from kdegraph.tiles import scheduler
+from kdegraph.tiles.folder import Folder
+from kdegraph.tiles.plan import ORDER, Order, number_of_tiles, read_order
+from kdegraph.tiles.points import gather_points
+from kdegraph.tiles.steps import DEGREES, RESULT, draws_step, rows_step, sent_step, write_rows
+
+# Parameters of a graph that are values of its `RESULT`.
+PARAMETERS = (
+    "n_rounds", "sampler", "draws", "timings", "kernel", "seed", "weighting", "eps", "alpha"
+)  # fmt: skip
+
+
+def unpack_zarr(path, folder, progress=None):
+    """Unpack a graph that `to_zarr` has written, or go on with one that was interrupted.
+
+    Parameters
+    ----------
+    path : path-like
+        The Zarr store, which every process that takes part can read under this name.
+    folder : Folder
+    progress : callable, optional
+        Called as ``progress(stage, fraction)``.
+
+    Raises
+    ------
+    ValueError
+        If `path` is no such store, if it has no points, or if the folder holds something else.
+    FileNotFoundError
+        If there is nothing at `path`.
+    """
+    path = Path(path).absolute()
+    root = _open(path)
+    stages = StageTimer(progress)
+    with folder.claimed():
+        with refusing_others(path, "to_zarr"):
+            parameters = dict(root.attrs["kdegraph"])
+            n, nnz = root["kernel_degrees"].size, root[ADJACENCY]["data"].size
+            description = {name: parameters[name] for name in ("kernel", "n_rounds", "seed")}
+        if "points" not in root:
+            raise ValueError(
+                f"path: the graph {str(path)!r} has no points, by which tiles are divided; "
+                "SimilarityGraph.from_zarr reads it into memory"
+            )
+        folder.begin({"unpacked": True, "n_vertices": n, "nnz": nnz} | description)
+        stages.enter("points")
+        gather_points(da.from_zarr(root["points"]), folder, stages.progress)
+        if not folder.has(RESULT):
+            folder.check_all()
+            if not folder.has(ORDER):
+                _write_order(path, root, parameters, folder)
+            _unpack_rows(path, folder, stages)
+            values = {name: parameters[name] for name in PARAMETERS}
+            n_blocks = read_order(folder).n_tiles
+            values |= {"n_vertices": n, "n_edges": nnz // 2, "n_blocks": n_blocks}
+            folder.write(RESULT, values)
+
+
+def _open(path):
+    import zarr
+
+    if not path.exists():
+        raise FileNotFoundError(f"path: there is no {str(path)!r}")
+    with refusing_others(path, "to_zarr"):
+        return zarr.open_group(path, mode="r")
+
+
+def _write_order(path, root, parameters, folder):
+    """Write what there is of each vertex."""
+    with refusing_others(path, "to_zarr"):
+        degrees = root["kernel_degrees"][...]
+        n = len(degrees)
+        order = root["order"][...].astype(np.int64) if "order" in root else np.arange(n)
+        if not np.array_equal(np.sort(order), np.arange(n)):
+            raise ValueError("order is not a permutation of the points")
+        bandwidth = parameters["sigma"] if "sigma" in parameters else root["sigma"][...]
+        densities = root["densities"][...] if "densities" in root else None
+    n_tiles = number_of_tiles(n, parameters["n_rounds"])
+    bounds = np.linspace(0, n, n_tiles + 1).astype(np.int64)
+    folder.write(DEGREES, {"degrees": degrees[order]})
+    folder.write(ORDER, Order.of(order, bounds, bandwidth, densities)._asdict())
+
+
+def _unpack_rows(path, folder, stages):
+    """Write the rows of all tiles; there are as many blocks as tiles."""
+    n_tiles = read_order(folder).n_tiles
+    stages.enter("blocks")
+    blocks = [(path, folder.path, block) for block in range(n_tiles)]
+    scheduler.run(_send_block, blocks, stages.progress)
+    stages.enter("graph")
+    tiles = [(folder.path, tile) for tile in range(n_tiles)]
+    scheduler.run(_join_tile, tiles, stages.progress)
+    stages.leave()
+    for block in range(n_tiles):
+        folder.remove(sent_step(block))
+
+
+def _send_block(path, folder, block):
+    """Write a block of the store sorted by tiles, unless that has been done."""
+    folder, step = Folder(folder), sent_step(block)
+    if folder.has(step):
+        return
+    order = read_order(folder)
+    begin, end = order.bounds[block : block + 2].tolist()
+    with refusing_others(path, "to_zarr"):
+        matrix, neighbors = _read_block(_open(path), begin, end, len(order.place))
+    places = order.place[begin:end]
+    by_place = np.argsort(places)
+    matrix, neighbors = matrix[by_place], neighbors[by_place]
+    folder.write(
+        step,
+        {
+            "start": np.searchsorted(places[by_place], order.bounds),
+            "places": places[by_place],
+            "neighbors": np.where(neighbors >= 0, order.place[neighbors], -1).astype(np.int32),
+            "data": matrix.data,
+            "indices": matrix.indices,
+            "indptr": matrix.indptr,
+        },
+    )
+
+
+def _read_block(root, begin, end, n):
+    """The rows begin ... end - 1 of the matrix, and the neighbors of these vertices; an exception
+    of any kind where they are damaged.
+    """
+    arrays = root[ADJACENCY]
+    ends = arrays["indptr"][begin : end + 1]
+    mine, indptr = slice(ends[0], ends[-1]), (ends - ends[0]).astype(np.int32)
+    entries = arrays["data"][mine], arrays["indices"][mine]
+    matrix = scipy.sparse.csr_array((*entries, indptr), shape=(end - begin, n))
+    matrix.check_format(full_check=True)
+    neighbors = root["neighbors"][begin:end]
+    if neighbors.shape[0] != end - begin or not (-1 <= neighbors.min() <= neighbors.max() < n):
+        raise ValueError("neighbors are not numbers of vertices")
+    return matrix, neighbors
+
+
+def _join_tile(path, tile):
+    """Write what the blocks have for a tile, unless that has been done."""
+    folder = Folder(path)
+    if folder.has(rows_step(tile)):
+        return
+    order = read_order(folder)
+    n, names = len(order.place), ("start", "places", "neighbors", "data", "indices", "indptr")
+    places, neighbors, rows = [], [], []
+    for block in range(order.n_tiles):
+        start, places_there, neighbors_there, *entries = folder.read(sent_step(block), *names)
+        mine = slice(start[tile], start[tile + 1])
+        places.append(places_there[mine])
+        neighbors.append(neighbors_there[mine])
+        rows.append(scipy.sparse.csr_array(tuple(entries), shape=(len(places_there), n))[mine])
+    back = np.argsort(np.concatenate(places))
+    matrix = scipy.sparse.vstack(rows, format="csr")[back]
+    degrees = folder.read(DEGREES, "degrees")[slice(*order.bounds[tile : tile + 2])]
+    folder.write(
+        draws_step(tile), {"neighbors": np.concatenate(neighbors)[back], "degrees": degrees}
+    )
+    write_rows(folder, tile, matrix)
