@@ -26,6 +26,12 @@ DISTRIBUTIONS = {
     "finufft": "finufft", "mlpack": "mlpack", "genieclust": "genieclust", "dask_ml": "dask-ml",
     "panel": "panel",
 }  # fmt: skip
+# Modules that most rows import, which takes seconds: they are imported once, by a process of which
+# those of the rows are copies. It computes nothing, so it has no threads that a copy would lack.
+PRELOADED = (
+    "kdegraph.clustering.partition", "kdegraph.graph", "kdegraph.spectral.spectrum",
+    "numba", "scipy.io", "sklearn.cluster",
+)  # fmt: skip
 
 
 def measure_row(measure, parameters, options, limit):
@@ -46,7 +52,8 @@ def measure_row(measure, parameters, options, limit):
     """
     # Threads of OpenMP that wait for work would otherwise count as processor time.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([*PRELOADED, measure.__module__])
     receiver, sender = context.Pipe(duplex=False)
     start, load = time.perf_counter(), os.getloadavg()[0]
     process = context.Process(target=_measure, args=(sender, measure, parameters, options))

@@ -5,7 +5,7 @@ import pytest
 from kdegraph import get_num_threads, set_num_threads
 from kdegraph.geometry.boxes import box_distances
 from kdegraph.geometry.kernels import CODES
-from kdegraph.geometry.tree import build_tree
+from kdegraph.geometry.tree import LEAF_SIZE, build_tree
 
 pytestmark = pytest.mark.nojit
 
@@ -95,7 +95,7 @@ def test_large_tree_does_not_depend_on_threads():
             trees.append(build_tree(X))
     finally:
         set_num_threads(default)
-    check(X, trees[0], 8)
+    check(X, trees[0], LEAF_SIZE)
     for tree in trees[1:]:
         assert np.array_equal(tree.order, trees[0].order)
 

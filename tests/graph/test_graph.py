@@ -16,7 +16,7 @@ import scipy.sparse
 from kdegraph import Cancelled, SimilarityGraph, similarity_graph
 from kdegraph.adjacency import weighted_adjacency
 from kdegraph.geometry.kernels import Kernel
-from kdegraph.geometry.tree import build_tree
+from kdegraph.geometry.tree import LEAF_SIZE, build_tree
 from kdegraph.sampling.recursive import LEAF
 from kdegraph.sampling.rounds import suggest_n_rounds
 from sampled import WAYS, cloud, digest, ways
@@ -175,9 +175,8 @@ def test_structure_of_a_larger_graph(name):
     assert again.has_sorted_indices
     assert again.has_canonical_format
     assert np.array_equal(graph.points, X)
-    assert np.array_equal(
-        graph.order, build_tree(X, LEAF if graph.sampler == "recursive" else 8).order
-    )
+    leaf_size = LEAF if graph.sampler == "recursive" else LEAF_SIZE
+    assert np.array_equal(graph.order, build_tree(X, leaf_size).order)
 
 
 @ways

@@ -64,9 +64,10 @@ def _is_wide(kernel, tree):
 def _compare_with_rejection(kernel, tree, eps, n_rounds, sampler, cost):
     """`choose_sampler` between rejection and another sampler of this cost."""
     method = choose_for_degrees(kernel, tree, eps)
-    groups = group_targets(kernel, tree, n_rounds)
     left = cost - REJECTION_COSTS.degrees * method.cost
-    # The second estimate is not needed where the degrees alone cost too much.
-    if left < 0 or rejection.estimate_cost(kernel, tree, groups, n_rounds) > left:
-        return sampler, None, None
-    return "rejection", method, groups
+    # The groups, which take memory, are not needed where the degrees alone cost too much.
+    if left >= 0:
+        groups = group_targets(kernel, tree, n_rounds)
+        if rejection.estimate_cost(kernel, tree, groups, n_rounds) <= left:
+            return "rejection", method, groups
+    return sampler, None, None
