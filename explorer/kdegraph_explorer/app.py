@@ -7,7 +7,7 @@ import panel as pn
 from . import compiling
 from .explorer import Explorer
 from .page import STYLE, page_of, take_files_from_the_server
-from .servers import server_of
+from .servers import server_of, sparing_old_objects
 
 SIDEBAR_WIDTH = 320  # pixels
 
@@ -85,5 +85,6 @@ def serve(file=None, host="127.0.0.1", port=5006, show=False):
     # Users wait for the address.
     words = f"kdegraph explorer: http://{name}:{server.port}/  (Ctrl+C stops it)"
     print(words, flush=True)  # noqa: T201
-    server.start()
-    server.io_loop.start()
+    with sparing_old_objects():
+        server.start()
+        server.io_loop.start()

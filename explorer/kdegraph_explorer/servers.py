@@ -1,5 +1,7 @@
 """Servers of pages."""
 
+import contextlib
+import gc
 import secrets
 
 import panel as pn
@@ -8,6 +10,22 @@ from .page import TITLE
 from .policy import Headers
 
 LOCAL = "127.0.0.1"
+
+
+@contextlib.contextmanager
+def sparing_old_objects():
+    """A context in which searches for garbage leave out the objects that there are at its
+    beginning, for a process that only serves pages meanwhile.
+
+    The libraries have some 400,000, which stay to the end: with them a full search stops all pages
+    for 0.15 to 0.3 s, without them for 0.02 to 0.05 s.
+    """
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def server_of(page, path="/", **options):

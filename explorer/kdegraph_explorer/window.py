@@ -13,7 +13,7 @@ from pathlib import Path
 from . import compiling
 from .app import create_app
 from .page import TITLE
-from .servers import hidden_server_of
+from .servers import hidden_server_of, sparing_old_objects
 
 SIZE = (1360, 860)  # pixels
 # Browsers that have windows without an address bar.
@@ -53,7 +53,7 @@ def show(file=None):
     compiling.start()
     server, address = hidden_server_of(lambda: create_app(file))
     server.start()
-    with window_command(address) as (kind, command):
+    with sparing_old_objects(), window_command(address) as (kind, command):
         if command is None:
             _say(f"There is nothing that makes windows; the explorer is in the browser: {address}")
             _say("Ctrl+C stops it.")

@@ -1,12 +1,15 @@
 """The explorer as a program that serves a page."""
 
+import gc
 import re
 import subprocess
 import sys
 import urllib.request
+from types import SimpleNamespace
 
 import pytest
 from explorer_objects import PATIENCE
+from kdegraph_explorer import app
 
 
 @pytest.fixture
@@ -66,3 +69,14 @@ def test_page_lets_the_browser_run_its_own_scripts_only(served):
         assert headers["Content-Security-Policy"].startswith("frame-ancestors 'self' ")
         assert headers["X-Content-Type-Options"] == "nosniff"
     assert len(nonces) == 2
+
+
+def test_what_was_imported_is_no_garbage_to_be_searched_while_pages_are_served(monkeypatch):
+    spared = []
+    loop = SimpleNamespace(start=lambda: spared.append(gc.get_freeze_count()))
+    server = SimpleNamespace(port=5006, start=lambda: None, io_loop=loop)
+    monkeypatch.setattr(app, "server_of", lambda *args, **options: server)
+    monkeypatch.setattr(app.compiling, "start", lambda: None)
+    app.serve()
+    assert spared[0] > 100_000
+    assert gc.get_freeze_count() == 0

@@ -96,7 +96,7 @@ def _write_labels(problem, found, kernel, n_clusters, rounding, progress):
         labels = label_vertices(*chosen, found, n_clusters, rounding, progress)
     if (labels < 0).any():
         X = vertices.points[vertices.order]
-        X = np.ldexp(X, -unit_scale(X))
+        np.ldexp(X, -unit_scale(X), out=X)
         join_small_components(vertices, X, kernel, labels)
         join_isolated(vertices, X, kernel, labels)
     by_vertex = numbered_by_first_member(labels[graph.read(ORDER, "place")])
