@@ -13,7 +13,8 @@ from kdegraph.adjacency import weighted_adjacency
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.baselines import full_graph, knn_graph
 from kdegraph.clustering.partition import spectral_clustering
-from kdegraph.geometry.kernels import Kernel
+from kdegraph.geometry.closest_pair import closest_pair
+from kdegraph.geometry.kernels import GAUSSIAN, Kernel
 from kdegraph.geometry.tree import Tree
 from kdegraph.graph import similarity_graph
 from kdegraph.kde import kernel_sum
@@ -118,6 +119,7 @@ def _clusters(X):
     apart = np.concatenate([X + 2 * shift for shift in range(5)])
     neighbors = knn_graph(apart, 5)  # many vertices in several components
     spectral_clustering(neighbors, 3, seed=0)
+    closest_pair(GAUSSIAN, _leaf(X), _leaf(X))  # components that join a cluster
     neighbors.data[::2] *= 1 + 1e-12  # not quite symmetric, as after rounding
     spectrum(1e292 * neighbors, 3)  # weights that are scaled down, because their sums overflow
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kdegraph.clustering.out_of_sample import N_SCOUTS, nearest_to_groups
+from kdegraph.clustering.out_of_sample import SMALL_GROUP, nearest_to_groups
 from scipy.spatial.distance import cdist
 
 
@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 def test_the_point_nearest_to_each_group(kernel, d):
     rng = np.random.default_rng(d)
     points = rng.normal(size=(500, d))
-    sizes = [1, 2, N_SCOUTS, N_SCOUTS + 1, 10 * N_SCOUTS, 1, 700]
+    sizes = [1, 2, SMALL_GROUP, SMALL_GROUP + 1, 10 * SMALL_GROUP, 1, 700]
     group = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
     queries = rng.normal(size=(len(group), d)) + 3.0 * rng.normal(size=(len(sizes), d))[group]
     distances = cdist(queries, points, "cityblock" if kernel == "laplacian" else "euclidean")

@@ -2,10 +2,15 @@
 
 import numpy as np
 
+from kdegraph.geometry.closest_pair import closest_pair
+from kdegraph.geometry.kernels import GAUSSIAN, LAPLACIAN
 from kdegraph.geometry.neighbors import query_tree
+from kdegraph.geometry.tree import build_tree
 from kdegraph.kde.api import kernel_sum
 
-N_SCOUTS = 64  # of a group
+# Queries: those of a group of at most as many are looked up one by one, and a larger group gets a
+# tree of its own.
+SMALL_GROUP = 64
 
 
 def assign(graph, points, labels, queries, bandwidths):
@@ -73,25 +78,22 @@ def nearest_to_groups(points, queries, group, kernel_name=None):
     Returns
     -------
     (number of groups,) int array
-
-    Notes
-    -----
-    Some queries of a group, its scouts, tell how near a point has to be to matter to the others:
-    those of groups that are far from all points are done with at the first look.
     """
-    tree, order, sizes = _tree_of(points), np.argsort(group, kind="stable"), np.bincount(group)
-    first, step = np.cumsum(sizes) - sizes, -(-sizes // N_SCOUTS)
-    rank = np.arange(len(order)) - np.repeat(first, sizes)
-    scouts = order[rank % np.repeat(step, sizes) == 0]
-    distance, found = _query(tree, queries[scouts], kernel_name)
-    by_distance = np.lexsort((distance, group[scouts]))
-    best = by_distance[np.unique(group[scouts[by_distance]], return_index=True)[1]]
-    within, nearest = distance[best], found[best]
-    for i in np.flatnonzero(step > 1):
-        members = order[first[i] : first[i] + sizes[i]]
-        distance, found = _query(tree, queries[members], kernel_name, within[i])
-        if distance.min() < within[i]:
-            nearest[i] = found[distance.argmin()]
+    sizes, order = np.bincount(group), np.argsort(group, kind="stable")
+    nearest = np.empty(len(sizes), np.intp)
+    small = np.flatnonzero(sizes[group] <= SMALL_GROUP)
+    if len(small):
+        distance, found = _query(_tree_of(points), queries[small], kernel_name)
+        by_distance = np.lexsort((distance, group[small]))
+        groups, first = np.unique(group[small[by_distance]], return_index=True)
+        nearest[groups] = found[by_distance[first]]
+    large = np.flatnonzero(sizes > SMALL_GROUP)
+    if len(large):
+        code = LAPLACIAN if kernel_name == "laplacian" else GAUSSIAN
+        tree, last = build_tree(points), np.cumsum(sizes)
+        for i in large:
+            members = order[last[i] - sizes[i] : last[i]]
+            nearest[i], _ = closest_pair(code, tree, build_tree(queries[members]))
     return nearest
 
 
@@ -101,7 +103,7 @@ def _tree_of(points):
     return cKDTree(points, balanced_tree=False)
 
 
-def _query(tree, queries, kernel_name, within=np.inf):
+def _query(tree, queries, kernel_name):
     p = 1 if kernel_name == "laplacian" else 2
-    distances, indices = query_tree(tree, queries, 1, p=p, within=within)
+    distances, indices = query_tree(tree, queries, 1, p=p)
     return distances[:, 0], indices[:, 0]

@@ -159,7 +159,7 @@ def _on_unbalanced_tree(Z, queries, k, progress):
     return distances, indices
 
 
-def query_tree(tree, points, k, *, p=2, within=np.inf, progress=None):
+def query_tree(tree, points, k, *, p=2, progress=None):
     """The `k` nearest points of a SciPy k-d tree to each of `points`, on all threads.
 
     The threads of ``cKDTree.query(workers=...)`` go on writing after an interrupt has freed the
@@ -172,8 +172,6 @@ def query_tree(tree, points, k, *, p=2, within=np.inf, progress=None):
     k : int
     p : float, optional
         Order of the Minkowski norm.
-    within : float, optional
-        Where there is no point within this distance, infinity is returned for it.
     progress : callable, optional
         Called with the fraction done.
 
@@ -188,8 +186,7 @@ def query_tree(tree, points, k, *, p=2, within=np.inf, progress=None):
     ranks = np.arange(1, k + 1)
 
     def query(start, stop):
-        found = tree.query(points[start:stop], ranks, p=p, distance_upper_bound=within)
-        distances[start:stop], indices[start:stop] = found
+        distances[start:stop], indices[start:stop] = tree.query(points[start:stop], ranks, p=p)
 
     parallel.run(query, len(points), progress=progress)
     return distances, indices
