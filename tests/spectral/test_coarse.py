@@ -131,7 +131,9 @@ def test_one_round_of_smoothing_does_not_always_do():
     graph = similarity_graph(data.X, sigma=data.sigma, n_rounds=20, seed=0)
     proven, found = spectrum(graph, 6), spectrum(graph, 6, approximate=True)
     assert found.converged
-    assert (found.eigenvalues < 1.2 * proven.eigenvalues + 1e-6).all()
+    assert found.n_products > 5  # a round
+    within = 1.0 + np.array([0.2] * 5 + [0.4])  # the last one settles last
+    assert (found.eigenvalues < within * proven.eigenvalues + 1e-6).all()
 
 
 @pytest.mark.parametrize("name", ["moons", "blobs", "varied", "rings"])
