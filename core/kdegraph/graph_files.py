@@ -19,8 +19,9 @@ PARAMETERS = (
     "timings",
     "alpha",
 )
-# Arrays that not all graphs have.
-OPTIONAL_ARRAYS = ("sigma", "densities", "points", "order")
+# Arrays that not all graphs have: those with a number for each vertex, and the points.
+VALUES_OF_VERTICES = ("sigma", "densities", "order")
+OPTIONAL_ARRAYS = (*VALUES_OF_VERTICES, "points")
 INTEGER_ARRAYS = ("neighbors", "order")
 
 
@@ -102,18 +103,25 @@ def fields_of(arrays):
         (arrays["data"], arrays["indices"], arrays["indptr"]), shape=(n, n)
     )
     adjacency.check_format(full_check=True)
-    shapes = {
-        "data": (adjacency.nnz,),
-        "kernel_degrees": (n,),
-        "neighbors": (n, parameters["n_rounds"]),
-    }
+    shapes = {"data": (adjacency.nnz,), "neighbors": (n, parameters["n_rounds"])}
     if "points" in arrays:
         shapes["points"] = (n, arrays["points"].shape[-1])
-    shapes |= {name: (n,) for name in ("sigma", "densities", "order") if name in arrays}
-    for name, shape in shapes.items():
-        array, kind = arrays[name], "i" if name in INTEGER_ARRAYS else "f"
-        if array.shape != shape or array.dtype.kind != kind:
-            raise ValueError(f"{name} has shape {array.shape} and dtype {array.dtype}")
+    _check_shapes(arrays, shapes)
+    check_values_of_vertices(arrays, parameters, n)
+    fields = ("kernel_degrees", "neighbors", *OPTIONAL_ARRAYS)
+    return {
+        "adjacency": adjacency,
+        **{name: arrays[name] for name in fields if name in arrays},
+        **parameters,
+    }
+
+
+def check_values_of_vertices(arrays, parameters, n):
+    """Raise an exception of any kind where the arrays with a number for each of the n vertices, of
+    which only kernel_degrees has to be there, are not those of a graph with these parameters.
+    """
+    there = [name for name in VALUES_OF_VERTICES if name in arrays]
+    _check_shapes(arrays, dict.fromkeys(("kernel_degrees", *there), (n,)))
     order = arrays.get("order")
     if order is not None and not np.array_equal(np.sort(order), np.arange(n)):
         raise ValueError("order is not a permutation of the points")
@@ -122,9 +130,10 @@ def fields_of(arrays):
             raise ValueError(f"{name} is not positive")
     if ("densities" in arrays) != (parameters.get("alpha", 0.0) > 0):
         raise ValueError("densities belong to an alpha above 0")
-    fields = ("kernel_degrees", "neighbors", *OPTIONAL_ARRAYS)
-    return {
-        "adjacency": adjacency,
-        **{name: arrays[name] for name in fields if name in arrays},
-        **parameters,
-    }
+
+
+def _check_shapes(arrays, shapes):
+    for name, shape in shapes.items():
+        array, kind = arrays[name], "i" if name in INTEGER_ARRAYS else "f"
+        if array.shape != shape or array.dtype.kind != kind:
+            raise ValueError(f"{name} has shape {array.shape} and dtype {array.dtype}")

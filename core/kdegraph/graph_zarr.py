@@ -85,13 +85,19 @@ def _create(group, name, shape, dtype):
 
 def read_zarr(path, make):
     """Read what `write_zarr` has written; see `kdegraph.graph_files.read_graph`."""
+    root = open_zarr(path)
+    with refusing_others(path, "to_zarr"):
+        arrays = {name: array[...] for name, array in root.arrays()}
+        arrays |= {name: array[...] for name, array in root[ADJACENCY].arrays()}
+        arrays["parameters"] = json.dumps(dict(root.attrs["kdegraph"]))
+        return make(**fields_of(arrays))
+
+
+def open_zarr(path):
+    """The group of a graph that `write_zarr` has written; errors as of `read_zarr`."""
     import zarr
 
     if not Path(path).exists():
         raise FileNotFoundError(f"path: there is no {str(path)!r}")
     with refusing_others(path, "to_zarr"):
-        root = zarr.open_group(path, mode="r")
-        arrays = {name: array[...] for name, array in root.arrays()}
-        arrays |= {name: array[...] for name, array in root[ADJACENCY].arrays()}
-        arrays["parameters"] = json.dumps(dict(root.attrs["kdegraph"]))
-        return make(**fields_of(arrays))
+        return zarr.open_group(path, mode="r")

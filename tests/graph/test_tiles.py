@@ -127,6 +127,7 @@ def test_the_points_of_an_array_go_into_a_store_too(tmp_path):
     X = moons(3_000)
     tiled = similarity_graph(X, sigma=0.1, seed=3, store=tmp_path / "graph")
     assert_same_graph(TiledGraph.load(tmp_path / "graph"), similarity_graph(X, sigma=0.1, seed=3))
+    assert not list((tmp_path / "graph").glob("plan.*"))  # the tree is not kept
     tiled.remove()
     assert list(tmp_path.iterdir()) == []
 

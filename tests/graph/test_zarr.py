@@ -111,6 +111,12 @@ def test_a_graph_is_unpacked_as_it_was(five_tiles):
     assert tiled.n_edges == graph.n_edges
 
 
+def test_other_processes_unpack_a_graph(five_tiles):
+    graph, path = five_tiles
+    with dask.config.set(scheduler="processes"):
+        assert digest(TiledGraph.from_zarr(path).compute()) == digest(graph)
+
+
 def test_an_unpacked_graph_has_the_folder_of_one_made_there(tmp_path):
     """So it has the same clusters, bit for bit."""
     X = lazily(datasets.make("moons", n=10_000, seed=0).X)
@@ -127,22 +133,23 @@ def test_what_was_unpacked_before_an_interruption_is_not_done_again(
     five_tiles, tmp_path, monkeypatch
 ):
     graph, path = five_tiles
-    join = from_zarr._join_tile
+    join, done = from_zarr._join_tile, []
 
     def failing(folder, tile):
-        if tile == 2:
+        if len(done) == 2:
             raise KeyboardInterrupt
         join(folder, tile)
+        done.append(tmp_path / "graph" / f"rows-{tile}.json")
 
     monkeypatch.setattr(from_zarr, "_join_tile", failing)
     with dask.config.set(scheduler="synchronous"), pytest.raises(KeyboardInterrupt):
         TiledGraph.from_zarr(path, tmp_path / "graph")
     with pytest.raises(ValueError, match="holds no graph that is complete"):
         TiledGraph.load(tmp_path / "graph")
-    before = (tmp_path / "graph" / "rows-0.json").stat().st_mtime_ns
+    before = [file.stat().st_mtime_ns for file in done]
     monkeypatch.setattr(from_zarr, "_join_tile", join)
     assert digest(TiledGraph.from_zarr(path, tmp_path / "graph").compute()) == digest(graph)
-    assert (tmp_path / "graph" / "rows-0.json").stat().st_mtime_ns == before
+    assert [file.stat().st_mtime_ns for file in done] == before
 
 
 def test_what_cannot_be_unpacked_is_refused(five_tiles, tmp_path):
@@ -163,7 +170,10 @@ def test_what_cannot_be_unpacked_is_refused(five_tiles, tmp_path):
         TiledGraph.from_zarr(tmp_path / "other.zarr", tmp_path / "store")
 
 
-@pytest.mark.parametrize(("name", "value"), [("indices", 10_000), ("neighbors", -2)])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("indices", 10_000), ("neighbors", -2), ("order", 0), ("sigma", -1.0), ("densities", np.nan)],
+)
 def test_a_damaged_block_is_named(five_tiles, tmp_path, name, value):
     shutil.copytree(five_tiles[1], tmp_path / "graph.zarr")
     root = zarr.open_group(tmp_path / "graph.zarr", mode="r+")

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from graphs import separated_blobs
 from kdegraph.graph import similarity_graph
 from kdegraph.runtime.threads import set_num_threads
+from kdegraph.sampled_graph import from_tree
 from kdegraph.spectral.checked_graph import check_adjacency
 from kdegraph.spectral.laplacian import NormalizedAdjacency
 from kdegraph.spectral.null_space import NullSpace
@@ -125,15 +126,16 @@ def test_approximate_eigenvalues_are_within_a_fifth(small_graphs_have_coarse_one
     assert np.abs(found.eigenvectors.T @ found.eigenvectors - np.eye(6)).max() < 1e-9
 
 
-def test_one_round_of_smoothing_does_not_always_do():
+def test_one_round_of_smoothing_does_not_always_do(monkeypatch):
     """Thin moons: the smallest eigenvalues settle slowly."""
+    # With other leaves other edges are drawn, and how soon they settle is a matter of the draws.
+    monkeypatch.setattr(from_tree, "LEAF_SIZE", 8)
     data = kdegraph.datasets.make("moons", n=6_000, seed=0)
     graph = similarity_graph(data.X, sigma=data.sigma, n_rounds=20, seed=0)
     proven, found = spectrum(graph, 6), spectrum(graph, 6, approximate=True)
     assert found.converged
     assert found.n_products > 5  # a round
-    within = 1.0 + np.array([0.2] * 5 + [0.4])  # the last one settles last
-    assert (found.eigenvalues < within * proven.eigenvalues + 1e-6).all()
+    assert (found.eigenvalues < 1.2 * proven.eigenvalues + 1e-6).all()
 
 
 @pytest.mark.parametrize("name", ["moons", "blobs", "varied", "rings"])

@@ -79,7 +79,7 @@ def nearest_to_groups(points, queries, group, kernel_name=None):
     -------
     (number of groups,) int array
     """
-    sizes, order = np.bincount(group), np.argsort(group, kind="stable")
+    sizes = np.bincount(group)
     nearest = np.empty(len(sizes), np.intp)
     small = np.flatnonzero(sizes[group] <= SMALL_GROUP)
     if len(small):
@@ -90,7 +90,7 @@ def nearest_to_groups(points, queries, group, kernel_name=None):
     large = np.flatnonzero(sizes > SMALL_GROUP)
     if len(large):
         code = LAPLACIAN if kernel_name == "laplacian" else GAUSSIAN
-        tree, last = build_tree(points), np.cumsum(sizes)
+        tree, order, last = build_tree(points), np.argsort(group, kind="stable"), np.cumsum(sizes)
         for i in large:
             members = order[last[i] - sizes[i] : last[i]]
             nearest[i], _ = closest_pair(code, tree, build_tree(queries[members]))

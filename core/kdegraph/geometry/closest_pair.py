@@ -1,8 +1,7 @@
 """The closest pair of points of two trees.
 
-Pairs of nodes are visited, near ones first, and a pair of nodes that are farther from each other
-than the closest points so far is left out: two sets that are far from each other, or that overlap,
-are done with after a few pairs.
+Pairs of nodes are visited, near ones first, and those that are farther from each other than the
+closest points so far are left out.
 """
 
 import numpy as np

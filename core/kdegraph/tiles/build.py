@@ -13,12 +13,14 @@ from kdegraph.tiles.steps import (
     draw_tile,
     join_degrees,
     join_tile,
-    rows_step,
     sent_step,
+    write_result,
 )
 
 # Options that a graph depends on and that JSON has as they are.
 PLAIN_OPTIONS = ("perplexity", "alpha", "kernel", "n_rounds", "sampler", "weighting", "eps")
+# Options that are parameters of the graph as they are.
+KEPT_OPTIONS = ("kernel", "seed", "weighting", "eps", "alpha")
 
 
 def sample_by_tiles(X, options, store, progress=None, *, any_seed=False):
@@ -86,22 +88,7 @@ def _sample(points, options, folder, stages):
 
     for tile in range(n_tiles):
         folder.remove(sent_step(tile))
-    folder.write(RESULT, _result(folder, options, stages.timings))
-
-
-def _result(folder, options, timings):
-    order = read_order(folder)
     n_rounds, sampler = folder.read(PLAN, "n_rounds", "sampler")
-    nnz = sum(folder.read(rows_step(tile), "data").size for tile in range(order.n_tiles))
-    return {
-        "n_vertices": len(order.place),
-        "n_edges": nnz // 2,
-        "n_blocks": order.n_tiles,
-        "n_rounds": n_rounds,
-        "sampler": sampler,
-        "draws": "independent",
-        "timings": timings,
-        **{
-            name: getattr(options, name) for name in ("kernel", "seed", "weighting", "eps", "alpha")
-        },
-    }
+    parameters = {name: getattr(options, name) for name in KEPT_OPTIONS}
+    parameters |= {"n_rounds": n_rounds, "sampler": sampler, "draws": "independent"}
+    write_result(folder, parameters | {"timings": stages.timings})

@@ -11,19 +11,27 @@ import dask.array as da
 import numpy as np
 import scipy.sparse
 
-from kdegraph.graph_files import refusing_others
-from kdegraph.graph_zarr import ADJACENCY
+from kdegraph.graph_files import (
+    PARAMETERS,
+    VALUES_OF_VERTICES,
+    check_values_of_vertices,
+    refusing_others,
+)
+from kdegraph.graph_zarr import ADJACENCY, open_zarr
 from kdegraph.runtime.progress import StageTimer
 from kdegraph.tiles import scheduler
 from kdegraph.tiles.folder import Folder
 from kdegraph.tiles.plan import ORDER, Order, number_of_tiles, read_order
 from kdegraph.tiles.points import gather_points
-from kdegraph.tiles.steps import DEGREES, RESULT, draws_step, rows_step, sent_step, write_rows
-
-# Parameters of a graph that are values of its `RESULT`.
-PARAMETERS = (
-    "n_rounds", "sampler", "draws", "timings", "kernel", "seed", "weighting", "eps", "alpha"
-)  # fmt: skip
+from kdegraph.tiles.steps import (
+    DEGREES,
+    RESULT,
+    draws_step,
+    rows_step,
+    sent_step,
+    write_result,
+    write_rows,
+)
 
 
 def unpack_zarr(path, folder, progress=None):
@@ -45,7 +53,7 @@ def unpack_zarr(path, folder, progress=None):
         If there is nothing at `path`.
     """
     path = Path(path).absolute()
-    root = _open(path)
+    root = open_zarr(path)
     stages = StageTimer(progress)
     with folder.claimed():
         with refusing_others(path, "to_zarr"):
@@ -65,35 +73,23 @@ def unpack_zarr(path, folder, progress=None):
             if not folder.has(ORDER):
                 _write_order(path, root, parameters, folder)
             _unpack_rows(path, folder, stages)
-            values = {name: parameters[name] for name in PARAMETERS}
-            n_blocks = read_order(folder).n_tiles
-            values |= {"n_vertices": n, "n_edges": nnz // 2, "n_blocks": n_blocks}
-            folder.write(RESULT, values)
-
-
-def _open(path):
-    import zarr
-
-    if not path.exists():
-        raise FileNotFoundError(f"path: there is no {str(path)!r}")
-    with refusing_others(path, "to_zarr"):
-        return zarr.open_group(path, mode="r")
+            write_result(folder, {name: parameters[name] for name in PARAMETERS})
 
 
 def _write_order(path, root, parameters, folder):
     """Write what there is of each vertex."""
     with refusing_others(path, "to_zarr"):
-        degrees = root["kernel_degrees"][...]
+        names = ("kernel_degrees", *VALUES_OF_VERTICES)
+        arrays = {name: root[name][...] for name in names if name in root}
+        degrees = arrays["kernel_degrees"]
         n = len(degrees)
-        order = root["order"][...].astype(np.int64) if "order" in root else np.arange(n)
-        if not np.array_equal(np.sort(order), np.arange(n)):
-            raise ValueError("order is not a permutation of the points")
-        bandwidth = parameters["sigma"] if "sigma" in parameters else root["sigma"][...]
-        densities = root["densities"][...] if "densities" in root else None
+        check_values_of_vertices(arrays, parameters, n)
+    order = arrays.get("order", np.arange(n)).astype(np.int64)
     n_tiles = number_of_tiles(n, parameters["n_rounds"])
     bounds = np.linspace(0, n, n_tiles + 1).astype(np.int64)
     folder.write(DEGREES, {"degrees": degrees[order]})
-    folder.write(ORDER, Order.of(order, bounds, bandwidth, densities)._asdict())
+    bandwidth = parameters["sigma"] if "sigma" in parameters else arrays["sigma"]
+    folder.write(ORDER, Order.of(order, bounds, bandwidth, arrays.get("densities"))._asdict())
 
 
 def _unpack_rows(path, folder, stages):
@@ -118,7 +114,7 @@ def _send_block(path, folder, block):
     order = read_order(folder)
     begin, end = order.bounds[block : block + 2].tolist()
     with refusing_others(path, "to_zarr"):
-        matrix, neighbors = _read_block(_open(path), begin, end, len(order.place))
+        matrix, neighbors = _read_block(open_zarr(path), begin, end, len(order.place))
     places = order.place[begin:end]
     by_place = np.argsort(places)
     matrix, neighbors = matrix[by_place], neighbors[by_place]

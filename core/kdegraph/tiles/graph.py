@@ -286,7 +286,7 @@ class TiledGraph:
 
         Notes
         -----
-        All edges are read and written twice; meanwhile the folder takes twice the space.
+        Edges are written twice: in blocks of the store, and then tile by tile.
         """
         folder = Folder.temporary() if store is None else Folder(store)
         unpack_zarr(path, folder, progress)

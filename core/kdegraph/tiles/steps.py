@@ -124,6 +124,14 @@ def write_rows(folder, tile, matrix):
     )
 
 
+def write_result(folder, parameters):
+    """Write what the rows of all tiles make complete: the graph with these parameters."""
+    order = read_order(folder)
+    nnz = sum(folder.read(rows_step(tile), "data").size for tile in range(order.n_tiles))
+    sizes = {"n_vertices": len(order.place), "n_edges": nnz // 2, "n_blocks": order.n_tiles}
+    folder.write(RESULT, sizes | parameters)
+
+
 def _received(folder, n_tiles, tile):
     """Which points of a tile were drawn, and by whom, sorted by the latter."""
     drawn, by = [], []
