@@ -102,7 +102,9 @@ def near_constants():
         tree = build_tree(np.random.default_rng(d).normal(size=(n, d)))
         for sigma in (0.01, 0.03, 0.1, 0.3):
             kernel = Kernel("gaussian", sigma)
-            visits, pairs = near.estimate_work(kernel, tree, EPS, tree.start.size - tree.first_leaf)
+            visits, pairs, _ = near.estimate_work(
+                kernel, tree, EPS, tree.start.size - tree.first_leaf
+            )
             for n_rounds in (1, 30):
                 draws = n * n_rounds * np.log2(1 + pairs / n)
                 table.append([1, n, visits, visits * d, pairs, pairs * d, draws])

@@ -159,7 +159,7 @@ def _times(X, sigma, L):
         "rows": lambda: cpu(rows.draw_neighbors, kernel, tree, L, 0, EPS, stop=m) * n / m,
         "rejection": lambda: rejection_on_a_part(kernel, tree, L, part),
     }
-    if near.estimate_cost(kernel, tree, L, EPS) < 1e9 * LONG:
+    if near.estimate_cost(kernel, tree, L, EPS)[0] < 1e9 * LONG:
         near.draw_neighbors(kernel, tree, L, 0, EPS)
         runs["near"] = lambda: cpu(near.draw_neighbors, kernel, tree, L, 0, EPS)
     if n <= RECURSIVE:  # It never wins, and where it takes long nothing is learned from waiting.

@@ -231,9 +231,11 @@ class SamplerChoice(NamedTuple):
         are about equally fast there, and with more points rejection is faster.
     max_dimension_of_extent : int
         In more dimensions, where the degrees cost more, the extent does not decide.
-    near_per_point, near_per_draw : float
-        For each point and for each draw: the cheaper one of rows and near sources is taken at once
-        where it costs at most the sum of both, as rejection hardly costs less.
+    few_neighbors : float
+        Kernel degree: where the mean is at most this, the cheaper one of rows and near sources is
+        taken at once, as rejection, whose lists are then made for few draws, hardly costs less. On
+        moons, uniform points and normal clusters of 5,000 to 100,000 points in 1 to 4 dimensions
+        near sources take 0.4 to 1.2 times as long as rejection there, with 10 rounds as with 30.
     """
 
     small_rows: float = 1.5e6
@@ -241,8 +243,7 @@ class SamplerChoice(NamedTuple):
     extent: float = 25.0
     share_of_axis: float = 0.022
     max_dimension_of_extent: int = 3
-    near_per_point: float = 500.0
-    near_per_draw: float = 20.0
+    few_neighbors: float = 10.0
 
 
 ROW_COSTS = RowCosts()

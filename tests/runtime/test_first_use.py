@@ -78,7 +78,7 @@ print(compiled)
 def test_first_use_is_announced_once_and_later_ones_are_silent(run, tmp_path):
     assert run(SUM) == (RESULT, cache.COMPILING + "\n")
     kept = sorted((tmp_path / "cache").rglob("*.nbc"))
-    assert len(kept) > 2
+    assert len(kept) > 1
     assert run(COUNT + SUM + "\nprint(compiled)") == (RESULT + "[]\n", "")
     assert sorted((tmp_path / "cache").rglob("*.nbc")) == kept
 
@@ -133,7 +133,7 @@ def test_with_another_numba_kernels_work_and_are_kept(run, tmp_path, change):
     code = f"from numba.core import caching\n{change}\n{SUM}"
     assert run(code) == (RESULT, cache.COMPILING + "\n")
     kept = sorted((tmp_path / "cache").rglob("*.nbc"))
-    assert len(kept) > 2
+    assert len(kept) > 1
     assert run(f"{COUNT}\n{code}\nprint(compiled)") == (RESULT + "[]\n", "")
     assert sorted((tmp_path / "cache").rglob("*.nbc")) == kept
 

@@ -35,6 +35,9 @@ CODES = {"gaussian": GAUSSIAN, "laplacian": LAPLACIAN, "exponential": EXPONENTIA
 # 2.2e-308 have fewer digits.
 UNDERFLOW = 708.0
 
+# Kernel values that `Kernel.pairwise` computes at a time: arrays of 128 kB stay in the cache.
+CACHED_VALUES = 16_384
+
 
 @dataclass(frozen=True)
 class Kernel:
@@ -128,14 +131,32 @@ class Kernel:
         targets = check_points(targets, "targets")
         sources = check_points(sources, "sources", n_features=targets.shape[1])
         values = np.empty((len(targets), len(sources)))
-        columns = np.ascontiguousarray(sources.T)
-        # Without the compiler NumPy would warn where a squared distance overflows to infinity.
-        with np.errstate(over="ignore"):
-            parallel.run(
-                fill_values, len(targets), self.code, self.inverse_sigma, ONE_BANDWIDTH,
-                ONE_BANDWIDTH, targets, columns, values,
-            )  # fmt: skip
+        parallel.run(_fill_pairwise, len(targets), self, targets, sources, values)
         return values
+
+
+def _fill_pairwise(begin, end, kernel, targets, sources, values):
+    """Write the kernel values between targets[begin:end] and `sources` to values[begin:end].
+
+    This is NumPy's work, as the first graph needs few values and would wait for the compiler.
+    """
+    n_rows = max(1, CACHED_VALUES // max(1, len(sources)))
+    for first in range(begin, end, n_rows):
+        block = slice(first, min(first + n_rows, end))
+        values[block] = _pairwise_values(kernel, targets[block], sources)
+
+
+def _pairwise_values(kernel, targets, sources):
+    """`Kernel.pairwise` for few enough points that the arrays stay in the cache."""
+    total = np.zeros((len(targets), len(sources)))
+    with np.errstate(over="ignore"):  # what overflows is out of reach
+        for x, y in zip(targets.T, sources.T, strict=True):
+            delta = np.subtract.outer(x, y)
+            delta *= kernel.inverse_sigma
+            total += np.abs(delta) if kernel.code == LAPLACIAN else np.square(delta)
+        if kernel.code == EXPONENTIAL:
+            np.sqrt(total, out=total)
+    return np.where(total < UNDERFLOW, np.exp(-total), 0.0)
 
 
 def local_kernel(name: str, bandwidths, tree=None, shift=None) -> Kernel:
@@ -292,7 +313,7 @@ def exponents_to(code, inverse_sigma, own, X, columns, out):
             out[p] = math.sqrt(out[p])
 
 
-@jit(reassociate=True, borrow=True)
+@jit(borrow=True)
 def exponents(code, inverse_sigma, y, columns, start, stop, out):
     """Write the exponents between the point `y` and columns[:, start:stop] into `out`."""
     n = stop - start

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kdegraph.geometry.boxes import squared_radius
 from kdegraph.geometry.ranks import add_ranks
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
@@ -79,10 +78,10 @@ class Tree(NamedTuple):
         """Half the diagonal of every node's box in units of sigma, (n_nodes,); infinite where it
         overflows.
         """
-        out = np.empty(self.start.size)
         with np.errstate(over="ignore"):
-            _radii(self, inverse_sigma, out)
-        return out
+            # Each half by itself: the difference of the largest doubles would overflow.
+            halves = (self.high / 2 - self.low / 2) * inverse_sigma
+            return np.sqrt(np.einsum("kc,kc->k", halves, halves))
 
     def original(self, neighbors: NDArray[np.int32]) -> NDArray[np.int32]:
         """Neighbors by the numbers of the points.
@@ -101,12 +100,6 @@ class Tree(NamedTuple):
         out = np.empty_like(neighbors)
         parallel.run(_renumber, len(neighbors), self.order, neighbors, out)
         return out
-
-
-@jit(borrow=True)
-def _radii(tree, inverse_sigma, out):
-    for k in range(out.size):
-        out[k] = np.sqrt(squared_radius(tree, k, inverse_sigma))
 
 
 @jit(borrow=True)

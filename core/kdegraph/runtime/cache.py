@@ -23,7 +23,7 @@ except Exception:  # another version of numba, whose private classes differ
     CodeCache = None  # type: ignore[assignment, misc]
 
 COMPILING = (
-    "kdegraph: compiling for the first use, which takes up to about 20 seconds; later runs start "
+    "kdegraph: compiling for the first use, which takes about 5 to 15 seconds; later runs start "
     "at once (`kdegraph warmup` compiles everything)"
 )
 _ROOT = Path(__file__).parents[1]

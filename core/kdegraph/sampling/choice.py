@@ -1,7 +1,6 @@
 """The choice between the exact samplers, by their estimated costs."""
 
 from kdegraph.costs import NEAR_COSTS, REJECTION_COSTS, SAMPLER_CHOICE
-from kdegraph.geometry.boxes import box_distances
 from kdegraph.geometry.kernels import GAUSSIAN
 from kdegraph.kde.dispatch import choose_for_degrees
 from kdegraph.sampling import near, rows
@@ -41,11 +40,10 @@ def choose_sampler(kernel, tree, eps, n_rounds, sampler):
     may_reject = not kernel.local.is_local and rows_cost > SAMPLER_CHOICE.small_rows
     if may_reject and _is_wide(kernel, tree):
         return choose_sampler(kernel, tree, eps, n_rounds, "rejection")
-    near_cost = near.estimate_cost(kernel, tree, n_rounds, eps)
+    near_cost, degree = near.estimate_cost(kernel, tree, n_rounds, eps)
     sampler, cost = ("near", near_cost) if near_cost < rows_cost else ("rows", rows_cost)
-    per_point = SAMPLER_CHOICE.near_per_point + SAMPLER_CHOICE.near_per_draw * n_rounds
     is_small = not may_reject or rows_cost <= SAMPLER_CHOICE.estimation
-    if is_small or cost <= tree.order.size * per_point:
+    if is_small or degree <= SAMPLER_CHOICE.few_neighbors:
         return sampler, None, None
     return _compare_with_rejection(kernel, tree, eps, n_rounds, sampler, cost)
 
@@ -57,7 +55,7 @@ def _is_wide(kernel, tree):
     n, d = tree.points.shape
     if kernel.code != GAUSSIAN or d > SAMPLER_CHOICE.max_dimension_of_extent:
         return False
-    _, widest = box_distances(kernel.code, kernel.inverse_sigma, tree, 0, tree, 0)
+    widest = 4 * tree.radii(kernel.inverse_sigma)[0] ** 2
     return widest <= SAMPLER_CHOICE.extent * (SAMPLER_CHOICE.share_of_axis * n) ** (2 / d)
 
 

@@ -69,24 +69,31 @@ def draw_neighbors(kernel, tree, n_rounds, seed, eps, *, leaves=None, progress=N
 
 
 def estimate_cost(kernel, tree, n_rounds, eps):
-    """Estimated cost of `draw_neighbors` in ns of one core, from some of the leaves; infinite where
-    other samplers are certainly faster.
+    """Estimate the cost of `draw_neighbors` from some of the leaves.
+
+    Returns
+    -------
+    cost : float
+        In ns of one core; infinite where other samplers are certainly faster.
+    degree : float
+        The mean kernel degree of the points of these leaves; infinite where the cost is.
     """
     n, d = tree.points.shape
     n_leaves = tree.start.size - tree.first_leaf
     n_wanted = max(MIN_SAMPLED_LEAVES, min(MAX_SAMPLED_LEAVES, int(SAMPLED_SHARE * n_leaves)))
-    visits, pairs = estimate_work(kernel, tree, eps, min(n_wanted, n_leaves))
+    visits, pairs, degree = estimate_work(kernel, tree, eps, min(n_wanted, n_leaves))
     if math.isinf(pairs):
-        return math.inf
+        return math.inf, math.inf
     cost = visits * (NEAR_COSTS.visit + NEAR_COSTS.visit_per_dimension * d)
     cost += pairs * (NEAR_COSTS.pair + NEAR_COSTS.pair_per_dimension * d)
     cost += NEAR_COSTS.set_up + n * NEAR_COSTS.point
-    return cost + n * n_rounds * NEAR_COSTS.draw * math.log2(1 + pairs / n)
+    return cost + n * n_rounds * NEAR_COSTS.draw * math.log2(1 + pairs / n), degree
 
 
 def estimate_work(kernel, tree, eps, n_picked):
     """How many nodes are visited, and how many pairs of points are computed, in `draw_neighbors`,
-    estimated from `n_picked` leaves; both are infinite if one of those has too many sources.
+    and the mean kernel degree, all estimated from `n_picked` leaves; infinite if one of those has
+    too many sources.
     """
     n, n_leaves = tree.order.size, tree.start.size - tree.first_leaf
     # From the middle of equal parts, as the first and the last leaf lie at the border.
@@ -95,9 +102,10 @@ def estimate_work(kernel, tree, eps, n_picked):
     most = n if kernel.local.is_local else MANY_SOURCES
     leaves, task = tree.first_leaf + picked, _task(kernel, 0, n, 0, 0, eps)
     if _draw_range(0, n_picked, most, leaves, task, tree, work) < n_picked:
-        return math.inf, math.inf
+        return math.inf, math.inf, math.inf
     visits, pairs = work.sum(axis=0) * n_leaves / n_picked
-    return visits, pairs
+    n_points = (tree.stop[leaves] - tree.start[leaves]).sum()
+    return visits, pairs, task.degrees.sum() / n_points
 
 
 def _task(kernel, first, last, n_rounds, seed, eps):
