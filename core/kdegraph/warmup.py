@@ -3,10 +3,12 @@
 The command `kdegraph warmup` compiles everything in this way, and the explorer does when it starts.
 """
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import llvmlite.binding
 import numpy as np
 
 from kdegraph.adjacency import weighted_adjacency
@@ -19,6 +21,7 @@ from kdegraph.geometry.tree import Tree
 from kdegraph.graph import similarity_graph
 from kdegraph.kde import kernel_sum
 from kdegraph.local_bandwidth import local_bandwidths
+from kdegraph.runtime.cache import CACHE_DIR
 from kdegraph.runtime.second_process import work_beside
 from kdegraph.sampling.rejection import sampler as rejection
 from kdegraph.sampling.rejection.target_groups import TargetGroups
@@ -143,7 +146,10 @@ def compile_beside() -> None:
 
 
 def warm_up(
-    steps: Sequence[str] = tuple(STEPS), *, progress: Callable[[str, float], Any] | None = None
+    steps: Sequence[str] = tuple(STEPS),
+    *,
+    load: bool = True,
+    progress: Callable[[str, float], Any] | None = None,
 ) -> float:
     """Compile the kernels of all public functions, or load them from the cache.
 
@@ -151,6 +157,10 @@ def warm_up(
     ----------
     steps : sequence of str, optional
         Some of `STEPS`; by default all of them.
+    load : bool, optional
+        Without it, steps that an earlier call has ended on this kind of processor take no time:
+        what is in the cache is loaded by whoever needs it, in less than a tenth of a second for
+        each function.
     progress : callable, optional
         Called as ``progress("compiling: <step>", fraction)`` before each part. What it raises ends
         the work.
@@ -174,9 +184,19 @@ def warm_up(
         check_choice(step, "steps", tuple(STEPS))
     begin = time.perf_counter()
     rng = np.random.default_rng(0)
-    parts = [(step, rng.random((N_POINTS, d))) for step in steps for d in DIMENSIONS]
-    for i, (step, X) in enumerate(parts):
-        if progress is not None:
-            progress(f"compiling: {step}", i / len(parts))
-        STEPS[step](X)
+    wanted = [step for step in steps if load or not _note_of(step).exists()]
+    for i, step in enumerate(wanted):
+        for j, d in enumerate(DIMENSIONS):
+            if progress is not None:
+                progress(f"compiling: {step}", (i + j / len(DIMENSIONS)) / len(wanted))
+            STEPS[step](rng.random((N_POINTS, d)))
+        with contextlib.suppress(OSError):  # a folder that cannot be written to
+            _note_of(step).touch()
     return time.perf_counter() - begin
+
+
+def _note_of(step):
+    """The empty file in the cache folder which says that a step has ended: that the machine code of
+    its kernels is there, for this kind of processor.
+    """
+    return CACHE_DIR / f"{step}, {llvmlite.binding.get_host_cpu_name()}"

@@ -1,8 +1,5 @@
-"""The kernels are compiled in the background, once per process, so that the first result does not
-wait for it longer than necessary.
-
-The kernels of datashader are compiled anew in every process, as they are not kept on the disk:
-computations do not wait for them.
+"""Kernels that have never been compiled are compiled in the background, so that the first result
+does not wait for it longer than necessary. Computations do not wait for those that only draw.
 """
 
 import threading
@@ -18,9 +15,7 @@ _computable = threading.Event()
 
 
 def start():
-    """Begin to compile the kernels that the explorer needs, or to load them from the cache, unless
-    that has begun already.
-    """
+    """Begin to compile the kernels that the explorer needs, unless that has begun already."""
     global _thread
     with _lock:
         if _thread is None:
@@ -43,7 +38,7 @@ def wait(progress):
 
 
 def _use_everything():
-    warm_up(("graphs", "clusters", "other graphs"))
+    warm_up(("graphs", "clusters", "other graphs"), load=False)
     _computable.set()
     points = np.random.default_rng(0).random((600, 2))
     graph = knn_graph(points, 5)

@@ -1,5 +1,7 @@
 """A command line to run, and files for it."""
 
+import gc
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -16,7 +18,8 @@ def run(tmp_path, monkeypatch):
     def invoke(*arguments, **options):
         return CliRunner().invoke(main, [str(a) for a in arguments], **options)
 
-    return invoke
+    yield invoke
+    gc.unfreeze()  # `kdegraph explore` spares what its process has made
 
 
 @pytest.fixture

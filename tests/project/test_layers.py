@@ -20,7 +20,6 @@ INTERFACE = {
     "holoviews",
     "hvplot",
     "bokeh",
-    "datashader",
     "matplotlib",
     "IPython",
     "ipywidgets",
@@ -156,7 +155,13 @@ assert "Examples:" in said.getvalue()
 
 EXPLORER = Path(kdegraph_explorer.__file__).parent
 EXPLORER_MODULES = sorted(EXPLORER.rglob("*.py"))
-PUBLIC_MODULES = ("kdegraph", "kdegraph.datasets", "kdegraph.explain", "kdegraph.validation")
+PUBLIC_MODULES = (
+    "kdegraph",
+    "kdegraph.datasets",
+    "kdegraph.explain",
+    "kdegraph.runtime.jit",
+    "kdegraph.validation",
+)
 
 
 def names_of_the_core(tree):

@@ -395,3 +395,22 @@ ours = [name for name in compiled if name.startswith("kdegraph")]
 assert not ours, ours
 """
     assert run(COUNT + use) == ("", "")
+
+
+def test_what_is_compiled_need_not_be_loaded(run, tmp_path):
+    """Nothing is loaded where a note says that the step has ended, and only there."""
+    warm = """
+from kdegraph import warm_up
+from kdegraph.kde.direct import _direct_range as kernel
+reports = []
+warm_up(["kernel sums"], load={}, progress=lambda *report: reports.append(report))
+print(len(kernel.signatures) > 0, [fraction for _, fraction in reports])
+"""
+    notes = tmp_path / "cache" / cache.CACHE_DIR.name
+    assert run(warm.format(False))[0] == "True [0.0, 0.5]\n"
+    assert [path.name.split(",")[0] for path in notes.glob("*,*")] == ["kernel sums"]
+    assert run(warm.format(False)) == ("False []\n", "")
+    assert run(warm.format(True)) == ("True [0.0, 0.5]\n", "")
+    (note,) = notes.glob("*,*")
+    note.rename(notes / "kernel sums, of another processor")
+    assert run(warm.format(False)) == ("True [0.0, 0.5]\n", "")

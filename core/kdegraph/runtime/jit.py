@@ -1,4 +1,6 @@
-"""How kernels are compiled: the one place for compiler options."""
+"""How kernels are compiled: the one place for compiler options, also for those of programs that
+build on this package.
+"""
 
 import numba
 from numba.core.compiler import Compiler
@@ -12,6 +14,8 @@ try:
     from kdegraph.runtime.parts import call_as_part
 except Exception:  # another version of numba, whose private classes differ
     call_as_part = None  # type: ignore[assignment]
+
+__all__ = ["jit"]
 
 # Sums may be reordered, which vectorizes loops over them. NaN and infinity keep their meaning.
 _REASSOCIATE = {"reassoc", "contract", "nsz"}

@@ -1,16 +1,15 @@
-"""Points and edges drawn into images by datashader, on the server: 300,000 edges become one image.
+"""Points and edges drawn into images on the server: 300,000 edges become one image.
 
-Datashader compiles its kernels anew in every process, which takes seconds for each kind of mark.
-Therefore one kind of line and one kind of point are used, and numpy makes the rest of them: smooth
-lines, larger points, translucent colors.
+The inks of all marks are added up in `marks`, for points of one pixel and lines as narrow. NumPy
+makes the rest of them: smooth lines, larger points, translucent colors.
 
 Colors are mixed in arrays of shape (height, 4, width): red, green and blue, multiplied by the
 opacity, and the opacity.
 """
 
-import datashader
 import numpy as np
-import pandas as pd
+
+from .marks import add_lines, add_points
 
 # Up to this number of edges, lines are smoothed by drawing them twice as large. Among more edges,
 # the steps cannot be seen.
@@ -50,8 +49,7 @@ def draw(
     """
     x0, x1, y0, y1, width, height = viewport
     # In units of the viewport: huge or tiny coordinates keep their digits.
-    x = ((positions[:, 0] - x0) / (x1 - x0)).astype(np.float32)
-    y = ((positions[:, 1] - y0) / (y1 - y0)).astype(np.float32)
+    x, y = (positions[:, 0] - x0) / (x1 - x0), (positions[:, 1] - y0) / (y1 - y0)
     inks = np.column_stack([palette / 255, np.ones(len(palette))]).astype(np.float32)
     image = np.zeros((height, 4, width), dtype=np.float32)
     if radius is not None and above:
@@ -76,28 +74,15 @@ def _lay_points(image, x, y, colors, inks, radius, factor):
 
 def _edge_ink(size, x, y, colors, inks, rows, columns):
     """The sum of the inks of all edges that cross a pixel: (height, 4, width) float32."""
-    codes = _codes(colors, len(inks))
-    ends = codes[rows], codes[columns]
-    codes = np.where(ends[0] == ends[1], ends[0], codes.dtype.type(len(inks) - 1))
-    table = _table(
-        {"x0": x[rows], "y0": y[rows], "x1": x[columns], "y1": y[columns]}, codes, len(inks)
-    )
-    scale = 2 if len(rows) <= SMOOTH_EDGES else 1
-    canvas = _canvas(scale * size[0], scale * size[1])
-    counts = canvas.line(
-        table, x=["x0", "x1"], y=["y0", "y1"], axis=1, agg=POINTS_BY_COLOR, line_width=0
-    ).data
-    if scale == 2:  # a line crosses two of the four parts of a pixel
-        counts = (counts[0::2] + counts[1::2]).reshape(size[1], size[0], -1)
-        inks = np.concatenate([inks, inks]) / 2
-    return _mixed(counts, inks)
+    # A line that is drawn twice as large crosses two of the four parts of a pixel.
+    halvings = 1 if len(rows) <= SMOOTH_EDGES else 0
+    return _ink(add_lines, size, x, y, rows, columns, colors, inks / 2**halvings, halvings)
 
 
 def _point_ink(size, x, y, colors, inks, radius):
     """The sum of the inks of all points that cover a pixel: (height, 4, width) float32."""
     width, height = size
-    table = _table({"x": x, "y": y}, _codes(colors, len(inks)), len(inks))
-    ink = _mixed(_canvas(width, height).points(table, "x", "y", agg=POINTS_BY_COLOR).data, inks)
+    ink = _ink(add_points, size, x, y, colors, inks)
     reach = int(np.ceil(radius))
     steps = np.arange(-reach, reach + 1)
     disc = np.clip(radius + 0.7 - np.hypot(steps[:, None], steps), 0, 1).astype(np.float32)
@@ -105,27 +90,12 @@ def _point_ink(size, x, y, colors, inks, radius):
     return sum(disc[i, j] * around[i : i + height, :, j : j + width] for i, j in np.argwhere(disc))
 
 
-def _mixed(counts, inks):
-    """Inks in the given numbers: (height, width, k) and (k, 4) to (height, 4, width) float32."""
-    return inks.T @ counts.astype(np.float32).transpose(0, 2, 1)
-
-
-def _canvas(width, height):
-    return datashader.Canvas(width, height, x_range=(0, 1), y_range=(0, 1))
-
-
-POINTS_BY_COLOR = datashader.by("color", datashader.count())
-
-
-def _codes(colors, n_colors):
-    return colors.astype(np.int8 if n_colors < 128 else np.int32)
-
-
-def _table(columns, codes, n_colors):
-    return pd.DataFrame(
-        {**columns, "color": pd.Categorical.from_codes(codes, categories=range(n_colors))},
-        copy=False,
-    )
+def _ink(add, size, *marks):
+    """What a function of `marks` adds to an image: (height, 4, width) float32."""
+    width, height = size
+    image = np.zeros((height, width, 4), np.float32)
+    add(*marks, image)
+    return np.ascontiguousarray(image.transpose(0, 2, 1))
 
 
 def _lay_over(image, ink, opacity):
