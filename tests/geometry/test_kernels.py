@@ -7,7 +7,7 @@ import numpy as np
 import oracle
 import pytest
 from kdegraph import Kernel
-from kdegraph.geometry.kernels import UNDERFLOW, exp_neg, exponent, exponents
+from kdegraph.geometry.kernels import UNDERFLOW, exp_neg, exponent, exponents, rough_exp_neg
 
 pytestmark = pytest.mark.nojit
 
@@ -37,6 +37,13 @@ def test_exp_never_increases():
     t = np.linspace(0.34, 0.36, 2001)
     values = [exp_neg(x) for x in t]
     assert (np.diff(values) <= 1e-16).all()
+
+
+def test_the_rough_exp_is_never_too_small_and_hardly_too_large():
+    t = np.concatenate([[0.0, 1e-17, np.nextafter(UNDERFLOW, 0.0)], np.linspace(0, 707.9, 20_000)])
+    ratios = np.array([rough_exp_neg(x) for x in t]) / np.exp(-t)
+    assert ratios.min() > 1 - 1e-12
+    assert ratios.max() < 1.0625
 
 
 @pytest.mark.parametrize("name", NAMES)

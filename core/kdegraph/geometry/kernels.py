@@ -195,6 +195,8 @@ if numba.config.DISABLE_JIT:
         """``exp(-t)``, zero from `UNDERFLOW` on."""
         return math.exp(-t) if t < UNDERFLOW else 0.0
 
+    rough_exp_neg = exp_neg
+
 else:
 
     @intrinsic
@@ -251,6 +253,15 @@ else:
         p = p * r + 1.0
         value = _double(_bits(p) + (_bits(shifted) << np.int64(52)))
         return value if t < UNDERFLOW else 0.0
+
+    @jit
+    def rough_exp_neg(t):
+        """``exp(-t)`` or up to 6.2 % more, for t from 0 to `UNDERFLOW`.
+
+        The bits of a double, taken for an integer, are about its logarithm: exactly at the powers
+        of two, and in between the double lies on the chord.
+        """
+        return _double(np.int64((1023.0 - t * _LOG2E) * 2.0**52))
 
 
 @jit(borrow=True)
