@@ -317,7 +317,8 @@ def summary(rows):
 @experiment(
     lambda: grid(group=[*GROUPS, "whole sums on the tree"]),
     source="`kdegraph/costs.py`: constants that decide between methods, in nanoseconds.",
-    why="Constants in use may differ from these slopes by up to a factor of three: those of kernel "
+    why="Most constants in use are within a factor of four of these slopes; where costs that go "
+    "together are fitted at once, one of them may get all and another nothing. Those of kernel "
     "sums are right relative to each other only, and those of rows and rejection were set on the "
     "grid of the experiment `samplers`. `tests/sampling/test_choice.py` holds the choices: change "
     "constants only along with that.",
