@@ -159,8 +159,7 @@ def warm_up(
         Some of `STEPS`; by default all of them.
     load : bool, optional
         Without it, steps that an earlier call has ended on this kind of processor take no time:
-        what is in the cache is loaded by whoever needs it, in less than a tenth of a second for
-        each function.
+        what is in the cache is loaded when it is first needed.
     progress : callable, optional
         Called as ``progress("compiling: <step>", fraction)`` before each part. What it raises ends
         the work.

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from kdegraph_explorer.drawing.marks import add_lines, add_points
+from kdegraph_explorer.drawing.raster import draw
 
 SIZE = 16
 INKS = np.array([[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1]], dtype=np.float32)
@@ -105,3 +106,20 @@ def test_points_are_counted_in_their_cells():
         )
         np.testing.assert_array_equal(image[:, :, channel], counts)
     np.testing.assert_array_equal(image[:, :, 3], image[:, :, :3].sum(axis=2))
+
+
+def test_nothing_is_compiled_for_other_types_of_numbers():
+    def image(kind, fixed):
+        points = np.array([[0.25, 0.25], [0.75, 0.875]], np.float32 if fixed else np.float64)
+        colors = np.array([0, 1], kind)
+        ends = np.array([0], kind), np.array([1], kind)
+        for array in (points, colors, *ends):
+            array.flags.writeable = not fixed
+        palette = np.array([[255, 0, 0], [0, 0, 255], [9, 9, 9]], np.uint8)
+        return draw((0, 1, 0, 1, SIZE, SIZE), points, colors, palette, edges=ends, radius=1.0)
+
+    expected = image(np.int64, fixed=False)
+    before = len(add_lines.signatures), len(add_points.signatures)
+    for kind in (np.int8, np.int32, np.int64):
+        np.testing.assert_array_equal(image(kind, fixed=True), expected)
+    assert (len(add_lines.signatures), len(add_points.signatures)) == before

@@ -61,8 +61,8 @@ def suggest_n_rounds(kernel: Kernel, tree: Tree):
 
 
 def coarse_eigenvalues(kernel: Kernel, tree: Tree, n_eigenvalues):
-    """Estimates of the smallest eigenvalues of the full graph, from the graph of at most a
-    few hundred nodes of the tree.
+    """Estimates of the smallest eigenvalues of the full graph, from the graph of at most a few
+    hundred nodes of the tree.
 
     The weight between two nodes is the kernel between their centers times their numbers of points,
     that of a node with itself the number of its pairs of points.

@@ -48,6 +48,9 @@ def draw(
         RGBA, the first row at the bottom, as Bokeh's ``image_rgba`` takes it.
     """
     x0, x1, y0, y1, width, height = viewport
+    # Arrays of the same types whatever is drawn: for others, also those that are read-only, the
+    # kernels would be compiled again.
+    positions, colors = np.asarray(positions, np.float64), colors.astype(np.int64)
     # In units of the viewport: huge or tiny coordinates keep their digits.
     x, y = (positions[:, 0] - x0) / (x1 - x0), (positions[:, 1] - y0) / (y1 - y0)
     inks = np.column_stack([palette / 255, np.ones(len(palette))]).astype(np.float32)
@@ -76,7 +79,8 @@ def _edge_ink(size, x, y, colors, inks, rows, columns):
     """The sum of the inks of all edges that cross a pixel: (height, 4, width) float32."""
     # A line that is drawn twice as large crosses two of the four parts of a pixel.
     halvings = 1 if len(rows) <= SMOOTH_EDGES else 0
-    return _ink(add_lines, size, x, y, rows, columns, colors, inks / 2**halvings, halvings)
+    ends = rows.astype(np.int32), columns.astype(np.int32)
+    return _ink(add_lines, size, x, y, *ends, colors, inks / 2**halvings, halvings)
 
 
 def _point_ink(size, x, y, colors, inks, radius):
