@@ -39,19 +39,30 @@ def _mix(x):
 @jit
 def stream(seed, vertex, draw):
     """Return the start of the stream of (seed, vertex, draw), a uint64."""
-    return _mix(
-        _mix(_mix(np.uint64(seed) + _GOLDEN) + np.uint64(vertex) * _GOLDEN)
-        + np.uint64(draw) * _SECOND
-    )
+    return draw_stream(vertex_stream(seed, vertex), draw)
+
+
+@_wrapping
+@jit
+def vertex_stream(seed, vertex):
+    """Return what the streams of all draws of a vertex have in common, see `draw_stream`."""
+    return _mix(_mix(np.uint64(seed) + _GOLDEN) + np.uint64(vertex) * _GOLDEN)
+
+
+@_wrapping
+@jit
+def draw_stream(own, draw):
+    """Return ``stream(seed, vertex, draw)``, where `own` is ``vertex_stream(seed, vertex)``."""
+    return _mix(own + np.uint64(draw) * _SECOND)
 
 
 @_wrapping
 @jit
 def streams(seed, vertex, draw, out):
     """Write the starts of the streams of `draw`, `draw` + 1, ... of a vertex into `out`."""
-    base = _mix(_mix(np.uint64(seed) + _GOLDEN) + np.uint64(vertex) * _GOLDEN)
+    own = vertex_stream(seed, vertex)
     for k in range(out.size):
-        out[k] = _mix(base + np.uint64(draw + k) * _SECOND)
+        out[k] = draw_stream(own, draw + k)
 
 
 @_wrapping

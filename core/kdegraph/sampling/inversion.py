@@ -9,6 +9,9 @@ import numpy as np
 
 from kdegraph.runtime.jit import jit
 
+# Sums of blocks that are counted through; among more of them a draw searches by bisection first.
+MAX_COUNTED_SUMS = 32
+
 
 @jit
 def minimum(values):
@@ -59,24 +62,33 @@ def running_sums(values, block_size, sums):
     return total
 
 
-@jit
+@jit(borrow=True)
 def search(values, sums, block_size, u):
     """The first position at which the running sum of `values` exceeds `u` (the last positive one
-    before where rounding leaves none).
+    before where rounding leaves none); -1 if no value is positive.
+
+    Short ranges are counted through, without a branch that depends on `u`: no processor could guess
+    which way it goes.
     """
-    low, high = 0, -(-values.size // block_size) - 1
-    while low < high:
-        middle = (low + high) // 2
+    block, last = 0, -(-values.size // block_size) - 1
+    while last - block > MAX_COUNTED_SUMS:
+        middle = (block + last) // 2
         if sums[middle] > u:
-            high = middle
+            last = middle
         else:
-            low = middle + 1
-    u -= sums[low - 1] if low else 0.0
-    for j in range(low * block_size, min((low + 1) * block_size, values.size)):
-        if u < values[j]:
-            return j
+            block = middle + 1
+    first = block
+    for b in range(first, last):
+        block += sums[b] <= u
+    u -= sums[block - 1] if block else 0.0
+    begin, end = block * block_size, min((block + 1) * block_size, values.size)
+    found = begin
+    for j in range(begin, end):
         u -= values[j]
-    for j in range(min((low + 1) * block_size, values.size) - 1, -1, -1):
+        found += u >= 0.0
+    if found < end:
+        return found
+    for j in range(end - 1, -1, -1):
         if values[j] > 0.0:
             return j
     return -1

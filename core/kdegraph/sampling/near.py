@@ -20,7 +20,7 @@ from kdegraph.geometry.kernels import UNDERFLOW, exp_neg, exponent
 from kdegraph.geometry.local_scale import rescaled
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
-from kdegraph.runtime.random import stream, uniform
+from kdegraph.runtime.random import draw_stream, uniform, vertex_stream
 from kdegraph.sampling.inversion import running_sums, search
 from kdegraph.sampling.near_lists import NearTask, allocate, list_sources
 
@@ -174,8 +174,9 @@ def _draw_point(i, t, n_near, n_far, task, tree, near, far):
         running_sums(row, BLOCK_SIZE, near.sums)
     far_bound = far.bounds[n_far - 1] if n_far else 0.0
     total = near.total[t] * scale + far_bound
+    own = vertex_stream(task.seed, tree.order[i])
     for draw in range(task.neighbors.shape[1]):
-        start = stream(task.seed, tree.order[i], draw)
+        start = draw_stream(own, draw)
         counter, j = 0, -1
         while j < 0:
             u = uniform(start, counter) * total - far_bound
