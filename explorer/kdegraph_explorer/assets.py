@@ -9,7 +9,7 @@ STATIC = Path(__file__).with_name("static")
 
 
 @cache
-def _text(file):
+def text(file):
     """The text of a file in the folder."""
     return (STATIC / file).read_text(encoding="utf-8")
 
@@ -24,10 +24,10 @@ def style_sheet(name):
     name : str
         Name of the file without its ending.
     """
-    text = _text(f"{name}.css")
+    sheet = text(f"{name}.css")
     for size, pixels in SIZES.items():
-        text = text.replace(f"var(--kg-{size})", pixels)
-    return text
+        sheet = sheet.replace(f"var(--kg-{size})", pixels)
+    return sheet
 
 
 def script(name):
@@ -49,4 +49,4 @@ def icon(name):
     name : str
         Name of the file without its ending.
     """
-    return _text(f"{name}.svg")
+    return text(f"{name}.svg")

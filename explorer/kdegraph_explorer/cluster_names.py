@@ -6,7 +6,6 @@ shares most points with it. Names are kept as pairs of the name and the rows of 
 """
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from .checks import quoted
 from .index_ranges import as_text, at, count, holds, runs
@@ -59,6 +58,8 @@ def assigned(names, clusters, dataset):
     """
     if not names or clusters is None:
         return {}
+    from scipy.optimize import linear_sum_assignment  # takes long: the page need not wait for it
+
     n_clusters = int(clusters.max()) + 1
     shared = np.array(
         [np.bincount(clusters[_points(text, dataset)], minlength=n_clusters) for _, text in names]

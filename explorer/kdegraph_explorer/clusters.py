@@ -1,8 +1,6 @@
 """What is said of the clusters of a graph: their scores, and numbers that keep their colors."""
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import adjusted_rand_score
 
 
 def cluster_scores(dataset, adjacency, n_counted, clustering):
@@ -18,6 +16,8 @@ def cluster_scores(dataset, adjacency, n_counted, clustering):
     if small := dataset.n_points - isolated - n_counted:
         scores["Points in small components"] = small
     if dataset.y is not None:
+        from sklearn.metrics import adjusted_rand_score  # takes long: the page need not wait for it
+
         scores["Adjusted Rand index"] = float(adjusted_rand_score(dataset.y, clustering.labels))
     return scores
 
@@ -40,6 +40,8 @@ def align(labels, reference):
     labels = np.asarray(labels, dtype=np.int64)
     if reference is None:
         return labels
+    from scipy.optimize import linear_sum_assignment  # the page need not wait for this one either
+
     size = int(max(labels.max(), reference.max())) + 1
     counts = np.bincount(labels * size + reference, minlength=size * size).reshape(size, size)
     _, numbers = linear_sum_assignment(-counts)

@@ -1,13 +1,19 @@
 """Kernels that have never been compiled are compiled in the background, so that the first result
 does not wait for it longer than necessary. Computations do not wait for those that only draw.
+
+Libraries that a page does without until its first result are imported in the background, too.
 """
 
+import importlib
 import threading
 
 import numpy as np
 from kdegraph import knn_graph, warm_up
 
 from .drawing.painter import MAX_GLYPHS, Painter, Scene
+
+# What computations and scores import when they first need it, which takes about a second in all.
+LIBRARIES = ("scipy.optimize", "sklearn.cluster", "sklearn.metrics")
 
 _lock = threading.Lock()
 _thread = None
@@ -21,6 +27,15 @@ def start():
         if _thread is None:
             _thread = threading.Thread(target=_use_everything, name="kdegraph-warm-up", daemon=True)
             _thread.start()
+
+
+def import_libraries():
+    """Import in the background what the first result needs; call it when the page has been sent."""
+    threading.Thread(
+        target=lambda: list(map(importlib.import_module, LIBRARIES)),
+        name="kdegraph-libraries",
+        daemon=True,
+    ).start()
 
 
 def wait(progress):

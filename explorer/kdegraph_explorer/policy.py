@@ -11,6 +11,8 @@ from jinja2 import Environment
 from panel_material_ui.base import BASE_TEMPLATE
 from tornado.web import OutputTransform
 
+from .assets import text
+
 DIRECTIVES = {
     "default-src": "'none'",
     "script-src": "'nonce-{nonce}'",  # no eval, no attributes such as onerror, no other script
@@ -25,12 +27,12 @@ DIRECTIVES = {
 # JupyterLab, VS Code and the like show the page in a frame.
 FRAMES = "'self' http://localhost:* http://127.0.0.1:* https://localhost:* vscode-webview:"
 # Nothing in the page comes from a user (the document follows through the websocket), so that every
-# script in it is one of Panel's: each gets the nonce.
+# script in it is one of Panel's or the explorer's: each gets the nonce.
 TEMPLATE = """
 {%- extends base %}
 {%- block inner_head %}
     <meta http-equiv="Content-Security-Policy" content="{{ policy }}">
-    {%- filter replace("<script", tag) %}{{ super() }}{% endfilter %}
+    {%- filter replace("<script", tag) %}{{ super() }}<script>{{ layout }}</script>{% endfilter %}
 {%- endblock %}
 {%- block body %}
     {%- filter replace("<script", tag) %}{{ super() }}{% endfilter %}
@@ -48,8 +50,13 @@ def page_template():
     """
     nonce = secrets.token_urlsafe(16)
     policy = "; ".join(f"{name} {sources}" for name, sources in DIRECTIVES.items())
-    values = {"base": BASE_TEMPLATE, "policy": policy.format(nonce=nonce)}
-    return Environment().from_string(TEMPLATE, {**values, "tag": f'<script nonce="{nonce}"'})
+    values = {
+        "base": BASE_TEMPLATE,
+        "policy": policy.format(nonce=nonce),
+        "tag": f'<script nonce="{nonce}"',
+        "layout": text("one-layout.js"),
+    }
+    return Environment().from_string(TEMPLATE, values)
 
 
 class Headers(OutputTransform):

@@ -4,7 +4,7 @@ from weakref import WeakMethod
 
 import panel as pn
 
-from . import memory
+from . import compiling, memory
 from .address_bar import AddressBar
 
 
@@ -25,6 +25,8 @@ class ServedPage:
     def __init__(self, session, browser):
         self._session, self._browser = session, browser
         pn.state.on_session_destroyed(lambda context: self._end())
+        # The server has nothing else to do while the browser builds the page.
+        pn.state.curdoc.add_next_tick_callback(compiling.import_libraries)
         # Panel keeps what waits for a page, also for one that never appears.
         begin = WeakMethod(self._begin)
         # What is sent before the browser has built the page would be lost.

@@ -17,6 +17,30 @@ WINDOW = """() => {
   return [x_range.start, x_range.end, y_range.start, y_range.end]
 }"""
 
+# How often the page is laid out for several changes: at once, and in the frames that follow.
+LAYOUTS = """async () => {
+  const root = [...Bokeh.index.roots].find(view => view.model.type.endsWith("ReactComponent"))
+  const views = ["KDE graph: points and edges", "KDE graph: eigenvalues"]
+    .map(name => Bokeh.index.find_one(look.figure(name)))
+  const frames = async () => {
+    for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame)
+  }
+  await frames()
+  const counts = {styles: 0, sizes: 0}
+  const [update, compute] = [root.update_layout, root.compute_layout]
+  root.update_layout = () => { counts.styles += 1; update.call(root) }
+  root.compute_layout = () => { counts.sizes += 1; compute.call(root) }
+  for (const view of views) {
+    view.invalidate_layout()
+    view._after_resize()
+  }
+  const at_once = {...counts}
+  await frames()
+  root.update_layout = update
+  root.compute_layout = compute
+  return [at_once, counts]
+}"""
+
 
 def test_back_takes_back_a_choice_and_forward_makes_it_again(explorer):
     page = explorer()
@@ -45,6 +69,12 @@ def test_a_view_is_announced_before_the_session_has_heard_of_it(explorer):
     assert "Opening …" in words
     page.page.locator(".kg-scaling canvas").first.wait_for()
     page.page.wait_for_function("() => !look.part('.kg-main').matches('.kg-opening')")
+
+
+def test_the_page_is_laid_out_once_for_many_changes(explorer):
+    at_once, later = explorer().page.evaluate(LAYOUTS)
+    assert at_once == {"styles": 0, "sizes": 0}
+    assert later == {"styles": 1, "sizes": 1}
 
 
 def test_a_swipe_scrolls_the_page(explorer):

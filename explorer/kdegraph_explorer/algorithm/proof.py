@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score
 
 NOT_ZERO = 1e-3  # of the last eigenvalue: smaller ones are not told apart
 SHOWN_EDGES = 1500  # edges that a plot of weights shows
@@ -39,6 +38,8 @@ class Proof:
 
 def proof(outcomes):
     """The `Proof` from the outcomes of "kde", "knn" and "full"."""
+    from sklearn.metrics import adjusted_rand_score  # takes long: the page need not wait for it
+
     full = outcomes["full"]
     return Proof(
         {method: found.adjacency.nnz // 2 for method, found in outcomes.items()},
