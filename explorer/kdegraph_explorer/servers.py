@@ -5,6 +5,7 @@ import gc
 import secrets
 
 import panel as pn
+from bokeh.settings import settings
 
 from .page import TITLE
 from .policy import Headers
@@ -40,6 +41,7 @@ def server_of(page, path="/", **options):
     **options
         For `panel.serve`.
     """
+    settings.perform_document_validation = False  # each page would wait for it
     return pn.serve(
         {path: page},
         title=TITLE,

@@ -45,11 +45,11 @@ def plain_figure(*, tools="", description, **options):
         **options,
     )
     restyle(fig)
-    wheel = next((tool for tool in fig.tools if isinstance(tool, WheelZoomTool)), None)
-    if wheel is not None:
-        fig.toolbar.active_scroll = wheel
-    for hover in fig.select(HoverTool):
-        hover.point_policy = "snap_to_data"
+    for tool in fig.tools:
+        if isinstance(tool, WheelZoomTool):
+            fig.toolbar.active_scroll = tool
+        elif isinstance(tool, HoverTool):
+            tool.point_policy = "snap_to_data"
     return fig
 
 

@@ -146,7 +146,8 @@ class LinkedPlots:
     def _drag(self):
         """Set the tool that dragging uses to the one in the state."""
         for figure in self.figures.values():
-            figure.toolbar.active_drag = figure.select_one(DRAG[self._state.drag])
+            kind = DRAG[self._state.drag]
+            figure.toolbar.active_drag = next(t for t in figure.tools if isinstance(t, kind))
 
     def _begin(self, event):
         self._keys = event.modifiers
