@@ -5,7 +5,6 @@ from functools import partial
 import numpy as np
 from bokeh.models import ColumnDataSource
 from kdegraph.datasets import expand_labels
-from scipy.ndimage import binary_dilation
 
 from ..drawing.figures import Frame, plain_figure
 from ..drawing.palette import cluster_colors
@@ -159,6 +158,8 @@ def _boundaries(labels, thicken=0):
     edges[:, :-1] |= across
     edges[:-1] |= down
     if thicken:
+        from scipy.ndimage import binary_dilation  # takes long: only photographs need it
+
         meet = binary_dilation(meet, iterations=thicken)
         edges = binary_dilation(meet, iterations=thicken)
     image = np.where(
