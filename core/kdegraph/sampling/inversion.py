@@ -1,14 +1,15 @@
 """Draws from a row of kernel values by inversion: the position at which the running sum exceeds a
 uniform number.
 
-The running sum is known at the ends of blocks of values only, so that it is computed by vectorized
-loops: a draw searches among the blocks, then in a block.
+The running sum is known at the ends of blocks of `BLOCK_SIZE` values only, so that it is computed
+by vectorized loops: a draw searches among the blocks, then in a block.
 """
 
 import numpy as np
 
 from kdegraph.runtime.jit import jit
 
+BLOCK_SIZE = 16
 # Sums of blocks that are counted through; among more of them a draw searches by bisection first.
 MAX_COUNTED_SUMS = 32
 
@@ -47,15 +48,19 @@ def total_of(values):
     return (a + b) + (c + d)
 
 
+@jit
+def n_blocks(n):
+    """How many blocks n values have."""
+    return -(-n // BLOCK_SIZE)
+
+
 @jit(reassociate=True)
-def running_sums(values, block_size, sums):
-    """Write the sums of the values up to the end of each block of `block_size` values; return the
-    total.
-    """
+def running_sums(values, sums):
+    """Write the sums of the values up to the end of each block; return the total."""
     total = 0.0
-    for block in range(-(-values.size // block_size)):
+    for block in range(n_blocks(values.size)):
         subtotal = 0.0
-        for j in range(block * block_size, min((block + 1) * block_size, values.size)):
+        for j in range(block * BLOCK_SIZE, min((block + 1) * BLOCK_SIZE, values.size)):
             subtotal += values[j]
         total += subtotal
         sums[block] = total
@@ -63,14 +68,14 @@ def running_sums(values, block_size, sums):
 
 
 @jit(borrow=True)
-def search(values, sums, block_size, u):
+def search(values, sums, u):
     """The first position at which the running sum of `values` exceeds `u` (the last positive one
     before where rounding leaves none); -1 if no value is positive.
 
     Short ranges are counted through, without a branch that depends on `u`: no processor could guess
     which way it goes.
     """
-    block, last = 0, -(-values.size // block_size) - 1
+    block, last = 0, n_blocks(values.size) - 1
     while last - block > MAX_COUNTED_SUMS:
         middle = (block + last) // 2
         if sums[middle] > u:
@@ -81,7 +86,7 @@ def search(values, sums, block_size, u):
     for b in range(first, last):
         block += sums[b] <= u
     u -= sums[block - 1] if block else 0.0
-    begin, end = block * block_size, min((block + 1) * block_size, values.size)
+    begin, end = block * BLOCK_SIZE, min((block + 1) * BLOCK_SIZE, values.size)
     found = begin
     for j in range(begin, end):
         u -= values[j]

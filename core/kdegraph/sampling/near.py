@@ -26,8 +26,6 @@ from kdegraph.sampling.near_lists import NearTask, allocate, list_sources
 
 # Near sources and far nodes for which there is memory at first; doubled where they are more.
 FIRST_CAPACITY = 512
-# Values whose sum is one step of the running sum of a row.
-BLOCK_SIZE = 16
 # The cost is estimated from this share of the leaves, and from these numbers of them at least and
 # at most, so that the estimate takes a small part of the time of a graph.
 SAMPLED_SHARE = 1 / 256
@@ -171,7 +169,7 @@ def _draw_point(i, t, n_near, n_far, task, tree, near, far):
     """Draw the neighbors of target i, whose kernel values are row `t`."""
     row, scale = near.values[t, :n_near], exp_neg(near.offset[t])
     if task.neighbors.shape[1]:
-        running_sums(row, BLOCK_SIZE, near.sums)
+        running_sums(row, near.sums)
     far_bound = far.bounds[n_far - 1] if n_far else 0.0
     total = near.total[t] * scale + far_bound
     own = vertex_stream(task.seed, tree.order[i])
@@ -181,7 +179,7 @@ def _draw_point(i, t, n_near, n_far, task, tree, near, far):
         while j < 0:
             u = uniform(start, counter) * total - far_bound
             if u >= 0.0 and near.total[t] > 0.0:
-                k = search(row, near.sums, BLOCK_SIZE, u / scale)
+                k = search(row, near.sums, u / scale)
                 j = near.position[k] if k >= 0 else -1
             else:
                 v = uniform(start, counter + 1)

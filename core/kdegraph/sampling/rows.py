@@ -12,11 +12,8 @@ from kdegraph.geometry.local_scale import LocalScale, factor_and_shift, rescale_
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.random import stream, uniform
-from kdegraph.sampling.inversion import minimum, running_sums, search
+from kdegraph.sampling.inversion import minimum, n_blocks, running_sums, search
 
-# Sources whose kernel values are added up to one running sum: a draw searches among the sums, then
-# among these values.
-SUMMED_SOURCES = 64
 # Rows that are computed together, coordinate by coordinate and by matrix products.
 ROWS_TOGETHER = 4
 PRODUCT_ROWS_TOGETHER = 32
@@ -135,7 +132,7 @@ def _draw_range(
 ):  # fmt: skip
     """Draw for the targets begin ... end - 1, `together` rows at a time."""
     n = len(sources.points)
-    values, sums = np.empty((together, n)), np.empty(-(-n // SUMMED_SOURCES))
+    values, sums = np.empty((together, n)), np.empty(n_blocks(n))
     for first in range(begin, end, together):
         last = min(first + together, end)
         _fill_exponents(code, inverse_sigma, sources, first, last, tile, values)
@@ -146,11 +143,11 @@ def _draw_range(
                 continue
             # Relative to the largest value, so that a row of small values keeps its precision.
             _exponentiate(row, least)
-            total = running_sums(row, SUMMED_SOURCES, sums)
+            total = running_sums(row, sums)
             degrees[i] = total * exp_neg(least)
             for draw in range(neighbors.shape[1]):
                 u = uniform(stream(seed, sources.order[i], draw), 0)
-                neighbors[i, draw] = search(row, sums, SUMMED_SOURCES, u * total)
+                neighbors[i, draw] = search(row, sums, u * total)
 
 
 @jit

@@ -1,5 +1,5 @@
-// Bokeh lays out the whole page anew for each element whose size has changed, and for each change of
-// a style. Where a view is opened, that is some 30 times. Here it is once, in the next frame.
+// Bokeh lays out the whole page anew for each element whose size has changed, and for each change
+// of a style. Where a view is opened, that is some 30 times. Here it is once, in the next frame.
 function lay_out_once_per_frame({LayoutDOMView}) {
   const waiting = new Map()  // roots, and whether styles have changed, besides sizes
   const root_of = view => view.parent instanceof LayoutDOMView ? root_of(view.parent) : view
