@@ -9,7 +9,7 @@ STATIC = Path(__file__).with_name("static")
 
 
 @cache
-def text(file):
+def _text(file):
     """The text of a file in the folder."""
     return (STATIC / file).read_text(encoding="utf-8")
 
@@ -24,14 +24,14 @@ def style_sheet(name):
     name : str
         Name of the file without its ending.
     """
-    sheet = text(f"{name}.css")
+    text = _text(f"{name}.css")
     for size, pixels in SIZES.items():
-        sheet = sheet.replace(f"var(--kg-{size})", pixels)
-    return sheet
+        text = text.replace(f"var(--kg-{size})", pixels)
+    return text
 
 
 def script(name):
-    """The path of a script, for the attribute `_esm` of a Panel component.
+    """The path of a script, such as the attribute `_esm` of a Panel component takes.
 
     Parameters
     ----------
@@ -49,4 +49,4 @@ def icon(name):
     name : str
         Name of the file without its ending.
     """
-    return text(f"{name}.svg")
+    return _text(f"{name}.svg")

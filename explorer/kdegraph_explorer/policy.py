@@ -11,7 +11,7 @@ from jinja2 import Environment
 from panel_material_ui.base import BASE_TEMPLATE
 from tornado.web import OutputTransform
 
-from .assets import text
+from .assets import script
 
 DIRECTIVES = {
     "default-src": "'none'",
@@ -54,7 +54,7 @@ def page_template():
         "base": BASE_TEMPLATE,
         "policy": policy.format(nonce=nonce),
         "tag": f'<script nonce="{nonce}"',
-        "layout": text("one-layout.js"),
+        "layout": script("one-layout").read_text(encoding="utf-8"),
     }
     return Environment().from_string(TEMPLATE, values)
 
