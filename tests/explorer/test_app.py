@@ -71,6 +71,15 @@ def test_page_lets_the_browser_run_its_own_scripts_only(served):
     assert len(nonces) == 2
 
 
+def test_what_only_the_first_result_needs_is_not_imported_before_a_page_is_served():
+    code = (
+        "import sys, kdegraph_explorer.app; from kdegraph_explorer.compiling import LIBRARIES; "
+        "print(*(name for name in (*LIBRARIES, 'scipy.ndimage') if name in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
 def test_what_was_imported_is_no_garbage_to_be_searched_while_pages_are_served(monkeypatch):
     spared = []
     loop = SimpleNamespace(start=lambda: spared.append(gc.get_freeze_count()))
