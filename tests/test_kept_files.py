@@ -1,0 +1,84 @@
+"""Files that earlier versions have written are opened, with the same contents."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from explorer_objects import PATIENCE
+from kdegraph import SimilarityGraph, TiledGraph, spectral_clustering
+from kdegraph_explorer import session_file
+
+KEPT = Path(__file__).with_name("kept")
+VERSIONS = sorted(path for path in KEPT.iterdir() if path.joinpath("expected.json").is_file())
+PARAMETERS = ("kernel", "n_rounds", "seed", "alpha")
+
+versions = pytest.mark.parametrize("version", VERSIONS, ids=lambda path: path.name)
+
+
+def expected(version, kind):
+    """What the files of a version must hold, as it noted itself."""
+    return json.loads((version / "expected.json").read_text())[kind]
+
+
+def unpacked(version, name, tmp_path):
+    """A folder that is kept as an archive."""
+    shutil.unpack_archive(version / f"{name}.zip", tmp_path / name)
+    return tmp_path / name
+
+
+def check_graph(graph, facts):
+    assert {name: getattr(graph, name) for name in PARAMETERS} == {
+        name: facts[name] for name in PARAMETERS
+    }
+    np.testing.assert_array_equal(graph.sigma, facts["sigma"])
+    np.testing.assert_array_equal(graph.neighbors, facts["neighbors"])
+    np.testing.assert_array_equal(graph.points, facts["points"])
+    np.testing.assert_array_equal(graph.kernel_degrees, facts["kernel_degrees"])
+    weights = graph.adjacency.toarray()
+    np.testing.assert_allclose(weights.sum(axis=1), facts["weights"], rtol=1e-14)
+    assert np.array_equal(weights, weights.T)
+    left = np.arange(len(weights)) < len(weights) // 2
+    labels = spectral_clustering(graph, 2, seed=0).labels
+    assert set(labels[left]).isdisjoint(labels[~left])
+
+
+@versions
+@pytest.mark.parametrize("name", ["graph", "local"])
+def test_graph_in_npz_and_zarr(version, name, tmp_path):
+    facts = expected(version, "graphs")[name]
+    check_graph(SimilarityGraph.load(version / f"{name}.npz"), facts)
+    store = unpacked(version, f"{name}.zarr", tmp_path)
+    check_graph(SimilarityGraph.from_zarr(store), facts)
+    check_graph(TiledGraph.from_zarr(store, tmp_path / "tiles").compute(), facts)
+
+
+@versions
+def test_folder_of_a_tiled_graph(version, tmp_path):
+    store = unpacked(version, "tiles", tmp_path)
+    check_graph(TiledGraph.load(store).compute(), expected(version, "graphs")["tiles"])
+
+
+@versions
+def test_labels(version):
+    labels = expected(version, "labels")
+    assert np.load(version / "labels.npy").tolist() == labels
+    for read, ending in ((pyarrow.csv.read_csv, "csv"), (pyarrow.parquet.read_table, "parquet")):
+        assert read(version / f"labels.{ending}")["label"].to_pylist() == labels
+
+
+@versions
+@pytest.mark.parametrize("name", ["generators", "file", "painted"])
+def test_session_files(version, name, sessions):
+    facts, session = expected(version, "sessions")[name], sessions()
+    session.restore(session_file.read(session, (version / f"{name}.json").read_bytes()))
+    session.wait(PATIENCE)
+    state = session.state
+    assert state.error == ""
+    assert state.source == facts["source"]
+    np.testing.assert_allclose(state.dataset.X, facts["points"], rtol=1e-12)
+    assert (state.n_clusters, state.n_rounds, state.sigma) == (3, 9, 0.5)
+    assert state.selection.tolist() == [1, 4, 5]
