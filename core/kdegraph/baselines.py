@@ -29,8 +29,10 @@ _DENSITY_ROWS = 128
 _DENSITY_COLUMNS = 4096
 # Bytes for each edge, in both directions, while the matrix is built: keys, rows, columns, weights.
 _PAIR_BYTES = 96
+# Bytes for each stored value while blocks of rows are joined: index and value, twice.
+_ENTRY_BYTES = 24
 # Kernel values that are computed at a time where the graph is sparse, 8 bytes each.
-_BLOCK_VALUES = 2**22
+_BLOCK_VALUES = 2**19
 
 
 @jit
@@ -109,7 +111,8 @@ def full_graph(
         ``exp(-||x - y||_2^2 / sigma^2)``, ``exp(-||x - y||_1 / sigma)`` or ``exp(-||x - y||_2 /
         sigma)``.
     max_bytes : int, optional
-        Most memory that the work may take; by default half of the memory that is available.
+        Limit on the memory that the matrix needs while it is built, besides up to about 20 MB of
+        working memory; by default half of the memory that is available.
     progress : callable, optional
         Called as ``progress("full graph", fraction)``; what it raises stops the work.
 
@@ -122,7 +125,8 @@ def full_graph(
     Raises
     ------
     MemoryError
-        Before anything of that size is allocated, with the bytes needed and what to do instead.
+        Before more memory than `max_bytes` is taken, with the bytes needed and what to do instead.
+        With a bandwidth for each point, or an `alpha`, rows are counted while they are computed.
     ValueError, TypeError
         For points, a sigma, a kernel or a limit that cannot be used.
 
@@ -149,8 +153,7 @@ def full_graph(
     share = _density(X, scaled)
     if share < SPARSE_DENSITY and not scaled.local.is_local and alpha == 0:
         return _sparse_graph(X, scaled, limit, progress)
-    needed = 8 * n * n if share >= SPARSE_DENSITY else int(_PAIR_BYTES * share * n * n)
-    if needed > limit:
+    if share >= SPARSE_DENSITY and (needed := 8 * n * n) > limit:
         _refuse(n, needed, limit, "8 bytes for each pair")
     report = stage_progress(progress, "full graph")
     rows = _Rows(X, scaled)
@@ -158,7 +161,7 @@ def full_graph(
         density = np.concatenate([part.sum(axis=1) for part in rows.blocks(report)])
         rows = _Rows(X, pair_kernel(kernel, bandwidth, n, shift=alpha * np.log(density)))
     if share < SPARSE_DENSITY:
-        return rows.sparse(report)
+        return rows.sparse(limit, report)
     return rows.dense(report)
 
 
@@ -199,13 +202,23 @@ class _Rows:
         np.fill_diagonal(values, 0.0)
         return values
 
-    def sparse(self, progress):
-        """The matrix of the values that do not underflow, without its diagonal."""
-        parts, start = [], 0
+    def sparse(self, limit, progress):
+        """Return the matrix of the values that do not underflow, without its diagonal.
+
+        Raises
+        ------
+        MemoryError
+            As soon as the rows so far need more than `limit` bytes.
+        """
+        parts, start, stored = [], 0, 0
         for values in self.blocks(progress):
             values[np.arange(len(values)), start + np.arange(len(values))] = 0.0
             parts.append(scipy.sparse.csr_array(values))
             start += len(values)
+            stored += parts[-1].nnz
+            if (needed := _ENTRY_BYTES * stored) > limit:
+                found = f"for {stored:,} values that do not underflow in {start:,} of its rows"
+                _refuse(len(self.X), needed, limit, found)
         return scipy.sparse.vstack(parts, format="csr")
 
 

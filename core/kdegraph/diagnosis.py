@@ -128,14 +128,20 @@ def diagnose(
     found = [None if points is None else unequal_columns(points, feature_names)]
     if isinstance(adjacency, SimilarityGraph):
         found += [too_wide(adjacency), too_narrow(adjacency)]
+    elif n_clusters is None:
+        check_adjacency(adjacency)
     if n_clusters is not None:
         found += [many_parts(adjacency, check_count(n_clusters, "n_clusters"))]
     return [finding for finding in found if finding is not None]
 
 
-def warn_of(graph: SimilarityGraph, n_clusters: int | None = None) -> None:
+def warn_of(
+    graph: SimilarityGraph,
+    n_clusters: int | None = None,
+    feature_names: Sequence[str] | None = None,
+) -> None:
     """Show what `diagnose` finds as warnings of the caller's caller."""
-    for sentence in diagnose(graph, n_clusters=n_clusters):
+    for sentence in diagnose(graph, n_clusters=n_clusters, feature_names=feature_names):
         warnings.warn(sentence, GraphWarning, stacklevel=3)
 
 

@@ -7,6 +7,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
 
+from kdegraph.validation import as_array
+
 MAX_ZERO = 1e-12  # eigenvalues up to here count as those of connected components
 # Eigenvalues below this part of the largest one given are not told apart.
 FLOOR = 1e-3
@@ -252,7 +254,7 @@ def _rotated(axes, rows):
 
 
 def _check_eigenvalues(eigenvalues):
-    values = np.asarray(eigenvalues)
+    values = as_array(eigenvalues, "eigenvalues")
     if values.dtype.kind not in "fiu":
         raise TypeError(f"eigenvalues must be real numbers, got dtype {values.dtype}")
     if values.ndim != 1 or len(values) == 0:
@@ -274,7 +276,7 @@ def _check_eigenvalues(eigenvalues):
 
 
 def _check_eigenvectors(eigenvectors, n_eigenvalues):
-    vectors = np.asarray(eigenvectors)
+    vectors = as_array(eigenvectors, "eigenvectors")
     if vectors.dtype.kind not in "fiu":
         raise TypeError(f"eigenvectors must be real numbers, got dtype {vectors.dtype}")
     if vectors.ndim != 2 or vectors.shape[1] != n_eigenvalues:

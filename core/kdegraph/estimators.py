@@ -18,7 +18,7 @@ from kdegraph.diagnosis import warn_of
 from kdegraph.graph import GRAPH_PARAMETERS, similarity_graph
 from kdegraph.pixels import is_pixel_grid, pixel_sigma
 from kdegraph.scaled_kernel import new_bandwidths
-from kdegraph.validation import check_choice, check_count
+from kdegraph.validation import check_choice, check_count, refuse_masked
 
 
 class _Fit(NamedTuple):
@@ -190,7 +190,8 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         self.graph_, self.sigma_ = fit.graph, fit.graph.sigma
         self._bandwidths = fit.sigma, fit.perplexity
         if not self._lazy:
-            warn_of(self.graph_, None if isinstance(self.n_clusters, str) else self.n_clusters)
+            wanted = None if isinstance(self.n_clusters, str) else self.n_clusters
+            warn_of(self.graph_, wanted, getattr(self, "feature_names_in_", None))
         self.affinity_matrix_ = self.graph_.adjacency
         self.labels_ = fit.clusters.labels
         self.n_clusters_ = fit.clusters.n_clusters
@@ -203,6 +204,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
     def _check_points(self, X):
         """The points as an array, which is mapped into memory where they are a Dask array."""
         if not self._lazy:
+            refuse_masked(X, "X")
             return validate_data(self, X, dtype=(np.float64, np.float32), order="C")
         from kdegraph.tiles.points import mapped_points
 
@@ -276,6 +278,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         point the answer may differ from `labels_` where clusters touch.
         """
         check_is_fitted(self)
+        refuse_masked(X, "X")
         queries = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         sigma, perplexity = self._bandwidths
         own = new_bandwidths(self.sigma_, sigma, self._points, queries, perplexity)

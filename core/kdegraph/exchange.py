@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
+from kdegraph.runtime.replacing import writing
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
+from kdegraph.validation import as_array
 
 BLOCK = 20_000  # edges that are formatted at a time
 TYPES = {"b": "boolean", "i": "long", "u": "long", "f": "double", "U": "string", "O": "string"}
@@ -56,7 +57,9 @@ def export_graph(
     ------
     ValueError, TypeError
         For a path that ends otherwise, a matrix that is not an adjacency matrix (see `spectrum`),
-        or attributes of another length or kind. Nothing is written then.
+        or attributes of another length or kind.
+    OSError
+        If the file cannot be written. Whenever an error is raised, `path` stays as it was.
 
     Notes
     -----
@@ -87,14 +90,14 @@ def export_graph(
         _check_attribute(name, values, upper.shape[0])
         for name, values in (attributes or {}).items()
     ]
-    with path.open("w", encoding="utf-8", newline="\n") as file:
+    with writing(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(formats[path.suffix.lower()](upper, known))
 
 
 def _check_attribute(name, values, n):
     if not isinstance(name, str):
         raise TypeError(f"attributes must have names of type str, got {name!r}")
-    array = np.asarray(values)
+    array = as_array(values, f"attributes[{name!r}]")
     if array.shape != (n,):
         raise ValueError(
             f"attributes[{name!r}] must have one value per vertex, shape ({n},), "

@@ -4,12 +4,19 @@ The group `adjacency` has the layout of AnnData for sparse matrices: the arrays 
 indptr of the CSR form, and attributes that say so.
 """
 
-import json
+import math
 from pathlib import Path
 
 import numpy as np
 
-from kdegraph.graph_files import OPTIONAL_ARRAYS, fields_of, parameters_of, refusing_others
+from kdegraph.graph_files import (
+    ARRAYS,
+    MATRIX_ARRAYS,
+    OPTIONAL_ARRAYS,
+    parameters_of,
+    read_fields,
+    refusing_others,
+)
 from kdegraph.runtime.replacing import new_folder
 
 ADJACENCY = "adjacency"
@@ -87,17 +94,32 @@ def read_zarr(path, make):
     """Read what `write_zarr` has written; see `kdegraph.graph_files.read_graph`."""
     root = open_zarr(path)
     with refusing_others(path, "to_zarr"):
-        arrays = {name: array[...] for name, array in root.arrays()}
-        arrays |= {name: array[...] for name, array in root[ADJACENCY].arrays()}
-        arrays["parameters"] = json.dumps(dict(root.attrs["kdegraph"]))
-        return make(**fields_of(arrays))
+        arrays = arrays_of(root)
+        fields = read_fields(dict(root.attrs["kdegraph"]), arrays, lambda name: arrays[name][...])
+        return make(**fields)
 
 
 def open_zarr(path):
-    """The group of a graph that `write_zarr` has written; errors as of `read_zarr`."""
+    """Open the group of a graph that `write_zarr` has written; errors as of `read_zarr`."""
     import zarr
 
     if not Path(path).exists():
         raise FileNotFoundError(f"path: there is no {str(path)!r}")
     with refusing_others(path, "to_zarr"):
         return zarr.open_group(path, mode="r")
+
+
+def arrays_of(root):
+    """Return the arrays of the group of a graph by name, none of which has been read.
+
+    Raises
+    ------
+    ValueError
+        If a chunk, which is read as a whole, is far larger than its array.
+    """
+    arrays = {name: root[ADJACENCY][name] for name in MATRIX_ARRAYS}
+    arrays |= {name: root[name] for name in ARRAYS if name in root}
+    for name, array in arrays.items():
+        if math.prod(array.chunks) > max(array.size, CHUNK):
+            raise ValueError(f"{name} has chunks of {array.chunks}, larger than itself")
+    return arrays

@@ -25,7 +25,7 @@ def check_sigma(sigma: float | str | ArrayLike, n: int) -> Bandwidth | str:
             )
         return sigma
     if np.ndim(sigma) == 0:
-        return check_positive(sigma.item() if isinstance(sigma, np.ndarray) else sigma, "sigma")
+        return check_positive(sigma, "sigma")
     return check_bandwidths(sigma, n)
 
 

@@ -13,7 +13,7 @@ from kdegraph.diagnosis import warn_of
 from kdegraph.graph import GRAPH_PARAMETERS, similarity_graph
 from kdegraph.neighbor_distances import distance_rows
 from kdegraph.scaled_kernel import kernel_row, new_bandwidths
-from kdegraph.validation import check_choice, check_count
+from kdegraph.validation import check_choice, check_count, refuse_masked
 
 MODES = ("affinity", "distance")
 
@@ -144,6 +144,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         GraphWarning
             For what `diagnose` finds.
         """
+        refuse_masked(X, "X")
         points = validate_data(self, X, dtype=np.float64, order="C")
         self._check_rows(len(points))
         self.graph_ = similarity_graph(
@@ -151,7 +152,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
             **{name: getattr(self, name) for name in GRAPH_PARAMETERS},
             seed=check_random_state(self.random_state).randint(2**31 - 1),
         )
-        warn_of(self.graph_)
+        warn_of(self.graph_, feature_names=getattr(self, "feature_names_in_", None))
         self.sigma_ = self.graph_.sigma
         self._points = points.copy()
         self.n_samples_fit_ = self._n_features_out = len(points)
@@ -229,6 +230,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Each new point costs O(n d), as its kernel values are summed directly.
         """
         check_is_fitted(self)
+        refuse_masked(X, "X")
         queries = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         if np.array_equal(queries, self._points):
             return self._fitted_rows()

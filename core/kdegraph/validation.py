@@ -23,6 +23,7 @@ Points = NDArray[np.float64]
 
 __all__ = [
     "LOCAL_WORDS",
+    "as_array",
     "check_bandwidths",
     "check_choice",
     "check_count",
@@ -84,12 +85,7 @@ def _as_table(X, name):
         raise TypeError(
             f"{name} is a sparse {type(X).__name__}; pass a dense array, e.g. {name}.toarray()"
         )
-    try:
-        array = np.asarray(X)
-    except ValueError as error:
-        raise ValueError(
-            f"{name} must be a table of numbers of shape (n, d); its rows differ in length: {error}"
-        ) from None
+    array = as_array(X, name, "a table of numbers of shape (n, d)")
     if array.dtype.kind == "c":
         raise ValueError(
             f"{name} has complex numbers. Complex data not supported: pass real coordinates, "
@@ -102,8 +98,6 @@ def _as_table(X, name):
             f"{name} must have shape (n, d), got {array.shape}. "
             f"Expected 2D array{hint if array.ndim == 1 else ''}"
         )
-    if np.ma.is_masked(X):
-        raise ValueError(f"{name} has masked (missing) values; drop such rows or impute them first")
     if array.dtype.kind in "fiub":
         return array
     try:
@@ -114,10 +108,48 @@ def _as_table(X, name):
         raise ValueError(
             f"{name} must hold numbers, got dtype {array.dtype}; drop or encode the columns of text"
         ) from None
+    except OverflowError as error:
+        raise ValueError(f"{name} has a number beyond the range of float64: {error}") from None
+
+
+def as_array(value: Any, name: str, kind: str = "an array") -> NDArray[Any]:
+    """Return `value` as a NumPy array.
+
+    Parameters
+    ----------
+    value : array_like
+    name : str
+        Name of the argument, for messages.
+    kind : str
+        Description of the required array, for messages.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        If an entry is masked, or if the rows differ in length.
+    """
+    refuse_masked(value, name)
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} must be {kind}; its rows differ in length: {error}") from None
+
+
+def refuse_masked(value: Any, name: str) -> None:
+    """Raise a ValueError if an entry of a masked array is masked."""
+    if np.ma.is_masked(value):
+        raise ValueError(
+            f"{name} has masked (missing) values; drop such entries or impute them first"
+        )
 
 
 def check_positive(value: Any, name: str) -> float:
-    """Return `value` as a finite float greater than 0."""
+    """Return `value`, a number or an array of shape (), as a finite float greater than 0."""
+    value = _scalar(value, name)
     if isinstance(value, (str, bytes, bool)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a positive number, got {value!r}")
     try:
@@ -129,6 +161,13 @@ def check_positive(value: Any, name: str) -> float:
             f"{name} must be positive and finite, got {value if number != math.inf else number!r}"
         )
     return number
+
+
+def _scalar(value, name):
+    """Return the number in an array of shape (), and any other value as it is."""
+    if isinstance(value, np.ndarray) and value.shape == ():
+        return as_array(value, name).item()
+    return value
 
 
 def check_count(
@@ -168,7 +207,7 @@ def check_bandwidths(sigma: Any, n: int, name: str = "sigma") -> NDArray[np.floa
     """Return `sigma` as an (n,) float64 array of finite positive numbers that do not differ too
     much.
     """
-    array = np.asarray(sigma)
+    array = as_array(sigma, name)
     if array.dtype.kind not in "fiu":
         raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}")
     if array.shape != (n,):
@@ -191,7 +230,7 @@ def check_weights(weights: Any, n: int) -> NDArray[np.float64]:
     """Return `weights` as an (n,) float64 array of finite numbers; None stands for ones."""
     if weights is None:
         return np.ones(n)
-    array = np.asarray(weights)
+    array = as_array(weights, "weights")
     if array.dtype.kind not in "fiub":
         raise TypeError(f"weights must hold real numbers, got dtype {array.dtype}")
     if array.shape != (n,):
@@ -205,8 +244,64 @@ def check_weights(weights: Any, n: int) -> NDArray[np.float64]:
     return array
 
 
+def check_sparse(matrix: Any, name: str) -> None:
+    """Refuse a sparse matrix whose index arrays do not describe a matrix of its shape, which SciPy
+    can hold: compiled code would read and write beyond its arrays.
+
+    Parameters
+    ----------
+    matrix : sparse or dense matrix
+        Formats without index arrays (dense, DIA, DOK, LIL) are not checked.
+    name : str
+        Name of the argument, for messages.
+
+    Raises
+    ------
+    ValueError
+        If an index is out of range, or the index arrays contradict each other.
+
+    Notes
+    -----
+    Cost: O(nnz), a pass over the index arrays.
+    """
+    kind = getattr(matrix, "format", None)
+    if kind == "coo":
+        for axis, (indices, size) in enumerate(zip(matrix.coords, matrix.shape, strict=True)):
+            _check_indices(indices, size, len(matrix.data), f"{name}.coords[{axis}]")
+    elif kind in ("csr", "csc", "bsr"):
+        height, width = matrix.data.shape[1:] if kind == "bsr" else (1, 1)
+        n_rows, n_columns = matrix.shape[0] // height, matrix.shape[1] // width
+        if kind == "csc":
+            n_rows, n_columns = n_columns, n_rows
+        indptr = matrix.indptr
+        if len(indptr) != n_rows + 1 or indptr[0] != 0 or (np.diff(indptr) < 0).any():
+            raise ValueError(
+                f"{name}.indptr must have {n_rows + 1} ascending numbers from 0; the sparse matrix "
+                f"is damaged, build it anew, e.g. from its coordinates"
+            )
+        if indptr[-1] > min(len(matrix.indices), len(matrix.data)):
+            raise ValueError(
+                f"{name}.indptr ends with {indptr[-1]}, but there are {len(matrix.indices)} "
+                f"indices and {len(matrix.data)} values; the sparse matrix is damaged"
+            )
+        used = matrix.indices[: indptr[-1]]
+        _check_indices(used, n_columns, len(used), f"{name}.indices")
+
+
+def _check_indices(indices, size, n_values, name):
+    """Refuse indices of a sparse matrix that are out of range, or fewer or more than its values."""
+    if len(indices) != n_values:
+        raise ValueError(f"{name} has {len(indices)} indices for {n_values} values")
+    if n_values and (indices.min() < 0 or indices.max() >= size):
+        raise ValueError(
+            f"{name} must be from 0 to {size - 1}, got {indices.min()} to {indices.max()}; the "
+            "sparse matrix is damaged, build it anew"
+        )
+
+
 def check_fraction(value: Any, name: str) -> float:
     """Return `value` as a float from 0 to 1, both included."""
+    value = _scalar(value, name)
     if isinstance(value, (str, bytes, bool)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number from 0 to 1, got {value!r}")
     number = float(value)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from kdegraph import SimilarityGraph, datasets, moderate_bandwidths
 from kdegraph.datasets import Dataset
-from kdegraph.validation import LOCAL_WORDS, check_count, check_points, check_positive
+from kdegraph.validation import LOCAL_WORDS, as_array, check_count, check_points, check_positive
 
 from .state import State
 
@@ -151,7 +151,7 @@ def _of_frame(frame, y):
 
 def _labeled(dataset, y):
     """A dataset with the labels `y`, which may be of any type."""
-    labels = np.asarray(y)
+    labels = as_array(y, "y")
     if labels.shape != (dataset.n_points,):
         raise ValueError(
             f"y must have shape ({dataset.n_points},), one label per point, got {labels.shape}"

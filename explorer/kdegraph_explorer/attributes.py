@@ -4,7 +4,7 @@ from difflib import get_close_matches
 
 import numpy as np
 import param
-from kdegraph.validation import check_positive
+from kdegraph.validation import as_array, check_positive
 from panel.viewable import Viewer
 
 from .arguments import check_n_clusters, check_n_rounds, is_local
@@ -137,7 +137,7 @@ def check_selection(value, dataset):
     ------
     ValueError, TypeError
     """
-    given = np.asarray(value)
+    given = as_array(value, "selection")
     n = 0 if dataset is None else dataset.n_points
     if given.dtype == bool:
         if given.shape != (n,):

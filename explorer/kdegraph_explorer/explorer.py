@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import panel as pn
+from kdegraph.runtime.replacing import writing
 
 from .address_bar import first_view
 from .arguments import choices_of, material_of
@@ -215,11 +216,15 @@ class Explorer(Attributes):
         ------
         ValueError
             If the name ends otherwise, or for another scale.
+        OSError
+            If the file cannot be written; an earlier file of this name stays as it was.
         """
         path = Path(file)
         export = export_to(path, **figure)
         self._settled()
-        path.write_bytes(export.make(self.session))
+        content = export.make(self.session)
+        with writing(path) as temporary:
+            temporary.write_bytes(content)
 
     def close(self):
         """Stop all work and accept no more."""

@@ -117,7 +117,8 @@ def test_rows_that_are_left_out_have_the_label_minus_one(run, tmp_path):
     values = [f"{v}" for v in np.random.default_rng(0).random(40)]
     values[7] = ""
     (tmp_path / "t.csv").write_text("a,b\n" + "\n".join(f"{v},1" for v in values))
-    assert_refused(run("cluster", "t.csv", "-k", 2), "row 8, column 'a' is missing", "dropna")
+    place = "row 7 (line 9 of the file), column 'a'"
+    assert_refused(run("cluster", "t.csv", "-k", 2), f"{place} is missing", "--dropna")
     result = run("cluster", "t.csv", "-k", 2, "--dropna", "-o", "l.csv")
     assert result.exit_code == 0, result.output
     assert "39 points, 1 columns, 1 rows left out" in result.stdout
@@ -200,7 +201,7 @@ def test_what_may_be_wrong_is_said_beside_the_report(run, moons, method):
         result = run(*command, "--method", method)
         assert result.exit_code == 0
         (line,) = result.stderr.splitlines()
-        assert line.startswith("Warning: the columns have very different scales")
+        assert line.startswith("Warning: the columns have very different scales: column y varies")
         assert "edges" in result.stdout
         assert run(*command, "--method", method, "--quiet").output == ""
     result = run("cluster", "moons.csv", "-k", 1, "--sigma", 1e-300)

@@ -1,6 +1,7 @@
 """full_graph, knn_graph and estimate_sigma against definitions written out with plain NumPy."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import oracle
@@ -131,6 +132,23 @@ def test_sparse_full_graph_refuses_too():
     X = np.arange(1000.0)[:, None]
     with pytest.raises(MemoryError, match=r"1,997 edges that do not underflow"):
         full_graph(X * 10, sigma=1.0, max_bytes=1000)
+
+
+@pytest.mark.parametrize("options", [{"sigma": np.ones(2300)}, {"sigma": 1.0, "alpha": 0.5}])
+def test_the_limit_holds_where_evenly_spread_points_are_far_apart(options):
+    """The share of pairs that do not underflow is estimated on points of which no two are near."""
+    n = 2300
+    spread = np.unique(np.linspace(0, n - 1, 128).astype(int))
+    X = np.random.default_rng(0).normal(size=(n, 2)) * 1e-3 - 1e9
+    X[spread] = np.column_stack([1e6 * np.arange(len(spread)), np.zeros(len(spread))])
+    tracemalloc.start()
+    with pytest.raises(MemoryError, match=r"values that do not underflow in .* of its rows"):
+        full_graph(X, max_bytes=2**20, **options)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**25
+    fits = full_graph(X, max_bytes=24 * n * n, **options)
+    assert fits.nnz == (n - 128) * (n - 129)
 
 
 def test_full_graph_of_distinct_locations_counts_reachable_pairs():

@@ -5,6 +5,7 @@ import warnings
 
 import kdegraph
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from kdegraph import (
@@ -192,6 +193,8 @@ def test_estimators_warn_once_at_the_line_that_calls_them(estimator):
     assert len(found) == 1
     assert "standardize" in str(found[0].message)
     assert found[0].filename == __file__
+    with pytest.warns(GraphWarning, match="column price varies by .*, column width by"):
+        estimator.fit(pd.DataFrame(X * [1, 1000], columns=["width", "price"]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         estimator.fit(X)

@@ -1,8 +1,10 @@
 """Saved graphs: all comes back, nothing is unpickled, and what is no graph is refused."""
 
+import contextlib
 import io
 import json
 import os
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -167,6 +169,8 @@ def garbage(kind, stored):
         arrays["indptr"] = np.array(3)
     if kind == "text data":
         arrays["data"] = arrays["data"].astype(str)
+    if kind == "neighbors out of range":
+        arrays["neighbors"] = arrays["neighbors"] + 20
     if kind == "too few neighbors":
         arrays["neighbors"] = arrays["neighbors"][:5]
     if kind == "too few degrees":
@@ -197,6 +201,7 @@ def garbage(kind, stored):
         "indptr decreasing",
         "indptr scalar",
         "text data",
+        "neighbors out of range",
         "too few neighbors",
         "too few degrees",
         "too few points",
@@ -229,3 +234,43 @@ def test_damaged_bytes_never_pass_unnoticed(stored, tmp_path):
 def test_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         SimilarityGraph.load(tmp_path / "nothing.npz")
+
+
+def test_an_archive_that_unpacks_to_far_more_is_refused_before_it_is_read(stored, tmp_path):
+    """Zeros compress a thousandfold: 64 MiB stand for the gigabytes of a real attack."""
+    path = tmp_path / "bomb.npz"
+    with np.load(io.BytesIO(stored)) as arrays:
+        arrays = dict(arrays)
+    for name, array in {
+        "junk": np.zeros(2**23),
+        "data": np.zeros(2**23),
+        "parameters": np.array("x" * 2**24),
+    }.items():
+        np.savez_compressed(path, **(arrays | {name: array}))
+        tracemalloc.start()
+        with contextlib.suppress(ValueError):
+            SimilarityGraph.load(path)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 2**22, name
+
+
+def test_a_graph_that_does_not_fit_into_memory_is_refused_with_the_figure(
+    stored, tmp_path, monkeypatch
+):
+    path = tmp_path / "graph.npz"
+    path.write_bytes(stored)
+    monkeypatch.setattr("kdegraph.graph_files.available_memory", lambda: 1000)
+    with pytest.raises(MemoryError, match=r"needs .* KiB, and 1000 bytes are available"):
+        SimilarityGraph.load(path)
+
+
+def test_an_array_of_another_byte_order_is_read(stored, tmp_path):
+    path = tmp_path / "graph.npz"
+    path.write_bytes(stored)
+    expected = SimilarityGraph.load(path)
+    rewritten(path, lambda p, a: a.update({"data": a["data"].astype(">f8")}))
+    loaded = SimilarityGraph.load(path)
+    assert loaded.adjacency.dtype == np.float64
+    assert loaded.adjacency.dtype.isnative
+    assert digest(loaded) == digest(expected)

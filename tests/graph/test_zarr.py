@@ -88,6 +88,16 @@ def test_what_is_no_graph_is_refused(tmp_path):
         SimilarityGraph.from_zarr(tmp_path / "graph.zarr")
 
 
+@pytest.mark.parametrize("read", [SimilarityGraph.from_zarr, TiledGraph.from_zarr])
+@pytest.mark.parametrize("change", [{"shape": [2**40]}, {"chunks": [2**40]}], ids=str)
+def test_a_store_that_unpacks_to_far_more_is_refused_before_it_is_read(tmp_path, change, read):
+    similarity_graph(MOONS, sigma=0.1, seed=3).to_zarr(tmp_path / "graph.zarr")
+    description = tmp_path / "graph.zarr" / "kernel_degrees" / ".zarray"
+    description.write_text(json.dumps(json.loads(description.read_text()) | change))
+    with pytest.raises(ValueError, match="is not a graph written by to_zarr"):
+        read(tmp_path / "graph.zarr")
+
+
 @pytest.fixture(scope="module")
 def five_tiles(tmp_path_factory):
     """A graph in memory that is divided into five tiles, and its Zarr store."""

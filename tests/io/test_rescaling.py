@@ -44,7 +44,7 @@ def test_unusual_values_are_standardized(values):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"log": ["x"]}, "column 'x' cannot be on a log scale: row 3 holds -2"),
+        ({"log": ["x"]}, "column 'x' cannot be on a log scale: row 2 holds -2"),
         ({"standardize": ["z"]}, "no feature 'z' to rescale; the features are 'x', 'y'"),
         ({"weights": {"y": 0}}, "the weight of 'y' must be positive"),
         ({"weights": {"y": float("nan")}}, "the weight of 'y'"),

@@ -128,7 +128,8 @@ def test_columns_that_cannot_be_chosen(columns, label, message):
 @pytest.mark.parametrize("cell", ["", "NaN", "NA", "null", "?"])
 def test_missing_cells_are_named_or_left_out(cell):
     text = f"a,b,label\n1,2,u\n3,{cell},v\n5,6,v\n"
-    with pytest.raises(ValueError, match=r"row 2, column 'b' is missing .*dropna"):
+    place = r"row 1 \(line 3 of the file\), column 'b'"
+    with pytest.raises(ValueError, match=f"{place} is missing .*--dropna"):
         load_csv(text)
     data = load_csv(text, dropna=True)
     np.testing.assert_array_equal(data.X, [[1, 2], [5, 6]])
@@ -138,10 +139,39 @@ def test_missing_cells_are_named_or_left_out(cell):
 
 
 def test_a_typing_error_does_not_remove_a_column():
-    with pytest.raises(ValueError, match=r"row 3, column 'b' is not a number: 'l2'"):
+    place = r"row 2 \(line 4 of the file\), column 'b'"
+    with pytest.raises(ValueError, match=f"{place} is not a number: 'l2'"):
         load_csv("a,b\n1,2\n3,4\n5,l2\n")
-    with pytest.raises(ValueError, match="row 1, column 'a' is infinite"):
+    with pytest.raises(ValueError, match=r"row 0 \(line 2 of the file\), column 'a' is infinite"):
         load_csv("a,b\ninf,2\n3,4\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("1,2\n3,\n", r"row 1 \(line 2 of the file\), column"),
+        ("a,b\r\n1,2\r\n3,\r\n", r"row 1 \(line 3 of the file\), column"),
+        ("a,b\n1,2\n\n3,\n", "row 1, column"),  # an empty line
+        ('a,b,c\n1,2,"x\ny"\n3,,z\n', "row 1, column"),  # a cell of two lines
+        ("a,b\n" + "1,2\n" * 4998 + "3,\n", r"row 4,998 \(line 5,000 of the file\), column"),
+    ],
+)
+def test_rows_are_counted_from_0_and_lines_from_1(text, place):
+    with pytest.raises(ValueError, match=f"^{place} 'x?b?2?' is missing"):
+        load_csv(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\n\n13,4\n3,4,5\n", "line 5 has 3 columns, and 2 are expected: '3,4,5'"),
+        ("a,b\n1,21\n1\n", "line 3 has 1 columns, and 2 are expected: '1'"),
+        ("a,b\n1,2\n" + "3," * 99, r"line 3 has 100 columns, .*: '(3,){40}\.\.\.'"),
+    ],
+)
+def test_a_row_with_another_number_of_cells_is_named_by_its_line(text, message):
+    with pytest.raises(ValueError, match=f"t.csv cannot be read as a table: {message}"):
+        load_csv(text)
 
 
 def test_a_missing_label_is_a_class_of_its_own():
@@ -197,7 +227,7 @@ def test_formulas_stay_text():
             ).encode(),
             "10,000 columns, the limit is 4,096",
         ),
-        (b"a,b\nNaN,NaN\nNaN,1\n", "row 1"),
+        (b"a,b\nNaN,NaN\nNaN,1\n", r"row 0 \(line 2 of the file\)"),
     ],
 )
 def test_bad_csv_is_refused(data, message):
@@ -228,7 +258,7 @@ def test_parquet():
     data = table.to_dataset(["x", "flag"], "name")
     np.testing.assert_array_equal(data.X, [[1.5, 1], [2.5, 0], [3.5, 1]])
     np.testing.assert_array_equal(data.y, [0, 1, 0])
-    with pytest.raises(ValueError, match="row 3, column 'n' is missing"):
+    with pytest.raises(ValueError, match="row 2, column 'n' is missing"):
         table.to_dataset()
 
 

@@ -42,6 +42,7 @@ LAYERS = (
     {"sampling"},
     {"drawn", "edge_weights"},
     {"adjacency"},
+    {"npy_files"},
     {"graph_files"},
     {"graph_zarr"},
     {"sampled_graph"},
@@ -160,6 +161,7 @@ PUBLIC_MODULES = (
     "kdegraph.datasets",
     "kdegraph.explain",
     "kdegraph.runtime.jit",
+    "kdegraph.runtime.replacing",
     "kdegraph.validation",
 )
 

@@ -47,6 +47,31 @@ def test_effort_is_bounded_and_what_was_found_is_returned_with_a_warning():
         spectrum(path, 5, max_products=0)
 
 
+def cancelling(key):
+    """A path with two entries on one side of the diagonal only. For this key their hashes are the
+    same, of which one is added and one subtracted.
+    """
+    A = sp.lil_array((41, 41))
+    for k in range(40):
+        A[k, k + 1] = A[k + 1, k] = 1.0
+    low, other = 34, 36
+    bits = int(np.float64(0.5).view(np.uint64)) ^ ((low + 1) * key ^ (other + 1) * key) % 2**64
+    A[low, 40], A[40, other] = 0.5, np.uint64(bits).view(np.float64)
+    return A.tocsr()
+
+
+def test_asymmetry_is_found_though_hashes_may_cancel(monkeypatch):
+    key = 0x9E3779B97F4A7C15
+    A = cancelling(key)
+    assert abs(A - A.T).max() > 0.4
+    monkeypatch.setattr("secrets.randbits", lambda n: key)
+    spectrum(A, 3)  # whoever knew the key could deceive the check
+    monkeypatch.undo()
+    for _ in range(5):
+        with pytest.raises(ValueError, match="adjacency must be symmetric"):
+            spectrum(A, 3)
+
+
 def test_asymmetry_by_rounding_is_accepted():
     W = np.random.default_rng(0).random((20, 20))
     A = W + W.T

@@ -101,3 +101,23 @@ def test_order_of_large_graphs_is_the_one_given_or_found():
     found = check_adjacency(SimpleNamespace(adjacency=A, points=points))
     assert found.points is None  # they are of use only with the order of the tree
     assert found.order[:5].tolist() == [0, 1, n - 1, 2, n - 2]
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        (lambda n: np.arange(n) + 1, "must be a permutation"),
+        (lambda n: np.zeros(n, int), "must be a permutation"),
+        (lambda n: np.arange(n) - 1, "must be a permutation"),
+        (lambda n: np.arange(n - 1), rf"got an array of shape \({ORDER_MATTERS_ABOVE},\)"),
+        (lambda n: np.arange(n) / 2, "dtype float64"),
+    ],
+)
+def test_an_order_that_is_no_permutation_is_refused(order, message):
+    n = ORDER_MATTERS_ABOVE + 1
+    with pytest.raises(ValueError, match=rf"adjacency\.order .*{message}"):
+        check_adjacency(SimpleNamespace(adjacency=cycle(n), order=order(n)))
+    with pytest.raises(ValueError, match=rf"adjacency\.points must have {n} rows"):
+        check_adjacency(
+            SimpleNamespace(adjacency=cycle(n), order=np.arange(n), points=np.zeros((3, 1)))
+        )

@@ -136,7 +136,10 @@ def print_warnings(built: Built, data, n_clusters: int | None = None) -> None:
     """Print what may be wrong with a graph, and what to do about it, to standard error."""
     from kdegraph.diagnosis import diagnose
 
-    for sentence in diagnose(built.graph, points=data.X, n_clusters=n_clusters):
+    found = diagnose(
+        built.graph, points=data.X, n_clusters=n_clusters, feature_names=data.feature_names
+    )
+    for sentence in found:
         click.echo(f"Warning: {sentence}", err=True)
 
 

@@ -54,9 +54,10 @@ def describe(error):
         return ExitCode.BAD_INPUT, f"Error: {error}"
     if isinstance(error, MemoryError):
         return ExitCode.BAD_INPUT, f"Error: not enough memory: {error or 'take fewer points'}"
-    if isinstance(error, OSError) and error.errno in _USER_ERRNO:
+    if isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename else ""
-        return ExitCode.BAD_INPUT, f"Error: {place}{error.strerror}"
+        code = ExitCode.BAD_INPUT if error.errno in _USER_ERRNO else ExitCode.FAILED
+        return code, f"Error: {place}{error.strerror}"
     advice = f"set {TRACEBACK_VARIABLE}=1 to see where it comes from"
     return ExitCode.FAILED, f"Error: {type(error).__name__}: {error} (unexpected; {advice})"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from kdegraph.runtime.replacing import replacing
+from kdegraph.runtime.replacing import writing
 
 
 def check_output(path, extensions):
@@ -60,7 +60,7 @@ def write_table(path, columns):
     import pyarrow as pa
 
     table = pa.table({name: _arrow(column) for name, column in columns.items()})
-    with replacing(path) as temporary:
+    with writing(path) as temporary:
         if path.suffix.lower() == ".csv":
             from pyarrow import csv
 
@@ -89,7 +89,7 @@ def write_array(path, array):
     """Write an array as NPY."""
     import numpy as np
 
-    with replacing(path) as temporary, temporary.open("wb") as stream:
+    with writing(path) as temporary, temporary.open("wb") as stream:
         np.save(stream, array, allow_pickle=False)
 
 
@@ -97,5 +97,5 @@ def write_picture(path, image):
     """Write an (height, width, 3) uint8 array as PNG."""
     from PIL import Image
 
-    with replacing(path) as temporary:
+    with writing(path) as temporary:
         Image.fromarray(image).save(temporary, "PNG")

@@ -6,7 +6,7 @@ from kdegraph.cli._build import build, check_options, print_report, print_warnin
 from kdegraph.cli._options import FILE, data_and_graph_options, read_input
 from kdegraph.cli._output import check_output, write_table
 from kdegraph.cli._progress import progress_line
-from kdegraph.runtime.replacing import replacing
+from kdegraph.runtime.replacing import writing
 
 EXCHANGE = (".graphml", ".gexf")
 EXTENSIONS = (".npz", ".csv", ".parquet", *EXCHANGE)
@@ -73,16 +73,15 @@ def _write(path, built, data):
     if path.suffix.lower() in EXCHANGE:
         from kdegraph.exchange import export_graph
 
-        with replacing(path) as temporary:
-            export_graph(temporary, built.adjacency, attributes=_attributes(data))
+        export_graph(path, built.adjacency, attributes=_attributes(data))
         return
 
     if path.suffix.lower() == ".npz":
-        with replacing(path) as temporary:
-            if built.graph is built.adjacency:
-                scipy.sparse.save_npz(temporary, built.adjacency)
-            else:
-                built.graph.save(temporary)
+        if built.graph is not built.adjacency:
+            built.graph.save(path)
+            return
+        with writing(path) as temporary:
+            scipy.sparse.save_npz(temporary, built.adjacency)
         return
     upper = scipy.sparse.triu(built.adjacency, k=1, format="coo")
     source, target = (upper.row, upper.col) if rows is None else (rows[upper.row], rows[upper.col])

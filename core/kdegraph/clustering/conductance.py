@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency
+from kdegraph.validation import as_array
 
 
 def conductance(adjacency: AdjacencyLike, labels: ArrayLike) -> NDArray[np.float64]:
@@ -50,7 +51,7 @@ def conductance(adjacency: AdjacencyLike, labels: ArrayLike) -> NDArray[np.float
 
 
 def _check_labels(labels, n):
-    array = np.asarray(labels)
+    array = as_array(labels, "labels")
     if array.dtype.kind not in "iub":
         raise TypeError(
             f"labels must be whole numbers, got dtype {array.dtype}; "
@@ -58,7 +59,7 @@ def _check_labels(labels, n):
         )
     if array.shape != (n,):
         raise ValueError(f"labels must have shape ({n},), one per vertex, got {array.shape}")
-    return array.astype(np.int64)
+    return array if array.dtype.kind == "u" else array.astype(np.int64)
 
 
 def conductances_of(graph, labels):

@@ -3,10 +3,8 @@
 import io
 import math
 import zipfile
-from typing import NamedTuple
 
 import numpy as np
-from numpy.lib import format as npy
 
 from kdegraph.io.delimited_text import NULLS
 from kdegraph.io.limits import (
@@ -17,72 +15,11 @@ from kdegraph.io.limits import (
     check_unpacked,
 )
 from kdegraph.io.tables import LABEL_NAMES, Column, Picture, Table
-from kdegraph.runtime.memory import format_bytes
+from kdegraph.npy_files import read_header, read_values
 
 POINT_NAMES = ("x", "data", "points", "features", "arr_0")
 # The bytes with which the entry of each file in the directory of an archive begins.
 _DIRECTORY_ENTRY = b"PK\x01\x02"
-
-
-class _Header(NamedTuple):
-    """What an NPY file says of its array.
-
-    Attributes
-    ----------
-    shape : tuple of int
-    fortran : bool
-        Whether the first index varies fastest.
-    dtype : numpy dtype
-    """
-
-    shape: tuple
-    fortran: bool
-    dtype: np.dtype
-
-    @property
-    def ndim(self):
-        return len(self.shape)
-
-    @property
-    def size(self):
-        return math.prod(self.shape)  # Python integers do not overflow
-
-
-def _read_header(stream, size, name):
-    """Read the header of an array from a stream of `size` bytes, and check it against them."""
-    readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-    try:
-        version = npy.read_magic(stream)
-    except ValueError:
-        raise ValueError(f"{name} is not an NPY array: it does not start like one") from None
-    if version not in readers:
-        raise ValueError(
-            f"{name} is an NPY array of version {version}, which holds records; save plain numbers"
-        )
-    try:
-        header = _Header(*readers[version](stream))
-    # The header is evaluated as a Python literal: a damaged one surfaces as many kinds of error.
-    except Exception as error:
-        raise ValueError(f"{name} has a damaged NPY header: {error}") from None
-    if header.dtype.hasobject:
-        raise ValueError(
-            f"{name} holds pickled Python objects, which can run any code when loaded; "
-            "save numbers: np.save(path, X.astype(float))"
-        )
-    if header.dtype.kind not in "fiubUS":
-        raise ValueError(f"{name} holds values of type {header.dtype}; numbers are needed")
-    needed, left = header.size * header.dtype.itemsize, size - stream.tell()
-    if needed > left:
-        promised = f"its header promises {format_bytes(needed)} of data"
-        raise ValueError(f"{name} is cut off: {promised}, {format_bytes(left)} are there")
-    return header
-
-
-def _read_values(stream, header):
-    """Read the array that follows its header."""
-    data = stream.read(header.size * header.dtype.itemsize)
-    values = np.frombuffer(data, header.dtype, header.size)
-    return values.reshape(header.shape, order="F" if header.fortran else "C")
 
 
 def _numeric(array):
@@ -162,9 +99,9 @@ def read_npy(data, name, max_bytes):
     ValueError
     """
     stream = io.BytesIO(data)
-    header = _read_header(stream, len(data), name)
+    header = read_header(stream, len(data), name)
     _check_points(header, name, max_bytes)
-    return _from_array(_read_values(stream, header), name)
+    return _from_array(read_values(stream, header), name)
 
 
 def read_npz(data, name, max_bytes):
@@ -218,12 +155,12 @@ def _read_chosen(archive, name, max_bytes):
     headers = {}
     for key, info in members.items():
         with archive.open(info) as stream:
-            headers[key] = _read_header(stream, info.file_size, f"{key} in {name}")
+            headers[key] = read_header(stream, info.file_size, f"{key} in {name}")
     arrays = {}
     for key in _choose(headers, name, max_bytes):
         with archive.open(members[key]) as stream:
-            _read_header(stream, members[key].file_size, f"{key} in {name}")
-            arrays[key] = _read_values(stream, headers[key])
+            read_header(stream, members[key].file_size, f"{key} in {name}")
+            arrays[key] = read_values(stream, headers[key])
     return arrays
 
 

@@ -1,5 +1,7 @@
 """CSV, TSV and Parquet files, which Arrow reads."""
 
+import re
+
 import numpy as np
 
 from kdegraph.io.delimited_text import NULLS, NUMBER, check_lines, n_lines, sniff, to_utf8
@@ -17,6 +19,8 @@ from kdegraph.runtime.memory import format_bytes
 
 # Cells of a column of numbers that are no numbers and are kept for messages.
 _N_BAD_CELLS = 20
+# Characters of a row that a message shows.
+_SHOWN_TEXT = 80
 
 
 def read_csv(data, name, max_bytes, delimiter=None):
@@ -51,7 +55,11 @@ def read_csv(data, name, max_bytes, delimiter=None):
     reading = csv.ReadOptions(
         block_size=len(text) + 1, column_names=dialect.names, skip_rows=int(dialect.has_header)
     )
-    parsing = csv.ParseOptions(delimiter=dialect.delimiter)
+    uneven: list[csv.InvalidRow] = []
+    parsing = csv.ParseOptions(
+        delimiter=dialect.delimiter,
+        invalid_row_handler=lambda row: uneven.append(row) or "error",
+    )
     converting = csv.ConvertOptions(
         null_values=list(NULLS), strings_can_be_null=True, decimal_point=dialect.decimal_point
     )
@@ -63,12 +71,27 @@ def read_csv(data, name, max_bytes, delimiter=None):
             convert_options=converting,
         )
     except pa.ArrowInvalid as error:
-        raise ValueError(f"{name} cannot be read as a table: {error}") from None
+        reason = _describe_uneven(uneven[0], text) if uneven else error
+        raise ValueError(f"{name} cannot be read as a table: {reason}") from None
     if table.num_rows == 0:
         raise ValueError(f"{name} has no rows, only the names of {len(dialect.names)} column(s)")
+    # Fewer rows than lines: some are empty, or cells are longer than a line.
+    n_before, n_whole = int(dialect.has_header), n_lines(text.rstrip(b"\r\n"))
     return Table(
         [column(label, values) for label, values in zip(dialect.names, table.columns, strict=True)],
         name,
+        n_before + 1 if n_before + table.num_rows == n_whole else None,
+    )
+
+
+def _describe_uneven(row, text):
+    """Say which row of a table of text has another number of cells than the others."""
+    shown = row.text if len(row.text) <= _SHOWN_TEXT else f"{row.text[:_SHOWN_TEXT]}..."
+    line = re.search(rb"(?:^|[\r\n])" + re.escape(row.text.encode()) + rb"(?=[\r\n]|$)", text)
+    place = "a row" if line is None else f"line {n_lines(text, line.end()):,}"
+    return (
+        f"{place} has {row.actual_columns} columns, and {row.expected_columns} are expected: "
+        f"{shown!r}"
     )
 
 

@@ -6,6 +6,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kdegraph.validation import as_array
+
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
@@ -97,7 +99,7 @@ class Dataset:
         >>> part.n_points, part.rows
         (2, array([7, 3]))
         """
-        chosen = np.asarray(points)
+        chosen = as_array(points, "points")
         if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or len(chosen) == 0:
             raise ValueError("points must be a list of the indices of at least one point")
         if chosen.min() < 0 or chosen.max() >= self.n_points:
@@ -145,7 +147,7 @@ class Dataset:
                 f"the points of {self.name or 'this data set'} are not the pixels of an image, "
                 "so their labels are no picture"
             )
-        labels = np.asarray(labels)
+        labels = as_array(labels, "labels")
         if labels.shape != (self.n_points,):
             raise ValueError(
                 f"labels must have shape ({self.n_points},), one per point, got {labels.shape}"
@@ -185,7 +187,7 @@ def expand_labels(
     array([[0, 0, 1, 1],
            [0, 0, 1, 1]])
     """
-    labels = np.asarray(labels)
+    labels = as_array(labels, "labels")
     if labels.size != shape[0] * shape[1]:
         raise ValueError(
             f"labels must have {shape[0]} x {shape[1]} values, one per point of the grid, "

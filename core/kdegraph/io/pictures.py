@@ -13,7 +13,7 @@ from kdegraph.io.colors import lab
 from kdegraph.io.dataset import Dataset
 from kdegraph.io.limits import MAX_BYTES, PIXEL_BYTES, check_pixels
 from kdegraph.pixels import pixel_sigma
-from kdegraph.validation import check_choice, check_count
+from kdegraph.validation import as_array, check_choice, check_count
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
@@ -67,7 +67,7 @@ def open_image(data, kind, name="the file", *, max_bytes=MAX_BYTES):
     ValueError
         If the file is damaged, of another format or too large.
     """
-    from PIL import Image, ImageOps
+    from PIL import Image, ImageOps, UnidentifiedImageError
 
     # Pillow warns of very large pictures and fails on larger ones still; the limit here says it in
     # one way, before decoding.
@@ -80,7 +80,9 @@ def open_image(data, kind, name="the file", *, max_bytes=MAX_BYTES):
         limit = f"the limit is {max_bytes // PIXEL_BYTES:,} pixels, and it has many more"
         raise ValueError(f"{name} is too large: {limit}; scale it down first") from None
     except Exception as error:  # a damaged header surfaces as almost any error
-        raise ValueError(f"{name} is not a readable {_FORMATS[kind]} picture: {error}") from None
+        unknown = isinstance(error, UnidentifiedImageError)  # whose text names an object in memory
+        reason = "its header is damaged" if unknown else error
+        raise ValueError(f"{name} is not a readable {_FORMATS[kind]} picture: {reason}") from None
     check_pixels(image.height, image.width, name, max_bytes)
     try:
         image.load()
@@ -241,7 +243,7 @@ def image_points(
     """
     from PIL import Image
 
-    pixels = _pixels(image) if isinstance(image, Image.Image) else np.asarray(image)
+    pixels = _pixels(image) if isinstance(image, Image.Image) else as_array(image, "image")
     largest = _largest_value(pixels)
     check_choice(color, "color", tuple(_FEATURES))
     height, width = pixels.shape[:2]

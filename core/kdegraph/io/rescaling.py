@@ -94,7 +94,7 @@ def _logarithm(dataset, name, values):
     if values[lowest] <= 0:
         row = lowest if dataset.rows is None else dataset.rows[lowest]
         raise ValueError(
-            f"column {name!r} cannot be on a log scale: row {row + 1} holds {values[lowest]:g}, "
+            f"column {name!r} cannot be on a log scale: row {row:,} holds {values[lowest]:g}, "
             "and logarithms need values above 0; leave it on its own scale"
         )
     return np.log10(values)

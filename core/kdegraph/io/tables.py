@@ -129,6 +129,8 @@ class Table:
         The columns, in the order of the file. A name that occurs again gets a number.
     name : str
         The name of the data set.
+    first_line : int, optional
+        The line of a file of text in which the first row stands, where each row is a line.
 
     Attributes
     ----------
@@ -156,9 +158,12 @@ class Table:
 
     kind = "table"
 
-    def __init__(self, columns: Iterable[Column], name: str = "") -> None:
+    def __init__(
+        self, columns: Iterable[Column], name: str = "", first_line: int | None = None
+    ) -> None:
         self.columns = tuple(_rename_duplicates(columns))
         self.name = name
+        self.first_line = first_line
         lengths = [len(column.values) for column in self.columns if column.values is not None]
         self.n_rows = max(lengths, default=0)
         self.suggested_label = self._suggest_label()
@@ -252,7 +257,7 @@ class Table:
         ------
         ValueError
             If a column does not exist or holds no numbers, if the label is one of `columns`, or if
-            a cell is missing. The message tells the row and the column.
+            a cell is missing. The message names the row, counted from 0, and the column.
         """
         features = None if columns is None else self._columns(columns)
         target = self._target(label, features or [])
@@ -261,7 +266,7 @@ class Table:
         X = self._numbers(features)
         finite = np.isfinite(X).all(axis=1)
         if not (finite.all() or dropna):
-            raise ValueError(_describe_bad_cell(features, X, int(np.argmin(finite))))
+            raise ValueError(self._describe_bad_cell(features, X, int(np.argmin(finite))))
         rows = np.flatnonzero(finite)
         if len(rows) == 0:
             raise ValueError(
@@ -348,19 +353,24 @@ class Table:
                 )
         return np.stack([feature.values for feature in features], axis=1)
 
+    def _describe_bad_cell(self, features, X, row) -> str:
+        """Say what is wrong with the first cell of a row that is not a finite number."""
+        column = int(np.argmin(np.isfinite(X[row])))
+        feature = features[column]
+        if row in feature.bad:
+            what = f"is not a number: {feature.bad[row]!r}"
+        else:
+            what = "is missing (empty or NaN)" if np.isnan(X[row, column]) else "is infinite"
+        line = None if self.first_line is None else self.first_line + row
+        return (
+            f"{describe_row(row, line)}, column {feature.name!r} {what}; correct it, choose other "
+            "columns, or leave out incomplete rows (in Python dropna=True, in the shell --dropna)"
+        )
 
-def _describe_bad_cell(features, X, row):
-    """Say what is wrong with the first cell of a row that is no finite number."""
-    column = int(np.argmin(np.isfinite(X[row])))
-    feature = features[column]
-    if row in feature.bad:
-        what = f"is not a number: {feature.bad[row]!r}"
-    else:
-        what = "is missing (empty or NaN)" if np.isnan(X[row, column]) else "is infinite"
-    return (
-        f"row {row + 1}, column {feature.name!r} {what}; "
-        "correct it, choose other columns, or leave such rows out (dropna)"
-    )
+
+def describe_row(row: int, line: int | None = None) -> str:
+    """Name a row of a table, counted from 0, and its line in a file, counted from 1."""
+    return f"row {row:,}" + ("" if line is None else f" (line {line:,} of the file)")
 
 
 def _rename_duplicates(columns):

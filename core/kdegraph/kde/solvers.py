@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.kde.direct import direct_sums
 from kdegraph.kde.dispatch import fast_sums
-from kdegraph.validation import check_choice
+from kdegraph.validation import as_array, check_choice
 
 SOLVERS = ("auto", "direct", "fgt")
 
@@ -78,7 +78,7 @@ def checked_sums(
         raise TypeError(
             f"kde: {name}.fit(sources, kernel) must return the fitted object (self), got None"
         )
-    sums = np.asarray(fitted.sums(targets))
+    sums = as_array(fitted.sums(targets), f"kde: the result of {name}.sums")
     if sums.dtype.kind not in "fiu":
         raise TypeError(
             f"kde: {name}.sums must return real numbers, got an array of dtype {sums.dtype}"

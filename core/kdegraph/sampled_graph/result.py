@@ -118,7 +118,12 @@ class SimilarityGraph:
         Parameters
         ----------
         path : path-like
-            The file, which is overwritten if it exists; the name is taken as it is.
+            The file, which is replaced if it exists; the name is taken as it is.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written; an earlier file at `path` stays as it was.
 
         Examples
         --------
@@ -151,6 +156,8 @@ class SimilarityGraph:
             If the file is not such a graph, or damaged.
         FileNotFoundError
             If there is no such file.
+        MemoryError
+            If the graph needs more memory than is available; nothing has been read then.
         """
         return read_graph(path, cls)
 
@@ -203,5 +210,7 @@ class SimilarityGraph:
             If the folder is not such a graph, or damaged.
         FileNotFoundError
             If there is no such folder.
+        MemoryError
+            If the graph needs more memory than is available; nothing has been read then.
         """
         return read_zarr(path, cls)

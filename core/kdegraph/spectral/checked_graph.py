@@ -1,6 +1,7 @@
 """From what users call a graph to a checked adjacency matrix."""
 
 import math
+import secrets
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias, cast, runtime_checkable
 
@@ -14,7 +15,7 @@ from kdegraph.runtime.progress import partial_progress
 from kdegraph.spectral.components import connected_components
 from kdegraph.spectral.ordering import breadth_first_order
 from kdegraph.spectral.products import SparseRows
-from kdegraph.validation import check_choice, check_count
+from kdegraph.validation import as_array, check_choice, check_count, check_sparse
 
 SYMMETRY_TOLERANCE = 1e-8  # relative difference between w(i, j) and w(j, i) that rounding may leave
 CHECKED_ROWS = 4096  # that are checked together
@@ -160,6 +161,8 @@ def check_adjacency(adjacency, name="adjacency", *, progress=None) -> CheckedGra
     order, points = given.order, given.points
     if order is None or len(degrees) <= ORDER_MATTERS_ABOVE:
         order, points = _own_order(matrix, partial_progress(progress, 0.6, 1.0)), None
+    else:
+        _check_order(order, points, len(degrees), name)
     if progress is not None:
         progress(1.0)
     return CheckedGraph(matrix, degrees, component, sizes, order, points)
@@ -168,12 +171,7 @@ def check_adjacency(adjacency, name="adjacency", *, progress=None) -> CheckedGra
 def _canonical_csr(matrix, name):
     """Canonical float64 CSR without explicit zeros, sharing memory with `matrix` where it can."""
     if not scipy.sparse.issparse(matrix):
-        try:
-            matrix = np.asarray(matrix)
-        except ValueError as error:
-            raise ValueError(
-                f"{name} must be a square matrix; its rows differ in length: {error}"
-            ) from None
+        matrix = as_array(matrix, name, "a square matrix")
     if matrix.dtype.kind not in "fiub":
         raise TypeError(
             f"{name} must be a sparse or dense matrix of real numbers, got "
@@ -185,7 +183,11 @@ def _canonical_csr(matrix, name):
         )
     if matrix.shape[0] == 0:
         raise ValueError(f"{name} has no vertices (shape {matrix.shape}); at least one is required")
-    csr = matrix if getattr(matrix, "format", None) == "csr" else scipy.sparse.csr_array(matrix)
+    check_sparse(matrix, name)
+    csr = matrix
+    if getattr(matrix, "format", None) != "csr":
+        csr = scipy.sparse.csr_array(matrix)
+        check_sparse(csr, name)
     if csr.dtype != np.float64:
         csr = csr.astype(np.float64)
     if not csr.has_canonical_format:
@@ -195,6 +197,20 @@ def _canonical_csr(matrix, name):
         csr = csr.copy()
         csr.eliminate_zeros()
     return csr
+
+
+def _check_order(order, points, n, name):
+    """Refuse an order that is not a permutation of the vertices, or points of another number."""
+    order = as_array(order, f"{name}.order")
+    if order.shape != (n,) or order.dtype.kind not in "iu":
+        raise ValueError(
+            f"{name}.order must be a permutation of the {n} vertices, got an array of shape "
+            f"{order.shape} and dtype {order.dtype}"
+        )
+    if order.min() < 0 or order.max() >= n or (np.bincount(order, minlength=n) != 1).any():
+        raise ValueError(f"{name}.order must be a permutation of the {n} vertices")
+    if points is not None and len(points) != n:
+        raise ValueError(f"{name}.points must have {n} rows, one per vertex, got {len(points)}")
 
 
 def _own_order(matrix, progress):
@@ -211,7 +227,8 @@ def _check_weights(matrix, name, progress):
     degrees = np.empty(n)
     hashes = np.zeros(-(-n // CHECKED_ROWS), np.uint64)
     n_bad = np.zeros_like(hashes)
-    args = matrix, matrix.weights.view(np.uint64), degrees, hashes, n_bad
+    key = np.uint64(secrets.randbits(64) | 1)
+    args = matrix, matrix.weights.view(np.uint64), key, degrees, hashes, n_bad
     parallel.run(_check_rows, n, *args, chunk=CHECKED_ROWS, progress=progress)
     if n_bad.any():
         _refuse_weights(matrix, name)
@@ -244,13 +261,14 @@ def _refuse_asymmetry(matrix, name):
 
 
 @jit(reassociate=True)
-def _check_rows(start, stop, matrix, bits, degrees, hashes, n_bad):
+def _check_rows(start, stop, matrix, bits, key, degrees, hashes, n_bad):
     """Sums of rows; for each chunk of rows the number of bad weights, and a sum of hashes that is
     zero over all chunks if the matrix is symmetric.
 
     The hash of an edge (i, j) and the `bits` of its weight is added in row i and subtracted in row
-    j. Over a symmetric matrix the sum (modulo 2^64) is zero; over another one it is not, except
-    with a probability of 2^-64. So no entry needs to look for its mirror image.
+    j. Over a symmetric matrix the sum (modulo 2^64) is zero. Over another one it is not, except
+    with a probability of about 2^-64 over the random `key`, whatever the matrix is. So no entry
+    needs to look for its mirror image.
     """
     indptr, indices, weights = matrix
     balance, bad = np.uint64(0), np.uint64(0)
@@ -262,7 +280,7 @@ def _check_rows(start, stop, matrix, bits, degrees, hashes, n_bad):
         for p in range(indptr[i], indptr[i + 1]):
             bad += np.uint64(not (0 <= weights[p] < np.inf))
             other = np.uint64(indices[p])
-            hashed = _edge_hash(min(own, other), max(own, other), bits[p])
+            hashed = _edge_hash(key, min(own, other), max(own, other), bits[p])
             sign = hashed if own < other else np.uint64(0) - hashed
             balance += sign if own != other else np.uint64(0)
     hashes[start // CHECKED_ROWS] = balance
@@ -270,9 +288,11 @@ def _check_rows(start, stop, matrix, bits, degrees, hashes, n_bad):
 
 
 @jit
-def _edge_hash(low, high, bits):
-    """A 64-bit hash of an edge between vertices `low` < `high` and the bits of its weight."""
-    mixed = (bits ^ (low * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xD1342543DE82EF95)
+def _edge_hash(key, low, high, bits):
+    """A 64-bit hash of an edge between vertices `low` < `high` and the bits of its weight, for an
+    odd `key`.
+    """
+    mixed = (bits ^ ((low + np.uint64(1)) * key)) * np.uint64(0xD1342543DE82EF95)
     mixed = (mixed ^ (mixed >> np.uint64(32)) ^ high) * np.uint64(0xDABA0B6EB09322E3)
     return mixed ^ (mixed >> np.uint64(29))
 

@@ -28,7 +28,7 @@ from kdegraph.spectral.solver.runs import runs_in_space
 from kdegraph.spectral.solver.solve import is_small, solve
 from kdegraph.spectral.solver.start import N_PROBES, block_width, narrow_width
 from kdegraph.tiles import is_tiled
-from kdegraph.validation import check_count, check_positive, check_seed
+from kdegraph.validation import as_array, check_count, check_positive, check_seed
 
 # How many rows ahead of the one that is written the memory of a row is requested.
 WRITE_PREFETCH_ROWS = 8
@@ -216,7 +216,7 @@ def _check_starting_vectors(v0, n):
     """Refuse starting vectors that are not real, finite and (n, m)."""
     if v0 is None:
         return
-    vectors = np.asarray(v0.eigenvectors if isinstance(v0, Spectrum) else v0)
+    vectors = as_array(v0.eigenvectors if isinstance(v0, Spectrum) else v0, "v0")
     if vectors.dtype.kind not in "fiu":
         raise TypeError(
             f"v0 must be a Spectrum or an array of real numbers, got dtype {vectors.dtype}"

@@ -22,7 +22,7 @@ import dask
 import numpy as np
 from numpy.typing import DTypeLike
 
-from kdegraph.runtime.replacing import replacing
+from kdegraph.runtime.replacing import naming, replacing, writing
 
 # The list of the step that says what the folder holds; no other step is named so.
 DESCRIPTION = "graph"
@@ -109,7 +109,7 @@ class Folder:
             if isinstance(array, np.ndarray):
                 array = np.ascontiguousarray(array)
                 path = self._file(step, name)
-                with naming(path), replacing(path) as temporary:
+                with writing(path) as temporary:
                     np.save(temporary, array)
                 entries[name] = _entry(array)
         values = {name: value for name, value in fields.items() if name not in entries}
@@ -209,7 +209,7 @@ class Folder:
 
     def _write_list(self, step, entries, values):
         path = self._list(step)
-        with naming(path), replacing(path) as temporary:
+        with writing(path) as temporary:
             temporary.write_text(json.dumps({"arrays": entries, "values": values}))
 
     def _read_list(self, step):
@@ -233,15 +233,6 @@ class RowsOfFile:
         with naming(self._path), open(self._path, "r+b") as file:
             file.seek(self._offset + int(first) * self._row_bytes)
             file.write(np.ascontiguousarray(rows, self._dtype).data)
-
-
-@contextlib.contextmanager
-def naming(path):
-    """A context in which errors of writing, for instance to a full disk, name the file."""
-    try:
-        yield
-    except OSError as error:
-        raise OSError(error.errno, f"cannot write {path}: {error.strerror}") from error
 
 
 def _entry(array):

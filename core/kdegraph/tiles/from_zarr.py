@@ -14,10 +14,13 @@ import scipy.sparse
 from kdegraph.graph_files import (
     PARAMETERS,
     VALUES_OF_VERTICES,
+    check_memory,
+    check_neighbors,
     check_values_of_vertices,
+    check_vertex_arrays,
     refusing_others,
 )
-from kdegraph.graph_zarr import ADJACENCY, open_zarr
+from kdegraph.graph_zarr import ADJACENCY, arrays_of, open_zarr
 from kdegraph.runtime.progress import StageTimer
 from kdegraph.tiles import scheduler
 from kdegraph.tiles.folder import Folder
@@ -32,6 +35,7 @@ from kdegraph.tiles.steps import (
     write_result,
     write_rows,
 )
+from kdegraph.validation import check_sparse
 
 
 def unpack_zarr(path, folder, progress=None):
@@ -58,7 +62,9 @@ def unpack_zarr(path, folder, progress=None):
     with folder.claimed():
         with refusing_others(path, "to_zarr"):
             parameters = dict(root.attrs["kdegraph"])
-            n, nnz = root["kernel_degrees"].size, root[ADJACENCY]["data"].size
+            arrays = arrays_of(root)
+            n, nnz = arrays["indptr"].size - 1, arrays["data"].size
+            check_vertex_arrays(arrays, parameters, n)
             description = {name: parameters[name] for name in ("kernel", "n_rounds", "seed")}
         if "points" not in root:
             raise ValueError(
@@ -71,19 +77,21 @@ def unpack_zarr(path, folder, progress=None):
         if not folder.has(RESULT):
             folder.check_all()
             if not folder.has(ORDER):
-                _write_order(path, root, parameters, folder)
+                _write_order(path, arrays, parameters, folder)
             _unpack_rows(path, folder, stages)
             write_result(folder, {name: parameters[name] for name in PARAMETERS})
 
 
-def _write_order(path, root, parameters, folder):
-    """Write what there is of each vertex."""
+def _write_order(path, arrays, parameters, folder):
+    """Write the order of the vertices and their values, given the arrays of the store."""
+    names = ("kernel_degrees", *VALUES_OF_VERTICES)
+    arrays = {name: arrays[name] for name in names if name in arrays}
     with refusing_others(path, "to_zarr"):
-        names = ("kernel_degrees", *VALUES_OF_VERTICES)
-        arrays = {name: root[name][...] for name in names if name in root}
+        check_memory(arrays)
+        arrays = {name: array[...] for name, array in arrays.items()}
         degrees = arrays["kernel_degrees"]
         n = len(degrees)
-        check_values_of_vertices(arrays, parameters, n)
+        check_values_of_vertices(arrays, n)
     order = arrays.get("order", np.arange(n)).astype(np.int64)
     n_tiles = number_of_tiles(n, parameters["n_rounds"])
     bounds = np.linspace(0, n, n_tiles + 1).astype(np.int64)
@@ -140,10 +148,11 @@ def _read_block(root, begin, end, n):
     mine, indptr = slice(ends[0], ends[-1]), (ends - ends[0]).astype(np.int32)
     entries = arrays["data"][mine], arrays["indices"][mine]
     matrix = scipy.sparse.csr_array((*entries, indptr), shape=(end - begin, n))
-    matrix.check_format(full_check=True)
+    check_sparse(matrix, "adjacency")
     neighbors = root["neighbors"][begin:end]
-    if neighbors.shape[0] != end - begin or not (-1 <= neighbors.min() <= neighbors.max() < n):
-        raise ValueError("neighbors are not numbers of vertices")
+    if neighbors.shape[0] != end - begin:
+        raise ValueError("there are too few neighbors")
+    check_neighbors(neighbors, n)
     return matrix, neighbors
 
 

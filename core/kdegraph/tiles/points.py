@@ -5,7 +5,7 @@ import numpy as np
 
 from kdegraph.tiles import scheduler
 from kdegraph.tiles.folder import Folder
-from kdegraph.validation import check_finite, check_points
+from kdegraph.validation import as_array, check_finite, check_points
 
 STEP, NAME = "points", "X"
 
@@ -94,6 +94,6 @@ def checked_rows(block, first):
     """A block of rows as float64; an error that names the row of all points, counted from `first`,
     if one is not finite.
     """
-    rows = np.ascontiguousarray(block, dtype=np.float64)
+    rows = np.ascontiguousarray(as_array(block, "X"), dtype=np.float64)
     check_finite(rows, "X", first)
     return rows

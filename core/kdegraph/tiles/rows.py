@@ -3,9 +3,9 @@
 import numpy as np
 import scipy.sparse
 
-from kdegraph.runtime.replacing import replacing
+from kdegraph.runtime.replacing import writing
 from kdegraph.tiles import points
-from kdegraph.tiles.folder import Folder, naming
+from kdegraph.tiles.folder import Folder
 from kdegraph.tiles.plan import ORDER, read_order
 from kdegraph.tiles.steps import DEGREES, draws_step, rows_step
 
@@ -38,7 +38,7 @@ def write_edges(path, begin, end, file):
     source = np.repeat(np.arange(begin, end), np.diff(found.indptr))
     upper = found.indices > source
     columns = {"source": source, "target": found.indices.astype(np.int64), "weight": found.data}
-    with naming(file), replacing(file) as temporary:
+    with writing(file) as temporary:
         parquet.write_table(pa.table({name: c[upper] for name, c in columns.items()}), temporary)
 
 

@@ -1,0 +1,89 @@
+"""Read NPY files in two steps, the header and then the values, without pickles."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.lib import format as npy
+
+from kdegraph.runtime.memory import format_bytes
+
+
+class Header(NamedTuple):
+    """The header of an NPY file.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    fortran : bool
+        Whether the first index varies fastest.
+    dtype : numpy dtype
+    """
+
+    shape: tuple
+    fortran: bool
+    dtype: np.dtype
+
+    @property
+    def ndim(self):
+        return len(self.shape)
+
+    @property
+    def size(self):
+        return math.prod(self.shape)  # Python integers do not overflow
+
+
+def read_header(stream, size, name):
+    """Read the header of an array, and check it against the size of the file.
+
+    Parameters
+    ----------
+    stream : binary file
+        At the beginning of the NPY file.
+    size : int
+        Bytes of the NPY file.
+    name : str
+        Name of the array, for messages.
+
+    Returns
+    -------
+    Header
+
+    Raises
+    ------
+    ValueError
+        If the file holds something else than numbers or text, or is damaged.
+    """
+    readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+    try:
+        version = npy.read_magic(stream)
+    except ValueError:
+        raise ValueError(f"{name} is not an NPY array: it does not start like one") from None
+    if version not in readers:
+        raise ValueError(
+            f"{name} is an NPY array of version {version}, which holds records; save plain numbers"
+        )
+    try:
+        header = Header(*readers[version](stream))
+    # The header is evaluated as a Python literal: a damaged one surfaces as many kinds of error.
+    except Exception as error:
+        raise ValueError(f"{name} has a damaged NPY header: {error}") from None
+    if header.dtype.hasobject:
+        raise ValueError(
+            f"{name} holds pickled Python objects, which can run any code when loaded; "
+            "save numbers: np.save(path, X.astype(float))"
+        )
+    if header.dtype.kind not in "fiubUS":
+        raise ValueError(f"{name} holds values of type {header.dtype}; numbers are needed")
+    needed, left = header.size * header.dtype.itemsize, size - stream.tell()
+    if needed > left:
+        promised = f"its header promises {format_bytes(needed)} of data"
+        raise ValueError(f"{name} is cut off: {promised}, {format_bytes(left)} are there")
+    return header
+
+
+def read_values(stream, header):
+    """Read the array that follows its header."""
+    data = stream.read(header.size * header.dtype.itemsize)
+    values = np.frombuffer(data, header.dtype, header.size)
+    return values.reshape(header.shape, order="F" if header.fortran else "C")

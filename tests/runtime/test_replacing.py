@@ -1,0 +1,128 @@
+"""Files that are written from Python: an earlier one stays whole when the disk is full or Ctrl+C
+comes, and errors name the file.
+"""
+
+import contextlib
+import errno
+import os
+import signal
+import stat
+
+import numpy as np
+import pytest
+from kdegraph import export_graph, similarity_graph
+from kdegraph.runtime.replacing import new_folder, writing
+
+X = np.random.default_rng(0).normal(size=(1000, 2))
+GRAPH = similarity_graph(X, sigma=0.3, n_rounds=10, seed=0)
+WRITERS = {
+    "graph.npz": GRAPH.save,
+    "graph.graphml": lambda path: export_graph(path, GRAPH),
+    "graph.gexf": lambda path: export_graph(path, GRAPH, attributes={"x": X[:, 0]}),
+}
+writers = pytest.mark.parametrize(("name", "write"), WRITERS.items(), ids=WRITERS)
+
+
+@contextlib.contextmanager
+def full_disk(n_bytes):
+    """Let no file grow beyond `n_bytes`, as on a full disk."""
+    resource = pytest.importorskip("resource", reason="limits of files are those of Unix")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+def check_untouched(path, content):
+    assert path.read_bytes() == content
+    assert list(path.parent.iterdir()) == [path]
+
+
+@writers
+def test_a_full_disk_leaves_the_earlier_file(name, write, tmp_path):
+    path = tmp_path / name
+    write(path)
+    content = path.read_bytes()
+    with full_disk(len(content) // 2), pytest.raises(OSError, match="File too large") as caught:
+        write(path)
+    assert caught.value.filename == str(path)
+    assert caught.value.errno == errno.EFBIG
+    check_untouched(path, content)
+
+
+@writers
+def test_an_interrupt_leaves_the_earlier_file(name, write, tmp_path, monkeypatch):
+    path = tmp_path / name
+    write(path)
+    content = path.read_bytes()
+
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    monkeypatch.setattr("pathlib.Path.replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write(path)
+    check_untouched(path, content)
+
+
+@pytest.mark.parametrize("name", ["result.html", "result.png", "result.npz", "result.graphml"])
+def test_files_of_the_explorer_replace_earlier_ones_when_they_are_whole(explore, tmp_path, name):
+    explorer, path = explore(X[:100], n_clusters=2), tmp_path / name
+    path.write_bytes(b"earlier")
+    with full_disk(1000), pytest.raises(OSError, match="File too large"):
+        explorer.save(path)
+    check_untouched(path, b"earlier")
+    explorer.save(path)
+    assert len(path.read_bytes()) > 1000
+
+
+def test_a_full_disk_leaves_no_half_of_a_store(tmp_path):
+    path = tmp_path / "graph.zarr"
+    with full_disk(1000), pytest.raises(OSError, match="File too large") as caught:
+        GRAPH.to_zarr(path)
+    assert caught.value.filename == str(path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_errors_of_libraries_without_a_name_or_a_number_get_them(tmp_path):
+    for raised in (OSError("8192 requested and 0 written"), OSError(errno.ENOSPC, "No space left")):
+        with pytest.raises(OSError, match=r"written|space") as caught, writing(tmp_path / "a"):
+            raise raised
+        assert caught.value.filename == str(tmp_path / "a")
+        assert caught.value.errno == (raised.errno or errno.EIO)
+    with pytest.raises(OSError, match="space"), new_folder(tmp_path / "b"):
+        raise OSError(errno.ENOSPC, "No space left")
+    with pytest.raises(FileNotFoundError) as caught, writing(tmp_path / "none" / "a"):
+        pass
+    assert caught.value.filename == str(tmp_path / "none" / "a")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_links_are_followed_and_modes_kept(tmp_path):
+    target, link = tmp_path / "target.npz", tmp_path / "link.npz"
+    target.write_bytes(b"earlier")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    GRAPH.save(link)
+    assert link.is_symlink()
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    assert target.stat().st_size > 1000
+
+
+def test_what_is_no_file_is_written_to_and_stays(tmp_path):
+    with writing(os.devnull) as device:
+        device.write_bytes(b"nothing")
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with writing(pipe) as written:
+        written.write_bytes(b"through")
+    assert os.read(reader, 100) == b"through"
+    os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)

@@ -1,0 +1,184 @@
+"""Arguments of all public functions: what no argument accepts, and what all of them do."""
+
+import dask.array as da
+import kdegraph
+import numpy as np
+import pytest
+import scipy.sparse
+from kdegraph import datasets, similarity_graph
+from kdegraph_explorer import Explorer
+
+X = np.random.default_rng(0).normal(size=(12, 2))
+A = np.exp(-np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))) * (1 - np.eye(4))
+MIXED = np.array(["a", "b", "a", "a"])
+
+
+def masked(values):
+    """The values with the first one masked."""
+    mask = np.zeros(np.shape(values), bool)
+    mask.flat[0] = True
+    return np.ma.masked_array(values, mask)
+
+
+CALLS = {
+    "similarity_graph X": ("X", X, lambda a: similarity_graph(a, sigma=1.0)),
+    "dask X": ("X", X, lambda a: similarity_graph(da.from_array(a), sigma=1.0)),
+    "similarity_graph sigma": ("sigma", np.ones(12), lambda a: similarity_graph(X, sigma=a)),
+    "sigma of shape ()": ("sigma", 1.0, lambda a: similarity_graph(X, sigma=a)),
+    "alpha": ("alpha", 0.5, lambda a: similarity_graph(X, sigma=1.0, alpha=a)),
+    "full_graph": ("sigma", np.ones(12), lambda a: kdegraph.full_graph(X, sigma=a)),
+    "knn_graph": (
+        "sigma",
+        np.ones(12),
+        lambda a: kdegraph.knn_graph(X, 3, mode="kernel", sigma=a),
+    ),
+    "kernel_sum sources": ("sources", X, lambda a: kdegraph.kernel_sum(a, sigma=1.0)),
+    "kernel_sum targets": ("targets", X, lambda a: kdegraph.kernel_sum(X, a, sigma=1.0)),
+    "kernel_sum weights": (
+        "weights",
+        np.ones(12),
+        lambda a: kdegraph.kernel_sum(X, sigma=1.0, weights=a),
+    ),
+    "gauss_transform sigma": ("sigma", 1.0, lambda a: kdegraph.gauss_transform(X, sigma=a)),
+    "estimate_sigma": ("X", X, kdegraph.estimate_sigma),
+    "local_bandwidths": ("X", X, kdegraph.local_bandwidths),
+    "spectrum": ("adjacency", A, lambda a: kdegraph.spectrum(a, 2)),
+    "spectral_clustering": ("adjacency", A, lambda a: kdegraph.spectral_clustering(a, 2)),
+    "spectral_clustering points": (
+        "points",
+        X[:4],
+        lambda a: kdegraph.spectral_clustering(A, 2, points=a),
+    ),
+    "conductance": ("adjacency", A, lambda a: kdegraph.conductance(a, [0, 0, 1, 1])),
+    "conductance labels": ("labels", [0, 0, 1, 1], lambda a: kdegraph.conductance(A, a)),
+    "diagnose": ("adjacency", A, kdegraph.diagnose),
+    "export_graph": ("graph", A, lambda a: kdegraph.export_graph("a.gexf", a)),
+    "attributes": (
+        r"attributes\['n'\]",
+        MIXED,
+        lambda a: kdegraph.export_graph("a.gexf", A, attributes={"n": a}),
+    ),
+    "eigenvalues": ("eigenvalues", [0.0, 0.1, 1.0], kdegraph.suggest_n_clusters),
+    "eigenvectors": (
+        "eigenvectors",
+        np.eye(3),
+        lambda a: kdegraph.estimate_n_clusters([0.0, 0.1, 1.0], a),
+    ),
+    "estimator": ("X", X, lambda a: kdegraph.KDESpectralClustering(2).fit(a)),
+    "estimator sigma": (
+        "sigma",
+        np.ones(12),
+        lambda a: kdegraph.KDESpectralClustering(2, sigma=a).fit(X),
+    ),
+    "transformer": ("X", X, lambda a: kdegraph.SimilarityGraphTransformer().fit(a)),
+    "predict": ("X", X, lambda a: kdegraph.KDESpectralClustering(2).fit(X).predict(a)),
+    "transform": ("X", X, lambda a: kdegraph.SimilarityGraphTransformer().fit(X).transform(a)),
+    "image_points": ("image", np.zeros((4, 4, 3)), datasets.image_points),
+    "subset": ("points", [1, 2], lambda a: datasets.Dataset(X).subset(a)),
+    "expand_labels": ("labels", [0, 1], lambda a: datasets.expand_labels(a, (1, 2), (2, 4))),
+    "explorer X": ("X", X, Explorer),
+    "explorer y": ("y", MIXED.repeat(3), lambda a: Explorer(X, y=a)),
+}
+
+
+@pytest.mark.parametrize(("name", "values", "call"), CALLS.values(), ids=CALLS)
+def test_masked_entries_are_refused_and_the_argument_is_named(
+    name, values, call, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=rf"^{name} has masked \(missing\) values"):
+        call(masked(values))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_masked_array_without_masked_entries_is_an_array():
+    bare = np.ma.masked_array(np.ones(12), np.zeros(12, bool))
+    sums = kdegraph.kernel_sum(np.ma.masked_array(X), sigma=1.0, weights=bare)
+    assert np.array_equal(sums, kdegraph.kernel_sum(X, sigma=1.0))
+
+
+def test_an_array_of_shape_nothing_is_a_number():
+    one = np.array(0.5)
+    assert np.array_equal(
+        kdegraph.kernel_sum(X, sigma=one, eps=np.array(1e-3)),
+        kdegraph.kernel_sum(X, sigma=0.5, eps=1e-3),
+    )
+    graph = similarity_graph(X, sigma=one, alpha=one, n_rounds=np.array(5), seed=0)
+    expected = similarity_graph(X, sigma=0.5, alpha=0.5, n_rounds=5, seed=0)
+    assert (graph.adjacency != expected.adjacency).nnz == 0
+
+
+@pytest.mark.parametrize("function", [kdegraph.estimate_sigma, kdegraph.local_bandwidths])
+def test_a_number_beyond_float64_is_refused(function):
+    with pytest.raises(ValueError, match="X has a number beyond the range of float64"):
+        function(np.array([[10**400], [1]], dtype=object))
+
+
+def test_large_unsigned_labels_are_no_noise():
+    adjacency = [[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 1], [0, 0, 1, 0]]
+    found = kdegraph.conductance(adjacency, np.array([0, 0, 0, 2**63], np.uint64))
+    np.testing.assert_allclose(found, [1 / 7, 1.0])
+
+
+def damaged(kind, change):
+    """A sparse matrix of a cycle whose index arrays `change` has damaged, as SciPy can hold it."""
+    matrix = getattr(scipy.sparse, f"{kind}_array")(
+        np.roll(np.eye(6), 1, axis=0) + np.roll(np.eye(6), 1, axis=1)
+    )
+    change(matrix)
+    return matrix
+
+
+def put(name, place, value):
+    def change(matrix):
+        array = np.array(getattr(matrix, name))
+        array[place] = value
+        setattr(matrix, name, array)
+
+    return change
+
+
+def shorten(name):
+    return lambda matrix: setattr(matrix, name, getattr(matrix, name)[:-1])
+
+
+DAMAGES = {
+    "too large": put("indices", 0, 50_000_000),
+    "negative": put("indices", 3, -1),
+    "indptr decreases": put("indptr", 1, 5),
+    "indptr begins late": put("indptr", 0, 1),
+    "indptr ends late": put("indptr", 6, 10_000_000),
+    "indptr too short": shorten("indptr"),
+    "too few indices": shorten("indices"),
+    "too few values": shorten("data"),
+}
+USES = {
+    "spectrum": lambda A: kdegraph.spectrum(A, 2),
+    "spectral_clustering": lambda A: kdegraph.spectral_clustering(A, 2),
+    "conductance": lambda A: kdegraph.conductance(A, np.zeros(6, int)),
+    "diagnose": kdegraph.diagnose,
+    "export_graph": lambda A: kdegraph.export_graph("never.gexf", A),
+}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+@pytest.mark.parametrize("kind", ["csr", "csc", "bsr"])
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_index_arrays_that_lead_nowhere_are_refused(damage, kind, use):
+    with pytest.raises(ValueError, match=r"^(adjacency|graph)\.(indices|indptr)\b"):
+        use(damaged(kind, damage))
+
+
+@pytest.mark.parametrize("value", [6, -7, 50_000_000])
+def test_coordinates_out_of_range_are_refused(value):
+    matrix = damaged("coo", lambda matrix: None)
+    matrix.coords[1][0] = value
+    with pytest.raises(ValueError, match=r"adjacency\.coords\[1\] must be from 0 to 5"):
+        kdegraph.spectrum(matrix, 2)
+
+
+def test_lists_of_rows_with_a_column_out_of_range_are_refused():
+    matrix = damaged("lil", lambda matrix: None)
+    matrix.rows[0][0] = 50_000_000
+    with pytest.raises(ValueError, match=r"adjacency\.indices must be from 0 to 5"):
+        kdegraph.spectrum(matrix, 2)
