@@ -160,7 +160,7 @@ def bandwidths_of_lists(lists, perplexity=None, rule="perplexity", n_neighbors=7
         sigmas = lists.distances[:, min(n_neighbors, lists.distances.shape[1]) - 1]
     else:
         perplexity, k = _perplexity_and_neighbors(len(lists.distances) - 1, perplexity)
-        sigmas = _solve(np.ascontiguousarray(lists.distances[:, :k]), perplexity)
+        sigmas = _solve(lists.distances[:, :k], perplexity)
     return representable(sigmas)
 
 
@@ -262,10 +262,10 @@ def _perplexity_and_neighbors(n_others, perplexity):
 
 def _solve(distances, perplexity):
     """The bandwidth for each row of ascending distances."""
-    sigmas = np.empty(len(distances))
+    sigmas, distances = np.empty(len(distances)), np.ascontiguousarray(distances)
     # Without the compiler NumPy would warn where the ratio of two distances overflows.
     with np.errstate(over="ignore"):
-        parallel.run(_solve_rows, len(distances), distances, perplexity, sigmas)
+        parallel.run(_solve_rows, len(distances), distances, float(perplexity), sigmas)
     return sigmas
 
 

@@ -1,6 +1,6 @@
-"""Compiling all kernels at once, by calling the public functions on a few points.
+"""Compile the kernels of the public functions by calling them on a few points.
 
-The command `kdegraph warmup` compiles everything in this way, and the explorer does when it starts.
+The command `kdegraph warmup` does so, and the explorer when it starts.
 """
 
 import contextlib
@@ -152,6 +152,9 @@ def warm_up(
     progress: Callable[[str, float], Any] | None = None,
 ) -> float:
     """Compile the kernels of all public functions, or load them from the cache.
+
+    Points are float64 or float32, C-contiguous, writeable or not; what is passed in another form is
+    converted before kernels see it.
 
     Parameters
     ----------

@@ -390,7 +390,17 @@ for n, d in ((30, 2), (700, 2), (5000, 3), (2000, 5), (500, 12)):
                 kdegraph.kernel_sum(Z, Z[:50], method=method, **options)
     kdegraph.spectral_clustering(graph, 2, seed=0)
     kdegraph.spectrum(kdegraph.knn_graph(X, 4), 3, tol=1e-8)
-    kdegraph.KDESpectralClustering(2, sigma=0.3, random_state=1).fit(X)
+    for sigma in (0.3, "local", "moderate"):
+        kdegraph.KDESpectralClustering(2, sigma=sigma, random_state=1).fit(X).predict(X[:9] + 0.01)
+    for kind in ("csr", "csc", "coo"):
+        matrix = kdegraph.similarity_graph(X, seed=1).adjacency.asformat(kind)
+        if kind != "coo":
+            matrix.indices = matrix.indices.astype(np.int64)
+            matrix.indptr = matrix.indptr.astype(np.int64)
+        for given in (matrix, matrix.astype(np.float32), matrix != 0):
+            clusters = kdegraph.spectral_clustering(given, 2, seed=0)
+            kdegraph.conductance(given, clusters.labels)
+            kdegraph.diagnose(given, n_clusters=2)
 ours = [name for name in compiled if name.startswith("kdegraph")]
 assert not ours, ours
 """

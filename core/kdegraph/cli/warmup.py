@@ -1,4 +1,4 @@
-"""`kdegraph warmup`: the command that compiles everything by `kdegraph.warmup`."""
+"""`kdegraph warmup`: the command that compiles all kernels by `kdegraph.warmup`."""
 
 import click
 
@@ -10,9 +10,10 @@ from kdegraph.cli._progress import progress_line
 @click.command()
 @click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
 def warmup(quiet):
-    """Compile everything now, so that the first graph does not wait for it.
+    """Compile what the usual calls need now, so that the first graph does not wait for it.
 
-    The machine code is kept in the user's cache folder (or in KDEGRAPH_CACHE_DIR) and read from
+    That is all functions of the library, for points in single and double precision. The explorer
+    compiles what paints its pictures while its first page opens. The machine code is kept in the user's cache folder (or in KDEGRAPH_CACHE_DIR) and read from
     there by every later run. Useful after an installation, and when the image of a container is
     built.
 

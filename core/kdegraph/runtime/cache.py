@@ -24,7 +24,7 @@ except Exception:  # another version of numba, whose private classes differ
 
 COMPILING = (
     "kdegraph: compiling for the first use, which takes about 5 to 15 seconds; later runs start "
-    "at once (`kdegraph warmup` compiles everything)"
+    "at once (`kdegraph warmup` compiles all at once)"
 )
 _ROOT = Path(__file__).parents[1]
 _IMPORTS = re.compile(r"^ *from kdegraph\.?([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)

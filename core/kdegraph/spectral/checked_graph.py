@@ -190,6 +190,10 @@ def _canonical_csr(matrix, name):
         check_sparse(csr, name)
     if csr.dtype != np.float64:
         csr = csr.astype(np.float64)
+    if csr.indices.dtype != np.int32 and max(csr.shape[0], csr.nnz) <= np.iinfo(np.int32).max:
+        # All kernels would be compiled again for another type of indices.
+        indices, indptr = csr.indices.astype(np.int32), csr.indptr.astype(np.int32)
+        csr = scipy.sparse.csr_array((csr.data, indices, indptr), shape=csr.shape)
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()
