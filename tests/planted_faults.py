@@ -47,6 +47,55 @@ class Fault(NamedTuple):
 
 FAULTS = (
     Fault(
+        "index arrays of sparse matrices are followed unchecked",
+        "core/kdegraph/validation.py",
+        "if n_values and (indices.min() < 0 or indices.max() >= size):",
+        "if n_values and indices.min() < 0:",
+        "test_arguments.py",
+    ),
+    Fault(
+        "masked entries are used",
+        "core/kdegraph/validation.py",
+        "    if np.ma.is_masked(value):",
+        "    if np.ma.is_masked(value) and np.ndim(value) == 2:",
+        "test_arguments.py",
+    ),
+    Fault(
+        "the key of the check of symmetry is known",
+        "core/kdegraph/spectral/checked_graph.py",
+        "key = np.uint64(secrets.randbits(64) | 1)",
+        "key = np.uint64(0x9E3779B97F4A7C15)",
+        "spectral/test_arguments.py",
+    ),
+    Fault(
+        "a graph is saved over the earlier file",
+        "core/kdegraph/graph_files.py",
+        'with writing(path) as temporary, open(temporary, "wb") as file:',
+        'with open(path, "wb") as file:',
+        "runtime/test_replacing.py",
+    ),
+    Fault(
+        "arrays of a file are read before their shapes are checked",
+        "core/kdegraph/graph_files.py",
+        "    _check_shapes(headers, shapes)",
+        "    _check_shapes({name: read(name) for name in headers}, shapes)",
+        "graph/test_graph_files.py",
+    ),
+    Fault(
+        "the limit of a full graph is not kept while its rows are computed",
+        "core/kdegraph/baselines.py",
+        "if (needed := _ENTRY_BYTES * stored) > limit:",
+        "if (needed := _ENTRY_BYTES * stored) > 100 * limit:",
+        "graph/test_baselines.py",
+    ),
+    Fault(
+        "lines of a file are counted from the first row",
+        "core/kdegraph/io/arrow.py",
+        "n_before + 1 if n_before + table.num_rows == n_whole else None,",
+        "1 if n_before + table.num_rows == n_whole else None,",
+        "io/test_tables.py",
+    ),
+    Fault(
         "tiles mix up who drew their points",
         "core/kdegraph/tiles/steps.py",
         "        by[draws],",
