@@ -13,9 +13,9 @@ def warmup(quiet):
     """Compile what the usual calls need now, so that the first graph does not wait for it.
 
     That is all functions of the library, for points in single and double precision. The explorer
-    compiles what paints its pictures while its first page opens. The machine code is kept in the user's cache folder (or in KDEGRAPH_CACHE_DIR) and read from
-    there by every later run. Useful after an installation, and when the image of a container is
-    built.
+    compiles what paints its pictures while its first page opens. The machine code is kept in the
+    user's cache folder (or in KDEGRAPH_CACHE_DIR) and read from there by every later run. Useful
+    after an installation, and when the image of a container is built.
 
     \b
     Examples:
