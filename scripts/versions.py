@@ -178,7 +178,8 @@ def attempt(folder, python, name, constraints_for):
     try:
         versions = install(folder, interpreter, constraints_for(interpreter))
         if name == "lowest":
-            print("above their lower bounds:", *above_bounds(versions), sep="\n  ", flush=True)
+            above = ", ".join(above_bounds(versions))
+            print("bounds that are not reached:", above or "none", flush=True)
         row |= {package: versions.get(package) for package in SHOWN}
         return row | run_subset(folder, interpreter, ANNOUNCEMENTS if name == "lowest" else ())
     except Failed as error:
