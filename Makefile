@@ -10,13 +10,14 @@ HOST ?= localhost
 PORT ?= 5006
 FILE ?=
 PYTEST_ARGS ?=
+VERSIONS_ARGS ?=
 
-.PHONY: help explore test lint format build screenshots update-constraints clean
+.PHONY: help explore test lint format build screenshots update-constraints try-versions clean
 
 help: ## Say what can be made
 	@echo "Targets:"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null || sed -n 's/^\([a-z-]*\):.*## /  \1  /p' $(MAKEFILE_LIST)
-	@echo "Variables: HOST, PORT and FILE (explore); PYTEST_ARGS (test); PYTHON (the interpreter for $(VENV)); CHROMIUM (the browser)"
+	@echo "Variables: HOST, PORT and FILE (explore); PYTEST_ARGS (test); VERSIONS_ARGS (try-versions); PYTHON (the interpreter for $(VENV)); CHROMIUM (the browser)"
 
 # Each stamp says that its extra is installed as pyproject.toml and constraints.txt ask today.
 $(VENV)/.ready-explorer: pyproject.toml constraints.txt scripts/venv.sh
@@ -50,8 +51,12 @@ screenshots: $(VENV)/.ready-dev ## Take new baselines for the screenshot tests: 
 	@scripts/browser.sh $(BIN)/python
 	$(BIN)/pytest -m browser -k screenshot --update-screenshots
 
-update-constraints: $(VENV)/.ready-dev ## Resolve the newest versions into constraints.txt (PYTHONS="python3.11 python3.13")
-	$(BIN)/python scripts/update_constraints.py $(PYTHONS)
+update-constraints: $(VENV)/.ready-dev ## Write the newest versions of all packages to constraints.txt
+	$(BIN)/python scripts/versions.py --write
+
+try-versions: $(VENV)/.ready-dev ## Test the lowest, newest and pinned versions (VERSIONS_ARGS="--sets lowest --pythons 3.11")
+	@scripts/browser.sh $(BIN)/python
+	$(BIN)/python scripts/versions.py $(VERSIONS_ARGS)
 
 clean: ## Remove the environment and all that was built
 	rm -rf $(VENV) dist build test-report .pytest_cache .ruff_cache .mypy_cache

@@ -84,7 +84,8 @@ def export_graph(
     if path.suffix.lower() not in formats:
         raise ValueError(f"path must end with .graphml or .gexf, got {path.name!r}")
     check_adjacency(graph, "graph")
-    upper = scipy.sparse.triu(graph_parts(graph).adjacency, format="coo")
+    matrix = scipy.sparse.coo_array(graph_parts(graph).adjacency)
+    upper = scipy.sparse.triu(matrix, format="coo")
     upper.eliminate_zeros()
     known = [
         _check_attribute(name, values, upper.shape[0])

@@ -183,7 +183,8 @@ def test_perplexities_suit_the_number_of_points():
 
 def blocks_in_a_row(sizes, between):
     """Complete graphs, each joined to the next one by a weak edge."""
-    matrix = sp.block_diag([np.ones((size, size)) - np.eye(size) for size in sizes]).tolil()
+    complete = [sp.coo_array(np.ones((size, size)) - np.eye(size)) for size in sizes]
+    matrix = sp.block_diag(complete).tolil()
     ends = np.cumsum(sizes)
     for end in ends[:-1]:
         matrix[end - 1, end] = matrix[end, end - 1] = between

@@ -132,7 +132,9 @@ def test_local_bandwidths_in_words():
 
 def blocks(*sizes):
     """Complete graphs of these sizes, side by side."""
-    return scipy.sparse.block_diag([np.ones((m, m)) - np.eye(m) for m in sizes], format="csr")
+    return scipy.sparse.block_diag(
+        [scipy.sparse.coo_array(np.ones((m, m)) - np.eye(m)) for m in sizes], format="csr"
+    )
 
 
 def test_a_graph_may_fall_into_three_times_as_many_parts_as_clusters():

@@ -30,7 +30,8 @@ def path(request, tmp_path):
             zarr.save_array(tmp_path / "points.zarr", X)
             return tmp_path / "points.zarr"
         case "group":  # as AnnData has it
-            zarr.open_group(tmp_path / "points.zarr", mode="w").create_array("X", data=X)
+            group = zarr.open_group(tmp_path / "points.zarr", mode="w")
+            group.create_array("X", shape=X.shape, dtype=X.dtype)[:] = X
             return tmp_path / "points.zarr"
         case "h5":
             with h5py.File(tmp_path / "points.h5", "w") as file:

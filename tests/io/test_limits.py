@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -11,25 +10,20 @@ import pytest
 from files import npy_bytes, npz_bytes, parquet_bytes, picture_bytes
 from kdegraph import datasets
 from kdegraph.io.limits import MAX_COLUMNS, MAX_LINE
+from peak_memory import MEASURE, skip_unless_reported
 
 SPARE = 48 * 2**20  # bytes beside twice the size of the file, which reading a small one may take
-MEASURE = """
-import json, re, sys
-from pathlib import Path
+READ = """
+import json, sys
 from kdegraph import datasets
 
-def memory(name):
-    status = Path("/proc/self/status").read_text()
-    return 1024 * int(re.search(name + r":\\s*(\\d+)", status).group(1))
-
 for path in sys.argv[1:]:
-    Path("/proc/self/clear_refs").write_text("5")  # the peak (VmHWM) begins anew
-    before, said = memory("VmRSS"), ""
+    before, said = begin(), ""
     try:
         datasets.read(path).to_dataset()
     except ValueError as error:
         said = str(error)
-    print(json.dumps([memory("VmHWM") - before, said]))
+    print(json.dumps([taken(before), said]))
 """
 MILLION = 10**6
 
@@ -106,15 +100,14 @@ SAID = {  # of the files that are refused; the others are read
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
     """By the name of a file: how many bytes it took to read it, what was said, and its size."""
-    if not Path("/proc/self/clear_refs").exists():
-        pytest.skip("the system does not tell the largest memory of a process")
+    skip_unless_reported()
     folder = tmp_path_factory.mktemp("files")
     for name, content in SMALL.items():
         (folder / name).write_bytes(content)
     for name, make in MAKE.items():
         (folder / name).write_bytes(make())
     names = [*SMALL, *MAKE]
-    command = [sys.executable, "-c", MEASURE, *names]
+    command = [sys.executable, "-c", MEASURE + READ, *names]
     found = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
     sizes = [(folder / name).stat().st_size for name in names]
     answers = zip(names, map(json.loads, found.splitlines()), sizes, strict=True)

@@ -36,7 +36,7 @@ def test_components_that_only_late_edges_join():
     n = 60
     star = np.zeros((n, n))
     star[0, 1:] = star[1:, 0] = 1
-    A = sp.csr_array(sp.block_diag([star] * 5))
+    A = sp.csr_array(sp.block_diag([sp.coo_array(star)] * 5))
     A = A.tolil()
     for a in range(4):
         A[n * a + n - 1, n * (a + 1) + n - 1] = A[n * (a + 1) + n - 1, n * a + n - 1] = 1

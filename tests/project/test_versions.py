@@ -1,0 +1,66 @@
+"""The script that tries versions of packages: what it runs and how it judges."""
+
+import argparse
+
+import pytest
+
+from scripts import versions
+
+
+def test_every_file_of_the_subset_exists():
+    missing = [path for path in versions.SUBSET if not (versions.ROOT / path).is_file()]
+    assert not missing
+
+
+def test_all_supported_pythons_are_tried():
+    assert versions.PYTHONS == ["3.11", "3.12", "3.13"]
+    assert versions.PYTHONS[0] == versions.OLDEST
+
+
+def test_bounds_below_what_was_installed_are_named(monkeypatch):
+    extras = {"explorer": ["a>=1.0"], "notebook": ["kdegraph[explorer]"], "dask": ["B_c[x]>=2"]}
+    project = {"dependencies": ["d>=3,<4"], "optional-dependencies": extras}
+    monkeypatch.setattr(versions, "PROJECT", project)
+    installed = {"a": "1", "b-c": "2.0.8", "d": "3.0"}
+    assert list(versions.above_bounds(installed)) == ["B_c[x]>=2 (2.0.8)"]
+
+
+def test_a_report_is_counted():
+    suite = {"tests": "10", "failures": "2", "errors": "1", "skipped": "3", "time": "61.7"}
+    assert versions.counts(suite) == {"passed": 4, "failed": 3, "seconds": 62}
+
+
+RAN = {"passed": 9, "failed": 0}
+
+
+@pytest.mark.parametrize(
+    ("rows", "succeeded"),
+    [
+        ([RAN, RAN], True),
+        ([RAN, {"passed": "missing"}], True),
+        ([RAN, {"passed": 8, "failed": 1}], False),
+        ([RAN, {"failed": "not run"}], False),
+        ([{"passed": "missing"}], False),
+        ([], False),
+    ],
+)
+def test_one_failure_or_no_trial_is_a_failure(rows, succeeded):
+    assert versions.succeeded(rows) is succeeded
+
+
+def test_the_table_has_a_line_for_each_trial():
+    rows = [
+        {"Python": "3.11", "set": "lowest", "numpy": "2.0.0", **RAN, "seconds": 5},
+        {"Python": "3.13", "set": "newest", "passed": "missing"},
+    ]
+    head, first, second = versions.table(rows).splitlines()
+    assert head.split() == list(versions.COLUMNS)
+    assert first.split()[:3] == ["3.11", "lowest", "2.0.0"]
+    assert first.split()[-3:] == ["9", "0", "5"]
+    assert second.split()[-3:] == ["missing", "-", "-"]
+
+
+def test_environments_stay_out_of_the_repository(tmp_path):
+    assert versions.folder_outside(str(tmp_path)) == tmp_path
+    with pytest.raises(argparse.ArgumentTypeError, match="outside"):
+        versions.folder_outside(str(versions.ROOT / "environments"))
