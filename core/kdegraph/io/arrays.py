@@ -16,6 +16,7 @@ from kdegraph.io.limits import (
     check_pixels,
     check_unpacked,
 )
+from kdegraph.io.parts import count, parts, take
 from kdegraph.io.tables import LABEL_NAMES, Column, Picture, Table
 from kdegraph.runtime.memory import format_bytes
 
@@ -80,8 +81,10 @@ def _read_header(stream, size, name):
 
 def _read_values(stream, header):
     """Read the array that follows its header."""
-    data = stream.read(header.size * header.dtype.itemsize)
-    values = np.frombuffer(data, header.dtype, header.size)
+    data = np.empty(header.size * header.dtype.itemsize, np.uint8)
+    for part in parts(len(data)):
+        data[part] = np.frombuffer(stream.read(part.stop - part.start), np.uint8)
+    values = data.view(header.dtype)
     return values.reshape(header.shape, order="F" if header.fortran else "C")
 
 
@@ -107,7 +110,7 @@ def _column(name, values):
     if values.dtype.kind == "S":
         found = [value.decode("utf-8", "replace") for value in found]
     texts = [None if value in NULLS else str(value) for value in found]
-    return Column(name, "text", np.array(texts, dtype=object)[codes])
+    return Column(name, "text", take(np.array(texts, dtype=object), codes))
 
 
 def _check_points(header, name, max_bytes):
@@ -192,7 +195,7 @@ def read_npz(data, name, max_bytes):
     ------
     ValueError
     """
-    if (n_members := data.count(_DIRECTORY_ENTRY)) > MAX_MEMBERS:
+    if (n_members := count(data, _DIRECTORY_ENTRY)) > MAX_MEMBERS:
         found = f"{n_members:,} files, the limit is {MAX_MEMBERS:,}"
         raise ValueError(f"{name} holds {found}; save the points as an array of their own")
     try:

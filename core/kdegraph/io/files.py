@@ -7,6 +7,7 @@ from typing import IO, Any
 
 from kdegraph.io.dataset import Dataset
 from kdegraph.io.limits import MAX_BYTES
+from kdegraph.io.parts import parts
 from kdegraph.io.pictures import MAX_PIXELS, open_image
 from kdegraph.io.tables import Picture, Table
 from kdegraph.runtime.memory import format_bytes
@@ -142,7 +143,7 @@ def _read_bytes(source, filename, max_bytes):
         raise ValueError(
             f"{name or 'the file'} is too large: more than the limit of {format_bytes(max_bytes)}"
         )
-    if not data or data.isspace():
+    if all(data[part].isspace() for part in parts(len(data))):
         raise ValueError(f"{name or 'the file'} is empty")
     return data, name
 
