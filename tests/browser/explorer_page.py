@@ -131,7 +131,8 @@ class ExplorerPage:
     def choose_source(self, name):
         """Choose where the points come from."""
         self.page.get_by_label("Source", exact=True).click()
-        self.page.get_by_role("menuitem", name=name, exact=True).click()
+        items = self.page.locator(".MuiMenuItem-root")  # JupyterLab has a menu "File", too
+        items.and_(self.page.get_by_role("menuitem", name=name, exact=True)).click()
 
     def upload(self, path):
         """Give the explorer a file."""
