@@ -13,18 +13,26 @@ sys.path.insert(0, str(ROOT / "tests"))  # they know how to serve and to drive t
 PATIENCE = 300_000  # milliseconds
 
 
+SERVERS = {  # how the explorer is served, and the path of its page
+    "panel serve": (["panel", "serve", "apps/explorer.py"], "/explorer"),
+    "kdegraph explore": (["kdegraph", "explore", "--no-browser"], "/"),
+}
+
+
 @contextmanager
-def served(**environment):
-    """The address of a new server, and its process; its environment has these variables besides."""
+def served(program="panel serve", **environment):
+    """The address of a new server, one of `SERVERS`, and its process; its environment has these
+    variables besides.
+    """
     from browser.conftest import free_port, wait_for
 
-    port = str(free_port())
-    command = [sys.executable, "-m", "panel", "serve", "apps/explorer.py", "--port", port]
+    port, (arguments, path) = str(free_port()), SERVERS[program]
+    command = [sys.executable, "-m", *arguments, "--port", port]
     with tempfile.NamedTemporaryFile() as log:
         output = {"stdout": log, "stderr": subprocess.STDOUT}
         with subprocess.Popen(command, cwd=ROOT, env=os.environ | environment, **output) as process:
             try:
-                address = f"http://localhost:{port}/explorer"
+                address = f"http://localhost:{port}{path}"
                 wait_for(address, process, Path(log.name))
                 yield address, process
             finally:
@@ -59,7 +67,7 @@ def processor_seconds(process):
     return time.clock_gettime(~process.pid << 3 | 2)  # the number that clock_getcpuclockid gives
 
 
-def megabytes(process):
+def megabytes(process, field="VmRSS"):
     """Resident memory of a process."""
     status = Path(f"/proc/{process.pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmRSS"))
+    return next(int(line.split()[1]) / 1024 for line in status if line.startswith(field))

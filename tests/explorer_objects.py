@@ -23,8 +23,10 @@ def choose(session, **values):
 
 def give_file(session, content, name="t.csv"):
     """Open an uploaded file in a session, wait for the result, and return the source."""
+    from kdegraph_explorer.uploads import StoredFile
+
     session.state.source = "upload"
-    session.sources["upload"].file = (name, content)
+    session.sources["upload"].file = StoredFile.of(name, content)
     session.wait(PATIENCE)
     assert session.state.error == ""
     return session.sources["upload"]

@@ -1,13 +1,21 @@
 """The explorer: how soon things are seen, and stop. All but `cancel` need a browser."""
 
+import http.client
 import random
 import statistics
+import tempfile
+import threading
 import time
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import kdegraph
+import numpy as np
 
 from benchmarks.browser import (
     PATIENCE,
+    SERVERS,
     chromium,
     megabytes,
     open_explorer,
@@ -222,3 +230,77 @@ def move(explorer, times):
             page.wait_for_timeout(20)
         page.locator(".kg-cancel").wait_for(state="hidden", timeout=PATIENCE)
     explorer.settle()
+
+
+@experiment(
+    lambda: grid(program=SERVERS, size=[312]),
+    source="Changelog: while a file arrives and is read, other pages do not wait for it.",
+)
+def upload(program, size):
+    """How long another page waits at most while a table of `size` MB arrives and is read, in a
+    browser.
+
+    Another visitor asks the server for its icon a hundred times a second. "worst" and "99.9 %" are
+    the longest time and the quantile of the times that this takes between the choice of the file
+    and the sight of its points, "idle, worst" the longest time of five seconds before, and "above
+    50 ms" the number of times that are longer.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "large.csv"
+        write_table(path, size)
+        with served(program) as (address, process), chromium() as browser:
+            explorer = open_explorer(browser, address)
+            explorer.choose_source("File")
+            explorer.settle()
+            with visitor(address) as waits:
+                explorer.page.wait_for_timeout(5_000)
+                idle, start = max(waits), time.perf_counter()
+                n_idle = len(waits)
+                explorer.upload(path)
+                # The line says so as soon as the points are there and their graph is computed.
+                explorer.page.locator(".kg-status").filter(has_text="First look").wait_for()
+                seconds = time.perf_counter() - start
+            memory = megabytes(process, "VmHWM")
+    waits = 1000 * np.array(waits[n_idle:])
+    return {
+        "seconds": seconds,
+        "worst, ms": waits.max(),
+        "99.9 %, ms": np.quantile(waits, 0.999),
+        "above 50 ms": int((waits > 50).sum()),
+        "idle, worst, ms": 1000 * idle,
+        "memory at most, MB": memory,
+    }
+
+
+def write_table(path, size):
+    """Write a table of eight columns of random numbers, of about `size` megabytes."""
+    block = np.random.default_rng(0).normal(size=(10_000, 8))
+    text = "".join(",".join(f"{value:.7f}" for value in row) + "\n" for row in block)
+    times = round(1e6 * size / len(text))
+    with path.open("w") as file:
+        file.write("a,b,c,d,e,f,g,h\n")
+        file.writelines(text for _ in range(times))
+
+
+@contextmanager
+def visitor(address):
+    """Ask a server for something small again and again in a thread; collects the seconds that each
+    answer takes.
+    """
+    waits, stop = [], threading.Event()
+
+    def ask():
+        connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=PATIENCE)
+        while not stop.wait(0.01):
+            start = time.perf_counter()
+            connection.request("GET", "/favicon.ico")
+            connection.getresponse().read()
+            waits.append(time.perf_counter() - start)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    try:
+        yield waits
+    finally:
+        stop.set()
+        thread.join()

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from kdegraph.runtime.memory import format_bytes
+from kdegraph.runtime.slices import slices
 
 
 class Header(NamedTuple):
@@ -84,6 +85,8 @@ def read_header(stream, size, name):
 
 def read_values(stream, header):
     """Read the array that follows its header."""
-    data = stream.read(header.size * header.dtype.itemsize)
-    values = np.frombuffer(data, header.dtype, header.size)
+    data = np.empty(header.size * header.dtype.itemsize, np.uint8)
+    for part in slices(len(data)):
+        data[part] = np.frombuffer(stream.read(part.stop - part.start), np.uint8)
+    values = data.view(header.dtype)
     return values.reshape(header.shape, order="F" if header.fortran else "C")

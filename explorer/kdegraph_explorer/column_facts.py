@@ -7,6 +7,7 @@ import numpy as np
 N_BARS = 16
 # Rows from which the shape of a distribution is taken, evenly spread: a spark line shows no more.
 MAX_ROWS = 20_000
+MAX_COUNTED = 100_000  # different texts of a column that are counted
 NAMES_SHOWN = 3  # values of a column of text that are named
 RECOGNIZED = {"index": "row number", "id": "identifier", "constant": "constant", "date": "date"}
 
@@ -62,24 +63,40 @@ def _described(column):
         return "no values", ()
     kind = RECOGNIZED.get(column.recognized, column.kind)
     if column.kind == "text":
-        present = np.array([value for value in column.values if value is not None], dtype=object)
-        words, bars = _of_texts(present)
+        words, bars, absent = _of_texts(column.values)
     else:
         missing = np.isnat if column.kind == "date" else np.isnan
         present = column.values[~missing(column.values)]
         words, bars = _of_numbers(present, column.kind)
-    absent = len(column.values) - len(present)
+        absent = len(column.values) - len(present)
     return ", ".join([f"{kind}, {words}"] + [f"{absent:,} missing"] * (absent > 0)), bars
 
 
-def _of_texts(present):
-    names, counts = np.unique(_spread(present).astype(str), return_counts=True)
+def _of_texts(values):
+    present = [value for value in _spread(values) if value is not None]
+    names, counts = np.unique(np.array(present, dtype=str), return_counts=True)
     order = np.argsort(-counts, kind="stable")
     shown = ", ".join(names[order][:NAMES_SHOWN])
     more = ", …" if len(names) > NAMES_SHOWN else ""
-    n_values = len(set(present))
-    words = f"{n_values:,} {'value' if n_values == 1 else 'values'}: {shown}{more}"
-    return words, _shares(counts[order][:N_BARS])
+    n_values, absent = _count_texts(values)
+    many = "more than " * (n_values > MAX_COUNTED)
+    n_values = min(n_values, MAX_COUNTED)
+    words = f"{many}{n_values:,} {'value' if n_values == 1 else 'values'}: {shown}{more}"
+    return words, _shares(counts[order][:N_BARS]), absent
+
+
+def _count_texts(values):
+    """Return the number of different texts, counted to a little more than `MAX_COUNTED`, and the
+    number of missing ones. Other threads run between two parts.
+    """
+    different, absent = set(), 0
+    for start in range(0, len(values), MAX_ROWS):
+        part = values[start : start + MAX_ROWS].tolist()
+        absent += part.count(None)
+        if len(different) <= MAX_COUNTED:
+            different.update(part)
+    different.discard(None)
+    return len(different), absent
 
 
 def _of_numbers(present, kind):

@@ -6,6 +6,7 @@ from functools import cache, partial
 
 from bokeh.core.json_encoder import serialize_json
 from bokeh.document import Document
+from bokeh.document.events import MessageSentEvent
 from bokeh.resources import INLINE
 from ipywidgets import Output
 from jupyter_bokeh.widgets import BokehModel
@@ -65,9 +66,18 @@ def live_model(viewable, post):
     The widget does not combine events. It would hold them back until the kernel reports to be
     idle, which a kernel that handles two messages at a time does not always do.
     """
-    root = viewable.get_root(Document())
+    document = Document()
+    root = viewable.get_root(document)
     inline_styles(root)
     model = PresentBokehModel(root)
+
+    # The widget has put the model into another document. Panel sends what is meant for a component,
+    # such as a file to save, to the document that it was given.
+    def forward(event):
+        if isinstance(event, MessageSentEvent):
+            root.document.callbacks.send_event(event.msg_data)
+
+    document.on_change(forward)
     model.add_class(LIVE)
     # Kernels hand over the messages of the page in threads of their own.
     handle = model._sync_model

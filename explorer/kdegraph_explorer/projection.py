@@ -1,6 +1,9 @@
 """How points of any dimension are placed on the screen."""
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
+from kdegraph.datasets import Dataset
 
 COMPONENTS = ("Principal component 1", "Principal component 2")
 
@@ -14,6 +17,24 @@ def axes(dataset):
         if len(dataset.feature_names) > 2
         else dataset.feature_names
     )
+
+
+def first_axes(dataset):
+    """The two axes that points are drawn along at first."""
+    names = axes(dataset)
+    return names[0], names[min(1, len(names) - 1)]
+
+
+# The positions along the first axes.
+_prepared: WeakKeyDictionary[Dataset, np.ndarray] = WeakKeyDictionary()
+
+
+def prepare(dataset):
+    """Compute the positions along the first axes, which `positions` then returns at once.
+
+    Call this in a worker thread: the principal components of millions of points take seconds.
+    """
+    _prepared[dataset] = positions(dataset, *first_axes(dataset))
 
 
 def perpendicular(dataset, horizontal, vertical):
@@ -41,6 +62,8 @@ def positions(dataset, horizontal, vertical):
         With a single feature, the second coordinate is a random offset, so that the points can be
         told apart.
     """
+    if dataset in _prepared and (horizontal, vertical) == first_axes(dataset):
+        return _prepared[dataset]
     X = dataset.X
     if X.shape[1] == 1:
         most = 0.2 * max(float(np.ptp(X)), 1e-300)

@@ -5,12 +5,19 @@ import gc
 import secrets
 
 import panel as pn
+from bokeh.server.views.ws import WSHandler
 from bokeh.settings import settings
 
 from .page import TITLE
 from .policy import Headers
 
 LOCAL = "127.0.0.1"
+# What stands still ends. These limits are in seconds.
+REQUEST_LIMIT = 75  # for a request to arrive, and for a connection to be idle between requests
+# Between two pings, each of which has to be answered before the next one: a page that has vanished
+# without a word has ended after twice this time. Its answer waits behind what is being downloaded.
+PING_EVERY = 300
+MAX_BODY = 2**20  # bytes of a request; files arrive through the WebSocket, in parts
 
 
 @contextlib.contextmanager
@@ -48,8 +55,21 @@ def server_of(page, path="/", **options):
         start=False,
         verbose=False,
         transforms=[Headers],
+        websocket_ping_interval=PING_EVERY,
+        http_server_kwargs={
+            "idle_connection_timeout": REQUEST_LIMIT,
+            "body_timeout": REQUEST_LIMIT,
+            "max_body_size": MAX_BODY,
+        },
         **{"show": False, **options},
     )
+
+
+def ping_pages():
+    """Have every server of this process ping its pages, also one that `panel serve` has started,
+    which has no option for it: a page that has vanished without a word ends.
+    """
+    WSHandler.ping_interval = PING_EVERY
 
 
 def hidden_server_of(page, **options):

@@ -11,13 +11,14 @@ from .history import History
 from .jobs import Latest, Mailbox
 from .judge import Judge
 from .pipeline import Pipeline
-from .progress_rows import LOADING, UPLOADING, ProgressRows
-from .projection import axes
+from .progress_rows import LOADING, ProgressRows
+from .projection import axes, prepare
 from .results import FIRST_LOOK
 from .snapshot import take
 from .sources import SOURCES
 from .sources.given import Given
 from .state import State
+from .uploads import receive
 
 DRAWING_PATIENCE = 0.5  # seconds that work waits at most until a first look is drawn here
 PAINTING_TIME = 0.1  # seconds that it then leaves to the browser, to paint the first look
@@ -70,6 +71,13 @@ class Session:
         self._load = self.latest(
             self._make, deliver=self._use, fail=self._refuse, report=self._report
         )
+        self._upload = self.latest(
+            receive,
+            deliver=lambda incoming, act: act(),
+            fail=lambda incoming, error: incoming.refuse(error),
+            report=self._report,
+        )
+        self._main_jobs = (self._upload, self._load, self._compute)
         self._count = self.latest(_counted, deliver=self._use_count, fail=self._fail)
         self.origin = None
         self._requested = None
@@ -77,7 +85,6 @@ class Session:
         self._waiting = []  # callbacks for the result of the present choices
         # The snapshot that is being restored, until its data are on the screen.
         self._restored = None
-        self._cancelled = False  # since the beginning of the last upload
         self._unloaded = False  # whether loading data was cancelled
         self._started = False
         self.settling = False
@@ -215,28 +222,17 @@ class Session:
             for callback in waiting:
                 callback()
 
-    def receive(self, fraction):
-        """Show how much of a file has arrived, from 0 before its first part to 1.
-
-        Returns
-        -------
-        bool
-            Whether the file is still wanted: not after a `cancel` since its beginning.
-        """
-        if fraction == 0.0:
-            self._stages, self._cancelled = ProgressRows("File", "Data"), False
-        elif fraction < 1.0 and not self._cancelled:
-            self._report(UPLOADING, fraction)
-        else:
-            self._report(None, 1.0)
-        return not self._cancelled
+    def receive(self, incoming):
+        """Receive an `IncomingFile`, unless a `cancel` or another file comes before its end."""
+        self._stages = ProgressRows("File", "Data")
+        self._upload.request(incoming, replace=True)
 
     def cancel(self):
         """Stop what is under way; the last results stay."""
         self._waiting.clear()
-        self._cancelled, self._unloaded = True, self._load.busy
+        self._unloaded = self._load.busy
         self.state.stopped = self._load.busy or self._compute.busy
-        for job in (self._load, self._compute, self._count):
+        for job in (*self._main_jobs, self._count):
             job.cancel()
         self._requested = self._restored = None
         if self.state.stage is not None:
@@ -250,8 +246,8 @@ class Session:
 
     def wait(self, timeout=None):
         """Block until the result is that of the choices. Call it on the session's thread."""
-        self._load.wait(timeout)
-        self._compute.wait(timeout)
+        for job in self._main_jobs:
+            job.wait(timeout)
 
     def _request(self):
         request = self.state.request()
@@ -268,7 +264,9 @@ class Session:
     def _make(self, request, progress, publish):
         _, loader, _ = request
         progress(LOADING, 0.0)
-        return loader()
+        dataset = loader()
+        prepare(dataset)
+        return dataset
 
     def _use(self, request, dataset):
         source, _, snapshot = request
@@ -312,7 +310,7 @@ class Session:
         """Wait, in the worker, until a first look is on the screen: the next computation would
         compete with the threads that draw it.
         """
-        drawing = [job for job in self.jobs if job not in (self._load, self._compute)]
+        drawing = [job for job in self.jobs if job not in self._main_jobs]
         taken = threading.Event()
 
         def stop_if_stale():

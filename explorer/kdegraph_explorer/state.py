@@ -7,7 +7,7 @@ from kdegraph.validation import LOCAL_WORDS
 
 from .cluster_names import assigned, renamed
 from .coloring import CLUSTER, choices, coloring_of
-from .projection import axes
+from .projection import axes, first_axes
 from .results import Early, Request, Result
 
 # A parameter, and the parameter that says whether it is chosen automatically.
@@ -321,10 +321,11 @@ class State(param.Parameterized):
             self.param.horizontal.objects = names
             self.param.vertical.objects = names
             nothing = np.empty(0, dtype=np.intp)
+            horizontal, vertical = first_axes(dataset)
             self.param.update(
                 shown=dataset,
-                horizontal=names[0],
-                vertical=names[min(1, len(names) - 1)],
+                horizontal=horizontal,
+                vertical=vertical,
                 color=self.color if self.color in choices(dataset).values() else CLUSTER,
                 cluster_names=self.cluster_names if same else [],
                 selection=nothing,

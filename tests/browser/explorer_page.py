@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 from browser.pages import PATIENCE
+from kdegraph_explorer.uploads import PART_BYTES
 
 LOOK = Path(__file__).with_name("look.js").read_text()
 
@@ -130,11 +131,23 @@ class ExplorerPage:
     def choose_source(self, name):
         """Choose where the points come from."""
         self.page.get_by_label("Source", exact=True).click()
-        self.page.get_by_role("menuitem", name=name, exact=True).click()
+        items = self.page.locator(".MuiMenuItem-root")  # JupyterLab has a menu "File", too
+        items.and_(self.page.get_by_role("menuitem", name=name, exact=True)).click()
 
     def upload(self, path):
         """Give the explorer a file."""
         self.page.locator("input[type=file]").set_input_files(path)
+
+    def upload_large(self, folder):
+        """Give the explorer a file that is sent in several parts, and wait for its points."""
+        path = folder / "large.csv"
+        words = "x" * 5_000
+        rows = [f"{i % 7},{i % 5},{words}{i}" for i in range(1_000)]
+        path.write_text("\n".join(["width,height,words", *rows]))
+        assert path.stat().st_size > 2 * PART_BYTES
+        self.choose_source("File")
+        self.upload(path)
+        return self.expect_status("large.csv: 1,000 points")
 
     def error(self, mentioning=""):
         """The message in the page; waits for one that mentions what is given."""

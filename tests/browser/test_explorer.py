@@ -2,11 +2,15 @@
 
 import csv
 import io
+import os
 import re
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from browser.conftest import MOONS
+from browser.explorer_page import ExplorerPage
+from kdegraph_explorer.uploads import PART_BYTES
 from PIL import Image
 from sklearn.datasets import load_sample_image
 
@@ -175,6 +179,45 @@ def test_upload_of_a_large_file_shows_its_progress(explorer, tmp_path):
     assert len(set(fractions)) >= 2
     assert fractions == sorted(fractions)
     assert "2,000 points" in page.settle().status()
+
+
+def test_an_upload_is_sent_on_demand_and_can_be_cancelled(
+    clean_log, new_page, explorer_server, tmp_path
+):
+    path = tmp_path / "large.npy"
+    path.touch()
+    os.truncate(path, 200 * PART_BYTES)
+    tab, sent = new_page(), []
+    tab.on("websocket", lambda socket: socket.on("framesent", lambda data: sent.append(len(data))))
+    page = ExplorerPage(tab).open(explorer_server[0] + MOONS)
+    page.choose_source("File")
+    page.upload(path)
+    cancel = page.page.locator(".kg-cancel button")
+    cancel.click()
+    cancel.wait_for(state="hidden")
+    assert "2,000 points" in page.settle().status()
+    assert not page.has_error()
+    parts = [size for size in sent if size > PART_BYTES / 2]
+    assert 0 < len(parts) < 200
+    assert max(sent) == PART_BYTES
+    page.page.wait_for_timeout(1000)  # Nothing follows.
+    assert len([size for size in sent if size > PART_BYTES / 2]) == len(parts)
+
+
+def test_a_dropped_file_is_taken(explorer):
+    page = explorer()
+    page.choose_source("File")
+    button = page.page.locator("label", has=page.page.locator("input[type=file]"))
+    button.wait_for()
+    drop = """() => {
+      const files = new DataTransfer()
+      const rows = Array.from({length: 30}, (_, i) => `${i % 7},${i % 5}`)
+      files.items.add(new File(["x,y\\n" + rows.join("\\n")], "dropped.csv"))
+      return files
+    }"""
+    files = page.page.evaluate_handle(drop)
+    button.dispatch_event("drop", {"dataTransfer": files})
+    page.expect_status("dropped.csv: 30 points")
 
 
 # Notes what the line of the status says, and how full its bar is while a file arrives.

@@ -252,6 +252,12 @@ def test_the_widget_is_a_part_of_other_widgets(open_notebook, folder):
     explorer.expect_status(", 3 clusters")
 
 
+def test_a_file_arrives_in_a_notebook(explored, tmp_path):
+    page = explored
+    explorer = ExplorerPage(page, notebook=True).settle()
+    explorer.upload_large(tmp_path)
+
+
 def test_screenshots_in_jupyterlab(explored, screenshot, subtests):
     page = explored
     explorer = ExplorerPage(page, notebook=True).settle()

@@ -105,7 +105,7 @@ def read(page, expected):
     page.get_by_text(f"Found: {expected}").wait_for()
 
 
-def test_explorers_in_marimo(marimo, new_page):
+def test_explorers_in_marimo(marimo, new_page, tmp_path):
     mode, address = marimo
     page = new_page(viewport={"width": 1500, "height": 2600})
     page.goto(address)
@@ -128,6 +128,7 @@ def test_explorers_in_marimo(marimo, new_page):
     first.page.get_by_text("Kernel width σ: 0.3").wait_for()
     read(page, (3, 3, [2, 3, 5]))
     assert second.status() == "moons: 600 points in 2 dimensions, 3 clusters"
+    second.upload_large(tmp_path)
     if mode == "run":
         return  # a page that is loaded again is another run of the notebook
     page.reload()

@@ -9,6 +9,7 @@ from kdegraph_explorer.advice import advice
 from kdegraph_explorer.pipeline import Pipeline
 from kdegraph_explorer.results import Request
 from kdegraph_explorer.sources.contrast import tight_beside_wide
+from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.markup import Text
 from markupsafe import Markup
 
@@ -96,7 +97,7 @@ def test_columns_have_their_names(sessions):
 def test_columns_of_a_file_can_be_left_out(sessions):
     session = sessions()
     rows = "\n".join(f"{x},{1000 * y},{x + y}" for x, y in MOONS.X)
-    session.sources["upload"].file = ("a.csv", f"a,b,c\n{rows}".encode())
+    session.sources["upload"].file = StoredFile.of("a.csv", f"a,b,c\n{rows}".encode())
     session.state.source = "upload"
     session.wait(PATIENCE)
     (sentence,) = advice(session.state)

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from explorer_objects import PATIENCE, TABLE, choose, controls, give_file, settle
 from kdegraph import datasets
+from kdegraph_explorer import column_facts
 from kdegraph_explorer.column_facts import N_BARS, facts
+from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.columns import ColumnTable
 from kdegraph_explorer.views.controls import DataControls
 from sklearn.datasets import load_iris
@@ -158,6 +160,14 @@ def test_a_column_in_words(name, values, about):
     assert facts(column(values, name)).about == about
 
 
+def test_many_different_texts_are_not_all_counted(monkeypatch):
+    monkeypatch.setattr(column_facts, "MAX_ROWS", 4)  # which is the number of rows at a time, too
+    monkeypatch.setattr(column_facts, "MAX_COUNTED", 3)
+    assert facts(column(list("aabbccddee"))).about.startswith("text, more than 3 values: ")
+    assert facts(column(list("aabbccaabb"))).about.startswith("text, 3 values: ")
+    assert facts(column(["a", "", "b", "c", "d", "e", ""])).about.endswith(", 2 missing")
+
+
 def test_spark_line_is_the_histogram():
     values = RNG.normal(size=3000)
     counts, _ = np.histogram(values, bins=N_BARS)
@@ -170,7 +180,7 @@ def test_a_refused_choice_of_columns_is_said_until_another_is_made(sessions):
     session = sessions()
     session.state.source = "upload"
     source = session.sources["upload"]
-    source.file = ("zoo.csv", TABLE)
+    source.file = StoredFile.of("zoo.csv", TABLE)
     session.wait(PATIENCE)
     source.columns = []
     session.wait(PATIENCE)

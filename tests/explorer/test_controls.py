@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, TABLE, TWO_PAIRS, controls, settle, widget, widgets
+from explorer_objects import TWO_PAIRS, settle, widget, widgets
 from kdegraph import datasets, estimate_sigma
 from kdegraph_explorer import Explorer
-from kdegraph_explorer.views.controls import DataControls
-from kdegraph_explorer.views.widgets import FileButton
 
 
 def test_every_widget_has_a_label_of_its_own_and_a_sentence(explore):
@@ -133,87 +131,3 @@ def test_controls_of_the_chosen_source_are_shown(explore):
     widget(explorer, "Source").value = "photographs"
     assert not widget(explorer, "Shape").visible
     assert widget(explorer, "Picture").visible
-
-
-def test_a_file_that_the_browser_turns_away_is_passed_on():
-    refused = []
-    button = FileButton(refused.append)
-    button._handle_msg({"status": "error", "error": "too large"})
-    button._handle_msg({"status": "finished"})
-    assert [str(error).split(":")[0] for error in refused] == ["too large", "the file is empty"]
-
-
-def send(button, content, parts, after=lambda part: None):
-    """Send a file as the browser does; calls `after` with the number of each part."""
-    button._handle_msg({"status": "initializing"})
-    size = -(-len(content) // parts)
-    for part in range(parts):
-        data = content[part * size : (part + 1) * size]
-        message = {
-            "status": "upload_event",
-            "name": "zoo.csv",
-            "chunk": part + 1,
-            "total_chunks": parts,
-            "mime_type": "text/csv",
-        }
-        button._handle_msg({**message, "data": data})
-        after(part + 1)
-    button._handle_msg({"status": "finished"})
-
-
-def test_a_file_over_the_limit_is_turned_away_by_the_server_too():
-    refused, given, sizes = [], [], []
-    button = FileButton(refused.append, max_file_size=len(TABLE))
-    button.param.watch(lambda event: given.append(event.new), "value")
-    send(button, TABLE + b"1", 4, after=lambda part: sizes.append(sum(map(len, held(button)))))
-    assert max(sizes) <= len(TABLE)
-    assert sizes[-1] == 0
-    assert len(refused) == 1
-    assert f"the limit is {len(TABLE)} bytes, and more has arrived; choose a smaller one" in str(
-        refused[0]
-    )
-    assert given == []
-    send(button, TABLE, 4)
-    assert given == [TABLE]
-    assert len(refused) == 1
-
-
-def held(button):
-    """The parts of files that the server keeps."""
-    parts = [file["value"] for file in button._buffer]
-    return parts + [
-        part for file in button._file_buffer.values() for part in file["chunks"].values()
-    ]
-
-
-def test_what_is_left_of_an_upload_goes_when_the_next_begins():
-    button = FileButton(pytest.fail)
-    for name in ("a.csv", "b.csv"):
-        button._handle_msg({"status": "initializing"})
-        message = {"status": "upload_event", "name": name, "chunk": 1, "total_chunks": 2}
-        button._handle_msg({**message, "mime_type": "text/csv", "data": TABLE})
-    assert held(button) == [TABLE]
-
-
-def test_upload_shows_how_much_has_arrived_and_can_be_cancelled(explore):
-    explorer = explore(TWO_PAIRS, sigma=1.0)
-    session, state, seen = explorer.session, explorer.session.state, []
-    button = next(part for part in controls(explorer, DataControls).__panel__().select(FileButton))
-
-    def note(part):
-        seen.append((state.stage, state.fraction))
-        if part == 2 and cancel:
-            session.cancel()
-
-    state.source = "upload"
-    for cancel in (True, False):
-        seen.clear()
-        send(button, TABLE, 4, after=note)
-        session.wait(PATIENCE)
-        assert seen[:2] == [("File: arriving", 0.25), ("File: arriving", 0.5)]
-        assert seen[2:] == (
-            [(None, 1.0), (None, 1.0)] if cancel else [("File: arriving", 0.75), (None, 1.0)]
-        )
-        assert state.dataset.n_points == (4 if cancel else 40)
-        assert state.stage is None
-    assert state.dataset.name == "zoo.csv"

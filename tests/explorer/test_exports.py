@@ -13,6 +13,7 @@ from kdegraph import datasets
 from kdegraph.datasets import Dataset
 from kdegraph.validation import LOCAL_WORDS
 from kdegraph_explorer.exports import EXPORTS
+from kdegraph_explorer.uploads import StoredFile
 from pyarrow import csv, parquet
 
 
@@ -51,7 +52,7 @@ def test_labels_name_the_rows_of_the_file_and_the_classes(sessions):
     session = sessions()
     session.state.source = "upload"
     session.sources["upload"].incomplete = True
-    session.sources["upload"].file = ("zoo.csv", TABLE.replace(b"\n1,1,", b"\n,1,"))
+    session.sources["upload"].file = StoredFile.of("zoo.csv", TABLE.replace(b"\n1,1,", b"\n,1,"))
     session.wait(PATIENCE)
     session.sources["upload"].param.update(label_column="kind")
     session.wait(PATIENCE)
@@ -147,7 +148,7 @@ def test_script_of_an_uploaded_table(sessions, tmp_path, monkeypatch):
     (tmp_path / "zoo.csv").write_bytes(TABLE)
     session = sessions()
     session.state.source = "upload"
-    session.sources["upload"].file = ("zoo.csv", TABLE)
+    session.sources["upload"].file = StoredFile.of("zoo.csv", TABLE)
     session.wait(PATIENCE)
     session.sources["upload"].param.update(columns=["weight", "height"], label_column="kind")
     session.wait(PATIENCE)
@@ -193,7 +194,7 @@ def test_script_without_any_edge(sessions, tmp_path, monkeypatch):
 def test_file_that_failed_is_not_what_is_exported(sessions):
     session = sessions()
     session.state.source = "upload"
-    session.sources["upload"].file = ("bad.npy", b"words")
+    session.sources["upload"].file = StoredFile.of("bad.npy", b"words")
     session.wait(PATIENCE)
     assert session.state.error
     assert b"generators" in export(session, "session")

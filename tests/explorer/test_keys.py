@@ -8,6 +8,7 @@ from explorer_objects import part, settle
 from kdegraph import datasets
 from kdegraph_explorer.exports import EXPORTS
 from kdegraph_explorer.shortcuts import SHORTCUTS
+from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views import describe
 from kdegraph_explorer.views.base import Description
 from kdegraph_explorer.views.help import help_text
@@ -108,14 +109,15 @@ def test_files_are_handed_to_the_browser(explorer, monkeypatch):
     state = explorer.session.state
     state.choose(sigma=2.0)
     settle(explorer)
-    explorer.layout.toolbar.open(saved["given-points-session.json"])
+    explorer.layout.toolbar.open(StoredFile.of("s.json", saved["given-points-session.json"]))
     settle(explorer)
     assert state.sigma == 0.8
     assert state.source == "upload"
 
 
 def test_a_file_that_is_no_session_is_an_error(explorer):
-    explorer.layout.toolbar.open(b"words")
+    explorer.layout.toolbar.open(StoredFile.of("s.json", b"words"))
+    settle(explorer)
     assert "is no session" in explorer.session.state.error
 
 

@@ -7,11 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
+import panel as pn
 import panel_material_ui as pmui
 import pytest
 from kdegraph.runtime.cache import COMPILING
 from kdegraph_explorer.jobs import Mailbox
 from kdegraph_explorer.notebook_widget import live_model
+from kdegraph_explorer.views.browser import Browser
 from nbclient import NotebookClient
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -69,6 +71,22 @@ def test_messages_of_a_notebook_are_dealt_with_on_the_session_s_thread():
     owner = asyncio.run(show_and_move())
     assert slider.value == 7
     assert threads == [owner]
+
+
+def test_messages_for_a_component_reach_the_notebook(monkeypatch):
+    browser, sent = Browser(print), []
+    widget = live_model(pn.Column(browser), Mailbox().post)
+    monkeypatch.setattr(widget, "send", lambda content, buffers=None: sent.append(content))
+    browser.save("labels.csv", b"1,2")
+    (events,) = (
+        json.loads(content["payload"])["events"]
+        for content in sent
+        if "events" in content.get("payload", "")
+    )
+    (event,) = events
+    values = dict(event["msg_data"]["values"]["entries"])
+    assert [*values["model"]] == ["id"]  # a reference to what the page has already
+    assert ["name", "labels.csv"] in values["data"]["entries"]
 
 
 def test_a_page_that_is_loaded_again_gets_what_is_there_now():

@@ -8,6 +8,7 @@ from kdegraph.datasets import Dataset
 from kdegraph_explorer import address, session_file
 from kdegraph_explorer.index_ranges import as_code, as_indices, as_text, at, count, holds, runs
 from kdegraph_explorer.snapshot import take
+from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.selection_controls import SelectionControls
 
 RNG = np.random.default_rng(0)
@@ -132,7 +133,7 @@ def test_other_points_have_no_part_and_other_columns_keep_it(sessions):
     session.wait(PATIENCE)
     assert session.state.dataset.rows.tolist() == list(range(10, 20))
     assert session.state.dataset.feature_names[0] == "width (standardized)"
-    upload.file = ("other.csv", TABLE)
+    upload.file = StoredFile.of("other.csv", TABLE)
     session.wait(PATIENCE)
     assert upload.part == ""
     assert session.state.dataset.n_points == 40

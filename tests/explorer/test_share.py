@@ -9,6 +9,7 @@ from kdegraph import datasets
 from kdegraph_explorer import address, history, session_file
 from kdegraph_explorer.address_bar import AddressBar
 from kdegraph_explorer.snapshot import take
+from kdegraph_explorer.uploads import StoredFile
 
 
 @pytest.fixture
@@ -100,12 +101,14 @@ def test_undo_brings_back_the_columns_of_an_earlier_file(sessions):
     session = sessions()
     upload = session.sources["upload"]
     session.state.source = "upload"
-    upload.file = ("zoo.csv", TABLE)
+    upload.file = StoredFile.of("zoo.csv", TABLE)
     session.wait(PATIENCE)
     upload.columns = ["height", "width"]
     session.wait(PATIENCE)
     before = session.history.current
-    upload.file = ("other.csv", b"a,b\n" + b"\n".join(b"%d,%d" % (i % 9, i * i) for i in range(30)))
+    upload.file = StoredFile.of(
+        "other.csv", b"a,b\n" + b"\n".join(b"%d,%d" % (i % 9, i * i) for i in range(30))
+    )
     session.wait(PATIENCE)
     assert session.state.dataset.feature_names == ("a", "b")
     while session.history.current is not before:
@@ -228,7 +231,7 @@ def test_session_file_refers_to_generated_data(sessions):
 def test_session_file_holds_an_uploaded_table_and_the_choice_of_columns(sessions):
     session = sessions()
     session.state.source = "upload"
-    session.sources["upload"].file = ("zoo.csv", TABLE)
+    session.sources["upload"].file = StoredFile.of("zoo.csv", TABLE)
     session.wait(PATIENCE)
     session.sources["upload"].param.update(columns=["height", "weight"], label_column="none")
     session.wait(PATIENCE)
@@ -251,7 +254,7 @@ def test_large_file_is_referred_to_by_its_checksum(sessions, monkeypatch):
     monkeypatch.setattr("kdegraph_explorer.sources.upload.MAX_PACKED", 10)
     session = sessions()
     session.state.source = "upload"
-    session.sources["upload"].file = ("zoo.csv", TABLE)
+    session.sources["upload"].file = StoredFile.of("zoo.csv", TABLE)
     session.wait(PATIENCE)
     content = session_file.write(session)
     assert b"sha256" in content
@@ -355,7 +358,7 @@ def test_addresses_lead_to_no_file_but_the_one_that_is_open(begun_with_file, ses
 def test_session_files_keep_their_own_file(begun_with_file, sessions):
     kept = sessions()
     kept.state.source = "upload"
-    kept.sources["upload"].file = ("animals.csv", b"a,b\n1,2\n3,4\n5,7\n")
+    kept.sources["upload"].file = StoredFile.of("animals.csv", b"a,b\n1,2\n3,4\n5,7\n")
     kept.wait(PATIENCE)
     other = begun_with_file()
     other.restore(session_file.read(other, session_file.write(kept)))
@@ -381,7 +384,7 @@ def test_opening_a_session_is_a_step_that_can_be_undone(explore):
     choose(session, n_clusters=4)
     content = session_file.write(session)
     choose(session, n_clusters=3)
-    explorer.layout.toolbar.open(content)
+    explorer.layout.toolbar.open(StoredFile.of("s.json", content))
     settle(explorer)
     assert session.state.n_clusters == 4
     session.history.undo()

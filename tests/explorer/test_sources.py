@@ -14,6 +14,7 @@ from kdegraph_explorer.results import Request
 from kdegraph_explorer.session import Session
 from kdegraph_explorer.sources import SOURCES, Source
 from kdegraph_explorer.sources.generators import Generators
+from kdegraph_explorer.uploads import StoredFile
 from PIL import Image
 from sklearn.metrics import adjusted_rand_score
 
@@ -34,7 +35,7 @@ def session():
 def give(session, name, content):
     """Give the session a file as the browser does."""
     session.state.source = "upload"
-    session.sources["upload"].file = (name, content)
+    session.sources["upload"].file = StoredFile.of(name, content)
     session.wait(PATIENCE)
     return session.state
 

@@ -16,6 +16,7 @@ from kdegraph import datasets, estimate_sigma
 from kdegraph_explorer.clusters import align
 from kdegraph_explorer.pipeline import Pipeline
 from kdegraph_explorer.results import Request
+from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.controls import ParameterControls
 from sklearn.metrics import adjusted_rand_score
 
@@ -143,7 +144,7 @@ def test_the_same_points_get_the_same_automatic_sigma_wherever_they_come_from(se
     assert (state.sigma_chosen, state.sigma) == ("auto", rule)
     state.sigma_preset = True
     state.source = "upload"
-    session.sources["upload"].file = ("clumps.npy", npy_bytes(made.X))
+    session.sources["upload"].file = StoredFile.of("clumps.npy", npy_bytes(made.X))
     session.wait(PATIENCE)
     assert (state.sigma_chosen, state.sigma) == ("auto", rule)
     assert Pipeline().run(Request(made), ignore, ignore).sigma == rule

@@ -17,6 +17,7 @@ from explorer_objects import PATIENCE, settle, view, widget
 from hostile import NAME, TEXTS, bad_cell, quoted, table
 from kdegraph_explorer import address, session_file
 from kdegraph_explorer.exports import EXPORTS
+from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.markup import Markup, Text, each, html_table
 
 PACKAGE = Path(kdegraph_explorer.__file__).parent
@@ -61,7 +62,7 @@ def sent(viewable):
 def give(explorer, name, content):
     """Have the explorer read a file, and wait until all is drawn."""
     explorer.session.state.source = "upload"
-    explorer.session.sources["upload"].file = (name, content)
+    explorer.session.sources["upload"].file = StoredFile.of(name, content)
     explorer.session.wait(PATIENCE)
     settle(explorer)
     return explorer.session.state
@@ -183,7 +184,7 @@ def test_script_quotes_names(sessions, tmp_path, monkeypatch, code):
     (tmp_path / name).write_bytes(content)
     session = sessions()
     session.state.source = "upload"
-    session.sources["upload"].file = (name, content)
+    session.sources["upload"].file = StoredFile.of(name, content)
     session.wait(PATIENCE)
     assert session.state.error == ""
     session.state.choose(sigma=1.0)
@@ -198,7 +199,7 @@ def test_script_quotes_names(sessions, tmp_path, monkeypatch, code):
 def test_script_of_a_session_file_names_no_folder(sessions):
     session = sessions()
     session.state.source = "upload"
-    session.sources["upload"].file = ("zoo.csv", b"a,b\n" + ROWS)
+    session.sources["upload"].file = StoredFile.of("zoo.csv", b"a,b\n" + ROWS)
     session.wait(PATIENCE)
     values = json.loads(session_file.write(session))
     values["data"]["file"]["name"] = "../../etc/zoo.csv"

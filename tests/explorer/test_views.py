@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+from bokeh.document import Document
 from bokeh.events import MouseMove, PanStart, SelectionGeometry, Tap
 from bokeh.models import LassoSelectTool, PanTool
 from explorer_objects import PATIENCE, TWO_PAIRS, happen, image, settle, source, view, widget
@@ -110,6 +111,23 @@ def test_the_random_offset_of_one_column_is_called_that(explore):
     figure = view(explorer, "points").figures()[0]
     assert figure.yaxis[0].axis_label.text == "random offset, to tell points apart"
     assert np.ptp(source(figure, "points").data["y"]) > 0
+
+
+def test_other_names_of_axes_are_one_change_of_the_document(explore, monkeypatch):
+    explorer = explore([[float(i), float(i % 3), float(i % 2)] for i in range(20)])
+    document, counted = Document(), []
+    for figure in view(explorer, "points").figures():
+        document.add_root(figure)
+    recompute = document.models.recompute
+    monkeypatch.setattr(document.models, "recompute", lambda: (counted.append(1), recompute()))
+    explorer.session.state.dataset = datasets.Dataset(
+        np.random.default_rng(0).normal(size=(30, 2)), feature_names=("width", "height")
+    )
+    settle(explorer)
+    for figure in view(explorer, "points").figures():
+        assert figure.xaxis[0].axis_label.text == "width"
+        assert figure.yaxis[0].axis_label.document is document
+    assert len(counted) == 1
 
 
 def test_edges_can_be_hidden(explore):

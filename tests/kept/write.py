@@ -16,6 +16,7 @@ import kdegraph
 import numpy as np
 from kdegraph_explorer import session_file
 from kdegraph_explorer.session import Session
+from kdegraph_explorer.uploads import StoredFile
 
 TABLE = b"width,height,kind\n" + b"".join(
     b"%d.5,%d,%s\n" % (i % 7 + 20 * (i % 2), i % 5, (b"ant", b"bee")[i % 2]) for i in range(40)
@@ -78,7 +79,7 @@ def write_sessions(folder):
         session = Session()
         session.sources["generators"].n = 200
         if name == "file":
-            session.sources["upload"].file = ("table.csv", TABLE)
+            session.sources["upload"].file = StoredFile.of("table.csv", TABLE)
         session.state.source = {"file": "upload"}.get(name, name)
         session.start()
         session.wait(240)

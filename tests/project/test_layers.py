@@ -216,18 +216,19 @@ PRIVATE_NAMES = {
         {
             *("views/browser.py", "views/caption.py", "views/columns.py", "views/markup.py"),
             *("views/connection.py", "views/legend.py", "views/point_style.py", "views/rows.py"),
+            "views/file_button.py",
         },
         "This is Panel's documented place for the JavaScript of a component.",
     ),
     "_handle_msg": (
         {
             *("views/browser.py", "views/columns.py", "views/legend.py", "views/rows.py"),
-            "views/widgets.py",
+            "views/file_button.py",
         },
         "This is Panel's documented way to receive the messages of a component.",
     ),
     "_send_msg": (
-        {"views/browser.py", "views/widgets.py"},
+        {"views/browser.py", "views/file_button.py"},
         "This is Panel's documented way to send a message to a component.",
     ),
     "_repr_mimebundle_": ({"notebook.py"}, "This is the protocol of IPython."),
@@ -240,12 +241,6 @@ PRIVATE_NAMES = {
         "Panel deals with an event that comes while a change waits without the document's lock, "
         "and the event would be lost.",
     ),
-    "_process_chunk": (
-        {"views/widgets.py"},
-        "The parts of a file are counted while they arrive, to refuse a file that is too large.",
-    ),
-    "_buffer": ({"views/widgets.py"}, "The parts of a refused file are dropped."),
-    "_file_buffer": ({"views/widgets.py"}, "The parts of a refused file are dropped."),
     "_process_param_change": (
         {"views/markup.py"},
         "Text is escaped on its way to the browser; in Python it stays as it is.",

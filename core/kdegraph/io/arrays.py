@@ -16,6 +16,7 @@ from kdegraph.io.limits import (
 )
 from kdegraph.io.tables import LABEL_NAMES, Column, Picture, Table
 from kdegraph.npy_files import read_header, read_values
+from kdegraph.runtime.slices import count, slices, take
 
 POINT_NAMES = ("x", "data", "points", "features", "arr_0")
 # The bytes with which the entry of each file in the directory of an archive begins.
@@ -44,7 +45,7 @@ def _column(name, values):
     if values.dtype.kind == "S":
         found = [value.decode("utf-8", "replace") for value in found]
     texts = [None if value in NULLS else str(value) for value in found]
-    return Column(name, "text", np.array(texts, dtype=object)[codes])
+    return Column(name, "text", take(np.array(texts, dtype=object), codes))
 
 
 def _check_points(header, name, max_bytes):
@@ -129,7 +130,7 @@ def read_npz(data, name, max_bytes):
     ------
     ValueError
     """
-    if (n_members := data.count(_DIRECTORY_ENTRY)) > MAX_MEMBERS:
+    if (n_members := count(data, _DIRECTORY_ENTRY)) > MAX_MEMBERS:
         found = f"{n_members:,} files, the limit is {MAX_MEMBERS:,}"
         raise ValueError(f"{name} holds {found}; save the points as an array of their own")
     try:

@@ -16,6 +16,7 @@ from kdegraph.io.limits import (
 from kdegraph.io.recognition import is_date_text, recognize
 from kdegraph.io.tables import Column, Table
 from kdegraph.runtime.memory import format_bytes
+from kdegraph.runtime.slices import slices, take
 
 # Cells of a column of numbers that are no numbers and are kept for messages.
 _N_BAD_CELLS = 20
@@ -221,10 +222,12 @@ def _text_column(name, values):
     trimmed = pc.utf8_trim_whitespace(words)
     matches = pc.fill_null(pc.match_substring_regex(trimmed, f"^{NUMBER}$"), False)
     numeric = np.append(matches.to_numpy(zero_copy_only=False), False)[codes]
-    texts = np.array([*words.to_pylist(), None], dtype=object)
+    texts = np.full(missing + 1, None, dtype=object)
+    for part in slices(missing):
+        texts[part] = words[part].to_pylist()
     if 2 * np.count_nonzero(numeric) <= np.count_nonzero(codes != missing):
         recognized = "date" if is_date_text(texts[:-1]) else ""
-        return Column(name, "text", texts[codes], recognized=recognized)
+        return Column(name, "text", take(texts, codes), recognized=recognized)
     numbers = np.append(_to_float(pc.if_else(matches, trimmed, None)), np.nan)[codes]
     bad = np.flatnonzero(~numeric & (codes != missing))[:_N_BAD_CELLS]
     cells = {int(row): texts[codes[row]] for row in bad}

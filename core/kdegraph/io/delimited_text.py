@@ -12,8 +12,6 @@ NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _NUMBER_PATTERN = re.compile(NUMBER)
 # np.savetxt marks the header as a comment.
 _COMMENT_PATTERN = re.compile(rb"\s*#+ ?")
-# Text is recoded in parts of so many bytes.
-_PART_BYTES = 2**20
 # The commoner ones come first.
 _DELIMITERS = (",", ";", "\t", "|", " ")
 # The dialect is found out from the lines in so many bytes, and from at most so many lines.
@@ -36,6 +34,7 @@ NULLS = (
     "#N/A",
     "?",
 )
+from kdegraph.runtime.slices import count, slices
 
 
 @dataclass(frozen=True)
@@ -59,28 +58,29 @@ def to_utf8(data, name):
             data = b"".join(_recoded(data, "utf-16"))
         except UnicodeDecodeError as error:
             raise ValueError(f"{name} starts like UTF-16 text but is damaged: {error}") from None
-    data = data.removeprefix(codecs.BOM_UTF8)
-    if b"\0" in data:
+    start = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
+    if any(data.find(b"\0", part.start, part.stop) >= 0 for part in slices(len(data))):
         raise ValueError(
             f"{name} is not text: it holds zero bytes; save the table as CSV, Parquet or NPY"
         )
     encodings = ("utf-8", "cp1252", "latin-1")
-    encoding = next(encoding for encoding in encodings if _decodes(data, encoding))
+    encoding = next(encoding for encoding in encodings if _decodes(data, encoding, start))
     if encoding != "utf-8":
-        data = b"".join(_recoded(data, encoding))
-    mark = _COMMENT_PATTERN.match(data)
-    return data[mark.end() :] if mark else data
+        data, start = b"".join(_recoded(data, encoding, start)), 0
+    if mark := _COMMENT_PATTERN.match(data, start):
+        start = mark.end()
+    return b"".join(data[part] for part in slices(len(data), start)) if start else data
 
 
-def _recoded(data, encoding):
+def _recoded(data, encoding, start=0):
     """Yield parts of a text as UTF-8. As one str, it could take four times its memory."""
-    parts = (data[start : start + _PART_BYTES] for start in range(0, len(data), _PART_BYTES))
-    return (text.encode() for text in codecs.iterdecode(parts, encoding))
+    encoded = (data[part] for part in slices(len(data), start))
+    return (text.encode() for text in codecs.iterdecode(encoded, encoding))
 
 
-def _decodes(data, encoding):
+def _decodes(data, encoding, start):
     try:
-        for _ in _recoded(data, encoding):
+        for _ in _recoded(data, encoding, start):
             pass
     except UnicodeDecodeError:
         return False
@@ -111,13 +111,13 @@ def check_lines(text, name):
 
 def n_lines(text, stop=None):
     """Return the number of lines, or of those that begin before `stop`."""
-    return max(text.count(b"\n", 0, stop), text.count(b"\r", 0, stop)) + 1
+    return max(count(text, end, stop=stop) for end in (b"\n", b"\r")) + 1
 
 
 def _describe_line(text, start):
     ends = [text.find(end, start) for end in (b"\n", b"\r")]
     end = min((found for found in ends if found >= 0), default=len(text))
-    n_cells = max(text.count(delimiter.encode(), start, end) for delimiter in _DELIMITERS) + 1
+    n_cells = max(count(text, delimiter.encode(), start, end) for delimiter in _DELIMITERS) + 1
     found = f"{format_bytes(end - start)} long, with up to {n_cells:,} columns"
     limits = f"{format_bytes(MAX_LINE)} and {MAX_COLUMNS:,} columns"
     return f"line {n_lines(text, start):,} is {found}; the limits are {limits}"

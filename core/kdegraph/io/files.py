@@ -11,6 +11,7 @@ from kdegraph.io.pictures import MAX_PIXELS, open_image
 from kdegraph.io.tables import Picture, Table
 from kdegraph.runtime.memory import format_bytes
 from kdegraph.validation import check_count
+from kdegraph.runtime.slices import slices
 
 EXTENSIONS = {
     ".csv": "csv",
@@ -142,7 +143,7 @@ def _read_bytes(source, filename, max_bytes):
         raise ValueError(
             f"{name or 'the file'} is too large: more than the limit of {format_bytes(max_bytes)}"
         )
-    if not data or data.isspace():
+    if all(data[part].isspace() for part in slices(len(data))):
         raise ValueError(f"{name or 'the file'} is empty")
     return data, name
 

@@ -82,8 +82,8 @@ def is_date_text(words):
     bool
         False where there are none.
     """
-    words = list(words)
-    return bool(words) and all(re.fullmatch(DATE_TEXT, word.strip()) for word in words)
+    dates = (re.fullmatch(DATE_TEXT, word.strip()) for word in words)
+    return bool(next(dates, None)) and all(dates)
 
 
 def _whole(values):

@@ -1,5 +1,6 @@
 """A table or a picture that was read from a file, and the data set made from it."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -23,6 +24,7 @@ LABEL_NAMES = (
     "species",
     "y",
 )
+from kdegraph.runtime.slices import slices
 # A column with more different values than this is not suggested as the label.
 _MAX_CLASSES = 100
 # The class of rows whose label is missing.
@@ -90,14 +92,16 @@ class Column:
             present = ~np.isnan(self.values)
             found, inverse = np.unique(self.values[present], return_inverse=True)
             names = [_number_as_text(value) for value in found]
+            codes = np.full(len(self.values), len(names), np.int64)
+            codes[present] = inverse
         else:
-            present = np.array([value is not None for value in self.values], dtype=bool)
             # An array of text would give each cell as much memory as the longest one needs.
-            names = sorted(set(self.values[present]))
-            code_of = {name: code for code, name in enumerate(names)}
-            inverse = np.array([code_of[value] for value in self.values[present]], np.int64)
-        codes = np.full(len(self.values), len(names), np.int64)
-        codes[present] = inverse
+            names = sorted(_distinct(self.values))
+            code_of = {name: code for code, name in enumerate([*names, None])}
+            codes = np.fromiter(
+                (code_of[value] for value in self.values), np.int64, len(self.values)
+            )
+            present = codes < len(names)
         return tuple(names) + (() if present.all() else (_MISSING,)), codes
 
     def could_be_label(self) -> bool:
@@ -108,10 +112,21 @@ class Column:
         if self.values is None or not self.classifies:
             return False
         if not self.numeric:
-            return 1 <= len(set(self.values) - {None}) <= _MAX_CLASSES
+            return 1 <= len(_distinct(self.values, _MAX_CLASSES + 1)) <= _MAX_CLASSES
         numbers = self.values[~np.isnan(self.values)]
         whole = bool((numbers == np.round(numbers)).all())
         return whole and 1 <= len(np.unique(numbers)) <= _MAX_CLASSES
+
+
+def _distinct(texts, enough=math.inf):
+    """Return the different texts of a column, or the first ones if there are `enough`."""
+    found = set()
+    for part in slices(len(texts)):
+        found.update(texts[part])
+        found.discard(None)
+        if len(found) >= enough:
+            break
+    return found
 
 
 def _number_as_text(value):

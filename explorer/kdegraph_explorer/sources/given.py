@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 
+from ..uploads import StoredFile
 from .base import Source
 from .upload import packed
 
@@ -28,5 +29,5 @@ class Given(Source):
         labels = {} if whole.y is None else {"y": whole.y}
         buffer = io.BytesIO()
         np.savez_compressed(buffer, X=whole.X, **labels)
-        file = packed("given points.npz", buffer.getvalue())
+        file = packed(StoredFile.of("given points.npz", buffer.getvalue()))
         return "upload", {"file": file, "part": data["part"]}

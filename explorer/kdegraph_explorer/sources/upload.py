@@ -1,7 +1,6 @@
 """Files from the user's disk."""
 
 import base64
-import hashlib
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,6 +10,7 @@ from kdegraph import datasets
 from ..checks import quoted
 from ..column_facts import facts
 from ..point_columns import TableDataset
+from ..uploads import PART_BYTES, StoredFile
 from .base import Source
 from .column_scales import SCALES, ColumnScales, checked_scales, scaling_of
 from .photographs import PIXELS
@@ -206,7 +206,7 @@ class Upload(ColumnScales, Source):
             raise ValueError(
                 f"columns must be a list of names and label_column a name, got {found}"
             )
-        if file is not None and file is not self.file and not isinstance(file, tuple):
+        if file is not None and file is not self.file and not isinstance(file, StoredFile):
             advice = "choose it under Data, or open a session file"
             raise ValueError(f"the file {quoted(file)} cannot be part of an address: {advice}")
         rest = {name: data[name] for name in data if name not in ("file", *COLUMN_CHOICES)}
@@ -225,7 +225,7 @@ class Upload(ColumnScales, Source):
 
     def portable(self, data, dataset):
         """See `Source.portable`."""
-        return self.key, {**data, "file": packed(name_of(data["file"]), bytes_of(data["file"]))}
+        return self.key, {**data, "file": packed(stored(data["file"]))}
 
     def unpack(self, data):
         """See `Source.unpack`."""
@@ -236,20 +236,19 @@ class Upload(ColumnScales, Source):
             raise ValueError(f"the session file is damaged: its data file is {quoted(file)}")
         if "content" in file:
             try:
-                return {
-                    **data,
-                    "file": (file["name"], base64.b64decode(file["content"], validate=True)),
-                }
+                unpacked = StoredFile.of(file["name"], *_decoded(file["content"]))
             except (ValueError, TypeError):
                 raise ValueError(
                     f"the session file is damaged: {file['name']:.80} in it cannot be read"
                 ) from None
+            return {**data, "file": unpacked}
+        opened = self.file
         if (
-            self.file is not None
-            and not isinstance(self.file, ValueError)
-            and checksum(bytes_of(self.file)) == file.get("sha256")
+            opened is not None
+            and not isinstance(opened, ValueError)
+            and stored(opened).sha256 == file.get("sha256")
         ):
-            return {**data, "file": self.file}
+            return {**data, "file": opened}
         raise ValueError(
             f"the session needs the file {file['name']:.80}, which is too large to be part of it: "
             "open that file first, then the session"
@@ -287,37 +286,41 @@ def _columns(contents):
     return contents.columns if contents.kind == "table" else ()
 
 
-def packed(name, content):
-    """A file as part of a session file: with its content, or with a checksum if it is large."""
-    if len(content) > MAX_PACKED:
-        return {"name": name, "sha256": checksum(content)}
-    return {"name": name, "content": base64.b64encode(content).decode()}
+def packed(file):
+    """Return a `StoredFile` as part of a session file: with its content, or with its checksum if it
+    is large.
+    """
+    if file.size > MAX_PACKED:
+        return {"name": file.name, "sha256": file.sha256}
+    return {"name": file.name, "content": base64.b64encode(file.read()).decode()}
 
 
-def checksum(content):
-    """A checksum that tells files apart."""
-    return hashlib.sha256(content).hexdigest()
+def _decoded(content):
+    """Decode base64 in parts; other threads run between two of them."""
+    if not isinstance(content, str | bytes):
+        raise TypeError("content must be text")
+    starts = range(0, len(content), PART_BYTES)
+    return (base64.b64decode(content[i : i + PART_BYTES], validate=True) for i in starts)
+
+
+def stored(file):
+    """Return the `StoredFile` of a path; a `StoredFile` is returned as it is."""
+    return file if isinstance(file, StoredFile) else StoredFile.at(Path(file))
 
 
 def name_of(file):
-    """The name of a path, or of the pair of a name and bytes; None for what is no file."""
+    """Return the name of a path or of a `StoredFile`, and None for anything else."""
     if file is None or isinstance(file, ValueError):
         return None
-    return Path(file[0] if isinstance(file, tuple) else file).name
-
-
-def bytes_of(file):
-    """The bytes of a path, or of the pair of a name and bytes."""
-    return file[1] if isinstance(file, tuple) else Path(file).read_bytes()
+    return file.name if isinstance(file, StoredFile) else Path(file).name
 
 
 def read(file):
-    """Read a path, or the pair of a name and bytes; raise an error that came in its place."""
+    """Read a path or a `StoredFile`; raise an error that came in its place."""
     if isinstance(file, ValueError):
         raise file
-    if isinstance(file, tuple):
-        name, content = file
-        return datasets.read(content, filename=name)
+    if isinstance(file, StoredFile):
+        return datasets.read(file.read(), filename=file.name)
     try:
         return datasets.read(file)
     except OSError as error:

@@ -1,5 +1,7 @@
 """Plots of graphs over the same points, side by side and linked."""
 
+from contextlib import ExitStack
+
 from bokeh.core.properties import value
 from bokeh.events import MouseLeave, MouseMove, PanStart, SelectionGeometry, Tap
 from bokeh.models import BoxSelectTool, ColumnDataSource, LassoSelectTool, PanTool, PlainText
@@ -86,13 +88,21 @@ class LinkedPlots:
         key, names, compute = placed
         if not self._is_placed(key):
             self._placed, self.positions = key, compute()
-            for plot in self._plots.values():
-                plot.name_axes(*names)
+            self._name_axes(names)
             self.frame.fit(extent_of(self.positions))
         else:
             self._request()
         for plot in self._plots.values():
             plot.select(self._state.selection if len(self.positions) <= MAX_GLYPHS else ())
+
+    def _name_axes(self, names):
+        documents = {figure.document for figure in self.figures.values()} - {None}
+        with ExitStack() as stack:
+            # Each name is a model, and Bokeh counts all models anew: once, and not for every name.
+            for document in documents:
+                stack.enter_context(document.models.freeze())
+            for plot in self._plots.values():
+                plot.name_axes(*names)
 
     def _along_axes(self):
         state = self._state
@@ -268,7 +278,9 @@ class GraphPlot:
     def name_axes(self, horizontal, vertical):
         """Write the names of the axes, unless they are as short as "x" and "y"."""
         for axis, name in ((self.figure.xaxis, horizontal), (self.figure.yaxis, vertical)):
-            axis.axis_label = PlainText(text=name if len(name) > 2 else "")  # a str may be TeX
+            text = name if len(name) > 2 else ""
+            if axis[0].axis_label is None or axis[0].axis_label.text != text:
+                axis.axis_label = PlainText(text=text)  # a str may be TeX
         self.figure.min_border_left = NUMBERS_WIDTH + (NAME_WIDTH if len(vertical) > 2 else 0)
 
     def select(self, indices):

@@ -13,9 +13,10 @@ from ..shortcuts import SHORTCUTS
 from .browser import Browser
 from .connection import Connection
 from .figure_dialog import FigureDialog
+from .file_button import FileButton
 from .help import help_text
 from .markup import Text
-from .widgets import NAMED_BY_ITS_WORDS, FileButton, dialog
+from .widgets import NAMED_BY_ITS_WORDS, dialog
 
 OPEN = "Open a session file …"
 SAVE_FIGURE = "Save a figure …"
@@ -72,6 +73,11 @@ class Toolbar(Viewer):
         )
         self.menu = file_menu(self.choose)
         self._opener = self._session_dialog()
+        self._open = session.latest(
+            lambda file, progress, publish: session_file.read(session, file.read()),
+            deliver=lambda file, snapshot: session.history.go_on(snapshot),
+            fail=lambda file, error: self._refuse(error),
+        )
         self.figure_dialog = FigureDialog(self._export)
         self._body = self._lay_out()
         session.history.param.watch(lambda *events: self._enable(), ["can_undo", "can_redo"])
@@ -84,14 +90,13 @@ class Toolbar(Viewer):
     def _session_dialog(self):
         """The dialog to open a session file."""
         file = FileButton(
+            self.session.receive,
+            self.open,
             self._refuse,
+            limit=session_file.MAX_SESSION_BYTES,
             label="Choose or drop a session file",
-            multiple=False,
-            max_file_size=session_file.MAX_SESSION_BYTES,
-            variant="outlined",
             sizing_mode="stretch_width",
         )
-        file.param.watch(lambda event: event.new is not None and self.open(event.new), "value")
         words = Text(ABOUT_SESSION_FILES, sizing_mode="stretch_width")
         return dialog("Open a session", "xs", words, file)
 
@@ -175,19 +180,14 @@ class Toolbar(Viewer):
         else:
             save()
 
-    def open(self, content):
-        """Bring back the session in the bytes of a session file."""
+    def open(self, file):
+        """Bring back the session in a session file, a `StoredFile`."""
         self._opener.open = False
-        try:
-            snapshot = session_file.read(self.session, content)
-        except ValueError as error:
-            self._refuse(error)
-        else:
-            self.session.history.go_on(snapshot)
+        self._open.request(file, replace=True)
 
     def _refuse(self, error):
         self._opener.open = False
-        self.state.error = str(error)
+        self.state.error = explain(error)
 
 
 def file_menu(choose):

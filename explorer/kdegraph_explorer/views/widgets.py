@@ -3,17 +3,15 @@
 import panel as pn
 import panel_material_ui as pmui
 import param
-from kdegraph.datasets import MAX_BYTES
 
 from ..assets import style_sheet
 from ..typography import SIZES
 from .columns import ColumnTable
+from .file_button import FileButton
 from .markup import AsWritten
 
-UPLOAD_PART = 2 * 2**20  # bytes of a file that the browser sends at a time
 
-
-def control(parameterized, name, hint=None, report=None):
+def control(parameterized, name, hint=None, receive=None):
     """A widget for a parameter, with the parameter's doc as its tooltip.
 
     Parameters
@@ -23,8 +21,8 @@ def control(parameterized, name, hint=None, report=None):
     hint : str or dict, optional
         "steps": a slider over the values to choose from; "file": a file from the user's disk;
         "columns": the table of columns; {heading: {option: value}}: a choice with headings.
-    report : callable
-        Of a file: see `FileButton`.
+    receive : callable
+        For a file: see `FileButton`.
     """
     parameter = parameterized.param[name]
     value = getattr(parameterized, name)
@@ -49,7 +47,7 @@ def control(parameterized, name, hint=None, report=None):
     if hint == "columns":
         return ColumnTable(parameterized, margin=(4, 8), sizing_mode="stretch_width")
     if hint == "file":
-        return file_input(parameterized, name, report, common)
+        return file_input(parameterized, name, receive)
     if isinstance(parameter, param.Boolean):
         return pmui.Switch.from_param(
             parameter, margin=(2, 8), stylesheets=[style_sheet("compact")], **common
@@ -107,74 +105,24 @@ class Select(AsWritten, pmui.Select):
     """A choice of one option."""
 
 
-class FileButton(pmui.FileInput):
-    """A file input that reports how much has arrived.
-
-    Empty files and files over the size limit are refused by the browser, and again by the server,
-    as anything may be sent to it.
-
-    Parameters
-    ----------
-    refuse : callable
-        Called with a ValueError that says why the last file was refused.
-    report : callable, optional
-        Called as ``report(fraction)``, with 0 before the first part of a file and then for every
-        part; returns whether it is still wanted.
+def file_input(parameterized, name, receive):
+    """Return a `FileButton` that sets a parameter to the `StoredFile`, or to the ValueError that
+    says why there is none.
     """
-
-    def __init__(self, refuse, report=lambda fraction: True, **params):
-        self._refuse, self._report, self._wanted = refuse, report, True
-        self._arrived = 0  # bytes of the file so far
-        super().__init__(**{"chunk_size": UPLOAD_PART, "max_file_size": MAX_BYTES, **params})
-
-    def _process_chunk(self, msg):
-        self._arrived += len(msg["data"])
-        if self._arrived <= self.max_file_size:
-            super()._process_chunk(msg)
-            self._wanted = self._report(msg["chunk"] / msg["total_chunks"])
-        elif self._wanted:
-            self._forget()
-            self._wanted = False
-            self._report(1.0)
-            found = f"the limit is {self.max_file_size:,} bytes, and more has arrived"
-            self._refuse(ValueError(f"the file is too large: {found}; choose a smaller one"))
-
-    def _forget(self):
-        self._buffer.clear()
-        self._file_buffer.clear()
-
-    def _handle_msg(self, msg):
-        if msg["status"] == "initializing":
-            self._forget()
-            self._arrived = 0
-            self._wanted = self._report(0.0)
-        elif msg["status"] == "error":
-            self._report(1.0)
-            self._refuse(ValueError(msg["error"]))
-        elif msg["status"] == "finished" and not (self._buffer and self._wanted):
-            if self._wanted:
-                self._refuse(ValueError("the file is empty: it has no bytes; choose one with data"))
-            self._forget()
-            self._send_msg({"status": "finished"})
-        else:
-            super()._handle_msg(msg)
-
-
-def file_input(parameterized, name, report, options):
-    """A button, and a place to drop a file on.
-
-    Sets the parameter to the pair of the file's name and its bytes, or to a ValueError. All types
-    are let through: it is Python that knows, and says, what it can read.
-    """
+    parameter = parameterized.param[name]
 
     def take(value):
         setattr(parameterized, name, value)
 
-    widget = FileButton(take, report, multiple=False, variant="outlined", margin=(6, 8), **options)
-    widget.param.watch(
-        lambda event: event.new is not None and take((widget.filename, event.new)), "value"
+    return FileButton(
+        receive,
+        take,
+        take,
+        label=parameter.label,
+        description=parameter.doc,
+        sizing_mode="stretch_width",
+        margin=(6, 8),
     )
-    return widget
 
 
 def button(label, sentence, act, **options):

@@ -1,0 +1,195 @@
+"""Files that arrive from a browser, part by part.
+
+The server asks for each part, so a page never sends more than it is asked for: a cancel and the
+events of the page do not wait behind the file, and a file that is not wanted any more stops.
+"""
+
+import hashlib
+import queue
+import tempfile
+import threading
+import time
+import weakref
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import IO
+
+from .progress_rows import UPLOADING
+
+PART_BYTES = 2 * 2**20  # Bytes that are asked for at a time; one message holds them.
+MEMORY_BYTES = 2**20  # Bytes up to which a file is kept in memory, and not in a temporary file.
+STALL_LIMIT = 60  # Seconds that a part may take.
+CHECK_EVERY = 0.1  # Seconds between two checks whether the file is still wanted.
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """The content of a file, which is available as long as something refers to this object.
+
+    Attributes
+    ----------
+    name : str
+    size : int
+        In bytes.
+    sha256 : str
+        The checksum of the content, in hexadecimal digits.
+    """
+
+    name: str
+    size: int
+    sha256: str
+    _file: IO[bytes] = field(repr=False, compare=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def __post_init__(self):
+        weakref.finalize(self, self._file.close)
+
+    @classmethod
+    def of(cls, name, *parts):
+        """Store bytes, given in one or several parts."""
+        return _store(name, parts)
+
+    @classmethod
+    def at(cls, path):
+        """Refer to a file of this machine."""
+        with ExitStack() as stack:
+            file = stack.enter_context(path.open("rb"))
+            sha256, size = hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
+            stack.pop_all()  # The file stays open.
+        return cls(path.name, size, sha256, file)
+
+    def read(self):
+        """Return the content as bytes. Large files take a while: call it in a worker thread."""
+        with self._lock:
+            self._file.seek(0)
+            return self._file.read()
+
+
+def _store(name, parts):
+    """Return the `StoredFile` of the parts of a file."""
+    digest, size = hashlib.sha256(), 0
+    with ExitStack() as stack:
+        file = stack.enter_context(tempfile.SpooledTemporaryFile(MEMORY_BYTES))
+        for part in parts:
+            file.write(part)
+            digest.update(part)
+            size += len(part)
+        stack.pop_all()  # The file stays open.
+    return StoredFile(name, size, digest.hexdigest(), file)
+
+
+class IncomingFile:
+    """A file that a browser offers.
+
+    Parameters
+    ----------
+    name : str
+    size : int
+        The size in bytes that the browser has announced.
+    ask : callable
+        ``ask(start, stop)`` asks the browser for these bytes. `put` takes the answer.
+    take : callable
+        ``take(stored)`` receives the `StoredFile`.
+    refuse : callable
+        ``refuse(error)`` receives the ValueError that says why there is no file.
+
+    Notes
+    -----
+    The session's thread calls all methods but `parts`, and a worker thread iterates over `parts`.
+    """
+
+    def __init__(self, name, size, *, ask, take, refuse):
+        self.name, self.size = name, size
+        self.take, self.refuse = take, refuse
+        self._ask = ask
+        self._asked = None  # The range of the bytes that were asked for, until they are there.
+        self._answers = queue.SimpleQueue()
+
+    def ask(self, start):
+        """Ask for the part that begins at `start`."""
+        self._asked = range(start, min(start + PART_BYTES, self.size))
+        self._ask(self._asked.start, self._asked.stop)
+
+    def put(self, start, data):
+        """Take a part that has arrived. A part that was not asked for is ignored."""
+        if self._asked is None or start != self._asked.start:
+            return
+        if len(data) == len(self._asked):
+            self._answer(data)
+        else:
+            self.fail(f"{len(data):,} bytes arrived instead of {len(self._asked):,}")
+
+    def fail(self, reason):
+        """Answer the question for a part with the reason why there is none."""
+        self._answer(ValueError(f"{self.name} could not be sent: {reason}; choose it again"))
+
+    def _answer(self, answer):
+        if self._asked is not None:
+            self._asked = None
+            self._answers.put(answer)
+
+    def parts(self, progress, post):
+        """Iterate over the parts, each as bytes.
+
+        Parameters
+        ----------
+        progress, post : callable
+            See `Latest`.
+
+        Raises
+        ------
+        ValueError
+            If a part does not arrive within `STALL_LIMIT`, or is not what was asked for.
+        Cancelled
+        """
+        starts = range(0, self.size, PART_BYTES)
+        post(lambda: self.ask(0))
+        for start in starts:
+            part = self._wait(start, progress)
+            following = start + PART_BYTES
+            if following < self.size:  # It arrives while the caller stores this one.
+                post(lambda following=following: self.ask(following))
+            yield part
+
+    def _wait(self, start, progress):
+        end = time.monotonic() + STALL_LIMIT
+        while time.monotonic() < end:
+            progress(UPLOADING, start / self.size)
+            try:
+                answer = self._answers.get(timeout=CHECK_EVERY)
+            except queue.Empty:
+                continue
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+        raise ValueError(
+            f"{self.name} has stopped arriving: nothing came for {STALL_LIMIT:g} seconds after "
+            f"{start:,} of {self.size:,} bytes; check the connection, and choose the file again"
+        )
+
+
+def receive(incoming, progress, post):
+    """Receive an `IncomingFile` in a worker thread: store it and compute its checksum.
+
+    Parameters
+    ----------
+    incoming : IncomingFile
+    progress, post : callable
+        See `Latest`; what is posted, and the result, are callables for the session's thread.
+
+    Returns
+    -------
+    callable
+        Hands over the `StoredFile`.
+
+    Raises
+    ------
+    ValueError
+        If the file does not arrive, or cannot be stored.
+    """
+    try:
+        stored = _store(incoming.name, incoming.parts(progress, post))
+    except OSError as error:
+        reason = error.strerror or error
+        raise ValueError(f"the server cannot store {incoming.name}: {reason}") from None
+    return lambda: incoming.take(stored)

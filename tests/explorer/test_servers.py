@@ -1,0 +1,139 @@
+"""Connections to a server of pages that stand still come to an end."""
+
+import asyncio
+import re
+import socket
+import subprocess
+import sys
+import threading
+import urllib.request
+from contextlib import contextmanager
+
+import pytest
+from browser.conftest import free_port, wait_for
+from explorer_objects import PATIENCE
+from kdegraph_explorer import servers
+
+SOON = 0.5  # seconds
+HEAD = "Host: localhost:{port}\r\nOrigin: http://localhost:{port}\r\n"
+REQUESTS = {  # that never come to an end
+    "nothing": "",
+    "half of a request": "GET / HTTP/1.1\r\n" + HEAD,
+    "half of a handshake": "GET /ws HTTP/1.1\r\nUpgrade: websocket\r\n" + HEAD,
+    "half of a body": "POST / HTTP/1.1\r\nContent-Length: 1000\r\n" + HEAD + "\r\nabc",
+    "a request and nothing more": "GET /favicon.ico HTTP/1.1\r\n" + HEAD + "\r\n",
+}
+
+
+@pytest.fixture
+def port(monkeypatch):
+    """The port of a server in a thread of this process, whose limits are short."""
+    monkeypatch.setattr(servers, "REQUEST_LIMIT", SOON)
+    monkeypatch.setattr(servers, "PING_EVERY", SOON)
+    ready, found = threading.Event(), {}
+
+    def run():
+        import panel as pn
+
+        loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(loop)
+        server = servers.server_of(lambda: pn.Column(), address="127.0.0.1", port=0)
+        server.start()
+        found.update(loop=loop, server=server)
+        ready.set()
+        loop.run_forever()
+        server.stop()
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.close()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    assert ready.wait(PATIENCE)
+    yield found["server"].port
+    found["loop"].call_soon_threadsafe(found["loop"].stop)
+    thread.join(PATIENCE)
+
+
+@contextmanager
+def connection(port, text):
+    """A connection that has sent a text and does no more."""
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as client:
+        client.sendall(text.format(port=port).encode())
+        yield client
+
+
+def read_to_the_end(client):
+    """All that arrives until the server closes the connection; fails if that does not happen."""
+    received = b""
+    while part := client.recv(2**16):
+        received += part
+    return received
+
+
+def handshake(port, path=""):
+    """The handshake of a page that has been loaded, and whose session exists."""
+    with urllib.request.urlopen(f"http://localhost:{port}{path}", timeout=PATIENCE) as answer:
+        (token,) = set(re.findall(r'"token":"([^"]+)"', answer.read().decode()))
+    lines = (
+        f"GET {path}/ws HTTP/1.1",
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        f"Sec-WebSocket-Protocol: bokeh, {token}",
+    )
+    return "\r\n".join(lines) + "\r\n" + HEAD + "\r\n"
+
+
+@pytest.mark.parametrize("request_text", REQUESTS.values(), ids=REQUESTS)
+def test_half_open_connections_end(port, request_text):
+    with connection(port, request_text) as client:
+        received = read_to_the_end(client)
+    assert (b"200 OK" in received) == ("favicon" in request_text)
+
+
+def test_a_page_that_has_vanished_ends(port):
+    with connection(port, handshake(port)) as client:
+        received = read_to_the_end(client)
+    assert b"101 Switching Protocols" in received
+    assert b'"ACK"' in received
+    assert received.count(b"\x89\x00") == 1  # A ping, which this client does not answer.
+
+
+def test_a_page_that_answers_stays(port):
+    pong = b"\x8a\x80\x00\x00\x00\x00"
+    with connection(port, handshake(port)) as client:
+        received = b""
+        for n_pings in range(1, 6):
+            while received.count(b"\x89\x00") < n_pings:
+                part = client.recv(2**16)
+                assert part, f"the connection has ended after {n_pings - 1} pings"
+                received += part
+            client.sendall(pong)
+
+
+def test_a_large_request_is_refused_before_it_has_arrived(port):
+    text = f"POST / HTTP/1.1\r\nContent-Length: {servers.MAX_BODY + 1}\r\n" + HEAD + "\r\n"
+    with connection(port, text) as client:
+        assert b"200 OK" not in read_to_the_end(client)
+
+
+def test_panel_serve_ends_a_page_that_has_vanished(pytestconfig, tmp_path):
+    (tmp_path / "app.py").write_text(
+        "import runpy, panel\n"
+        "from kdegraph_explorer import app, servers\n"
+        "app.create_app = lambda file: panel.Column()\n"
+        f"servers.PING_EVERY = {SOON}\n"
+        f"runpy.run_path({str(pytestconfig.rootpath / 'apps' / 'explorer.py')!r})\n"
+    )
+    port = free_port()
+    command = [sys.executable, "-m", "panel", "serve", tmp_path / "app.py", "--port", str(port)]
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        wait_for(f"http://localhost:{port}/app", process, tmp_path / "log", PATIENCE)
+        with connection(port, handshake(port, "/app")) as client:
+            assert b'"ACK"' in read_to_the_end(client)
+    finally:
+        process.kill()
+        process.wait(PATIENCE)

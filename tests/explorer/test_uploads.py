@@ -1,0 +1,289 @@
+"""Files on their way from the browser: asked for part by part, and stored by a worker thread."""
+
+import gc
+import hashlib
+import io
+import json
+import tempfile
+import threading
+
+import kdegraph_explorer.uploads as uploads
+import pytest
+from explorer_objects import PATIENCE, TABLE, TWO_PAIRS, controls, settle
+from kdegraph import datasets
+from kdegraph_explorer import projection, session_file
+from kdegraph_explorer.jobs import Latest
+from kdegraph_explorer.sources import upload
+from kdegraph_explorer.uploads import StoredFile
+from kdegraph_explorer.views.controls import DataControls
+from kdegraph_explorer.views.file_button import FileButton
+
+PART = 100  # bytes
+N_PARTS = -(-len(TABLE) // PART)
+
+
+class Page:
+    """Sends files as the page does (see static/file-button.js).
+
+    Attributes
+    ----------
+    asked : list of (start, stop)
+        The parts that the server has asked for.
+    """
+
+    def __init__(self, button, monkeypatch):
+        self._button, self.asked = button, []
+        monkeypatch.setattr(button, "_send_msg", self._answer)
+
+    def send(self, content, name="zoo.csv", size=None, answers=True, key="1"):
+        """Offer a file; `answers` limits how many parts are sent, True stands for all."""
+        self._content, self._answers = content, answers
+        size = len(content) if size is None else size
+        self._button._handle_msg({"file": key, "name": name, "size": size})
+
+    def _answer(self, message):
+        start, stop = message["start"], message["stop"]
+        self.asked.append((start, stop))
+        if self._answers is True or len(self.asked) <= self._answers:
+            self.answer(message["file"], start, data=self._content[start:stop])
+
+    def answer(self, key, start, **rest):
+        """Send one message about a part."""
+        self._button._handle_msg({"file": key, "start": start, **rest})
+
+
+@pytest.fixture
+def small_parts(monkeypatch):
+    """Files are asked for in small parts, and all of them are kept in temporary files; returns
+    these.
+    """
+    files, make = [], tempfile.SpooledTemporaryFile
+
+    def note(*args):
+        files.append(make(*args))
+        return files[-1]
+
+    monkeypatch.setattr(uploads, "PART_BYTES", PART)
+    monkeypatch.setattr(uploads, "MEMORY_BYTES", 1)
+    monkeypatch.setattr(tempfile, "SpooledTemporaryFile", note)
+    return files
+
+
+@pytest.fixture
+def explorer(explore, small_parts):
+    """An explorer of four points whose source is a file that is yet to come."""
+    explorer = explore(TWO_PAIRS, sigma=1.0)
+    explorer.session.state.source = "upload"
+    return explorer
+
+
+@pytest.fixture
+def page(explorer, monkeypatch):
+    (button,) = controls(explorer, DataControls).__panel__().select(FileButton)
+    return Page(button, monkeypatch)
+
+
+def test_a_file_arrives_in_the_parts_that_were_asked_for(explorer, page):
+    page.send(TABLE)
+    explorer.session.wait(PATIENCE)
+    assert explorer.session.state.dataset.name == "zoo.csv"
+    assert explorer.session.state.dataset.n_points == 40
+    stored = explorer.session.sources["upload"].file
+    assert stored.read() == TABLE
+    assert (stored.size, stored.sha256) == (len(TABLE), hashlib.sha256(TABLE).hexdigest())
+    starts, stops = zip(*page.asked, strict=True)
+    assert starts == tuple(range(0, len(TABLE), PART))
+    assert stops == (*starts[1:], len(TABLE))
+
+
+def test_storing_and_reading_is_the_work_of_other_threads(explorer, page, monkeypatch):
+    worked = {}
+
+    def watch(module, name):
+        function = getattr(module, name)
+
+        def noted(*args, **options):
+            worked.setdefault(name, set()).add(threading.get_ident())
+            return function(*args, **options)
+
+        monkeypatch.setattr(module, name, noted)
+
+    for module, name in (
+        (uploads, "_store"),
+        (hashlib, "sha256"),
+        (upload, "read"),
+        (upload, "facts"),
+        (projection, "principal_components"),
+    ):
+        watch(module, name)
+    page.send(TABLE)
+    explorer.session.wait(PATIENCE)
+    settle(explorer)
+    assert explorer.session.state.shown.name == "zoo.csv"
+    assert set(worked) == {"_store", "sha256", "read", "facts", "principal_components"}
+    assert all(threading.get_ident() not in threads for threads in worked.values()), worked
+
+
+def test_progress_is_shown(explorer, page, monkeypatch):
+    monkeypatch.setattr(Latest, "REPORT_AFTER", 0.0)
+    monkeypatch.setattr(Latest, "REPORT_EVERY", 0.0)
+    state, fractions = explorer.session.state, []
+    state.param.watch(
+        lambda event: state.stage == uploads.UPLOADING and fractions.append(event.new), "fraction"
+    )
+    page.send(TABLE)
+    explorer.session.wait(PATIENCE)
+    assert fractions == [start / len(TABLE) for start, _ in page.asked]
+    assert state.stage is None
+
+
+def test_cancel_ends_an_upload(explorer, page, small_parts):
+    page.send(TABLE, answers=2)
+    session = explorer.session
+    while len(page.asked) < 3:
+        session.mailbox.drain()
+    assert session.state.busy
+    session.cancel()
+    session.wait(PATIENCE)
+    page.answer("1", *page.asked[-1][:1], data=TABLE[slice(*page.asked[-1])])
+    settle(explorer)
+    assert len(page.asked) == 3
+    assert session.state.dataset.n_points == 4
+    assert (session.state.stage, session.state.error) == (None, "")
+    assert [file.closed for file in small_parts] == [True]
+
+
+def test_an_upload_that_stands_still_ends(explorer, page, small_parts, monkeypatch):
+    monkeypatch.setattr(uploads, "STALL_LIMIT", 0.3)
+    page.send(TABLE, answers=2)
+    explorer.session.wait(PATIENCE)
+    error = explorer.session.state.error
+    assert f"nothing came for 0.3 seconds after 200 of {len(TABLE):,} bytes" in error
+    assert "choose the file again" in error
+    assert [file.closed for file in small_parts] == [True]
+    assert explorer.session.state.stage is None
+    page.send(TABLE)  # The next one is taken.
+    explorer.session.wait(PATIENCE)
+    assert explorer.session.state.error == ""
+    assert explorer.session.state.dataset.n_points == 40
+
+
+def test_a_second_file_takes_the_place_of_one_that_is_arriving(explorer, page, small_parts):
+    page.send(TABLE, answers=1)
+    session = explorer.session
+    while len(page.asked) < 2:
+        session.mailbox.drain()
+    page.asked.clear()
+    page.send(b"a,b\n1,2\n3,4\n5,7\n", name="few.csv", key="2")
+    page.answer("1", 0, data=b"x" * 16)  # of the first file
+    session.wait(PATIENCE)
+    assert session.state.dataset.name == "few.csv"
+    assert session.state.dataset.n_points == 3
+    assert [file.closed for file in small_parts] == [True, False]
+
+
+def test_a_session_that_ends_drops_what_is_arriving(explorer, page, small_parts):
+    page.send(TABLE, answers=1)
+    while not small_parts:
+        explorer.session.mailbox.drain()
+    explorer.session.close()
+    explorer.session.wait(PATIENCE)
+    assert small_parts[0].closed
+
+
+REFUSED = {
+    "empty": (b"", None, "the file is empty"),
+    "too large": (TABLE, datasets.MAX_BYTES + 1, "the limit is 1,073,741,824 bytes"),
+    "larger than announced": (TABLE + b"1", len(TABLE), None),
+    "smaller than announced": (TABLE, len(TABLE) + 1, "bytes arrived instead of"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_the_size_is_checked(explorer, page, kind):
+    content, size, message = REFUSED[kind]
+    page.send(content, size=size)
+    explorer.session.wait(PATIENCE)
+    if message is None:  # No more was asked for than was announced.
+        assert explorer.session.sources["upload"].file.read() == TABLE
+        return
+    assert message in explorer.session.state.error
+    assert explorer.session.state.dataset.n_points == 4
+
+
+def test_parts_that_nobody_asked_for_are_not_kept(explorer, page):
+    page.answer("1", 0, data=TABLE)  # before any file
+    page.send(TABLE, answers=0)
+    session = explorer.session
+    while not page.asked:
+        session.mailbox.drain()
+    page.answer("1", PART, data=TABLE[PART : 2 * PART])
+    page.answer("2", 0, data=TABLE[:PART])
+    page.answer("1", 0, data="text")
+    for _ in range(2):
+        page.answer("1", 0, data=TABLE[:PART])
+    while len(page.asked) < 2:
+        session.mailbox.drain()
+    assert page.asked == [(0, PART), (PART, 2 * PART)]
+
+
+def test_a_file_that_the_browser_cannot_read_is_an_error(explorer, page):
+    page.send(TABLE, answers=0)
+    while not page.asked:
+        explorer.session.mailbox.drain()
+    page.answer("1", 0, failed=True)
+    explorer.session.wait(PATIENCE)
+    assert "zoo.csv could not be sent: the browser cannot read it" in explorer.session.state.error
+
+
+def test_a_full_disk_is_an_error(explorer, page, monkeypatch):
+    class Full(io.BytesIO):
+        def write(self, data):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "SpooledTemporaryFile", lambda size: Full())
+    page.send(TABLE)
+    explorer.session.wait(PATIENCE)
+    assert explorer.session.state.error == (
+        "the server cannot store zoo.csv: No space left on device"
+    )
+
+
+def test_a_stored_file_is_dropped_with_the_last_reference(small_parts):
+    stored = StoredFile.of("zoo.csv", TABLE[:9], TABLE[9:])
+    assert stored.read() == stored.read() == TABLE
+    assert not small_parts[0].closed
+    del stored
+    gc.collect()
+    assert small_parts[0].closed
+
+
+def test_files_are_compared_by_name_and_content(tmp_path):
+    (tmp_path / "zoo.csv").write_bytes(TABLE)
+    stored = StoredFile.of("zoo.csv", TABLE)
+    assert StoredFile.at(tmp_path / "zoo.csv") == stored
+    assert StoredFile.at(tmp_path / "zoo.csv").read() == TABLE
+    assert StoredFile.of("zoo.csv", TABLE + b"1") != stored
+    assert StoredFile.of("zoos.csv", TABLE) != stored
+
+
+def test_a_session_file_is_parsed_by_another_thread_without_its_data(explorer, page, monkeypatch):
+    page.send(TABLE)
+    explorer.session.wait(PATIENCE)
+    content = session_file.write(explorer.session)
+    parse, parsed = json.loads, []
+
+    def loads(text):
+        parsed.append((len(text), threading.get_ident()))
+        return parse(text)
+
+    monkeypatch.setattr(session_file.json, "loads", loads)
+    explorer.session.sources["upload"].file = StoredFile.of("few.csv", b"a,b\n1,2\n3,4\n5,7\n")
+    settle(explorer)
+    explorer.layout.toolbar.open(StoredFile.of("zoo.json", content))
+    settle(explorer)
+    assert explorer.session.state.dataset.name == "zoo.csv"
+    assert explorer.session.sources["upload"].file.read() == TABLE
+    ((size, thread),) = parsed
+    assert size <= len(content) - len(TABLE)
+    assert thread != threading.get_ident()

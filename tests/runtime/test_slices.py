@@ -1,0 +1,110 @@
+"""Large contents are gone through in parts, so that other threads run in between."""
+
+import codecs
+
+import numpy as np
+import pytest
+from kdegraph import datasets
+from kdegraph.runtime import slices
+from kdegraph.io.delimited_text import n_lines, to_utf8
+
+ROWS = b"x,y,kind\n" + b"".join(b"%d,%d,k%d\n" % (i, i * i % 7, i % 3) for i in range(200))
+
+
+@pytest.fixture(autouse=True)
+def part(monkeypatch):
+    """The size of the parts, which is small here."""
+    monkeypatch.setattr(slices, "SLICE", 64)
+    return 64
+
+
+class Watched(bytes):
+    """Bytes that note the longest range that a method has gone through."""
+
+    longest = 0
+
+    def _note(self, start, stop):
+        stop = len(self) if stop is None else min(stop, len(self))
+        Watched.longest = max(Watched.longest, stop - start)
+
+    def count(self, found, start=0, stop=None):
+        self._note(start, stop)
+        return super().count(found, start, stop)
+
+    def find(self, found, start=0, stop=None):
+        self._note(start, stop)
+        return super().find(found, start, stop)
+
+    def __contains__(self, found):
+        self._note(0, len(self))
+        return super().__contains__(found)
+
+    def __getitem__(self, key):
+        if isinstance(key, slice):
+            self._note(*key.indices(len(self))[:2])
+        return super().__getitem__(key)
+
+    def removeprefix(self, prefix):
+        self._note(0, len(self))
+        return super().removeprefix(prefix)
+
+
+@pytest.mark.parametrize(
+    "head", [b"", codecs.BOM_UTF8, b"# ", codecs.BOM_UTF8 + b"# ", "é,".encode("latin-1")]
+)
+def test_no_call_goes_through_a_whole_text(monkeypatch, part, head):
+    monkeypatch.setattr(Watched, "longest", 0)
+    text = to_utf8(Watched(head + ROWS), "t.csv")
+    assert text == ("é,".encode() if b"\xe9" in head else b"") + ROWS
+    assert n_lines(Watched(text)) == ROWS.count(b"\n") + 1
+    assert 0 < Watched.longest <= part
+
+
+@pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 128, 1000])
+@pytest.mark.parametrize("found", [b"a", b"PK\x01\x02"])
+def test_counts_are_those_of_the_whole(size, found):
+    rng = np.random.default_rng(size)
+    signs = [found, *(bytes([sign]) for sign in found), b"-"]
+    data = b"".join(signs[i] for i in rng.integers(0, len(signs), size))
+    assert slices.count(data, found) == data.count(found)
+    for start, stop in ((0, len(data) // 2), (len(data) // 3, len(data)), (5, 5)):
+        assert slices.count(data, found, start, stop) == data.count(found, start, stop)
+
+
+@pytest.mark.parametrize("size", [0, 1, 64, 129])
+def test_objects_are_taken_in_parts(size):
+    objects = np.array(["a", "b", None], dtype=object)
+    indices = np.random.default_rng(0).integers(0, 3, size)
+    assert slices.take(objects, indices).tolist() == objects[indices].tolist()
+
+
+def test_files_are_read_as_before(tmp_path):
+    """Every kind of file is longer than many parts."""
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    y = np.array(["u", "v"])[np.arange(100) % 2]
+    for name, save in (
+        ("x.npy", lambda path: np.save(path, X)),
+        ("f.npy", lambda path: np.save(path, np.asfortranarray(X))),
+        ("x.npz", lambda path: np.savez(path, X=X, label=y)),
+        ("c.npz", lambda path: np.savez_compressed(path, X=X, label=y)),
+    ):
+        save(tmp_path / name)
+        found = datasets.load(tmp_path / name)
+        np.testing.assert_array_equal(found.X, X)
+        if name.endswith("npz"):
+            assert found.label_names == ("u", "v")
+            assert found.y.tolist() == [0, 1] * 50
+    table = datasets.read(b"\xef\xbb\xbf" + ROWS, filename="t.csv")
+    assert [column.name for column in table.columns] == ["x", "y", "kind"]
+    kind = table.column("kind")
+    assert kind.values.tolist() == [f"k{i % 3}" for i in range(200)]
+    names, codes = kind.classes()
+    assert (names, codes.tolist()) == (("k0", "k1", "k2"), [i % 3 for i in range(200)])
+    assert kind.could_be_label()
+
+
+def test_blank_contents_are_empty_and_others_are_not(part):
+    with pytest.raises(ValueError, match=r"t\.csv is empty"):
+        datasets.read(b" \n" * part, filename="t.csv")
+    table = datasets.read(b"\n" * (2 * part) + b"a,b\n1,2\n", filename="t.csv")
+    assert len(table.columns) == 2
