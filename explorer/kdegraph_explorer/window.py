@@ -51,7 +51,7 @@ def show(file=None):
         Data to begin with, as for `kdegraph_explorer.app.create_app`.
     """
     compiling.start()
-    server, address = hidden_server_of(lambda: create_app(file))
+    server, address = hidden_server_of(lambda: create_app(file, checked=True))
     server.start()
     with sparing_old_objects(), window_command(address) as (kind, command):
         if command is None:

@@ -56,8 +56,8 @@ def test_screenshots_of_a_window_whose_server_ends_with_it(
         wait_until(arguments.exists, process)
         wait_until(lambda: arguments.read_text(), process)
         address = re.search(r"--app=(\S+)", arguments.read_text()).group(1)
-        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}", address)
-        root = address.rpartition("/")[0]
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", address)
+        root = address.rsplit("/", 2)[0]
         for other in (f"{root}/", f"{root}/explorer"):
             with pytest.raises(urllib.error.HTTPError, match="404"):
                 urllib.request.urlopen(other, timeout=PATIENCE)
