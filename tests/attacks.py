@@ -5,6 +5,7 @@ import base64
 import http.client
 import json
 import re
+import ssl
 import time
 from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
@@ -33,6 +34,8 @@ class Client:
     ----------
     address : str
         Of the page, as the server has printed it.
+    machine : str, optional
+        Where to connect, if that is not the host in the address.
 
     Attributes
     ----------
@@ -42,11 +45,12 @@ class Client:
         What is sent as `Cookie`, unless another one is given.
     """
 
-    def __init__(self, address):
+    def __init__(self, address, machine=None):
         parts = urlsplit(address)
         self.host, self.port = parts.netloc, parts.port
         self.path, self.query = parts.path, parts.query
-        self._machine, self.cookie = parts.hostname, None
+        self.cookie, self._machine = None, machine or parts.hostname
+        self._secure = parts.scheme == "https"
 
     def send(self, path=None, query="", method="GET", body=None, **headers):
         """Send a request; names of headers have _ in place of -."""
@@ -55,7 +59,12 @@ class Client:
             sent["Content_Type"] = "application/x-www-form-urlencoded"
             sent["Content_Length"] = str(len(body))
         sent |= headers
-        connection = http.client.HTTPConnection(self._machine, self.port, timeout=PATIENCE)
+        place = {"host": self._machine, "port": self.port, "timeout": PATIENCE}
+        if self._secure:  # with a certificate that nobody has signed
+            context = ssl._create_unverified_context()
+            connection = http.client.HTTPSConnection(context=context, **place)
+        else:
+            connection = http.client.HTTPConnection(**place)
         try:
             target = (self.path if path is None else path) + (f"?{query}" if query else "")
             connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
@@ -90,8 +99,9 @@ class Client:
     async def _talk(self, token, headers, pull):
         sent = {"Host": self.host, "Cookie": self.cookie, **headers}
         request = HTTPRequest(
-            f"ws://{self._machine}:{self.port}{self.path.rstrip('/')}/ws",
+            f"ws{'s' * self._secure}://{self._machine}:{self.port}{self.path.rstrip('/')}/ws",
             headers={name: value for name, value in sent.items() if value is not None},
+            validate_cert=False,
         )
         try:
             socket = await websocket_connect(request, subprotocols=["bokeh", token])
