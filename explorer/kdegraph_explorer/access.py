@@ -8,14 +8,15 @@ the right one.
 import hashlib
 import hmac
 import math
+import re
 import secrets
 import time
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 from jinja2 import Environment
-from tornado.routing import Matcher, Rule
-from tornado.web import RequestHandler, create_signed_value, decode_signed_value
+from tornado.routing import Matcher, PathMatches, Rule
+from tornado.web import ErrorHandler, RequestHandler, create_signed_value, decode_signed_value
 
 from .assets import icon, style_sheet, template
 from .origins import Origins
@@ -94,22 +95,27 @@ class Access:
 
     Parameters
     ----------
-    secret : bytes
-        Signs session ids and cookies.
+    secret : bytes, optional
+        Signs session ids and cookies; by default a new one.
     named : sequence of Origin
         See `Origins`.
     password : str, optional
         Asked for before anything is shown.
     token : bool
         Take a new random password, which may also stand in the address, as ``?token=``.
+
+    Attributes
+    ----------
+    token, word, label : str or None
+        The token; the password or the token; what it is called.
     """
 
-    def __init__(self, secret, named=(), password=None, token=False):
-        self._secret, self._named = secret, named
-        self.token = secrets.token_urlsafe(32) if token else None
+    def __init__(self, secret=None, named=(), password=None, token=False):
+        self._secret, self._named = secret or secrets.token_bytes(), named
+        self.token = _new_token() if token else None
         self.word = self.token or password
         self.label = "Token" if token else "Password"
-        self._guesses = Guesses()
+        self._guesses, self._once = Guesses(), set()
 
     def key(self, purpose):
         """Return a key for signatures that end when the password or the token changes.
@@ -125,6 +131,28 @@ class Access:
         message = "\0".join([purpose, self.word or ""])
         return hmac.digest(self._secret, message.encode(), hashlib.sha256)
 
+    def invitation(self, address, once=False):
+        """Return an address with a token, if one is asked for.
+
+        Parameters
+        ----------
+        address : str
+        once : bool
+            With a token that lets in one browser: the commands that open browsers can be seen by
+            other users of this machine.
+
+        Returns
+        -------
+        str
+        """
+        if not self.token:
+            return address
+        token = self.token
+        if once:
+            token = _new_token()
+            self._once.add(token)
+        return f"{address}?token={token}"
+
     def refusal(self, word):
         """Try a word.
 
@@ -137,6 +165,9 @@ class Access:
         (int, str) or None
             Status of HTTP and a sentence for the user, or None if it is the right word.
         """
+        if word in self._once:
+            self._once.remove(word)
+            return None
         wait = self._guesses.wait()
         if wait:
             seconds = math.ceil(wait)
@@ -154,12 +185,20 @@ class Access:
         application : tornado.web.Application
         port : int
         """
+        prefix = application.prefix
         rules = [Rule(Foreign(Origins(self._named, port)), Refusal)]
+        if prefix:
+            elsewhere = PathMatches(f"(?!{re.escape(prefix)}(?:/|$)).*")
+            rules.append(Rule(elsewhere, ErrorHandler, {"status_code": 404}))
         if self.word is not None:
-            cookie = Cookie(f"kdegraph-{port}", application.prefix, self.key("cookie"))
+            cookie = Cookie(f"kdegraph-{port}", prefix, self.key("cookie"))
             target = {"access": self, "cookie": cookie}
             rules.append(Rule(Stranger(**target), Entrance, target))
         application.add_handlers(".*", rules)  # they come before the handlers that are there
+
+
+def _new_token():
+    return secrets.token_urlsafe(32)
 
 
 class Cookie:

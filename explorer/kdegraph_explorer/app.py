@@ -89,7 +89,8 @@ def refusal_of_session():
     query = getattr(request, "query", "") or ""
     if chooses_session(parse_qs(query, keep_blank_values=True), request.headers):
         return "This page chooses sessions itself: open the address without its query."
-    return Origins(origins_of_panel()).refusal(host, request.headers.get("Origin"))
+    origins = Origins(origins_of_panel(), option="--allow-websocket-origin")
+    return origins.refusal(host, request.headers.get("Origin"))
 
 
 def origins_of_panel():
@@ -158,11 +159,12 @@ def serve(
     options = {"address": host, "port": port, "prefix": read_prefix(prefix)}
     compiling.start()  # while the browser opens
     server = server_of(lambda: create_app(file, checked=True), access, **options)
-    address, who = place.words(server, access, named)
+    address, _ = place.addresses(server)
+    words = f"kdegraph explorer: {access.invitation(address)}  (Ctrl+C stops it)"
     # Users wait for the address.
-    print(f"kdegraph explorer: {address}  (Ctrl+C stops it)\n{who}", flush=True)  # noqa: T201
+    print(f"{words}\n{place.who(server, access, named)}", flush=True)  # noqa: T201
     if show:
-        server.io_loop.add_callback(webbrowser.open, address)
+        server.io_loop.add_callback(webbrowser.open, access.invitation(address, once=True))
     with sparing_old_objects():
         server.start()
         server.io_loop.start()

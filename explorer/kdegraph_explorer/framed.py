@@ -7,6 +7,7 @@ import asyncio
 import panel as pn
 from markupsafe import Markup
 
+from .access import Access
 from .page import page_of, take_files_from_the_server
 from .servers import hidden_server_of
 from .views.connection import Connection
@@ -48,6 +49,7 @@ class FramedPage:
         self.document = None
         server, self._address = hidden_server_of(
             self._make,
+            Access(),
             one_session=True,
             unused_session_lifetime_milliseconds=FOREVER,
             session_token_expiration=FOREVER,  # all pages get the token of the first one

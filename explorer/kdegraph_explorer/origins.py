@@ -95,9 +95,12 @@ class Origins:
         One with neither scheme nor port stands for the usual ports and for that of the server.
     port : int, optional
         The port of the server, where it is known.
+    option : str
+        The option with which users name origins.
     """
 
-    def __init__(self, named=(), port=None):
+    def __init__(self, named=(), port=None, option="--allow-origin"):
+        self._option = option
         self._listed = set(named)
         if port is not None:
             bare = {host for scheme, host, given in self._listed if not scheme and given is None}
@@ -127,14 +130,14 @@ class Origins:
         if not own and not self._lists(asked, any_scheme=True):
             return (
                 f"This server does not answer to the name {host!r}. If it is the right name, "
-                f"start the server with --allow-origin {asked or 'HOST'}."
+                f"start the server with {self._option} {asked or 'HOST'}."
             )
         same = own and page is not None and page[1:] == asked[1:]
         if origin is None or same or self._lists(page):
             return None
         return (
             f"This server does not answer to pages of {origin!r}. If they may read what it shows, "
-            f"start the server with --allow-origin {page or 'ORIGIN'}."
+            f"start the server with {self._option} {page or 'ORIGIN'}."
         )
 
     def _lists(self, origin, any_scheme=False):

@@ -13,7 +13,6 @@ from bokeh.util.token import generate_session_id
 from tornado.routing import AnyMatches, Router, Rule
 from tornado.web import OutputTransform
 
-from .access import Access
 from .origins import LOOPBACK, Origin, in_address
 from .page import TITLE
 
@@ -99,13 +98,13 @@ def server_of(page, access, one_session=False, **options):
     return server
 
 
-def hidden_server_of(page, **options):
+def hidden_server_of(page, access, **options):
     """Make a server for this machine alone, which is yet to be started: at 127.0.0.1, on a free
     port, it answers only under a path that nobody can guess.
 
     Parameters
     ----------
-    page, **options
+    page, access, **options
         As for `server_of`.
 
     Returns
@@ -117,12 +116,11 @@ def hidden_server_of(page, **options):
     prefix = f"/{secrets.token_urlsafe(24)}"
     server = server_of(
         page,
-        Access(secrets.token_bytes()),
+        access,
         prefix=prefix,
         address=LOCAL,
         port=0,
         use_index=False,
-        ico_path="none",  # which would be under another path
         **options,
     )
     return server, f"http://{LOCAL}:{server.port}{prefix}/"
@@ -180,8 +178,15 @@ class Place:
         self._here = "localhost" if everywhere or host in LOOPBACK else host
         self.origin = Origin("", self._name.lower(), None)
 
-    def words(self, server, access, named):
-        """Say where the page of a server is.
+    def addresses(self, server):
+        """Return the address of the page for this machine, and for others."""
+        return [
+            f"http://{in_address(name)}:{server.port}{server.prefix}/"
+            for name in (self._here, self._name)
+        ]
+
+    def who(self, server, access, named):
+        """Say who can open the page of a server.
 
         Parameters
         ----------
@@ -192,20 +197,15 @@ class Place:
 
         Returns
         -------
-        address : str
-            For this machine.
-        who : str
-            A sentence that says who can open it.
+        str
+            A sentence.
         """
-        query = f"?token={access.token}" if access.token else ""
-        address = f"http://{{}}:{server.port}{server.prefix}/{query}"
-        others = (
-            [] if self.is_local else [f"from others as {address.format(in_address(self._name))}"]
-        )
+        _, address = self.addresses(server)
+        others = [] if self.is_local else [f"from others as {access.invitation(address)}"]
         others += [f"as {origin}" for origin in named]
         where = " and ".join(["from this machine", *others]) + ("" if others else " only")
         knowing = f", by whoever knows the {access.label.lower()}" if access.word else ""
-        return address.format(in_address(self._here)), f"It can be opened {where}{knowing}."
+        return f"It can be opened {where}{knowing}."
 
 
 class OneSession(Router):

@@ -8,7 +8,9 @@ import socket
 import subprocess
 import sys
 import time
+from http.cookies import SimpleCookie
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from attacks import Client, hand_made
@@ -19,7 +21,7 @@ from bokeh.util.token import (
     get_token_payload,
 )
 from explorer_objects import PATIENCE
-from kdegraph_explorer.access import Access, Guesses, read_password
+from kdegraph_explorer.access import Access, Cookie, Guesses, read_password
 
 ROOT = Path(__file__).parents[2]
 PASSWORD = "correct horse ☃"
@@ -235,6 +237,10 @@ def no_origin_at_all(client, token):
     return client.send(Origin="null"), client.connects(token, Origin="null")
 
 
+def no_host(client, token):
+    return client.send(Host=None), False
+
+
 def foreign_host(client, token):
     return client.send(Host="evil.example"), client.connects(token, Host="evil.example")
 
@@ -335,7 +341,7 @@ ATTACKS = (
     *(foreign_origin, foreign_origin_on_this_machine, no_origin_at_all, *NAMES, *TOKENS, *SESSIONS),
     *(chosen_session_in_the_body, session_of_another, session_of_another_in_a_header),
     *(session_of_another_in_the_body, token_of_another_in_the_address, scripts_from_elsewhere),
-    *(script_for_another_page, method_of_a_preflight),
+    *(script_for_another_page, method_of_a_preflight, no_host),
 )
 
 
@@ -344,7 +350,7 @@ ATTACKS = (
 def test_attacks_are_refused(way, attack):
     answer, let_in = attack(*way.client())
     if answer is not None:
-        assert answer.status == 403
+        assert answer.status == (400 if attack is no_host else 403)
         assert "Bokeh" not in answer.text
     assert not let_in
 
@@ -392,7 +398,7 @@ def test_nothing_is_seen_without_the_cookie(way):
         answer = stranger.send(path=client.path + path)
         assert answer.status == 403
         assert "Bokeh" not in answer.text
-    assert stranger.send(path="/favicon.ico").status == 403
+    assert stranger.send(path="/favicon.ico").status == (403 if client.path == "/" else 404)
     assert not stranger.connects(token, Origin=f"http://{client.host}")
 
 
@@ -436,8 +442,8 @@ def test_the_address_keeps_its_query_when_its_token_goes(ways):
     client.enter()
     # Who has entered may open it again, even when the token is another one by now.
     assert client.send(query="token=old&a=%26").headers["Location"] == "/two/?a=%26"
-    answer = client.send(path="//evil.example/", query=client.query)
-    assert answer.headers["Location"] == "/two/"
+    other = Client(ways("everywhere").address)
+    assert other.send(path="//evil.example/", query=other.query).headers["Location"] == "/"
 
 
 def test_cookies_of_one_server_do_not_open_another(ways):
@@ -451,6 +457,27 @@ def test_cookies_of_one_server_do_not_open_another(ways):
     assert victim.send(Cookie=f"x{mine.cookie}").status == 403
     changed = mine.cookie[:-1] + ("0" if mine.cookie[-1] != "0" else "1")
     assert victim.send(Cookie=changed).status == 403
+
+
+@pytest.mark.parametrize(
+    ("name", "prefix", "key", "taken"),
+    [
+        ("kdegraph-1", "/one", b"key", True),
+        ("kdegraph-2", "/one", b"key", False),
+        ("kdegraph-1", "/two", b"key", False),
+        ("kdegraph-1", "/one", b"other", False),
+    ],
+)
+def test_a_cookie_counts_for_one_server_one_path_and_one_password(name, prefix, key, taken):
+    given = []
+    handler = SimpleNamespace(
+        set_cookie=lambda name, value, **flags: given.append(value),
+        request=SimpleNamespace(headers={}),
+    )
+    Cookie("kdegraph-1", "/one", b"key").give(handler)
+    request = SimpleNamespace(cookies=SimpleCookie({name: given[0].decode()}))
+    assert Cookie(name, prefix, key).is_in(request) == taken
+    assert not Cookie(name, prefix, key).is_in(SimpleNamespace(cookies=SimpleCookie()))
 
 
 def test_neither_cookies_nor_headers_stand_in_the_page(ways):
@@ -505,6 +532,18 @@ def test_keys_differ_by_purpose_by_word_and_by_secret():
     keys = {access.key(purpose) for access in accesses for purpose in ("cookie", "sessions")}
     assert len(keys) == 12
     assert Access(b"secret", password="x").key("cookie") == accesses[1].key("cookie")
+
+
+def test_the_address_with_which_a_browser_is_opened_lets_in_one():
+    access = Access(token=True)
+    assert access.invitation("http://a/") == f"http://a/?token={access.token}"
+    once = access.invitation("http://a/", once=True).partition("?token=")[2]
+    assert once != access.token
+    assert access.refusal(once) is None
+    assert access.refusal(once) == (403, "This is not the token.")
+    assert access.refusal(access.token) is None
+    assert access.refusal(access.token) is None
+    assert Access(password="x").invitation("http://a/", once=True) == "http://a/"
 
 
 @pytest.mark.parametrize(
