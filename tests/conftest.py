@@ -22,6 +22,12 @@ def pytest_addoption(parser):
     )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def state_folder(tmp_path_factory):
+    """Servers that tests start keep their secret there, and not with the user."""
+    os.environ["KDEGRAPH_STATE_DIR"] = str(tmp_path_factory.mktemp("state"))
+
+
 @pytest.fixture
 def explore():
     """Makes explorers and waits for their first result; closes them at the end."""

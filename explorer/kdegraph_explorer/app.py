@@ -1,24 +1,37 @@
 """The explorer as a web page."""
 
+import argparse
+import sys
 import warnings
+import webbrowser
+from contextlib import suppress
+from urllib.parse import parse_qs
 
 import panel as pn
+from bokeh.settings import settings
 
 from . import compiling
+from .access import Access, chooses_session, read_password
 from .explorer import Explorer
+from .origins import Origins, read_origin
 from .page import STYLE, page_of, take_files_from_the_server
-from .servers import server_of, sparing_old_objects
+from .servers import LOCAL, Place, read_prefix, server_of, sparing_old_objects
+from .user_secret import user_secret
+from .views.markup import Text
 
 SIDEBAR_WIDTH = 320  # pixels
 
 
-def create_app(file=None):
+def create_app(file=None, checked=False):
     """A new session of the explorer as a page.
 
     Parameters
     ----------
     file : str or path, optional
         Data to begin with: CSV, TSV, Parquet, NPY, NPZ, PNG or JPEG.
+    checked : bool
+        The server has checked where the request comes from. Otherwise, the page only says so if it
+        comes from elsewhere.
 
     Returns
     -------
@@ -26,6 +39,10 @@ def create_app(file=None):
         Call ``.servable()`` on it in a script for `panel serve`.
     """
     warnings.filterwarnings("ignore", "the eigenvalues did not converge")  # the page says so
+    refusal = None if checked else refusal_of_session()
+    if refusal is not None:
+        pn.state.rel_path = ""  # in place of what the address may say
+        return page_of(Text(refusal))
     take_files_from_the_server()
     try:
         explorer = Explorer(file)  # with the file from the beginning, the page has its first view
@@ -55,7 +72,52 @@ def _forget(page):
         del views[reference]
 
 
-def serve(file=None, host="127.0.0.1", port=5006, show=False):
+def refusal_of_session():
+    """Say why the session that begins must not show anything, where the server does not check that.
+
+    Returns
+    -------
+    str or None
+        A sentence for the user, or None if it may.
+    """
+    document = pn.state.curdoc
+    request = document and document.session_context and document.session_context.request
+    if not request:
+        return None
+    # The header `Host` would be what a token says, which may be made by hand.
+    host = getattr(request, "host", None) or request.headers.get("Host", "")
+    query = getattr(request, "query", "") or ""
+    if chooses_session(parse_qs(query, keep_blank_values=True), request.headers):
+        return "This page chooses sessions itself: open the address without its query."
+    origins = Origins(origins_of_panel(), option="--allow-websocket-origin")
+    return origins.refusal(host, request.headers.get("Origin"))
+
+
+def origins_of_panel():
+    """Return the origins that `panel serve` was told, by its flag or by a variable of Bokeh; those
+    with * name none.
+    """
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--allow-websocket-origin", action="append", default=[])
+    told, _ = parser.parse_known_args(sys.orig_argv)
+    origins = []
+    for text in [*told.allow_websocket_origin, *settings.allowed_ws_origin()]:
+        with suppress(ValueError):
+            origins.append(read_origin(text))
+    return origins
+
+
+def serve(
+    file=None,
+    host=LOCAL,
+    port=5006,
+    show=False,
+    *,
+    allow_origin=(),
+    token=False,
+    password_file=None,
+    prefix="",
+):
     """Serve the explorer until interrupted; every browser tab is a session of its own.
 
     Parameters
@@ -63,28 +125,46 @@ def serve(file=None, host="127.0.0.1", port=5006, show=False):
     file : str or path, optional
         Data to begin with, as for `create_app`.
     host : str
+        Address to listen at. Other machines reach one that is not a loopback address, so that the
+        page then asks for a token or a password.
     port : int
         0 takes any that is free.
     show : bool
         Open a browser.
+    allow_origin : sequence of str
+        Names under which the page may be opened besides those of this machine, and pages whose
+        scripts may connect to it, each as HOST, HOST:PORT or a full origin.
+    token : bool
+        Ask for a token, which stands in the printed address, also on this machine alone.
+    password_file : str or path, optional
+        Ask for the password in this file instead, which nobody else may be able to read.
+    prefix : str
+        Path under which a proxy passes on requests.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not of this form.
     """
-    compiling.start()  # while the browser opens
-    everywhere = host in ("0.0.0.0", "::")
-    local = everywhere or host in ("127.0.0.1", "::1", "localhost")
-    name = "localhost" if local else host
-    origins = None  # Bokeh's default is localhost with whatever port is free
-    if everywhere:
-        origins = ["*"]
-    elif port:
-        origins = [
-            f"{origin}:{port}" for origin in ({"localhost", "127.0.0.1"} if local else {host})
-        ]
-    server = server_of(
-        lambda: create_app(file), address=host, port=port, websocket_origin=origins, show=show
+    if token and password_file is not None:
+        raise ValueError("--token: cannot be given with --password-file, which asks for that")
+    place = Place(host)
+    named = [read_origin(text) for text in allow_origin]
+    access = Access(
+        user_secret(),
+        named=[*named, place.origin],
+        password=None if password_file is None else read_password(password_file),
+        token=token or not (place.is_local or password_file is not None),
     )
+    options = {"address": host, "port": port, "prefix": read_prefix(prefix)}
+    compiling.start()  # while the browser opens
+    server = server_of(lambda: create_app(file, checked=True), access, **options)
+    address, _ = place.addresses(server)
+    words = f"kdegraph explorer: {access.invitation(address)}  (Ctrl+C stops it)"
     # Users wait for the address.
-    words = f"kdegraph explorer: http://{name}:{server.port}/  (Ctrl+C stops it)"
-    print(words, flush=True)  # noqa: T201
+    print(f"{words}\n{place.who(server, access, named)}", flush=True)  # noqa: T201
+    if show:
+        server.io_loop.add_callback(webbrowser.open, access.invitation(address, once=True))
     with sparing_old_objects():
         server.start()
         server.io_loop.start()

@@ -50,3 +50,14 @@ def icon(name):
         Name of the file without its ending.
     """
     return _text(f"{name}.svg")
+
+
+def template(name):
+    """The text of a template of Jinja.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file without its ending.
+    """
+    return _text(f"{name}.html")

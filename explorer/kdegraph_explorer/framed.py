@@ -3,11 +3,11 @@ serve well, such as marimo.
 """
 
 import asyncio
-import secrets
 
 import panel as pn
 from markupsafe import Markup
 
+from .access import Access
 from .page import page_of, take_files_from_the_server
 from .servers import hidden_server_of
 from .views.connection import Connection
@@ -19,7 +19,7 @@ FRAME = Markup(
 # The page is a frame's, which has no room for a bar.
 STYLE = {"& header.MuiAppBar-root, & .MuiToolbar-root": {"display": "none"}}
 AFTER_THE_END = "Run the cell again to have another one."
-FOREVER = 2**50  # milliseconds
+FOREVER = 2**50  # milliseconds, or seconds
 
 
 class FramedPage:
@@ -47,9 +47,13 @@ class FramedPage:
     def __init__(self, viewable, browser, height):
         self._viewable, self._browser, self._height = viewable, browser, height
         self.document = None
-        server, address = hidden_server_of(self._make, unused_session_lifetime_milliseconds=FOREVER)
-        # A session that is asked for by its name is the same for all.
-        self._address = f"{address}?bokeh-session-id={secrets.token_urlsafe(24)}"
+        server, self._address = hidden_server_of(
+            self._make,
+            Access(),
+            one_session=True,
+            unused_session_lifetime_milliseconds=FOREVER,
+            session_token_expiration=FOREVER,  # all pages get the token of the first one
+        )
         server.start()
         # At its end, a loop cancels what still waits.
         self._end = asyncio.ensure_future(asyncio.Event().wait())

@@ -1,16 +1,46 @@
-"""The page around an explorer: its title, its looks, and what the browser lets it do."""
+"""The page around an explorer: its title, its looks, and what the browser lets it do.
 
-from pathlib import Path
+By its content security policy, the page runs its own scripts and no others, and loads nothing from
+other hosts. The text of files and addresses never becomes HTML (see `views.markup`); if it did all
+the same, no script in it would run.
+"""
+
+import secrets
 
 import panel as pn
 import panel_material_ui as pmui
+from jinja2 import Environment
 from panel.io.resources import LOCAL_DIST
 from panel.util import edit_readonly
+from panel_material_ui.base import BASE_TEMPLATE
 
-from .policy import page_template
+from .assets import STATIC, script
 from .typography import SIZES
 
 TITLE = "kdegraph explorer"
+DIRECTIVES = {
+    "default-src": "'none'",
+    "script-src": "'nonce-{nonce}'",  # no eval, no attributes such as onerror, no other script
+    "style-src": "'self' 'unsafe-inline'",  # Bokeh and Material UI write styles into the page
+    "img-src": "'self' data:",  # the icon of the page
+    "font-src": "'self'",
+    "connect-src": "'self' blob:",  # the websocket; components are fetched from memory
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    "object-src": "'none'",
+}
+# Nothing in the page comes from a user (the document follows through the websocket), so that every
+# script in it is one of Panel's or the explorer's: each gets the nonce.
+TEMPLATE = """
+{%- extends base %}
+{%- block inner_head %}
+    <meta http-equiv="Content-Security-Policy" content="{{ policy }}">
+    {%- filter replace("<script", tag) %}{{ super() }}<script>{{ layout }}</script>{% endfilter %}
+{%- endblock %}
+{%- block body %}
+    {%- filter replace("<script", tag) %}{{ super() }}{% endfilter %}
+{%- endblock %}
+"""
 
 
 def page_of(main, **options):
@@ -27,7 +57,7 @@ def page_of(main, **options):
         template=page_template(),
         main=[main],
         theme_config=THEME,
-        favicon=Path(__file__).with_name("favicon.svg"),
+        favicon=STATIC / "favicon.svg",
         busy_indicator=None,
         meta_description="Similarity graphs sampled in nearly linear time, beside k-NN graphs",
         **options,
@@ -36,6 +66,25 @@ def page_of(main, **options):
         # By default, Panel's state, which outlives the page, would refer to it and keep it forever.
         page.busy = pn.rx(False)
     return page
+
+
+def page_template():
+    """The template of a page with the policy, for one rendering.
+
+    Returns
+    -------
+    jinja2.Template
+        For `panel_material_ui.Page`.
+    """
+    nonce = secrets.token_urlsafe(16)
+    policy = "; ".join(f"{name} {sources}" for name, sources in DIRECTIVES.items())
+    values = {
+        "base": BASE_TEMPLATE,
+        "policy": policy.format(nonce=nonce),
+        "tag": f'<script nonce="{nonce}"',
+        "layout": script("one-layout").read_text(encoding="utf-8"),
+    }
+    return Environment().from_string(TEMPLATE, values)
 
 
 def take_files_from_the_server():

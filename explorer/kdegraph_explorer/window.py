@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from . import compiling
+from .access import Access
 from .app import create_app
 from .page import TITLE
 from .servers import hidden_server_of, sparing_old_objects
@@ -41,9 +42,9 @@ SHOW = (
 def show(file=None):
     """Show the explorer in a window, until that is closed.
 
-    The server listens at 127.0.0.1, on a free port, and answers only under a path that nobody can
-    guess. Where there is nothing that makes windows, the page is opened in the browser, and the
-    server runs until it is interrupted.
+    The server listens at 127.0.0.1, on a free port, answers only under a path that nobody can
+    guess, and lets in only the window. If there is no program that makes windows, the page is
+    opened in the browser, and the server runs until it is interrupted.
 
     Parameters
     ----------
@@ -51,13 +52,15 @@ def show(file=None):
         Data to begin with, as for `kdegraph_explorer.app.create_app`.
     """
     compiling.start()
-    server, address = hidden_server_of(lambda: create_app(file))
+    access = Access(token=True)
+    server, address = hidden_server_of(lambda: create_app(file, checked=True), access)
     server.start()
-    with sparing_old_objects(), window_command(address) as (kind, command):
+    once = access.invitation(address, once=True)
+    with sparing_old_objects(), window_command(once) as (kind, command):
         if command is None:
-            _say(f"There is nothing that makes windows; the explorer is in the browser: {address}")
-            _say("Ctrl+C stops it.")
-            webbrowser.open(address)
+            _say("No program that makes windows was found; the explorer is opened in the browser:")
+            _say(f"{access.invitation(address)}  (Ctrl+C stops it)")
+            webbrowser.open(once)
             server.io_loop.start()
         else:
             _say(f"The explorer is in a window of {kind} and ends with it.")

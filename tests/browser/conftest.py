@@ -98,6 +98,34 @@ def serve(tmp_path_factory):
         process.wait(PATIENCE / 1000)
 
 
+@pytest.fixture
+def server(tmp_path):
+    """Starts `kdegraph explore` with options, always on the same port; returns the process.
+
+    Its attribute `port` is that, `address` the one without a path, and `log` what was printed.
+    """
+    port, running = free_port(), []
+
+    def start(*options):
+        command = [sys.executable, "-m", "kdegraph", "explore", "--no-browser", "--port", str(port)]
+        with start.log.open("ab") as output:
+            process = subprocess.Popen(
+                [*command, *options],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        running.append(process)
+        wait_for(start.address, process, start.log)
+        return process
+
+    start.port, start.address, start.log = port, f"http://localhost:{port}/", tmp_path / "log.txt"
+    yield start
+    for process in running:
+        process.kill()
+        process.wait(20)
+
+
 @pytest.fixture(scope="package")
 def explorer_server(serve):
     """(address, log) of the explorer, served as the README says."""
@@ -224,7 +252,9 @@ def wait_for(address, process, log, seconds=90):
         try:
             with urllib.request.urlopen(address, timeout=30):
                 return
-        except OSError:
+        except OSError as error:
+            if getattr(error, "code", None) == 403:  # it asks for a password
+                return
             if process.poll() is not None or time.monotonic() > end:
                 raise RuntimeError(f"no answer from {address}:\n{log.read_text()}") from None
         time.sleep(0.1)

@@ -1,13 +1,10 @@
 """A server that ends under an open page, and is started again; messages on their way."""
 
 import logging
-import subprocess
-import sys
 import time
 
 import panel as pn
 import pytest
-from browser.conftest import free_port, wait_for
 from browser.explorer_page import ExplorerPage
 from explorer_objects import TABLE
 from kdegraph_explorer.app import create_app
@@ -17,29 +14,6 @@ from panel.io import unlocked
 from panel.io.state import set_curdoc
 
 BANNER = ".kg-connection"
-
-
-@pytest.fixture
-def server(tmp_path):
-    """Starts the explorer's server, always on the same port; returns the process."""
-    port, running = free_port(), []
-
-    def start():
-        log = tmp_path / "log.txt"
-        command = [sys.executable, "-m", "kdegraph", "explore", "--no-browser", "--port", str(port)]
-        with log.open("ab") as output:
-            process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
-            )
-        running.append(process)
-        wait_for(start.address, process, log)
-        return process
-
-    start.address = f"http://localhost:{port}/"
-    yield start
-    for process in running:
-        process.kill()
-        process.wait(20)
 
 
 def end(process):

@@ -56,12 +56,12 @@ def test_screenshots_of_a_window_whose_server_ends_with_it(
         wait_until(arguments.exists, process)
         wait_until(lambda: arguments.read_text(), process)
         address = re.search(r"--app=(\S+)", arguments.read_text()).group(1)
-        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}", address)
-        root = address.rpartition("/")[0]
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/\?token=[\w-]{43}", address)
+        root = address.rsplit("/", 2)[0]
         for other in (f"{root}/", f"{root}/explorer"):
             with pytest.raises(urllib.error.HTTPError, match="404"):
                 urllib.request.urlopen(other, timeout=PATIENCE)
-        watch(port, chromium, screenshot, subtests)
+        watch(port, chromium, screenshot, subtests, address)
         process.wait(PATIENCE)
         assert "The explorer is in a window of chromium" in process.stdout.read()
         assert process.returncode == 0
@@ -73,7 +73,7 @@ def test_screenshots_of_a_window_whose_server_ends_with_it(
         process.stdout.close()
 
 
-def watch(port, chromium, screenshot, subtests):
+def watch(port, chromium, screenshot, subtests, address):
     """See that the explorer is in the window, in light and in dark, and close that; the browser
     ends with it.
     """
@@ -82,6 +82,10 @@ def watch(port, chromium, screenshot, subtests):
     page = browser.contexts[0].pages[0]
     explorer = ExplorerPage(page)
     page.locator(".kg-headline b", has_text="/").wait_for(timeout=PATIENCE * 1000)
+    assert "token" not in page.url
+    # Whoever has seen the command of the window comes too late.
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(address, timeout=PATIENCE)
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         explorer.expect_theme(theme)

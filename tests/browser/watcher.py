@@ -44,8 +44,9 @@ class Watcher:
         return not any(words in text for words in self._ignore)
 
     def _response(self, response):
-        if response.status >= 400:
-            self.problems.append(f"status {response.status}: {response.url}")
+        problem = f"status {response.status}: {response.url}"
+        if response.status >= 400 and self._is_ours(problem):
+            self.problems.append(problem)
 
     def _websocket(self, socket):
         if not is_local(socket.url):
@@ -55,4 +56,8 @@ class Watcher:
 def is_local(url):
     """Whether a request stays on this machine."""
     parts = urlsplit(url)
-    return parts.scheme in ("data", "blob", "about", "file") or parts.hostname in LOCAL
+    return (
+        parts.scheme in ("data", "blob", "about", "file")
+        or parts.hostname in LOCAL
+        or (parts.hostname or "").endswith(".localhost")
+    )

@@ -82,11 +82,20 @@ def test_explore_hands_over(run, moons, monkeypatch):
     monkeypatch.setitem(sys.modules, "kdegraph_explorer.app", app)
     monkeypatch.setitem(sys.modules, "kdegraph_explorer", types.ModuleType("kdegraph_explorer"))
     assert run("explore").exit_code == 0
-    assert run("explore", moons, "--host", "0.0.0.0", "--port", 0, "--no-browser").exit_code == 0
-    assert calls == [
-        (None, {"host": "127.0.0.1", "port": 5006, "show": True}),
-        (str(moons), {"host": "0.0.0.0", "port": 0, "show": False}),
-    ]
+    options = ["--host", "0.0.0.0", "--port", 0, "--no-browser", "--allow-origin", "a.org"]
+    options += ["--allow-origin", "https://b.org", "--password-file", moons, "--prefix", "/c"]
+    assert run("explore", moons, *options).exit_code == 0
+    assert run("explore", "--token").exit_code == 0
+    usual = {"host": "127.0.0.1", "port": 5006, "show": True, "allow_origin": (), "token": False}
+    usual |= {"password_file": None, "prefix": ""}
+    given = {
+        "host": "0.0.0.0",
+        "port": 0,
+        "show": False,
+        "allow_origin": ("a.org", "https://b.org"),
+    }
+    given |= {"token": False, "password_file": str(moons), "prefix": "/c"}
+    assert calls == [(None, usual), (str(moons), given), (None, {**usual, "token": True})]
 
     def stopped(*args, **options):
         raise KeyboardInterrupt

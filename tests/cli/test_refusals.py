@@ -82,6 +82,17 @@ from cli.results import assert_refused
         (["explore", "--port", "99999"], ["--port"]),
         (["explore", "--port", "http"], ["--port"]),
         (["explore", "--window", "--port", "80"], ["'--port'", "cannot be given with --window"]),
+        (["explore", "--window", "--token"], ["'--token'", "cannot be given with --window"]),
+        (["explore", "--window", "--allow-origin", "a"], ["'--allow-origin'", "with --window"]),
+        (["explore", "--window", "--no-browser"], ["'--browser'", "cannot be given with"]),
+        (["explore", "--allow-origin", "*"], ["--allow-origin: '*' is not an origin", "HOST:PORT"]),
+        (["explore", "--prefix", "a b"], ["--prefix: 'a b' is not a path"]),
+        (["explore", "--password-file", "nope"], ["--password-file", "does not exist"]),
+        (
+            ["explore", "--token", "--password-file", "bad.txt"],
+            ["--token: cannot be given with --password-file"],
+        ),
+        (["explore", "--password-file", "bad.txt"], ["--password-file: ", "chmod 600"]),
     ],
 )
 def test_wrong_usage_is_refused_in_one_line(run, moons, picture, tmp_path, arguments, words):

@@ -83,7 +83,7 @@ def test_what_only_the_first_result_needs_is_not_imported_before_a_page_is_serve
 def test_what_was_imported_is_no_garbage_to_be_searched_while_pages_are_served(monkeypatch):
     spared = []
     loop = SimpleNamespace(start=lambda: spared.append(gc.get_freeze_count()))
-    server = SimpleNamespace(port=5006, start=lambda: None, io_loop=loop)
+    server = SimpleNamespace(port=5006, prefix="", start=lambda: None, io_loop=loop)
     monkeypatch.setattr(app, "server_of", lambda *args, **options: server)
     monkeypatch.setattr(app.compiling, "start", lambda: None)
     app.serve()

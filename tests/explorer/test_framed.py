@@ -2,11 +2,13 @@
 
 import asyncio
 import re
+import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from bokeh.util.token import get_token_payload
 from explorer_objects import PATIENCE
 from kdegraph import datasets
 from kdegraph_explorer import Explorer
@@ -48,17 +50,27 @@ def test_a_frame_shows_the_explorer_of_the_program_at_a_hidden_address():
     async def notebook():
         explorer = small_explorer()
         address = await seen_in_a_frame(explorer)
-        assert re.fullmatch(
-            r"http://127\.0\.0\.1:\d+/[\w-]{32}\?bokeh-session-id=[\w-]{32}", address
-        )
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", address)
         assert address_of(explorer._display_()) == address
         document = explorer._display_().document
         await fetch(address)
         assert explorer._display_().document is document  # the same for all
-        root = address.rpartition("/")[0]
-        for other in ("/", "/explorer"):
+        root = address.rsplit("/", 2)[0]
+        for other in ("/", "/explorer", "/static/js/bokeh.min.js", "/favicon.ico"):
             with pytest.raises(urllib.error.HTTPError, match="404"):
                 await fetch(root + other)
+        explorer.close()
+
+    asyncio.run(notebook())
+
+
+def test_a_frame_can_be_loaded_again_after_hours():
+    async def notebook():
+        explorer = small_explorer()
+        page, _ = await fetch(address_of(explorer._display_()))
+        token = re.search(r'"token":"([^"]+)"', page).group(1)
+        hours = (get_token_payload(token)["session_expiry"] - time.time()) / 3600
+        assert hours > 24 * 365
         explorer.close()
 
     asyncio.run(notebook())

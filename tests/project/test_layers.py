@@ -259,6 +259,11 @@ PRIVATE_NAMES = {
         {"growing.py"},
         "Parts that are added to a layout later need style sheets in each document that shows it.",
     ),
+    "_tornado": (
+        {"servers.py"},
+        "Bokeh (3.9) names the application of a server in no other way, and only rules that are "
+        "added to it see a request before its handlers. Without them, nobody checks who enters.",
+    ),
     "_views": ({"app.py"}, "Panel keeps the page of an ended session, with all its data."),
 }
 LIBRARIES = ("panel", "panel_material_ui", "bokeh", "holoviews", "param", "tornado")

@@ -5,8 +5,8 @@ import codecs
 import numpy as np
 import pytest
 from kdegraph import datasets
-from kdegraph.runtime import slices
 from kdegraph.io.delimited_text import n_lines, to_utf8
+from kdegraph.runtime import slices
 
 ROWS = b"x,y,kind\n" + b"".join(b"%d,%d,k%d\n" % (i, i * i % 7, i % 3) for i in range(200))
 

@@ -18,7 +18,7 @@ DEFAULT_PORT = 5006
     default="127.0.0.1",
     show_default=True,
     metavar="ADDRESS",
-    help="Address to listen at; 0.0.0.0 lets other machines in.",
+    help="Address to listen at. 0.0.0.0 lets other machines in, with a token.",
 )
 @click.option(
     "--port",
@@ -29,17 +29,43 @@ DEFAULT_PORT = 5006
 )
 @click.option("--browser/--no-browser", default=True, show_default=True, help="Open a browser.")
 @click.option(
+    "--allow-origin",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Name under which the page may be opened besides those of this machine: HOST, HOST:PORT "
+    "or a full origin such as https://example.org. Can be repeated.",
+)
+@click.option(
+    "--token",
+    is_flag=True,
+    help="Ask for a token, which the printed address has, also where only this machine can open "
+    "the page.",
+)
+@click.option(
+    "--password-file",
+    type=FILE,
+    help="Ask for the password in this file instead of a token. Nobody else may be able to read "
+    "the file.",
+)
+@click.option(
+    "--prefix",
+    default="",
+    metavar="PATH",
+    help="Path of the page, if a proxy passes it on: with /kdegraph, the page is at "
+    "https://HOST/kdegraph/.",
+)
+@click.option(
     "--window",
     is_flag=True,
     help="Show it in a window of its own and end with that; at 127.0.0.1, on a free port.",
 )
 @click.pass_context
-def explore(context, file, host, port, browser, window):
+def explore(context, /, file, browser, window, **options):
     """Explore data in the browser: move sigma, the number of neighbors and of clusters, and watch
     edges, spectrum and clusters follow.
 
     Without FILE it starts with built-in data; files can be opened in the browser too. Prints the
-    address; Ctrl+C stops it.
+    address and who can open it; Ctrl+C stops it.
 
     \b
     Examples:
@@ -47,6 +73,7 @@ def explore(context, file, host, port, browser, window):
       kdegraph explore points.csv
       kdegraph explore photo.jpg --port 8080 --no-browser
       kdegraph explore points.csv --window
+      kdegraph explore --host 0.0.0.0 --password-file password.txt
     """
     if window:
         _refuse_beside_window(context)
@@ -69,12 +96,13 @@ def explore(context, file, host, port, browser, window):
         if window:
             show(file)
         else:
-            serve(file, host=host, port=port, show=browser)
+            serve(file, show=browser, **options)
     except KeyboardInterrupt:
         click.echo("Stopped.", err=True)  # the usual end of a server, not a failure
     except OSError as error:
         raise click.BadParameter(
-            f"cannot listen at {host}, port {port}: {error.strerror or error}; try --port 0.",
+            f"cannot listen at {options['host']}, port {options['port']}: "
+            f"{error.strerror or error}; try --port 0.",
             param_hint="'--port'",
         ) from None
 
@@ -96,9 +124,10 @@ def _nothing_is_garbage():
 
 def _refuse_beside_window(context):
     """Refuse options that mean nothing for a window."""
-    for name, option in (("host", "--host"), ("port", "--port"), ("browser", "--browser")):
-        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+    for name in context.params:
+        given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if given and name not in ("file", "window"):
             raise click.BadParameter(
-                "cannot be given with --window, which chooses them itself.",
-                param_hint=f"'{option}'",
+                "cannot be given with --window, which chooses it itself.",
+                param_hint=f"'--{name.replace('_', '-')}'",
             )

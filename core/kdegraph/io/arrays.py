@@ -16,7 +16,7 @@ from kdegraph.io.limits import (
 )
 from kdegraph.io.tables import LABEL_NAMES, Column, Picture, Table
 from kdegraph.npy_files import read_header, read_values
-from kdegraph.runtime.slices import count, slices, take
+from kdegraph.runtime.slices import count, take
 
 POINT_NAMES = ("x", "data", "points", "features", "arr_0")
 # The bytes with which the entry of each file in the directory of an archive begins.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kdegraph.io.limits import ADVICE, MAX_COLUMNS, MAX_LINE, check_columns
 from kdegraph.runtime.memory import format_bytes
+from kdegraph.runtime.slices import count, slices
 
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _NUMBER_PATTERN = re.compile(NUMBER)
@@ -34,7 +35,6 @@ NULLS = (
     "#N/A",
     "?",
 )
-from kdegraph.runtime.slices import count, slices
 
 
 @dataclass(frozen=True)

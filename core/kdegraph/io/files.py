@@ -10,8 +10,8 @@ from kdegraph.io.limits import MAX_BYTES
 from kdegraph.io.pictures import MAX_PIXELS, open_image
 from kdegraph.io.tables import Picture, Table
 from kdegraph.runtime.memory import format_bytes
-from kdegraph.validation import check_count
 from kdegraph.runtime.slices import slices
+from kdegraph.validation import check_count
 
 EXTENSIONS = {
     ".csv": "csv",

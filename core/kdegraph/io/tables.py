@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kdegraph.io.dataset import Dataset
 from kdegraph.io.pictures import MAX_PIXELS, image_points
 from kdegraph.io.recognition import REASONS
+from kdegraph.runtime.slices import slices
 
 LABEL_NAMES = (
     "label",
@@ -24,7 +25,7 @@ LABEL_NAMES = (
     "species",
     "y",
 )
-from kdegraph.runtime.slices import slices
+
 # A column with more different values than this is not suggested as the label.
 _MAX_CLASSES = 100
 # The class of rows whose label is missing.

@@ -18,11 +18,13 @@ function make_banner({banner_style, afterwards}) {
   return banner
 }
 
-// One of the page's own scripts, which every server of the explorer has under the same address.
+// One of the page's own scripts, which every server of the explorer has under the same address. A
+// server with another token refuses it, and asks for the token when the page is loaded.
 async function server_runs() {
   try {
     const {src} = document.querySelector("script[src]")
-    return (await fetch(src, {method: "HEAD", cache: "no-store"})).ok
+    const {ok, status} = await fetch(src, {method: "HEAD", cache: "no-store"})
+    return ok || status === 403
   } catch {
     return false
   }
