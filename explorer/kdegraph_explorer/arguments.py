@@ -12,6 +12,7 @@ from kdegraph.datasets import Dataset
 from kdegraph.validation import LOCAL_WORDS, as_array, check_count, check_points, check_positive
 
 from .state import State
+from .uploads import StoredFile
 
 TABLE = "table.parquet"  # how a data frame is called, which becomes a file
 
@@ -22,13 +23,13 @@ class Material(NamedTuple):
     Attributes
     ----------
     dataset : Dataset or None
-    file : path, (name, bytes) or None
+    file : path, StoredFile or None
     choices : dict
         Parameters of the state.
     """
 
     dataset: Dataset | None = None
-    file: Path | tuple | None = None
+    file: Path | StoredFile | None = None
     choices: dict = {}  # noqa: RUF012 (never changed)
 
 
@@ -145,7 +146,7 @@ def _of_frame(frame, y):
     is_name = isinstance(y, str)
     dataset = datasets.load(content, filename=TABLE, label=y if is_name else "auto")
     if y is None:
-        return Material(file=(TABLE, content))
+        return Material(file=StoredFile.of(TABLE, content))
     return Material(dataset if is_name else _labeled(dataset, y))
 
 

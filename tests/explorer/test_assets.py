@@ -13,7 +13,7 @@ PACKAGE = Path(kdegraph_explorer.__file__).parent
 
 def named_files():
     """The files that the modules of the package name."""
-    endings = {"script": "js", "style_sheet": "css", "icon": "svg"}
+    endings = {"script": "js", "style_sheet": "css", "icon": "svg", "template": "html"}
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in endings:
