@@ -12,27 +12,17 @@ from kdegraph.costs import (
     NEIGHBOR_COSTS,
     REJECTION_COSTS,
     ROW_COSTS,
-    TREE_COSTS,
 )
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.neighbors import nearest, nearest_in_tree, query_tree
 from kdegraph.geometry.tree import build_tree
 from kdegraph.graph import similarity_graph
 from kdegraph.kde.direct import direct_sums
-from kdegraph.kde.expansions import taylor
-from kdegraph.kde.expansions.indices import (
-    count_products,
-    count_terms,
-    expansion_workspace,
-    is_tensor,
-    multi_indices,
-)
 from kdegraph.kde.grid import expansions
 from kdegraph.kde.grid.plan import choose_grid
 from kdegraph.kde.tree.plan import choose_plan
 from kdegraph.kde.tree.sums import prepare, sums_at, target_units
 from kdegraph.local_bandwidth import local_bandwidths
-from kdegraph.runtime.jit import jit
 from kdegraph.runtime.threads import set_num_threads
 from kdegraph.sampling import near, rows
 from kdegraph.sampling.rejection import sampler as rejection
@@ -178,50 +168,6 @@ def direct_constants():
     return {"pair": pair, "pair_per_dimension": per_dimension}
 
 
-@jit
-def _translate_often(n, moments, z, q, indices, local):
-    workspace = expansion_workspace(indices)
-    for _ in range(n):
-        taylor.translate(moments, z, q, indices, workspace, local)
-
-
-@jit
-def _evaluate_often(n, columns, local, indices, sums):
-    workspace = expansion_workspace(indices)
-    center = np.zeros(columns.shape[0])
-    for _ in range(n):
-        taylor.evaluate(columns, 0, columns.shape[1], center, 1.0, local, indices, workspace, sums)
-
-
-def expansion_constants(tensor, dimensions):
-    """A translation, its derivatives and products; a term of an expansion at a point."""
-    rows, times, terms = [], [], []
-    for d in dimensions:
-        assert is_tensor(d) == tensor
-        for order in (4, 6, 8, 10) if tensor else (2, 3, 4, 5):
-            indices = multi_indices(d, order)
-            n_terms, n_products = count_terms(d, order), count_products(d, order)
-            moments, local = np.ones(n_terms), np.zeros(n_terms)
-            n = 10 + 2_000_000 // n_products
-            args = n, moments, np.full(d, 0.3), order, indices, local
-            # A simplex also forms a product over the dimensions for each term.
-            own = 0.0 if tensor else TREE_COSTS.term * d * n_terms
-            rows.append([1, d, n_products])
-            times.append(cpu_time(lambda: _translate_often(*args)) / n - own)  # noqa: B023
-            columns, sums = np.full((d, 160), 0.1), np.zeros(160)
-            n = 10 + 20_000 // n_terms
-            points = n, columns, local, indices, sums
-            nanoseconds = cpu_time(lambda: _evaluate_often(*points))  # noqa: B023
-            terms.append(nanoseconds / (n * 160 * n_terms))
-    translation, per_dimension, product = fit(rows, times)
-    return {
-        "translation": translation,
-        "derivatives_per_dimension": per_dimension,
-        "tensor_product" if tensor else "simplex_product": product,
-        "term": float(np.median(terms)),
-    }
-
-
 def point_constants():
     """A point of a grid, a dimension and a term: sorting, moments and evaluation."""
     rows, times = [], []
@@ -298,8 +244,6 @@ GROUPS = {
     "nearest neighbors": (NEIGHBOR_COSTS, neighbor_constants),
     "many dimensions": (NEIGHBOR_COSTS, many_dimension_constants),
     "direct sums": (DIRECT_COSTS, direct_constants),
-    "expansions, products": (TREE_COSTS, lambda: expansion_constants(True, (1, 2, 3))),
-    "expansions, simplex": (TREE_COSTS, lambda: expansion_constants(False, (4, 5))),
     "grids": (GRID_COSTS, lambda: point_constants() | translation_constants()),
 }
 

@@ -44,14 +44,6 @@ class TreeCosts(NamedTuple):
         A pair of nodes that is looked at, for the bound and for the sum.
     pair, pair_per_dimension : float
         A kernel value between two nodes; loops over few points cost more than in the direct sum.
-    tensor_product, simplex_product : float
-        One product of a translation, for the two kinds of expansions.
-    translation : float
-        What a translation costs on top of its products and derivatives.
-    derivatives_per_dimension : float
-        The derivatives of the Gaussian along one axis.
-    term : float
-        A term of an expansion at a point.
     """
 
     least_alternative: float = 2e7
@@ -60,11 +52,6 @@ class TreeCosts(NamedTuple):
     visit_per_dimension: float = 24.0
     pair: float = 1.2
     pair_per_dimension: float = 0.35
-    tensor_product: float = 0.3
-    simplex_product: float = 0.8
-    translation: float = 100.0
-    derivatives_per_dimension: float = 25.0
-    term: float = 0.7
 
 
 class GridCosts(NamedTuple):

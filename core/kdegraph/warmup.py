@@ -30,11 +30,11 @@ from kdegraph.spectral.solver.blocks import shift_image
 from kdegraph.spectral.spectrum import spectrum
 from kdegraph.validation import check_choice
 
-# Enough points for trees with inner nodes, for expansions and for eigenvalues by iteration.
+# Enough points for trees with inner nodes and for eigenvalues by iteration.
 N_POINTS = 1200
 # Few enough points for eigenvalues by LAPACK.
 N_FEW = 100
-# Dimensions in which each of the two kinds of expansions is used.
+# Dimensions of the points, as methods are chosen by it.
 DIMENSIONS = (2, 5)
 
 

@@ -58,10 +58,10 @@ def kernel_sum(
     eps : float, optional
         Relative error, in (0, 1); 1e-6 by default.
     method : {"auto", "direct", "tree", "fgt"}, optional
-        "direct" evaluates all pairs, whatever `eps`. "tree" leaves out distant nodes of a kd-tree
-        and takes the mean kernel value for narrow ones. "fgt" is the fast Gauss transform (Gaussian
-        kernel only): expansions on a regular grid, or on the tree where points are sparse. "auto",
-        the default, takes the one that is estimated to cost least.
+        "direct" evaluates all pairs, whatever `eps`. "tree" skips distant nodes of a k-d tree and
+        takes the mean kernel value for narrow ones. "fgt" is the fast Gauss transform (Gaussian
+        kernel only): expansions on a regular grid, or the tree where points are too sparse for a
+        grid. "auto", the default, takes the one that is estimated to cost least.
 
     Returns
     -------

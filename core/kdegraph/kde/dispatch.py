@@ -1,4 +1,4 @@
-"""Kernel sums by the method that is estimated to cost least: all pairs, a grid, or a tree."""
+"""Kernel sums by the method of least estimated cost: all pairs, a grid, or a tree."""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from kdegraph.costs import DIRECT_COSTS, GRID_COSTS, TREE_COSTS
 from kdegraph.geometry.kernels import GAUSSIAN, Kernel
 from kdegraph.geometry.tree import Tree, build_tree
 from kdegraph.kde.direct import direct_sums
-from kdegraph.kde.grid.plan import Grid, choose_grid
+from kdegraph.kde.grid.plan import Grid, choose_grid, range_of_most
 from kdegraph.kde.grid.sorting import extent
 from kdegraph.kde.grid.transform import grid_sums
 from kdegraph.kde.tree.plan import Plan, choose_plan
@@ -27,6 +27,31 @@ class Direct:
 
 
 @dataclass(frozen=True, eq=False)
+class InnerGrid:
+    """A grid over most of the points. Sums with the other points take another method.
+
+    A few points far from all others, or a distribution with heavy tails, make the grid over all
+    points large, and most of its boxes empty.
+
+    Attributes
+    ----------
+    grid : Grid
+    cost : float
+        Estimated cost in ns of one core, with the sums that do not go through the grid.
+    sources, targets : (n,) and (m,) bool
+        The points on the grid.
+    """
+
+    grid: Grid
+    cost: float
+    sources: NDArray[np.bool_]
+    targets: NDArray[np.bool_]
+
+
+Method = Direct | Grid | InnerGrid | Plan
+
+
+@dataclass(frozen=True, eq=False)
 class KernelSum:
     """A kernel sum for which a method is to be chosen.
 
@@ -34,23 +59,21 @@ class KernelSum:
     ----------
     kernel : Kernel
     sources : (n, d) float64
-    n_targets : int
+    targets : (m, d) float64, optional
+        The sources by default; a grid may then lie along their principal axes.
     eps : float
         Relative error.
-    bounds : pair of (d,) float64, optional
-        Smallest and largest coordinates of sources and targets; None forbids a grid.
-    onto_sources : bool
-        Whether the targets are the sources; a grid may then lie along their principal axes.
+    on_grid : bool
+        Whether a grid may be chosen.
     known_tree : Tree, optional
-        The tree of the sources, if there is one already.
+        The tree of the sources, if it has been built already.
     """
 
     kernel: Kernel
     sources: NDArray[np.float64]
-    n_targets: int
+    targets: NDArray[np.float64] | None
     eps: float
-    bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
-    onto_sources: bool = False
+    on_grid: bool = True
     known_tree: Tree | None = None
 
     @cached_property
@@ -58,42 +81,77 @@ class KernelSum:
         """The tree of the sources, built when it is first needed."""
         return build_tree(self.sources) if self.known_tree is None else self.known_tree
 
+    @property
+    def points(self) -> NDArray[np.float64]:
+        """The points at which the sums are computed."""
+        return self.sources if self.targets is None else self.targets
 
-def choose_method(problem: KernelSum, method: str = "auto") -> Direct | Grid | Plan:
-    """What costs least: a `Grid`, a `Plan` for the tree, or `Direct`; each tells its estimated
-    `cost`.
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The smallest and the largest coordinates of sources and targets."""
+        if self.known_tree is not None and self.targets is None:
+            return self.known_tree.low[0], self.known_tree.high[0]
+        d = self.sources.shape[1]
+        low, high = np.full(d, np.inf), np.full(d, -np.inf)
+        extent(0, len(self.sources), self.sources, low, high)
+        if self.targets is not None:
+            extent(0, len(self.targets), self.targets, low, high)
+        return low, high
 
-    `method` is "auto", "tree" or "fgt", as in `kernel_sum`.
+    def direct_cost(self, n_sources: int, n_targets: int) -> float:
+        """Return the estimated cost of all pairs of some of the points, in ns."""
+        per_pair = DIRECT_COSTS.pair + DIRECT_COSTS.pair_per_dimension * self.sources.shape[1]
+        return per_pair * n_sources * n_targets
+
+
+def choose_method(problem: KernelSum, method: str = "auto") -> Method:
+    """Choose the method of least estimated cost; `method` is "auto", "tree" or "fgt", as in
+    `kernel_sum`.
     """
-    n, d = problem.sources.shape
-    n_targets = problem.n_targets
-    per_pair = DIRECT_COSTS.pair + DIRECT_COSTS.pair_per_dimension * d
-    best: Direct | Grid | Plan = Direct(per_pair * n * n_targets)
-    cost = best.cost
-    set_up = GRID_COSTS.set_up if problem.onto_sources else GRID_COSTS.set_up_targets
-    bounds = problem.bounds
-    may_expand = method != "tree" and problem.kernel.code == GAUSSIAN
-    if bounds is not None and may_expand and cost > 2 * set_up:
-        grid = choose_grid(
-            problem.kernel,
-            problem.sources,
-            bounds,
-            n_targets,
-            problem.eps,
-            turn=problem.onto_sources,
-        )
-        if grid is not None and grid.cost + set_up < cost:
+    (n, d), n_targets = problem.sources.shape, len(problem.points)
+    best: Method = Direct(problem.direct_cost(n, n_targets))
+    cost = best.cost if method == "auto" else math.inf
+    set_up = GRID_COSTS.set_up if problem.targets is None else GRID_COSTS.set_up_targets
+    expandable = problem.on_grid and problem.kernel.code == GAUSSIAN
+    if expandable and method != "tree" and cost > 2 * set_up:
+        grid = _choose_grid(problem, cost - set_up)
+        if grid is not None:
             best, cost = grid, grid.cost
-    if isinstance(best, Direct) and method != "auto":
-        cost = math.inf
     per_point = TREE_COSTS.least_alternative_per_point_dimension * d
     if cost > max(TREE_COSTS.least_alternative, per_point * (n + n_targets)):
-        plan = choose_plan(
-            problem.kernel, problem.tree, problem.eps, n_targets, expand=method != "tree"
-        )
+        plan = choose_plan(problem.kernel, problem.tree, problem.eps, n_targets)
         if plan.cost < cost:
             best = plan
     return best
+
+
+def _choose_grid(problem, cost):
+    """Choose the `Grid` or the `InnerGrid` that costs least, and less than `cost`; or None."""
+    kernel, sources, onto_sources = problem.kernel, problem.sources, problem.targets is None
+    bounds, n_targets = problem.bounds, len(problem.points)
+    grid = choose_grid(kernel, sources, bounds, n_targets, problem.eps, turn=onto_sources)
+    if grid is not None and grid.cost < cost:
+        cost = grid.cost
+    else:
+        grid = None
+    low, high = range_of_most(sources)
+    if (low <= bounds[0]).all() and (high >= bounds[1]).all():
+        return grid
+    inside = ((sources >= low) & (sources <= high)).all(axis=1)
+    onto = inside
+    if not onto_sources:
+        onto = ((problem.targets >= low) & (problem.targets <= high)).all(axis=1)
+    n_inside, n_onto = np.count_nonzero(inside), np.count_nonzero(onto)
+    others = problem.direct_cost(len(sources) - n_inside, n_onto)
+    others += problem.direct_cost(len(sources), n_targets - n_onto)
+    if others >= cost:
+        return grid
+    inner = choose_grid(
+        kernel, sources[inside], (low, high), n_onto, problem.eps, turn=onto_sources
+    )
+    if inner is None or inner.cost + others >= cost:
+        return grid
+    return InnerGrid(inner, inner.cost + others, inside, onto)
 
 
 def fast_sums(
@@ -108,71 +166,86 @@ def fast_sums(
     on_grid: bool = True,
     progress=None,
 ) -> NDArray[np.float64]:
-    """Kernel sums of relative error eps, plus `floor` times the sum of absolute weights.
+    """Compute kernel sums of relative error eps, plus `floor` times the sum of absolute weights.
 
     The arguments are checked already. `targets` None means the sources; `method` is "auto", "tree"
     or "fgt", as in `kernel_sum`; `on_grid` False forbids grids.
     """
-    points = sources if targets is None else targets
-    problem = KernelSum(
-        kernel,
-        sources,
-        len(points),
-        eps,
-        bounds=_bounds(sources, points) if on_grid else None,
-        onto_sources=targets is None,
-    )
+    problem = KernelSum(kernel, sources, targets, eps, on_grid=on_grid)
     chosen = choose_method(problem, method)
     if isinstance(chosen, Direct):
-        return direct_sums(kernel, sources, points, weights, progress=progress)
+        return direct_sums(kernel, sources, problem.points, weights, progress=progress)
+    errors = {"eps": eps, "floor": floor, "progress": progress}
     if isinstance(chosen, Plan):
-        return tree_sums(
-            kernel,
-            problem.tree,
-            targets,
+        return tree_sums(kernel, problem.tree, targets, weights, plan=chosen, **errors)
+
+    def sums_at(left):
+        return fast_sums(kernel, sources, problem.points[left], weights, on_grid=False, **errors)
+
+    return _sums_on_grid(chosen, problem, weights, sums_at, **errors)
+
+
+def _sums_on_grid(method, problem, weights, sums_at, *, eps, floor, progress, own=0.0):
+    """Compute sums on a grid, less `own`; `sums_at` computes those at targets that the grid has
+    handed back, and at targets that are not on it.
+    """
+    if isinstance(method, Grid):
+        sums, left = grid_sums(
+            method,
+            problem.sources,
+            problem.targets,
             weights,
             eps,
             floor=floor,
-            plan=chosen,
+            own=own,
             progress=progress,
         )
-    sums, left = grid_sums(chosen, sources, targets, weights, eps, floor=floor, progress=progress)
+    else:
+        sums, left = _inner_sums(
+            method, problem, weights, eps=eps, floor=floor, progress=progress, own=own
+        )
     if left.size:
-        sums[left] = fast_sums(
-            kernel,
-            sources,
-            points[left],
-            weights,
-            eps,
-            floor=floor,
-            on_grid=False,
-            progress=progress,
-        )
+        sums[left] = sums_at(left)
     return sums
 
 
-def _bounds(sources, targets):
-    """The smallest and the largest coordinates of both sets of points."""
-    low, high = np.full(sources.shape[1], np.inf), np.full(sources.shape[1], -np.inf)
-    extent(0, len(sources), sources, low, high)
-    if targets is not sources:
-        extent(0, len(targets), targets, low, high)
-    return low, high
+def _inner_sums(method, problem, weights, *, eps, floor, progress, own):
+    """Return the sums at the targets on an `InnerGrid`, and the other targets and those that the
+    grid has handed back.
 
-
-def choose_for_degrees(kernel: Kernel, tree: Tree, eps: float) -> Direct | Grid | Plan:
-    """`choose_method` for `kernel_degrees`."""
-    return choose_method(
-        KernelSum(
-            kernel,
-            tree.points,
-            len(tree.points),
-            eps,
-            bounds=(tree.low[0], tree.high[0]),
-            onto_sources=True,
-            known_tree=tree,
-        )
+    The sum over the sources on the grid and that over the others have the relative error `eps`
+    each, and so has the sum of both.
+    """
+    on, sums = np.flatnonzero(method.targets), np.empty(method.targets.size)
+    sources, targets = problem.sources[method.sources], problem.points[on]
+    inner, left = grid_sums(
+        method.grid,
+        sources,
+        None if problem.targets is None else targets,
+        weights[method.sources],
+        eps,
+        floor=floor,
+        own=own,
+        progress=progress,
     )
+    if not method.sources.all():
+        outside = ~method.sources
+        inner += fast_sums(
+            problem.kernel,
+            problem.sources[outside],
+            targets,
+            weights[outside],
+            eps,
+            floor=floor,
+            on_grid=False,
+        )
+    sums[on] = inner
+    return sums, np.sort(np.concatenate([on[left], np.flatnonzero(~method.targets)]))
+
+
+def choose_for_degrees(kernel: Kernel, tree: Tree, eps: float) -> Method:
+    """Choose the method for `kernel_degrees`."""
+    return choose_method(KernelSum(kernel, tree.points, None, eps, known_tree=tree))
 
 
 def kernel_degrees(
@@ -180,13 +253,13 @@ def kernel_degrees(
     tree: Tree,
     eps: float,
     *,
-    method: Direct | Grid | Plan | None = None,
+    method: Method | None = None,
     progress=None,
 ) -> NDArray[np.float64]:
-    """``sum_{j != i} k(x_i, x_j)`` in the tree's order, each with relative error eps; 0 exactly
-    where all values underflow.
+    """Compute ``sum_{j != i} k(x_i, x_j)`` in the tree's order, each with relative error eps; 0
+    exactly where all values underflow.
 
-    `method` is what `choose_for_degrees` has chosen, if it is known.
+    `method` is the result of `choose_for_degrees`, if it is known.
     """
     n = len(tree.points)
     method = choose_for_degrees(kernel, tree, eps) if method is None else method
@@ -194,29 +267,33 @@ def kernel_degrees(
         return _direct_degrees(kernel, tree, np.arange(n), progress)
     if isinstance(method, Plan):
         return tree_degrees(kernel, tree, eps, plan=method, progress=progress)
-    ones = np.ones(n)
-    degrees, left = grid_sums(method, tree.points, None, ones, eps, own=1.0, progress=progress)
-    if left.size:
-        degrees[left] = degrees_at(kernel, tree, left, eps, progress=progress)
-    return degrees
+
+    def sums_at(left):
+        return degrees_at(kernel, tree, left, eps, progress=progress)
+
+    problem = KernelSum(kernel, tree.points, None, eps, known_tree=tree)
+    errors = {"eps": eps, "floor": 0.0, "progress": progress}
+    return _sums_on_grid(method, problem, np.ones(n), sums_at, own=1.0, **errors)
 
 
 def degrees_at(
     kernel: Kernel, tree: Tree, positions: NDArray[np.int64], eps: float, *, progress=None
 ) -> NDArray[np.float64]:
-    """`kernel_degrees` at some positions of the tree's order, each at most once."""
-    problem = KernelSum(kernel, tree.points, positions.size, eps, known_tree=tree)
-    method = choose_method(problem)
+    """Compute `kernel_degrees` at some positions of the tree's order, each at most once."""
+    targets = tree.points[positions]
+    method = choose_method(
+        KernelSum(kernel, tree.points, targets, eps, on_grid=False, known_tree=tree)
+    )
     if isinstance(method, Direct):
         return _direct_degrees(kernel, tree, positions, progress)
-    plan = cast(Plan, method)  # a problem without bounds has no grid
+    plan = cast(Plan, method)  # without a grid
     if positions.size == len(tree.points):
         return tree_degrees(kernel, tree, eps, plan=plan, progress=progress)[positions]
     return tree_degrees(kernel, tree, eps, plan=plan, at=positions, progress=progress)
 
 
 def _direct_degrees(kernel, tree, positions, progress):
-    """`degrees_at` by all pairs."""
+    """Compute `degrees_at` by all pairs."""
     return direct_sums(
         kernel,
         tree.points,

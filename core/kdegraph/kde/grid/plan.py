@@ -41,9 +41,16 @@ TURNING_CHUNK = 50_000
 # Principal axes are not considered for a smaller eps: turned coordinates are rounded.
 LEAST_EPS_FOR_AXES = 1e-9
 
+# See `range_of_most`.
+TAIL = 1 / 64
+
 # Next to no target is handed back in a box whose mean error bound is at most this part of what is
 # allowed.
 SAFE_PART = 0.75
+
+# Where rounded coordinates may add more than this part of eps to an error, the grid would hand back
+# most of the targets.
+MAX_DRIFT = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +124,7 @@ def choose_grid(
     n, d = sources.shape
     if 2**d > MAX_GRID_TERMS:  # of the error bounds alone
         return None
-    sample = sources if n <= GRID_SAMPLE else sources[_sampled(n)]
+    sample = _sample(sources)
     grid = _choose_width(kernel, sample, bounds, n, n_targets, eps)
     if not (turn and 2 < d < n and eps >= LEAST_EPS_FOR_AXES):
         return grid
@@ -145,9 +152,27 @@ def _turn_grid(grid, kernel, sources, sample, eps):
     return replace(turned, axes=axes, center=center, drift=4 * d * turned.drift)
 
 
+def range_of_most(
+    points: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the lower and the upper corner, each (d,), of a box with all points but outliers.
+
+    Along each axis, it is three times as wide as the range without the lowest and the highest
+    `TAIL` of the points: wider than that of a million normally distributed points.
+    """
+    low, high = np.quantile(_sample(points), [TAIL, 1 - TAIL], axis=0)
+    with np.errstate(over="ignore"):
+        return low - (high - low), high + (high - low)
+
+
+def _sample(points):
+    """Return at most `GRID_SAMPLE` of the points, taken at random."""
+    return points if len(points) <= GRID_SAMPLE else points[_sampled(len(points))]
+
+
 @lru_cache(maxsize=8)
 def _sampled(n):
-    """Indices of a random sample of n points."""
+    """Return the indices of a random sample of n points."""
     return np.random.default_rng(0).integers(0, n, GRID_SAMPLE)
 
 
@@ -172,6 +197,9 @@ def _choose_width(kernel, sample, bounds, n, n_targets, eps):
         order = chebyshev.least_order(width, d, SAFE_PART * eps)
         if not n_boxes * 2**d <= MAX_CORNERS + n or order is None or order**d > MAX_GRID_TERMS:
             continue
+        drift = 1e-15 * max(shape) * width
+        if drift > MAX_DRIFT * eps:
+            continue
         cost = _cost_of_points(order, d, n + n_targets) + GRID_COSTS.box * n_boxes
         if best is not None and cost >= best.cost:
             continue
@@ -185,7 +213,6 @@ def _choose_width(kernel, sample, bounds, n, n_targets, eps):
         if best is not None and cost > GRID_COSTS.give_up * best.cost:
             break
         if best is None or cost < best.cost:
-            drift = 1e-15 * max(shape) * width
             best = Grid(lattice, chebyshev.translations(width, reach), drift, order, cost)
     return best
 

@@ -1,5 +1,5 @@
-"""Kernel sums by a tree over the sources: distant nodes are left out, narrow ones count as if all
-their points had the mean kernel value, Gaussian groups are expanded, the rest is summed directly.
+"""Compute kernel sums with a tree over the sources: distant nodes are skipped, narrow ones count as
+if all their points had the mean kernel value, and the others are summed directly.
 
 For a group of targets T every node of sources S is treated with an error of at most
 
@@ -18,70 +18,19 @@ from numpy.typing import NDArray
 
 from kdegraph.geometry.kernels import UNDERFLOW, Kernel
 from kdegraph.geometry.tree import Tree, build_tree
-from kdegraph.kde.expansions import taylor
-from kdegraph.kde.expansions.indices import expansion_workspace, multi_indices
-from kdegraph.kde.tree.plan import Partition, Plan, expansion_costs
+from kdegraph.kde.tree.plan import Partition, Plan
 from kdegraph.kde.tree.traversal import Accuracy, Sources, Targets, sums_range
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 
-# Points: smaller groups get no moments, as their direct sums are cheaper.
-LEAST_EXPANDED = 5
-
 
 def prepare(kernel: Kernel, tree: Tree, weights: NDArray[np.float64], plan: Plan) -> Sources:
-    """Form the groups of `plan` and their moments; `weights` are in the order of the tree's
-    points.
-    """
-    d = tree.points.shape[1]
-    n_nodes = tree.start.size
-    groups = Partition.of(tree, kernel.inverse_sigma, plan.radius)
-    indices = multi_indices(d if plan.order > 1 else 1, plan.order)
-    is_group = np.zeros(n_nodes, bool)
-    is_group[groups.nodes] = True
-    sizes = tree.stop[groups.nodes] - tree.start[groups.nodes]
-    expanded = groups.nodes[groups.expandable & (sizes >= LEAST_EXPANDED)]
-    if plan.order == 1:
-        expanded = expanded[:0]
-    moment_row = np.full(n_nodes, -1, np.int64)
-    moment_row[expanded] = np.arange(expanded.size)
-    moments = np.zeros((expanded.size, indices.parent.size))
-    parallel.run(
-        _moments_range,
-        expanded.size,
-        expanded,
-        tree,
-        weights,
-        kernel.inverse_sigma,
-        indices,
-        moments,
-    )
+    """Form the groups of `plan`; `weights` are in the order of the tree's points."""
+    is_group = np.zeros(tree.start.size, bool)
+    is_group[Partition.of(tree, kernel.inverse_sigma, plan.radius).nodes] = True
     totals = _node_totals(tree, weights)
     mass = _node_totals(tree, np.abs(weights)) if (weights < 0).any() else totals
-    return Sources(
-        tree=tree,
-        weights=weights,
-        node_sum=totals,
-        node_mass=mass,
-        is_group=is_group,
-        moment_row=moment_row,
-        moments=moments,
-        indices=indices,
-        costs=expansion_costs(d),
-    )
-
-
-@jit
-def _moments_range(begin, end, nodes, tree, weights, scale, indices, moments):
-    """Write the moments of nodes[begin:end]."""
-    workspace = expansion_workspace(indices)
-    for k in range(begin, end):
-        node = nodes[k]
-        first, last = tree.start[node], tree.stop[node]
-        center = tree.low[node] + (tree.high[node] - tree.low[node]) / 2
-        taylor.add_moments(
-            tree.columns, weights, first, last, center, scale, indices, workspace, moments[k]
-        )
+    return Sources(tree, weights, node_sum=totals, node_mass=mass, is_group=is_group)
 
 
 def _node_totals(tree, weights):

@@ -11,18 +11,7 @@ from kdegraph.geometry.boxes import box_distances
 from kdegraph.geometry.kernels import exp_neg, exponent, exponents
 from kdegraph.geometry.tree import Tree
 from kdegraph.kde.direct import SOURCE_BLOCK
-from kdegraph.kde.expansions import taylor
-from kdegraph.kde.expansions.indices import ExpansionWorkspace, MultiIndices, expansion_workspace
-from kdegraph.kde.tree.plan import (
-    DIRECT,
-    FIELD,
-    SMALL_GROUP,
-    TRANSLATE,
-    ExpansionCosts,
-    PairGeometry,
-    choose_way,
-    pair_geometry,
-)
+from kdegraph.kde.tree.plan import SMALL_GROUP
 from kdegraph.runtime.jit import jit
 
 # In the lower bound of a sum: nodes whose exponents differ by at most this are not divided further,
@@ -48,13 +37,7 @@ class Sources(NamedTuple):
     node_sum, node_mass : (n_nodes,) float64
         Sums of the weights and of the absolute weights of each node.
     is_group : (n_nodes,) bool
-        Whether the node is a group, which may be expanded.
-    moment_row : (n_nodes,) int64
-        Row of the node in `moments`; -1 where it has none.
-    moments : (n_expanded, n_terms) float64
-    indices : MultiIndices
-        Those of the moments.
-    costs : ExpansionCosts
+        Whether the node is a group of the plan.
     """
 
     tree: Tree
@@ -62,10 +45,6 @@ class Sources(NamedTuple):
     node_sum: NDArray[np.float64]
     node_mass: NDArray[np.float64]
     is_group: NDArray[np.bool_]
-    moment_row: NDArray[np.int64]
-    moments: NDArray[np.float64]
-    indices: MultiIndices
-    costs: ExpansionCosts
 
 
 class Targets(NamedTuple):
@@ -120,40 +99,16 @@ class Workspace(NamedTuple):
         Nodes still to be visited.
     values : (SOURCE_BLOCK,) float64
         Exponents, then kernel values, of a direct sum.
-    local : (n_terms,) float64
-        The local expansion of the unit.
-    pair : PairGeometry
-    source_center, target_center : (d,) float64
-    expansion : ExpansionWorkspace
     """
 
     stack: NDArray[np.int64]
     values: NDArray[np.float64]
-    local: NDArray[np.float64]
-    pair: PairGeometry
-    source_center: NDArray[np.float64]
-    target_center: NDArray[np.float64]
-    expansion: ExpansionWorkspace
-
-
-@jit
-def _workspace(d, indices):
-    """A `Workspace` for points in `d` dimensions and expansions with these multi-indices."""
-    return Workspace(
-        np.empty(256, np.int64),
-        np.empty(SOURCE_BLOCK),
-        np.empty(indices.parent.size),
-        pair_geometry(d),
-        np.empty(d),
-        np.empty(d),
-        expansion_workspace(indices),
-    )
 
 
 @jit
 def sums_range(begin, end, code, scale, targets, sources, accuracy, sums):
     """Add the sums at the targets of the units begin, ..., end - 1 to `sums`."""
-    workspace = _workspace(targets.low.shape[1], sources.indices)
+    workspace = Workspace(np.empty(256, np.int64), np.empty(SOURCE_BLOCK))
     mass = sources.node_mass[0]
     for unit in range(begin, end):
         bound = _lower_bound(code, scale, targets, unit, sources, accuracy, workspace.stack)
@@ -168,10 +123,6 @@ def _add_unit(code, scale, targets, unit, sources, accuracy, share, workspace, s
     """
     tree, stack = sources.tree, workspace.stack
     first, last = targets.start[unit], targets.stop[unit]
-    center = workspace.target_center
-    for c in range(center.size):
-        center[c] = targets.low[unit, c] + (targets.high[unit, c] - targets.low[unit, c]) / 2
-    expanded = False
     constant = 0.0
     top = 0
     stack[0] = 0
@@ -187,103 +138,21 @@ def _add_unit(code, scale, targets, unit, sources, accuracy, share, workspace, s
         own = 1.0 if accuracy.exclude_self and start <= first and last <= stop else 0.0
         if own > 0.0 and stop - start == 1:
             continue
-        # Some of the targets are the node's sources, and others are not: neither one value nor one
-        # expansion holds for all of them.
+        # Some of the targets are the node's sources, and others are not: no single value holds for
+        # all of them.
         mixed = accuracy.exclude_self and own == 0.0 and start >= first and stop <= last
         smallest = exp_neg(most)
         allowed = accuracy.of_least * smallest + share
         if 0.5 * (largest - smallest) <= allowed and not mixed:
             constant += (sources.node_sum[node] - own) * 0.5 * (largest + smallest)
             continue
-        if sources.is_group[node] and sources.indices.order > 1 and not mixed:
-            if own > 0.0:
-                allowed *= (sources.node_mass[node] - own) / sources.node_mass[node]
-            _set_pair(scale, targets, unit, tree, node, workspace)
-            way, q, _ = choose_way(
-                last - first,
-                stop - start,
-                sources.moment_row[node] >= 0,
-                allowed,
-                workspace.pair,
-                sources.indices.order,
-                sources.costs,
-            )
-            if way != DIRECT:
-                if way != FIELD and not expanded:
-                    workspace.local[:] = 0.0
-                    expanded = True
-                _add_expansion(way, q, scale, targets, unit, sources, node, workspace, sums)
-                constant -= own
-                continue
         if stop - start <= SMALL_GROUP or 2 * node + 2 >= tree.start.size:
             _add_direct(code, scale, targets, unit, sources, node, accuracy, workspace.values, sums)
         else:
             stack[top + 1], stack[top + 2] = 2 * node + 1, 2 * node + 2
             top += 2
-    _finish_unit(scale, targets, unit, sources, expanded, constant, workspace, sums)
-
-
-@jit(borrow=True)
-def _finish_unit(scale, targets, unit, sources, expanded, constant, workspace, sums):
-    """Add what nodes have contributed to a unit as a whole: a constant and, if there is one, the
-    local expansion.
-    """
-    first, last = targets.start[unit], targets.stop[unit]
-    if expanded:
-        taylor.evaluate(
-            targets.columns,
-            first,
-            last,
-            workspace.target_center,
-            scale,
-            workspace.local,
-            sources.indices,
-            workspace.expansion,
-            sums,
-        )
     for i in range(first, last):
         sums[i] += constant
-
-
-@jit(borrow=True)
-def _set_pair(scale, targets, unit, tree, node, workspace):
-    """Write down where the unit and the node lie.
-
-    Far from the origin centers are rounded, so they may be off the middle of their boxes: half
-    widths are measured from where they are, as the moments know them.
-    """
-    pair, center, middle = workspace.pair, workspace.target_center, workspace.source_center
-    for c in range(center.size):
-        low, high = tree.low[node, c], tree.high[node, c]
-        middle[c] = low + (high - low) / 2
-        pair.source_half[c] = max(high - middle[c], middle[c] - low) * scale
-        low, high = targets.low[unit, c], targets.high[unit, c]
-        pair.target_half[c] = max(high - center[c], center[c] - low) * scale
-        pair.offset[c] = (center[c] - middle[c]) * scale
-
-
-@jit(borrow=True)
-def _add_expansion(way, q, scale, targets, unit, sources, node, workspace, sums):
-    """Sum over a node by an expansion of order q in one of the ways of `choose_way`: into the local
-    expansion, or (`FIELD`) into `sums`.
-    """
-    tree, indices, local = sources.tree, sources.indices, workspace.local
-    offset = workspace.pair.offset
-    if way == TRANSLATE:
-        moments = sources.moments[sources.moment_row[node]]
-        taylor.translate(moments, offset, q, indices, workspace.expansion, local)
-    elif way == FIELD:
-        moments = sources.moments[sources.moment_row[node]]
-        for i in range(targets.start[unit], targets.stop[unit]):
-            for c in range(offset.size):
-                offset[c] = (targets.points[i, c] - workspace.source_center[c]) * scale
-            sums[i] += taylor.field_at(moments, offset, q, indices, workspace.expansion)
-    else:
-        for j in range(tree.start[node], tree.stop[node]):
-            for c in range(offset.size):
-                offset[c] = (workspace.target_center[c] - tree.columns[c, j]) * scale
-            weight = sources.weights[j]
-            taylor.add_source(weight, offset, q, indices, workspace.expansion, local)
 
 
 @jit(reassociate=True, inline=True, borrow=True)

@@ -1,1 +1,0 @@
-"""Taylor expansions of the Gaussian between groups of points."""
