@@ -142,7 +142,8 @@ def test_dates_of_parquet_keep_their_values():
     assert str(found.column("day").values[0]) == "2020-01-02T00:00:00.000"
     assert str(found.column("moment").values[0]) == "2020-01-01T12:00:00.000"
     assert np.isnat(found.column("day").values[1])
-    assert not found.column("day").could_be_label()
+    with pytest.raises(ValueError, match="label: column 'day' holds neither text nor numbers"):
+        found.to_dataset(label="day")
     assert found.suggested_features == ("x",)
 
 

@@ -4,12 +4,11 @@ features (`rescale`).
 """
 
 from kdegraph.datasets.generators import default_noise, describe, make, names
-from kdegraph.io.dataset import Dataset, expand_labels
-from kdegraph.io.files import MAX_BYTES, accepted, file_type, load, read
+from kdegraph.io.dataset import Dataset, expand_labels, rescale
+from kdegraph.io.files import MAX_BYTES, file_type, load, read
 from kdegraph.io.lazily import load_lazily
-from kdegraph.io.pictures import MAX_PIXELS, image_points, photo, photo_names
-from kdegraph.io.rescaling import rescale
-from kdegraph.io.tables import Column, Picture, Table
+from kdegraph.io.pictures import MAX_PIXELS, Picture, image_points, photo, photo_names
+from kdegraph.io.table import Column, Table
 
 __all__ = [
     "MAX_BYTES",
@@ -18,7 +17,6 @@ __all__ = [
     "Dataset",
     "Picture",
     "Table",
-    "accepted",
     "default_noise",
     "describe",
     "expand_labels",

@@ -4,14 +4,13 @@ import io
 import math
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from kdegraph.io.colors import lab
 from kdegraph.io.dataset import Dataset
-from kdegraph.io.limits import MAX_BYTES, PIXEL_BYTES, check_pixels
+from kdegraph.io.limits import PIXEL_BYTES, check_pixels
 from kdegraph.pixels import pixel_sigma
 from kdegraph.validation import as_array, check_choice, check_count
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 # Points that a picture becomes by default, so that it is clustered in a few seconds.
 MAX_PIXELS = 20_000
-# Largest standard deviation of the usual blur, in pixels, and its share of the longer side of small
+# Standard deviation of the default blur, in pixels, and its share of the longer side of small
 # pictures: 3 pixels of the 481 of photographs of BSDS500.
 _MOST_BLUR = 3.0
 _BLUR_OF_SIDE = 1 / 160
@@ -34,7 +33,6 @@ _FEATURES = {
     "lab": ("L*", "a*", "b*", "row", "column"),
     "rgb": ("red", "green", "blue", "row", "column"),
 }
-_FORMATS = {"png": "PNG", "jpeg": "JPEG"}
 _PHOTOS = {
     "china": ("china.jpg", "A temple roof against sky and trees: large regions of even color.", 5),
     "flower": (
@@ -43,125 +41,85 @@ _PHOTOS = {
         3,
     ),
 }
+# From linear sRGB to XYZ (IEC 61966-2-1), each divided by that of the white point D65.
+_TO_XYZ = np.array(
+    [
+        [0.412390799265959, 0.357584339383878, 0.180480788401834],
+        [0.212639005871510, 0.715168678767756, 0.072192315360734],
+        [0.019330818715592, 0.119194779794626, 0.950532152249661],
+    ]
+)
+_TO_XYZ /= _TO_XYZ.sum(axis=1, keepdims=True)
 
 
-def open_image(data, kind, name="the file", *, max_bytes=MAX_BYTES):
-    """Decode a PNG or JPEG file; the size is checked before anything is decoded.
+class Picture:
+    """Hold a picture that was read from a file.
 
     Parameters
     ----------
-    data : bytes
-    kind : {"png", "jpeg"}
+    image : array
+        The pixels as `image_points` takes them.
     name : str
-        What messages call the file.
-    max_bytes : int
-        A picture whose colors would take more memory is refused; see `check_pixels`.
+        The name of the data set.
 
-    Returns
-    -------
-    (height, width) or (height, width, channels) array
-        As `image_points` takes it, turned upright as the camera noted.
+    Attributes
+    ----------
+    kind : str
+        "image".
 
-    Raises
-    ------
-    ValueError
-        If the file is damaged, of another format or too large.
+    Examples
+    --------
+    >>> import io
+    >>> import numpy as np
+    >>> from kdegraph import datasets
+    >>> file = io.BytesIO()
+    >>> np.save(file, np.zeros((4, 6, 3), np.uint8))
+    >>> picture = datasets.read(file.getvalue(), filename="picture.npy")
+    >>> picture.kind, picture.to_dataset().shape
+    ('image', (4, 6))
+    """
+
+    kind = "image"
+
+    def __init__(self, image: NDArray[Any], name: str = "") -> None:
+        self.image = image
+        self.name = name
+
+    def to_dataset(
+        self, *, blur: float | None = None, max_pixels: int | None = MAX_PIXELS
+    ) -> Dataset:
+        """Return the pixels as points; see `image_points`."""
+        return image_points(self.image, blur=blur, max_pixels=max_pixels, name=self.name)
+
+
+def read_picture(data, name, max_bytes, kind):
+    """Read a PNG or JPEG file (`kind`), given as bytes; messages call it `name`.
+
+    The picture is upright as the camera noted. One whose colors would take more than `max_bytes` as
+    float64 is refused before it is decoded.
     """
     from PIL import Image, ImageOps, UnidentifiedImageError
 
-    # Pillow warns of very large pictures and fails on larger ones still; the limit here says it in
-    # one way, before decoding.
-    bombs = (Image.DecompressionBombError, Image.DecompressionBombWarning)
+    kind = kind.upper()
     try:
         with warnings.catch_warnings():
+            # Pillow warns about very large pictures; `check_pixels` has a limit of its own.
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            image = Image.open(io.BytesIO(data), formats=(_FORMATS[kind],))
-    except bombs:
+            image = Image.open(io.BytesIO(data), formats=(kind,))
+    except Image.DecompressionBombError:
         limit = f"the limit is {max_bytes // PIXEL_BYTES:,} pixels, and it has many more"
         raise ValueError(f"{name} is too large: {limit}; scale it down first") from None
     except Exception as error:  # a damaged header surfaces as almost any error
         unknown = isinstance(error, UnidentifiedImageError)  # whose text names an object in memory
         reason = "its header is damaged" if unknown else error
-        raise ValueError(f"{name} is not a readable {_FORMATS[kind]} picture: {reason}") from None
+        raise ValueError(f"{name} is not a readable {kind} picture: {reason}") from None
     check_pixels(image.height, image.width, name, max_bytes)
     try:
         image.load()
         image = ImageOps.exif_transpose(image)
     except Exception as error:  # truncated or damaged data, again of many kinds
         raise ValueError(f"{name} is damaged: its picture cannot be decoded ({error})") from None
-    return _pixels(image)
-
-
-def _pixels(image):
-    """Return the pixels of a Pillow image of any mode as `image_points` takes them."""
-    if image.mode.startswith("I"):  # 16 or 32 bits of gray
-        values = np.asarray(image, dtype=np.float64)
-        return values / max(65535.0, values.max())
-    if image.mode == "F":
-        return np.clip(np.asarray(image, dtype=np.float64), 0, 1)
-    transparent = image.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in image.info
-    return np.asarray(image.convert("RGBA" if transparent else "RGB"))
-
-
-def _largest_value(array):
-    """Check an array of pixels, and return the value that stands for full brightness."""
-    if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (1, 2, 3, 4)):
-        raise ValueError(
-            "image must have shape (height, width), or (height, width, 1 to 4 channels), "
-            f"got {array.shape}"
-        )
-    if 0 in array.shape:
-        raise ValueError(f"image has no pixels: shape {array.shape}")
-    if array.dtype == bool:
-        return 1.0
-    if array.dtype.kind == "u":
-        return float(np.iinfo(array.dtype).max)
-    if array.dtype.kind == "i":
-        if array.min() < 0 or array.max() > 255:
-            raise ValueError(
-                f"image has integers from {array.min()} to {array.max()}; "
-                "whole numbers must lie in [0, 255]"
-            )
-        return 255.0
-    if array.dtype.kind == "f":
-        if not np.isfinite(array).all() or array.min() < 0 or array.max() > 1:
-            raise ValueError(
-                f"image has values from {array.min()} to {array.max()}; "
-                "floating-point colors must lie in [0, 1] (divide by 255?)"
-            )
-        return 1.0
-    raise ValueError(f"image must hold numbers, got dtype {array.dtype}")
-
-
-def _color(array, c, largest):
-    """Return color `c` as (height, width) float64 in [0, 1], with transparent parts on white."""
-    channels = array[:, :, None] if array.ndim == 2 else array
-    gray, transparent = channels.shape[2] < 3, channels.shape[2] in (2, 4)
-    values = np.divide(channels[:, :, 0 if gray else c], largest, dtype=np.float64)
-    if transparent:
-        alpha = np.divide(channels[:, :, -1], largest, dtype=np.float64)
-        values = values * alpha + (1 - alpha)
-    return values
-
-
-def _fit(height, width, max_pixels):
-    """Return the largest grid with the shape of the picture and at most `max_pixels` points."""
-    if max_pixels is None or height * width <= max_pixels:
-        return height, width
-    scale = math.sqrt(max_pixels / (height * width))
-    rows = min(max(1, int(height * scale)), max_pixels)
-    columns = min(max(1, int(width * scale)), max_pixels // rows)
-    rows = min(rows, max(1, max_pixels // columns))
-    return rows, columns
-
-
-def _resize(channel, shape):
-    """Average one color over the cells of a grid of the given shape."""
-    from PIL import Image
-
-    large = Image.fromarray(channel.astype(np.float32))
-    small = large.resize((shape[1], shape[0]), Image.Resampling.BOX)
-    return np.clip(np.asarray(small, dtype=np.float64), 0, 1)
+    return Picture(_pixels(image), name)
 
 
 def image_points(
@@ -256,7 +214,7 @@ def image_points(
     colors, picture = _smooth_colors(pixels, largest, blur, shape)
     places = np.moveaxis(np.indices(shape, dtype=np.float64), 0, 2)
     if color == "lab":
-        colors = lab(colors) / _LAB_UNIT
+        colors = _lab(colors) / _LAB_UNIT
         places *= _LAB_PLACE / max(shape)
     else:
         places /= max(*shape, _PAPER_LEAST_SIDE)
@@ -293,6 +251,92 @@ def _check_blur(blur):
         raise TypeError(f"blur must be a number of pixels >= 0, got {blur!r}")
     if not 0 <= blur < 1000:
         raise ValueError(f"blur must be a number of pixels from 0 to 1000, got {blur!r}")
+
+
+def _pixels(image):
+    """Return the pixels of a Pillow image of any mode as `image_points` takes them."""
+    if image.mode.startswith("I"):  # 16 or 32 bits of gray
+        values = np.asarray(image, dtype=np.float64)
+        return values / max(65535.0, values.max())
+    if image.mode == "F":
+        return np.clip(np.asarray(image, dtype=np.float64), 0, 1)
+    transparent = image.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in image.info
+    return np.asarray(image.convert("RGBA" if transparent else "RGB"))
+
+
+def _largest_value(array):
+    """Check an array of pixels, and return the value that stands for full brightness."""
+    if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (1, 2, 3, 4)):
+        raise ValueError(
+            "image must have shape (height, width), or (height, width, 1 to 4 channels), "
+            f"got {array.shape}"
+        )
+    if 0 in array.shape:
+        raise ValueError(f"image has no pixels: shape {array.shape}")
+    if array.dtype == bool:
+        return 1.0
+    if array.dtype.kind == "u":
+        return float(np.iinfo(array.dtype).max)
+    if array.dtype.kind == "i":
+        if array.min() < 0 or array.max() > 255:
+            raise ValueError(
+                f"image has integers from {array.min()} to {array.max()}; "
+                "whole numbers must lie in [0, 255]"
+            )
+        return 255.0
+    if array.dtype.kind == "f":
+        if not np.isfinite(array).all() or array.min() < 0 or array.max() > 1:
+            raise ValueError(
+                f"image has values from {array.min()} to {array.max()}; "
+                "floating-point colors must lie in [0, 1] (divide by 255?)"
+            )
+        return 1.0
+    raise ValueError(f"image must hold numbers, got dtype {array.dtype}")
+
+
+def _color(array, c, largest):
+    """Return color `c` as (height, width) float64 in [0, 1], with transparent parts on white."""
+    channels = array[:, :, None] if array.ndim == 2 else array
+    gray, transparent = channels.shape[2] < 3, channels.shape[2] in (2, 4)
+    values = np.divide(channels[:, :, 0 if gray else c], largest, dtype=np.float64)
+    if transparent:
+        alpha = np.divide(channels[:, :, -1], largest, dtype=np.float64)
+        values = values * alpha + (1 - alpha)
+    return values
+
+
+def _fit(height, width, max_pixels):
+    """Return the largest grid with the shape of the picture and at most `max_pixels` points."""
+    if max_pixels is None or height * width <= max_pixels:
+        return height, width
+    scale = math.sqrt(max_pixels / (height * width))
+    rows = min(max(1, int(height * scale)), max_pixels)
+    columns = min(max(1, int(width * scale)), max_pixels // rows)
+    rows = min(rows, max(1, max_pixels // columns))
+    return rows, columns
+
+
+def _resize(channel, shape):
+    """Average one color over the cells of a grid of the given shape."""
+    from PIL import Image
+
+    large = Image.fromarray(channel.astype(np.float32))
+    small = large.resize((shape[1], shape[0]), Image.Resampling.BOX)
+    return np.clip(np.asarray(small, dtype=np.float64), 0, 1)
+
+
+def _lab(rgb):
+    """Return CIE L*a*b* for sRGB colors in [0, 1], (..., 3) both.
+
+    L* is 0 for black and 100 for white; a*, from green to red, and b*, from blue to yellow, are 0
+    for grays.
+    """
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    xyz = linear @ _TO_XYZ.T
+    # Below (6 / 29) ** 3 a line replaces the cube root (CIE 15).
+    line = xyz / (3 * (6 / 29) ** 2) + 4 / 29
+    x, y, z = np.moveaxis(np.where(xyz > (6 / 29) ** 3, np.cbrt(xyz), line), -1, 0)
+    return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1)
 
 
 def photo_names() -> tuple[str, ...]:

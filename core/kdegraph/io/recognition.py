@@ -1,93 +1,67 @@
-"""Columns that are no features by default: what counts or names the rows, constants, dates."""
+"""Columns that are not features by default: numbers and names of the rows, constants, dates."""
 
 import re
 
 import numpy as np
 
-# What a column can be recognized as, and how that is said to users.
+# What a column can be recognized as, and how messages put it.
 REASONS = {
     "index": "counts the rows",
     "id": "an identifier",
     "constant": "always the same",
     "date": "a date",
 }
-# Rows from which on values alone tell a running number: it is then practically impossible that
-# other whole numbers are all different and at least half of those in their range.
+# Number of rows from which values alone reveal a running number: it is then practically impossible
+# that other whole numbers all differ and are at least half of those in their range.
 _ENOUGH_ROWS = 20
 _ID_NAME = re.compile(r"(?i:id|ids|uid|uuid|guid|.*[\W_]ids?)|.*[a-z](?:Id|ID)s?")
 _INDEX_NAME = re.compile(r"(?i:idx|index|row|rowid|row[\W_]*(?:number|num|no|nr)|#)")
-_UNNAMED = ("column ", "Unnamed", "__index_level_")
 _YEAR_NAME = re.compile(r"(?i:year|yr)|(?i:.*[\W_](?:year|yr))")
 _TIME_NAME = re.compile(r"(?i:.*(?:time|date|epoch|stamp).*)")
+_UNNAMED = ("column ", "Unnamed", "__index_level_")
 _YEARS = (1500, 2200)  # of columns that are called years, and of dates such as 20240131
-# Seconds since 1970, from 1980 to 2100; also counted in milli-, micro- and nanoseconds.
-_UNIX_SECONDS = (315_532_800, 4_102_444_800)
-_UNIX_UNITS = (1, 1_000, 1_000_000, 1_000_000_000)
+_UNIX_SECONDS = (315_532_800, 4_102_444_800)  # seconds since 1970, from 1980 to 2100
 _MONTH = "(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _DAY = (
     r"\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
     rf"|\d{{1,2}}[- .]+{_MONTH}[-., ]+\d{{2,4}}|{_MONTH}[ .]+\d{{1,2}},? +\d{{4}}"
 )
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?i:am|pm))?(?: ?(?:Z|UTC|[+-]\d{2}:?\d{2}))?"
-DATE_TEXT = rf"(?:{_DAY})(?:[T ]+{_CLOCK})?"
+_DATE = re.compile(rf"(?:{_DAY})(?:[T ]+{_CLOCK})?")
 
 
 def recognize(name, values):
-    """Tell what a column of numbers is, if that is something other than a measurement.
+    """Return what a column of numbers is if it is not a measurement.
 
-    Parameters
-    ----------
-    name : str
-    values : (n,) float64 array
-        NaN where there is no number.
+    The result is a key of `REASONS`, or "" for a column that is a feature by default.
 
-    Returns
-    -------
-    str
-        A key of `REASONS`, or "" for a column that is a feature by default.
-
-    Notes
-    -----
     A column is an "index" if it has no name of its own and counts the rows. It is an "id" if it
     holds whole numbers and is called id, user_id, userId or the like; if it is called index or row
     and all its numbers differ; or, under any name and in any order, if 20 or more whole numbers
     differ and are at least half of those in their range. It is a "date" if it is called year and
     holds years, if its numbers are dates such as 20240131, or if it is called date, time or the
-    like and counts seconds since 1970. It is "constant" if it has one value in all of two or more
-    rows.
+    like and counts seconds since 1970. It is "constant" if all of two or more rows have one value.
     """
     present = values[~np.isnan(values)]
     if len(values) < 2 or len(present) == 0:
         return ""
     if len(present) == len(values) and present.min() == present.max():
         return "constant"
-    if not _whole(present):
-        return "date" if _counts_seconds(name, present) else ""
+    if _counts_seconds(name, present):
+        return "date"
+    if not (np.isfinite(present).all() and (present == np.round(present)).all()):
+        return ""
     if name.startswith(_UNNAMED) and np.array_equal(values - values[0], np.arange(len(values))):
         return "index"
-    if _is_date(name, present):
+    if _are_days_or_years(name.strip(), present):
         return "date"
     return "id" if _is_identifier(name.strip(), present) else ""
 
 
 def is_date_text(words):
-    """Whether all words of a column of text are dates.
-
-    Parameters
-    ----------
-    words : iterable of str
-
-    Returns
-    -------
-    bool
-        False where there are none.
-    """
-    dates = (re.fullmatch(DATE_TEXT, word.strip()) for word in words)
+    """Return whether all of these texts are dates; False where there are none."""
+    dates = (_DATE.fullmatch(word.strip()) for word in words)
     return bool(next(dates, None)) and all(dates)
-
-
-def _whole(values):
-    return bool(np.isfinite(values).all() and (values == np.round(values)).all())
 
 
 def _is_identifier(name, values):
@@ -100,19 +74,22 @@ def _is_identifier(name, values):
     return bool(all_differ and (dense or _INDEX_NAME.fullmatch(name)))
 
 
-def _is_date(name, values):
+def _are_days_or_years(name, values):
+    """Return whether whole numbers are dates such as 20240131, or years by their name."""
     low, high = _YEARS
-    if _YEAR_NAME.fullmatch(name.strip()):
+    if _YEAR_NAME.fullmatch(name):
         return bool((values >= low).all() and (values <= high).all())
     years, rest = np.divmod(values, 10_000)
     months, days = np.divmod(rest, 100)
     written = (years >= low) & (years <= high) & (months >= 1) & (months <= 12)
-    return bool((written & (days >= 1) & (days <= 31)).all()) or _counts_seconds(name, values)
+    return bool((written & (days >= 1) & (days <= 31)).all())
 
 
 def _counts_seconds(name, values):
-    """Whether a column that is called a time or a date counts the seconds since 1970."""
+    """Return whether a column that is called a time or a date counts (milli-, micro- or nano-)
+    seconds since 1970.
+    """
     low, high = _UNIX_SECONDS
     return bool(_TIME_NAME.fullmatch(name)) and any(
-        values.min() >= low * unit and values.max() <= high * unit for unit in _UNIX_UNITS
+        values.min() >= low * unit and values.max() <= high * unit for unit in (1, 1e3, 1e6, 1e9)
     )
