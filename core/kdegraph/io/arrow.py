@@ -137,10 +137,9 @@ def _text_column(name, values):
 def _to_float(values):
     """Return an Arrow array of numbers, or of numbers as text, as float64 with NaN for null."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    numbers = pc.fill_null(values.cast(pa.float64(), safe=False), np.nan)
+    numbers = values.cast(pa.float64(), safe=False)
     if isinstance(numbers, pa.ChunkedArray):
         numbers = numbers.combine_chunks()
     # PyArrow's own conversion imports pandas, which takes longer than reading a small table.
-    return np.array(np.from_dlpack(numbers))
+    return np.array(numbers if numbers.null_count else np.from_dlpack(numbers), dtype=np.float64)
