@@ -1,6 +1,6 @@
-"""Data: generators (`make`), built-in photographs (`photo`), files (`load`, `read`) and pictures
-(`image_points`); points that need not fit into memory (`load_lazily`); other scales for the
-features (`rescale`).
+"""Make synthetic data (`make`), load built-in photographs (`photo`), tables and pictures (`load`,
+`read`, `image_points`) and points that need not fit into memory (`load_lazily`), and change the
+scales of features (`rescale`).
 """
 
 from kdegraph.datasets.generators import default_noise, describe, make, names
