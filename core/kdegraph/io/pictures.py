@@ -19,16 +19,6 @@ if TYPE_CHECKING:
 
 # Points that a picture becomes by default, so that it is clustered in a few seconds.
 MAX_PIXELS = 20_000
-# Standard deviation of the default blur, in pixels, and its share of the longer side of small
-# pictures: 3 pixels of the 481 of photographs of BSDS500.
-_MOST_BLUR = 3.0
-_BLUR_OF_SIDE = 1 / 160
-# Difference in L*a*b* that counts as much as half of the longer side of the picture.
-_LAB_UNIT = 100.0
-_LAB_PLACE = 0.5
-# The paper's bandwidth for pictures, and its divisor for the places in small ones.
-_PAPER_SIGMA = 0.2
-_PAPER_LEAST_SIDE = 255
 _FEATURES = {
     "lab": ("L*", "a*", "b*", "row", "column"),
     "rgb": ("red", "green", "blue", "row", "column"),
@@ -172,17 +162,11 @@ def image_points(
     -----
     The paper segments photographs with ``image_points(image, color="rgb", blur=1)``.
 
-    The rest was chosen for `KDESpectralClustering`, with the number of segments given, on 150 of
-    the 300 photographs of BSDS500 (train and val), and tried on the other 150. Scaled down to
-    20,000 pixels, the mean Rand index against human segmentations is 0.803 over all (0.813 and
-    0.793 over the halves). On the second half the paper's points with `estimate_sigma` and k-means
-    reach 0.771 (standard error of the mean difference 0.005). At full resolution it is 0.783 over
-    60 photographs (experiment `photographs`), 0.012 (0.008) less than that of the same ones scaled
-    down, and 0.011 (0.015) more than with the paper's points, `estimate_sigma` and k-means. With
-    8,000 pixels of 60 to 80 photographs, red, green and blue instead of L*, a* and b* cost 0.011
-    (0.004), a blur of 1 pixel instead of 3 costs 0.005 (0.006), and places that count twice as much
-    cost 0.023 (0.009). A median filter, the strength of local texture as another column, and other
-    weights of lightness gained nothing.
+    The defaults here were chosen for `KDESpectralClustering`, with the number of segments given, on
+    150 of the 300 photographs of BSDS500 (train and val), scaled down to 20,000 pixels. On the
+    other 150 the mean Rand index against human segmentations is 0.793, and 0.771 with the paper's
+    points, `estimate_sigma` and k-means (standard error of the mean difference 0.005). At full
+    resolution it is about 0.01 lower.
 
     References
     ----------
@@ -206,7 +190,8 @@ def image_points(
     check_choice(color, "color", tuple(_FEATURES))
     height, width = pixels.shape[:2]
     if blur is None:
-        blur = min(_MOST_BLUR, _BLUR_OF_SIDE * max(height, width))
+        # 3 pixels of the 481 of photographs of BSDS500, and less in smaller pictures.
+        blur = min(3.0, 1 / 160 * max(height, width))
     _check_blur(blur)
     if max_pixels is not None:
         max_pixels = check_count(max_pixels, "max_pixels")
@@ -214,17 +199,18 @@ def image_points(
     colors, picture = _smooth_colors(pixels, largest, blur, shape)
     places = np.moveaxis(np.indices(shape, dtype=np.float64), 0, 2)
     if color == "lab":
-        colors = _lab(colors) / _LAB_UNIT
-        places *= _LAB_PLACE / max(shape)
-    else:
-        places /= max(*shape, _PAPER_LEAST_SIDE)
+        # A difference of 100 in L*a*b* counts as much as half of the longer side of the picture.
+        colors = _lab(colors) / 100
+        places *= 0.5 / max(shape)
+    else:  # as in the paper, also its bandwidth below
+        places /= max(*shape, 255)
     points = np.concatenate([colors, places], axis=2).reshape(-1, 5)
     return Dataset(
         X=points,
         name=name,
         description=f"The pixels of a picture of {width} x {height} pixels, by color and place.",
         feature_names=_FEATURES[color],
-        sigma=pixel_sigma(points) if color == "lab" else _PAPER_SIGMA,
+        sigma=pixel_sigma(points) if color == "lab" else 0.2,
         image=picture,
         shape=shape,
     )

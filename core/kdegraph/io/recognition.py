@@ -11,16 +11,8 @@ REASONS = {
     "constant": "always the same",
     "date": "a date",
 }
-# Number of rows from which values alone reveal a running number: it is then practically impossible
-# that other whole numbers all differ and are at least half of those in their range.
-_ENOUGH_ROWS = 20
-_ID_NAME = re.compile(r"(?i:id|ids|uid|uuid|guid|.*[\W_]ids?)|.*[a-z](?:Id|ID)s?")
-_INDEX_NAME = re.compile(r"(?i:idx|index|row|rowid|row[\W_]*(?:number|num|no|nr)|#)")
-_YEAR_NAME = re.compile(r"(?i:year|yr)|(?i:.*[\W_](?:year|yr))")
-_TIME_NAME = re.compile(r"(?i:.*(?:time|date|epoch|stamp).*)")
-_UNNAMED = ("column ", "Unnamed", "__index_level_")
-_YEARS = (1500, 2200)  # of columns that are called years, and of dates such as 20240131
-_UNIX_SECONDS = (315_532_800, 4_102_444_800)  # seconds since 1970, from 1980 to 2100
+# Years in columns that are called so, and in dates such as 20240131.
+_YEARS = (1500, 2200)
 _MONTH = "(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _DAY = (
     r"\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
@@ -51,7 +43,8 @@ def recognize(name, values):
         return "date"
     if not (np.isfinite(present).all() and (present == np.round(present)).all()):
         return ""
-    if name.startswith(_UNNAMED) and np.array_equal(values - values[0], np.arange(len(values))):
+    unnamed = name.startswith(("column ", "Unnamed", "__index_level_"))
+    if unnamed and np.array_equal(values - values[0], np.arange(len(values))):
         return "index"
     if _are_days_or_years(name.strip(), present):
         return "date"
@@ -65,19 +58,20 @@ def is_date_text(words):
 
 
 def _is_identifier(name, values):
-    if _ID_NAME.fullmatch(name):
+    if re.fullmatch(r"(?i:id|ids|uid|uuid|guid|.*[\W_]ids?)|.*[a-z](?:Id|ID)s?", name):
         return True
-    if len(values) < _ENOUGH_ROWS and not _INDEX_NAME.fullmatch(name):
+    index = re.fullmatch(r"(?i:idx|index|row|rowid|row[\W_]*(?:number|num|no|nr)|#)", name)
+    # In fewer rows, other whole numbers may well all differ and be at least half of their range.
+    if len(values) < 20 and not index:
         return False
     all_differ = len(np.unique(values)) == len(values)
-    dense = np.ptp(values) < 2 * len(values)
-    return bool(all_differ and (dense or _INDEX_NAME.fullmatch(name)))
+    return bool(all_differ and (index or np.ptp(values) < 2 * len(values)))
 
 
 def _are_days_or_years(name, values):
     """Return whether whole numbers are dates such as 20240131, or years by their name."""
     low, high = _YEARS
-    if _YEAR_NAME.fullmatch(name):
+    if re.fullmatch(r"(?i:year|yr|.*[\W_](?:year|yr))", name):
         return bool((values >= low).all() and (values <= high).all())
     years, rest = np.divmod(values, 10_000)
     months, days = np.divmod(rest, 100)
@@ -89,7 +83,7 @@ def _counts_seconds(name, values):
     """Return whether a column that is called a time or a date counts (milli-, micro- or nano-)
     seconds since 1970.
     """
-    low, high = _UNIX_SECONDS
-    return bool(_TIME_NAME.fullmatch(name)) and any(
+    low, high = 315_532_800, 4_102_444_800  # the years 1980 to 2100
+    return bool(re.fullmatch(r"(?i:.*(?:time|date|epoch|stamp).*)", name)) and any(
         values.min() >= low * unit and values.max() <= high * unit for unit in (1, 1e3, 1e6, 1e9)
     )
