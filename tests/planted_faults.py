@@ -167,7 +167,7 @@ FAULTS = (
     ),
     Fault(
         "whole numbers that repeat count as a running number",
-        "core/kdegraph/io/recognition.py",
+        "core/kdegraph/io/arrow.py",
         "all_differ = len(np.unique(values)) == len(values)",
         "all_differ = True",
         "io/test_recognition.py",

@@ -1,4 +1,6 @@
-"""Columns of Arrow tables, and Parquet files, which are read as such."""
+"""Columns of Arrow tables: their types, and which are not features by default; Parquet files."""
+
+import re
 
 import numpy as np
 
@@ -9,7 +11,6 @@ from kdegraph.io.limits import (
     check_table,
     check_unpacked,
 )
-from kdegraph.io.recognition import is_date_text, recognize
 from kdegraph.io.table import Column, Table
 from kdegraph.runtime.memory import format_bytes
 from kdegraph.runtime.slices import slices, take
@@ -18,6 +19,14 @@ from kdegraph.runtime.slices import slices, take
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 # Number of wrong cells of a column of numbers that are kept for messages.
 _N_BAD_CELLS = 20
+# A date as text, and perhaps a time of day.
+_MONTH = "(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_DAY = (
+    r"\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
+    rf"|\d{{1,2}}[- .]+{_MONTH}[-., ]+\d{{2,4}}|{_MONTH}[ .]+\d{{1,2}},? +\d{{4}}"
+)
+_CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?i:am|pm))?(?: ?(?:Z|UTC|[+-]\d{2}:?\d{2}))?"
+_DATE = re.compile(rf"(?:{_DAY})(?:[T ]+{_CLOCK})?")
 
 
 def read_parquet(data, name, max_bytes):
@@ -106,7 +115,7 @@ def column(name, values):
         moments = values.cast(pa.timestamp("ms"), safe=False).to_numpy()
         return Column(name, "date", moments, recognized="date")
     numbers = _to_float(values.cast(pa.int8()) if pa.types.is_boolean(values.type) else values)
-    return Column(name, "number", numbers, recognized=recognize(name, numbers))
+    return Column(name, "number", numbers, recognized=_recognize(name, numbers))
 
 
 def _text_column(name, values):
@@ -126,12 +135,12 @@ def _text_column(name, values):
     for part in slices(missing):
         texts[part] = words[part].to_pylist()
     if 2 * np.count_nonzero(numeric) <= np.count_nonzero(codes != missing):
-        recognized = "date" if is_date_text(texts[:-1]) else ""
+        recognized = "date" if _are_dates(texts[:-1]) else ""
         return Column(name, "text", take(texts, codes), recognized=recognized)
     numbers = np.append(_to_float(pc.if_else(matches, trimmed, None)), np.nan)[codes]
     bad = np.flatnonzero(~numeric & (codes != missing))[:_N_BAD_CELLS]
     cells = {int(row): texts[codes[row]] for row in bad}
-    return Column(name, "number", numbers, cells, recognize(name, numbers))
+    return Column(name, "number", numbers, cells, _recognize(name, numbers))
 
 
 def _to_float(values):
@@ -143,3 +152,70 @@ def _to_float(values):
         numbers = numbers.combine_chunks()
     # PyArrow's own conversion imports pandas, which takes longer than reading a small table.
     return np.array(numbers if numbers.null_count else np.from_dlpack(numbers), dtype=np.float64)
+
+
+def _recognize(name, values):
+    """Return what a column of numbers is if it is not a measurement.
+
+    The result is a value of `Column.recognized`: "" for a column that is a feature by default.
+
+    A column is an "index" if it has no name of its own and counts the rows. It is an "id" if it
+    holds whole numbers and is called id, user_id, userId or the like; if it is called index or row
+    and all its numbers differ; or, under any name and in any order, if 20 or more whole numbers
+    differ and are at least half of those in their range. It is a "date" if it is called year and
+    holds years, if its numbers are dates such as 20240131, or if it is called date, time or the
+    like and counts seconds since 1970. It is "constant" if all of two or more rows have one value.
+    """
+    present = values[~np.isnan(values)]
+    if len(values) < 2 or len(present) == 0:
+        return ""
+    if len(present) == len(values) and present.min() == present.max():
+        return "constant"
+    if _counts_seconds(name, present):
+        return "date"
+    if not (np.isfinite(present).all() and (present == np.round(present)).all()):
+        return ""
+    unnamed = name.startswith(("column ", "Unnamed", "__index_level_"))
+    if unnamed and np.array_equal(values - values[0], np.arange(len(values))):
+        return "index"
+    if _are_days_or_years(name.strip(), present):
+        return "date"
+    return "id" if _is_identifier(name.strip(), present) else ""
+
+
+def _are_dates(words):
+    """Return whether all of these texts are dates; False where there are none."""
+    dates = (_DATE.fullmatch(word.strip()) for word in words)
+    return bool(next(dates, None)) and all(dates)
+
+
+def _is_identifier(name, values):
+    if re.fullmatch(r"(?i:id|ids|uid|uuid|guid|.*[\W_]ids?)|.*[a-z](?:Id|ID)s?", name):
+        return True
+    index = re.fullmatch(r"(?i:idx|index|row|rowid|row[\W_]*(?:number|num|no|nr)|#)", name)
+    # In fewer rows, other whole numbers may well all differ and be at least half of their range.
+    if len(values) < 20 and not index:
+        return False
+    all_differ = len(np.unique(values)) == len(values)
+    return bool(all_differ and (index or np.ptp(values) < 2 * len(values)))
+
+
+def _are_days_or_years(name, values):
+    """Return whether whole numbers are dates such as 20240131, or years by their name."""
+    low, high = 1500, 2200
+    if re.fullmatch(r"(?i:year|yr|.*[\W_](?:year|yr))", name):
+        return bool((values >= low).all() and (values <= high).all())
+    years, rest = np.divmod(values, 10_000)
+    months, days = np.divmod(rest, 100)
+    written = (years >= low) & (years <= high) & (months >= 1) & (months <= 12)
+    return bool((written & (days >= 1) & (days <= 31)).all())
+
+
+def _counts_seconds(name, values):
+    """Return whether a column that is called a time or a date counts (milli-, micro- or nano-)
+    seconds since 1970.
+    """
+    low, high = 315_532_800, 4_102_444_800  # the years 1980 to 2100
+    return bool(re.search("(?i:time|date|epoch|stamp)", name)) and any(
+        values.min() >= low * unit and values.max() <= high * unit for unit in (1, 1e3, 1e6, 1e9)
+    )

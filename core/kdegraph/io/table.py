@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kdegraph.io.dataset import Dataset
-from kdegraph.io.recognition import REASONS
 from kdegraph.runtime.slices import slices
 
 # Names of columns and arrays that are labels, the most certain first.
@@ -21,6 +20,13 @@ NULLS = (
     *("", "NA", "N/A", "n/a", "na", "NaN", "nan", "-nan", "-NaN"),
     *("NULL", "null", "None", "#N/A", "?"),
 )
+# The words of messages for what a column can be recognized as.
+_REASONS = {
+    "index": "counts the rows",
+    "id": "an identifier",
+    "constant": "always the same",
+    "date": "a date",
+}
 # A column with more different values is not suggested as the label.
 _MAX_CLASSES = 100
 
@@ -303,7 +309,7 @@ class Table:
         """
         names = set(used)
         found = [
-            f"{column.name!r} ({REASONS[column.recognized]})"
+            f"{column.name!r} ({_REASONS[column.recognized]})"
             for column in self.columns
             if column.recognized and column.name not in names
         ]
