@@ -1,4 +1,4 @@
-"""Read NPY files in two steps, the header and then the values, without pickles."""
+"""Reading NPY files in two steps, the header and then the values, without pickles."""
 
 import math
 from typing import NamedTuple
@@ -11,15 +11,7 @@ from kdegraph.runtime.slices import slices
 
 
 class Header(NamedTuple):
-    """The header of an NPY file.
-
-    Attributes
-    ----------
-    shape : tuple of int
-    fortran : bool
-        Whether the first index varies fastest.
-    dtype : numpy dtype
-    """
+    """The header of an NPY file; with `fortran`, the first index varies fastest."""
 
     shape: tuple
     fortran: bool
@@ -35,25 +27,9 @@ class Header(NamedTuple):
 
 
 def read_header(stream, size, name):
-    """Read the header of an array, and check it against the size of the file.
+    """Read the `Header` of an NPY file of `size` bytes, whose array messages call `name`.
 
-    Parameters
-    ----------
-    stream : binary file
-        At the beginning of the NPY file.
-    size : int
-        Bytes of the NPY file.
-    name : str
-        Name of the array, for messages.
-
-    Returns
-    -------
-    Header
-
-    Raises
-    ------
-    ValueError
-        If the file holds something else than numbers or text, or is damaged.
+    A file that is damaged, cut off or holds anything but numbers or text is refused.
     """
     readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     try:
@@ -84,7 +60,7 @@ def read_header(stream, size, name):
 
 
 def read_values(stream, header):
-    """Read the array that follows its header."""
+    """Read the array that follows its header in the file."""
     data = np.empty(header.size * header.dtype.itemsize, np.uint8)
     for part in slices(len(data)):
         data[part] = np.frombuffer(stream.read(part.stop - part.start), np.uint8)

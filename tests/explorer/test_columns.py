@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from explorer_objects import PATIENCE, TABLE, choose, controls, give_file, settle
 from kdegraph import datasets
-from kdegraph_explorer import column_facts
-from kdegraph_explorer.column_facts import N_BARS, facts
+from kdegraph_explorer.sources import column_facts
+from kdegraph_explorer.sources.column_facts import N_BARS, facts
 from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.columns import ColumnTable
 from kdegraph_explorer.views.controls import DataControls

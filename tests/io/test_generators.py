@@ -1,5 +1,7 @@
 """Points that are generated."""
 
+from itertools import product
+
 import kdegraph
 import numpy as np
 import pytest
@@ -8,45 +10,35 @@ from sklearn.metrics import adjusted_rand_score
 
 
 @pytest.mark.parametrize("name", datasets.names())
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 500])
-@pytest.mark.parametrize("noise", [None, 0, 0.3])
-def test_exactly_n_points(name, n, noise):
-    data = datasets.make(name, n=n, noise=noise, seed=3)
-    assert data.X.shape[0] == data.n_points == n
-    assert data.X.dtype == np.float64
-    assert data.X.flags.c_contiguous
-    assert np.isfinite(data.X).all()
-    assert len(data.feature_names) == data.X.shape[1]
-    assert data.name == name
-    assert data.description.endswith(".")
-    assert data.description == datasets.describe(name)
-    assert data.sigma > 0
-    if data.y is not None:
-        assert data.y.shape == (n,)
-        assert data.y.dtype == np.int64
-        assert set(data.y) <= set(range(data.n_clusters))
-        assert len(data.label_names) == data.n_clusters
-        assert n < 500 or len(set(data.y)) == data.n_clusters
+def test_exactly_n_points(name):
+    for n, noise in product([1, 2, 3, 7, 500], [None, 0, 0.3]):
+        data = datasets.make(name, n=n, noise=noise, seed=3)
+        assert data.X.shape[0] == data.n_points == n
+        assert data.X.dtype == np.float64
+        assert data.X.flags.c_contiguous
+        assert np.isfinite(data.X).all()
+        assert len(data.feature_names) == data.X.shape[1]
+        assert data.name == name
+        assert data.description.endswith(".")
+        assert data.description == datasets.describe(name)
+        assert data.sigma > 0
+        if data.y is not None:
+            assert data.y.shape == (n,)
+            assert data.y.dtype == np.int64
+            assert set(data.y) <= set(range(data.n_clusters))
+            assert len(data.label_names) == data.n_clusters
+            assert n < 500 or len(set(data.y)) == data.n_clusters
 
 
 @pytest.mark.parametrize("name", datasets.names())
-def test_the_seed_decides(name):
+def test_the_seed_and_the_noise_decide(name):
     first, again, other = (datasets.make(name, n=60, seed=seed) for seed in (5, 5, 2**60))
     np.testing.assert_array_equal(first.X, again.X)
     assert not np.array_equal(first.X, other.X)
-
-
-@pytest.mark.parametrize("name", datasets.names())
-def test_noise_spreads_the_points(name):
+    same = datasets.make(name, n=60, noise=datasets.default_noise(name), seed=5)
+    np.testing.assert_array_equal(first.X, same.X)
     quiet, loud = (datasets.make(name, n=400, noise=noise, seed=0) for noise in (0.01, 20.0))
     assert loud.X.std() > 1.5 * quiet.X.std()
-
-
-@pytest.mark.parametrize("name", datasets.names())
-def test_default_noise_is_the_noise_without_a_choice(name):
-    usual = datasets.make(name, n=60, seed=1)
-    same = datasets.make(name, n=60, noise=datasets.default_noise(name), seed=1)
-    np.testing.assert_array_equal(usual.X, same.X)
 
 
 @pytest.mark.parametrize(

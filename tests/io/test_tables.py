@@ -197,6 +197,11 @@ def test_encodings(encoding):
     assert data.label_names == ("Genève", "Zürich")
 
 
+def test_a_long_cell_among_the_first_rows():
+    data = load_csv("a;note;b\n1;" + "x" * 200_000 + ";2\n3;y;4\n")
+    np.testing.assert_array_equal(data.X, [[1, 2], [3, 4]])
+
+
 def test_formulas_stay_text():
     table = csv_table("a,b\n1,=cmd|' /C calc'!A0\n2,=1+1\n")
     assert [c.kind for c in table.columns] == ["number", "text"]

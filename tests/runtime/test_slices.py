@@ -5,10 +5,10 @@ import codecs
 import numpy as np
 import pytest
 from kdegraph import datasets
-from kdegraph.io.delimited_text import n_lines, to_utf8
+from kdegraph.io.text import n_lines, to_utf8
 from kdegraph.runtime import slices
 
-ROWS = b"x,y,kind\n" + b"".join(b"%d,%d,k%d\n" % (i, i * i % 7, i % 3) for i in range(200))
+ROWS = b"x,y,label\n" + b"".join(b"%d,%d,k%d\n" % (i, i * i % 7, i % 3) for i in range(200))
 
 
 @pytest.fixture(autouse=True)
@@ -95,12 +95,12 @@ def test_files_are_read_as_before(tmp_path):
             assert found.label_names == ("u", "v")
             assert found.y.tolist() == [0, 1] * 50
     table = datasets.read(b"\xef\xbb\xbf" + ROWS, filename="t.csv")
-    assert [column.name for column in table.columns] == ["x", "y", "kind"]
-    kind = table.column("kind")
-    assert kind.values.tolist() == [f"k{i % 3}" for i in range(200)]
-    names, codes = kind.classes()
+    assert [column.name for column in table.columns] == ["x", "y", "label"]
+    label = table.column("label")
+    assert label.values.tolist() == [f"k{i % 3}" for i in range(200)]
+    names, codes = label.classes()
     assert (names, codes.tolist()) == (("k0", "k1", "k2"), [i % 3 for i in range(200)])
-    assert kind.could_be_label()
+    assert table.suggested_label == "label"
 
 
 def test_blank_contents_are_empty_and_others_are_not(part):

@@ -1,15 +1,14 @@
-"""Data: generators (`make`), built-in photographs (`photo`), files (`load`, `read`) and pictures
-(`image_points`); points that need not fit into memory (`load_lazily`); other scales for the
-features (`rescale`).
+"""Make synthetic data (`make`), load built-in photographs (`photo`), tables and pictures (`load`,
+`read`, `image_points`) and points that need not fit into memory (`load_lazily`), and change the
+scales of features (`rescale`).
 """
 
 from kdegraph.datasets.generators import default_noise, describe, make, names
-from kdegraph.io.dataset import Dataset, expand_labels
-from kdegraph.io.files import MAX_BYTES, accepted, file_type, load, read
+from kdegraph.io.dataset import Dataset, expand_labels, rescale
+from kdegraph.io.files import MAX_BYTES, file_type, load, read
 from kdegraph.io.lazily import load_lazily
-from kdegraph.io.pictures import MAX_PIXELS, image_points, photo, photo_names
-from kdegraph.io.rescaling import rescale
-from kdegraph.io.tables import Column, Picture, Table
+from kdegraph.io.pictures import MAX_PIXELS, Picture, image_points, photo, photo_names
+from kdegraph.io.table import Column, Table
 
 __all__ = [
     "MAX_BYTES",
@@ -18,7 +17,6 @@ __all__ = [
     "Dataset",
     "Picture",
     "Table",
-    "accepted",
     "default_noise",
     "describe",
     "expand_labels",

@@ -1,1 +1,1 @@
-"""Tables, arrays and pictures in files."""
+"""Data sets, and reading them from tables, arrays and pictures in files."""

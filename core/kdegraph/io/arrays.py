@@ -1,4 +1,4 @@
-"""NPY and NPZ files, without pickles. Headers are read first, then only the arrays in need."""
+"""NPY and NPZ files, without pickles. Headers are read first, then only the needed arrays."""
 
 import io
 import math
@@ -6,98 +6,24 @@ import zipfile
 
 import numpy as np
 
-from kdegraph.io.delimited_text import NULLS
-from kdegraph.io.limits import (
-    MAX_MEMBERS,
-    NUMBER_BYTES,
-    check_columns,
-    check_pixels,
-    check_unpacked,
-)
-from kdegraph.io.tables import LABEL_NAMES, Column, Picture, Table
+from kdegraph.io.limits import MAX_MEMBERS, check_pixels, check_table, check_unpacked
+from kdegraph.io.pictures import Picture
+from kdegraph.io.table import LABEL_NAMES, NULLS, Column, Table
 from kdegraph.npy_files import read_header, read_values
 from kdegraph.runtime.slices import count, take
 
-POINT_NAMES = ("x", "data", "points", "features", "arr_0")
+# Names of arrays that are the points of an archive, the most certain first.
+_POINT_NAMES = ("x", "data", "points", "features", "arr_0")
 # The bytes with which the entry of each file in the directory of an archive begins.
 _DIRECTORY_ENTRY = b"PK\x01\x02"
 
 
-def _numeric(array):
-    """Whether an array, or the header of one, holds numbers."""
-    return array.dtype.kind in "fiub"
-
-
-def _is_picture(array):
-    """Whether an array, or the header of one, is a picture with colors."""
-    return array.ndim == 3 and array.shape[2] in (3, 4) and array.dtype == np.uint8
-
-
-def _are_gray_pictures(array):
-    """Whether an array, or the header of one, is a gray picture for each point."""
-    return array.ndim == 3 and _numeric(array) and not _is_picture(array)
-
-
-def _column(name, values):
-    if _numeric(values):
-        return Column(name, "number", values.astype(np.float64))
-    found, codes = np.unique(values, return_inverse=True)  # cells with the same text share it
-    if values.dtype.kind == "S":
-        found = [value.decode("utf-8", "replace") for value in found]
-    texts = [None if value in NULLS else str(value) for value in found]
-    return Column(name, "text", take(np.array(texts, dtype=object), codes))
-
-
-def _check_points(header, name, max_bytes):
-    """Refuse an array that is no table of points and no picture, or too large for one."""
-    if header.size == 0:
-        raise ValueError(f"{name} is empty: an array of shape {header.shape}")
-    if _is_picture(header):
-        check_pixels(*header.shape[:2], name, max_bytes)
-        return
-    if not _numeric(header):
-        raise ValueError(f"{name} holds text (type {header.dtype}); points must be numbers")
-    if header.ndim not in (1, 2, 3):
-        found = f"an array of shape {header.shape} and type {header.dtype}"
-        table = "(n, d) for points, (n,) for one column, (n, height, width) for gray pictures"
-        picture = "(height, width, 3 or 4) of uint8 for a picture"
-        raise ValueError(f"{name} is {found}; it must be {table}, {picture}")
-    check_columns(math.prod(header.shape[1:]), name)
-    check_unpacked(NUMBER_BYTES * header.size, name, max_bytes)
-
-
-def _from_array(array, name, extra=()):
-    """A checked array as a picture if it is (height, width, 3 or 4) of uint8, else as a table. Its
-    columns have the names of pixels if each point is a picture.
-    """
-    if _is_picture(array):
-        return Picture(array, name)
-    names = (f"x{i + 1}" for i in range(math.prod(array.shape[1:])))
-    if _are_gray_pictures(array):
-        names = (f"pixel_{i}_{j}" for i, j in np.ndindex(array.shape[1:]))
-    columns = map(_column, names, array.reshape(len(array), -1).T)
-    return Table([*columns, *extra], name)
-
-
 def read_npy(data, name, max_bytes):
-    """An NPY file: (n, d) is points, (n,) one column, (height, width, 3 or 4) of uint8 a picture,
-    and other arrays of three dimensions are points of which each is a gray picture.
+    """Read an NPY file, given as bytes; messages call it `name`.
 
-    Parameters
-    ----------
-    data : bytes
-    name : str
-        What messages call the file.
-    max_bytes : int
-        Limit on what its numbers take as float64.
-
-    Returns
-    -------
-    Table or Picture
-
-    Raises
-    ------
-    ValueError
+    (n, d) is points, (n,) one column, (height, width, 3 or 4) of uint8 a picture, and other arrays
+    of three dimensions are points each of which is a gray picture. The numbers may take `max_bytes`
+    as float64.
     """
     stream = io.BytesIO(data)
     header = read_header(stream, len(data), name)
@@ -106,29 +32,13 @@ def read_npy(data, name, max_bytes):
 
 
 def read_npz(data, name, max_bytes):
-    """An NPZ archive: its points are the array called X (or data, points, features), else the only
-    array of two dimensions, or the only one of gray pictures.
+    """Read an NPZ archive, given as bytes; messages call it `name`.
 
-    One-dimensional arrays of the same length become further columns, so that `y` or `labels` can be
-    the label. An archive with nothing but one-dimensional arrays of one length is a table of these
-    columns.
-
-    Parameters
-    ----------
-    data : bytes
-    name : str
-        What messages call the file.
-    max_bytes : int
-        Limit on the unpacked size, which the archive's directory tells beforehand, and on what the
-        points take as float64.
-
-    Returns
-    -------
-    Table or Picture
-
-    Raises
-    ------
-    ValueError
+    Its points are the array called X (or data, points, features), else the only array of two
+    dimensions, or the only one of gray pictures. Of the other arrays, those that are named like a
+    label and have one value for each point become further columns. An archive of one-dimensional
+    arrays of one length is a table of these columns. Neither the arrays as they are stored nor the
+    numbers of the points as float64 may take more than `max_bytes`.
     """
     if (n_members := count(data, _DIRECTORY_ENTRY)) > MAX_MEMBERS:
         found = f"{n_members:,} files, the limit is {MAX_MEMBERS:,}"
@@ -149,7 +59,7 @@ def read_npz(data, name, max_bytes):
 
 
 def _read_chosen(archive, name, max_bytes):
-    """Return the arrays of an archive that are needed, by name and in the order of `_choose`."""
+    """Return the needed arrays of an archive, by name and in the order of `_choose`."""
     stored = [info for info in archive.infolist() if info.filename.endswith(".npy")]
     members = {info.filename.removesuffix(".npy"): info for info in stored}
     check_unpacked(sum(info.file_size for info in members.values()), name, max_bytes)
@@ -170,7 +80,7 @@ def _choose(headers, name, max_bytes):
     found = ", ".join(f"{key} {header.shape}" for key, header in headers.items()) or "no arrays"
     possible = [key for key, header in headers.items() if header.ndim == 2 or _is_picture(header)]
     possible = possible or [key for key in headers if _are_gray_pictures(headers[key])]
-    named = [key for wanted in POINT_NAMES for key in possible if key.lower() == wanted]
+    named = [key for wanted in _POINT_NAMES for key in possible if key.lower() == wanted]
     points = named or possible
     if len(points) > 1 and not named:
         raise ValueError(
@@ -180,16 +90,69 @@ def _choose(headers, name, max_bytes):
     if points:
         header = headers[points[0]]
         _check_points(header, name, max_bytes)
-        # Arrays beside the points are features only if nothing marks them as something else;
-        # usually they are labels or weights.
         labels = [key for key in flat if key.lower() in LABEL_NAMES and not _is_picture(header)]
         return [points[0], *(key for key in labels if flat[key].size == header.shape[0])]
     lengths = {header.size for header in flat.values()}
-    if len(flat) < len(headers) or len(lengths) != 1 or not any(map(_numeric, flat.values())):
+    if len(flat) < len(headers) or len(lengths) != 1 or not any(map(_is_numeric, flat.values())):
         needed = "an array X of shape (n, d), or columns of one length"
         raise ValueError(f"{name} holds no points: {needed}; found {found}")
     if lengths == {0}:
         raise ValueError(f"{name} is empty: {found}")
-    check_columns(len(flat), name)
-    check_unpacked(NUMBER_BYTES * sum(header.size for header in flat.values()), name, max_bytes)
+    check_table(lengths.pop(), len(flat), name, max_bytes)
     return list(flat)
+
+
+def _is_numeric(array):
+    """Return whether an array, or the header of one, holds numbers."""
+    return array.dtype.kind in "fiub"
+
+
+def _is_picture(array):
+    """Return whether an array, or the header of one, is a picture with colors."""
+    return array.ndim == 3 and array.shape[2] in (3, 4) and array.dtype == np.uint8
+
+
+def _are_gray_pictures(array):
+    """Return whether an array, or the header of one, has a gray picture for each point."""
+    return array.ndim == 3 and _is_numeric(array) and not _is_picture(array)
+
+
+def _check_points(header, name, max_bytes):
+    """Refuse an array that is neither a table nor a picture, or too large for one."""
+    if header.size == 0:
+        raise ValueError(f"{name} is empty: an array of shape {header.shape}")
+    if _is_picture(header):
+        check_pixels(*header.shape[:2], name, max_bytes)
+        return
+    if not _is_numeric(header):
+        raise ValueError(f"{name} holds text (type {header.dtype}); points must be numbers")
+    if header.ndim not in (1, 2, 3):
+        found = f"an array of shape {header.shape} and type {header.dtype}"
+        table = "(n, d) for points, (n,) for one column, (n, height, width) for gray pictures"
+        picture = "(height, width, 3 or 4) of uint8 for a picture"
+        raise ValueError(f"{name} is {found}; it must be {table}, {picture}")
+    check_table(header.shape[0], math.prod(header.shape[1:]), name, max_bytes)
+
+
+def _from_array(array, name, extra=()):
+    """Return a checked array as a `Picture`, or as a `Table` with the columns `extra` at its end.
+
+    The columns of gray pictures are named after the pixels.
+    """
+    if _is_picture(array):
+        return Picture(array, name)
+    names = (f"x{i + 1}" for i in range(math.prod(array.shape[1:])))
+    if _are_gray_pictures(array):
+        names = (f"pixel_{i}_{j}" for i, j in np.ndindex(array.shape[1:]))
+    columns = map(_column, names, array.reshape(len(array), -1).T)
+    return Table([*columns, *extra], name)
+
+
+def _column(name, values):
+    if _is_numeric(values):
+        return Column(name, "number", values.astype(np.float64))
+    found, codes = np.unique(values, return_inverse=True)  # cells with the same text share it
+    if values.dtype.kind == "S":
+        found = [value.decode("utf-8", "replace") for value in found]
+    texts = [None if value in NULLS else str(value) for value in found]
+    return Column(name, "text", take(np.array(texts, dtype=object), codes))

@@ -1,119 +1,39 @@
-"""CSV, TSV and Parquet files, which Arrow reads."""
+"""Columns of Arrow tables: their types, and which are not features by default; Parquet files."""
 
 import re
 
 import numpy as np
 
-from kdegraph.io.delimited_text import NULLS, NUMBER, check_lines, n_lines, sniff, to_utf8
 from kdegraph.io.limits import (
     MAX_COLUMNS,
     MAX_FOOTER,
     MAX_FOOTER_LIST,
-    NUMBER_BYTES,
-    check_columns,
+    check_table,
     check_unpacked,
 )
-from kdegraph.io.recognition import is_date_text, recognize
-from kdegraph.io.tables import Column, Table
+from kdegraph.io.table import Column, Table
 from kdegraph.runtime.memory import format_bytes
 from kdegraph.runtime.slices import slices, take
 
-# Cells of a column of numbers that are no numbers and are kept for messages.
+# A number as text.
+NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+# Number of wrong cells of a column of numbers that are kept for messages.
 _N_BAD_CELLS = 20
-# Characters of a row that a message shows.
-_SHOWN_TEXT = 80
-
-
-def read_csv(data, name, max_bytes, delimiter=None):
-    """Read a table of text; `sniff` finds out how it is written.
-
-    Parameters
-    ----------
-    data : bytes
-    name : str
-        What messages call the file.
-    max_bytes : int
-        Limit on what the cells take as float64.
-    delimiter : str, optional
-
-    Returns
-    -------
-    Table
-
-    Raises
-    ------
-    ValueError
-    """
-    import pyarrow as pa
-    from pyarrow import csv
-
-    text = to_utf8(data, name)
-    check_lines(text, name)
-    dialect = sniff(text, name, delimiter)
-    check_unpacked(NUMBER_BYTES * n_lines(text) * len(dialect.names), name, max_bytes)
-    # One block, because the types of the columns are guessed from the first: "1" and, a megabyte
-    # later, "1.5" must become one column.
-    reading = csv.ReadOptions(
-        block_size=len(text) + 1, column_names=dialect.names, skip_rows=int(dialect.has_header)
-    )
-    uneven: list[csv.InvalidRow] = []
-    parsing = csv.ParseOptions(
-        delimiter=dialect.delimiter,
-        invalid_row_handler=lambda row: uneven.append(row) or "error",
-    )
-    converting = csv.ConvertOptions(
-        null_values=list(NULLS), strings_can_be_null=True, decimal_point=dialect.decimal_point
-    )
-    try:
-        table = csv.read_csv(
-            pa.BufferReader(text),
-            read_options=reading,
-            parse_options=parsing,
-            convert_options=converting,
-        )
-    except pa.ArrowInvalid as error:
-        reason = _describe_uneven(uneven[0], text) if uneven else error
-        raise ValueError(f"{name} cannot be read as a table: {reason}") from None
-    if table.num_rows == 0:
-        raise ValueError(f"{name} has no rows, only the names of {len(dialect.names)} column(s)")
-    # Fewer rows than lines: some are empty, or cells are longer than a line.
-    n_before, n_whole = int(dialect.has_header), n_lines(text.rstrip(b"\r\n"))
-    return Table(
-        [column(label, values) for label, values in zip(dialect.names, table.columns, strict=True)],
-        name,
-        n_before + 1 if n_before + table.num_rows == n_whole else None,
-    )
-
-
-def _describe_uneven(row, text):
-    """Say which row of a table of text has another number of cells than the others."""
-    shown = row.text if len(row.text) <= _SHOWN_TEXT else f"{row.text[:_SHOWN_TEXT]}..."
-    line = re.search(rb"(?:^|[\r\n])" + re.escape(row.text.encode()) + rb"(?=[\r\n]|$)", text)
-    place = "a row" if line is None else f"line {n_lines(text, line.end()):,}"
-    return (
-        f"{place} has {row.actual_columns} columns, and {row.expected_columns} are expected: "
-        f"{shown!r}"
-    )
+# A date as text, and perhaps a time of day.
+_MONTH = "(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_DAY = (
+    r"\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
+    rf"|\d{{1,2}}[- .]+{_MONTH}[-., ]+\d{{2,4}}|{_MONTH}[ .]+\d{{1,2}},? +\d{{4}}"
+)
+_CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?i:am|pm))?(?: ?(?:Z|UTC|[+-]\d{2}:?\d{2}))?"
+_DATE = re.compile(rf"(?:{_DAY})(?:[T ]+{_CLOCK})?")
 
 
 def read_parquet(data, name, max_bytes):
-    """Read a Parquet file. Its footer tells how large it is before anything is unpacked.
+    """Read a Parquet file, given as bytes; messages call it `name`.
 
-    Parameters
-    ----------
-    data : bytes
-    name : str
-        What messages call the file.
-    max_bytes : int
-        Limit on the unpacked size.
-
-    Returns
-    -------
-    Table
-
-    Raises
-    ------
-    ValueError
+    The footer of the file says how large it is: a table that would take more than `max_bytes` is
+    refused before it is unpacked.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -124,18 +44,16 @@ def read_parquet(data, name, max_bytes):
         file = parquet.ParquetFile(source, thrift_container_size_limit=MAX_FOOTER_LIST)
         meta, schema = file.metadata, file.schema_arrow
     except (pa.ArrowException, ValueError, OSError) as error:
-        if "size limit" in str(error):
+        reason = str(error).strip()
+        if "size limit" in reason:
             many = f"it has more than {MAX_FOOTER_LIST:,} columns or row groups"
             reason = f"{many}; a table may have {MAX_COLUMNS:,} columns"
-        else:
-            reason = str(error).strip()
         raise ValueError(f"{name} cannot be read as Parquet: {reason}") from None
-    check_columns(meta.num_columns, name)
     flat = [field for field in schema if not pa.types.is_nested(field.type)]
     groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
-    n_rows = max(meta.num_rows, sum(group.num_rows for group in groups))  # a damaged file has both
-    stored = sum(group.total_byte_size for group in groups)
-    check_unpacked(max(NUMBER_BYTES * n_rows * max(len(flat), 1), stored), name, max_bytes)
+    n_rows = max(meta.num_rows, sum(group.num_rows for group in groups))  # they may disagree
+    check_table(n_rows, len(flat), name, max_bytes)
+    check_unpacked(sum(group.total_byte_size for group in groups), name, max_bytes)
     if n_rows == 0:
         raise ValueError(f"{name} has no rows")
     read = [field.name for field in flat if _kind(field.type) != "other"]
@@ -164,34 +82,25 @@ def _check_footer(data, name):
 
 def _kind(arrow_type):
     """Return the kind of a column of an Arrow type; see `Column`."""
-    import pyarrow as pa
+    from pyarrow import types
 
-    is_type = pa.types
-    if is_type.is_dictionary(arrow_type):
+    if types.is_dictionary(arrow_type):
         return _kind(arrow_type.value_type)
-    if is_type.is_string(arrow_type) or is_type.is_large_string(arrow_type):
-        return "text"
-    if is_type.is_timestamp(arrow_type) or is_type.is_date(arrow_type):
-        return "date"
-    numbers = (is_type.is_boolean, is_type.is_integer, is_type.is_floating, is_type.is_decimal)
-    return "number" if any(is_number(arrow_type) for is_number in numbers) else "other"
+    kinds = {
+        "text": (types.is_string, types.is_large_string),
+        "date": (types.is_timestamp, types.is_date),
+        "number": (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal),
+    }
+    return next(
+        (kind for kind in kinds if any(is_it(arrow_type) for is_it in kinds[kind])), "other"
+    )
 
 
 def column(name, values):
-    """Turn an Arrow column into a `Column`.
+    """Return the `Column` of a chunked array; None stands for a column that is not read.
 
-    Text of which more than half are numbers is a column of numbers with bad cells, so that one
+    Text of which more than half are numbers is a column of numbers with wrong cells, so that one
     typing error does not silently remove a feature.
-
-    Parameters
-    ----------
-    name : str
-    values : pyarrow.ChunkedArray or None
-        None for a column that was not read, as it can be neither feature nor label.
-
-    Returns
-    -------
-    Column
     """
     import pyarrow as pa
 
@@ -206,11 +115,11 @@ def column(name, values):
         moments = values.cast(pa.timestamp("ms"), safe=False).to_numpy()
         return Column(name, "date", moments, recognized="date")
     numbers = _to_float(values.cast(pa.int8()) if pa.types.is_boolean(values.type) else values)
-    return Column(name, "number", numbers, recognized=recognize(name, numbers))
+    return Column(name, "number", numbers, recognized=_recognize(name, numbers))
 
 
 def _text_column(name, values):
-    """Return a column of text, or of numbers with bad cells. Equal texts are held once."""
+    """Return a column of text, or of numbers with wrong cells. Equal texts are held once."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -226,19 +135,87 @@ def _text_column(name, values):
     for part in slices(missing):
         texts[part] = words[part].to_pylist()
     if 2 * np.count_nonzero(numeric) <= np.count_nonzero(codes != missing):
-        recognized = "date" if is_date_text(texts[:-1]) else ""
+        recognized = "date" if _are_dates(texts[:-1]) else ""
         return Column(name, "text", take(texts, codes), recognized=recognized)
     numbers = np.append(_to_float(pc.if_else(matches, trimmed, None)), np.nan)[codes]
     bad = np.flatnonzero(~numeric & (codes != missing))[:_N_BAD_CELLS]
     cells = {int(row): texts[codes[row]] for row in bad}
-    return Column(name, "number", numbers, cells, recognize(name, numbers))
+    return Column(name, "number", numbers, cells, _recognize(name, numbers))
 
 
 def _to_float(values):
+    """Return an Arrow array of numbers, or of numbers as text, as float64 with NaN for null."""
     import pyarrow as pa
 
     numbers = values.cast(pa.float64(), safe=False)
     if isinstance(numbers, pa.ChunkedArray):
         numbers = numbers.combine_chunks()
-    # PyArrow's own conversion imports pandas, which takes longer than to read a small table.
+    # PyArrow's own conversion imports pandas, which takes longer than reading a small table.
     return np.array(numbers if numbers.null_count else np.from_dlpack(numbers), dtype=np.float64)
+
+
+def _recognize(name, values):
+    """Return what a column of numbers is if it is not a measurement.
+
+    The result is a value of `Column.recognized`: "" for a column that is a feature by default.
+
+    A column is an "index" if it has no name of its own and counts the rows. It is an "id" if it
+    holds whole numbers and is called id, user_id, userId or the like; if it is called index or row
+    and all its numbers differ; or, under any name and in any order, if 20 or more whole numbers
+    differ and are at least half of those in their range. It is a "date" if it is called year and
+    holds years, if its numbers are dates such as 20240131, or if it is called date, time or the
+    like and counts seconds since 1970. It is "constant" if all of two or more rows have one value.
+    """
+    present = values[~np.isnan(values)]
+    if len(values) < 2 or len(present) == 0:
+        return ""
+    if len(present) == len(values) and present.min() == present.max():
+        return "constant"
+    if _counts_seconds(name, present):
+        return "date"
+    if not (np.isfinite(present).all() and (present == np.round(present)).all()):
+        return ""
+    unnamed = name.startswith(("column ", "Unnamed", "__index_level_"))
+    if unnamed and np.array_equal(values - values[0], np.arange(len(values))):
+        return "index"
+    if _are_days_or_years(name.strip(), present):
+        return "date"
+    return "id" if _is_identifier(name.strip(), present) else ""
+
+
+def _are_dates(words):
+    """Return whether all of these texts are dates; False where there are none."""
+    dates = (_DATE.fullmatch(word.strip()) for word in words)
+    return bool(next(dates, None)) and all(dates)
+
+
+def _is_identifier(name, values):
+    if re.fullmatch(r"(?i:id|ids|uid|uuid|guid|.*[\W_]ids?)|.*[a-z](?:Id|ID)s?", name):
+        return True
+    index = re.fullmatch(r"(?i:idx|index|row|rowid|row[\W_]*(?:number|num|no|nr)|#)", name)
+    # In fewer rows, other whole numbers may well all differ and be at least half of their range.
+    if len(values) < 20 and not index:
+        return False
+    all_differ = len(np.unique(values)) == len(values)
+    return bool(all_differ and (index or np.ptp(values) < 2 * len(values)))
+
+
+def _are_days_or_years(name, values):
+    """Return whether whole numbers are dates such as 20240131, or years by their name."""
+    low, high = 1500, 2200
+    if re.fullmatch(r"(?i:year|yr|.*[\W_](?:year|yr))", name):
+        return bool((values >= low).all() and (values <= high).all())
+    years, rest = np.divmod(values, 10_000)
+    months, days = np.divmod(rest, 100)
+    written = (years >= low) & (years <= high) & (months >= 1) & (months <= 12)
+    return bool((written & (days >= 1) & (days <= 31)).all())
+
+
+def _counts_seconds(name, values):
+    """Return whether a column that is called a time or a date counts (milli-, micro- or nano-)
+    seconds since 1970.
+    """
+    low, high = 315_532_800, 4_102_444_800  # the years 1980 to 2100
+    return bool(re.search("(?i:time|date|epoch|stamp)", name)) and any(
+        values.min() >= low * unit and values.max() <= high * unit for unit in (1, 1e3, 1e6, 1e9)
+    )

@@ -1,17 +1,18 @@
-"""What every source of data returns: points, and what is known about them."""
+"""Data sets: points, and what is known about them."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kdegraph.validation import as_array
+from kdegraph.validation import as_array, check_positive
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Points with what is known about them.
+    """Hold points and what is known about them.
 
     Parameters
     ----------
@@ -22,11 +23,11 @@ class Dataset:
     name : str
         A short name, for example that of the generator or of the file.
     description : str
-        One sentence on what the data show.
+        One sentence about the data.
     feature_names : tuple of d str
         Names of the columns of `X`; by default "x1", "x2", ...
     label_names : tuple of str
-        What each value of `y` stands for.
+        The meaning of each value of `y`.
     sigma : float, optional
         A bandwidth that suits the data. None if no bandwidth is known; see
         `kdegraph.estimate_sigma`.
@@ -83,9 +84,8 @@ class Dataset:
         Returns
         -------
         Dataset
-            Its `rows` are the rows, or the indices, that the points have in these data. `sigma` and
-            `n_clusters` are left out, as they suit all points together, and so is the picture, of
-            which the points are no longer the whole.
+            Its `rows` are the rows, or the indices, of the points in these data. It has no `sigma`,
+            `n_clusters` and picture, which belong to all points together.
 
         Raises
         ------
@@ -109,12 +109,11 @@ class Dataset:
             )
         if len(np.unique(chosen)) < len(chosen):
             raise ValueError("points must be different indices, got one of them twice")
-        rows = np.arange(self.n_points) if self.rows is None else self.rows
         return replace(
             self,
             X=self.X[chosen],
             y=None if self.y is None else self.y[chosen],
-            rows=rows[chosen],
+            rows=np.arange(self.n_points)[chosen] if self.rows is None else self.rows[chosen],
             description=f"{len(chosen):,} of {self.n_points:,} points. {self.description}",
             sigma=None,
             n_clusters=None,
@@ -123,9 +122,7 @@ class Dataset:
         )
 
     def label_image(self, labels: ArrayLike) -> NDArray:
-        """Return the labels of the points as a picture in full size.
-
-        Each pixel has the label of the nearest point of the grid.
+        """Return the labels of the pixels of a picture in full size.
 
         Parameters
         ----------
@@ -135,7 +132,7 @@ class Dataset:
         Returns
         -------
         (height, width) array
-            Of the type of `labels`.
+            The label of the nearest point for each pixel, of the type of `labels`.
 
         Raises
         ------
@@ -198,3 +195,100 @@ def expand_labels(
         for small, full in zip(shape, full_shape, strict=True)
     )
     return labels.reshape(shape)[np.ix_(row, column)]
+
+
+def rescale(
+    dataset: Dataset,
+    *,
+    log: Iterable[str] = (),
+    standardize: Iterable[str] = (),
+    weights: Mapping[str, float] | None = None,
+) -> Dataset:
+    """Change the scales of features, on which distances depend.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    log : iterable of str
+        Names of the features that are replaced by their logarithm to base 10.
+    standardize : iterable of str
+        Names of the features that then get mean 0 and standard deviation 1 (that of the points,
+        with divisor n). A feature that is the same at all points becomes 0.
+    weights : mapping of str to float, optional
+        Factors > 0 by which features are multiplied at the end.
+
+    Returns
+    -------
+    Dataset
+        The names of its features say what was done, such as "income (log10, standardized, × 2)".
+        It has no `sigma`, which belongs to the former scales. Without any change, it is `dataset`
+        itself.
+
+    Raises
+    ------
+    ValueError
+        If there is no such feature, if a logarithm is taken of a value that is not above 0, if a
+        weight is not positive, or if a value becomes too large.
+
+    Examples
+    --------
+    >>> from kdegraph import datasets
+    >>> data = datasets.load(b"income,age\\n10,20\\n1000,60\\n", filename="people.csv")
+    >>> scaled = datasets.rescale(data, log=["income"], standardize=["age"], weights={"age": 2})
+    >>> scaled.X
+    array([[ 1., -2.],
+           [ 3.,  2.]])
+    >>> scaled.feature_names
+    ('income (log10)', 'age (standardized, × 2)')
+    """
+    log, standardize = set(log), set(standardize)
+    factors = {
+        name: check_positive(factor, f"the weight of {name!r}")
+        for name, factor in (weights or {}).items()
+    }
+    if unknown := sorted({*log, *standardize, *factors} - set(dataset.feature_names)):
+        shown = ", ".join(map(repr, dataset.feature_names[:20]))
+        raise ValueError(f"there is no feature {unknown[0]!r} to rescale; the features are {shown}")
+    columns, names = [], []
+    for name, values in zip(dataset.feature_names, dataset.X.T, strict=True):
+        done = []
+        if name in log:
+            values = _logarithm(dataset, name, values)
+            done.append("log10")
+        if name in standardize:
+            values = _standardized(values)
+            done.append("standardized")
+        if (factor := factors.get(name, 1.0)) != 1:
+            values = _weighted(name, values, factor)
+            done.append(f"× {factor:g}")
+        columns.append(values)
+        names.append(f"{name} ({', '.join(done)})" if done else name)
+    if tuple(names) == dataset.feature_names:
+        return dataset
+    return replace(dataset, X=np.stack(columns, axis=1), feature_names=tuple(names), sigma=None)
+
+
+def _logarithm(dataset, name, values):
+    lowest = int(np.argmin(values))
+    if values[lowest] <= 0:
+        row = lowest if dataset.rows is None else dataset.rows[lowest]
+        raise ValueError(
+            f"column {name!r} cannot be on a log scale: row {row:,} holds {values[lowest]:g}, "
+            "and logarithms need values above 0; leave it on its own scale"
+        )
+    return np.log10(values)
+
+
+def _standardized(values):
+    if values.min() == values.max():
+        return np.zeros_like(values)
+    scaled = values / np.abs(values).max()  # sums and squares of huge numbers would overflow
+    centered = scaled - scaled.mean()
+    return centered / centered.std()
+
+
+def _weighted(name, values, factor):
+    largest = np.finfo(np.float64).max
+    if np.abs(values).max() > largest / max(factor, 1.0):
+        raise ValueError(f"the weight of {name!r} is too large, got {factor:g}")
+    return values * factor

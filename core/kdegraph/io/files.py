@@ -1,19 +1,21 @@
-"""Files of data: the type of a file, and whether it can be read safely."""
+"""Files of data: their types, and reading them."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+from kdegraph.io import arrays, arrow, text
 from kdegraph.io.dataset import Dataset
 from kdegraph.io.limits import MAX_BYTES
-from kdegraph.io.pictures import MAX_PIXELS, open_image
-from kdegraph.io.tables import Picture, Table
+from kdegraph.io.pictures import MAX_PIXELS, Picture, read_picture
+from kdegraph.io.table import Table
 from kdegraph.runtime.memory import format_bytes
 from kdegraph.runtime.slices import slices
 from kdegraph.validation import check_count
 
-EXTENSIONS = {
+_EXTENSIONS = {
     ".csv": "csv",
     ".tsv": "tsv",
     ".parquet": "parquet",
@@ -24,6 +26,17 @@ EXTENSIONS = {
     ".jpg": "jpeg",
     ".jpeg": "jpeg",
 }
+# For each type of file: its content in words, and the function that reads it.
+_READERS: dict[str, tuple[str, Callable[..., Table | Picture]]] = {
+    "csv": ("text", text.read_csv),
+    "tsv": ("text", partial(text.read_csv, delimiter="\t")),
+    "parquet": ("a Parquet table", arrow.read_parquet),
+    "npy": ("an NPY array", arrays.read_npy),
+    "npz": ("an NPZ or another zip archive", arrays.read_npz),
+    "png": ("a PNG picture", partial(read_picture, kind="png")),
+    "jpeg": ("a JPEG picture", partial(read_picture, kind="jpeg")),
+}
+# The first bytes of files, and their type, or the content in words where it cannot be read.
 _SIGNATURES = {
     b"\x89PNG\r\n\x1a\n": "png",
     b"\xff\xd8\xff": "jpeg",
@@ -36,34 +49,9 @@ _SIGNATURES = {
     b"GIF8": "a GIF picture",
     b"\xd0\xcf\x11\xe0": "an old office document",
 }
-_WORDS = {
-    "npz": "an NPZ or another zip archive",
-    "npy": "an NPY array",
-    "png": "a PNG picture",
-    "jpeg": "a JPEG picture",
-    "parquet": "a Parquet table",
-}
-
 
 # What `read` and `load` take: a path, the bytes of a file, or a file that is open for reading.
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | IO[Any]
-
-
-def accepted() -> tuple[str, ...]:
-    """Return the extensions of the files that `load` reads.
-
-    Returns
-    -------
-    tuple of str
-        With the dot, in lower case.
-
-    Examples
-    --------
-    >>> from kdegraph import datasets
-    >>> ".csv" in datasets.accepted()
-    True
-    """
-    return tuple(EXTENSIONS)
 
 
 def file_type(filename: str | os.PathLike[str]) -> str:
@@ -90,34 +78,65 @@ def file_type(filename: str | os.PathLike[str]) -> str:
     'jpeg'
     """
     extension = Path(filename).suffix.lower()
-    if extension not in EXTENSIONS:
+    if extension not in _EXTENSIONS:
         what = f"of the unknown type {extension!r}" if extension else "without an extension"
         raise ValueError(
-            f"{Path(filename).name} is a file {what}; files can be {', '.join(EXTENSIONS)}"
+            f"{Path(filename).name} is a file {what}; files can be {', '.join(_EXTENSIONS)}"
         )
-    return EXTENSIONS[extension]
+    return _EXTENSIONS[extension]
 
 
-def _content(data):
-    """Return what the first bytes say: a type, words for something foreign, or "text"."""
-    for signature, kind in _SIGNATURES.items():
-        if data.startswith(signature):
-            return kind
-    return "text"
+def read(
+    source: Source, *, filename: str | None = None, max_bytes: int = MAX_BYTES
+) -> Table | Picture:
+    """Read a file without choosing columns yet, so that a user interface can show what there is.
 
+    Parameters
+    ----------
+    source : path, bytes or open file
+        The data.
+    filename : str, optional
+        Its extension is the type of the content, and messages call the content by this name.
+        Without a name the content decides, and text is CSV.
+    max_bytes : int
+        Limit on the size of the file, and on the size of its numbers as float64; by default 1 GiB.
 
-def _read_path(path, filename, max_bytes):
-    """Return the bytes of a file, after all that can be checked without reading it."""
-    file_type(filename)
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder, not a file")
-    if path.exists() and not path.is_file():
-        raise ValueError(f"{path} is not a regular file")
-    size = path.stat().st_size
-    if size > max_bytes:
-        found, limit = format_bytes(size), format_bytes(max_bytes)
-        raise ValueError(f"{filename} is too large: {found}, the limit is {limit}")
-    return path.read_bytes()
+    Returns
+    -------
+    Table or Picture
+        Both have ``kind`` ("table" or "image"), ``name`` and ``to_dataset(...)``; a table has
+        ``columns`` (each with ``name``, ``numeric`` and ``kind``), ``n_rows``,
+        ``suggested_features`` and ``suggested_label``.
+
+    Raises
+    ------
+    ValueError
+        If the type is unknown; if the content is not of that type; if the file is empty, damaged,
+        cut off or too large; if it has more than 4,096 columns, a line of text of more than 1 MiB
+        or pickled objects; if it would unpack to more than `max_bytes`. All this is checked before
+        much is loaded.
+    TypeError
+        If `source` is none of these.
+    OSError
+        If the file cannot be opened.
+
+    Examples
+    --------
+    >>> from kdegraph import datasets
+    >>> table = datasets.read(b"x,y,label\\n0,1,a\\n2,3,b\\n", filename="points.csv")
+    >>> table.kind, table.n_rows, table.suggested_features, table.suggested_label
+    ('table', 2, ('x', 'y'), 'label')
+    """
+    max_bytes = check_count(max_bytes, "max_bytes")
+    data, name = _read_bytes(source, filename, max_bytes)
+    content = next((_SIGNATURES[first] for first in _SIGNATURES if data.startswith(first)), "text")
+    kind = file_type(name) if name is not None else ("csv" if content == "text" else content)
+    name = name or "the file"
+    if kind not in _READERS or content != ("text" if kind in ("csv", "tsv") else kind):
+        words = "text or something unknown" if content == "text" else content
+        holds = _READERS[content][0] if content in _READERS else words
+        raise ValueError(f"{name} does not hold what its name says: by its content it is {holds}")
+    return _READERS[kind][1](data, name, max_bytes)
 
 
 def _read_bytes(source, filename, max_bytes):
@@ -148,72 +167,18 @@ def _read_bytes(source, filename, max_bytes):
     return data, name
 
 
-def read(
-    source: Source, *, filename: str | None = None, max_bytes: int = MAX_BYTES
-) -> Table | Picture:
-    """Read a file without choosing columns yet, so that a user interface can show what there is.
-
-    Parameters
-    ----------
-    source : path, bytes or open file
-        Where the data come from.
-    filename : str, optional
-        Its extension tells the type of the content, and messages call the content by this name.
-        Without a name the content decides, and text is CSV.
-    max_bytes : int
-        Limit on the size of the file, and on what its numbers take as float64; by default 1 GiB.
-
-    Returns
-    -------
-    Table or Picture
-        Both have ``kind`` ("table" or "image"), ``name`` and ``to_dataset(...)``; a table has
-        ``columns`` (each with ``name``, ``numeric`` and ``kind``), ``n_rows``,
-        ``suggested_features`` and ``suggested_label``.
-
-    Raises
-    ------
-    ValueError
-        If the type is unknown; if the content is not of that type; if the file is empty, damaged,
-        cut off or too large; if it has more than 4,096 columns, a line of text of more than 1 MiB
-        or pickled objects; if it would unpack to more than `max_bytes`. All this is checked before
-        much is loaded.
-    TypeError
-        If `source` is none of these.
-    OSError
-        If the file cannot be opened.
-
-    Examples
-    --------
-    >>> from kdegraph import datasets
-    >>> table = datasets.read(b"x,y,label\\n0,1,a\\n2,3,b\\n", filename="points.csv")
-    >>> table.kind, table.n_rows, table.suggested_features, table.suggested_label
-    ('table', 2, ('x', 'y'), 'label')
-    """
-    max_bytes = check_count(max_bytes, "max_bytes")
-    data, name = _read_bytes(source, filename, max_bytes)
-    content = _content(data)
-    kind = file_type(name) if name is not None else ("csv" if content == "text" else content)
-    name = name or "the file"
-    expected = "text" if kind in ("csv", "tsv") else kind
-    if kind not in EXTENSIONS.values() or content != expected:
-        holds = _WORDS.get(content, "text or something unknown" if content == "text" else content)
-        raise ValueError(f"{name} does not hold what its name says: by its content it is {holds}")
-    return _parse(data, kind, name, max_bytes)
-
-
-def _parse(data, kind, name, max_bytes):
-    """Return the `Table` or the `Picture` that a file of a known type holds."""
-    from kdegraph.io import arrays, arrow
-
-    if kind in ("csv", "tsv"):
-        return arrow.read_csv(data, name, max_bytes, "\t" if kind == "tsv" else None)
-    if kind == "parquet":
-        return arrow.read_parquet(data, name, max_bytes)
-    if kind == "npy":
-        return arrays.read_npy(data, name, max_bytes)
-    if kind == "npz":
-        return arrays.read_npz(data, name, max_bytes)
-    return Picture(open_image(data, kind, name, max_bytes=max_bytes), name)
+def _read_path(path, filename, max_bytes):
+    """Return the bytes of a file, after all that can be checked without reading it."""
+    file_type(filename)
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder, not a file")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is not a regular file")
+    size = path.stat().st_size
+    if size > max_bytes:
+        found, limit = format_bytes(size), format_bytes(max_bytes)
+        raise ValueError(f"{filename} is too large: {found}, the limit is {limit}")
+    return path.read_bytes()
 
 
 def load(
@@ -236,21 +201,21 @@ def load(
     Parameters
     ----------
     source : path, bytes or open file
-        Where the data come from.
+        The data.
     filename : str, optional
-        Tells the type of the content if `source` has no name; see `read`.
+        The type of the content, if `source` has no name; see `read`.
     columns : sequence of str or int, optional
         The features of a table, by name or by position from 0. By default all columns of numbers
-        without the label, and in text and Parquet files without running numbers and other
-        identifiers, constants and dates, which `Column.recognized` tells; all of them where nothing
-        else is there.
+        except the label, and in text and Parquet files except those that are `Column.recognized`
+        as running numbers and other identifiers, constants and dates; all of them if nothing else
+        is there.
     label : str, int or None
         The column of known labels, by name or by position. "auto" takes a column that is called
         label, class, cluster, target or y and holds classes; None takes none.
     dropna : bool
         Leave out rows with missing cells. By default a table with missing cells is refused.
     max_bytes : int
-        Limit on the size of the file, and on what its numbers take as float64; by default 1 GiB.
+        Limit on the size of the file, and on the size of its numbers as float64; by default 1 GiB.
     blur, max_pixels
         For pictures; see `image_points`.
 
@@ -278,11 +243,11 @@ def load(
     (('x', 'y'), "2 rows and 2 columns of points.csv. Not used: 'id' (an identifier).")
     """
     contents = read(source, filename=filename, max_bytes=max_bytes)
-    if isinstance(contents, Picture):
-        if columns is not None or label not in ("auto", None):
-            raise ValueError(
-                f"{contents.name} is a picture: its points are its pixels, there are no columns "
-                "or labels to choose"
-            )
-        return contents.to_dataset(blur=blur, max_pixels=max_pixels)
-    return contents.to_dataset(columns, label, dropna=dropna)
+    if isinstance(contents, Table):
+        return contents.to_dataset(columns, label, dropna=dropna)
+    if columns is not None or label not in ("auto", None):
+        raise ValueError(
+            f"{contents.name} is a picture: its points are its pixels, there are no columns "
+            "or labels to choose"
+        )
+    return contents.to_dataset(blur=blur, max_pixels=max_pixels)

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kdegraph.io.arrow import column
-from kdegraph.io.tables import Table
+from kdegraph.io.table import Table
 
 if TYPE_CHECKING:
     import dask.array as da
 
-HDF5 = (".h5", ".hdf5", ".h5ad")
-EXTENSIONS = (".npy", ".parquet", ".zarr", *HDF5)
+_KINDS = (".npy", ".parquet", ".zarr", ".h5", ".hdf5", ".h5ad")
 
 
 def load_lazily(
@@ -26,7 +25,7 @@ def load_lazily(
     ----------
     path : str or path
         ``.npy``, which is mapped into memory; ``.zarr``, an array or a group with the array X, as
-        AnnData writes it; ``.h5``, ``.hdf5`` or ``.h5ad``, with the array X or no other than one;
+        AnnData writes it; ``.h5``, ``.hdf5`` or ``.h5ad``, with the array X or only one array;
         ``.parquet``, a file or a folder of files, read by row groups.
     columns : sequence of str or int, optional
         The columns to take, of a Parquet table by name or position, otherwise by position. By
@@ -36,7 +35,7 @@ def load_lazily(
     Returns
     -------
     (n, d) dask array
-        float64 of a table, otherwise as it is stored. Nothing but the sizes has been read.
+        float64 of a table, otherwise as it is stored. Only the sizes have been read.
 
     Raises
     ------
@@ -57,16 +56,16 @@ def load_lazily(
     (100, 2)
     """
     path = Path(path)
-    if path.suffix.lower() not in EXTENSIONS:
+    kind = path.suffix.lower()
+    if kind not in _KINDS:
         raise ValueError(
-            f"{path.name} cannot be read block by block; files can be {', '.join(EXTENSIONS)}"
+            f"{path.name} cannot be read block by block; files can be {', '.join(_KINDS)}"
         )
     if not path.exists():
         raise FileNotFoundError(f"there is no {str(path)!r}")
-    if path.suffix.lower() == ".parquet":
+    if kind == ".parquet":
         return _from_parquet(path, columns)
-    readers = {".npy": _from_npy, ".zarr": _from_zarr} | dict.fromkeys(HDF5, _from_hdf5)
-    X = readers[path.suffix.lower()](path)
+    X = {".npy": _from_npy, ".zarr": _from_zarr}.get(kind, _from_hdf5)(path)
     if X.ndim != 2:
         raise ValueError(f"{path.name} must have rows and columns, got shape {X.shape}")
     if columns is None:
@@ -97,9 +96,9 @@ def _from_zarr(path):
     except Exception as error:  # a damaged store surfaces as almost any error
         raise ValueError(f"{path.name} cannot be read as Zarr: {error}") from None
     if isinstance(found, zarr.Group):
-        if not isinstance(found.get("X"), zarr.Array):
+        found = found.get("X")
+        if not isinstance(found, zarr.Array):
             raise ValueError(f"{path.name} is a group without an array X; name an array within it")
-        found = found["X"]
     return da.from_zarr(found)
 
 
@@ -148,12 +147,12 @@ def _from_parquet(path, columns):
             for group in fragment.row_groups
             if group.num_rows
         ]
-        names = _choose_columns(parts[0], columns) if parts else []
+        names = _choose_columns(*parts[0][:2], columns) if parts else []
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{path.name} cannot be read as Parquet: {error}") from None
     if not names:
         raise ValueError(f"{path.name} has no rows, or no columns of numbers")
-    read = dask.delayed(_read_row_group)
+    read = dask.delayed(_read_numbers)
     blocks = [
         da.from_delayed(read(file, group, names), (n_rows, len(names)), np.float64)
         for file, group, n_rows in parts
@@ -161,18 +160,16 @@ def _from_parquet(path, columns):
     return da.concatenate(blocks)
 
 
-def _table(file, group, names=None):
-    """A row group as a `Table`."""
+def _read_row_group(file, group, names=None):
     from pyarrow import parquet
 
     found = parquet.ParquetFile(file).read_row_group(group, columns=names)
-    columns = zip(found.column_names, found.columns, strict=True)
-    return Table([column(name, values) for name, values in columns])
+    return Table(map(column, found.column_names, found.columns))
 
 
-def _choose_columns(part, columns):
-    """The names of the columns to read, by the first row group."""
-    table = _table(*part[:2])
+def _choose_columns(file, group, columns):
+    """Return the names of the columns to read, given their names or positions, or None."""
+    table = _read_row_group(file, group)
     if columns is None:
         return list(table.suggested_features)
     chosen = [table.column(key) for key in columns]
@@ -181,7 +178,7 @@ def _choose_columns(part, columns):
     return [each.name for each in chosen]
 
 
-def _read_row_group(file, group, names):
-    """The columns of a row group, (n, d) float64; missing values are NaN."""
-    table = _table(file, group, names)
+def _read_numbers(file, group, names):
+    """Return columns of a row group as (n, d) float64 with NaN for missing values."""
+    table = _read_row_group(file, group, names)
     return np.column_stack([table.column(name).values for name in names]).astype(np.float64)

@@ -1,14 +1,14 @@
-"""Limits on what a file holds.
+"""Limits on the contents of files.
 
-Readers check them before the work that they limit, so that refusing a file takes little memory
-beside the file itself.
+Readers check them before the work that they limit, so that a file is refused with little memory
+besides that of the file itself.
 """
 
 from kdegraph.runtime.memory import format_bytes
 
 # Bytes of a file, and of its numbers, each as a float64.
 MAX_BYTES = 2**30
-# Columns of a table. User interfaces list them all, and each is an array of its own.
+# Columns of a table. User interfaces list all of them, and each is a separate array.
 MAX_COLUMNS = 4096
 # Bytes of a line of text: 256 for each column of the widest table.
 MAX_LINE = 2**20
@@ -19,54 +19,31 @@ MAX_MEMBERS = 1000
 MAX_FOOTER = 2**25
 # Entries of a list in that footer. It lists the parts of nested columns, and the row groups.
 MAX_FOOTER_LIST = 10_000
-# Bytes of a float64.
-NUMBER_BYTES = 8
 # Bytes of the three colors of a pixel, each as a float64.
-PIXEL_BYTES = 3 * NUMBER_BYTES
+PIXEL_BYTES = 24
 
-# What messages recommend where a table is too large.
+# Ends the message about a table that is too large.
 ADVICE = "keep the columns that matter, or pass an array in Python"
 
 
-def check_columns(n_columns, name, *, at_least=False):
-    """Refuse a table with more than `MAX_COLUMNS` columns.
-
-    Parameters
-    ----------
-    n_columns : int
-    name : str
-        What messages call the file.
-    at_least : bool
-        Whether not all columns were counted.
-
-    Raises
-    ------
-    ValueError
-    """
+def check_table(n_rows, n_columns, name, max_bytes):
+    """Refuse a table with too many columns, or that takes more than `max_bytes` as float64."""
     if n_columns > MAX_COLUMNS:
-        found = f"{'at least ' * at_least}{n_columns:,} columns"
-        raise ValueError(f"{name} has {found}, the limit is {MAX_COLUMNS:,}; {ADVICE}")
+        raise ValueError(
+            f"{name} has {n_columns:,} columns, the limit is {MAX_COLUMNS:,}; {ADVICE}"
+        )
+    check_unpacked(8 * n_rows * n_columns, name, max_bytes)
 
 
 def check_unpacked(n_bytes, name, max_bytes):
-    """Refuse data that would take more than `max_bytes` of memory once they are unpacked.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse data that take more than `max_bytes` of memory when they are unpacked."""
     if n_bytes > max_bytes:
         found, limit = format_bytes(n_bytes), format_bytes(max_bytes)
         raise ValueError(f"{name} unpacks to {found}, the limit is {limit}; {ADVICE}")
 
 
 def check_pixels(height, width, name, max_bytes):
-    """Refuse a picture whose colors would take more than `max_bytes` as float64.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse a picture whose colors take more than `max_bytes` as float64."""
     limit = max_bytes // PIXEL_BYTES
     if height * width > limit:
         found = f"{width:,} x {height:,} pixels, the limit is {limit:,} pixels"

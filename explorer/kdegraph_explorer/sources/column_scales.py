@@ -1,4 +1,4 @@
-"""The scales of the columns of a table: logarithm, standardizing, weight."""
+"""The scales of the columns of a table: logarithm, standardization, weight."""
 
 import param
 from kdegraph.validation import check_positive
@@ -9,10 +9,10 @@ SCALES = ("log", "standardize", "weights")
 
 
 class ColumnScales(param.Parameterized):
-    """What is done to columns before they are features; see `kdegraph.datasets.rescale`.
+    """Hold the scales of columns; see `kdegraph.datasets.rescale`.
 
-    Choices for columns that are no features at present have no effect. A source inherits this and
-    has `columns`, the names of the features, and `facts`, those of all columns.
+    Choices for columns that are not features at present have no effect. A source inherits from this
+    class and has `columns`, the names of the features, and `facts`, those of all columns.
     """
 
     log = param.List(default=[], item_type=str, doc="Names of the columns on a log scale.")
@@ -30,19 +30,9 @@ class ColumnScales(param.Parameterized):
         self.standardize = others + list(self.columns) * on
 
     def set_scale(self, name, kind, value):
-        """Put a column on a scale.
+        """Set one of `SCALES` (`kind`) of a column: a bool, or its weight.
 
-        Parameters
-        ----------
-        name : str
-        kind : {"log", "standardize", "weights"}
-        value : bool or float
-            Whether it is, or its weight.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If it cannot be; nothing has changed then.
+        A value that is not possible raises a ValueError or TypeError and changes nothing.
         """
         if kind == "weights":
             weight = check_positive(value, f"the weight of {name!r}")
@@ -55,18 +45,18 @@ class ColumnScales(param.Parameterized):
         setattr(self, kind, [*rest, name] if value else rest)
 
     def check_log(self, names):
-        """Raise a ValueError that says which of these columns cannot be on a log scale, and why."""
+        """Raise a ValueError if one of these columns cannot be on a log scale."""
         for found in self.facts:
             if found.name in names and found.no_log:
                 raise ValueError(f"column {found.name!r} stays as it is: {found.no_log}")
 
     def restore_scales(self, data, names):
-        """Set the scales to those in `data` that are of these columns."""
+        """Set the scales to those in `data` that belong to these columns."""
         self.param.update(**scaling_of({**data, "columns": names}))
 
 
 def scaling_of(data):
-    """The scales in `data` of its columns, as `kdegraph.datasets.rescale` takes them."""
+    """Return the scales in `data` of its columns, as `kdegraph.datasets.rescale` takes them."""
     log, standardize, weights = (data.get(name, ()) for name in SCALES)
     return {
         "log": [name for name in log if name in data["columns"]],
@@ -76,12 +66,7 @@ def scaling_of(data):
 
 
 def checked_scales(data):
-    """The scales of columns from outside, checked as far as it is possible without the file.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Check scales from outside as far as possible without the file, and return them."""
     for key in ("log", "standardize"):
         names = data[key]
         if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
@@ -97,12 +82,7 @@ def checked_scales(data):
 
 
 def check_scale(source, kind, value):
-    """A value for one of `SCALES` of a source, from a program.
-
-    Raises
-    ------
-    ValueError, TypeError
-    """
+    """Check a value for one of `SCALES` of a source that a program sets, and return it."""
     if kind == "standardize" and isinstance(value, bool):
         value = list(source.columns) * value
     if kind == "weights" and not isinstance(value, dict):

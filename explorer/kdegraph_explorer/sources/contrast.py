@@ -1,4 +1,4 @@
-"""Tight clusters beside wide ones, for which no bandwidth serves all points."""
+"""Tight clusters next to wide ones, for which no single bandwidth is right."""
 
 from functools import partial
 from typing import ClassVar
@@ -10,13 +10,6 @@ from kdegraph.datasets import Dataset
 from .base import Source
 from .generators import POINT_COUNTS
 
-WIDE = 1.0  # radius of the wide discs, the unit of all lengths here
-# Gap between the tight discs: distances between neighbors within one. It is narrower than the
-# distances within the wide discs where those are more than so many times as wide.
-GAP = 5.0
-TURNS = (0.5, 1.15)  # of the spiral, counted from the horizontal axis
-SPIRAL_RADIUS, SPIRAL_GROWTH = 2.0, 0.3  # at angle 0, and per radian
-SPIRAL_THICKNESS = 0.15
 DESCRIPTION = (
     "Two tight discs side by side, two wide ones, a spiral around them: no bandwidth for all "
     "separates the tight ones without tearing the wide ones apart; choose “Local”."
@@ -24,7 +17,7 @@ DESCRIPTION = (
 
 
 class Contrast(Source):
-    """Two tight discs, two wide ones, and a spiral around them."""
+    """Draw two tight discs, two wide ones, and a spiral around them."""
 
     key = "contrast"
     label = "Tight beside wide"
@@ -55,29 +48,20 @@ class Contrast(Source):
 
 
 def tight_beside_wide(n, ratio, seed):
-    """Draw points.
+    """Return a `Dataset` of n points in five clusters of equal size.
 
-    Parameters
-    ----------
-    n : int
-    ratio : float
-        Radius of the wide discs over that of the tight ones.
-    seed : int
-
-    Returns
-    -------
-    Dataset
-        With the labels of five clusters of as many points each.
+    The wide discs have the radius 1, the tight ones 1 / `ratio`.
     """
     rng = np.random.default_rng(seed)
     sizes = np.diff(np.arange(6) * n // 5)
-    tight = WIDE / ratio
-    apart = tight + GAP / 2 * tight * np.sqrt(np.pi / max(sizes[0], 1))
+    tight = 1.0 / ratio
+    # The gap between the tight discs is five times the distance between neighbors within one.
+    apart = tight + 2.5 * tight * np.sqrt(np.pi / max(sizes[0], 1))
     parts = (
         _disc(sizes[0], (-1.2, -apart), tight, rng),
         _disc(sizes[1], (-1.2, apart), tight, rng),
-        _disc(sizes[2], (0.7, 1.15), WIDE, rng),
-        _disc(sizes[3], (0.7, -1.15), WIDE, rng),
+        _disc(sizes[2], (0.7, 1.15), 1.0, rng),
+        _disc(sizes[3], (0.7, -1.15), 1.0, rng),
         _spiral(sizes[4], rng),
     )
     return Dataset(
@@ -91,15 +75,15 @@ def tight_beside_wide(n, ratio, seed):
 
 
 def _disc(n, center, radius, rng):
-    """Points that are evenly likely everywhere in a disc."""
+    """Draw points uniformly from a disc."""
     angle, place = 2 * np.pi * rng.random(n), radius * np.sqrt(rng.random(n))
     return np.column_stack([place * np.cos(angle), place * np.sin(angle)]) + center
 
 
 def _spiral(n, rng):
-    """Points along a spiral, one in each of n parts of it."""
+    """Draw points along a spiral, one in each of n parts of it."""
     along = (np.arange(n) + rng.random(n)) / max(n, 1)
-    angle = 2 * np.pi * (TURNS[0] + (TURNS[1] - TURNS[0]) * along)
-    radius = SPIRAL_RADIUS + SPIRAL_GROWTH * angle
-    radius += SPIRAL_THICKNESS * (rng.random(n) - 0.5)
+    angle = 2 * np.pi * (0.5 + (1.15 - 0.5) * along)  # from 0.5 to 1.15 turns
+    radius = 2.0 + 0.3 * angle
+    radius += 0.15 * (rng.random(n) - 0.5)  # the thickness of the spiral
     return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])

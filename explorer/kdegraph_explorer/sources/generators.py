@@ -1,4 +1,4 @@
-"""Point sets from generators."""
+"""Synthetic data of the library."""
 
 from functools import partial
 from typing import ClassVar
@@ -8,25 +8,11 @@ from kdegraph import datasets
 
 from .base import Source
 
-POINT_COUNTS = (
-    100,
-    200,
-    500,
-    1000,
-    2000,
-    5000,
-    10_000,
-    15_000,
-    20_000,
-    50_000,
-    100_000,
-    200_000,
-    500_000,
-    1_000_000,
+# 15,000 points are those of the paper's experiments.
+POINT_COUNTS = sorted(
+    [15_000, 1_000_000, *(digit * 10**power for power in range(2, 6) for digit in (1, 2, 5))]
 )
-
-
-NOTES = {  # what a shape is here for, beside its name
+NOTES = {  # why a shape is offered, after its name
     "moons": "paper",
     "circles": "paper",
     "anisotropic": "paper",
@@ -36,7 +22,7 @@ NOTES = {  # what a shape is here for, beside its name
 
 
 def _titles(*names):
-    """From what the user reads to the names."""
+    """Return the names of shapes by the titles that the user reads."""
     words = {name: name.replace("_", " ").replace("gaussian", "Gaussian") for name in names}
     notes = {name: f" ({NOTES[name]})" if name in NOTES else "" for name in names}
     return {word[0].upper() + word[1:] + notes[name]: name for name, word in words.items()}
@@ -70,7 +56,7 @@ SHAPES = {
 
 
 class Generators(Source):
-    """Points drawn at random from a shape, with their true labels where it has clusters."""
+    """Draw points from a shape, with their true labels if it has clusters."""
 
     key = "generators"
     label = "Generated points"

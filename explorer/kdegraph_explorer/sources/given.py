@@ -10,12 +10,12 @@ from .upload import packed
 
 
 class Given(Source):
-    """A dataset that exists already: a session has this source only when it was given one."""
+    """Hold a data set that exists already, in a session that was given one."""
 
     key = "given"
     label = "Given points"
 
-    def __init__(self, dataset=None, **params):  # none where values are only checked
+    def __init__(self, dataset=None, **params):  # None if values are only checked
         super().__init__(**params)
         self._dataset = dataset
 

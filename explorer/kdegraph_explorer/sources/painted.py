@@ -10,34 +10,26 @@ from kdegraph.datasets import Dataset
 from ..checks import quoted
 from .base import Source
 
-# Steps along a side of the canvas: two coordinates and a class fit into a number of 32 bits.
+# Steps along a side of the canvas: two coordinates of 12 bits and a class fit into 32 bits.
 GRID_STEPS = 4095
 CANVAS = np.array([1.6, 1.0])  # its width and height
 MAX_PAINTED = 20_000
-MAX_TEXT = 4 * ((4 * MAX_PAINTED + 2) // 3)  # characters: base64 makes four of three bytes
+MAX_TEXT = 4 * ((4 * MAX_PAINTED + 2) // 3)  # characters: base64 turns three bytes into four
 MAX_ADDRESS = 1200  # painted points that an address of the page can hold
 N_CLASSES = 5
 
 
 def pack(points):
-    """Painted points as text.
+    """Return painted points as text.
 
-    Parameters
-    ----------
-    points : (n, 3) int array
-        Column and row on the grid, and the class, from 0.
+    Each row of the (n, 3) int array is the column and the row on the grid, and the class, from 0.
     """
     x, y, label = np.asarray(points, dtype="<u4").reshape(-1, 3).T
     return base64.urlsafe_b64encode((x | y << 12 | label << 24).astype("<u4").tobytes()).decode()
 
 
 def unpack(text):
-    """The (n, 3) int array that `pack` has made into text.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Return the (n, 3) int array that `pack` has turned into text; refuse other text."""
     known = f"at most {MAX_PAINTED:,} painted points of {N_CLASSES} classes"
     wrong = ValueError(f"{quoted(text)} does not hold {known}")
     if len(text) > MAX_TEXT:
@@ -53,12 +45,12 @@ def unpack(text):
 
 
 def along(path, amount, spread, label, seed):
-    """Points scattered along a stroke.
+    """Scatter points along a stroke.
 
     Parameters
     ----------
     path : (m, 2) float array
-        On the canvas; one point is a dab.
+        Points of the stroke on the canvas; one point is a dab.
     amount : int
     spread : float
         Standard deviation of their distance from the stroke.
@@ -69,7 +61,7 @@ def along(path, amount, spread, label, seed):
     Returns
     -------
     (amount, 3) int array
-        See `pack`; what would lie outside lies on the border.
+        See `pack`; points outside the canvas are moved to its border.
     """
     rng = np.random.default_rng(seed)
     lengths = np.r_[0.0, np.cumsum(np.hypot(*np.diff(path, axis=0).T))]
@@ -82,23 +74,12 @@ def along(path, amount, spread, label, seed):
 
 
 def coordinates(points):
-    """The (n, 2) float array of the places of painted points on the canvas."""
+    """Return the places of painted points on the canvas, (n, 2) float."""
     return points[:, :2] / GRID_STEPS * CANVAS
 
 
 def near(points, path, reach):
-    """Which of the painted points lie within `reach` of a stroke, as a bool array.
-
-    Parameters
-    ----------
-    points : (n, 3) int array
-    path : (m, 2) float array
-    reach : float
-
-    Returns
-    -------
-    (n,) bool array
-    """
+    """Return for each painted point whether it lies within `reach` of a stroke; see `along`."""
     X, found = coordinates(points), np.zeros(len(points), dtype=bool)
     for start, end in zip(path, path[1:] if len(path) > 1 else path, strict=False):
         way = end - start
@@ -108,7 +89,7 @@ def near(points, path, reach):
 
 
 def _first_picture():
-    """Two arcs, to begin with."""
+    """Return two arcs as text, with which painting begins."""
     turn = np.linspace(0, np.pi, 30)
     upper = np.stack([0.68 + 0.27 * np.cos(turn), 0.5 + 0.3 * np.sin(turn)], axis=1)
     lower = np.stack([0.92 + 0.27 * np.cos(turn), 0.52 - 0.3 * np.sin(turn)], axis=1)
@@ -116,7 +97,7 @@ def _first_picture():
 
 
 class Painted(Source):
-    """Points that the user paints; the class of the paint is their reference label."""
+    """Hold points that the user paints; the class of the paint is their known label."""
 
     key = "painted"
     label = "Painted points"
@@ -162,7 +143,7 @@ class Painted(Source):
 
 
 def to_dataset(points):
-    """A dataset of painted points; their classes are its labels where there is more than one."""
+    """Return the data set of painted points, with labels if there are several classes."""
     classes, y = np.unique(points[:, 2], return_inverse=True)
     several = len(classes) > 1
     return Dataset(

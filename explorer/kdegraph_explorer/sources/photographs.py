@@ -12,7 +12,7 @@ PIXELS = (1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000)
 
 
 class Photographs(Source):
-    """A photograph whose pixels are points, by color and place."""
+    """Turn the pixels of a photograph into points, by color and place."""
 
     key = "photographs"
     label = "Photograph"

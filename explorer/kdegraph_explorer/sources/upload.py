@@ -8,27 +8,27 @@ import param
 from kdegraph import datasets
 
 from ..checks import quoted
-from ..column_facts import facts
 from ..point_columns import TableDataset
 from ..uploads import PART_BYTES, StoredFile
 from .base import Source
+from .column_facts import facts
 from .column_scales import SCALES, ColumnScales, checked_scales, scaling_of
 from .photographs import PIXELS
 
 NO_LABELS = "none"
-COLUMN_CHOICES = ("columns", "label_column", *SCALES)  # which belong to the columns of one file
-# Bytes of a data file that a session file contains. Of a larger one it has only the name and a
-# checksum.
+COLUMN_CHOICES = ("columns", "label_column", *SCALES)  # these belong to the columns of one file
+# Bytes of the largest data file that a session file contains. For a larger one it has the name and
+# the checksum.
 MAX_PACKED = 64 * 2**20
 
 
 class Upload(ColumnScales, Source):
-    """A table or a picture in a file; after reading it, the columns can be chosen.
+    """Read a table or a picture from a file; then its columns can be chosen.
 
     Attributes
     ----------
     contents : kdegraph.datasets.Table, Picture or None
-        What was read last.
+        The content of the file that was read last.
     """
 
     key = "upload"
@@ -84,7 +84,7 @@ class Upload(ColumnScales, Source):
         )
 
     def role(self, name):
-        """What a column is used for: "feature", "label", only "color", or "ignore"."""
+        """Return the use of a column: "feature", "label", only "color", or "ignore"."""
         if name == self.label_column:
             return "label"
         if name in self.columns:
@@ -93,7 +93,7 @@ class Upload(ColumnScales, Source):
 
     @staticmethod
     def offers(found, role):
-        """Whether a column of these `ColumnFacts` can have a role."""
+        """Return whether a column with these `ColumnFacts` can have a role."""
         possible = {
             "feature": found.numeric,
             "label": found.classifies,
@@ -103,7 +103,7 @@ class Upload(ColumnScales, Source):
         return possible[role]
 
     def assign(self, names, role):
-        """Give columns a role; of several only the first can be the label, or the color."""
+        """Give columns a role; only one, the first, can be the label or the color."""
         names = names[:1] if role in ("label", "color") else names
         if role == "color":
             self.color_column = names[0]
@@ -118,7 +118,7 @@ class Upload(ColumnScales, Source):
 
     @param.depends("label_column", watch=True)
     def _leave_out_label(self):
-        """The label is no feature: the clusters would agree with it."""
+        """Remove the label from the features, as the clusters would agree with it."""
         if self.label_column in self.columns:
             self.columns = [name for name in self.columns if name != self.label_column]
 
@@ -139,7 +139,8 @@ class Upload(ColumnScales, Source):
             found = contents
             if contents is None:
                 found = read(file)
-                self._found = (file, found, [facts(column) for column in _columns(found)])
+                columns = getattr(found, "columns", ())  # a picture has none
+                self._found = (file, found, [facts(column) for column in columns])
             try:
                 if found.kind == "image":
                     return found.to_dataset(max_pixels=pixels)
@@ -153,7 +154,7 @@ class Upload(ColumnScales, Source):
         return load
 
     def settle(self):
-        """See `Source.settle`: offer the columns of a new table."""
+        """See `Source.settle`; offer the columns of a new table."""
         if self._found is None or self._found[0] is self._contents_of:
             return
         self._contents_of, self.contents, self.facts = self._found
@@ -178,9 +179,7 @@ class Upload(ColumnScales, Source):
             )
 
     def restore(self, data):
-        """See `Source.restore`: the columns of another file can be chosen only when it has been
-        read.
-        """
+        """See `Source.restore`; the columns of another file are chosen after it has been read."""
         data = dict(data)
         if data["file"] is not self._contents_of and data["columns"]:
             self._wanted = {name: data.pop(name) for name in COLUMN_CHOICES}
@@ -191,7 +190,7 @@ class Upload(ColumnScales, Source):
         self.param.update(**data)
 
     def checked(self, data):
-        """See `Source.checked`. The file that is open already may be left out, or be a name."""
+        """See `Source.checked`; the file that is open may be missing, or be a name."""
         opened = name_of(self.file)
         data = {**self.defaults(), "file": opened, **data}
         if opened is not None and data["file"] == opened:
@@ -220,7 +219,7 @@ class Upload(ColumnScales, Source):
         }
 
     def addressed(self, data):
-        """See `Source.addressed`: of the file, only the name."""
+        """See `Source.addressed`; an address has only the name of the file."""
         return {**data, "file": name_of(data["file"])}
 
     def portable(self, data, dataset):
@@ -268,7 +267,7 @@ class Upload(ColumnScales, Source):
 
 
 def _chosen(data):
-    """The columns and the label in `data`, as `Table.to_dataset` takes them."""
+    """Return the columns and the label in `data` as `Table.to_dataset` takes them."""
     label = data["label_column"]
     return {
         "columns": [name for name in data["columns"] if name != label],
@@ -277,26 +276,19 @@ def _chosen(data):
 
 
 def _arguments(values):
-    """Arguments of a function as Python code."""
+    """Return arguments of a function as Python code."""
     return ", ".join(f"{name}={value!r}" for name, value in values.items())
 
 
-def _columns(contents):
-    """The columns of a table; a picture has none."""
-    return contents.columns if contents.kind == "table" else ()
-
-
 def packed(file):
-    """Return a `StoredFile` as part of a session file: with its content, or with its checksum if it
-    is large.
-    """
+    """Return a `StoredFile` for a session file: its content, or its checksum if it is large."""
     if file.size > MAX_PACKED:
         return {"name": file.name, "sha256": file.sha256}
     return {"name": file.name, "content": base64.b64encode(file.read()).decode()}
 
 
 def _decoded(content):
-    """Decode base64 in parts; other threads run between two of them."""
+    """Decode base64 in parts, so that other threads run between them."""
     if not isinstance(content, str | bytes):
         raise TypeError("content must be text")
     starts = range(0, len(content), PART_BYTES)
@@ -309,14 +301,14 @@ def stored(file):
 
 
 def name_of(file):
-    """Return the name of a path or of a `StoredFile`, and None for anything else."""
+    """Return the name of a path or of a `StoredFile`; None for anything else."""
     if file is None or isinstance(file, ValueError):
         return None
     return file.name if isinstance(file, StoredFile) else Path(file).name
 
 
 def read(file):
-    """Read a path or a `StoredFile`; raise an error that came in its place."""
+    """Read a path or a `StoredFile`; raise an error that arrived instead."""
     if isinstance(file, ValueError):
         raise file
     if isinstance(file, StoredFile):

@@ -1,11 +1,11 @@
-"""What the table of columns shows of each column of a file: its type, its range, its shape."""
+"""Descriptions of the columns of a file for the table of columns: type, range and distribution."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 N_BARS = 16
-# Rows from which the shape of a distribution is taken, evenly spread: a spark line shows no more.
+# Evenly spread rows from which a distribution is drawn; a sparkline does not show more.
 MAX_ROWS = 20_000
 MAX_COUNTED = 100_000  # different texts of a column that are counted
 NAMES_SHOWN = 3  # values of a column of text that are named
@@ -14,7 +14,7 @@ RECOGNIZED = {"index": "row number", "id": "identifier", "constant": "constant",
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """One column in words and as a spark line.
+    """Hold one column in words and as a sparkline.
 
     Attributes
     ----------
@@ -22,13 +22,13 @@ class ColumnFacts:
     about : str
         Its type and its range.
     bars : tuple of float
-        How often values in equal parts of the range are, or the most frequent texts; the largest
-        is 1.
+        Frequencies of values in equal parts of the range, or of the most frequent texts; the
+        largest is 1.
     numeric, classifies : bool
         Whether it can be a feature, and whether it can be the label.
     has_values : bool
     lowest : float or None
-        The smallest of finite numbers; None where there is none.
+        The smallest finite number; None if there is none.
     """
 
     name: str
@@ -41,14 +41,14 @@ class ColumnFacts:
 
     @property
     def no_log(self):
-        """Why the column cannot be on a log scale; empty where it can."""
+        """The reason why the column cannot be on a log scale; empty if it can."""
         if self.lowest is None or self.lowest > 0:
             return ""
         return f"a log scale needs values above 0, and the smallest is {self.lowest:.4g}"
 
 
 def facts(column):
-    """The `ColumnFacts` of a `kdegraph.datasets.Column`."""
+    """Return the `ColumnFacts` of a `kdegraph.datasets.Column`."""
     about, bars = _described(column)
     has_values = column.values is not None
     numbers = column.values[np.isfinite(column.values)] if column.numeric else ()

@@ -1,0 +1,222 @@
+"""Tables of text: CSV and TSV files in any usual encoding, delimiter and decimal point."""
+
+import codecs
+import csv
+import re
+from typing import NamedTuple
+
+from kdegraph.io.arrow import NUMBER, column
+from kdegraph.io.limits import ADVICE, MAX_COLUMNS, MAX_LINE, check_table
+from kdegraph.io.table import NULLS, Table
+from kdegraph.runtime.memory import format_bytes
+from kdegraph.runtime.slices import count, slices
+
+_NUMBER_PATTERN = re.compile(NUMBER)
+# Delimiters to try, the most common first.
+_DELIMITERS = (",", ";", "\t", "|", " ")
+# Bytes, and lines, of the sample from which the dialect is recognized.
+_SAMPLE_BYTES = 2**18
+_SAMPLE_LINES = 30
+# Characters of a row that a message shows.
+_SHOWN_TEXT = 80
+
+
+class Dialect(NamedTuple):
+    """The way in which a table of text is written."""
+
+    delimiter: str
+    decimal_point: str
+    has_header: bool
+    names: list[str]
+
+
+def read_csv(data, name, max_bytes, delimiter=None):
+    """Read a table of text, given as bytes; messages call it `name`.
+
+    The delimiter is recognized if it is not given. The numbers may take `max_bytes` as float64.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    text = to_utf8(data, name)
+    check_lines(text, name)
+    dialect = sniff(text, name, delimiter)
+    check_table(n_lines(text), len(dialect.names), name, max_bytes)
+    uneven = []
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(text),
+            # In one block, as Arrow chooses the types of columns by the first block: a column
+            # with 1 there and 1.5 later must become one column of numbers.
+            csv.ReadOptions(
+                block_size=len(text) + 1,
+                column_names=dialect.names,
+                skip_rows=int(dialect.has_header),
+            ),
+            csv.ParseOptions(
+                delimiter=dialect.delimiter,
+                invalid_row_handler=lambda row: uneven.append(row) or "error",
+            ),
+            csv.ConvertOptions(
+                null_values=list(NULLS),
+                strings_can_be_null=True,
+                decimal_point=dialect.decimal_point,
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        reason = _describe_uneven(uneven[0], text) if uneven else error
+        raise ValueError(f"{name} cannot be read as a table: {reason}") from None
+    if table.num_rows == 0:
+        raise ValueError(f"{name} has no rows, only the names of {len(dialect.names)} column(s)")
+    # Lines cannot be numbered where some are empty or where a cell has line breaks.
+    n_before, n_whole = int(dialect.has_header), n_lines(text.rstrip(b"\r\n"))
+    return Table(
+        map(column, dialect.names, table.columns),
+        name,
+        n_before + 1 if n_before + table.num_rows == n_whole else None,
+    )
+
+
+def _describe_uneven(row, text):
+    """Describe a row with more or fewer cells than the others."""
+    shown = row.text if len(row.text) <= _SHOWN_TEXT else f"{row.text[:_SHOWN_TEXT]}..."
+    line = re.search(rb"(?:^|[\r\n])" + re.escape(row.text.encode()) + rb"(?=[\r\n]|$)", text)
+    place = "a row" if line is None else f"line {n_lines(text, line.end()):,}"
+    return (
+        f"{place} has {row.actual_columns} columns, and {row.expected_columns} are expected: "
+        f"{shown!r}"
+    )
+
+
+def to_utf8(data, name):
+    """Return a text as UTF-8, without a byte order mark and without "# " before the header.
+
+    UTF-16 is recognized by its byte order mark. Other text that is not UTF-8 is taken for
+    Windows-1252, or where that fails for Latin-1, in which every byte is a character.
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        try:
+            data = b"".join(_recoded(data, "utf-16"))
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{name} starts like UTF-16 text but is damaged: {error}") from None
+    start = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
+    if any(data.find(b"\0", part.start, part.stop) >= 0 for part in slices(len(data))):
+        raise ValueError(
+            f"{name} is not text: it holds zero bytes; save the table as CSV, Parquet or NPY"
+        )
+    encodings = ("utf-8", "cp1252", "latin-1")
+    encoding = next(encoding for encoding in encodings if _decodes(data, encoding, start))
+    if encoding != "utf-8":
+        data, start = b"".join(_recoded(data, encoding, start)), 0
+    if mark := re.compile(rb"\s*#+ ?").match(data, start):  # np.savetxt writes the header so
+        start = mark.end()
+    return b"".join(data[part] for part in slices(len(data), start)) if start else data
+
+
+def _recoded(data, encoding, start=0):
+    """Yield parts of a text as UTF-8. As one str, it could take four times its memory."""
+    encoded = (data[part] for part in slices(len(data), start))
+    return (text.encode() for text in codecs.iterdecode(encoded, encoding))
+
+
+def _decodes(data, encoding, start):
+    try:
+        for _ in _recoded(data, encoding, start):
+            pass
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def check_lines(text, name):
+    """Refuse a text with a line longer than `MAX_LINE`."""
+    start = 0
+    while len(text) - start > MAX_LINE:  # go to the last end of a line within reach
+        reach = start + MAX_LINE + 1
+        end = max(text.rfind(b"\n", start, reach), text.rfind(b"\r", start, reach))
+        if end < 0:
+            raise ValueError(f"{name}: {_describe_line(text, start)}; {ADVICE}")
+        start = end + 1
+
+
+def n_lines(text, stop=None):
+    """Return the number of lines, or of those that begin before `stop`."""
+    return max(count(text, end, stop=stop) for end in (b"\n", b"\r")) + 1
+
+
+def _end_of_line(text, start, stop=None):
+    """Return the position of the first end of a line after `start`."""
+    ends = [text.find(end, start, stop) for end in (b"\n", b"\r")]
+    return min((end for end in ends if end >= 0), default=len(text))
+
+
+def _describe_line(text, start):
+    end = _end_of_line(text, start)
+    n_cells = max(count(text, delimiter.encode(), start, end) for delimiter in _DELIMITERS) + 1
+    found = f"{format_bytes(end - start)} long, with up to {n_cells:,} columns"
+    limits = f"{format_bytes(MAX_LINE)} and {MAX_COLUMNS:,} columns"
+    return f"line {n_lines(text, start):,} is {found}; the limits are {limits}"
+
+
+def sniff(text, name, delimiter=None):
+    """Recognize the `Dialect` of a UTF-8 text, whose delimiter may be known."""
+    end = _end_of_line(text, _SAMPLE_BYTES, _SAMPLE_BYTES + MAX_LINE + 1)
+    lines = text[:end].decode("utf-8", errors="ignore").splitlines()
+    lines = [line for line in lines if line.strip()][: _SAMPLE_LINES + 1]
+    if not lines:
+        raise ValueError(f"{name} is empty: it has no rows")
+    separator, decimal, rows = _best_reading(lines, [delimiter] if delimiter else _DELIMITERS)
+    header = _is_header(rows, decimal)
+    names = [
+        (cell or f"column {i + 1}") if header else f"x{i + 1}" for i, cell in enumerate(rows[0])
+    ]
+    return Dialect(separator, decimal, header, names)
+
+
+def _best_reading(lines, delimiters):
+    """Return the delimiter and the decimal point that fit the lines best, and the cells.
+
+    Lines of equal length count first, then numbers. Of two readings that fit equally well, the one
+    with a decimal point and the more common delimiter is taken.
+    """
+    best_score, best = None, None
+    for delimiter in delimiters:
+        rows = _rows(lines, delimiter)
+        width = len(rows[0])
+        even = width > 1 and all(len(row) == width for row in rows)
+        body = [cell for row in rows[1:] or rows for cell in row]
+        for decimal in (".", ",") if delimiter != "," else (".",):
+            share = sum(_is_number(cell, decimal) for cell in body) / max(len(body), 1)
+            score = (even, round(share, 6), decimal == ".")
+            if best_score is None or score > best_score:
+                best_score, best = score, (delimiter, decimal, rows)
+    return best
+
+
+def _rows(lines, delimiter):
+    try:
+        rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
+    except csv.Error:  # a cell is longer than the module reads
+        rows = [line.split(delimiter) for line in lines]
+    return [[cell.strip() for cell in row] for row in rows]
+
+
+def _is_number(cell, decimal):
+    return bool(_NUMBER_PATTERN.fullmatch(cell.replace(",", ".") if decimal == "," else cell))
+
+
+def _is_header(rows, decimal):
+    """Return whether the first row has the names of the columns.
+
+    Text in the first row says so, and a number in it says that it does not.
+    """
+    first, body = rows[0], rows[1:]
+    if any(_is_number(cell, decimal) for cell in first):
+        # A table saved without names has 0, 1, 2, ... for a header.
+        counts = [str(i) for i in range(len(first))]
+        return (
+            bool(body)
+            and (first == counts or first == ["", *counts[:-1]])
+            and any(decimal in cell for cell in body[0])
+        )
+    return any(cell and cell not in NULLS for cell in first)
