@@ -20,7 +20,6 @@ from kdegraph.validation import (
     check_count,
     check_points,
     check_positive,
-    check_seed,
 )
 
 # Clusters of the usual benchmark sets have their highest mean adjusted Rand index, 0.95, at
@@ -56,7 +55,6 @@ def local_bandwidths(
     perplexity: float | None = None,
     rule: str = "perplexity",
     n_neighbors: int = 7,
-    seed: int | np.random.Generator | None = None,
 ) -> NDArray[np.float64]:
     """Guess a bandwidth for every point, so that dense and sparse parts of the data each get one
     that fits.
@@ -76,8 +74,6 @@ def local_bandwidths(
     n_neighbors : int
         At least 1, for ``rule="neighbor"``; the number of other places is used where it is larger
         than that.
-    seed : None, int or numpy Generator
-        Not used: the same points always have the same bandwidths.
 
     Returns
     -------
@@ -89,7 +85,7 @@ def local_bandwidths(
     Raises
     ------
     ValueError, TypeError
-        For points, a perplexity, a rule, a number or a seed that cannot be used.
+        For points, a perplexity, a rule or a number that cannot be used.
 
     Notes
     -----
@@ -130,7 +126,6 @@ def local_bandwidths(
     if perplexity is not None:
         perplexity = _check_perplexity(perplexity, len(X))
     n_neighbors = check_count(n_neighbors, "n_neighbors")
-    check_seed(seed)
     if has_many_dimensions(X):
         k = neighbors_needed(len(X), "local", perplexity)
         lists = near_neighbors(X, k if rule == "perplexity" else n_neighbors)

@@ -112,14 +112,6 @@ def test_what_is_no_adjacency_matrix_is_refused(A, error, message):
         ({"tol": "small"}, TypeError, "tol"),
         ({"seed": -1}, ValueError, "seed"),
         ({"seed": "x"}, TypeError, "seed"),
-        (
-            {"v0": np.ones((5, 2))},
-            ValueError,
-            r"v0 must have one row for each of the 6 vertices.*\(5, 2\)",
-        ),
-        ({"v0": np.ones(6)}, ValueError, "v0"),
-        ({"v0": np.full((6, 2), np.nan)}, ValueError, "v0 must be finite"),
-        ({"v0": np.full((6, 2), "a")}, TypeError, "v0"),
     ],
 )
 def test_bad_arguments_are_refused(options, error, message):

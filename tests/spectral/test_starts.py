@@ -1,5 +1,5 @@
-"""Where the solver starts: the coarse graph of groups of points, and what that misses is found;
-given starting vectors change nothing. Seeds, threads, cancelling.
+"""The start from a coarse graph of groups of points, and the search for what that misses; seeds,
+threads, cancelling.
 """
 
 import itertools
@@ -123,15 +123,6 @@ def test_bipartite_graph_whose_lowest_eigenvalues_mirror_the_highest(grouped):
 def sampled():
     X, _ = make_moons(3000, noise=0.05, random_state=0)
     return similarity_graph(X, sigma=0.15, n_rounds=30, seed=0).adjacency
-
-
-def test_starting_vectors_change_nothing(sampled):
-    expected = spectrum(sampled, 6)
-    n = sampled.shape[0]
-    for v0 in (expected, expected.eigenvectors, np.ones((n, 3), dtype=int), np.empty((n, 0))):
-        found = spectrum(sampled, 6, v0=v0)
-        assert np.array_equal(found.eigenvectors, expected.eigenvectors)
-        assert found.n_products == expected.n_products
 
 
 def test_results_depend_on_the_seed_only_and_not_on_threads(sampled):

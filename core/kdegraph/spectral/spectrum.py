@@ -5,7 +5,6 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
@@ -28,7 +27,7 @@ from kdegraph.spectral.solver.runs import runs_in_space
 from kdegraph.spectral.solver.solve import is_small, solve
 from kdegraph.spectral.solver.start import N_PROBES, block_width, narrow_width
 from kdegraph.tiles import is_tiled
-from kdegraph.validation import as_array, check_count, check_positive, check_seed
+from kdegraph.validation import check_count, check_positive, check_seed
 
 # How many rows ahead of the one that is written the memory of a row is requested.
 WRITE_PREFETCH_ROWS = 8
@@ -39,7 +38,6 @@ def spectrum(
     adjacency: AdjacencyLike,
     n_components: int,
     *,
-    v0: "Spectrum | ArrayLike | None" = None,
     seed: "int | np.random.RandomState | np.random.Generator | None" = None,
     tol: float = 1e-4,
     max_products: int | None = None,
@@ -64,10 +62,6 @@ def spectrum(
         vertex. A `TiledGraph` is read into memory, but see `approximate`.
     n_components : int
         Number of eigenvalues, 1 to n.
-    v0 : Spectrum or (n, m) array, optional
-        Checked and then ignored; accepted for compatibility. Starting from known vectors saved no
-        more than a tenth of the time: the search for eigenvectors that they lack takes as many
-        products as a start from the coarse graph that is used instead.
     seed : int, RandomState or numpy Generator, optional
         For the random starting vectors. None uses a fixed seed: the result does not depend on it
         beyond the tolerance. The same seed gives the same result for any number of threads.
@@ -160,7 +154,6 @@ def spectrum(
     graph = check_adjacency(adjacency, progress=stage_progress(progress, "components"))
     min_size = graph.smallest_component(smallest_component)
     k = check_n_components(n_components, graph, min_size)
-    _check_starting_vectors(v0, graph.n)
     rng = np.random.default_rng(seed)
     check_memory(16 * graph.n * k, k, graph.n)
 
@@ -210,24 +203,6 @@ def check_n_components(n_components, graph, min_size):
     if available < n:
         reason = f"({n} vertices, of which {n - available} are {small} and left out)"
     return check_count(n_components, "n_components", maximum=available, reason=reason)
-
-
-def _check_starting_vectors(v0, n):
-    """Refuse starting vectors that are not real, finite and (n, m)."""
-    if v0 is None:
-        return
-    vectors = as_array(v0.eigenvectors if isinstance(v0, Spectrum) else v0, "v0")
-    if vectors.dtype.kind not in "fiu":
-        raise TypeError(
-            f"v0 must be a Spectrum or an array of real numbers, got dtype {vectors.dtype}"
-        )
-    if vectors.ndim != 2 or vectors.shape[0] != n:
-        raise ValueError(
-            f"v0 must have one row for each of the {n} vertices, shape ({n}, m), got "
-            f"{vectors.shape}"
-        )
-    if not np.isfinite(vectors).all():
-        raise ValueError("v0 must be finite, but it has NaN or infinity")
 
 
 def _null_vector(graph):
