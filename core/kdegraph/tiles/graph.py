@@ -1,4 +1,4 @@
-"""A sampled graph in a folder, whose arrays are Dask arrays."""
+"""Sampled graphs in folders, whose arrays are Dask arrays."""
 
 import itertools
 import shutil
@@ -23,8 +23,8 @@ from kdegraph.tiles.from_zarr import unpack_zarr
 from kdegraph.tiles.plan import ORDER
 from kdegraph.tiles.steps import RESULT
 
-# Bytes for each entry of the matrix while a graph is read into memory: twice what it takes in the
-# end, as the blocks are put together.
+# Bytes for each entry of the matrix while a graph is read into memory: twice those of the matrix,
+# because its blocks are concatenated.
 BYTES_PER_ENTRY = 24
 
 
@@ -33,9 +33,9 @@ class TiledGraph:
     """A sampled similarity graph that need not fit into memory, as `similarity_graph` returns it
     for a Dask array.
 
-    It is kept in a folder, and its arrays are Dask arrays that read the files there, which the
-    processes of the Dask scheduler have to reach under the same name. Computed, they are the arrays
-    of the `SimilarityGraph` of the same points, parameters and seed, bit for bit.
+    It is kept in a folder, and its arrays are Dask arrays that read the files there. The processes
+    of the Dask scheduler must be able to reach them under the same name. The arrays equal those of
+    the `SimilarityGraph` of the same points, parameters and seed, bit for bit.
 
     Attributes
     ----------
@@ -300,8 +300,8 @@ class TiledGraph:
 def array_by_blocks(
     graph: TiledGraph, read: Callable[[Path, int, int], Any], like: Any
 ) -> da.Array:
-    """A Dask array of what ``read(graph.path, begin, end)`` returns for the vertices of each block,
-    which are as `like`, that has no rows.
+    """Return a Dask array of the results of ``read(graph.path, begin, end)`` for the vertices of
+    each block, which have the type of `like`, an array without rows.
     """
     blocks = [
         da.from_delayed(
@@ -312,7 +312,12 @@ def array_by_blocks(
     return da.concatenate(blocks)
 
 
+def in_blocks(graph: TiledGraph, values: NDArray[Any]) -> da.Array:
+    """Return values of all vertices that are in memory as a Dask array."""
+    return da.from_array(values, chunks=-(-graph.n_vertices // graph.n_blocks))
+
+
 def _blocks(graph: TiledGraph) -> Iterator[tuple[int, int]]:
-    """The first vertex of each block, and the one after its last."""
+    """Yield the first vertex of each block, and the one after its last."""
     ends = np.linspace(0, graph.n_vertices, graph.n_blocks + 1).astype(int)
     return itertools.pairwise(ends.tolist())

@@ -9,39 +9,47 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kdegraph.runtime.progress import stage_progress
-from kdegraph.spectral.by_tiles.coarse import NODES, coarse_adjacency
-from kdegraph.spectral.by_tiles.matrix import DEGREES, make_matrix
-from kdegraph.spectral.by_tiles.vectors import (
+from kdegraph.spectral.checked_graph import CheckedGraph, GraphParts, check_smallest_component
+from kdegraph.spectral.products import NARROW_STRIP
+from kdegraph.spectral.solver.coarse_vectors import (
+    MIN_COARSE_VALUE,
+    MIN_NODES_PER_VECTOR,
+    MIN_VERTICES,
+)
+from kdegraph.spectral.spectrum import (
+    Spectrum,
+    check_n_components,
+    compute_spectrum,
+    warn_of_residuals,
+)
+from kdegraph.tiles.coarse import NODES, coarse_adjacency
+from kdegraph.tiles.folder import DESCRIPTION, Folder
+from kdegraph.tiles.graph import array_by_blocks
+from kdegraph.tiles.matrix import DEGREES, make_matrix
+from kdegraph.tiles.plan import ORDER
+from kdegraph.tiles.vectors import (
     COARSE_VECTORS,
     NAME,
     Blocks,
     refine,
     with_positive_extremes,
 )
-from kdegraph.spectral.checked_graph import CheckedGraph, GraphParts, check_smallest_component
-from kdegraph.spectral.products import NARROW_STRIP
-from kdegraph.spectral.result import Spectrum, warn_of_residuals
-from kdegraph.spectral.solver.coarse import MIN_COARSE_VALUE, MIN_NODES_PER_VECTOR, MIN_VERTICES
-from kdegraph.spectral.spectrum import check_n_components, spectrum
-from kdegraph.tiles.folder import DESCRIPTION, Folder
-from kdegraph.tiles.graph import array_by_blocks
-from kdegraph.tiles.plan import ORDER
 from kdegraph.validation import check_count
 
-# The step that is written last.
+# The last step.
 RESULT = "result"
 # Its arrays, and its values, that are fields of a spectrum.
 ARRAYS = ("eigenvalues", "residuals", "isolated")
 VALUES = ("converged", "n_connected_components", "n_products", "smallest_component")
-# Entries of the vectors of the coarse graph are limited to what single precision can hold; only
-# nodes of a tiny degree have larger ones.
+# Largest magnitude of entries of the vectors of the coarse graph, which single precision can hold.
+# Only nodes of a tiny degree have larger ones, which are clipped.
 MAX_ENTRY = 1e18
-# Vectors of the block beyond those that are wanted, at least, which speed convergence up.
+# Smallest number of guard vectors in a block, which speed up convergence.
 MIN_GUARDS = 2
 
 
 def spectrum_by_tiles(graph, n_components, seed, smallest_component, progress=None):
-    """The approximate spectrum of a graph that is not read into memory.
+    """Compute the approximate spectrum of a graph that is not read into memory.
 
     Parameters
     ----------
@@ -49,15 +57,15 @@ def spectrum_by_tiles(graph, n_components, seed, smallest_component, progress=No
     n_components : int
     seed : int
     smallest_component : int or "auto"
-        Or 1, if isolated vertices are components, too.
+        1 if isolated vertices count as components.
     progress : callable, optional
         Called as ``progress(stage, fraction)``.
 
     Returns
     -------
     Spectrum or None
-        Its eigenvectors are a Dask array. None if the graph is small, or its eigenvectors do not
-        show in the coarse graph, as those of isolated vertices. What is found is kept, see
+        Its eigenvectors are a Dask array. None if the graph is small, or the coarse graph does not
+        show its eigenvectors, such as those of isolated vertices. The result is kept, see
         `computation`.
     """
     if graph.n_vertices < MIN_VERTICES:
@@ -85,20 +93,21 @@ def spectrum_by_tiles(graph, n_components, seed, smallest_component, progress=No
 
 @contextlib.contextmanager
 def computation(graph, name, options):
-    """Yield the folder, within that of the graph, for what is computed with some options. A later
-    computation with the same options reads what is there, or completes it.
+    """Yield the folder, within that of the graph, for a computation with these options. A later
+    computation with the same options reads the result, or completes it.
 
     Parameters
     ----------
     graph : TiledGraph
     name : str
     options : dict
-        Of values that JSON has.
+        Its values can be written as JSON.
 
     Yields
     ------
     Folder
-        No other thread of this process works in it. Steps that were interrupted have been checked.
+        No other thread of this process works in it. The steps of an interrupted computation have
+        been checked.
     """
     store = Folder(graph.path)
     folder = Folder(graph.path / "-".join([name, *map(str, options.values())]))
@@ -112,7 +121,7 @@ def computation(graph, name, options):
 
 
 class Eigenproblem(NamedTuple):
-    """Which eigenvectors are wanted, and where they are computed.
+    """The graph whose eigenvectors are wanted, and the folder where they are computed.
 
     Attributes
     ----------
@@ -121,7 +130,7 @@ class Eigenproblem(NamedTuple):
     vertices : CheckedGraph
         As `make_matrix` returns it.
     min_size : int
-        The least size of components that count.
+        The smallest size of components that are kept.
     seed : int
     """
 
@@ -133,7 +142,7 @@ class Eigenproblem(NamedTuple):
 
     @property
     def n_zero(self):
-        """How often 0 is an eigenvalue: the number of components that count."""
+        """The multiplicity of the eigenvalue 0: the number of components that are kept."""
         return int(np.sum(self.vertices.sizes >= self.min_size))
 
     def solve(self, n_vectors, n_shown, progress):
@@ -143,51 +152,51 @@ class Eigenproblem(NamedTuple):
         ----------
         n_vectors : int
         n_shown : int
-            How many of them have to show in the coarse graph.
+            Number of eigenvectors that the coarse graph must show.
         progress : callable, optional
 
         Returns
         -------
         RitzVectors or None
-            None if the coarse graph is of no use.
+            None if the coarse graph is not useful.
         """
         coarse = coarse_adjacency(self.graph, self.vertices)
         strips = -(-(n_vectors + MIN_GUARDS) // NARROW_STRIP)  # of vector registers
         width = strips * NARROW_STRIP
-        counted = self._nodes_that_count(coarse.shape[0])
-        if MIN_NODES_PER_VECTOR * width > counted.sum():
+        kept = self._kept_nodes(coarse.shape[0])
+        if MIN_NODES_PER_VECTOR * width > kept.sum():
             return None
-        values, vectors = _coarse_eigenvectors(coarse[counted][:, counted], width, self.seed)
+        values, vectors = _coarse_eigenvectors(coarse[kept][:, kept], width, self.seed)
         if values[n_shown - 1] < MIN_COARSE_VALUE:
             return None
-        of_nodes = np.zeros((len(counted), width), np.float32)
+        of_nodes = np.zeros((len(kept), width), np.float32)
         unit = np.sqrt(self.graph.read(DEGREES, "mean"))
-        of_nodes[counted] = np.clip(vectors * unit, -MAX_ENTRY, MAX_ENTRY)
+        of_nodes[kept] = np.clip(vectors * unit, -MAX_ENTRY, MAX_ENTRY)
         self.folder.write(COARSE_VECTORS, {NAME: of_nodes})
         n_inexact = 0 if self.n_zero >= n_vectors else n_vectors
         found = refine(Blocks(self.graph, self.folder, width), values, n_inexact, progress)
-        return found.first(n_vectors)
+        return found._replace(ritz=found.ritz.first(n_vectors))
 
-    def _nodes_that_count(self, n_nodes):
-        """Which nodes of the coarse graph are of components that count."""
+    def _kept_nodes(self, n_nodes):
+        """Return which nodes of the coarse graph are in components that are kept."""
         vertices = self.vertices
-        counted = np.zeros(n_nodes, bool)
+        kept = np.zeros(n_nodes, bool)
         in_large = vertices.sizes[vertices.component] >= self.min_size
-        counted[self.graph.read(NODES, "node")[in_large]] = True
-        return counted
+        kept[self.graph.read(NODES, "node")[in_large]] = True
+        return kept
 
     def eigenvalues(self, found):
-        """The eigenvalues of the normalized Laplacian that belong to `RitzVectors`."""
-        values = np.clip(1.0 - found.values, 0.0, 2.0)
+        """Return the eigenvalues of the normalized Laplacian that belong to `RitzVectors`."""
+        values = np.clip(1.0 - found.ritz.values, 0.0, 2.0)
         values[: self.n_zero] = 0.0
         return values
 
     def fields_of(self, found):
-        """What `read_spectrum` reads."""
+        """Return the fields of the last step, for `read_spectrum`."""
         of_tree = self.vertices.isolated
         return {
             "eigenvalues": self.eigenvalues(found),
-            "residuals": found.residuals,
+            "residuals": found.ritz.residuals,
             "rotation": with_positive_extremes(self.graph, self.folder, found),
             "block": found.block,
             "isolated": np.sort(self.vertices.order[of_tree]).astype(np.int64),
@@ -199,32 +208,32 @@ class Eigenproblem(NamedTuple):
 
 
 def _coarse_eigenvectors(matrix, width, seed):
-    """The largest eigenvalues of P of the coarse graph, and their eigenvectors."""
-    order = np.arange(matrix.shape[0])  # nodes are numbered along the tree
+    """Return the largest eigenvalues of P of the coarse graph, and their eigenvectors."""
+    parts = GraphParts(matrix, order=np.arange(matrix.shape[0]))  # nodes follow the tree's order
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the vectors will be refined
-        found = spectrum(GraphParts(matrix, order=order), width, seed=seed, approximate=True)
+        found = compute_spectrum(parts, width, seed=seed, approximate=True)
     return 1.0 - found.eigenvalues, found.eigenvectors / np.sqrt(matrix.sum(axis=1))[:, None]
 
 
 def read_spectrum(graph, folder):
-    """The `Spectrum` of a `TiledGraph` that is in a folder."""
-    # Copies: the files may be deleted.
+    """Return the `Spectrum` of a `TiledGraph` that is kept in a folder."""
+    # Copies, because the files may be deleted.
     fields = {name: np.array(folder.read(RESULT, name)) for name in ARRAYS}
     fields |= {name: folder.values(RESULT)[name] for name in VALUES}
     like = np.empty((0, len(fields["eigenvalues"])))
-    vectors = array_by_blocks(graph, partial(_vectors_of, folder.path), like)
-    leaves_out = fields["smallest_component"] > 1
-    found = Spectrum(eigenvectors=vectors, omit_isolated=leaves_out, **fields)
+    vectors = array_by_blocks(graph, partial(_vectors_of, folder), like)
+    omitted = fields["smallest_component"] > 1
+    found = Spectrum(eigenvectors=vectors, omit_isolated=omitted, **fields)
     if not found.converged:
         warn_of_residuals(found.residuals, found.n_products)
     return found
 
 
 def _vectors_of(folder, graph, begin, end):
-    """The eigenvectors at the vertices begin ... end - 1."""
-    block, rotation = Folder(folder).read(RESULT, "block", "rotation")
+    """Return the eigenvectors at the vertices begin ... end - 1."""
+    block, rotation = folder.read(RESULT, "block", "rotation")
     places = Folder(graph).read(ORDER, "place")[begin:end]
     degrees, mean = Folder(graph).read(DEGREES, "degrees", "mean")
     lengths = np.sqrt(degrees[places] / mean)[:, None]
-    return lengths * (Folder(folder).read(block, NAME)[places] @ rotation)
+    return lengths * (folder.read(block, NAME)[places] @ rotation)
