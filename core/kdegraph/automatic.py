@@ -21,16 +21,7 @@ from kdegraph.validation import check_points, check_seed
 # Perplexity of the graph for counting: gaps stand out more than with one that suits clustering. It
 # needs more than three times as many points.
 COUNTING_PERPLEXITY = 30.0
-N_EIGENVALUES = 101  # for counting; the largest number of clusters is one less
 MAX_POINTS = 20_000  # a random sample of this size stands for more points
-
-# Perplexities that are tried for clustering, until the clusters are not degenerate.
-PERPLEXITIES = (5.0, 10.0, 20.0, 40.0)
-# Smallest number of points for each unit of the perplexity, so that densities can be estimated.
-POINTS_PER_PERPLEXITY = 30
-# Clusters are degenerate if their effective number, by the entropy of their sizes, is below this
-# share of their number. On the standard sets nothing changes from 0.3 to 0.6.
-LEAST_EFFECTIVE = 0.6
 
 
 @responsive
@@ -88,7 +79,7 @@ def count_clusters(
     graph = similarity_graph(
         points, sigma="local", perplexity=perplexity, seed=seed, progress=progress
     )
-    found = _spectrum(graph, N_EIGENVALUES, seed, progress)
+    found = _spectrum(graph, 101, seed, progress)  # for at most 100 clusters
     if found is None:
         return NumberOfClusters(1, 0.0)
     return estimate_n_clusters(found.eigenvalues, found.eigenvectors)
@@ -119,16 +110,22 @@ def _spectrum(graph, n_eigenvalues, seed, progress):
 
 
 def perplexities(n, perplexity):
-    """Return the perplexities to try for n points, given that of the user or None."""
+    """Return the perplexities to try, in this order, for n points, given that of the user or None.
+
+    There are at least 30 points for each unit of a perplexity, so that densities can be estimated,
+    except for the first one, None, which adapts to a small number of points (`local_bandwidths`).
+    """
     if perplexity is not None:
         return [perplexity]
-    larger = [p for p in PERPLEXITIES[1:] if n >= POINTS_PER_PERPLEXITY * p]
-    return [None, *larger]  # None adapts to a small number of points
+    return [None, *(p for p in (10.0, 20.0, 40.0) if n >= 30 * p)]
 
 
 def is_degenerate(labels, n_clusters):
-    """Return whether a few of the clusters hold nearly all points."""
+    """Return whether a few of the clusters hold nearly all points: their effective number, by the
+    entropy of their sizes, is less than 0.6 of their number. On the standard sets nothing changes
+    from 0.3 to 0.6.
+    """
     labels = np.asarray(labels)
     shares = np.bincount(labels[labels >= 0]) / max(np.sum(labels >= 0), 1)
     shares = shares[shares > 0]
-    return bool(np.exp(-np.sum(shares * np.log(shares))) < LEAST_EFFECTIVE * n_clusters)
+    return bool(np.exp(-np.sum(shares * np.log(shares))) < 0.6 * n_clusters)

@@ -15,9 +15,6 @@ from kdegraph.spectral.spectrum import Spectrum, compute_spectrum
 from kdegraph.tiles import is_tiled
 from kdegraph.validation import check_choice, check_count, check_positive, check_seed
 
-EMBEDDINGS = ("soft", "degree", "row", "plain")
-ROUNDINGS = ("kmeans", "cluster_qr")
-
 
 @responsive
 def spectrum(
@@ -274,8 +271,8 @@ def spectral_clustering(
     (2, True)
     """
     rounding = Rounding(
-        check_choice(embedding, "embedding", EMBEDDINGS),
-        assign_labels and check_choice(assign_labels, "assign_labels", ROUNDINGS),
+        check_choice(embedding, "embedding", ("soft", "degree", "row", "plain")),
+        assign_labels and check_choice(assign_labels, "assign_labels", ("kmeans", "cluster_qr")),
         check_count(n_init, "n_init"),
         0 if seed is None else check_seed(seed),
     )

@@ -6,11 +6,6 @@ import scipy.sparse
 from kdegraph.eigengap import MAX_ZERO
 from kdegraph.spectral.solver.rayleigh_ritz import MIN_DIVISOR
 
-# Vertices of low degree have less than this share of the mean degree.
-LOW_DEGREE = 0.1
-# Largest magnitude of a column, in units of its root mean square; larger columns are scaled down.
-MAX_COORDINATE = 1e3
-
 
 def embed(graph, spectrum, k, n_vectors, vertices, kind):
     """Return rows that represent the vertices.
@@ -35,7 +30,7 @@ def embed(graph, spectrum, k, n_vectors, vertices, kind):
     degrees = graph.degrees[vertices]
     weight = degrees / degrees.mean()
     rows = spectrum.eigenvectors[vertices, :n_vectors]
-    low = np.flatnonzero(weight < LOW_DEGREE)
+    low = np.flatnonzero(weight < 0.1)  # vertices of low degree
     _take_from_neighbors(graph, spectrum, vertices[low], rows, low)
     if kind == "degree":
         rows /= np.sqrt(weight)[:, None]
@@ -89,8 +84,10 @@ def represent(rows, n, eigenvalues, k, kind):
 
 
 def limits(largest):
-    """Return the factors of columns with these largest magnitudes, for the kind "degree"."""
-    return np.where(largest > MAX_COORDINATE, MAX_COORDINATE / largest, 1.0)
+    """Return the factors that limit columns with these largest magnitudes to 1,000 times their root
+    mean square, for the kind "degree".
+    """
+    return np.where(largest > 1e3, 1e3 / largest, 1.0)
 
 
 def _fade(eigenvalues, k):

@@ -9,8 +9,6 @@ from threadpoolctl import threadpool_limits
 from kdegraph.pixels import is_pixel_grid
 
 MAX_SAMPLE = 10_000  # largest number of rows that k-means is fitted to
-# Rows that agree to this number of decimals, in units of the root mean square, count as equal.
-ROW_DECIMALS = 4
 
 
 class Rounding(NamedTuple):
@@ -59,7 +57,8 @@ class Rounding(NamedTuple):
         # It is slow to import, and clusters that are connected components do not need it.
         from sklearn.cluster import KMeans
 
-        distinct = {row.tobytes() for row in np.round(sample, ROW_DECIMALS) + 0.0}  # without -0.0
+        # Rows that agree to four decimals count as equal; 0.0 is added because of -0.0.
+        distinct = {row.tobytes() for row in np.round(sample, 4) + 0.0}
         k = min(n_clusters, len(distinct))
         state = int(rng.integers(2**32))
         # With several threads, the small steps of k-means would mostly wait for each other.

@@ -16,12 +16,8 @@ from kdegraph.spectral.components import breadth_first_order, connected_componen
 from kdegraph.spectral.products import SparseRows
 from kdegraph.validation import as_array, check_choice, check_count, check_sparse
 
-SYMMETRY_TOLERANCE = 1e-8  # relative difference between w(i, j) and w(j, i) that rounding may leave
 CHECKED_ROWS = 4096  # in one call of the kernel
 ORDER_MATTERS_ABOVE = 5_000  # vertices; smaller blocks stay in the caches in any order
-# If a degree is larger, all weights are scaled by a power of two, so that no sum overflows.
-MAX_DEGREE = 1e290
-WEIGHT_SCALE = 2.0**-200
 
 
 @runtime_checkable
@@ -152,8 +148,8 @@ def check_adjacency(adjacency, name="adjacency", *, progress=None) -> CheckedGra
     csr = _canonical_csr(given.adjacency, name)
     matrix = SparseRows(csr.indptr, csr.indices, csr.data)
     degrees = _check_weights(matrix, name, partial_progress(progress, 0.0, 0.3))
-    if degrees.max() > MAX_DEGREE:
-        matrix = matrix._replace(weights=csr.data * WEIGHT_SCALE)
+    if degrees.max() > 1e290:  # scale the weights by a power of two, so that no sum overflows
+        matrix = matrix._replace(weights=csr.data * 2.0**-200)
         degrees = _check_weights(matrix, name, None)
     progress_of_components = partial_progress(progress, 0.3, 0.6)
     component, sizes = connected_components(csr.indptr, csr.indices, progress_of_components)
@@ -255,7 +251,8 @@ def _refuse_weights(matrix, name):
 def _refuse_asymmetry(matrix, name):
     """Raise an error if the matrix is asymmetric by more than rounding."""
     cursor = matrix.indptr[:-1].copy()
-    i, j, forward, backward = _first_asymmetry(matrix, cursor, SYMMETRY_TOLERANCE)
+    tolerance = 1e-8  # relative difference between w(i, j) and w(j, i) that may be due to rounding
+    i, j, forward, backward = _first_asymmetry(matrix, cursor, tolerance)
     if i >= 0:
         raise ValueError(
             f"{name} must be symmetric, but {name}[{i}, {j}] is {forward} and {name}[{j}, {i}] is "

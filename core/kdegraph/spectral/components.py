@@ -12,8 +12,6 @@ import numpy as np
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 
-# Edges of each vertex that the first round joins: enough for nearly all of most components.
-FIRST_EDGES = 3
 VERTICES_PER_REPORT = 20_000  # visited between two calls of `progress`
 
 
@@ -63,7 +61,8 @@ def components_of_blocks(n, blocks, progress=None):
     parent = np.arange(n, dtype=np.int32)
     for first, indptr, indices in blocks():
         rows = np.arange(len(indptr) - 1, dtype=np.int32)
-        _join_neighbors(rows, first, FIRST_EDGES, indptr, indices, parent)
+        # Three edges of each vertex are enough to join nearly all of most components.
+        _join_neighbors(rows, first, 3, indptr, indices, parent)
     _flatten(parent)
     if parent.any():  # more than one component is left
         for first, indptr, indices in blocks():

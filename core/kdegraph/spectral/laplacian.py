@@ -15,12 +15,6 @@ from kdegraph.spectral.products import SparseRows, prefetch, step_rows
 # While a row is copied, the entries of the row that comes this number of rows later are requested
 # from memory.
 COPY_PREFETCH_ROWS = 4
-# Factor on the estimate of `NormalizedAdjacency.bulk_radius`, for random deviations from it.
-RADIUS_MARGIN = 1.05
-# Multiplications in one call of the product: at least about 0.15 ms of work, far more than the call
-# itself takes, and at most about 1 ms, so that threads end together and progress is reported often.
-MIN_RANGE_MULTIPLICATIONS = 1.5e6
-MAX_RANGE_MULTIPLICATIONS = 1e7
 
 
 class NormalizedAdjacency:
@@ -85,11 +79,12 @@ class NormalizedAdjacency:
         If the entries of a symmetric matrix are independent, its eigenvalues fill [-2 s, 2 s],
         where s^2 is the mean over the rows of the sum of squares (Wigner's semicircle law). A
         vertex with few neighbors has a large sum of squares q, which leads to an eigenvalue of
-        about -sqrt(q). Structure such as clusters leads to others, mostly positive ones.
+        about -sqrt(q). Structure such as clusters leads to others, mostly positive ones. The
+        estimate includes 5 % for random deviations.
         """
         squares = np.empty(self.n, np.float32)
         parallel.run(_row_squares, self.n, self.matrix(np.float32), squares)
-        return RADIUS_MARGIN * math.sqrt(max(4 * squares.mean(dtype=np.float64), squares.max()))
+        return 1.05 * math.sqrt(max(4 * squares.mean(dtype=np.float64), squares.max()))
 
     def step(self, block, previous, alpha=1.0, shift=0.0, beta=0.0, progress=None):
         """Set ``previous = alpha (M - shift) block - beta previous`` in place and return it.
@@ -101,15 +96,13 @@ class NormalizedAdjacency:
         block, previous : (n, m) arrays of the same dtype, C-contiguous
         alpha, shift, beta : float
         progress : callable, optional
-            Called with the fraction done.
         """
         number = block.dtype.type
         args = self.matrix(block.dtype), block, previous, number(alpha), number(shift), number(beta)
         per_row = block.shape[1] * (1 + len(self.indices) / self.n)
-        chunk = min(
-            max(self.n / 32, MIN_RANGE_MULTIPLICATIONS / per_row),
-            MAX_RANGE_MULTIPLICATIONS / per_row,
-        )
+        # A call has at least about 0.15 ms of work (1.5e6 multiplications), far more than its
+        # overhead, and at most about 1 ms, so that threads end together and progress is reported.
+        chunk = min(max(self.n / 32, 1.5e6 / per_row), 1e7 / per_row)
         parallel.run(step_rows, self.n, *args, chunk=int(chunk) + 1, progress=progress)
         return previous
 

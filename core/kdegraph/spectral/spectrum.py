@@ -19,8 +19,6 @@ from kdegraph.spectral.solver.iteration import block_width
 from kdegraph.spectral.solver.solve import check_memory, is_small, solve
 from kdegraph.validation import check_count
 
-N_PROBES = 8  # random vectors added to approximate eigenvectors, if there is room for them
-
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
@@ -213,7 +211,7 @@ def _nonzero_eigenpairs(graph, null_vector, min_size, k, solve, approximate, rng
             if pairs.converged:
                 return vertices, pairs
         if found is not None:
-            n_probes = min(N_PROBES, block_width(k) - k)
+            n_probes = min(8, block_width(k) - k)  # random vectors, if there is room for them
             start = found.start(null, block_width(k) - n_probes, rng, n_probes, beginning)
     return vertices, solve(operator, null, k, rng=rng, start=start, report=report)
 

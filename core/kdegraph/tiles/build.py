@@ -10,11 +10,6 @@ from kdegraph.tiles.plan import PLAN, make_plan, n_tiles
 from kdegraph.tiles.points import gather_points
 from kdegraph.tiles.steps import RESULT, draw_tile, join_degrees, join_tile, write_result
 
-# Options that a graph depends on and that JSON can hold.
-PLAIN_OPTIONS = ("perplexity", "alpha", "kernel", "n_rounds", "sampler", "weighting", "eps")
-# Options that become parameters of the graph unchanged.
-KEPT_OPTIONS = ("kernel", "seed", "weighting", "eps", "alpha")
-
 
 def sample_by_tiles(X, options, store, progress=None, *, any_seed=False):
     """Sample a graph on Dask, or complete one that was interrupted.
@@ -60,7 +55,8 @@ def _describe(X, options):
     sigma = options.sigma
     if isinstance(sigma, np.ndarray):
         sigma = f"an array with the checksum {checksum(sigma)}"
-    plain = {name: getattr(options, name) for name in PLAIN_OPTIONS}
+    names = ("perplexity", "alpha", "kernel", "n_rounds", "sampler", "weighting", "eps")
+    plain = {name: getattr(options, name) for name in names}
     return {"shape": list(X.shape), "sigma": sigma, "seed": options.seed} | plain
 
 
@@ -79,6 +75,7 @@ def _sample(points, options, folder, stages):
     for tile in range(tiles):
         folder.remove(f"sent-{tile}")
     n_rounds, sampler = folder.read(PLAN, "n_rounds", "sampler")
-    parameters = {name: getattr(options, name) for name in KEPT_OPTIONS}
+    names = ("kernel", "seed", "weighting", "eps", "alpha")
+    parameters = {name: getattr(options, name) for name in names}
     parameters |= {"n_rounds": n_rounds, "sampler": sampler, "draws": "independent"}
     write_result(folder, parameters | {"timings": stages.timings})

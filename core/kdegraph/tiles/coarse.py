@@ -21,8 +21,6 @@ from kdegraph.tiles.plan import n_tiles, span
 
 # The step with the node of every vertex.
 NODES = "nodes"
-# Smallest mean length of runs; with shorter ones, groups along the edges make a smaller graph.
-MIN_RUN_VERTICES = 64
 
 
 def coarse_adjacency(folder, vertices):
@@ -55,11 +53,12 @@ def _choose_runs(folder, vertices):
     None if groups along the edges are better.
 
     If the neighbors of a vertex are scattered over far more vertices than a run, all vertices of
-    the run have nearly the same neighbors.
+    the run have nearly the same neighbors. With fewer than 64 vertices in a run, groups along the
+    edges make a smaller graph.
     """
     rows = _sampled_rows(folder)
     max_runs = MAX_RUNS
-    while max_runs == MAX_RUNS or vertices.n >= MIN_RUN_VERTICES * max_runs:
+    while max_runs == MAX_RUNS or vertices.n >= 64 * max_runs:
         bounds = runs_in_space(vertices.order, vertices.points, max_runs)
         if are_scattered(rows, partial(np.searchsorted, bounds, side="right")):
             return bounds

@@ -28,8 +28,6 @@ from kdegraph.runtime.replacing import naming, replacing, writing
 DESCRIPTION = "graph"
 # The locks of folders in which this process works.
 LOCKS: dict[Path, threading.Lock] = {}
-# Bytes that are passed to the checksum at a time.
-CHECKED_TOGETHER = 2**24
 
 
 class Folder:
@@ -267,6 +265,6 @@ def checksum(array: np.ndarray) -> int:
     """Return the CRC-32 of the bytes of a C-contiguous array."""
     bytes_of_array = array.reshape(-1).view(np.uint8).data
     value = 0
-    for start in range(0, len(bytes_of_array), CHECKED_TOGETHER):
-        value = zlib.crc32(bytes_of_array[start : start + CHECKED_TOGETHER], value)
+    for start in range(0, len(bytes_of_array), 2**24):  # so that it can be interrupted
+        value = zlib.crc32(bytes_of_array[start : start + 2**24], value)
     return value

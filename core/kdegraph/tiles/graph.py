@@ -23,10 +23,6 @@ from kdegraph.tiles.from_zarr import unpack_zarr
 from kdegraph.tiles.plan import ORDER
 from kdegraph.tiles.steps import RESULT
 
-# Bytes for each entry of the matrix while a graph is read into memory: twice those of the matrix,
-# because its blocks are concatenated.
-BYTES_PER_ENTRY = 24
-
 
 @dataclass(frozen=True, eq=False)
 class TiledGraph:
@@ -158,7 +154,8 @@ class TiledGraph:
         MemoryError
             If it does not fit into memory.
         """
-        n_bytes = BYTES_PER_ENTRY * 2 * self.n_edges
+        # An entry takes 12 bytes, and as many again while the blocks are concatenated.
+        n_bytes = 2 * 12 * 2 * self.n_edges
         if n_bytes > available_memory():
             raise MemoryError(
                 f"a graph of {self.n_edges:,} edges needs about {format_bytes(n_bytes)}, and "

@@ -21,16 +21,6 @@ from kdegraph.scaled_kernel import Bandwidth
 
 # The step with the order of the points, which is kept, and the one with everything else.
 ORDER, PLAN = "order", "plan"
-# Draws of a tile, each of which takes about 64 bytes while its rows are made.
-DRAWS_PER_TILE = 2**22
-# Smallest number of tiles, so that workers end at about the same time. Tiles with fewer points than
-# `MIN_TILE_POINTS` are not made: the overhead of a task exceeds its work then.
-MIN_TILES = 16
-MIN_TILE_POINTS = 2048
-# For samplers without groups.
-NO_GROUPS = TargetGroups(
-    np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, 1)), np.empty((0, 1))
-)
 
 
 class Order(NamedTuple):
@@ -123,8 +113,11 @@ def make_plan(X, options, stages, folder):
         stages.enter("kernel degrees")
         degrees = kernel_degrees(kernel, tree, options.eps, method=method, progress=stages.progress)
     units, bounds = _divide(sampler, tree, groups, n_rounds)
+    if groups is None:
+        ints, rows = np.empty(0, np.int64), np.empty((0, 1))
+        groups = TargetGroups(ints, ints, rows, rows)
     plan = Plan(
-        kernel, tree, groups or NO_GROUPS, degrees, units, sampler, n_rounds,
+        kernel, tree, groups, degrees, units, sampler, n_rounds,
         options.seed, options.eps, options.weighting == "inclusion",
     )  # fmt: skip
     order = Order.of(tree.order, bounds, problem.bandwidth, problem.densities)
@@ -144,8 +137,13 @@ def _divide(sampler, tree, groups, n_rounds):
 
 
 def number_of_tiles(n, n_rounds):
-    """Return the number of tiles for `n` points with `n_rounds` draws each."""
-    size = max(MIN_TILE_POINTS, min(DRAWS_PER_TILE // n_rounds, n // MIN_TILES))
+    """Return the number of tiles for `n` points with `n_rounds` draws each.
+
+    There are at most 2^22 draws in a tile, each of which takes about 64 bytes while its rows are
+    made, and at least 16 tiles, so that workers end at about the same time. But with fewer than
+    2,048 points, the overhead of a tile would exceed its work.
+    """
+    size = max(2048, min(2**22 // n_rounds, n // 16))
     return max(1, round(n / size))
 
 

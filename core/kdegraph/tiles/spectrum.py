@@ -38,14 +38,6 @@ from kdegraph.validation import check_count
 
 # The last step.
 RESULT = "result"
-# Its arrays, and its values, that are fields of a spectrum.
-ARRAYS = ("eigenvalues", "residuals", "isolated")
-VALUES = ("converged", "n_connected_components", "n_products", "smallest_component")
-# Largest magnitude of entries of the vectors of the coarse graph, which single precision can hold.
-# Only nodes of a tiny degree have larger ones, which are clipped.
-MAX_ENTRY = 1e18
-# Smallest number of guard vectors in a block, which speed up convergence.
-MIN_GUARDS = 2
 
 
 def spectrum_by_tiles(graph, n_components, seed, smallest_component, progress=None):
@@ -161,7 +153,8 @@ class Eigenproblem(NamedTuple):
             None if the coarse graph is not useful.
         """
         coarse = coarse_adjacency(self.graph, self.vertices)
-        strips = -(-(n_vectors + MIN_GUARDS) // NARROW_STRIP)  # of vector registers
+        # There are at least two guard vectors, and the block fills vector registers.
+        strips = -(-(n_vectors + 2) // NARROW_STRIP)
         width = strips * NARROW_STRIP
         kept = self._kept_nodes(coarse.shape[0])
         if MIN_NODES_PER_VECTOR * width > kept.sum():
@@ -171,7 +164,8 @@ class Eigenproblem(NamedTuple):
             return None
         of_nodes = np.zeros((len(kept), width), np.float32)
         unit = np.sqrt(self.graph.read(DEGREES, "mean"))
-        of_nodes[kept] = np.clip(vectors * unit, -MAX_ENTRY, MAX_ENTRY)
+        # Entries of nodes of a tiny degree may be too large for single precision.
+        of_nodes[kept] = np.clip(vectors * unit, -1e18, 1e18)
         self.folder.write(COARSE_VECTORS, {NAME: of_nodes})
         n_inexact = 0 if self.n_zero >= n_vectors else n_vectors
         found = refine(Blocks(self.graph, self.folder, width), values, n_inexact, progress)
@@ -218,9 +212,10 @@ def _coarse_eigenvectors(matrix, width, seed):
 
 def read_spectrum(graph, folder):
     """Return the `Spectrum` of a `TiledGraph` that is kept in a folder."""
-    # Copies, because the files may be deleted.
-    fields = {name: np.array(folder.read(RESULT, name)) for name in ARRAYS}
-    fields |= {name: folder.values(RESULT)[name] for name in VALUES}
+    arrays = ("eigenvalues", "residuals", "isolated")
+    values = ("converged", "n_connected_components", "n_products", "smallest_component")
+    fields = {name: folder.read(RESULT, name) for name in (*arrays, *values)}
+    fields |= {name: np.array(fields[name]) for name in arrays}  # the files may be deleted
     like = np.empty((0, len(fields["eigenvalues"])))
     vectors = array_by_blocks(graph, partial(_vectors_of, folder), like)
     omitted = fields["smallest_component"] > 1

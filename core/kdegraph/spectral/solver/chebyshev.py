@@ -15,9 +15,6 @@ MAX_DEGREE = 200
 # Logarithm of the largest factor by which a filter may make one vector of a block longer than
 # another one. With a larger one they become dependent in the precision of the block.
 MAX_LOG_CONTRAST = {np.float32: math.log(3e4), np.float64: math.log(1e8)}
-# Least distance of the interval to damp from the last wanted value, as a share of the part of the
-# spectrum that the block covers: see `choose_cut`.
-MIN_CUT_DISTANCE = 0.02
 
 
 def log_growth(value, low, cut):
@@ -87,12 +84,12 @@ def choose_cut(values, residual, k):
     Where the spectrum is dense, the last value of the block is the best choice. If the block ends
     inside a cluster of equal eigenvalues, that would not damp the components along eigenvectors
     further below, which pollute the block. So the cut keeps a distance from the wanted values: at
-    least a small part of what the block covers, and about the distance of the pollution, for which
-    a vector v + e w with residual r and Rayleigh quotient 1 - t gives the estimate r^2 / t.
+    least 2 % of what the block covers, and about the distance of the pollution, for which a vector
+    v + e w with residual r and Rayleigh quotient 1 - t gives the estimate r^2 / t.
     """
     last, wanted = 1.0 - values[-1], values[k - 1]
     pollution = 0.5 * residual**2 / max(last, 1e-300)
-    distance = max(wanted - values[-1], MIN_CUT_DISTANCE * last, pollution, 1e-15)
+    distance = max(wanted - values[-1], 0.02 * last, pollution, 1e-15)
     return max(wanted - distance, -0.9)
 
 

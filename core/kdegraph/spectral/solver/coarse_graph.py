@@ -24,11 +24,6 @@ from kdegraph.spectral.products import SparseRows
 # Consecutive rows within which groups are formed: the unit of work, whose part of all arrays stays
 # in the caches.
 CHUNK_ROWS = 4096
-# Rows of which a group consists at first, at most: a row and its neighbors.
-MAX_BEGINNING = 16
-# A neighbor counts if its entry is at least this share of the largest one of the row, as in the
-# reference.
-STRONG = 0.25
 
 # Runs of rows are the groups if at most this share of the entries of a sample of rows lies in the
 # run of their row. The share is 0.03 to 0.08 for points of the plane with one bandwidth, 0.26 and
@@ -36,11 +31,6 @@ STRONG = 0.25
 MAX_SHARE_IN_RUN = 0.15
 SAMPLED_ROWS = 256
 MAX_RUNS = 1024
-MIN_ROWS = 16  # of a run
-# Runs that are wider than this many times the median width are halved, at most `MAX_HALVINGS`
-# times.
-MAX_RELATIVE_WIDTH = 2.0
-MAX_HALVINGS = 8
 
 
 class CoarseGraph(NamedTuple):
@@ -130,8 +120,8 @@ def runs_in_space(order, points=None, max_runs=MAX_RUNS):
     twice as many if wide runs are halved.
 
     In the order of a tree, runs are its nodes. A run that is much wider than others may lie across
-    a gap between clusters, which its vertices would bridge in the coarse graph: such runs are
-    halved until they are as small as the others.
+    a gap between clusters, which its vertices would bridge in the coarse graph: runs wider than
+    twice the median are halved, at most eight times. They have at least 16 vertices before that.
 
     Parameters
     ----------
@@ -146,15 +136,15 @@ def runs_in_space(order, points=None, max_runs=MAX_RUNS):
     (r + 1,) int array
     """
     n = len(order)
-    n_runs = min(max_runs, 2 ** (max(n // MIN_ROWS, 1).bit_length() - 1))
+    n_runs = min(max_runs, 2 ** (max(n // 16, 1).bit_length() - 1))
     bounds = np.arange(n_runs + 1) * n // n_runs
     if points is None:
         return bounds
     max_width = None
-    for _ in range(MAX_HALVINGS):
+    for _ in range(8):
         width = np.empty(len(bounds) - 1)
         parallel.run(_find_widths, len(width), bounds, order, points, width)
-        max_width = max_width or MAX_RELATIVE_WIDTH * np.median(width)
+        max_width = max_width or 2.0 * np.median(width)
         wide = (width > max_width) & (np.diff(bounds) > 1)
         if not wide.any() or len(bounds) + wide.sum() > 2 * n_runs:
             break
@@ -214,7 +204,11 @@ def _group_chunks(start, stop, matrix, node, counts):
 
 @jit
 def _begin_groups(first, last, matrix, node):
-    """Let each row be a group with its strong neighbors, unless one of these is in a group."""
+    """Let each row be a group with its strong neighbors, unless one of these is in a group.
+
+    A neighbor is strong if its entry is at least a quarter of the largest one of the row, as in the
+    reference. At most 16 rows begin a group.
+    """
     indptr, indices, weights = matrix
     n_nodes = 0
     for i in range(first, last):
@@ -222,7 +216,7 @@ def _begin_groups(first, last, matrix, node):
         for p in range(indptr[i], indptr[i + 1]):
             if indices[p] != i:
                 largest = max(largest, weights[p])
-        free, strong = node[i] < 0, STRONG * largest
+        free, strong = node[i] < 0, 0.25 * largest
         for p in range(indptr[i], indptr[i + 1]):
             j = indices[p]
             if first <= j < last and weights[p] >= strong and node[j] >= 0:
@@ -232,7 +226,7 @@ def _begin_groups(first, last, matrix, node):
             node[i], size = n_nodes, 1
             for p in range(indptr[i], indptr[i + 1]):
                 j = indices[p]
-                if j != i and first <= j < last and weights[p] >= strong and size < MAX_BEGINNING:
+                if j != i and first <= j < last and weights[p] >= strong and size < 16:
                     node[j] = n_nodes
                     size += 1
             n_nodes += 1

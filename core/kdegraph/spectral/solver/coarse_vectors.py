@@ -25,24 +25,10 @@ MIN_NODES_PER_VECTOR = 3  # nodes of a useful coarse graph for each vector of th
 # The coarse graph is not used if the last wanted value is smaller. That of a random vector is about
 # 0.
 MIN_COARSE_VALUE = 0.25
-# Tolerance (see `target_residual`) for the coarsest graph, whose errors smoothing does not remove.
-# With 3e-3, labels of photographs with rows of length 1 agree less (adjusted Rand index 0.84) with
-# those of the exact eigenvectors than with 3e-4 (0.94).
-COARSEST_TOL = 3e-4
 SMOOTHING_DEGREE = 4  # products in a round of smoothing
-# A round damps eigenvalues of the Laplacian above this one, but only those that are larger by this
-# factor than the last one of the block.
-MIN_SMOOTHED = 0.2
-SMOOTHED_SHARE = 1.5
-# Smoothing ends when each wanted eigenvalue has a relative error of at most this share, or was
-# reduced by no more than that in a round, ...
-SETTLED = 0.1
-# ... or the angle between its vector and the eigenvectors has at most this sine, as is soon so for
-# tiny eigenvalues; and at the latest after this number of rounds.
-MAX_SINE = 0.02
 MAX_ROUNDS = 6
-# Smaller changes of eigenvalues are rounding errors: the blocks are in single precision.
-ROUNDING = 2.0**-24
+# Relative error of the wanted eigenvalues at which smoothing ends: see `has_settled`.
+SETTLED = 0.1
 
 
 class CoarseVectors(NamedTuple):
@@ -120,7 +106,10 @@ def coarse_vectors(operator, null, k, rng, *, find_runs=None, progress=None):
     coarser = coarse_vectors(coarse.operator, coarse.null, k, rng, progress=progress)
     of_coarse = coarse.operator, coarse.null, width
     if coarser is None:
-        pairs = solve(*of_coarse, COARSEST_TOL, rng=rng, report=progress)
+        # Smoothing does not remove errors of the coarsest graph. With a tolerance of 3e-3, labels
+        # of photographs with rows of length 1 agree less (adjusted Rand index 0.84) with those of
+        # the exact eigenvectors than with 3e-4 (0.94).
+        pairs = solve(*of_coarse, 3e-4, rng=rng, report=progress)
     else:
         start = coarser.start(coarse.null, width, rng, progress=progress)
         pairs = refine(*of_coarse, start, progress)
@@ -171,9 +160,9 @@ def refine(operator, null, k, start, progress=None):
 
 def smoothing_filter(last):
     """Return the `ChebyshevFilter` of a round of smoothing for a block whose largest eigenvalue of
-    the Laplacian is `last`.
+    the Laplacian is `last`. It damps eigenvalues above 0.2 that are clearly larger than this.
     """
-    damped_from = min(1.5, max(SMOOTHED_SHARE * last, MIN_SMOOTHED))
+    damped_from = min(1.5, max(1.5 * last, 0.2))
     return ChebyshevFilter(1.0 - damped_from, SMOOTHING_DEGREE, np.float32)
 
 
@@ -183,13 +172,14 @@ def has_settled(values, ritz, k):
     The error of a Ritz value is at most the square of its residual over its distance from the
     eigenvalues beyond the block (Kato and Temple), which is about the part of the spectrum that the
     block covers. The sine of the angle between its vector and the eigenvectors is at most the
-    residual over that distance (Davis and Kahan).
+    residual over that distance (Davis and Kahan); for tiny eigenvalues 0.02 is accurate enough. A
+    value has also settled if the round hardly changed it, up to rounding in single precision.
     """
     before, now = 1.0 - values[:k], 1.0 - ritz.values[:k]
     covered = 1.0 - ritz.values[-1]
     tolerable = np.sqrt(SETTLED * covered * np.maximum(now, 0.0))
-    accurate = ritz.residuals[:k] <= np.maximum(tolerable, MAX_SINE * covered)
-    unchanged = before - now <= np.maximum(SETTLED * before, ROUNDING)
+    accurate = ritz.residuals[:k] <= np.maximum(tolerable, 0.02 * covered)
+    unchanged = before - now <= np.maximum(SETTLED * before, 2.0**-24)
     return bool((accurate | unchanged).all())
 
 

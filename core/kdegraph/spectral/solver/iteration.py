@@ -35,14 +35,6 @@ FIRST_FILTER = ChebyshevFilter(cut=0.5, degree=12, dtype=np.float32)  # of a ran
 # number of multiplications (about ten seconds) if these allow more products.
 MAX_PRODUCTS = 3000
 MAX_MULTIPLICATIONS = 5e9
-# Residual down to which single precision suffices, and above which it is also used on the way to
-# smaller ones.
-SINGLE_PRECISION_RESIDUAL = 1e-5
-SINGLE_PRECISION_FIRST = 1e-4
-MIN_TARGET = 1e-9  # residual that is small enough for any spectrum
-SPECTRUM_SHARE = 20.0  # factor of the tolerance: see `target_residual`
-# Added to the logarithm of the factor by which the residual must fall, so that one filter suffices.
-RESIDUAL_MARGIN = 0.5
 
 
 def block_width(k):
@@ -171,27 +163,28 @@ def default_limit(operator, width):
 
 
 def target_residual(tol, values):
-    """Return the residual to reach: `tol`, but small against the part of the spectrum that the
-    block covers.
+    """Return the residual to reach: `tol`, but at most 20 times that share of the part of the
+    spectrum that the block covers, and not below 1e-9, which suffices for any spectrum.
 
     On a path of many vertices all wanted eigenvalues of the Laplacian are tiny, and a residual of
     `tol` would mean nothing for them.
     """
     covered = max(1.0 - values[-1], 0.0)
-    return max(min(MIN_TARGET, tol), tol * min(1.0, SPECTRUM_SHARE * covered))
+    return max(min(1e-9, tol), tol * min(1.0, 20.0 * covered))
 
 
 def next_filter(ritz, k, target, lacking_growth, max_degree):
     """Choose the filter after a Rayleigh-Ritz step.
 
     Its degree lets the residuals reach the target, and missed eigenvectors be detected, as far as
-    rounding errors and `max_degree` allow it.
+    rounding errors and `max_degree` allow it. Single precision suffices for residuals down to 1e-5,
+    and on the way to smaller ones as long as they are above 1e-4.
     """
     residual, values = ritz.residuals[:k].max(), ritz.values
-    single = target >= SINGLE_PRECISION_RESIDUAL or residual > SINGLE_PRECISION_FIRST
+    single = target >= 1e-5 or residual > 1e-4
     cut = choose_cut(values, ritz.residuals[-1], k)
     chebyshev = ChebyshevFilter(cut, 1, np.float32 if single else np.float64)
-    reduction = math.log(max(residual / target, 1.0)) + RESIDUAL_MARGIN
+    reduction = math.log(max(residual / target, 1.0)) + 0.5  # a margin, so that one filter suffices
     wanted = max(
         chebyshev.degree_for(values[k - 1], reduction),
         chebyshev.degree_for(missed_value(values, k), lacking_growth),

@@ -7,7 +7,8 @@ a few random vectors, the probes, are added to them. The share of a missed eigen
 vector is only about ``1 / sqrt(n)``. It is detected once the filters have made it larger than all
 else in the probes (except for the approximate eigenvectors) by a factor s, the detection threshold.
 Mixed with 1 / s of the rest, its Ritz value is smaller by ``1 / s^2`` than its eigenvalue, and must
-still come before the guard vectors: s is at least ``2 / sqrt(1 - value of the first guard)``.
+still come before the guard vectors: s is at least 10 and ``2 / sqrt(1 - value of the first
+guard)``.
 
 Growth and sizes are logarithms of factors here.
 """
@@ -26,16 +27,9 @@ from kdegraph.spectral.solver.chebyshev import (
     log_growth,
 )
 
-MIN_DETECTION_FACTOR = 10.0  # the least detection threshold, as a factor
-# Added to the threshold for the first filter, which is chosen from estimates of the values.
-ESTIMATE_MARGIN = 0.1
-# Distance from the threshold, once the first filter was applied, up to which its degree is raised.
-MAX_SHORTFALL = 1.5
 # Where the block ends inside a cluster of equal eigenvalues, eigenvectors are detected if their
 # eigenvalues exceed the last one by this share of the part of the spectrum that the block covers.
 RESOLUTION = 0.1
-BULK_END = 0.5  # most eigenvalues of a sampled graph are smaller
-N_CUTS = 16  # cuts that are tried for the first filter, from the bulk to the end of the block
 
 
 def missed_value(values, k):
@@ -46,7 +40,7 @@ def missed_value(values, k):
 def detection_threshold(values, k):
     """Return the detection threshold, from the Ritz values."""
     first_guard = values[min(k, len(values) - 1)]
-    return math.log(max(MIN_DETECTION_FACTOR, 2 / math.sqrt(max(1.0 - first_guard, 1e-8))))
+    return math.log(max(10.0, 2 / math.sqrt(max(1.0 - first_guard, 1e-8))))
 
 
 def visibility(gram, n_probes):
@@ -96,7 +90,8 @@ def revealing_filter(values, n_probes, value, threshold, n, radius):
         There are few eigenvalues below ``-radius``. If there are many, `visibility` shows that.
     """
     low = -min(radius, 1.0)
-    cuts = np.linspace(min(BULK_END, radius, values[-1]), values[-1], N_CUTS)[:, None]
+    # Cuts from the bulk, as most eigenvalues of a sampled graph are below 0.5, to the block's end.
+    cuts = np.linspace(min(0.5, radius, values[-1]), values[-1], 16)[:, None]
     degrees = np.arange(1, MAX_DEGREE)
     shares = np.arange(n_probes, 0, -1) / n  # squared coefficients of those eigenvectors
 
@@ -171,7 +166,7 @@ def filter_and_measure(operator, null, start, k, max_degree, progress=None):
     missed : MissedEigenvectors
     """
     value = missed_value(start.values, k)
-    threshold = detection_threshold(start.values, k) + ESTIMATE_MARGIN
+    threshold = detection_threshold(start.values, k) + 0.1  # a margin, as values are estimates
     chebyshev = revealing_filter(
         start.values, start.n_probes, value, threshold, operator.n, operator.bulk_radius()
     )
@@ -186,7 +181,7 @@ def filter_and_measure(operator, null, start, k, max_degree, progress=None):
         detected = shortfall <= 0
         # If much is lacking, more lies below the damped interval than expected. The next filter,
         # which damps down to -1, is better then.
-        hopeless = shortfall > MAX_SHORTFALL and chebyshev.low > -1
+        hopeless = shortfall > 1.5 and chebyshev.low > -1
         if detected or hopeless or filtered.degree >= max_degree:
             break
         degree = filtered.degree + math.ceil(chebyshev.degree_for(value, shortfall))

@@ -14,8 +14,6 @@ from kdegraph.runtime.memory import available_memory, format_bytes
 from kdegraph.spectral.solver.iteration import Eigenpairs, block_width, default_limit, solve_block
 
 ALWAYS_AVAILABLE = 2**26  # bytes that are used without asking the system for its available memory
-# Share of all eigenpairs up to which LAPACK finds the wanted ones in less time than all.
-SUBSET_SHARE = 0.25
 
 
 def solve(operator, null, k, tol, *, rng, start=None, max_products=None, report=None):
@@ -90,7 +88,7 @@ def _lapack_bytes(n):
 def _solve_by_lapack(operator, null, k):
     """Find the `k` largest eigenpairs beyond the null space in O(n^3) time."""
     n, values = operator.n, ()
-    few = k < SUBSET_SHARE * n
+    few = k < 0.25 * n  # up to about this share, finding some is faster than finding all
     with blas_threads(n):
         if few:
             with contextlib.suppress(np.linalg.LinAlgError):
