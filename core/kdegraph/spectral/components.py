@@ -22,12 +22,7 @@ def connected_components(indptr, indices, progress=None):
     vertices that have a neighbor in another component, which are few, and the second round joins
     these with all their neighbors.
 
-    Parameters
-    ----------
-    indptr, indices : arrays
-        Of the CSR form of a symmetric matrix.
-    progress : callable, optional
-        Called with the fraction done.
+    `indptr` and `indices` are those of the CSR form of a symmetric matrix.
 
     Returns
     -------
@@ -41,22 +36,10 @@ def connected_components(indptr, indices, progress=None):
 
 
 def components_of_blocks(n, blocks, progress=None):
-    """Find the connected components of a graph whose rows come in blocks.
+    """Do the work of `connected_components` for a graph of n vertices whose rows come in blocks.
 
-    Parameters
-    ----------
-    n : int
-        Number of vertices.
-    blocks : callable
-        Called without arguments, at most twice, it returns an iterable of blocks: the number of the
-        first row, and `indptr` and `indices` of the rows.
-    progress : callable, optional
-        Called with the fraction done.
-
-    Returns
-    -------
-    component, sizes
-        As `connected_components` returns them.
+    ``blocks()``, which is called at most twice, returns an iterable of blocks: the number of the
+    first row, and `indptr` and `indices` of the rows.
     """
     parent = np.arange(n, dtype=np.int32)
     for first, indptr, indices in blocks():
@@ -139,16 +122,7 @@ def breadth_first_order(indptr, indices, progress=None):
     fast, but visits one component only and cannot be cancelled; `reverse_cuthill_mckee` takes
     quadratic time at vertices with many neighbors.
 
-    Parameters
-    ----------
-    indptr, indices : arrays
-        Of the CSR form of a symmetric matrix.
-    progress : callable, optional
-        Called with the fraction done.
-
-    Returns
-    -------
-    (n,) int32 array
+    `indptr` and `indices` are those of the CSR form of a symmetric matrix.
     """
     n = len(indptr) - 1
     order = np.empty(n, np.int32)

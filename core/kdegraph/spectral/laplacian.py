@@ -47,7 +47,6 @@ class NormalizedAdjacency:
         graph : CheckedGraph
         vertices : (m,) int array
         progress : callable, optional
-            Called with the fraction done.
         """
         n = len(vertices)
         place = np.empty(graph.n, graph.matrix.indices.dtype)

@@ -33,22 +33,11 @@ LABELS = "labels"
 
 
 def cluster_by_tiles(graph, n_clusters, rounding, smallest_component, progress=None):
-    """Cluster a graph without reading it into memory.
+    """Return the `Clustering` of a `TiledGraph` without reading it into memory. The parameters are
+    those of `kdegraph.spectral_clustering`; the `Rounding` stands for some of them.
 
-    Parameters
-    ----------
-    graph : TiledGraph
-    n_clusters : int or "auto"
-    rounding : Rounding
-    smallest_component : int or "auto"
-    progress : callable, optional
-        Called as ``progress(stage, fraction)``.
-
-    Returns
-    -------
-    Clustering or None
-        Its labels and eigenvectors are Dask arrays. None if the graph is small or has no edges, or
-        the coarse graph does not show its clusters. The result is kept, see `computation`.
+    Its labels and eigenvectors are Dask arrays. It is None if the graph is small or has no edges,
+    or the coarse graph does not show its clusters. The result is kept, see `computation`.
     """
     if graph.n_vertices < MIN_VERTICES:
         return None

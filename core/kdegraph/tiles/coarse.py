@@ -24,18 +24,9 @@ NODES = "nodes"
 
 
 def coarse_adjacency(folder, vertices):
-    """Return the adjacency matrix of the coarse graph.
-
-    Parameters
-    ----------
-    folder : Folder
-    vertices : CheckedGraph
-        As `make_matrix` returns it.
-
-    Returns
-    -------
-    csr_array
-        The weights of all edges between two nodes, and within one on the diagonal, are summed.
+    """Return the adjacency matrix of the coarse graph, a csr_array, given the vertices as
+    `make_matrix` returns them. The weights of all edges between two nodes, and within one on the
+    diagonal, are summed.
     """
     tiles = n_tiles(folder)
     if not folder.has(NODES):

@@ -41,24 +41,12 @@ RESULT = "result"
 
 
 def spectrum_by_tiles(graph, n_components, seed, smallest_component, progress=None):
-    """Compute the approximate spectrum of a graph that is not read into memory.
+    """Compute the approximate `Spectrum` of a `TiledGraph` that is not read into memory. The
+    parameters are those of `kdegraph.spectrum`.
 
-    Parameters
-    ----------
-    graph : TiledGraph
-    n_components : int
-    seed : int
-    smallest_component : int or "auto"
-        1 if isolated vertices count as components.
-    progress : callable, optional
-        Called as ``progress(stage, fraction)``.
-
-    Returns
-    -------
-    Spectrum or None
-        Its eigenvectors are a Dask array. None if the graph is small, or the coarse graph does not
-        show its eigenvectors, such as those of isolated vertices. The result is kept, see
-        `computation`.
+    Its eigenvectors are a Dask array. It is None if the graph is small, or the coarse graph does
+    not show its eigenvectors, such as those of isolated vertices. The result is kept, see
+    `computation`.
     """
     if graph.n_vertices < MIN_VERTICES:
         return None
@@ -85,21 +73,11 @@ def spectrum_by_tiles(graph, n_components, seed, smallest_component, progress=No
 
 @contextlib.contextmanager
 def computation(graph, name, options):
-    """Yield the folder, within that of the graph, for a computation with these options. A later
-    computation with the same options reads the result, or completes it.
+    """Yield the folder, within that of the graph, for a computation with these options.
 
-    Parameters
-    ----------
-    graph : TiledGraph
-    name : str
-    options : dict
-        Its values can be written as JSON.
-
-    Yields
-    ------
-    Folder
-        No other thread of this process works in it. The steps of an interrupted computation have
-        been checked.
+    The values of the options can be written as JSON. A later computation with the same options
+    reads the result, or completes it. No other thread of this process works in the folder, and the
+    steps of an interrupted computation have been checked.
     """
     store = Folder(graph.path)
     folder = Folder(graph.path / "-".join([name, *map(str, options.values())]))
@@ -138,19 +116,8 @@ class Eigenproblem(NamedTuple):
         return int(np.sum(self.vertices.sizes >= self.min_size))
 
     def solve(self, n_vectors, n_shown, progress):
-        """Find the eigenvectors of the smallest eigenvalues of the normalized Laplacian.
-
-        Parameters
-        ----------
-        n_vectors : int
-        n_shown : int
-            Number of eigenvectors that the coarse graph must show.
-        progress : callable, optional
-
-        Returns
-        -------
-        RitzVectors or None
-            None if the coarse graph is not useful.
+        """Return the `RitzVectors` of the `n_vectors` smallest eigenvalues, or None if the coarse
+        graph is too small or does not show the first `n_shown`.
         """
         coarse = coarse_adjacency(self.graph, self.vertices)
         # There are at least two guard vectors, and the block fills vector registers.

@@ -98,21 +98,10 @@ class Blocks:
 
 
 def refine(blocks, values, k, progress=None):
-    """Smooth eigenvectors of the coarse graph until the first `k` eigenvalues have settled.
+    """Return the `RitzVectors` from the step `COARSE_VECTORS`, smoothed until the first `k`
+    eigenvalues have settled. If k is 0, the wanted eigenvalues are exact.
 
-    Parameters
-    ----------
-    blocks : Blocks
-        With the step `COARSE_VECTORS`.
-    values : (width,) float64 array
-        The eigenvalues of P of the coarse graph, in descending order.
-    k : int
-        0 if the wanted eigenvalues are exact.
-    progress : callable, optional
-
-    Returns
-    -------
-    RitzVectors
+    `values` are the eigenvalues of P of the coarse graph, in descending order.
     """
     block = blocks.make("start-0", _prolong)
     if k == 0:

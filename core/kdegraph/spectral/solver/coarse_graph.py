@@ -165,13 +165,7 @@ def _find_widths(start, stop, bounds, order, points, width):
 
 
 def group_rows(matrix, progress=None):
-    """Find groups of connected rows.
-
-    Parameters
-    ----------
-    matrix : SparseRows
-        Symmetric, with entries >= 0.
-    progress : callable, optional
+    """Find groups of connected rows of a symmetric matrix with entries >= 0.
 
     Returns
     -------

@@ -45,23 +45,8 @@ class CoarseVectors(NamedTuple):
     pairs: Eigenpairs
 
     def start(self, null, n_given, rng, n_probes=0, progress=None):
-        """Return the `Start` with these vectors, prolonged to all rows.
-
-        Parameters
-        ----------
-        null : NullSpace
-            Of the graph that was coarsened.
-        n_given : int
-            Number of these vectors to use.
-        rng : numpy.random.Generator
-        n_probes : int, default=0
-            Number of random vectors to add.
-        progress : callable, optional
-            Called with the fraction done.
-
-        Returns
-        -------
-        Start
+        """Return the `Start` with the first `n_given` of these vectors, prolonged to all rows, and
+        `n_probes` random vectors; `null` is the null space of the graph that was coarsened.
         """
         coarse, pairs = self
         n, width = len(coarse.node), n_given + n_probes
@@ -87,7 +72,6 @@ def coarse_vectors(operator, null, k, rng, *, find_runs=None, progress=None):
         Called without arguments if a coarse graph is made, it returns runs of rows that are near
         each other in space, see `coarsen`.
     progress : callable, optional
-        Called with the fraction done.
 
     Returns
     -------
@@ -121,20 +105,8 @@ def coarse_vectors(operator, null, k, rng, *, find_runs=None, progress=None):
 def refine(operator, null, k, start, progress=None):
     """Smooth the vectors of a start until the `k` largest eigenvalues beyond the null space settle.
 
-    Parameters
-    ----------
-    operator : NormalizedAdjacency
-    null : NullSpace
-    k : int
-    start : Start
-        Without random vectors. Its block is overwritten.
-    progress : callable, optional
-        Called with the fraction done.
-
-    Returns
-    -------
-    Eigenpairs
-        Converged if the eigenvalues have settled to about `SETTLED`.
+    The block of the `Start`, which has no random vectors, is overwritten. The `Eigenpairs` have
+    converged if the eigenvalues have settled to about `SETTLED`.
     """
     block, values = start.block, start.values
     for n_rounds in range(1, MAX_ROUNDS + 1):

@@ -145,24 +145,13 @@ class MissedEigenvectors:
 
 
 def filter_and_measure(operator, null, start, k, max_degree, progress=None):
-    """Filter a block of approximate eigenvectors and probes until missed eigenvectors are detected.
-
-    Parameters
-    ----------
-    operator : NormalizedAdjacency
-    null : NullSpace
-    start : Start
-        With values.
-    k : int
-        Wanted eigenvectors.
-    max_degree : int
-    progress : callable, optional
+    """Filter the block of a `Start` with values until missed eigenvectors are detected.
 
     Returns
     -------
     filtered : FilteredBlock
-    overlaps : tuple
-        `NullSpace.overlaps` of the filtered block.
+    overlaps : Overlaps
+        Of the filtered block.
     missed : MissedEigenvectors
     """
     value = missed_value(start.values, k)

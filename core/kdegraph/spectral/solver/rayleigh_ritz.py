@@ -58,26 +58,11 @@ class RitzRotation(NamedTuple):
 
 
 def rayleigh_ritz(operator, null, block, workspace, rng, overlaps=None, progress=None):
-    """Return the eigenpairs of M within the span of a block.
+    """Return the `RitzPairs` within the span of a block, in its precision; sums are in double
+    precision.
 
-    Parameters
-    ----------
-    operator : NormalizedAdjacency
-    null : NullSpace
-    block : (n, m) array
-        Overwritten.
-    workspace : (n, m) array
-        Overwritten; of the dtype of the block.
-    rng : numpy.random.Generator
-        For new vectors in place of linearly dependent ones.
-    overlaps : Overlaps, optional
-        `NullSpace.overlaps` of the block, if they are known.
-    progress : callable, optional
-
-    Returns
-    -------
-    RitzPairs
-        In the precision of the block; sums are in double precision.
+    The block and the workspace, of the same shape and dtype, are overwritten. New vectors, from
+    `rng`, replace linearly dependent ones. `overlaps` are those of the block, if they are known.
     """
     width = block.shape[1]
     vectors = _orthonormalize(null, block, overlaps, progress)
@@ -112,23 +97,12 @@ def ritz_rotation(gram):
 
 
 def ritz_vectors(null, block, image, ritz, dtype, overlaps=None, progress=None):
-    """Return the orthonormal vectors that are nearest to Ritz vectors, or, given the image of the
-    block, where values are large, to their images divided by the values, which are more accurate.
+    """Return the orthonormal vectors that are nearest to the Ritz vectors of a `RitzRotation`, an
+    (n, m) array.
 
-    Parameters
-    ----------
-    null : NullSpace
-    block : (n, width) array
-    image : (n, width) array or None
-    ritz : RitzRotation
-    dtype : type
-    overlaps : Overlaps, optional
-        `NullSpace.overlaps` of the block and its image, if they are known.
-    progress : callable, optional
-
-    Returns
-    -------
-    (n, m) array
+    Given the image of the block, which may be None, they are nearest to the images divided by the
+    values, where the values are large: these are more accurate. `overlaps` are those of the block
+    and its image, if they are known.
     """
     dots, gram = overlaps or null.overlaps(block, image, progress)
     rotation = ritz.rotation
