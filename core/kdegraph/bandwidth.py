@@ -11,7 +11,7 @@ from kdegraph.validation import check_count, check_points, check_seed
 def estimate_sigma(
     X: ArrayLike, n_neighbors: int = 10, seed: int | np.random.Generator | None = None
 ) -> float:
-    """Estimate a bandwidth: the mean distance from a point to its `n_neighbors`-th nearest neighbor.
+    """Estimate a bandwidth: the mean distance to the `n_neighbors`-th nearest other point.
 
     Parameters
     ----------
