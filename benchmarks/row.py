@@ -28,7 +28,7 @@ DISTRIBUTIONS = {
 }  # fmt: skip
 # Modules that most rows import, which takes seconds: they are imported once, by a process of which
 # those of the rows are copies. It computes nothing, so it has no threads that a copy would lack.
-PRELOADED = ("kdegraph.clustering.partition", "kdegraph.graph", "sklearn.cluster")
+PRELOADED = ("kdegraph.dispatch", "kdegraph.graph", "sklearn.cluster")
 
 
 def measure_row(measure, parameters, options, limit):

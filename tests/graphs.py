@@ -4,7 +4,7 @@ import numpy as np
 import oracle
 import scipy.linalg
 import scipy.sparse as sp
-from kdegraph.spectral.spectrum import spectrum
+from kdegraph.dispatch import spectrum
 from sklearn.datasets import make_blobs
 from sklearn.neighbors import kneighbors_graph
 

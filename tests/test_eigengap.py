@@ -5,6 +5,7 @@ import pytest
 import scipy.integrate
 import scipy.linalg
 from graphs import cycle, cycle_values
+from kdegraph.dispatch import spectrum
 from kdegraph.eigengap import (
     ALIGNMENT_ROWS,
     MIN_ALIGNMENT,
@@ -16,7 +17,6 @@ from kdegraph.eigengap import (
     suggest_n_segments,
 )
 from kdegraph.graph import similarity_graph
-from kdegraph.spectral.spectrum import spectrum
 from sklearn.datasets import make_blobs
 
 

@@ -25,9 +25,9 @@ class TileSeconds:
     def __exit__(self, *error):
         of_tiles.run = self._run
 
-    def _timed(self, *args):
+    def _timed(self, *args, **options):
         start = time.perf_counter()
-        self._run(*args)
+        self._run(*args, **options)
         self.seconds += time.perf_counter() - start
 
 

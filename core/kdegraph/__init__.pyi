@@ -1,11 +1,11 @@
 from . import datasets
+from .automatic import count_clusters
 from .bandwidth import estimate_sigma
 from .baselines import full_graph, knn_graph
 from .clustering.conductance import conductance
-from .clustering.counting import count_clusters
-from .clustering.partition import spectral_clustering, vertices_in_clusters
-from .clustering.result import Clustering
+from .clustering.partition import Clustering, vertices_in_clusters
 from .diagnosis import Finding, GraphWarning, diagnose
+from .dispatch import spectral_clustering, spectrum
 from .eigengap import (
     NumberOfClusters,
     estimate_n_clusters,
@@ -22,8 +22,7 @@ from .moderate_bandwidth import moderate_bandwidths
 from .runtime.responsive import Cancelled
 from .runtime.threads import get_num_threads, set_num_threads
 from .sampled_graph.result import SimilarityGraph
-from .spectral.result import Spectrum
-from .spectral.spectrum import spectrum
+from .spectral.spectrum import Spectrum
 from .tiles.graph import TiledGraph
 from .transformer import SimilarityGraphTransformer
 from .warmup import warm_up

@@ -7,41 +7,30 @@ from kdegraph.geometry.neighbor_forest import has_duplicates, has_many_dimension
 from kdegraph.geometry.neighbors import duplicate_groups, nearest
 from kdegraph.validation import check_count, check_points, check_seed
 
-# Points over which the mean is taken: it is then within about 1% of that over all points.
-SIGMA_QUERIES = 5000
-# Medians: a larger distance counts as this, as a single outlier could otherwise make sigma as large
-# as it is far.
-MAX_DISTANCE = 10
-# How many times as many points as would coincide by chance, were they spread evenly over a grid,
-# rounding explains; clusters fill but a part of their bounding box.
-ROUNDING_FACTOR = 30
-# Largest distance of a coordinate from the nearest line of a grid, in steps of the grid.
-OFF_GRID = 0.01
-
 
 def estimate_sigma(
     X: ArrayLike, n_neighbors: int = 10, seed: int | np.random.Generator | None = None
 ) -> float:
-    """Guess a bandwidth: the mean distance of a point to its `n_neighbors`-th nearest other point.
+    """Estimate a bandwidth: the mean distance to the `n_neighbors`-th nearest other point.
 
     Parameters
     ----------
     X : (n, d) array-like
         Points.
     n_neighbors : int
-        k, at least 1; n - 1 is used where it is larger than that.
+        k, at least 1; at most n - 1 is used.
     seed : None, int or numpy Generator
-        Chooses the 5,000 points over which the mean is taken where n is larger. (All points serve
-        as neighbors.) In many dimensions the mean is taken over all points.
+        Chooses the 5,000 points over which the mean is taken if n is larger. (All points are
+        neighbors.) In many dimensions the mean is taken over all points.
 
     Returns
     -------
     float
-        Positive and finite, in the units of the points. A distance above ten times the median
-        counts as that, so that outliers do not set the scale. Points that coincide count as one, so
-        that repeated rows change nothing; but where rounding explains that they coincide, as with
-        whole numbers, they count as they are, and points that coincide with `n_neighbors` others
-        are left out of the mean. 1.0 for a single point, or a single place.
+        Positive and finite, in the units of the points. Larger distances than ten times the median
+        count as that, so that outliers do not set the scale. Points that coincide count as one, so
+        that repeated rows change nothing; but if they coincide because of rounding, as whole
+        numbers do, each one counts, and points that coincide with `n_neighbors` others are excluded
+        from the mean. 1.0 for a single point, or if all points coincide.
 
     Raises
     ------
@@ -54,13 +43,13 @@ def estimate_sigma(
     points in many dimensions (18,000 in 20, 2,500 in 784) in about O(n log n): there the mean is
     taken over most of the nearest neighbors, and is slightly larger.
 
-    Better than guessing (benchmarks: sigma, 15 sets of points with classes, two sizes, two
-    samples each): the mean adjusted Rand index is 0.85, and on 11 sets it is within 0.02 of the
-    best of nine multiples from 0.5 to 8. Of the guesses Silverman's and Scott's rules reach 0.75
+    Measured (benchmarks: sigma, 15 sets of points with classes, two sizes, two samples each): the
+    mean adjusted Rand index is 0.85, and on 11 sets it is within 0.02 of the
+    best of nine multiples from 0.5 to 8. Of other rules, Silverman's and Scott's reach 0.75
     and 0.76 (10 sets each), scikit-learn's default ``gamma=1`` 0.65 (10), or 0.67 on standardized
     points (6), the median distance of two points and ``gamma=1 / d`` on standardized points 0.58 (4
     and 6), and a sigma at random within two orders of magnitude 0.71 (4); sigmas chosen by hand for
-    each set 0.90 (13). On 4 sets without classes the eigengap says so for 94 % of the samples.
+    each set 0.90 (13). On 4 sets without classes the eigengap shows that for 94 % of the samples.
 
     Where coordinates are whole numbers or otherwise on a grid, the nearest places are one step
     apart, and 10 places as far as 2 steps, which would join clusters that lie 3 steps apart.
@@ -69,11 +58,11 @@ def estimate_sigma(
     index: with every second point repeated 0.87 if points are counted and 1.00 if places are; on
     grids of 15 to 60 steps 0.96 and 0.80.)
 
-    The graph connects what is nearer than about this distance, so it is a small sigma for
+    The graph connects points nearer than about this distance, so it is a small sigma for
     clustering. It fails where the density differs by orders of magnitude within one set. Of 29
     rules (multiples, other neighbors and quantiles, the largest eigengap in a range of sigmas) the
-    best reaches 0.87; but the rule that is best on all other sets has a mean of 0.84 on the one
-    left out, no better than this one.
+    best reaches 0.87; but the rule that is best on all other sets has a mean of 0.84 on the
+    remaining one, no better than this one.
 
     References
     ----------
@@ -100,14 +89,18 @@ def estimate_sigma(
 
 
 def sigma_of_lists(lists, n_neighbors=10):
-    """`estimate_sigma` from the `NeighborLists` of the points; 0.0 where some of them coincide."""
+    """Return `estimate_sigma` from the `NeighborLists` of points; 0.0 if some of them coincide."""
     if has_duplicates(lists):
         return 0.0
     return _bounded_mean(lists.distances[:, min(n_neighbors, lists.distances.shape[1]) - 1])
 
 
 def _rounding_explains(X, n_places):
-    """Whether so many points coincide because all coordinates lie on a grid."""
+    """Return whether points coincide because all coordinates lie on a grid, up to 1 % of its steps.
+
+    Rounding explains 30 times as many points that coincide as would by chance if all were spread
+    evenly over the grid, because clusters fill only a part of their bounding box.
+    """
     n_cells = 1.0
     for column in X.T:
         values = np.unique(column)
@@ -115,16 +108,16 @@ def _rounding_explains(X, n_places):
             continue
         with np.errstate(over="ignore", invalid="ignore"):
             steps = (values - values[0]) / np.diff(values).min()
-        if not (steps[-1] < np.inf and np.abs(steps - np.round(steps)).max() < OFF_GRID):
+        if not (steps[-1] < np.inf and np.abs(steps - np.round(steps)).max() < 0.01):
             return False
         n_cells *= steps[-1] + 1
     by_chance = len(X) / 2 * (len(X) / n_cells)
-    return len(X) - n_places <= ROUNDING_FACTOR * by_chance
+    return len(X) - n_places <= 30 * by_chance
 
 
 def _mean_distance_of_places(places, k, rng):
-    """Mean distance from (a sample of) points that all differ to their k-th nearest other point,
-    bounded; 0.0 for a single one.
+    """Return the bounded mean distance from (a sample of) points that all differ to their k-th
+    nearest other point; 0.0 for a single point.
     """
     if has_many_dimensions(places):
         return sigma_of_lists(near_neighbors(places, k), k)
@@ -133,8 +126,8 @@ def _mean_distance_of_places(places, k, rng):
 
 
 def _mean_distance_of_points(X, order, starts, k, rng):
-    """Mean of the positive distances from (a sample of) the points to their k-th nearest other
-    point, bounded; 0.0 if there is none. `order` and `starts` are those of `duplicate_groups`.
+    """Return the bounded mean of the positive distances from (a sample of) the points to their k-th
+    nearest other point; 0.0 if there is none. `order` and `starts` are those of `duplicate_groups`.
     """
     k = min(k, len(X) - 1)
     if k == 0:
@@ -142,8 +135,8 @@ def _mean_distance_of_points(X, order, starts, k, rng):
     sizes = np.diff(starts, append=len(X))
     kept = np.sort(order[np.arange(len(X)) - np.repeat(starts, sizes) <= k])
     queries = np.searchsorted(kept, np.sort(order[np.repeat(sizes <= k, sizes)]))
-    if len(queries) > SIGMA_QUERIES:
-        queries = np.sort(rng.choice(queries, SIGMA_QUERIES, replace=False))
+    if len(queries) > 5000:  # the mean is then within about 1 % of that over all points
+        queries = np.sort(rng.choice(queries, 5000, replace=False))
     if len(queries) == 0:
         return 0.0
     points = np.asarray(X[kept] if len(kept) < len(X) else X, dtype=np.float64)
@@ -152,11 +145,13 @@ def _mean_distance_of_points(X, order, starts, k, rng):
 
 
 def _bounded_mean(distances):
-    """The mean of the positive distances, the largest of them bounded; 0.0 if there is none."""
+    """Return the mean of the positive distances, or 0.0 if there is none. Larger distances than ten
+    times the median count as that: otherwise a single outlier could determine the mean.
+    """
     positive = distances[distances > 0]
     if len(positive) == 0:
         return 0.0
     median = np.quantile(positive, 0.5, method="higher")
-    positive = np.minimum(positive, MAX_DISTANCE * min(median, np.finfo(float).max / MAX_DISTANCE))
+    positive = np.minimum(positive, 10 * min(median, np.finfo(float).max / 10))
     # Divide first: the sum of distances of 1e308 would overflow.
     return float(min(np.sum(positive / len(positive)), np.finfo(float).max))

@@ -1,4 +1,4 @@
-"""A number of clusters, and the confidence in it, from the smallest eigenvalues of a graph."""
+"""The number of clusters, and the confidence in it, from the smallest eigenvalues of a graph."""
 
 import math
 from typing import NamedTuple
@@ -9,37 +9,26 @@ from numpy.typing import ArrayLike
 
 from kdegraph.validation import as_array
 
-MAX_ZERO = 1e-12  # eigenvalues up to here count as those of connected components
-# Eigenvalues below this part of the largest one given are not told apart.
-FLOOR = 1e-3
-N_CANDIDATES = 3  # numbers of clusters, those with the largest gaps
-# The score of k clusters is k to this power times the logarithm of the eigenvalues' ratio.
-WEIGHT_POWER = 0.1
-# The score of "no more clusters than connected components". Without eigenvectors it lies above the
-# largest gap of a single elongated cluster, whose eigenvalues are proportional to 1, 4, 9, ...
-NULL_SCORE, NULL_SCORE_WITHOUT_VECTORS = 0.4, math.log(5)
-# An eigenvalue beyond those that are given may be as large as this: then there are as many clusters
-# as eigenvalues are given, and this possible answer counts against the confidence in any other.
-POSSIBLE_NEXT = 0.5
-# The least alignment of eigenvectors that is taken for clusters. That of the two halves of a
-# segment is 0.921, and up to 0.933 if points are drawn from it.
+MAX_ZERO = 1e-12  # eigenvalues up to this one count as those of connected components
+# Score of "no more clusters than connected components", with eigenvectors.
+NULL_SCORE = 0.4
+# Least alignment of the eigenvectors of clusters. That of the two halves of a segment is 0.921, and
+# up to 0.933 for points drawn from it.
 MIN_ALIGNMENT = 0.935
-ROTATIONS = 5  # after which the axes hardly turn any more
-ALIGNMENT_ROWS = 20_000  # the alignment is that of at most so many vertices
-AUTO_EIGENVALUES = 20  # from which `spectral_clustering` reads a number of clusters
-SEGMENT_EIGENVALUES = 31  # that `suggest_n_segments` looks at
-SEGMENT_SHARE = 0.2  # of the last of them
+ALIGNMENT_ROWS = 20_000  # largest number of vertices from which the alignment is computed
+AUTO_EIGENVALUES = 20  # from which `spectral_clustering` finds the number of clusters
+SEGMENT_EIGENVALUES = 31  # from which `suggest_n_segments` finds the number of segments
 
 
 class NumberOfClusters(NamedTuple):
-    """What `estimate_n_clusters` returns.
+    """A number of clusters, and the confidence in it, from `estimate_n_clusters`.
 
     Attributes
     ----------
     n_clusters : int
     confidence : float
-        In [0, 1): how much the number stands out against the next best one, and against more
-        clusters than the given eigenvalues can show.
+        In [0, 1): how clear the number is compared with the next best one, and with more clusters
+        than the given eigenvalues can show.
 
     Examples
     --------
@@ -55,7 +44,7 @@ class NumberOfClusters(NamedTuple):
 def estimate_n_clusters(
     eigenvalues: ArrayLike, eigenvectors: ArrayLike | None = None
 ) -> NumberOfClusters:
-    """Estimate the number of clusters of a graph, and say how clear it is.
+    """Estimate the number of clusters of a graph, with the confidence in it.
 
     Parameters
     ----------
@@ -63,8 +52,8 @@ def estimate_n_clusters(
         Of the normalized Laplacian, ascending, starting with the smallest; at least one more than
         the largest number of clusters that is to be considered.
     eigenvectors : (n, m) array, optional
-        With them the answer is much better. Rows of zeros (vertices that the spectrum leaves out)
-        do not count.
+        They improve the accuracy considerably. Rows of zeros (vertices that the spectrum excludes)
+        are ignored.
 
     Returns
     -------
@@ -135,11 +124,13 @@ def estimate_n_clusters(
     n_zero = max(1, int(np.sum(values <= MAX_ZERO)))
     if n_zero == len(values):
         return NumberOfClusters(n_zero, 0.0)
-    scores = {n_zero: NULL_SCORE_WITHOUT_VECTORS if vectors is None else NULL_SCORE}
-    gaps = np.diff(np.log(np.maximum(values, FLOOR * values[-1])))
-    for k in (2 + np.argsort(-gaps[1:])[:N_CANDIDATES]).tolist():
+    # Without eigenvectors, log 5 is above the largest gap of a single elongated cluster, whose
+    # eigenvalues are proportional to 1, 4, 9, ...
+    scores = {n_zero: math.log(5) if vectors is None else NULL_SCORE}
+    gaps = np.diff(np.log(np.maximum(values, 1e-3 * values[-1])))
+    for k in (2 + np.argsort(-gaps[1:])[:3]).tolist():
         if vectors is None or _alignment(vectors[:, :k]) >= MIN_ALIGNMENT:
-            scores[k] = max(scores.get(k, 0.0), k**WEIGHT_POWER * float(gaps[k - 1]))
+            scores[k] = max(scores.get(k, 0.0), k**0.1 * float(gaps[k - 1]))
     best = max(scores, key=scores.__getitem__)
     others = [score for k, score in scores.items() if k != best]
     second = max([*others, _score_of_more(values)])
@@ -147,10 +138,8 @@ def estimate_n_clusters(
 
 
 def _score_of_more(values):
-    """The score of as many clusters as there are eigenvalues, if the next one is as large as it may
-    be.
-    """
-    return len(values) ** WEIGHT_POWER * max(0.0, math.log(POSSIBLE_NEXT / values[-1]))
+    """Return the score of as many clusters as there are eigenvalues, if the next one is 0.5."""
+    return len(values) ** 0.1 * max(0.0, math.log(0.5 / values[-1]))
 
 
 def suggest_n_clusters(eigenvalues: ArrayLike, *, eigenvectors: ArrayLike | None = None) -> int:
@@ -164,7 +153,7 @@ def suggest_n_clusters(eigenvalues: ArrayLike, *, eigenvectors: ArrayLike | None
         Ascending, starting with the smallest; at least one more than the largest number of clusters
         that is to be considered.
     eigenvectors : (n, m) array, optional
-        With them the answer is much better.
+        They improve the accuracy considerably.
 
     Returns
     -------
@@ -191,13 +180,13 @@ def suggest_n_segments(eigenvalues: ArrayLike) -> int:
     Parameters
     ----------
     eigenvalues : (m,) array
-        Of the normalized Laplacian, ascending, starting with the smallest; 31 of them are looked
-        at.
+        Of the normalized Laplacian, ascending, starting with the smallest; 31 of them are used.
 
     Returns
     -------
     int
-        How many of the first 31 eigenvalues are below a fifth of the last of these; at least 1.
+        The number of those of the first 31 eigenvalues that are below a fifth of the last of these;
+        at least 1.
 
     Raises
     ------
@@ -228,24 +217,26 @@ def suggest_n_segments(eigenvalues: ArrayLike) -> int:
             "with spectrum(..., n_components)"
         )
     most = values[SEGMENT_EIGENVALUES - 1]
-    return max(1, int(np.sum(values[:SEGMENT_EIGENVALUES] < SEGMENT_SHARE * most)))
+    return max(1, int(np.sum(values[:SEGMENT_EIGENVALUES] < 0.2 * most)))
 
 
 def _alignment(vectors):
-    """Mean squared cosine between the rows of `vectors` (n, k) and the nearest of k axes."""
+    """Return the mean squared cosine between the rows of `vectors` (n, k) and the nearest of k
+    axes.
+    """
     linked = np.flatnonzero(vectors.any(axis=1))
     if len(linked) > ALIGNMENT_ROWS:
         linked = np.random.default_rng(0).choice(linked, ALIGNMENT_ROWS, replace=False)
     rows = vectors[linked] / np.linalg.norm(vectors[linked], axis=1)[:, None]
     _, pivots = scipy.linalg.qr(rows.T, mode="r", pivoting=True)
     axes, _ = scipy.linalg.polar(rows[pivots[: rows.shape[1]]].T)
-    for _ in range(ROTATIONS):
+    for _ in range(5):  # after these rotations the axes hardly change
         axes = _rotated(axes, rows)
     return float(np.mean(np.max((rows @ axes) ** 2, axis=1)))
 
 
 def _rotated(axes, rows):
-    """The orthogonal axes that fit best to the rows, each assigned to the nearest of `axes`."""
+    """Return the orthogonal axes that best fit the rows, each assigned to the nearest of `axes`."""
     cosines = rows @ axes
     nearest = np.abs(cosines).argmax(axis=1)[:, None]
     assigned = np.zeros_like(cosines)

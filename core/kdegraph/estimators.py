@@ -9,12 +9,11 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kdegraph.clustering.bandwidth_choice import is_degenerate, perplexities
-from kdegraph.clustering.counting import count_clusters
+from kdegraph.automatic import count_clusters, is_degenerate, perplexities
 from kdegraph.clustering.out_of_sample import assign
-from kdegraph.clustering.partition import spectral_clustering
-from kdegraph.clustering.result import Clustering
+from kdegraph.clustering.partition import Clustering
 from kdegraph.diagnosis import warn_of
+from kdegraph.dispatch import spectral_clustering
 from kdegraph.graph import GRAPH_PARAMETERS, similarity_graph
 from kdegraph.pixels import is_pixel_grid, pixel_sigma
 from kdegraph.scaled_kernel import new_bandwidths

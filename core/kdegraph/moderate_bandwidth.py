@@ -13,17 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from kdegraph.local_bandwidth import bandwidths_of_new_points, local_bandwidths, representable
 from kdegraph.validation import check_points
 
-# Dimensions above which local bandwidths are taken as they are: a is nearly 1 there, and moderate
-# ones were no better on PenDigits (16 dimensions), where the adjusted Rand index fell from 0.81 to
-# 0.74, while that of two random parts of it stayed.
+# Largest number of dimensions in which moderate bandwidths differ from local ones. With more, a is
+# nearly 1, and moderate ones were not better on PenDigits (16 dimensions), where the adjusted Rand
+# index fell from 0.81 to 0.74, while that of two random parts of it stayed.
 MAX_DIMENSIONS = 12
-# Share of its local bandwidth that a point has at least. With less, the fringe of a wide cluster
-# may fall to pieces beside a tight one; with more, fewer clusters are found among noise.
-LEAST_SHARE = 0.75
 
 
 def moderate_bandwidths(X: ArrayLike, *, perplexity: float | None = None) -> NDArray[np.float64]:
-    """Guess a bandwidth for every point with which a cut costs the density along it.
+    """Estimate a bandwidth for every point with which a cut costs the density along it.
 
     Parameters
     ----------
@@ -54,7 +51,7 @@ def moderate_bandwidths(X: ArrayLike, *, perplexity: float | None = None) -> NDA
     costs the integral of ``rho ** (1 - 1 / d)`` along it: a short cut through the middle of a
     cluster may cost less than a long one through noise. Moderate ones follow it as ``rho ** (-1 /
     (d + 1))``, with which a cut costs the integral of rho. `KDESpectralClustering` takes them by
-    default. Clusters that are far denser than others are kept together better by local ones.
+    default. Local ones better keep clusters together that are far denser than others.
 
     Examples
     --------
@@ -71,8 +68,8 @@ def moderate_bandwidths(X: ArrayLike, *, perplexity: float | None = None) -> NDA
 
 
 def moderate_bandwidths_of_new_points(X, queries, perplexity=None):
-    """The bandwidth of each new point, as `bandwidths_of_new_points` finds local ones, with the
-    geometric mean of the points `X`.
+    """Return the bandwidth of each new point from its local one, of `bandwidths_of_new_points`, and
+    the geometric mean of the points `X`.
     """
     own, d = bandwidths_of_new_points(X, queries, perplexity), X.shape[1]
     if d > MAX_DIMENSIONS:
@@ -81,9 +78,12 @@ def moderate_bandwidths_of_new_points(X, queries, perplexity=None):
 
 
 def moderate(local, of_all, d):
-    """Moderate bandwidths in d dimensions from local ones, and from the local bandwidths of all
-    points, whose geometric mean stays as it is.
+    """Return moderate bandwidths in d dimensions from local ones and those of all points, whose
+    geometric mean is kept.
+
+    A point has at least 0.75 of its local bandwidth. With less, the fringe of a wide cluster may
+    fall to pieces beside a tight one; with more, fewer clusters are found among noise.
     """
     with np.errstate(over="ignore"):  # by rounding, at the largest doubles
         by_density = np.exp((np.mean(np.log(of_all)) + d * np.log(local)) / (d + 1))
-    return representable(np.maximum(by_density, LEAST_SHARE * local))
+    return representable(np.maximum(by_density, 0.75 * local))

@@ -14,7 +14,7 @@ import numpy as np
 from kdegraph.adjacency import weighted_adjacency
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.baselines import full_graph, knn_graph
-from kdegraph.clustering.partition import spectral_clustering
+from kdegraph.dispatch import spectral_clustering, spectrum
 from kdegraph.geometry.closest_pair import closest_pair
 from kdegraph.geometry.kernels import GAUSSIAN, Kernel
 from kdegraph.geometry.tree import Tree
@@ -25,9 +25,8 @@ from kdegraph.runtime.cache import CACHE_DIR
 from kdegraph.runtime.second_process import work_beside
 from kdegraph.sampling.rejection import sampler as rejection
 from kdegraph.sampling.rejection.target_groups import TargetGroups
-from kdegraph.spectral.products import SparseRows, divide_rows, multiply_rows
-from kdegraph.spectral.solver.blocks import shift_image
-from kdegraph.spectral.spectrum import spectrum
+from kdegraph.spectral.blocks import shift_image
+from kdegraph.spectral.products import divide_rows
 from kdegraph.validation import check_choice
 
 # Enough points for trees with inner nodes and for eigenvalues by iteration.
@@ -114,17 +113,15 @@ def _clusters(X):
     # Whether that takes a second filter in double precision is a matter of chance.
     shift_image(np.ones((2, 1)), np.ones((2, 1)), 1.0, 0.0)
 
-    # Tiled graphs need Dask, which may not be there, and these kernels beside those of others.
-    rows = SparseRows(np.arange(2, dtype=np.int32), np.zeros(1, np.int32), np.ones(1, np.float32))
-    divide_rows(rows.indptr, np.ones(1), np.ones(1), rows.weights)
-    multiply_rows(rows, np.ones((1, 8), np.float32), np.empty((1, 8), np.float32))
+    # Tiled graphs, for which Dask may not be installed, need this kernel, too.
+    divide_rows(np.arange(2, dtype=np.int32), np.ones(1), np.ones(1), np.ones(1, np.float32))
 
     apart = np.concatenate([X + 2 * shift for shift in range(5)])
     neighbors = knn_graph(apart, 5)  # many vertices in several components
     spectral_clustering(neighbors, 3, seed=0)
     closest_pair(GAUSSIAN, _leaf(X), _leaf(X))  # components that join a cluster
     neighbors.data[::2] *= 1 + 1e-12  # not quite symmetric, as after rounding
-    spectrum(1e292 * neighbors, 3)  # weights that are scaled down, because their sums overflow
+    spectrum(neighbors, 3)
 
 
 STEPS: dict[str, Callable[[Any], None]] = {

@@ -140,21 +140,21 @@ class Interrupted(Exception):
 
 
 TASKS = {
-    "matrix": "spectral.by_tiles.matrix._write_columns",
-    "groups": "spectral.by_tiles.coarse._group_tile",
-    "coarse graph": "spectral.by_tiles.coarse._sum_tile",
-    "start": "spectral.by_tiles.vectors._prolong",
-    "products": "spectral.by_tiles.vectors._recur",
-    "images": "spectral.by_tiles.vectors._multiply",
-    "overlaps": "spectral.by_tiles.vectors._overlap",
-    "embedding": "clustering.by_tiles.labels._embed_tile",
-    "labels": "clustering.by_tiles.labels._label_tile",
-    "cut": "clustering.by_tiles.labels._cut_tile",
+    "matrix": "matrix._find_columns",
+    "groups": "coarse._group_tile",
+    "coarse graph": "coarse._sum_tile",
+    "start": "vectors._prolong",
+    "products": "vectors._recur",
+    "images": "vectors._multiply",
+    "overlaps": "vectors._overlap",
+    "embedding": "clusters._embed_tile",
+    "labels": "clusters._label_tile",
+    "cut": "clusters._cut_tile",
 }
 
 
 def interrupt(tiled, task, n_calls=3):
-    place = f"kdegraph.{TASKS[task]}"
+    place = f"kdegraph.tiles.{TASKS[task]}"
     function, calls = pkgutil.resolve_name(place), []
 
     def stopping(*args):
@@ -222,7 +222,7 @@ def test_a_damaged_tile_is_named(tmp_path):
 
 def test_what_does_not_settle_is_said(tmp_path, monkeypatch):
     tiled = similarity_graph(lazy(rings()), sigma=0.12, seed=3)
-    monkeypatch.setattr("kdegraph.spectral.by_tiles.vectors.has_settled", lambda *_: False)
+    monkeypatch.setattr("kdegraph.tiles.vectors.has_settled", lambda *_: False)
     with pytest.warns(match="did not converge"):
         found = spectral_clustering(tiled, 2, seed=0)
     assert not found.spectrum.converged

@@ -12,13 +12,13 @@ from kdegraph import (
     similarity_graph,
     spectral_clustering,
 )
-from kdegraph.clustering.bandwidth_choice import is_degenerate, perplexities
+from kdegraph.automatic import is_degenerate, perplexities
 from kdegraph.clustering.embedding import embed
+from kdegraph.dispatch import spectrum
 from kdegraph.local_bandwidth import bandwidths_of_new_points
 from kdegraph.moderate_bandwidth import moderate_bandwidths_of_new_points
 from kdegraph.pixels import is_pixel_grid
 from kdegraph.spectral.checked_graph import check_adjacency
-from kdegraph.spectral.spectrum import spectrum
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import adjusted_rand_score
 
@@ -238,7 +238,7 @@ def test_few_points_are_few_clusters(n):
 
 
 def test_many_points_are_counted_by_a_sample(monkeypatch):
-    monkeypatch.setattr("kdegraph.clustering.counting.MAX_POINTS", 600)
+    monkeypatch.setattr("kdegraph.automatic.MAX_POINTS", 600)
     X = np.random.default_rng(0).normal(size=(3000, 2))
     X[::3] += 10
     assert KDESpectralClustering("auto", random_state=0).fit(X).n_clusters_ == 2

@@ -6,7 +6,7 @@ import kdegraph
 import numpy as np
 import pytest
 import scipy.sparse
-from kdegraph.clustering.partition import spectral_clustering
+from kdegraph.dispatch import spectral_clustering
 from kdegraph.estimators import KDESpectralClustering
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.transformer import SimilarityGraphTransformer

@@ -247,8 +247,6 @@ def test_bandwidths_do_not_depend_on_the_number_of_threads():
         ({"rule": 1}, TypeError),
         ({"n_neighbors": 0}, ValueError),
         ({"n_neighbors": "7"}, TypeError),
-        ({"seed": -1}, ValueError),
-        ({"seed": 0.5}, TypeError),
     ],
 )
 def test_bad_arguments_are_named(arguments, error):

@@ -173,7 +173,7 @@ def interrupt(X, store, stage, **parameters):
         calls.append(args)
         if len(calls) == 3:
             raise Interrupted
-        function(*args)
+        return function(*args)
 
     with pytest.MonkeyPatch.context() as patch, dask.config.set(scheduler="synchronous"):
         patch.setattr(place, stopping)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from graphs import complete, cycle, separated_blobs
-from kdegraph.spectral.result import Spectrum
-from kdegraph.spectral.spectrum import spectrum
+from kdegraph.dispatch import spectrum
+from kdegraph.spectral.spectrum import Spectrum
 from sklearn.exceptions import ConvergenceWarning
 
 # ---------------------------------------------------------------- bad input
@@ -112,14 +112,6 @@ def test_what_is_no_adjacency_matrix_is_refused(A, error, message):
         ({"tol": "small"}, TypeError, "tol"),
         ({"seed": -1}, ValueError, "seed"),
         ({"seed": "x"}, TypeError, "seed"),
-        (
-            {"v0": np.ones((5, 2))},
-            ValueError,
-            r"v0 must have one row for each of the 6 vertices.*\(5, 2\)",
-        ),
-        ({"v0": np.ones(6)}, ValueError, "v0"),
-        ({"v0": np.full((6, 2), np.nan)}, ValueError, "v0 must be finite"),
-        ({"v0": np.full((6, 2), "a")}, TypeError, "v0"),
     ],
 )
 def test_bad_arguments_are_refused(options, error, message):
@@ -139,15 +131,15 @@ def test_omitting_isolated_vertices_limits_the_number():
 @pytest.mark.parametrize("k", [10, 300])
 def test_what_cannot_fit_is_refused(monkeypatch, k):
     A, _ = separated_blobs(600, 2)
-    monkeypatch.setattr("kdegraph.spectral.memory.ALWAYS_AVAILABLE", 0)
-    monkeypatch.setattr("kdegraph.spectral.memory.available_memory", lambda: 8 * 600 * k)
+    monkeypatch.setattr("kdegraph.spectral.solver.solve.ALWAYS_AVAILABLE", 0)
+    monkeypatch.setattr("kdegraph.spectral.solver.solve.available_memory", lambda: 8 * 600 * k)
     with pytest.raises(
         MemoryError, match=f"{k} eigenvectors of a graph of 600 vertices need .* fewer n_components"
     ):
         spectrum(A, k)
     dense_matrix_and_work = 3 * 8 * 600 * 600
     monkeypatch.setattr(
-        "kdegraph.spectral.memory.available_memory", lambda: dense_matrix_and_work - 1
+        "kdegraph.spectral.solver.solve.available_memory", lambda: dense_matrix_and_work - 1
     )
     if k == 300:
         with pytest.raises(MemoryError, match="fewer n_components"):

@@ -6,7 +6,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse
 from kdegraph import similarity_graph, spectrum
-from kdegraph.spectral.by_tiles import coarse, matrix
+from kdegraph.tiles import coarse, matrix
 from kdegraph.tiles.folder import Folder
 from tiled import N, lazy, rings, touching, with_outliers
 

@@ -8,8 +8,11 @@ import scipy.sparse as sp
 import scipy.sparse.csgraph
 from graphs import complete, cycle
 from kdegraph.spectral.checked_graph import ORDER_MATTERS_ABOVE, check_adjacency, graph_parts
-from kdegraph.spectral.components import connected_components
-from kdegraph.spectral.ordering import VERTICES_PER_REPORT, breadth_first_order
+from kdegraph.spectral.components import (
+    VERTICES_PER_REPORT,
+    breadth_first_order,
+    connected_components,
+)
 
 
 def random_graph(n, n_edges, seed):

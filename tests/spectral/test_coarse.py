@@ -12,18 +12,18 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 from graphs import separated_blobs
+from kdegraph.dispatch import spectrum
 from kdegraph.graph import similarity_graph
 from kdegraph.runtime.threads import set_num_threads
 from kdegraph.sampled_graph import from_tree
+from kdegraph.spectral.blocks import NullSpace
 from kdegraph.spectral.checked_graph import check_adjacency
 from kdegraph.spectral.laplacian import NormalizedAdjacency
-from kdegraph.spectral.null_space import NullSpace
-from kdegraph.spectral.solver import aggregation, coarse
-from kdegraph.spectral.solver.coarse import has_settled
+from kdegraph.spectral.solver import coarse_graph, coarse_vectors
+from kdegraph.spectral.solver.coarse_vectors import has_settled
+from kdegraph.spectral.solver.iteration import Start, block_width
 from kdegraph.spectral.solver.rayleigh_ritz import ritz_rotation, ritz_vectors
 from kdegraph.spectral.solver.solve import solve
-from kdegraph.spectral.solver.start import Start, block_width
-from kdegraph.spectral.spectrum import spectrum
 from sklearn.metrics import adjusted_rand_score
 
 # ---------------------------------------------------------------- the coarse graph
@@ -65,10 +65,10 @@ def operator_and_null_space(A):
 @pytest.mark.parametrize("with_runs", [False, True])
 def test_coarse_graph_is_the_galerkin_projection(adjacency, with_runs, monkeypatch):
     if with_runs:
-        monkeypatch.setattr(aggregation, "MAX_SHARE_IN_RUN", 1.0)
+        monkeypatch.setattr(coarse_graph, "MAX_SHARE_IN_RUN", 1.0)
     operator, null = operator_and_null_space(adjacency)
     runs = np.arange(operator.n) // 50 if with_runs else None
-    coarse = aggregation.coarsen(operator, null, runs)
+    coarse = coarse_graph.coarsen(operator, null, runs)
     m = coarse.operator.n
     assert m < operator.n
     restriction = sp.csr_array((null.vector, (coarse.node, np.arange(operator.n))))
@@ -87,7 +87,7 @@ def test_coarse_graph_is_the_galerkin_projection(adjacency, with_runs, monkeypat
 
 def test_groups_hang_together_and_do_not_cross_components(adjacency):
     operator, null = operator_and_null_space(adjacency)
-    node, m = aggregation.group_rows(operator.matrix(np.float32))
+    node, m = coarse_graph.group_rows(operator.matrix(np.float32))
     first_rows = np.unique(node, return_index=True)[1]
     assert len(first_rows) == m
     assert (np.diff(first_rows) > 0).all()
@@ -107,7 +107,7 @@ def test_groups_hang_together_and_do_not_cross_components(adjacency):
 @pytest.fixture
 def small_graphs_have_coarse_ones(monkeypatch):
     monkeypatch.setattr("kdegraph.spectral.checked_graph.ORDER_MATTERS_ABOVE", 0)
-    monkeypatch.setattr("kdegraph.spectral.solver.coarse.MIN_VERTICES", 100)
+    monkeypatch.setattr("kdegraph.spectral.solver.coarse_vectors.MIN_VERTICES", 100)
     costs = kdegraph.costs.LAPACK_COSTS._replace(max_small=100)
     monkeypatch.setattr("kdegraph.spectral.solver.solve.LAPACK_COSTS", costs)
 
@@ -163,8 +163,8 @@ def test_blocks_of_all_coarse_graphs_have_the_same_width(
         blocks.append(start.block.shape)
         return refine(operator, null, k, start, progress)
 
-    refine = coarse.refine
-    monkeypatch.setattr(coarse, "refine", watched)
+    refine = coarse_vectors.refine
+    monkeypatch.setattr(coarse_vectors, "refine", watched)
     monkeypatch.setattr("kdegraph.spectral.spectrum.refine", watched)
     data = kdegraph.datasets.make("blobs", n=2500, seed=0)
     spectrum(similarity_graph(data.X, sigma="local", seed=0), 6, approximate=True)
@@ -178,9 +178,9 @@ def test_what_does_not_settle_is_proven(monkeypatch):
     proven = spectrum(graph, 4)
     approximate = spectrum(graph, 4, approximate=True)
     assert 0 < approximate.n_products < proven.n_products
-    monkeypatch.setattr("kdegraph.spectral.solver.coarse.has_settled", lambda *_: False)
-    made = mock.Mock(side_effect=aggregation.coarsen)
-    monkeypatch.setattr("kdegraph.spectral.solver.coarse.coarsen", made)
+    monkeypatch.setattr("kdegraph.spectral.solver.coarse_vectors.has_settled", lambda *_: False)
+    made = mock.Mock(side_effect=coarse_graph.coarsen)
+    monkeypatch.setattr("kdegraph.spectral.solver.coarse_vectors.coarsen", made)
     found = spectrum(graph, 4, approximate=True)
     assert made.call_count == 1  # the proven way begins with the same coarse graph
     assert found.converged
@@ -287,5 +287,5 @@ def test_images_are_the_better_vectors(adjacency):
 def test_a_block_of_dependent_vectors_does_not_settle(adjacency):
     operator, null = operator_and_null_space(adjacency)
     one = np.random.default_rng(0).normal(size=(operator.n, 1)).astype(np.float32)
-    pairs = coarse.refine(operator, null, 2, Start(np.tile(one, 8), 0, np.full(8, 0.9)))
+    pairs = coarse_vectors.refine(operator, null, 2, Start(np.tile(one, 8), 0, np.full(8, 0.9)))
     assert not pairs.converged

@@ -14,8 +14,8 @@ import scipy.sparse.linalg
 from graphs import check_spectrum, complete, cycle, cycle_values, hypercube, separated_blobs
 from kdegraph.baselines import full_graph
 from kdegraph.costs import LAPACK_COSTS
+from kdegraph.dispatch import spectrum
 from kdegraph.graph import similarity_graph
-from kdegraph.spectral.spectrum import spectrum
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 

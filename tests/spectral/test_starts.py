@@ -1,5 +1,5 @@
-"""Where the solver starts: the coarse graph of groups of points, and what that misses is found;
-given starting vectors change nothing. Seeds, threads, cancelling.
+"""The start from a coarse graph of groups of points, and the search for what that misses; seeds,
+threads, cancelling.
 """
 
 import itertools
@@ -14,11 +14,12 @@ import scipy.linalg
 import scipy.sparse as sp
 from graphs import check_spectrum, cycle
 from kdegraph.costs import LAPACK_COSTS
+from kdegraph.dispatch import spectrum
 from kdegraph.geometry.tree import build_tree
 from kdegraph.graph import similarity_graph
 from kdegraph.runtime.responsive import Cancelled
 from kdegraph.runtime.threads import set_num_threads
-from kdegraph.spectral.spectrum import spectrum
+from kdegraph.spectral.solver import coarse_vectors
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
@@ -29,11 +30,11 @@ from sklearn.exceptions import ConvergenceWarning
 def grouped(monkeypatch):
     """Small graphs start from groups of points as large ones do."""
     monkeypatch.setattr("kdegraph.spectral.checked_graph.ORDER_MATTERS_ABOVE", 0)
-    monkeypatch.setattr("kdegraph.spectral.solver.coarse.MIN_VERTICES", 100)
+    monkeypatch.setattr("kdegraph.spectral.solver.coarse_vectors.MIN_VERTICES", 100)
     costs = LAPACK_COSTS._replace(max_small=100)
     monkeypatch.setattr("kdegraph.spectral.solver.solve.LAPACK_COSTS", costs)
     found = []
-    find = kdegraph.spectral.solver.coarse.coarse_vectors
+    find = coarse_vectors.coarse_vectors
     monkeypatch.setattr(
         "kdegraph.spectral.spectrum.coarse_vectors",
         lambda *args, **options: found.append(find(*args, **options)) or found[-1],
@@ -123,15 +124,6 @@ def test_bipartite_graph_whose_lowest_eigenvalues_mirror_the_highest(grouped):
 def sampled():
     X, _ = make_moons(3000, noise=0.05, random_state=0)
     return similarity_graph(X, sigma=0.15, n_rounds=30, seed=0).adjacency
-
-
-def test_starting_vectors_change_nothing(sampled):
-    expected = spectrum(sampled, 6)
-    n = sampled.shape[0]
-    for v0 in (expected, expected.eigenvectors, np.ones((n, 3), dtype=int), np.empty((n, 0))):
-        found = spectrum(sampled, 6, v0=v0)
-        assert np.array_equal(found.eigenvectors, expected.eigenvectors)
-        assert found.n_products == expected.n_products
 
 
 def test_results_depend_on_the_seed_only_and_not_on_threads(sampled):

@@ -96,7 +96,7 @@ def cluster(file, clusters, output, store, scheduler, memory_limit, reading, opt
 
 def _cluster_by_tiles(file, clusters, output, tiles, reading, options, quiet):
     """Cluster the points of a file tile by tile."""
-    from kdegraph.clustering.partition import spectral_clustering
+    from kdegraph.dispatch import spectral_clustering
 
     check_options(options)
     _tiles.check_options(reading, options)
@@ -118,7 +118,7 @@ def _cluster_by_tiles(file, clusters, output, tiles, reading, options, quiet):
 
 def _cluster(built, data, clusters, seed, progress):
     """Cluster the points of a graph, and add the time to that of the graph."""
-    from kdegraph.clustering.partition import spectral_clustering
+    from kdegraph.dispatch import spectral_clustering
     from kdegraph.runtime.progress import StageTimer
 
     stages = StageTimer(progress)

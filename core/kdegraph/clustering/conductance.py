@@ -10,20 +10,20 @@ from kdegraph.validation import as_array
 
 
 def conductance(adjacency: AdjacencyLike, labels: ArrayLike) -> NDArray[np.float64]:
-    """Conductance ``w(S, V \\ S) / vol(S)`` of every cluster S of a graph.
+    """Compute the conductance ``w(S, V \\ S) / vol(S)`` of every cluster S of a graph.
 
     Parameters
     ----------
     adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
         Symmetric weights, finite and >= 0.
     labels : (n,) array of integers
-        Negative labels mean: in no cluster (noise). Edges to such vertices leave their cluster.
+        Vertices with negative labels (noise) are in no cluster: edges to them leave a cluster.
 
     Returns
     -------
     (k,) float64 array
         For the clusters in the order of ``np.unique(labels)`` without the negative ones; in [0, 1].
-        A cluster without any edge (volume 0) has conductance 0: there is nothing to cut.
+        A cluster without edges (volume 0) has conductance 0.
 
     Raises
     ------
@@ -63,9 +63,8 @@ def _check_labels(labels, n):
 
 
 def conductances_of(graph, labels):
-    """The conductances of the clusters of a `CheckedGraph`.
-
-    The labels, an int32 array, are the numbers from 0, and -1 for noise, which is one set.
+    """Return the conductances of the clusters of a `CheckedGraph`. The labels, an int32 array, are
+    numbers from 0, and -1 for noise, which is one set.
     """
     cut = np.empty(graph.n)
     parallel.run(_cut_weights, graph.n, graph.matrix, labels, cut)
@@ -73,7 +72,7 @@ def conductances_of(graph, labels):
 
 
 def quotients(cuts, volumes):
-    """The conductances of clusters with these cut weights and volumes."""
+    """Return the conductances of clusters with these cut weights and volumes."""
     return np.minimum(np.divide(cuts, volumes, out=np.zeros(len(cuts)), where=volumes > 0), 1.0)
 
 

@@ -1,4 +1,4 @@
-"""From eigenvectors to the rows that represent vertices."""
+"""Rows that represent vertices, from eigenvectors."""
 
 import numpy as np
 import scipy.sparse
@@ -6,14 +6,9 @@ import scipy.sparse
 from kdegraph.eigengap import MAX_ZERO
 from kdegraph.spectral.solver.rayleigh_ritz import MIN_DIVISOR
 
-# Vertices of low degree have less than this share of the mean degree.
-LOW_DEGREE = 0.1
-# Coordinates are scaled down to this many times the root mean square of their column.
-MAX_COORDINATE = 1e3
-
 
 def embed(graph, spectrum, k, n_vectors, vertices, kind):
-    """Rows that represent the vertices.
+    """Return rows that represent the vertices.
 
     Parameters
     ----------
@@ -22,7 +17,7 @@ def embed(graph, spectrum, k, n_vectors, vertices, kind):
     k : int
         Number of clusters.
     n_vectors : int
-        Number of eigenvectors to use. Those beyond k fade, see `_fade`.
+        Number of eigenvectors to use. Those beyond k have smaller factors, see `_fade`.
     vertices : (m,) int array
     kind : {"soft", "degree", "row", "plain"}
         ``D^-1/2 U`` for "degree", U for "plain", and U with rows of length 1 for the others.
@@ -35,7 +30,7 @@ def embed(graph, spectrum, k, n_vectors, vertices, kind):
     degrees = graph.degrees[vertices]
     weight = degrees / degrees.mean()
     rows = spectrum.eigenvectors[vertices, :n_vectors]
-    low = np.flatnonzero(weight < LOW_DEGREE)
+    low = np.flatnonzero(weight < 0.1)  # vertices of low degree
     _take_from_neighbors(graph, spectrum, vertices[low], rows, low)
     if kind == "degree":
         rows /= np.sqrt(weight)[:, None]
@@ -46,11 +41,11 @@ def embed(graph, spectrum, k, n_vectors, vertices, kind):
 
 
 def _take_from_neighbors(graph, spectrum, vertices, rows, low):
-    """Set ``rows[low]``, those of `vertices` of low degree, to what their neighbors say.
+    """Set ``rows[low]``, those of `vertices` of low degree, from the rows of their neighbors.
 
-    An eigenvector is accurate to an absolute error, which is large beside its entries at vertices
-    of tiny degree (outliers). An exact one is its product with M, divided by 1 - eigenvalue, and
-    those neighbors mostly have larger degrees; this is used where 1 - eigenvalue is not small.
+    The absolute error of an eigenvector is large compared with its entries at vertices of tiny
+    degree (outliers). An exact eigenvector is its product with M, divided by 1 - eigenvalue, and
+    the neighbors mostly have larger degrees; this is used where 1 - eigenvalue is not small.
     """
     indptr, indices, weights = graph.matrix
     edges = scipy.sparse.csr_array((weights, indices, indptr), shape=(graph.n, graph.n))[vertices]
@@ -63,7 +58,7 @@ def _take_from_neighbors(graph, spectrum, vertices, rows, low):
 
 
 def represent(rows, n, eigenvalues, k, kind):
-    """Rows that represent some of n vertices.
+    """Return rows that represent some of n vertices.
 
     Parameters
     ----------
@@ -78,7 +73,7 @@ def represent(rows, n, eigenvalues, k, kind):
     Returns
     -------
     (m, n_vectors) float64 array
-        Those of `embed`, but for the `limits` on columns.
+        Those of `embed`, before the `limits` on columns.
     """
     rows *= _fade(eigenvalues, k)
     if kind in ("soft", "row"):
@@ -89,15 +84,17 @@ def represent(rows, n, eigenvalues, k, kind):
 
 
 def limits(largest):
-    """Factors of columns whose largest entries have these magnitudes, for the kind "degree"."""
-    return np.where(largest > MAX_COORDINATE, MAX_COORDINATE / largest, 1.0)
+    """Return the factors that limit columns with these largest magnitudes to 1,000 times their root
+    mean square, for the kind "degree".
+    """
+    return np.where(largest > 1e3, 1e3 / largest, 1.0)
 
 
 def _fade(eigenvalues, k):
-    """Factors of the eigenvectors: 1 for the first k, ``(lambda_k / lambda_i)^2`` for the i-th.
+    """Return factors of the eigenvectors: 1 for the first k, then ``(lambda_k / lambda_i)^2``.
 
-    Without a gap behind the k-th eigenvalue which eigenvectors are the first k is a matter of
-    chance, and clusters are lost that the next ones show.
+    Without a gap after the k-th eigenvalue, it is random which eigenvectors are the first k, and
+    some clusters are seen in the next ones only.
     """
     factors = np.ones(eigenvalues.size)
     beyond = eigenvalues[k:]

@@ -1,4 +1,4 @@
-"""Clusters of points that were not there when the graph was made."""
+"""Clusters for new points, and for vertices outside any cluster, from the points near them."""
 
 import numpy as np
 
@@ -8,13 +8,12 @@ from kdegraph.geometry.neighbors import query_tree
 from kdegraph.geometry.tree import build_tree
 from kdegraph.kde.api import kernel_sum
 
-# Queries: those of a group of at most as many are looked up one by one, and a larger group gets a
-# tree of its own.
+# Queries of a group that are looked up one by one, at most; for a larger group a tree is built.
 SMALL_GROUP = 64
 
 
 def assign(graph, points, labels, queries, bandwidths):
-    """The cluster of each query: the one with the largest kernel sum, ``sum_{j in C} k(y, x_j)``.
+    """Assign to each query the cluster C with the largest kernel sum, ``sum_{j in C} k(y, x_j)``.
 
     These sums, divided by their total, are the Nystroem extension of the clusters' indicators,
     which the leading eigenvectors of the graph span: the probabilities that a step of the random
@@ -56,24 +55,45 @@ def assign(graph, points, labels, queries, bandwidths):
     return best
 
 
+def join_outliers(graph, points, kernel, labels):
+    """Give labels to vertices that have none, -1, in place.
+
+    A component without labels gets, as a whole, the label of its nearest point that has one, or
+    without points that of the largest cluster. Then isolated vertices get the labels of the nearest
+    points that have one; without points they keep -1.
+    """
+    isolated = graph.sizes[graph.component] == 1
+    main, rest = np.flatnonzero(labels >= 0), np.flatnonzero((labels < 0) & ~isolated)
+    if len(rest) and points is None:
+        labels[rest] = np.argmax(np.bincount(labels[main]))
+    elif len(rest):
+        group = np.unique(graph.component[rest], return_inverse=True)[1]
+        nearest = nearest_to_groups(points[main], points[rest], group, kernel)
+        labels[rest] = labels[main[nearest]][group]
+    if points is not None and isolated.any():
+        linked = np.flatnonzero(labels >= 0)
+        nearest = nearest_points(points[linked], points[isolated], kernel)[1]
+        labels[isolated] = labels[linked[nearest]]
+
+
 def nearest_points(points, queries, kernel_name=None):
-    """Distance from each query to its nearest point in the metric of the kernel, and the number of
-    that point.
+    """Return the distance from each query to its nearest point in the metric of the kernel, and the
+    number of that point.
     """
     return _query(_tree_of(points), queries, kernel_name)
 
 
 def nearest_to_groups(points, queries, group, kernel_name=None):
-    """The number of the point that is nearest to any query of a group, for each group.
+    """Return for each group the number of the point that is nearest to any of its queries.
 
     Parameters
     ----------
     points : (n, d) float64 array
     queries : (m, d) float64 array
     group : (m,) int array
-        From 0 to one less than the number of groups, each of which occurs.
+        From 0 to one less than the number of groups; no group is empty.
     kernel_name : str, optional
-        Of the kernel in whose metric distances are measured.
+        The kernel in whose metric distances are measured.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""From the rows that represent vertices to labels, in two ways."""
+"""Labels from the rows that represent vertices: by k-means or a pivoted QR factorization."""
 
 from typing import NamedTuple
 
@@ -8,13 +8,11 @@ from threadpoolctl import threadpool_limits
 
 from kdegraph.pixels import is_pixel_grid
 
-MAX_SAMPLE = 10_000  # k-means is fitted to at most so many rows
-# Decimals to which rows are told apart, in units of the root mean square.
-ROW_DECIMALS = 4
+MAX_SAMPLE = 10_000  # largest number of rows that k-means is fitted to
 
 
 class Rounding(NamedTuple):
-    """How eigenvectors become labels: the parameters of `spectral_clustering` of these names."""
+    """The parameters of `spectral_clustering` for labels from eigenvectors."""
 
     embedding: str
     assign_labels: str | None
@@ -22,8 +20,8 @@ class Rounding(NamedTuple):
     seed: int
 
     def for_points(self, points):
-        """The same with the way to assign labels that suits the points (or None), if none was
-        given.
+        """Return the parameters with a value of `assign_labels` for these points (or None), if none
+        was given.
         """
         if self.assign_labels is not None:
             return self
@@ -31,14 +29,14 @@ class Rounding(NamedTuple):
         return self._replace(assign_labels="cluster_qr" if in_picture else "kmeans")
 
     def n_eigenvectors(self, n_clusters, most):
-        """How many eigenvectors represent the vertices, of `most` that there are."""
+        """Return the number of eigenvectors that represent vertices, at most `most`."""
         if self.embedding != "soft" or self.assign_labels == "cluster_qr":
             return n_clusters
         return min(2 * n_clusters, most)
 
     def labels(self, rows, n_clusters):
-        """Labels for the rows of an embedding, (m,) int32; fewer values than clusters if there are
-        fewer distinct rows.
+        """Return labels for the rows of an embedding, (m,) int32, with fewer values than clusters
+        if there are fewer distinct rows.
         """
         if self.assign_labels == "cluster_qr":
             return Axes.of(rows).predict(rows)
@@ -50,38 +48,38 @@ class Rounding(NamedTuple):
         return fitted.labels_ if len(chosen) == len(rows) else predict(fitted, rows)
 
     def fit(self, sample, n_clusters, rng):
-        """What `predict` takes, from rows of an embedding that stand for all."""
+        """Fit a model for `predict` to rows of an embedding that stand for all."""
         if self.assign_labels == "cluster_qr":
             return Axes.of(sample)
         return self._fit_kmeans(sample, n_clusters, rng)
 
     def _fit_kmeans(self, sample, n_clusters, rng):
-        # Not needed where the clusters are connected components, and slow to import.
+        # It is slow to import, and clusters that are connected components do not need it.
         from sklearn.cluster import KMeans
 
-        distinct = {row.tobytes() for row in np.round(sample, ROW_DECIMALS) + 0.0}  # without -0.0
+        # Rows that agree to four decimals count as equal; 0.0 is added because of -0.0.
+        distinct = {row.tobytes() for row in np.round(sample, 4) + 0.0}
         k = min(n_clusters, len(distinct))
         state = int(rng.integers(2**32))
-        # With several threads, the small steps of k-means wait longer for each other than they
-        # work.
+        # With several threads, the small steps of k-means would mostly wait for each other.
         with threadpool_limits(1, user_api="openmp"):
             return KMeans(k, n_init=self.n_init, random_state=state).fit(sample)
 
 
 def choose_rows(n, rng):
-    """The numbers of a sample of n rows, or of all if they are not too many."""
+    """Return the numbers of a sample of n rows, or of all if these are few enough."""
     return rng.choice(n, MAX_SAMPLE, replace=False) if n > MAX_SAMPLE else np.arange(n)
 
 
 def extremes(rows):
-    """The rows with the extremes of each column, which belong to the sample so that a small cluster
-    is not left out.
+    """Return the rows with the extremes of each column, which belong to the sample so that small
+    clusters are not missed.
     """
     return np.concatenate([np.argmax(rows, axis=0), np.argmin(rows, axis=0)])
 
 
 def predict(fitted, rows):
-    """Labels for rows by what `Rounding.fit` has found."""
+    """Return labels for rows by a model that `Rounding.fit` has returned."""
     with threadpool_limits(1, user_api="openmp"):
         return fitted.predict(rows)
 
@@ -89,9 +87,8 @@ def predict(fitted, rows):
 class Axes(NamedTuple):
     """Orthogonal axes, one for each cluster, from a pivoted QR factorization.
 
-    As many vertices as there are columns are chosen by a QR factorization with pivoting, in
-    directions as different as can be; each row is labeled by the one of the orthogonal axes nearest
-    to these directions that it is closest to.
+    A QR factorization with pivoting chooses one row for each column, in directions that are as
+    different as possible, and the axes are the orthogonal ones nearest to these directions.
 
     References
     ----------
@@ -103,11 +100,11 @@ class Axes(NamedTuple):
 
     @classmethod
     def of(cls, rows):
-        """The axes for the rows of an embedding."""
+        """Return the axes for the rows of an embedding."""
         k = rows.shape[1]
         _, pivots = scipy.linalg.qr(rows.T, mode="r", pivoting=True)
         return cls(scipy.linalg.polar(rows[pivots[:k]].T)[0])
 
     def predict(self, rows):
-        """The axis that each row is closest to, (m,) int32."""
+        """Return the axis that each row is closest to, (m,) int32."""
         return np.abs(rows @ self.columns).argmax(axis=1).astype(np.int32)

@@ -1,4 +1,4 @@
-"""From what users call a graph to a checked adjacency matrix."""
+"""Checks of adjacency matrices, and of graph objects that have one."""
 
 import math
 import secrets
@@ -12,17 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
-from kdegraph.spectral.components import connected_components
-from kdegraph.spectral.ordering import breadth_first_order
+from kdegraph.spectral.components import breadth_first_order, connected_components
 from kdegraph.spectral.products import SparseRows
 from kdegraph.validation import as_array, check_choice, check_count, check_sparse
 
-SYMMETRY_TOLERANCE = 1e-8  # relative difference between w(i, j) and w(j, i) that rounding may leave
-CHECKED_ROWS = 4096  # that are checked together
-ORDER_MATTERS_ABOVE = 5_000  # vertices; smaller blocks stay in the caches whatever their order
-# Weights are scaled, by a power of two, if their sums are above this, so that none overflows.
-MAX_DEGREE = 1e290
-WEIGHT_SCALE = 2.0**-200
+CHECKED_ROWS = 4096  # in one call of the kernel
+ORDER_MATTERS_ABOVE = 5_000  # vertices; smaller blocks stay in the caches in any order
 
 
 @runtime_checkable
@@ -45,7 +40,7 @@ AdjacencyLike: TypeAlias = "HasAdjacency | scipy.sparse.sparray | scipy.sparse.s
 
 
 class GraphParts(NamedTuple):
-    """A matrix in memory, and what is known of its vertices: see `HasAdjacency`."""
+    """A matrix in memory, and the known attributes of its graph object: see `HasAdjacency`."""
 
     adjacency: Any
     points: NDArray[np.float64] | None = None
@@ -54,8 +49,8 @@ class GraphParts(NamedTuple):
 
 
 def graph_parts(adjacency: AdjacencyLike) -> GraphParts:
-    """The adjacency matrix of a graph object and what else the object tells, or a plain matrix. A
-    `TiledGraph` is read into memory, and so is a Dask array.
+    """Return the adjacency matrix of a graph object with the other attributes that are known, or a
+    plain matrix without any. A `TiledGraph` or a Dask array is read into memory.
     """
     if isinstance(adjacency, GraphParts):
         return adjacency
@@ -69,7 +64,7 @@ def graph_parts(adjacency: AdjacencyLike) -> GraphParts:
 
 @dataclass(frozen=True, eq=False)
 class CheckedGraph:
-    """A checked adjacency matrix with what one sweep over it tells.
+    """A checked adjacency matrix, its degrees and its connected components.
 
     Attributes
     ----------
@@ -112,8 +107,8 @@ class CheckedGraph:
         return np.flatnonzero(self.sizes[self.component] >= min_size)
 
     def smallest_component(self, given: int | str) -> int:
-        """The least size of components that count: `given`, or for "auto" so many vertices that a
-        component is a cluster and not a few outliers, at least 2.
+        """Return the smallest size of components that are kept: `given`, or for "auto" one that a
+        cluster has and a few outliers near each other do not have, at least 2.
 
         The components that form by chance among few points have O(log n) vertices (percolation
         below its threshold), and a cluster is not far smaller than others: ``min(2 log n, sqrt(m) /
@@ -130,7 +125,7 @@ class CheckedGraph:
 
 
 def check_smallest_component(given):
-    """Return the least size of components that count, or "auto"."""
+    """Return the smallest size of components that are kept, or "auto"."""
     if isinstance(given, str):
         return check_choice(given, "smallest_component", ("auto",))
     return check_count(given, "smallest_component")
@@ -153,9 +148,9 @@ def check_adjacency(adjacency, name="adjacency", *, progress=None) -> CheckedGra
     csr = _canonical_csr(given.adjacency, name)
     matrix = SparseRows(csr.indptr, csr.indices, csr.data)
     degrees = _check_weights(matrix, name, partial_progress(progress, 0.0, 0.3))
-    if degrees.max() > MAX_DEGREE:
-        matrix = matrix._replace(weights=csr.data * WEIGHT_SCALE)
-        parallel.run(_sum_rows, len(degrees), matrix, degrees)
+    if degrees.max() > 1e290:  # scale the weights by a power of two, so that no sum overflows
+        matrix = matrix._replace(weights=csr.data * 2.0**-200)
+        degrees = _check_weights(matrix, name, None)
     progress_of_components = partial_progress(progress, 0.3, 0.6)
     component, sizes = connected_components(csr.indptr, csr.indices, progress_of_components)
     order, points = given.order, given.points
@@ -169,7 +164,7 @@ def check_adjacency(adjacency, name="adjacency", *, progress=None) -> CheckedGra
 
 
 def _canonical_csr(matrix, name):
-    """Canonical float64 CSR without explicit zeros, sharing memory with `matrix` where it can."""
+    """Return a canonical float64 CSR matrix without explicit zeros; it may share memory."""
     if not scipy.sparse.issparse(matrix):
         matrix = as_array(matrix, name, "a square matrix")
     if matrix.dtype.kind not in "fiub":
@@ -204,7 +199,7 @@ def _canonical_csr(matrix, name):
 
 
 def _check_order(order, points, n, name):
-    """Refuse an order that is not a permutation of the vertices, or points of another number."""
+    """Refuse an order that is not a permutation of the vertices, and a wrong number of points."""
     order = as_array(order, f"{name}.order")
     if order.shape != (n,) or order.dtype.kind not in "iu":
         raise ValueError(
@@ -218,7 +213,7 @@ def _check_order(order, points, n, name):
 
 
 def _own_order(matrix, progress):
-    """An order of the vertices for a graph that has none."""
+    """Return an order of the vertices for a graph object without one."""
     n = len(matrix.indptr) - 1
     if n <= ORDER_MATTERS_ABOVE:
         return np.arange(n, dtype=np.int32)
@@ -256,7 +251,8 @@ def _refuse_weights(matrix, name):
 def _refuse_asymmetry(matrix, name):
     """Raise an error if the matrix is asymmetric by more than rounding."""
     cursor = matrix.indptr[:-1].copy()
-    i, j, forward, backward = _first_asymmetry(matrix, cursor, SYMMETRY_TOLERANCE)
+    tolerance = 1e-8  # relative difference between w(i, j) and w(j, i) that may be due to rounding
+    i, j, forward, backward = _first_asymmetry(matrix, cursor, tolerance)
     if i >= 0:
         raise ValueError(
             f"{name} must be symmetric, but {name}[{i}, {j}] is {forward} and {name}[{j}, {i}] is "
@@ -266,13 +262,13 @@ def _refuse_asymmetry(matrix, name):
 
 @jit(reassociate=True)
 def _check_rows(start, stop, matrix, bits, key, degrees, hashes, n_bad):
-    """Sums of rows; for each chunk of rows the number of bad weights, and a sum of hashes that is
-    zero over all chunks if the matrix is symmetric.
+    """Sum each row, and find for each chunk of rows the number of bad weights, and a sum of hashes
+    that is zero over all chunks if the matrix is symmetric.
 
     The hash of an edge (i, j) and the `bits` of its weight is added in row i and subtracted in row
-    j. Over a symmetric matrix the sum (modulo 2^64) is zero. Over another one it is not, except
-    with a probability of about 2^-64 over the random `key`, whatever the matrix is. So no entry
-    needs to look for its mirror image.
+    j. The sum (modulo 2^64) is zero for a symmetric matrix. For any other one it is zero with a
+    probability of only about 2^-64 over the random `key`. So the mirror image of an entry need not
+    be looked up.
     """
     indptr, indices, weights = matrix
     balance, bad = np.uint64(0), np.uint64(0)
@@ -293,8 +289,8 @@ def _check_rows(start, stop, matrix, bits, key, degrees, hashes, n_bad):
 
 @jit
 def _edge_hash(key, low, high, bits):
-    """A 64-bit hash of an edge between vertices `low` < `high` and the bits of its weight, for an
-    odd `key`.
+    """Return a 64-bit hash of the edge between the vertices `low` < `high` and of the bits of its
+    weight, for an odd `key`.
     """
     mixed = (bits ^ ((low + np.uint64(1)) * key)) * np.uint64(0xD1342543DE82EF95)
     mixed = (mixed ^ (mixed >> np.uint64(32)) ^ high) * np.uint64(0xDABA0B6EB09322E3)
@@ -302,19 +298,9 @@ def _edge_hash(key, low, high, bits):
 
 
 @jit
-def _sum_rows(start, stop, matrix, sums):
-    indptr, _, weights = matrix
-    for i in range(start, stop):
-        total = 0.0
-        for p in range(indptr[i], indptr[i + 1]):
-            total += weights[p]
-        sums[i] = total
-
-
-@jit
 def _first_asymmetry(matrix, cursor, tolerance):
-    """The first entry without an equal one across the diagonal: row, column, weight and the other
-    weight; or a row of -1.
+    """Find the first entry without an equal one across the diagonal: row, column, weight and the
+    other weight; the row is -1 if there is none.
 
     One sweep suffices: as the rows i ascend, the entries (j, i) of a symmetric matrix are met in
     the order in which row j stores them, so ``cursor[j]``, which begins as a copy of

@@ -12,16 +12,9 @@ from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.spectral.products import SparseRows, prefetch, step_rows
 
-# How many rows ahead of the one that is copied the entries of a row are requested from memory.
+# While a row is copied, the entries of the row that comes this number of rows later are requested
+# from memory.
 COPY_PREFETCH_ROWS = 4
-# Factor on the estimate of `NormalizedAdjacency.bulk_radius`, for what random edges deviate from
-# it.
-RADIUS_MARGIN = 1.05
-# Multiplications in one call of the product: at least about 0.15 ms of work, which is long beside
-# the call itself, and at most about 1 ms, so that threads end together and progress is reported
-# often.
-MIN_RANGE_MULTIPLICATIONS = 1.5e6
-MAX_RANGE_MULTIPLICATIONS = 1e7
 
 
 class NormalizedAdjacency:
@@ -44,18 +37,16 @@ class NormalizedAdjacency:
 
     @classmethod
     def of_graph(cls, graph, vertices, progress=None):
-        """M of some vertices of a graph, which are whole connected components, as rows in this
-        order.
+        """Return M of the vertices of some connected components, as rows in the given order.
 
-        Products are faster if neighbors are near each other in that order, as the rows that they
-        read stay in the caches.
+        Products are faster if neighbors are near each other in that order, because the rows that
+        they read stay in the caches.
 
         Parameters
         ----------
         graph : CheckedGraph
         vertices : (m,) int array
         progress : callable, optional
-            Called with the fraction done.
         """
         n = len(vertices)
         place = np.empty(graph.n, graph.matrix.indices.dtype)
@@ -75,48 +66,47 @@ class NormalizedAdjacency:
         return cls(SparseRows(indptr, indices, weights(np.float32)), weights)
 
     def matrix(self, dtype):
-        """M as `SparseRows` in this precision."""
+        """Return M as `SparseRows` in this precision."""
         dtype = np.dtype(dtype)
         if dtype not in self._matrices:
             self._matrices[dtype] = SparseRows(self.indptr, self.indices, self._weights(dtype))
         return self._matrices[dtype]
 
     def bulk_radius(self):
-        """Estimate the largest modulus of the eigenvalues that random edges make.
+        """Estimate the largest modulus of the eigenvalues that are due to random edges.
 
         If the entries of a symmetric matrix are independent, its eigenvalues fill [-2 s, 2 s],
         where s^2 is the mean over the rows of the sum of squares (Wigner's semicircle law). A
-        vertex with few neighbors has a large sum of squares q and makes an eigenvalue of about
-        -sqrt(q). Structure such as clusters makes others, mostly positive ones.
+        vertex with few neighbors has a large sum of squares q, which leads to an eigenvalue of
+        about -sqrt(q). Structure such as clusters leads to others, mostly positive ones. The
+        estimate includes 5 % for random deviations.
         """
         squares = np.empty(self.n, np.float32)
         parallel.run(_row_squares, self.n, self.matrix(np.float32), squares)
-        return RADIUS_MARGIN * math.sqrt(max(4 * squares.mean(dtype=np.float64), squares.max()))
+        return 1.05 * math.sqrt(max(4 * squares.mean(dtype=np.float64), squares.max()))
 
     def step(self, block, previous, alpha=1.0, shift=0.0, beta=0.0, progress=None):
         """Set ``previous = alpha (M - shift) block - beta previous`` in place and return it.
 
-        With the defaults that is M times the block.
+        With the defaults, this is M times the block.
 
         Parameters
         ----------
         block, previous : (n, m) arrays of the same dtype, C-contiguous
         alpha, shift, beta : float
         progress : callable, optional
-            Called with the fraction done.
         """
         number = block.dtype.type
         args = self.matrix(block.dtype), block, previous, number(alpha), number(shift), number(beta)
         per_row = block.shape[1] * (1 + len(self.indices) / self.n)
-        chunk = min(
-            max(self.n / 32, MIN_RANGE_MULTIPLICATIONS / per_row),
-            MAX_RANGE_MULTIPLICATIONS / per_row,
-        )
+        # A call has at least about 0.15 ms of work (1.5e6 multiplications), far more than its
+        # overhead, and at most about 1 ms, so that threads end together and progress is reported.
+        chunk = min(max(self.n / 32, 1.5e6 / per_row), 1e7 / per_row)
         parallel.run(step_rows, self.n, *args, chunk=int(chunk) + 1, progress=progress)
         return previous
 
     def toarray(self):
-        """M as a dense (n, n) float64 array."""
+        """Return M as a dense (n, n) float64 array."""
         indptr, indices, weights = self.matrix(np.float64)
         return scipy.sparse.csr_array((weights, indices, indptr), shape=(self.n, self.n)).toarray()
 
@@ -135,7 +125,7 @@ def _row_squares(start, stop, matrix, squares):
 def _copy_scaled_rows(start, stop, matrix, vertices, place, scale, out):
     """Copy the rows of some vertices, renumbered and scaled.
 
-    The rows lie scattered in memory, so they are requested ahead of their use.
+    The rows are scattered in memory, so they are requested before they are used.
     """
     indptr, indices, weights = matrix
     out_indptr, out_indices, out_weights = out

@@ -5,8 +5,8 @@ A product of a sparse matrix with a dense block (SpMM) spends its time in sums o
 the block. LLVM cannot know that the arrays do not overlap and keeps such a sum in memory; the code
 that this module emits keeps it in registers instead. Measured on the graph of a million points (20
 million entries, 16 columns in single precision, 2 cores): 0.09 s, against 0.30 s for ``A @ block``
-of scipy.sparse, which uses one core, and 0.68 s on both cores for the same loops in plain numba
-code that is told that the arrays do not overlap (1.4 s if it is not told).
+of scipy.sparse, which uses one core, and 0.68 s on both cores for the same loops in numba with the
+promise that the arrays do not overlap (1.4 s without it).
 """
 
 from typing import NamedTuple
@@ -20,18 +20,19 @@ from numba.extending import intrinsic
 from kdegraph.runtime.jit import jit
 
 WIDE_STRIP = 16  # columns of the block that are summed together while that many are left
-NARROW_STRIP = 8  # columns that are summed together after that; the rest goes one by one
-# Independent partial sums: the processor starts an addition before it has finished the last one.
+NARROW_STRIP = 8  # columns that are summed together after that; the rest is summed one by one
+# Independent partial sums: the processor starts an addition before the last one is complete.
 PARTIAL_SUMS = 4
 CACHE_LINE = 64  # bytes
-# How many entries of the matrix ahead of the present one the rows of the block are requested.
+# A row of the block is requested from memory while the matrix entry that many places before is
+# processed.
 PREFETCH_DISTANCE = 64
-# Numbers in a block above which rows are requested ahead; smaller blocks stay in the caches.
+# Numbers in a block above which rows are requested in advance; smaller blocks stay in the caches.
 PREFETCH_ABOVE = 500_000
 
 
 class SparseRows(NamedTuple):
-    """A sparse matrix as compiled code takes it: the three arrays of its CSR form."""
+    """The three arrays of the CSR form of a sparse matrix, for compiled code."""
 
     indptr: np.ndarray
     indices: np.ndarray
@@ -56,11 +57,11 @@ class _RowSumCode:
         self.alignment = alignment
 
     def zero(self):
-        """An empty sum."""
+        """Return an empty sum."""
         return ir.Constant(self.vector, [0.0] * self.vector.count)
 
     def add_entry(self, total, p):
-        """The sum with entry `p` of the matrix added."""
+        """Return the sum with entry `p` of the matrix added."""
         builder = self.builder
         row = sign_extended(builder, builder.load(builder.gep(self.indices, [p])))
         place = builder.add(builder.mul(row, self.n_columns), self.first)
@@ -78,7 +79,7 @@ class _RowSumCode:
         return self.builder.shuffle_vector(single, undefined, lanes)
 
     def add_entries(self, begin, end, total, n_sums):
-        """A loop that adds `n_sums` entries at a time while so many are left.
+        """Emit a loop that adds `n_sums` entries at a time while that many are left.
 
         Returns the first entry that was not added, and the sum.
         """
@@ -119,12 +120,12 @@ class _RowSumCode:
 
 
 def sign_extended(builder, integer):
-    """The LLVM integer with 64 bits."""
+    """Return the LLVM integer with 64 bits."""
     return builder.sext(integer, ir.IntType(64)) if integer.type.width < 64 else integer
 
 
 def _compiled_strip(width):
-    """A function for compiled code that sets ``out[:width]`` to ``sum_p weights[p] *
+    """Return a function for compiled code that sets ``out[:width]`` to ``sum_p weights[p] *
     block[indices[p], first:first + width]`` for p from `begin` to `end`.
     """
 
@@ -151,7 +152,7 @@ def _compiled_strip(width):
 
 
 def _interpreted_strip(width):
-    """What `_compiled_strip` returns, where numba is switched off."""
+    """Return the function of `_compiled_strip` for use without numba."""
 
     def add_strip(indices, weights, block, begin, end, first, out):
         out[:width] = weights[begin:end] @ block[indices[begin:end], first : first + width]
@@ -163,7 +164,7 @@ if numba.config.DISABLE_JIT:
     _strip = _interpreted_strip
 
     def prefetch(array, place):
-        """Do nothing: there is no compiled code that could wait for memory."""
+        """Do nothing: only compiled code benefits."""
 
 else:
     _strip = _compiled_strip
@@ -196,9 +197,9 @@ _add_narrow_strip = _strip(NARROW_STRIP)
 
 
 def aligned_zeros(n, m, dtype):
-    """An (n, m) array of zeros that begins with a cache line.
+    """Return an (n, m) array of zeros that begins with a cache line.
 
-    Begun elsewhere, every row of 64 bytes would lie in two cache lines.
+    Otherwise every row of 64 bytes would lie in two cache lines.
     """
     n_bytes = n * m * np.dtype(dtype).itemsize
     buffer = np.zeros(n_bytes + CACHE_LINE, np.uint8)
@@ -245,24 +246,9 @@ def step_rows(start, stop, matrix, block, previous, alpha, shift, beta):
             previous[i, c] = alpha * (total[c] - shift * block[i, c]) - beta * previous[i, c]
 
 
-@jit(reassociate=True)
-def multiply_rows(matrix, block, image):
-    """Set ``image = A block``, where `matrix` are some rows of A.
-
-    The arrays are contiguous, and all but the indices of one dtype.
-    """
-    indptr, indices, weights = matrix
-    m = block.shape[1]
-    for i in range(len(indptr) - 1):
-        begin, end = indptr[i] + PREFETCH_DISTANCE, indptr[i + 1] + PREFETCH_DISTANCE
-        for p in range(begin, min(end, len(indices))):
-            prefetch(block, np.int64(indices[p]) * m)
-        add_rows(indices, weights, block, indptr[i], indptr[i + 1], image[i])
-
-
 @jit
 def divide_rows(indptr, weights, degrees, shares):
-    """Divide the weights of each row by the degree of its vertex: `shares` are those of P."""
+    """Divide the weights of each row by the degree of its vertex, which gives those of D^-1 A."""
     for i in range(len(degrees)):
         for p in range(indptr[i], indptr[i + 1]):
             shares[p] = weights[p] / degrees[i]

@@ -6,21 +6,9 @@ from kdegraph.runtime.progress import StageTimer
 from kdegraph.tiles import scheduler
 from kdegraph.tiles.folder import DESCRIPTION, Folder, checksum
 from kdegraph.tiles.graph import TiledGraph
-from kdegraph.tiles.plan import PLAN, make_plan, read_order
+from kdegraph.tiles.plan import PLAN, make_plan, n_tiles
 from kdegraph.tiles.points import gather_points
-from kdegraph.tiles.steps import (
-    RESULT,
-    draw_tile,
-    join_degrees,
-    join_tile,
-    sent_step,
-    write_result,
-)
-
-# Options that a graph depends on and that JSON has as they are.
-PLAIN_OPTIONS = ("perplexity", "alpha", "kernel", "n_rounds", "sampler", "weighting", "eps")
-# Options that are parameters of the graph as they are.
-KEPT_OPTIONS = ("kernel", "seed", "weighting", "eps", "alpha")
+from kdegraph.tiles.steps import RESULT, draw_tile, join_degrees, join_tile, write_result
 
 
 def sample_by_tiles(X, options, store, progress=None, *, any_seed=False):
@@ -63,32 +51,31 @@ def sample_by_tiles(X, options, store, progress=None, *, any_seed=False):
 
 
 def _describe(X, options):
-    """What the graph depends on, but for the coordinates of the points."""
+    """Return what the graph depends on, except for the coordinates of the points."""
     sigma = options.sigma
     if isinstance(sigma, np.ndarray):
         sigma = f"an array with the checksum {checksum(sigma)}"
-    plain = {name: getattr(options, name) for name in PLAIN_OPTIONS}
+    names = ("perplexity", "alpha", "kernel", "n_rounds", "sampler", "weighting", "eps")
+    plain = {name: getattr(options, name) for name in names}
     return {"shape": list(X.shape), "sigma": sigma, "seed": options.seed} | plain
 
 
 def _sample(points, options, folder, stages):
-    """Do all steps of the graph that are not in the folder."""
+    """Write all steps of the graph that are not in the folder."""
     folder.check_all()
     if not folder.has(PLAN):
         make_plan(points, options, stages, folder)
-    n_tiles = read_order(folder).n_tiles
-    tiles = [(folder.path, tile) for tile in range(n_tiles)]
-
+    tiles = n_tiles(folder)
     stages.enter("samples")
-    scheduler.run(draw_tile, tiles, stages.progress)
+    scheduler.write_tiles(folder, "draws", tiles, draw_tile, progress=stages.progress)
     stages.enter("graph")
     join_degrees(folder)
-    scheduler.run(join_tile, tiles, stages.progress)
+    scheduler.write_tiles(folder, "rows", tiles, join_tile, progress=stages.progress)
     stages.leave()
-
-    for tile in range(n_tiles):
-        folder.remove(sent_step(tile))
+    for tile in range(tiles):
+        folder.remove(f"sent-{tile}")
     n_rounds, sampler = folder.read(PLAN, "n_rounds", "sampler")
-    parameters = {name: getattr(options, name) for name in KEPT_OPTIONS}
+    names = ("kernel", "seed", "weighting", "eps", "alpha")
+    parameters = {name: getattr(options, name) for name in names}
     parameters |= {"n_rounds": n_rounds, "sampler": sampler, "draws": "independent"}
     write_result(folder, parameters | {"timings": stages.timings})

@@ -1,8 +1,8 @@
-"""A folder that keeps the arrays of a long computation step by step, so that it can go on later.
+"""Folders that keep the arrays of a long computation step by step, so that it can be resumed.
 
 A step is a set of arrays, each in an .npy file, and a list of them with their checksums. The list
-is written last, and each file gets its name when it is complete: a step that has been interrupted
-does not exist.
+is written last, and each file gets its name when it is complete: an interrupted step does not
+exist.
 """
 
 import atexit
@@ -24,12 +24,10 @@ from numpy.typing import DTypeLike
 
 from kdegraph.runtime.replacing import naming, replacing, writing
 
-# The list of the step that says what the folder holds; no other step is named so.
+# The step that describes what the folder holds.
 DESCRIPTION = "graph"
 # The locks of folders in which this process works.
 LOCKS: dict[Path, threading.Lock] = {}
-# Bytes whose checksum is computed at a time.
-CHECKED_TOGETHER = 2**24
 
 
 class Folder:
@@ -38,7 +36,7 @@ class Folder:
     Parameters
     ----------
     path : path-like
-        The folder, which every process that takes part can read and write under this name.
+        The folder, which all processes of the computation can read and write under this name.
     """
 
     def __init__(self, path):
@@ -46,7 +44,7 @@ class Folder:
 
     @classmethod
     def temporary(cls) -> "Folder":
-        """A new folder where Dask keeps its own, which is deleted when the process ends."""
+        """Return a new folder beside those of Dask, which is deleted when the process ends."""
         path = tempfile.mkdtemp(
             prefix="kdegraph-", dir=dask.config.get("temporary-directory", None)
         )
@@ -54,17 +52,17 @@ class Folder:
         return cls(path)
 
     def begin(self, description: dict[str, Any]) -> None:
-        """Create the folder for a computation, or find that it holds the same one.
+        """Create the folder for a computation, or check that it holds the same one.
 
         Parameters
         ----------
         description : dict
-            What the computation depends on, in values that JSON has.
+            What the computation depends on; its values can be written as JSON.
 
         Raises
         ------
         ValueError
-            If the folder holds other files, or another computation. Nothing is changed then.
+            If the folder holds other files, or another computation. It is not changed then.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         if not self.has(DESCRIPTION):
@@ -82,27 +80,27 @@ class Folder:
                     f"store {str(self.path)!r} holds another graph: {name} is "
                     f"{before.get(name)!r} there and {value!r} here; choose another folder"
                 )
-        for pattern in (".*.npy", ".*.json"):  # what has been interrupted
+        for pattern in (".*.npy", ".*.json"):  # of interrupted steps
             for path in self.path.glob(pattern):
                 path.unlink(missing_ok=True)
 
     def claimed(self) -> threading.Lock:
-        """A context in which no other thread of this process works in the folder: one whose work
-        was cancelled may go on for a moment.
+        """Return a context in which no other thread of this process works in the folder. A thread
+        whose work was cancelled may continue for a moment.
         """
         return LOCKS.setdefault(self.path.resolve(), threading.Lock())
 
     def has(self, step: str) -> bool:
-        """Whether the step is complete."""
+        """Return whether the step is complete."""
         return self._list(step).exists()
 
     def write(self, step: str, fields: dict[str, Any]) -> None:
-        """Write a step: arrays, and values that JSON has.
+        """Write a step: arrays, and values that can be written as JSON.
 
         Raises
         ------
         OSError
-            If the disk is full, or the folder cannot be written. Nothing half-written is left.
+            If the disk is full, or the folder cannot be written. No incomplete file is left.
         """
         entries = {}
         for name, array in fields.items():
@@ -119,7 +117,7 @@ class Folder:
     def filling(
         self, step: str, name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64
     ) -> "Iterator[RowsOfFile]":
-        """Yield the `RowsOfFile` of an array that any process may fill; at the end it is the only
+        """Yield the `RowsOfFile` of an array that any process may fill, which then becomes the only
         array of a step.
         """
         path, dtype = self._file(step, name), np.dtype(dtype)
@@ -132,12 +130,12 @@ class Folder:
         self._write_list(step, {name: _entry(_mapped(path, dtype, shape))}, {})
 
     def values(self, step: str) -> dict[str, Any]:
-        """All fields of a step that are no arrays."""
+        """Return all fields of a step that are not arrays."""
         return self._read_list(step)["values"]
 
     def read(self, step: str, *names: str) -> Any:
-        """A field of a step, or a list of several. Arrays are mapped into memory: pages are read
-        when they are used, and what is written to the array does not change the file.
+        """Return a field of a step, or a list of several. Arrays are mapped into memory: pages are
+        read when they are used, and changes of the array do not change the file.
 
         Raises
         ------
@@ -162,7 +160,7 @@ class Folder:
             ) from None
 
     def check(self, step: str) -> None:
-        """Raise a `ValueError` that names the file if an array of the step is not what was
+        """Raise a `ValueError` that names the file if an array of the step has changed since it was
         written.
         """
         for name, entry in self._read_list(step)["arrays"].items():
@@ -173,12 +171,12 @@ class Folder:
                 )
 
     def check_all(self) -> None:
-        """`check` all steps: those that an interrupted computation has left."""
+        """`check` all steps, which an interrupted computation has left."""
         for step in self._steps():
             self.check(step)
 
     def remove(self, step: str) -> None:
-        """Remove a step, if there is one: first the list, then the arrays."""
+        """Remove a step, if it exists: first the list, then the arrays."""
         self._list(step).unlink(missing_ok=True)
         self._remove_arrays(step)
 
@@ -189,12 +187,12 @@ class Folder:
                 self.remove(step)
 
     def discard(self, step: str) -> None:
-        """Delete what a step holds, which nothing needs any more; the step stays complete."""
+        """Delete the fields of a step, which are not needed any more; the step stays complete."""
         self._write_list(step, {}, {})
         self._remove_arrays(step)
 
     def _steps(self):
-        """The steps that are complete, not a list that is being written."""
+        """Return the steps that are complete; a list that is being written does not count."""
         return sorted(path.stem for path in self.path.glob("[!.]*.json"))
 
     def _remove_arrays(self, step):
@@ -236,14 +234,14 @@ class RowsOfFile:
 
 
 def _entry(array):
-    """What the list of a step says of an array."""
+    """Return the entry for an array in the list of a step."""
     return {"dtype": array.dtype.str, "shape": array.shape, "checksum": checksum(array)}
 
 
 def _mapped(path, dtype, shape):
-    """The array of an .npy file, mapped into memory.
+    """Return the array of an .npy file, mapped into memory.
 
-    The header is not read: Python's parser, by which `numpy.load` does it, may fail if several
+    The header is not read: Python's parser, which `numpy.load` uses for that, may fail if several
     threads use it at the same time (CPython 3.11).
     """
     offset, n_bytes = len(npy_header(shape, dtype)), dtype.itemsize * math.prod(shape)
@@ -256,7 +254,7 @@ def _mapped(path, dtype, shape):
 
 
 def npy_header(shape, dtype):
-    """The header of an .npy file for a C-contiguous array."""
+    """Return the header of an .npy file for a C-contiguous array."""
     header = io.BytesIO()
     fields = {"descr": dtype.str, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(header, fields)
@@ -264,9 +262,9 @@ def npy_header(shape, dtype):
 
 
 def checksum(array: np.ndarray) -> int:
-    """The CRC-32 of the bytes of a C-contiguous array."""
+    """Return the CRC-32 of the bytes of a C-contiguous array."""
     bytes_of_array = array.reshape(-1).view(np.uint8).data
     value = 0
-    for start in range(0, len(bytes_of_array), CHECKED_TOGETHER):
-        value = zlib.crc32(bytes_of_array[start : start + CHECKED_TOGETHER], value)
+    for start in range(0, len(bytes_of_array), 2**24):  # so that it can be interrupted
+        value = zlib.crc32(bytes_of_array[start : start + 2**24], value)
     return value

@@ -1,7 +1,7 @@
 """A graph in a Zarr store, unpacked into a folder without reading it into memory.
 
 The rows of the store are in the order of the vertices, those of the folder in the tree's order.
-They are handed over by files: each block of the store is written sorted by tiles, and each tile
+Files lead from one to the other: each block of the store is written sorted by tiles, and each tile
 reads its part from all blocks.
 """
 
@@ -23,18 +23,9 @@ from kdegraph.graph_files import (
 from kdegraph.graph_zarr import ADJACENCY, arrays_of, open_zarr
 from kdegraph.runtime.progress import StageTimer
 from kdegraph.tiles import scheduler
-from kdegraph.tiles.folder import Folder
-from kdegraph.tiles.plan import ORDER, Order, number_of_tiles, read_order
+from kdegraph.tiles.plan import ORDER, Order, n_tiles, number_of_tiles, read_order, span
 from kdegraph.tiles.points import gather_points
-from kdegraph.tiles.steps import (
-    DEGREES,
-    RESULT,
-    draws_step,
-    rows_step,
-    sent_step,
-    write_result,
-    write_rows,
-)
+from kdegraph.tiles.steps import DEGREES, RESULT, fields_of_rows, write_result
 from kdegraph.validation import check_sparse
 
 
@@ -93,8 +84,7 @@ def _write_order(path, arrays, parameters, folder):
         n = len(degrees)
         check_values_of_vertices(arrays, n)
     order = arrays.get("order", np.arange(n)).astype(np.int64)
-    n_tiles = number_of_tiles(n, parameters["n_rounds"])
-    bounds = np.linspace(0, n, n_tiles + 1).astype(np.int64)
+    bounds = np.linspace(0, n, 1 + number_of_tiles(n, parameters["n_rounds"])).astype(np.int64)
     folder.write(DEGREES, {"degrees": degrees[order]})
     bandwidth = parameters["sigma"] if "sigma" in parameters else arrays["sigma"]
     folder.write(ORDER, Order.of(order, bounds, bandwidth, arrays.get("densities"))._asdict())
@@ -102,23 +92,18 @@ def _write_order(path, arrays, parameters, folder):
 
 def _unpack_rows(path, folder, stages):
     """Write the rows of all tiles; there are as many blocks as tiles."""
-    n_tiles = read_order(folder).n_tiles
+    tiles = n_tiles(folder)
     stages.enter("blocks")
-    blocks = [(path, folder.path, block) for block in range(n_tiles)]
-    scheduler.run(_send_block, blocks, stages.progress)
+    scheduler.write_tiles(folder, "sent", tiles, _send_block, path, progress=stages.progress)
     stages.enter("graph")
-    tiles = [(folder.path, tile) for tile in range(n_tiles)]
-    scheduler.run(_join_tile, tiles, stages.progress)
+    scheduler.write_tiles(folder, "rows", tiles, _join_tile, progress=stages.progress)
     stages.leave()
-    for block in range(n_tiles):
-        folder.remove(sent_step(block))
+    for block in range(tiles):
+        folder.remove(f"sent-{block}")
 
 
-def _send_block(path, folder, block):
-    """Write a block of the store sorted by tiles, unless that has been done."""
-    folder, step = Folder(folder), sent_step(block)
-    if folder.has(step):
-        return
+def _send_block(folder, block, path):
+    """Return the step "sent": a block of the store sorted by tiles."""
     order = read_order(folder)
     begin, end = order.bounds[block : block + 2].tolist()
     with refusing_others(path, "to_zarr"):
@@ -126,22 +111,20 @@ def _send_block(path, folder, block):
     places = order.place[begin:end]
     by_place = np.argsort(places)
     matrix, neighbors = matrix[by_place], neighbors[by_place]
-    folder.write(
-        step,
-        {
-            "start": np.searchsorted(places[by_place], order.bounds),
-            "places": places[by_place],
-            "neighbors": np.where(neighbors >= 0, order.place[neighbors], -1).astype(np.int32),
-            "data": matrix.data,
-            "indices": matrix.indices,
-            "indptr": matrix.indptr,
-        },
-    )
+    return {
+        "start": np.searchsorted(places[by_place], order.bounds),
+        "places": places[by_place],
+        "neighbors": np.where(neighbors >= 0, order.place[neighbors], -1).astype(np.int32),
+        "data": matrix.data,
+        "indices": matrix.indices,
+        "indptr": matrix.indptr,
+    }
 
 
 def _read_block(root, begin, end, n):
-    """The rows begin ... end - 1 of the matrix, and the neighbors of these vertices; an exception
-    of any kind where they are damaged.
+    """Return the rows begin ... end - 1 of the matrix, and the neighbors of these vertices.
+
+    An exception of any kind is raised if they are damaged.
     """
     arrays = root[ADJACENCY]
     ends = arrays["indptr"][begin : end + 1]
@@ -156,24 +139,21 @@ def _read_block(root, begin, end, n):
     return matrix, neighbors
 
 
-def _join_tile(path, tile):
-    """Write what the blocks have for a tile, unless that has been done."""
-    folder = Folder(path)
-    if folder.has(rows_step(tile)):
-        return
+def _join_tile(folder, tile):
+    """Return the step "rows" of a tile, from all blocks, and write its step "draws"."""
     order = read_order(folder)
     n, names = len(order.place), ("start", "places", "neighbors", "data", "indices", "indptr")
     places, neighbors, rows = [], [], []
     for block in range(order.n_tiles):
-        start, places_there, neighbors_there, *entries = folder.read(sent_step(block), *names)
+        start, places_there, neighbors_there, *entries = folder.read(f"sent-{block}", *names)
         mine = slice(start[tile], start[tile + 1])
         places.append(places_there[mine])
         neighbors.append(neighbors_there[mine])
         rows.append(scipy.sparse.csr_array(tuple(entries), shape=(len(places_there), n))[mine])
     back = np.argsort(np.concatenate(places))
     matrix = scipy.sparse.vstack(rows, format="csr")[back]
-    degrees = folder.read(DEGREES, "degrees")[slice(*order.bounds[tile : tile + 2])]
+    degrees = folder.read(DEGREES, "degrees")[span(folder, tile)]
     folder.write(
-        draws_step(tile), {"neighbors": np.concatenate(neighbors)[back], "degrees": degrees}
+        f"draws-{tile}", {"neighbors": np.concatenate(neighbors)[back], "degrees": degrees}
     )
-    write_rows(folder, tile, matrix)
+    return fields_of_rows(matrix)

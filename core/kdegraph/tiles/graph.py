@@ -1,4 +1,4 @@
-"""A sampled graph in a folder, whose arrays are Dask arrays."""
+"""Sampled graphs in folders, whose arrays are Dask arrays."""
 
 import itertools
 import shutil
@@ -23,19 +23,15 @@ from kdegraph.tiles.from_zarr import unpack_zarr
 from kdegraph.tiles.plan import ORDER
 from kdegraph.tiles.steps import RESULT
 
-# Bytes for each entry of the matrix while a graph is read into memory: twice what it takes in the
-# end, as the blocks are put together.
-BYTES_PER_ENTRY = 24
-
 
 @dataclass(frozen=True, eq=False)
 class TiledGraph:
     """A sampled similarity graph that need not fit into memory, as `similarity_graph` returns it
     for a Dask array.
 
-    It is kept in a folder, and its arrays are Dask arrays that read the files there, which the
-    processes of the Dask scheduler have to reach under the same name. Computed, they are the arrays
-    of the `SimilarityGraph` of the same points, parameters and seed, bit for bit.
+    It is kept in a folder, and its arrays are Dask arrays that read the files there. The processes
+    of the Dask scheduler must be able to reach them under the same name. The arrays equal those of
+    the `SimilarityGraph` of the same points, parameters and seed, bit for bit.
 
     Attributes
     ----------
@@ -158,7 +154,8 @@ class TiledGraph:
         MemoryError
             If it does not fit into memory.
         """
-        n_bytes = BYTES_PER_ENTRY * 2 * self.n_edges
+        # An entry takes 12 bytes, and as many again while the blocks are concatenated.
+        n_bytes = 2 * 12 * 2 * self.n_edges
         if n_bytes > available_memory():
             raise MemoryError(
                 f"a graph of {self.n_edges:,} edges needs about {format_bytes(n_bytes)}, and "
@@ -300,8 +297,8 @@ class TiledGraph:
 def array_by_blocks(
     graph: TiledGraph, read: Callable[[Path, int, int], Any], like: Any
 ) -> da.Array:
-    """A Dask array of what ``read(graph.path, begin, end)`` returns for the vertices of each block,
-    which are as `like`, that has no rows.
+    """Return a Dask array of the results of ``read(graph.path, begin, end)`` for the vertices of
+    each block, which have the type of `like`, an array without rows.
     """
     blocks = [
         da.from_delayed(
@@ -312,7 +309,12 @@ def array_by_blocks(
     return da.concatenate(blocks)
 
 
+def in_blocks(graph: TiledGraph, values: NDArray[Any]) -> da.Array:
+    """Return values of all vertices that are in memory as a Dask array."""
+    return da.from_array(values, chunks=-(-graph.n_vertices // graph.n_blocks))
+
+
 def _blocks(graph: TiledGraph) -> Iterator[tuple[int, int]]:
-    """The first vertex of each block, and the one after its last."""
+    """Yield the first vertex of each block, and the one after its last."""
     ends = np.linspace(0, graph.n_vertices, graph.n_blocks + 1).astype(int)
     return itertools.pairwise(ends.tolist())

@@ -1,9 +1,9 @@
-"""What the tasks of all tiles need to know, kept in the folder.
+"""The plan of a graph that is sampled tile by tile, kept in the folder.
 
-A tile is a run of points in the tree's order. The tree, the points and what else is as long as
-these is mapped into memory by every task, so that a process holds only the pages that it uses:
-those of its own points, of what is near them, and of the upper levels of the tree. Once the graph
-is complete, the tree is not needed any more, and only the order of the points is kept.
+A tile is a run of points in the tree's order. Every task maps the tree, the points and other arrays
+of their length into memory, so that a process holds only the pages that it uses: those of its own
+points, of points near them, and of the upper levels of the tree. Once the graph is complete, the
+tree is not needed any more, and only the order of the points is kept.
 """
 
 from typing import NamedTuple
@@ -19,35 +19,25 @@ from kdegraph.sampling.choice import choose_sampler
 from kdegraph.sampling.rejection.target_groups import TargetGroups
 from kdegraph.scaled_kernel import Bandwidth
 
-# The step with the order of the points, which stays, and the one with all else.
+# The step with the order of the points, which is kept, and the one with everything else.
 ORDER, PLAN = "order", "plan"
-# Draws of a tile: about 64 bytes for each are in use while its rows are made.
-DRAWS_PER_TILE = 2**22
-# Tiles that all points are divided into at least, so that workers end at about the same time, but
-# for this number of points in a tile, below which a task costs more than its work.
-MIN_TILES = 16
-MIN_TILE_POINTS = 2048
-# No groups: for samplers that do not take any.
-NO_GROUPS = TargetGroups(
-    np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, 1)), np.empty((0, 1))
-)
 
 
 class Order(NamedTuple):
-    """The order of the points, which are the vertices of the graph, and how tiles divide it.
+    """The order of the points, which are the vertices of the graph, and its division into tiles.
 
     Attributes
     ----------
     order : (n,) int64
         The vertices in the tree's order.
     place : (n,) int64
-        Where each vertex is in it.
+        The place of each vertex in it.
     bounds : (n_tiles + 1,) int64
         Tile t has the places bounds[t] ... bounds[t + 1] - 1.
     bandwidth : float or (n,) float64
         By vertex.
     densities : (n,) float64 or None
-        What is divided out of the kernel, by vertex.
+        Divided out of the kernel, by vertex.
     """
 
     order: np.ndarray
@@ -58,24 +48,24 @@ class Order(NamedTuple):
 
     @classmethod
     def of(cls, order, bounds, bandwidth, densities):
-        """With the place of each vertex."""
+        """Return an order with the place of each vertex."""
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
         return cls(order, place, bounds, bandwidth, densities)
 
     @property
     def n_tiles(self):
-        """Number of tiles."""
+        """The number of tiles."""
         return len(self.bounds) - 1
 
     def tiles_of(self, places):
-        """The tiles of places; -1 for the place -1."""
+        """Return the tiles of places; -1 for the place -1."""
         tiles = np.searchsorted(self.bounds, places, side="right") - 1
         return tiles.astype(np.int32)
 
 
 class Plan(NamedTuple):
-    """What is to be drawn.
+    """The kernel, the tree and the parameters with which neighbors are drawn.
 
     Attributes
     ----------
@@ -107,7 +97,7 @@ class Plan(NamedTuple):
     independent: bool
 
 
-# The fields of a plan that are written as they are, in their order.
+# The fields of a plan that are written unchanged, in their order.
 FIELDS = Plan._fields[3:]
 
 
@@ -123,8 +113,11 @@ def make_plan(X, options, stages, folder):
         stages.enter("kernel degrees")
         degrees = kernel_degrees(kernel, tree, options.eps, method=method, progress=stages.progress)
     units, bounds = _divide(sampler, tree, groups, n_rounds)
+    if groups is None:
+        ints, rows = np.empty(0, np.int64), np.empty((0, 1))
+        groups = TargetGroups(ints, ints, rows, rows)
     plan = Plan(
-        kernel, tree, groups or NO_GROUPS, degrees, units, sampler, n_rounds,
+        kernel, tree, groups, degrees, units, sampler, n_rounds,
         options.seed, options.eps, options.weighting == "inclusion",
     )  # fmt: skip
     order = Order.of(tree.order, bounds, problem.bandwidth, problem.densities)
@@ -133,7 +126,7 @@ def make_plan(X, options, stages, folder):
 
 
 def _divide(sampler, tree, groups, n_rounds):
-    """The `units` of a `Plan` and the `bounds` of an `Order`."""
+    """Return the `units` of a `Plan` and the `bounds` of an `Order`."""
     n = len(tree.order)
     if sampler == "rows":  # few points, whose matrix products are not divided
         return np.array([0, n]), np.array([0, n])
@@ -144,8 +137,13 @@ def _divide(sampler, tree, groups, n_rounds):
 
 
 def number_of_tiles(n, n_rounds):
-    """Into how many tiles `n` points with `n_rounds` draws each are divided."""
-    size = max(MIN_TILE_POINTS, min(DRAWS_PER_TILE // n_rounds, n // MIN_TILES))
+    """Return the number of tiles for `n` points with `n_rounds` draws each.
+
+    There are at most 2^22 draws in a tile, each of which takes about 64 bytes while its rows are
+    made, and at least 16 tiles, so that workers end at about the same time. But with fewer than
+    2,048 points, the overhead of a tile would exceed its work.
+    """
+    size = max(2048, min(2**22 // n_rounds, n // 16))
     return max(1, round(n / size))
 
 
@@ -162,12 +160,22 @@ def _write(folder, plan):
 
 
 def read_order(folder):
-    """The `Order` of a folder, whose arrays are mapped into memory."""
+    """Return the `Order` of a folder, whose arrays are mapped into memory."""
     return Order(*folder.read(ORDER, *Order._fields))
 
 
+def n_tiles(folder):
+    """Return the number of tiles."""
+    return len(folder.read(ORDER, "bounds")) - 1
+
+
+def span(folder, tile):
+    """Return the places of a tile, a slice."""
+    return slice(*folder.read(ORDER, "bounds")[tile : tile + 2].tolist())
+
+
 def read_plan(folder):
-    """The `Plan` of a folder, whose arrays are mapped into memory."""
+    """Return the `Plan` of a folder, whose arrays are mapped into memory."""
 
     def part(name, kind):
         return kind(*folder.read(PLAN, *(f"{name}-{field}" for field in kind._fields)))

@@ -11,8 +11,8 @@ STEP, NAME = "points", "X"
 
 
 def as_dask_points(X):
-    """Points as a Dask array with whole rows in each chunk, of which all has been checked that can
-    be without computing it.
+    """Return points as a Dask array with whole rows in each chunk, checked as far as is possible
+    without computing it.
     """
     if not isinstance(X, da.Array):
         X = da.from_array(check_points(X))
@@ -30,7 +30,7 @@ def as_dask_points(X):
 
 
 def gather_points(X, folder, progress=None):
-    """Write the points to the folder, or compare them with those that are there.
+    """Write the points to the folder, or compare them with those in it.
 
     Parameters
     ----------
@@ -60,14 +60,14 @@ def gather_points(X, folder, progress=None):
 
 
 def mapped_points(X):
-    """The points of a Dask array, (n, d) float64, from a temporary file that is mapped into
+    """Return the points of a Dask array, (n, d) float64, in a temporary file that is mapped into
     memory.
     """
     return gather_points(as_dask_points(X), Folder.temporary())
 
 
 def _for_each_block(X, function, target, progress):
-    """Call ``function(target, first, block)`` for each block of rows, the first being `first`."""
+    """Call ``function(target, first, block)`` for each block of rows from row `first` on."""
     first = np.cumsum([0, *X.chunks[0][:-1]]).tolist()
     blocks = X.to_delayed().ravel()
     tasks = [(target, begin, block) for begin, block in zip(first, blocks, strict=True)]
@@ -91,8 +91,8 @@ def _compare_rows(folder, first, block):
 
 
 def checked_rows(block, first):
-    """A block of rows as float64; an error that names the row of all points, counted from `first`,
-    if one is not finite.
+    """Return a block of rows as float64. If a row is not finite, raise an error that names it,
+    counted from `first`.
     """
     rows = np.ascontiguousarray(as_array(block, "X"), dtype=np.float64)
     check_finite(rows, "X", first)

@@ -1,4 +1,4 @@
-"""Parts of the arrays of a graph, for vertices that follow each other in their original order."""
+"""Parts of the arrays of a graph, for consecutive vertices in their original order."""
 
 import numpy as np
 import scipy.sparse
@@ -7,17 +7,17 @@ from kdegraph.runtime.replacing import writing
 from kdegraph.tiles import points
 from kdegraph.tiles.folder import Folder
 from kdegraph.tiles.plan import ORDER, read_order
-from kdegraph.tiles.steps import DEGREES, draws_step, rows_step
+from kdegraph.tiles.steps import DEGREES
 
 
 def matrix_rows(path, begin, end):
-    """The rows begin ... end - 1 of the adjacency matrix, (end - begin, n) CSR array."""
+    """Return the rows begin ... end - 1 of the adjacency matrix, (end - begin, n) CSR array."""
     folder = Folder(path)
     order = read_order(folder)
     n = len(order.place)
     parts, by_tile = [], []
     for tile, mine, local in _tiles(order, begin, end):
-        arrays = folder.read(rows_step(tile), "data", "indices", "indptr")
+        arrays = folder.read(f"rows-{tile}", "data", "indices", "indptr")
         of_tile = scipy.sparse.csr_array(tuple(arrays), shape=(len(arrays[-1]) - 1, n))
         parts.append(of_tile[local])
         by_tile.append(mine)
@@ -28,8 +28,8 @@ def matrix_rows(path, begin, end):
 
 
 def write_edges(path, begin, end, file):
-    """Write the edges of the rows begin ... end - 1 to larger numbers to a Parquet file, which gets
-    its name when it is complete.
+    """Write the edges from the vertices begin ... end - 1 to those of larger numbers to a Parquet
+    file, which gets its name when it is complete.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -43,41 +43,41 @@ def write_edges(path, begin, end, file):
 
 
 def neighbors_of(path, begin, end):
-    """The neighbors of the vertices begin ... end - 1, (end - begin, L) int32."""
+    """Return the neighbors of the vertices begin ... end - 1, (end - begin, L) int32."""
     folder = Folder(path)
     order = read_order(folder)
     parts, by_tile = [], []
     for tile, mine, local in _tiles(order, begin, end):
-        drawn = folder.read(draws_step(tile), "neighbors")[local]
+        drawn = folder.read(f"draws-{tile}", "neighbors")[local]
         parts.append(np.where(drawn >= 0, order.order[drawn], -1).astype(np.int32))
         by_tile.append(mine)
     return np.concatenate(parts)[np.argsort(np.concatenate(by_tile))]
 
 
 def degrees_of(path, begin, end):
-    """The kernel degrees of the vertices begin ... end - 1."""
+    """Return the kernel degrees of the vertices begin ... end - 1."""
     folder = Folder(path)
     return folder.read(DEGREES, "degrees")[folder.read(ORDER, "place")[begin:end]]
 
 
 def order_of(path, begin, end):
-    """The vertices at the places begin ... end - 1 of the tree's order."""
+    """Return the vertices at the places begin ... end - 1 of the tree's order."""
     return Folder(path).read(ORDER, "order")[begin:end].astype(np.int32)
 
 
 def densities_of(path, begin, end):
-    """The densities of the vertices begin ... end - 1."""
+    """Return the densities of the vertices begin ... end - 1."""
     return np.array(Folder(path).read(ORDER, "densities")[begin:end])
 
 
 def points_of(path, begin, end):
-    """The points begin ... end - 1."""
+    """Return the points begin ... end - 1."""
     return np.array(Folder(path).read(points.STEP, points.NAME)[begin:end])
 
 
 def _tiles(order, begin, end):
-    """For each tile with some of the vertices: its number, which of the vertices these are, counted
-    from `begin`, and which points of the tile, counted from its first.
+    """Yield for each tile with some of the vertices its number, these vertices counted from
+    `begin`, and their points counted from the first of the tile.
     """
     places = np.array(order.place[begin:end])
     tiles = order.tiles_of(places)
@@ -87,5 +87,5 @@ def _tiles(order, begin, end):
 
 
 def dimension(path):
-    """The number of coordinates of a point."""
+    """Return the number of coordinates of a point."""
     return Folder(path).read(points.STEP, points.NAME).shape[1]

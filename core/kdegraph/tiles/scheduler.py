@@ -1,4 +1,4 @@
-"""Running a function for every tile by the scheduler of Dask that is in use."""
+"""Running a function for every tile by the current scheduler of Dask."""
 
 import contextlib
 from concurrent.futures import CancelledError
@@ -16,7 +16,7 @@ def run(function, arguments, progress=None):
         Its results are not used. It may be called again if a worker is lost.
     arguments : list of tuple
     progress : callable, optional
-        Called with the fraction that is done; what it raises ends the work.
+        Called with the fraction done; an exception that it raises ends the work.
 
     Raises
     ------
@@ -25,7 +25,7 @@ def run(function, arguments, progress=None):
 
     Notes
     -----
-    By the client of `distributed` if there is one, otherwise by the scheduler that Dask is
+    It takes the client of `distributed` if there is one, otherwise the scheduler that Dask is
     configured for, which is threads by default. Dask's own progress bars and dashboard show it.
     """
     tasks = [dask.delayed(function, pure=False)(*args) for args in arguments]
@@ -39,8 +39,32 @@ def run(function, arguments, progress=None):
         progress(1.0)
 
 
+def write_tiles(folder, name, n_tiles, function, *args, progress=None):
+    """Write the step ``"name-tile"`` of a folder for each tile, unless it is there.
+
+    Parameters
+    ----------
+    folder : Folder
+    name : str
+    n_tiles : int
+    function : callable
+        Called as ``function(folder, tile, *args)``, it returns the fields of the step.
+    *args : object
+    progress : callable, optional
+        See `run`.
+    """
+    tasks = [(folder, name, tile, function, *args) for tile in range(n_tiles)]
+    run(_write_step, tasks, progress)
+
+
+def _write_step(folder, name, tile, function, *args):
+    step = f"{name}-{tile}"
+    if not folder.has(step):
+        folder.write(step, function(folder, tile, *args))
+
+
 def _client():
-    """The client of `distributed` that Dask uses by default, or None."""
+    """Return the client of `distributed` that Dask uses by default, or None."""
     if dask.config.get("scheduler", None) not in ("dask.distributed", "distributed"):
         return None
     import distributed
@@ -70,7 +94,7 @@ def _run_distributed(client, tasks, progress):
 
 
 class _Reports(Callback):
-    """Reports how many tasks of a local scheduler have ended."""
+    """Reports the share of the tasks of a local scheduler that have ended."""
 
     def __init__(self, progress, n_tasks):
         super().__init__()

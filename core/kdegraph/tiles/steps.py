@@ -1,7 +1,7 @@
-"""The two tasks of a tile: drawing for its points, and making its rows of the matrix.
+"""The two tasks of a tile: to draw neighbors of its points, and to make its rows of the matrix.
 
-Who draws whom is handed from tile to tile by files: a tile writes what it has drawn sorted by the
-tiles of those who were drawn, and each tile reads its part from all others.
+Tiles exchange their draws by files: a tile writes its draws sorted by the tiles of the neighbors
+drawn, and each tile reads its part from all others.
 """
 
 import numpy as np
@@ -12,57 +12,37 @@ from kdegraph.drawn import Drawn, transposed
 from kdegraph.edge_weights import EdgeLaw
 from kdegraph.sampling import near, rows
 from kdegraph.sampling.rejection import sampler as rejection
-from kdegraph.tiles.folder import Folder
-from kdegraph.tiles.plan import read_order, read_plan
+from kdegraph.tiles.plan import ORDER, n_tiles, read_order, read_plan
 
-# The step with the kernel degrees, and the one that is written last, with the values of the graph.
+# The step with the kernel degrees, and the last one, with the values of the graph.
 DEGREES, RESULT = "degrees", "result"
 
 
-def draws_step(tile):
-    """The name of the step with what the points of a tile have drawn."""
-    return f"draws-{tile}"
+def draw_tile(folder, tile):
+    """Draw neighbors of the points of a tile, and write them sorted by their tiles, too.
 
-
-def sent_step(tile):
-    """The name of the step with the same, sorted by the tiles of those who were drawn."""
-    return f"sent-{tile}"
-
-
-def rows_step(tile):
-    """The name of the step with the rows of the matrix for the points of a tile."""
-    return f"rows-{tile}"
-
-
-def draw_tile(path, tile):
-    """Draw for the points of a tile, unless that has been done.
-
-    Parameters
-    ----------
-    path : Path
-        Of the folder.
-    tile : int
+    Returns
+    -------
+    dict
+        The step "draws".
     """
-    folder = Folder(path)
-    if folder.has(draws_step(tile)):
-        return
     order, plan = read_order(folder), read_plan(folder)
     neighbors, degrees = _draw(plan, order, tile)
     drawn = neighbors.ravel()
     start, draws = transposed(order.tiles_of(drawn)[:, None], order.n_tiles)
     folder.write(
-        sent_step(tile),
+        f"sent-{tile}",
         {
             "start": start,
             "drawn": drawn[draws],
             "by": (order.bounds[tile] + draws // plan.n_rounds).astype(np.int32),
         },
     )
-    folder.write(draws_step(tile), {"neighbors": neighbors, "degrees": degrees})
+    return {"neighbors": neighbors, "degrees": degrees}
 
 
 def _draw(plan, order, tile):
-    """The neighbors and the kernel degrees of the points of a tile, in the tree's order."""
+    """Return the neighbors and the kernel degrees of a tile's points, in the tree's order."""
     kernel, tree, n_rounds, seed = plan.kernel, plan.tree, plan.n_rounds, plan.seed
     units = slice(plan.units[tile], plan.units[tile + 1])
     if plan.sampler == "rows":
@@ -76,29 +56,29 @@ def _draw(plan, order, tile):
 
 
 def join_degrees(folder):
-    """Put the kernel degrees of all tiles together, in the tree's order, unless that has been
-    done.
-    """
+    """Write the kernel degrees of all tiles, in the tree's order, unless that has been done."""
     if not folder.has(DEGREES):
-        n_tiles = read_order(folder).n_tiles
-        parts = [folder.read(draws_step(tile), "degrees") for tile in range(n_tiles)]
-        degrees = np.concatenate(parts)
+        tiles = range(n_tiles(folder))
+        degrees = np.concatenate([folder.read(f"draws-{tile}", "degrees") for tile in tiles])
         with np.errstate(divide="ignore"):
             folder.write(DEGREES, {"degrees": degrees, "inverse": 1.0 / degrees})
 
 
-def join_tile(path, tile):
-    """Make the rows of the matrix for the points of a tile, unless that has been done."""
-    folder = Folder(path)
-    if folder.has(rows_step(tile)):
-        return
+def join_tile(folder, tile):
+    """Make the rows of the matrix for the points of a tile.
+
+    Returns
+    -------
+    dict
+        The step "rows".
+    """
     order, plan = read_order(folder), read_plan(folder)
     first, last = order.bounds[tile : tile + 2]
     drawn, by = _received(folder, order.n_tiles, tile)
     start, draws = transposed((drawn - np.int32(first))[:, None], last - first)
     drawn_here = Drawn(
         first,
-        folder.read(draws_step(tile), "neighbors"),
+        folder.read(f"draws-{tile}", "neighbors"),
         start,
         by[draws],
         np.arange(last - first),
@@ -108,35 +88,35 @@ def join_tile(path, tile):
     law = EdgeLaw.of_kernel(plan.kernel, points, inverse, plan.n_rounds, independent)
     data, indices, indptr = weighted_rows(drawn_here, law, order.order)
     matrix = scipy.sparse.csr_array((data, indices, indptr), shape=(last - first, len(inverse)))
-    write_rows(folder, tile, matrix)
+    return fields_of_rows(matrix)
 
 
-def write_rows(folder, tile, matrix):
-    """Write the rows of a tile, with their sums."""
-    folder.write(
-        rows_step(tile),
-        {
-            "data": matrix.data,
-            "indices": matrix.indices,
-            "indptr": matrix.indptr,
-            "sums": matrix.sum(axis=1),
-        },
-    )
+def fields_of_rows(matrix):
+    """Return the fields of a step with rows of the matrix."""
+    return {
+        "data": matrix.data,
+        "indices": matrix.indices,
+        "indptr": matrix.indptr,
+        "sums": matrix.sum(axis=1),
+    }
 
 
 def write_result(folder, parameters):
-    """Write what the rows of all tiles make complete: the graph with these parameters."""
-    order = read_order(folder)
-    nnz = sum(folder.read(rows_step(tile), "data").size for tile in range(order.n_tiles))
-    sizes = {"n_vertices": len(order.place), "n_edges": nnz // 2, "n_blocks": order.n_tiles}
+    """Write the last step of a graph with these parameters, once the rows of all tiles exist."""
+    tiles = n_tiles(folder)
+    nnz = sum(folder.read(f"rows-{tile}", "data").size for tile in range(tiles))
+    n = len(folder.read(ORDER, "place"))
+    sizes = {"n_vertices": n, "n_edges": nnz // 2, "n_blocks": tiles}
     folder.write(RESULT, sizes | parameters)
 
 
 def _received(folder, n_tiles, tile):
-    """Which points of a tile were drawn, and by whom, sorted by the latter."""
+    """Return the points of a tile that were drawn, and the points that drew them, sorted by the
+    latter.
+    """
     drawn, by = [], []
     for other in range(n_tiles):
-        start, drawn_there, by_there = folder.read(sent_step(other), "start", "drawn", "by")
+        start, drawn_there, by_there = folder.read(f"sent-{other}", "start", "drawn", "by")
         mine = slice(start[tile], start[tile + 1])
         drawn.append(drawn_there[mine])
         by.append(by_there[mine])

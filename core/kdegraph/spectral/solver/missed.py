@@ -1,15 +1,16 @@
-"""Eigenvectors that a block may have missed, and how random probes reveal them.
+"""The search for eigenvectors that a block may have missed, by random probes.
 
-In a block of random vectors, whatever has a larger eigenvalue than the wanted ones has grown by
-more when these have converged, so none of them is missing. Not so if the block starts from
+In a block of random vectors, every eigenvector with a larger eigenvalue than the wanted ones has
+grown by more when these have converged, so none is missing. This is not so if the block starts from
 approximate eigenvectors: these may be good but incomplete, and small residuals do not show that. So
-a few random vectors, the probes, are added to them. A missed eigenvector is only about ``1 /
-sqrt(n)`` of a random vector. It is detected once the filters have made it larger than all else in
-the probes (beside the approximate eigenvectors) by a factor s, the detection threshold. Mixed with
-1 / s of the rest, it has a Ritz value that is smaller by ``1 / s^2`` than its eigenvalue, and must
-still come before the guard vectors: s is at least ``2 / sqrt(1 - value of the first guard)``.
+a few random vectors, the probes, are added to them. The share of a missed eigenvector in a random
+vector is only about ``1 / sqrt(n)``. It is detected once the filters have made it larger than all
+else in the probes (except for the approximate eigenvectors) by a factor s, the detection threshold.
+Mixed with 1 / s of the rest, its Ritz value is smaller by ``1 / s^2`` than its eigenvalue, and must
+still come before the guard vectors: s is at least 10 and ``2 / sqrt(1 - value of the first
+guard)``.
 
-All growth and sizes here are logarithms of factors.
+Growth and sizes are logarithms of factors here.
 """
 
 import math
@@ -17,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kdegraph.spectral.solver.chebyshev_filter import (
+from kdegraph.spectral.solver.chebyshev import (
     MAX_DEGREE,
     MAX_LOG_CONTRAST,
     MIN_DEGREE,
@@ -26,40 +27,32 @@ from kdegraph.spectral.solver.chebyshev_filter import (
     log_growth,
 )
 
-MIN_DETECTION_FACTOR = 10.0  # the least detection threshold, as a factor
-# Added to the threshold of the first filter, as the values that it rests on are only estimated
-# then.
-ESTIMATE_MARGIN = 0.1
-# How far the first filter may be from the threshold, after it was applied, and be raised further.
-MAX_SHORTFALL = 1.5
-# Where the block ends inside a cluster of equal eigenvalues, eigenvectors are detected of
-# eigenvalues that are larger than the last one by this share of what the block covers.
+# Where the block ends inside a cluster of equal eigenvalues, eigenvectors are detected if their
+# eigenvalues exceed the last one by this share of the part of the spectrum that the block covers.
 RESOLUTION = 0.1
-BULK_END = 0.5  # most eigenvalues of a sampled graph are below
-N_CUTS = 16  # cuts that are tried for the first filter, from the bulk to the end of the block
 
 
 def missed_value(values, k):
-    """The smallest eigenvalue whose eigenvector must not be missed, from the Ritz values."""
+    """Return the smallest eigenvalue whose eigenvector must not be missed, from the Ritz values."""
     return max(values[k - 1], values[-1] + RESOLUTION * (1.0 - values[-1]))
 
 
 def detection_threshold(values, k):
-    """Logarithm of how many times as large as the rest an eigenvector must be to be detected."""
+    """Return the detection threshold, from the Ritz values."""
     first_guard = values[min(k, len(values) - 1)]
-    return math.log(max(MIN_DETECTION_FACTOR, 2 / math.sqrt(max(1.0 - first_guard, 1e-8))))
+    return math.log(max(10.0, 2 / math.sqrt(max(1.0 - first_guard, 1e-8))))
 
 
 def visibility(gram, n_probes):
-    """Logarithm of how large a missed eigenvector is in the filtered probes, had it not grown,
-    relative to the rest.
+    """Return the size of a missed eigenvector in the filtered probes, had it not grown, relative to
+    the rest.
 
     `gram` is the Gram matrix of the block, and the probes are its last `n_probes` vectors, which
-    had entries of variance 1 / 12. What remains of them orthogonally to the other vectors has a
-    Gram matrix S. An eigenvector has random coefficients c in the probes, also of variance 1 / 12,
-    and is ``s = sqrt(c^T S^-1 c)`` times as large as the rest in the combination where it is
-    largest. How likely a far smaller s is than expected depends on the determinant of S alone: as
-    likely as if all its eigenvalues were equal to their geometric mean.
+    had entries of variance 1 / 12. Their parts orthogonal to the other vectors have a Gram matrix
+    S. An eigenvector has random coefficients c in the probes, also of variance 1 / 12, and is ``s =
+    sqrt(c^T S^-1 c)`` times as large as the rest in the combination where it is largest. The
+    probability that s is far smaller than expected depends on the determinant of S alone: it is
+    that for a matrix whose eigenvalues all equal their geometric mean.
     """
     given = slice(0, len(gram) - n_probes)
     probes = slice(len(gram) - n_probes, len(gram))
@@ -71,15 +64,16 @@ def visibility(gram, n_probes):
 
 
 def revealing_filter(values, n_probes, value, threshold, n, radius):
-    """The filter of least degree that lets a missed eigenvector reach the detection threshold.
+    """Return the filter of least degree that lets a missed eigenvector reach the detection
+    threshold.
 
     Most of a random vector belongs to eigenvalues near 0, so the filter may cut far below the end
     of the block: it raises missed eigenvectors above that mass in fewer products, and the few
     eigenvectors between the cut and the end of the block are too small a part to hide them.
 
-    The probes take the places of the last `n_probes` values. The j-th is left with the eigenvector
-    that belongs there, as far as the j probes before have not taken it up, and with all that was
-    damped, to a mean square of 1/2.
+    The probes take the places of the last `n_probes` values. The j-th keeps the eigenvector that
+    belongs there, as far as the j probes before have not taken it up, and everything that was
+    damped, with a mean square of 1/2.
 
     Parameters
     ----------
@@ -93,10 +87,11 @@ def revealing_filter(values, n_probes, value, threshold, n, radius):
     n : int
         Length of the vectors.
     radius : float
-        Eigenvalues below ``-radius`` are few. If they are not, `visibility` will show that.
+        There are few eigenvalues below ``-radius``. If there are many, `visibility` shows that.
     """
     low = -min(radius, 1.0)
-    cuts = np.linspace(min(BULK_END, radius, values[-1]), values[-1], N_CUTS)[:, None]
+    # Cuts from the bulk, as most eigenvalues of a sampled graph are below 0.5, to the block's end.
+    cuts = np.linspace(min(0.5, radius, values[-1]), values[-1], 16)[:, None]
     degrees = np.arange(1, MAX_DEGREE)
     shares = np.arange(n_probes, 0, -1) / n  # squared coefficients of those eigenvectors
 
@@ -112,9 +107,7 @@ def revealing_filter(values, n_probes, value, threshold, n, radius):
     degree = np.where(found.any(axis=1), degrees[found.argmax(axis=1)], MAX_DEGREE)
     best = len(cuts) - 1 - int(np.argmin(degree[::-1]))  # of equal degrees the last cut
     chebyshev = ChebyshevFilter(float(cuts[best, 0]), int(degree[best]), np.float32, low)
-    if (
-        degree[best] == MAX_DEGREE
-    ):  # none suffices: take what would, were there nothing but the bulk
+    if degree[best] == MAX_DEGREE:  # none suffices: take one that would if there were only the bulk
         alone = chebyshev.degree_for(value, threshold - math.log(shares[0]) / 2)
         chebyshev = replace(chebyshev, degree=min(math.ceil(alone), MAX_DEGREE))
     return chebyshev
@@ -122,16 +115,16 @@ def revealing_filter(values, n_probes, value, threshold, n, radius):
 
 @dataclass
 class MissedEigenvectors:
-    """Follows how far missed eigenvectors have grown in the probes of a block.
+    """The growth of missed eigenvectors in the probes of a block.
 
     Attributes
     ----------
     k : int
         Wanted eigenvectors.
     visibility : float
-        See `visibility`: as measured after the first filter.
+        See `visibility`; measured after the first filter.
     filters : list of ChebyshevFilter
-        What has been applied so far.
+        Those that have been applied.
     """
 
     k: int
@@ -139,10 +132,11 @@ class MissedEigenvectors:
     filters: list[ChebyshevFilter]
 
     def lacking_growth(self, values):
-        """How much more a missed eigenvector must grow to be detected; 0 or less if none is missed.
+        """Return how much more a missed eigenvector must grow to be detected; 0 or less if none is
+        missed.
 
-        The first filter has left in the rest what was measured. Each later one lets the rest grow
-        as the last vector of the block.
+        The rest was measured after the first filter. Each later one lets it grow like the last
+        vector of the block.
         """
         missed = missed_value(values, self.k)
         growth = self.filters[0].growth(missed)
@@ -151,28 +145,17 @@ class MissedEigenvectors:
 
 
 def filter_and_measure(operator, null, start, k, max_degree, progress=None):
-    """Filter a block of approximate eigenvectors and probes until missed eigenvectors are detected.
-
-    Parameters
-    ----------
-    operator : NormalizedAdjacency
-    null : NullSpace
-    start : Start
-        With values.
-    k : int
-        Wanted eigenvectors.
-    max_degree : int
-    progress : callable, optional
+    """Filter the block of a `Start` with values until missed eigenvectors are detected.
 
     Returns
     -------
     filtered : FilteredBlock
-    overlaps : tuple
-        `NullSpace.overlaps` of the filtered block.
+    overlaps : Overlaps
+        Of the filtered block.
     missed : MissedEigenvectors
     """
     value = missed_value(start.values, k)
-    threshold = detection_threshold(start.values, k) + ESTIMATE_MARGIN
+    threshold = detection_threshold(start.values, k) + 0.1  # a margin, as values are estimates
     chebyshev = revealing_filter(
         start.values, start.n_probes, value, threshold, operator.n, operator.bulk_radius()
     )
@@ -185,9 +168,9 @@ def filter_and_measure(operator, null, start, k, max_degree, progress=None):
         measured = visibility(overlaps.gram, start.n_probes)
         shortfall = threshold - measured - filtered.degree * chebyshev.growth_per_degree(value)
         detected = shortfall <= 0
-        # Where much is lacking, more lies below the damped interval than expected: the next filter,
-        # which damps all down to -1, is the better one then.
-        hopeless = shortfall > MAX_SHORTFALL and chebyshev.low > -1
+        # If much is lacking, more lies below the damped interval than expected. The next filter,
+        # which damps down to -1, is better then.
+        hopeless = shortfall > 1.5 and chebyshev.low > -1
         if detected or hopeless or filtered.degree >= max_degree:
             break
         degree = filtered.degree + math.ceil(chebyshev.degree_for(value, shortfall))

@@ -1,23 +1,21 @@
 """The Rayleigh-Ritz method: the eigenpairs of M within the span of a block."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 
 from kdegraph.runtime.blas import blas_threads
+from kdegraph.spectral.blocks import gram_matrices, rotate_to_ritz
 from kdegraph.spectral.products import aligned_zeros
-from kdegraph.spectral.solver.blocks import gram_matrices, rotate_to_ritz
 
 # Squared length, relative to the longest, below which a direction counts as linearly dependent.
 DEPENDENT = 1e-11
-# Eigenvalues of M from which on an image divided by its value is the better vector.
+# Eigenvalue of M above which the image divided by the eigenvalue is the more accurate vector.
 MIN_DIVISOR = 0.5
 
 
-@dataclass(eq=False)
-class RitzPairs:
+class RitzPairs(NamedTuple):
     """Approximate eigenpairs from a block of vectors.
 
     Attributes
@@ -39,14 +37,14 @@ class RitzPairs:
 
 
 class RitzRotation(NamedTuple):
-    """Approximate eigenpairs within the span of a block, whose vectors are still to be made.
+    """Approximate eigenpairs within the span of a block, before their vectors are computed.
 
     Attributes
     ----------
     values, residuals : (m,) arrays
         As in `RitzPairs`.
     rotation : (width, m) array
-        From the block to the vectors, and from its image to theirs. There are fewer columns than
+        From the block to the vectors, and from its image to their images. It has fewer columns than
         rows if vectors of the block are linearly dependent.
     """
 
@@ -55,38 +53,23 @@ class RitzRotation(NamedTuple):
     rotation: np.ndarray
 
     def first(self, m):
-        """The first m pairs."""
+        """Return the first m pairs."""
         return RitzRotation(self.values[:m], self.residuals[:m], self.rotation[:, :m])
 
 
 def rayleigh_ritz(operator, null, block, workspace, rng, overlaps=None, progress=None):
-    """The eigenpairs of M within the span of a block.
+    """Return the `RitzPairs` within the span of a block, in its precision; sums are in double
+    precision.
 
-    Parameters
-    ----------
-    operator : NormalizedAdjacency
-    null : NullSpace
-    block : (n, m) array
-        Overwritten.
-    workspace : (n, m) array
-        Overwritten; of the dtype of the block.
-    rng : numpy.random.Generator
-        For new vectors in place of linearly dependent ones.
-    overlaps : Overlaps, optional
-        `NullSpace.overlaps` of the block, if they are known.
-    progress : callable, optional
-
-    Returns
-    -------
-    RitzPairs
-        In the precision of the block; sums are in double precision.
+    The block and the workspace, of the same shape and dtype, are overwritten. New vectors, from
+    `rng`, replace linearly dependent ones. `overlaps` are those of the block, if they are known.
     """
     width = block.shape[1]
-    vectors = orthonormalize(null, block, overlaps, block, progress)
+    vectors = _orthonormalize(null, block, overlaps, progress)
     if (n_dropped := width - vectors.shape[1]) > 0:
         random = null.remove(rng.random((operator.n, n_dropped)) - 0.5)
         vectors = np.hstack([vectors, random.astype(block.dtype)])
-        vectors = orthonormalize(null, vectors, None, vectors, progress)
+        vectors = _orthonormalize(null, vectors, None, progress)
     if workspace.shape != vectors.shape:
         workspace = aligned_zeros(*vectors.shape, vectors.dtype)
     image = operator.step(vectors, workspace, progress=progress)
@@ -97,10 +80,9 @@ def rayleigh_ritz(operator, null, block, workspace, rng, overlaps=None, progress
 
 
 def ritz_rotation(gram):
-    """The Rayleigh-Ritz method from the Gram matrix of a block and its image side by side.
+    """Return the `RitzRotation` for the Gram matrix of a block and its image side by side.
 
-    Vectors of the block that are small beside others are known less accurately than to
-    `rayleigh_ritz`.
+    It is less accurate than `rayleigh_ritz` where vectors of the block are small beside others.
     """
     width = len(gram) // 2
     scale = 1 / np.sqrt(np.maximum(np.diag(gram)[:width], 1e-300))
@@ -115,23 +97,12 @@ def ritz_rotation(gram):
 
 
 def ritz_vectors(null, block, image, ritz, dtype, overlaps=None, progress=None):
-    """The orthonormal vectors that are nearest to Ritz vectors, or, given the image of the block,
-    where values are large, to their images divided by the values, which are more accurate.
+    """Return the orthonormal vectors that are nearest to the Ritz vectors of a `RitzRotation`, an
+    (n, m) array.
 
-    Parameters
-    ----------
-    null : NullSpace
-    block : (n, width) array
-    image : (n, width) array or None
-    ritz : RitzRotation
-    dtype : type
-    overlaps : Overlaps, optional
-        `NullSpace.overlaps` of the block and its image, if they are known.
-    progress : callable, optional
-
-    Returns
-    -------
-    (n, m) array
+    Given the image of the block, which may be None, they are nearest to the images divided by the
+    values, where the values are large: these are more accurate. `overlaps` are those of the block
+    and its image, if they are known.
     """
     dots, gram = overlaps or null.overlaps(block, image, progress)
     rotation = ritz.rotation
@@ -145,26 +116,14 @@ def ritz_vectors(null, block, image, ritz, dtype, overlaps=None, progress=None):
     return null.rotate(block, image, dots, rotation, out, progress)
 
 
-def orthonormalize(null, block, overlaps, out, progress=None):
-    """An orthonormal basis of the block's span without its part in the null space.
+def _orthonormalize(null, block, overlaps, progress):
+    """Return a basis of the block's span without its part in the null space, in place unless
+    linearly dependent directions are dropped.
 
     It is orthonormal as far as the precision of the block allows; the Ritz problem takes account of
     the rest.
-
-    Parameters
-    ----------
-    null : NullSpace
-    block : (n, m) array
-    overlaps : Overlaps or None
-        `NullSpace.overlaps` of the block, if they are known.
-    out : (n, m) array
-        Where the basis is written to, unless linearly dependent directions are dropped.
-    progress : callable, optional
-
-    Returns
-    -------
-    (n, m') array
     """
+    out = block
     dots, gram = overlaps or null.overlaps(block, progress=progress)
     scale = 1 / np.sqrt(np.maximum(np.diag(gram), 1e-300))
     lengths, rotation = _eigh(gram * scale[:, None] * scale)
@@ -176,6 +135,6 @@ def orthonormalize(null, block, overlaps, out, progress=None):
 
 
 def _eigh(*matrices):
-    """Eigenvalues, ascending, and eigenvectors of a problem of the size of the block."""
+    """Return eigenvalues, ascending, and eigenvectors of a problem of the size of the block."""
     with blas_threads(len(matrices[0])):
         return scipy.linalg.eigh(*matrices, check_finite=False)

@@ -1,7 +1,7 @@
-"""Approximate eigenvectors from coarse graphs of coarse graphs: the start of the eigensolver, and
-all that it takes to separate clusters.
+"""Approximate eigenvectors from coarse graphs of coarse graphs: a start for the eigensolver, and
+accurate enough to separate clusters.
 
-Eigenvectors of a coarse graph are carried over to all rows and smoothed: a few products damp what
+Eigenvectors of a coarse graph are prolonged to all rows and smoothed: a few products damp what
 varies within the groups. The coarse graph has a coarse graph in turn, down to a few thousand nodes.
 """
 
@@ -12,73 +12,41 @@ import numpy as np
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
+from kdegraph.spectral.blocks import fill_random
 from kdegraph.spectral.products import aligned_zeros
-from kdegraph.spectral.solver.aggregation import CoarseGraph, coarsen
-from kdegraph.spectral.solver.blocks import fill_random
-from kdegraph.spectral.solver.chebyshev_filter import ChebyshevFilter, FilteredBlock
-from kdegraph.spectral.solver.eigenpairs import Eigenpairs
+from kdegraph.spectral.solver.chebyshev import ChebyshevFilter, FilteredBlock
+from kdegraph.spectral.solver.coarse_graph import CoarseGraph, coarsen
+from kdegraph.spectral.solver.iteration import Eigenpairs, Start, block_width
 from kdegraph.spectral.solver.rayleigh_ritz import ritz_rotation, ritz_vectors
 from kdegraph.spectral.solver.solve import solve
-from kdegraph.spectral.solver.start import Start, block_width
 
-MIN_VERTICES = 5_000  # a random start is as fast below
-MIN_NODES_PER_VECTOR = 3  # of the block, in a coarse graph that is of use
-# The coarse graph is of no use if the last wanted value is smaller, as the Rayleigh quotient of a
-# random vector is about 0.
+MIN_VERTICES = 5_000  # of a graph for which a coarse one is made; below, a random start is as fast
+MIN_NODES_PER_VECTOR = 3  # nodes of a useful coarse graph for each vector of the block
+# The coarse graph is not used if the last wanted value is smaller. That of a random vector is about
+# 0.
 MIN_COARSE_VALUE = 0.25
-# The tolerance (see `target_residual`) of the coarsest graph, whose errors no smoothing mends: at
-# 3e-3 labels of photographs with rows of length 1 agree less well (adjusted Rand index 0.84) with
-# those of all eigenvectors than at 3e-4 (0.94).
-COARSEST_TOL = 3e-4
-# A round of smoothing has so many products ...
-SMOOTHING_DEGREE = 4
-# ... and damps eigenvalues of the Laplacian from here on, at least from so many times the last one
-# of the block.
-MIN_SMOOTHED = 0.2
-SMOOTHED_SHARE = 1.5
-# Smoothing ends when no wanted eigenvalue can be wrong by more than this share, or a round makes it
-# smaller by no more than that ...
-SETTLED = 0.1
-# ... or its eigenvector is known up to an angle of this sine, as those of tiny eigenvalues are
-# soon; at the latest after so many rounds.
-MAX_SINE = 0.02
+SMOOTHING_DEGREE = 4  # products in a round of smoothing
 MAX_ROUNDS = 6
-# Changes of eigenvalues below this are rounding errors: the blocks are in single precision.
-ROUNDING = 2.0**-24
+# Relative error of the wanted eigenvalues at which smoothing ends: see `has_settled`.
+SETTLED = 0.1
 
 
 class CoarseVectors(NamedTuple):
-    """Approximate eigenvectors that are constant on the nodes of a coarse graph, but for the
-    degrees.
+    """Approximate eigenvectors, proportional to sqrt(degree) on each node of a coarse graph.
 
     Attributes
     ----------
     coarse : CoarseGraph
     pairs : Eigenpairs
-        Of the coarse graph, as many as there are vectors in a block.
+        Of the coarse graph, one for each vector of a block.
     """
 
     coarse: CoarseGraph
     pairs: Eigenpairs
 
     def start(self, null, n_given, rng, n_probes=0, progress=None):
-        """The `Start` with these vectors, carried over to all rows.
-
-        Parameters
-        ----------
-        null : NullSpace
-            Of the graph that was coarsened.
-        n_given : int
-            How many of them.
-        rng : numpy.random.Generator
-        n_probes : int, default=0
-            How many random vectors to add.
-        progress : callable, optional
-            Called with the fraction done.
-
-        Returns
-        -------
-        Start
+        """Return the `Start` with the first `n_given` of these vectors, prolonged to all rows, and
+        `n_probes` random vectors; `null` is the null space of the graph that was coarsened.
         """
         coarse, pairs = self
         n, width = len(coarse.node), n_given + n_probes
@@ -91,7 +59,7 @@ class CoarseVectors(NamedTuple):
 
 
 def coarse_vectors(operator, null, k, rng, *, find_runs=None, progress=None):
-    """Approximate eigenvectors from a coarse graph.
+    """Compute approximate eigenvectors from a coarse graph.
 
     Parameters
     ----------
@@ -101,10 +69,9 @@ def coarse_vectors(operator, null, k, rng, *, find_runs=None, progress=None):
         Wanted pairs.
     rng : numpy.random.Generator
     find_runs : callable, optional
-        Called without arguments if there is to be a coarse graph. It returns runs of rows that are
-        near each other in space, see `coarsen`.
+        Called without arguments if a coarse graph is made, it returns runs of rows that are near
+        each other in space, see `coarsen`.
     progress : callable, optional
-        Called with the fraction done.
 
     Returns
     -------
@@ -118,12 +85,15 @@ def coarse_vectors(operator, null, k, rng, *, find_runs=None, progress=None):
     coarse = coarsen(operator, null, find_runs and find_runs(), progress)
     if MIN_NODES_PER_VECTOR * width + len(null) > coarse.operator.n:
         return None
-    # The blocks of all coarse graphs have the same width: were each to have guard vectors for those
-    # of the last one, the coarsest graphs would have far more to do than all others together.
+    # The blocks of all coarse graphs have the same width. If each had guard vectors for those of
+    # the one before, the coarsest graphs would take far more time than all others together.
     coarser = coarse_vectors(coarse.operator, coarse.null, k, rng, progress=progress)
     of_coarse = coarse.operator, coarse.null, width
     if coarser is None:
-        pairs = solve(*of_coarse, COARSEST_TOL, rng=rng, report=progress)
+        # Smoothing does not remove errors of the coarsest graph. With a tolerance of 3e-3, labels
+        # of photographs with rows of length 1 agree less (adjusted Rand index 0.84) with those of
+        # the exact eigenvectors than with 3e-4 (0.94).
+        pairs = solve(*of_coarse, 3e-4, rng=rng, report=progress)
     else:
         start = coarser.start(coarse.null, width, rng, progress=progress)
         pairs = refine(*of_coarse, start, progress)
@@ -133,22 +103,10 @@ def coarse_vectors(operator, null, k, rng, *, find_runs=None, progress=None):
 
 
 def refine(operator, null, k, start, progress=None):
-    """The `k` largest eigenpairs beyond the null space, as far as a start shows them.
+    """Smooth the vectors of a start until the `k` largest eigenvalues beyond the null space settle.
 
-    Parameters
-    ----------
-    operator : NormalizedAdjacency
-    null : NullSpace
-    k : int
-    start : Start
-        Without random vectors. Its block is overwritten.
-    progress : callable, optional
-        Called with the fraction done.
-
-    Returns
-    -------
-    Eigenpairs
-        Converged if the eigenvalues have settled to about `SETTLED`.
+    The block of the `Start`, which has no random vectors, is overwritten. The `Eigenpairs` have
+    converged if the eigenvalues have settled to about `SETTLED`.
     """
     block, values = start.block, start.values
     for n_rounds in range(1, MAX_ROUNDS + 1):
@@ -173,26 +131,27 @@ def refine(operator, null, k, start, progress=None):
 
 
 def smoothing_filter(last):
-    """The `ChebyshevFilter` of a round of smoothing for a block whose largest eigenvalue of the
-    Laplacian is `last`.
+    """Return the `ChebyshevFilter` of a round of smoothing for a block whose largest eigenvalue of
+    the Laplacian is `last`. It damps eigenvalues above 0.2 that are clearly larger than this.
     """
-    damped_from = min(1.5, max(SMOOTHED_SHARE * last, MIN_SMOOTHED))
+    damped_from = min(1.5, max(1.5 * last, 0.2))
     return ChebyshevFilter(1.0 - damped_from, SMOOTHING_DEGREE, np.float32)
 
 
 def has_settled(values, ritz, k):
-    """Whether the first `k` Ritz values are good enough, given the values of the round before.
+    """Return whether the first `k` Ritz values are accurate, given those of the round before.
 
     The error of a Ritz value is at most the square of its residual over its distance from the
-    eigenvalues beyond the block (Kato and Temple), which is about what the block covers. The sine
-    of the angle between vector and eigenvectors is at most the residual over that distance (Davis
-    and Kahan).
+    eigenvalues beyond the block (Kato and Temple), which is about the part of the spectrum that the
+    block covers. The sine of the angle between its vector and the eigenvectors is at most the
+    residual over that distance (Davis and Kahan); for tiny eigenvalues 0.02 is accurate enough. A
+    value has also settled if the round hardly changed it, up to rounding in single precision.
     """
     before, now = 1.0 - values[:k], 1.0 - ritz.values[:k]
     covered = 1.0 - ritz.values[-1]
     tolerable = np.sqrt(SETTLED * covered * np.maximum(now, 0.0))
-    accurate = ritz.residuals[:k] <= np.maximum(tolerable, MAX_SINE * covered)
-    unchanged = before - now <= np.maximum(SETTLED * before, ROUNDING)
+    accurate = ritz.residuals[:k] <= np.maximum(tolerable, 0.02 * covered)
+    unchanged = before - now <= np.maximum(SETTLED * before, 2.0**-24)
     return bool((accurate | unchanged).all())
 
 

@@ -1,8 +1,8 @@
 """Approximate eigenvectors of a graph in a folder: from those of the coarse graph, by smoothing.
 
-This is `kdegraph.spectral.solver.coarse.refine`, with blocks of vectors in files and products tile
-by tile. Vectors are divided by the square roots of the degrees, and those of eigenvalue 1 of P are
-in the block, too.
+This is `kdegraph.spectral.solver.coarse_vectors.refine` with blocks of vectors in files and
+products tile by tile. Vectors are divided by the square roots of the degrees, and those of
+eigenvalue 1 of P are in the block, too.
 """
 
 from typing import NamedTuple
@@ -10,17 +10,17 @@ from typing import NamedTuple
 import numpy as np
 
 from kdegraph.runtime.progress import partial_progress
-from kdegraph.spectral.by_tiles.coarse import NODES
-from kdegraph.spectral.by_tiles.matrix import DEGREES, lengths_of, multiply, n_tiles, span
-from kdegraph.spectral.solver.coarse import (
+from kdegraph.spectral.solver.coarse_vectors import (
     MAX_ROUNDS,
     SMOOTHING_DEGREE,
     has_settled,
     smoothing_filter,
 )
-from kdegraph.spectral.solver.rayleigh_ritz import ritz_rotation
+from kdegraph.spectral.solver.rayleigh_ritz import RitzRotation, ritz_rotation
 from kdegraph.tiles import scheduler
-from kdegraph.tiles.folder import Folder
+from kdegraph.tiles.coarse import NODES
+from kdegraph.tiles.matrix import DEGREES, lengths_of, multiply
+from kdegraph.tiles.plan import n_tiles, span
 
 # The name of the only array of a step with a block of vectors.
 NAME = "block"
@@ -33,29 +33,18 @@ class RitzVectors(NamedTuple):
 
     Attributes
     ----------
-    values, residuals : (m,) float64 arrays
-        The former in descending order.
-    rotation : (w, m) float64 array
-        From the block, and from its image, to the vectors and to theirs.
+    ritz : RitzRotation
     block, image : str
         The steps with the block, (n, w) float32, and with P times the block.
     settled : bool
     n_products : int
     """
 
-    values: np.ndarray
-    residuals: np.ndarray
-    rotation: np.ndarray
+    ritz: RitzRotation
     block: str
     image: str
     settled: bool
     n_products: int
-
-    def first(self, m):
-        """The first m pairs."""
-        return self._replace(
-            values=self.values[:m], residuals=self.residuals[:m], rotation=self.rotation[:, :m]
-        )
 
 
 class Blocks:
@@ -74,7 +63,7 @@ class Blocks:
     def __init__(self, graph, folder, width):
         self.graph, self.folder = graph, folder
         self._shape = len(graph.read(DEGREES, "degrees")), width
-        self._tiles = range(n_tiles(graph))
+        self._n_tiles = n_tiles(graph)
 
     def make(self, step, function, *args, progress=None):
         """Make a block, unless it is there.
@@ -94,61 +83,45 @@ class Blocks:
         """
         if not self.folder.has(step):
             with self.folder.filling(step, NAME, self._shape, np.float32) as rows:
-                common = rows, function, self.graph.path, self.folder.path
-                tasks = [(*common, tile, *args) for tile in self._tiles]
+                common = rows, function, self.graph, self.folder
+                tasks = [(*common, tile, *args) for tile in range(self._n_tiles)]
                 scheduler.run(_make_rows, tasks, progress)
         return step
 
     def overlaps(self, block, image):
-        """The Gram matrix, weighted by the degrees, of the vectors and their images side by side:
-        a (2 width, 2 width) array.
+        """Return the Gram matrix, weighted by the degrees, of the vectors and their images side by
+        side: a (2 width, 2 width) array.
         """
-        step = f"{image}-overlaps"
-        tiles = [(self.graph.path, self.folder.path, tile, block, image) for tile in self._tiles]
-        scheduler.run(_overlap, tiles)
-        parts = [self.folder.read(_of_tile(step, tile), "sums") for tile in self._tiles]
-        return np.sum(parts, axis=0)
+        name, tiles = f"{image}-overlaps", self._n_tiles
+        scheduler.write_tiles(self.folder, name, tiles, _overlap, self.graph, block, image)
+        return np.sum([self.folder.read(f"{name}-{tile}", "sums") for tile in range(tiles)], axis=0)
 
 
 def refine(blocks, values, k, progress=None):
-    """Smooth eigenvectors of the coarse graph until the first `k` eigenvalues have settled.
+    """Return the `RitzVectors` from the step `COARSE_VECTORS`, smoothed until the first `k`
+    eigenvalues have settled. If k is 0, the wanted eigenvalues are exact.
 
-    Parameters
-    ----------
-    blocks : Blocks
-        With the step `COARSE_VECTORS`.
-    values : (width,) float64 array
-        The eigenvalues of P of the coarse graph, in descending order.
-    k : int
-        If it is 0, these eigenvalues are exact.
-    progress : callable, optional
-
-    Returns
-    -------
-    RitzVectors
+    `values` are the eigenvalues of P of the coarse graph, in descending order.
     """
     block = blocks.make("start-0", _prolong)
     if k == 0:
-        zeros, identity = np.zeros(len(values)), np.eye(len(values))
-        return RitzVectors(values, zeros, identity, block, block, True, 0)
-    n_products = 0
+        exact = RitzRotation(values, np.zeros(len(values)), np.eye(len(values)))
+        return RitzVectors(exact, block, block, True, 0)
     for round_ in range(MAX_ROUNDS):
         done = 1 - 0.5**round_
         at_present = partial_progress(progress, done, (1 + done) / 2)
         filtered = _smooth(blocks, block, 1.0 - values[-1], round_, at_present)
         image = blocks.make(f"image-{round_}", _multiply, filtered)
-        n_products += SMOOTHING_DEGREE + 1
-        found = RitzVectors(
-            *ritz_rotation(blocks.overlaps(filtered, image)), filtered, image, False, n_products
-        )
-        if has_settled(values, found, k):
-            return found._replace(settled=True)
-        values = found.values
-        if round_ < MAX_ROUNDS - 1:
-            block = blocks.make(f"start-{round_ + 1}", _rotate, filtered, found.rotation)
-            blocks.folder.discard(filtered)
-            blocks.folder.discard(image)
-    return found
+        ritz = ritz_rotation(blocks.overlaps(filtered, image))
+        settled = has_settled(values, ritz, k)
+        if settled or round_ == MAX_ROUNDS - 1:
+            break
+        values = ritz.values
+        block = blocks.make(f"start-{round_ + 1}", _rotate, filtered, ritz.rotation)
+        blocks.folder.discard(filtered)
+        blocks.folder.discard(image)
+    n_products = (round_ + 1) * (SMOOTHING_DEGREE + 1)
+    return RitzVectors(ritz, filtered, image, settled, n_products)
 
 
 def _smooth(blocks, block, last, round_, progress):
@@ -171,35 +144,34 @@ def _smooth(blocks, block, last, round_, progress):
 
 
 def with_positive_extremes(graph, folder, found):
-    """The rotation of `RitzVectors` with signs such that the entry of largest magnitude of each
-    vector is positive.
+    """Return the rotation of `RitzVectors` with signs such that the entry of largest magnitude of
+    each vector is positive.
     """
-    rotation = found.rotation
-    lowest = highest = np.zeros(len(found.values))
+    rotation = found.ritz.rotation
+    lowest = highest = np.zeros(rotation.shape[1])
     block = folder.read(found.block, NAME)
     for tile in range(n_tiles(graph)):
-        rows = lengths_of(graph, tile) * (block[slice(*span(graph, tile))] @ rotation)
+        rows = lengths_of(graph, tile) * (block[span(graph, tile)] @ rotation)
         lowest = np.minimum(lowest, rows.min(axis=0))
         highest = np.maximum(highest, rows.max(axis=0))
     return np.where(-lowest > highest, -rotation, rotation)
 
 
-# ---------------------------------------------------------------- what is done for each tile
+# ---------------------------------------------------------------- tasks of a tile
 
 
 def _make_rows(rows, function, graph, folder, tile, *args):
-    begin, _ = span(Folder(graph), tile)
-    rows.put(begin, function(Folder(graph), Folder(folder), tile, *args))
+    rows.put(span(graph, tile).start, function(graph, folder, tile, *args))
 
 
 def _prolong(graph, folder, tile):
-    """Vectors of the coarse graph, carried over to the vertices."""
-    return folder.read(COARSE_VECTORS, NAME)[graph.read(NODES, "node")[slice(*span(graph, tile))]]
+    """Return the vectors of the coarse graph, prolonged to the vertices."""
+    return folder.read(COARSE_VECTORS, NAME)[graph.read(NODES, "node")[span(graph, tile)]]
 
 
 def _recur(graph, folder, tile, present, previous, factor, center):
-    """One step of the recurrence: ``factor (P - center) present - previous``."""
-    mine = slice(*span(graph, tile))
+    """Return a step of the recurrence: ``factor (P - center) present - previous``."""
+    mine = span(graph, tile)
     block = folder.read(present, NAME)
     rows = multiply(graph, tile, block)
     rows -= np.float32(center) * block[mine]
@@ -212,18 +184,10 @@ def _multiply(graph, folder, tile, block):
 
 
 def _rotate(graph, folder, tile, block, rotation):
-    begin, end = span(graph, tile)
-    return folder.read(block, NAME)[begin:end] @ rotation
+    return folder.read(block, NAME)[span(graph, tile)] @ rotation
 
 
-def _overlap(graph, folder, tile, block, image):
-    graph, folder, step = Folder(graph), Folder(folder), _of_tile(f"{image}-overlaps", tile)
-    if not folder.has(step):
-        mine = slice(*span(graph, tile))
-        lengths = lengths_of(graph, tile)
-        both = np.hstack([lengths * folder.read(name, NAME)[mine] for name in (block, image)])
-        folder.write(step, {"sums": both.T @ both})
-
-
-def _of_tile(step, tile):
-    return f"{step}-{tile}"
+def _overlap(folder, tile, graph, block, image):
+    mine, lengths = span(graph, tile), lengths_of(graph, tile)
+    both = np.hstack([lengths * folder.read(name, NAME)[mine] for name in (block, image)])
+    return {"sums": both.T @ both}

@@ -9,19 +9,12 @@ import numpy as np
 
 from kdegraph.spectral.checked_graph import CheckedGraph
 from kdegraph.spectral.components import components_of_blocks
-from kdegraph.spectral.products import SparseRows, divide_rows, multiply_rows
+from kdegraph.spectral.products import SparseRows, divide_rows, step_rows
 from kdegraph.tiles import points, scheduler
-from kdegraph.tiles.folder import Folder
-from kdegraph.tiles.plan import ORDER
-from kdegraph.tiles.steps import rows_step
+from kdegraph.tiles.plan import ORDER, n_tiles, span
 
 # The step with the degrees, and the one with the connected components.
 DEGREES, COMPONENTS = "row-sums", "components"
-
-
-def columns_step(tile):
-    """The name of the step with the columns of the entries of a tile's rows."""
-    return f"columns-{tile}"
 
 
 def make_matrix(folder, progress=None):
@@ -33,12 +26,11 @@ def make_matrix(folder, progress=None):
     CheckedGraph
         Of the vertices in the tree's order, without the matrix.
     """
-    tiles = range(n_tiles(folder))
+    tiles = n_tiles(folder)
     if not folder.has(DEGREES):
-        sums = [folder.read(rows_step(tile), "sums") for tile in tiles]
-        degrees = np.concatenate(sums)
+        degrees = np.concatenate([folder.read(f"rows-{tile}", "sums") for tile in range(tiles)])
         folder.write(DEGREES, {"degrees": degrees, "mean": float(degrees.mean())})
-    scheduler.run(_write_columns, [(folder.path, tile) for tile in tiles], progress)
+    scheduler.write_tiles(folder, "columns", tiles, _find_columns, progress=progress)
     if not folder.has(COMPONENTS):
         n = len(folder.read(DEGREES, "degrees"))
         component, sizes = components_of_blocks(n, lambda: _columns_by_tile(folder))
@@ -53,48 +45,38 @@ def make_matrix(folder, progress=None):
     )
 
 
-def n_tiles(folder):
-    """Number of tiles."""
-    return len(folder.read(ORDER, "bounds")) - 1
-
-
-def span(folder, tile):
-    """The first vertex of a tile, and the one after its last."""
-    return folder.read(ORDER, "bounds")[tile : tile + 2].tolist()
+def _find_columns(folder, tile):
+    """Return the step "columns": the columns, in the tree's order, of the rows of a tile."""
+    columns = folder.read(ORDER, "place")[folder.read(f"rows-{tile}", "indices")]
+    return {"columns": columns.astype(np.int32)}
 
 
 def rows_of(folder, tile):
-    """The rows of A of a tile: `indptr`, the columns and the weights."""
-    indptr, weights = folder.read(rows_step(tile), "indptr", "data")
-    return indptr, folder.read(columns_step(tile), "columns"), weights
-
-
-def _write_columns(path, tile):
-    """Write the columns of the rows of a tile, unless that has been done."""
-    folder = Folder(path)
-    if not folder.has(columns_step(tile)):
-        columns = folder.read(ORDER, "place")[folder.read(rows_step(tile), "indices")]
-        folder.write(columns_step(tile), {"columns": columns.astype(np.int32)})
+    """Return the rows of A of a tile: `indptr`, the columns and the weights."""
+    indptr, weights = folder.read(f"rows-{tile}", "indptr", "data")
+    return indptr, folder.read(f"columns-{tile}", "columns"), weights
 
 
 def _columns_by_tile(folder):
-    """For each tile its first vertex, and `indptr` and `indices` of its rows."""
+    """Yield for each tile its first vertex, and `indptr` and `indices` of its rows."""
     for tile in range(n_tiles(folder)):
-        yield span(folder, tile)[0], *rows_of(folder, tile)[:2]
+        yield span(folder, tile).start, *rows_of(folder, tile)[:2]
 
 
 def lengths_of(folder, tile):
-    """The square roots of the degrees of a tile, in units of their mean, (m, 1)."""
+    """Return the square roots of the degrees of a tile, in units of their mean, (m, 1)."""
     degrees, mean = folder.read(DEGREES, "degrees", "mean")
-    return np.sqrt(degrees[slice(*span(folder, tile))] / mean)[:, None]
+    return np.sqrt(degrees[span(folder, tile)] / mean)[:, None]
 
 
 def multiply(folder, tile, block):
-    """The rows of ``P @ block`` of a tile, (m, width) float32; those without entries are zero."""
+    """Return the rows of ``P @ block`` of a tile, (m, width) float32; empty rows give zeros."""
     indptr, columns, weights = rows_of(folder, tile)
-    degrees = folder.read(DEGREES, "degrees")[slice(*span(folder, tile))]
+    degrees = folder.read(DEGREES, "degrees")[span(folder, tile)]
     shares = np.empty(len(weights), np.float32)
     divide_rows(indptr, weights, degrees, shares)
-    image = np.empty((len(degrees), block.shape[1]), np.float32)
-    multiply_rows(SparseRows(indptr, columns, shares), block, image)
+    image = np.zeros((len(degrees), block.shape[1]), np.float32)
+    one, zero = np.float32(1), np.float32(0)
+    rows = SparseRows(indptr, columns, shares)
+    step_rows(0, len(degrees), rows, block, image, one, zero, zero)
     return image

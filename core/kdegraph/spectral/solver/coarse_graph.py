@@ -1,4 +1,5 @@
-"""A coarse graph whose nodes are groups of rows that hang together, as in algebraic multigrid.
+"""Coarse graphs. Their nodes are groups of connected rows, as in algebraic multigrid, or runs of
+rows that are near each other in space.
 
 The weights between two groups are summed. In other words, vectors are restricted to those that vary
 like sqrt(degree) within each group (Galerkin's method). The smallest eigenvalues of the Laplacian
@@ -16,37 +17,31 @@ import numpy as np
 
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
+from kdegraph.spectral.blocks import NullSpace
 from kdegraph.spectral.laplacian import NormalizedAdjacency
-from kdegraph.spectral.null_space import NullSpace
 from kdegraph.spectral.products import SparseRows
 
-# Groups lie within so many consecutive rows: these are the units of work, and their part of all
-# arrays stays in the caches.
+# Consecutive rows within which groups are formed: the unit of work, whose part of all arrays stays
+# in the caches.
 CHUNK_ROWS = 4096
-# A group begins as a row with its neighbors, at most so many rows.
-MAX_BEGINNING = 16
-# A neighbor counts if its entry is at least this share of the largest one of the row, as in the
-# reference.
-STRONG = 0.25
 
-# Runs of rows are the groups if at most this share of the entries lies in the run of its row, as
-# far as so many rows show. The share is 0.03 to 0.08 for points of the plane with one bandwidth,
-# 0.26 and more for photographs and with local bandwidths.
+# Runs of rows are the groups if at most this share of the entries of a sample of rows lies in the
+# run of their row. The share is 0.03 to 0.08 for points of the plane with one bandwidth, 0.26 and
+# more for photographs and with local bandwidths.
 MAX_SHARE_IN_RUN = 0.15
 SAMPLED_ROWS = 256
+MAX_RUNS = 1024
 
 
 class CoarseGraph(NamedTuple):
-    """The coarse graph and what leads from its vectors back to those of all rows.
+    """A coarse graph, and the node of each row of the graph that it stands for.
 
     Attributes
     ----------
     operator : NormalizedAdjacency
-        M of the coarse graph.
     null : NullSpace
-        Its null space.
+        Of the coarse graph.
     node : (n,) int32 array
-        Node of each row of the operator that was coarsened.
     """
 
     operator: NormalizedAdjacency
@@ -62,18 +57,18 @@ class Members(NamedTuple):
 
 
 def coarsen(operator, null, runs=None, progress=None):
-    """The graph of groups of rows.
+    """Return the graph whose nodes are groups of rows.
 
-    If the neighbors of a row are scattered over far more rows than there are in a run of rows that
-    are near each other in space, the rows of a run have much the same neighbors, and the runs are
-    the groups. Otherwise groups are found along the entries of the matrix.
+    If the neighbors of a row are scattered over far more rows than a run of rows that are near each
+    other in space, the rows of a run have nearly the same neighbors, and the runs are the groups.
+    Otherwise groups are found along the entries of the matrix.
 
     Parameters
     ----------
     operator : NormalizedAdjacency
     null : NullSpace
     runs : (n,) int array, optional
-        Of the rows, ascending within each component.
+        The run of each row, ascending within each component.
     progress : callable, optional
 
     Returns
@@ -108,32 +103,75 @@ def coarsen(operator, null, runs=None, progress=None):
 
 
 def sampled_rows(matrix):
-    """Some rows of a matrix: pairs of the number of a row and the columns of its entries."""
+    """Return some rows of a matrix: pairs of the number of a row and the columns of its entries."""
     indptr, indices, _ = matrix
     sample = np.linspace(0, len(indptr) - 2, SAMPLED_ROWS).astype(np.int64)
     return [(i, indices[indptr[i] : indptr[i + 1]]) for i in sample]
 
 
 def are_scattered(rows, run_of):
-    """Whether so few entries of some rows lie in the run of their row that runs are the groups."""
+    """Return whether few of the entries of some rows lie in the run of their row."""
     n_within = sum(np.sum(run_of(columns) == run_of(i)) for i, columns in rows)
     return n_within <= MAX_SHARE_IN_RUN * max(1, sum(len(columns) for _, columns in rows))
 
 
-def group_rows(matrix, progress=None):
-    """Find groups of rows that hang together.
+def runs_in_space(order, points=None, max_runs=MAX_RUNS):
+    """Return the bounds of runs of consecutive vertices in an order: at most `max_runs` of them, or
+    twice as many if wide runs are halved.
+
+    In the order of a tree, runs are its nodes. A run that is much wider than others may lie across
+    a gap between clusters, which its vertices would bridge in the coarse graph: runs wider than
+    twice the median are halved, at most eight times. They have at least 16 vertices before that.
 
     Parameters
     ----------
-    matrix : SparseRows
-        Symmetric, with entries >= 0.
-    progress : callable, optional
+    order : (n,) int array
+        All vertices.
+    points : (n, d) array, optional
+    max_runs : int
+        A power of two.
+
+    Returns
+    -------
+    (r + 1,) int array
+    """
+    n = len(order)
+    n_runs = min(max_runs, 2 ** (max(n // 16, 1).bit_length() - 1))
+    bounds = np.arange(n_runs + 1) * n // n_runs
+    if points is None:
+        return bounds
+    max_width = None
+    for _ in range(8):
+        width = np.empty(len(bounds) - 1)
+        parallel.run(_find_widths, len(width), bounds, order, points, width)
+        max_width = max_width or 2.0 * np.median(width)
+        wide = (width > max_width) & (np.diff(bounds) > 1)
+        if not wide.any() or len(bounds) + wide.sum() > 2 * n_runs:
+            break
+        bounds = np.sort(np.r_[bounds, ((bounds[:-1] + bounds[1:]) // 2)[wide]])
+    return bounds
+
+
+@jit
+def _find_widths(start, stop, bounds, order, points, width):
+    """Find the longest side of the bounding box of each run."""
+    for a in range(start, stop):
+        width[a] = 0.0
+        for c in range(points.shape[1]):
+            low = high = points[order[bounds[a]], c]
+            for i in range(bounds[a] + 1, bounds[a + 1]):
+                low, high = min(low, points[order[i], c]), max(high, points[order[i], c])
+            width[a] = max(width[a], high - low)
+
+
+def group_rows(matrix, progress=None):
+    """Find groups of connected rows of a symmetric matrix with entries >= 0.
 
     Returns
     -------
     node : (n,) int32 array
-        The group of each row. Groups are numbered in the order of their first rows, and no group
-        has rows of two components.
+        The group of each row, numbered in the order of their first rows. No group has rows of two
+        components.
     n_nodes : int
     """
     n = len(matrix.indptr) - 1
@@ -160,7 +198,11 @@ def _group_chunks(start, stop, matrix, node, counts):
 
 @jit
 def _begin_groups(first, last, matrix, node):
-    """Let each row be a group with its strong neighbors, unless one of these is in a group."""
+    """Let each row be a group with its strong neighbors, unless one of these is in a group.
+
+    A neighbor is strong if its entry is at least a quarter of the largest one of the row, as in the
+    reference. At most 16 rows begin a group.
+    """
     indptr, indices, weights = matrix
     n_nodes = 0
     for i in range(first, last):
@@ -168,7 +210,7 @@ def _begin_groups(first, last, matrix, node):
         for p in range(indptr[i], indptr[i + 1]):
             if indices[p] != i:
                 largest = max(largest, weights[p])
-        free, strong = node[i] < 0, STRONG * largest
+        free, strong = node[i] < 0, 0.25 * largest
         for p in range(indptr[i], indptr[i + 1]):
             j = indices[p]
             if first <= j < last and weights[p] >= strong and node[j] >= 0:
@@ -178,7 +220,7 @@ def _begin_groups(first, last, matrix, node):
             node[i], size = n_nodes, 1
             for p in range(indptr[i], indptr[i + 1]):
                 j = indices[p]
-                if j != i and first <= j < last and weights[p] >= strong and size < MAX_BEGINNING:
+                if j != i and first <= j < last and weights[p] >= strong and size < 16:
                     node[j] = n_nodes
                     size += 1
             n_nodes += 1
@@ -211,7 +253,7 @@ def _join_groups(first, last, matrix, node, n_nodes):
 
 @jit
 def _number_by_first_row(node, n_nodes):
-    """Number the groups anew, in place; return their number."""
+    """Number the groups by their first rows, in place; return how many there are."""
     number = np.full(n_nodes, -1, np.int32)
     n_numbered = 0
     for i in range(len(node)):
@@ -224,7 +266,7 @@ def _number_by_first_row(node, n_nodes):
 
 @jit(distinct=True)
 def _count_entries(start, stop, members, node, matrix, counts):
-    """The numbers of entries in the rows of the coarse graph, in ``counts[1:]``."""
+    """Count the entries of each row of the coarse graph, in ``counts[1:]``."""
     (rows, bounds), (indptr, indices, _) = members, matrix
     seen = np.full(len(bounds) - 1, -1, np.int32)
     for a in range(start, stop):
@@ -239,8 +281,8 @@ def _count_entries(start, stop, members, node, matrix, counts):
 
 @jit(distinct=True)
 def _sum_entries(start, stop, members, node, matrix, scaled, out):
-    """The rows of the matrix of the coarse graph; `scaled` is the vector of the null space, on each
-    node of norm 1.
+    """Fill the rows of the matrix of the coarse graph; `scaled` is the vector of the null space,
+    with norm 1 on each node.
     """
     (rows, bounds), (indptr, indices, weights) = members, matrix
     out_indptr, out_indices, out_weights = out

@@ -1,1 +1,0 @@
-"""Clusters of graphs that are kept in a folder, tile by tile."""

@@ -1,1 +1,0 @@
-"""Eigenvectors of graphs that are kept in folders, tile by tile."""
