@@ -10,8 +10,7 @@ import scipy.sparse
 from kdegraph.adjacency import weighted_rows
 from kdegraph.drawn import Drawn, transposed
 from kdegraph.edge_weights import EdgeLaw
-from kdegraph.sampling import near, rows
-from kdegraph.sampling.rejection import sampler as rejection
+from kdegraph.sampling import near, rejection
 from kdegraph.tiles.folder import Folder
 from kdegraph.tiles.plan import read_order, read_plan
 
@@ -65,9 +64,7 @@ def _draw(plan, order, tile):
     """The neighbors and the kernel degrees of the points of a tile, in the tree's order."""
     kernel, tree, n_rounds, seed = plan.kernel, plan.tree, plan.n_rounds, plan.seed
     units = slice(plan.units[tile], plan.units[tile + 1])
-    if plan.sampler == "rows":
-        return rows.draw_neighbors(kernel, tree, n_rounds, seed, plan.eps)
-    if plan.sampler == "near":
+    if plan.sampler != "rejection":
         leaves = np.arange(tree.first_leaf, tree.start.size)[units]
         return near.draw_neighbors(kernel, tree, n_rounds, seed, plan.eps, leaves=leaves)
     groups = plan.groups._make(array[units] for array in plan.groups)
