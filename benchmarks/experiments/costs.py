@@ -8,10 +8,7 @@ import threadpoolctl
 from kdegraph.costs import (
     DIRECT_COSTS,
     GRID_COSTS,
-    NEAR_COSTS,
     NEIGHBOR_COSTS,
-    REJECTION_COSTS,
-    ROW_COSTS,
 )
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.neighbors import nearest, nearest_in_tree, query_tree
@@ -24,16 +21,12 @@ from kdegraph.kde.tree.plan import choose_plan
 from kdegraph.kde.tree.sums import prepare, sums_at, target_units
 from kdegraph.local_bandwidth import local_bandwidths
 from kdegraph.runtime.threads import set_num_threads
-from kdegraph.sampling import near, rows
-from kdegraph.sampling.rejection import sampler as rejection
-from kdegraph.sampling.rejection.target_groups import group_targets
 from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
 from benchmarks.experiment import experiment, grid
 
 RUNS = 5
-EPS = 0.01  # relative error of the kernel degrees
 
 
 def cpu_time(function, *arguments, **options):
@@ -47,61 +40,6 @@ def cpu_time(function, *arguments, **options):
     return best
 
 
-def time_of_rows(n, d, n_rounds, eps=0.01):
-    tree = build_tree(np.random.default_rng(d).random((n, d)))
-    return cpu_time(rows.draw_neighbors, Kernel("gaussian", 1.0), tree, n_rounds, 0, eps)
-
-
-def row_constants():
-    """A pair of points and what a dimension adds, and a draw."""
-    n, found = 4000, {}
-    for field, dimensions, eps in (
-        ("pair_per_dimension", (2, 7), 0.01),
-        ("pair_per_dimension_by_products", (10, 60), 0.01),
-    ):
-        few, many = (time_of_rows(n, d, 1, eps) for d in dimensions)
-        slope = (many - few) / n**2 / (dimensions[1] - dimensions[0])
-        found[field] = slope
-        if field == "pair_per_dimension":
-            found["pair"] = few / n**2 - slope * dimensions[0]
-    found["draw"] = (time_of_rows(n, 2, 31) - time_of_rows(n, 2, 1)) / (30 * n)
-    return found
-
-
-def rejection_constants():
-    """The factor on the estimated cost of drawing, the larger of two and five dimensions."""
-    ratios = []
-    for d in (2, 5):
-        X = np.random.default_rng(d).normal(size=(20_000, d))
-        tree, kernel = build_tree(X), Kernel("gaussian", 1.0)
-        degrees = direct_sums(
-            kernel, tree.points, tree.points, np.ones(len(X)), skip=np.arange(len(X))
-        )
-        groups = group_targets(kernel, tree, 20)
-        measured = cpu_time(rejection.draw_neighbors, kernel, tree, degrees, 20, 0, groups=groups)
-        estimated = rejection.estimate_cost(kernel, tree, groups, 20)
-        # The parts are not separable from outside; their sum is.
-        ratios.append(measured / estimated * REJECTION_COSTS.overhead)
-    return {"overhead": max(ratios)}
-
-
-def near_constants():
-    """All constants of near sources, by the work that they note."""
-    table, times = [], []
-    for n, d in ((20, 2), (3000, 1), (3000, 2), (3000, 3), (3000, 5), (3000, 8)):
-        tree = build_tree(np.random.default_rng(d).normal(size=(n, d)))
-        for sigma in (0.01, 0.03, 0.1, 0.3):
-            kernel = Kernel("gaussian", sigma)
-            visits, pairs, _ = near.estimate_work(
-                kernel, tree, EPS, tree.start.size - tree.first_leaf
-            )
-            for n_rounds in (1, 30):
-                draws = n * n_rounds * np.log2(1 + pairs / n)
-                table.append([1, n, visits, visits * d, pairs, pairs * d, draws])
-                times.append(cpu_time(near.draw_neighbors, kernel, tree, n_rounds, 0, EPS))
-    return dict(zip(NEAR_COSTS._fields, fit(table, times), strict=True))
-
-
 def many_dimension_constants():
     """Constants of near neighbors and of all pairs in many dimensions, with local bandwidths."""
     cases, near_times, all_times = ((4000, 20), (8000, 20), (8000, 100), (4000, 784)), [], []
@@ -110,7 +48,7 @@ def many_dimension_constants():
         X = np.tanh(rng.normal(size=(n, 12)) @ rng.normal(size=(12, d)) / 3)
         sigmas, options = local_bandwidths(X), {"n_rounds": 30, "seed": 0}
         near_times.append(cpu_time(similarity_graph, X, sampler="mixture", sigma=sigmas, **options))
-        sample = cpu_time(similarity_graph, X, sampler="rows", sigma=sigmas, **options)
+        sample = cpu_time(similarity_graph, X, sampler="near", sigma=sigmas, **options)
         all_times.append(sample + cpu_time(nearest, X, np.arange(n), 16))
     names = NEIGHBOR_COSTS._fields[-4:]
     found = fit([[n, n * d] for n, d in cases], near_times)
@@ -238,9 +176,6 @@ def tree_ratios():
 
 # The constants in use, and what measures them again.
 GROUPS = {
-    "near sources": (NEAR_COSTS, near_constants),
-    "rows": (ROW_COSTS, row_constants),
-    "rejection": (REJECTION_COSTS, rejection_constants),
     "nearest neighbors": (NEIGHBOR_COSTS, neighbor_constants),
     "many dimensions": (NEIGHBOR_COSTS, many_dimension_constants),
     "direct sums": (DIRECT_COSTS, direct_constants),
@@ -263,9 +198,8 @@ def summary(rows):
     source="`kdegraph/costs.py`: constants that decide between methods, in nanoseconds.",
     why="Most constants in use are within a factor of four of these slopes; where costs that go "
     "together are fitted at once, one of them may get all and another nothing. Those of kernel "
-    "sums are right relative to each other only, and those of rows and rejection were set on the "
-    "grid of the experiment `samplers`. `tests/sampling/test_choice.py` holds the choices: change "
-    "constants only along with that.",
+    "sums are right relative to each other only, and decide between the samplers, too: "
+    "`tests/sampling/test_choice.py` holds these choices.",
     summary=summary,
 )
 def costs(group):

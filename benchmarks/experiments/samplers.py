@@ -6,7 +6,6 @@ import time
 import kdegraph
 import numpy as np
 import threadpoolctl
-from kdegraph.costs import REJECTION_COSTS
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import build_tree
 from kdegraph.kde import make_solver
@@ -14,15 +13,15 @@ from kdegraph.kde.direct import direct_sums
 from kdegraph.kde.dispatch import Direct, kernel_degrees
 from kdegraph.kde.tree.plan import Plan
 from kdegraph.kde.tree.sums import prepare, sums_at, target_units
-from kdegraph.sampling import near, recursive, rows
+from kdegraph.sampling import near, recursive, rejection
 from kdegraph.sampling.choice import choose_sampler
-from kdegraph.sampling.rejection import sampler as rejection
 
 from benchmarks.data import normal_clusters
 from benchmarks.experiment import experiment, grid
 from benchmarks.table import mean
 
-PAIRS = 5e7  # rows are measured on at most this number of pairs
+PAIRS = 5e7  # rows of NumPy are measured on at most this number of pairs
+MOST_PAIRS = 1e9  # "near" is measured up to about this number of pairs
 # Seconds from which "rejection" is measured on a part of the targets, at least one in 50.
 LONG, MOST_PARTS = 2.0, 50
 RECURSIVE = 10_000  # points up to which the recursive sampler is measured
@@ -57,7 +56,8 @@ def by_blas(X, sigma, L):
 def rejection_on_a_part(kernel, tree, L, part):
     """Seconds of "rejection", measured on one of `part` groups of targets, and extrapolated."""
     start = time.process_time()
-    _, method, groups = choose_sampler(kernel, tree, EPS, L, "rejection")
+    _, method = choose_sampler(kernel, tree, EPS, "rejection")
+    groups = rejection.group_targets(kernel, tree, L)
     if part == 1:
         degrees = kernel_degrees(kernel, tree, EPS, method=method)
         rejection.draw_neighbors(kernel, tree, degrees, L, 0, groups=groups)
@@ -97,12 +97,12 @@ def by_recursive(X, kernel, L):
     recursive.draw_neighbors(kernel, tree, make_solver("auto", EPS), L, 0, "stratified")
 
 
-def choice_seconds(kernel, tree, L):
+def choice_seconds(kernel, tree):
     """The sampler of "auto", and what choosing it takes beyond what "rejection" prepares."""
-    sampler, _, _ = choose_sampler(kernel, tree, EPS, L, "auto")
-    seconds = min(cpu(choose_sampler, kernel, tree, EPS, L, "auto") for _ in range(3))
+    sampler, _ = choose_sampler(kernel, tree, EPS, "auto")
+    seconds = min(cpu(choose_sampler, kernel, tree, EPS, "auto") for _ in range(3))
     if sampler == "rejection":
-        seconds -= cpu(choose_sampler, kernel, tree, EPS, L, "rejection")
+        seconds -= cpu(choose_sampler, kernel, tree, EPS, "rejection")
     return sampler, max(seconds, 0.0)
 
 
@@ -137,8 +137,8 @@ def samplers(d, n, sigma, L):
 
     The points are five normal clusters, and sigma is in units of `estimate_sigma`. Times are those
     of one thread, the best of several alternating runs, without what all have in common (tree and
-    adjacency matrix); what takes long is extrapolated from a part of the targets. "estimate" is the
-    estimated over the measured time of "rejection"; "BLAS" are rows drawn with NumPy.
+    adjacency matrix); what takes long is extrapolated from a part of the targets. "BLAS" are draws
+    from full rows of the kernel matrix with NumPy.
     """
     kdegraph.set_num_threads(1)
     X = normal_clusters(n, d)
@@ -148,28 +148,22 @@ def samplers(d, n, sigma, L):
 
 def _times(X, sigma, L):
     n, kernel, tree = len(X), Kernel("gaussian", sigma), build_tree(X)
-    _, method, groups = choose_sampler(kernel, tree, EPS, L, "rejection")
-    sampling = rejection.estimate_cost(kernel, tree, groups, L)
-    estimate = 1e-9 * (REJECTION_COSTS.degrees * method.cost + sampling)
-    part, m = min(MOST_PARTS, math.ceil(estimate / LONG)), min(n, int(PAIRS / n))
-    rejection_on_a_part(kernel, tree, L, part)  # compiles or loads what it needs
-    rows.draw_neighbors(kernel, tree, L, 0, EPS, stop=1)
+    rejection_on_a_part(kernel, tree, L, MOST_PARTS)  # compiles or loads what it needs
+    estimate = rejection_on_a_part(kernel, tree, L, MOST_PARTS)
+    part, m = max(1, min(MOST_PARTS, math.ceil(estimate / LONG))), min(n, int(PAIRS / n))
     # The runs alternate, so that what else the machine does meets all alike.
-    runs = {
-        "rows": lambda: cpu(rows.draw_neighbors, kernel, tree, L, 0, EPS, stop=m) * n / m,
-        "rejection": lambda: rejection_on_a_part(kernel, tree, L, part),
-    }
-    if near.estimate_cost(kernel, tree, L, EPS)[0] < 1e9 * LONG:
+    runs = {"rejection": lambda: rejection_on_a_part(kernel, tree, L, part)}
+    if np.isfinite(near.estimate_sources(kernel, tree, EPS, int(MOST_PAIRS / n))[0]):
         near.draw_neighbors(kernel, tree, L, 0, EPS)
         runs["near"] = lambda: cpu(near.draw_neighbors, kernel, tree, L, 0, EPS)
     if n <= RECURSIVE:  # It never wins, and where it takes long nothing is learned from waiting.
         by_recursive(X[:500], kernel, L)
         runs["recursive"] = lambda: cpu(by_recursive, X, kernel, L)
     runs["BLAS"] = lambda: cpu(by_blas, X, sigma, L) * n / m
-    seconds = dict.fromkeys(("rows", "rejection", "near", "recursive", "BLAS"), math.nan)
+    seconds = dict.fromkeys(("rejection", "near", "recursive", "BLAS"), math.nan)
     for _ in range(3 if n <= RECURSIVE else 2):
         seconds |= {name: np.fmin(seconds[name], run()) for name, run in runs.items()}
-    sampler, choosing = choice_seconds(kernel, tree, L)
+    sampler, choosing = choice_seconds(kernel, tree)
     auto = seconds[sampler] + choosing
     best = np.nanmin([value for name, value in seconds.items() if name != "BLAS"])
     return {
@@ -178,5 +172,4 @@ def _times(X, sigma, L):
         **seconds,
         "auto / best": auto / best,
         "auto / BLAS": auto / seconds["BLAS"],
-        "estimate": estimate / seconds["rejection"],
     }

@@ -1,10 +1,9 @@
-"""The one account of costs: what decides between methods that give the same result.
+"""Cost models for choosing between methods with the same result.
 
 Times are in nanoseconds of one core unless a field says otherwise. They decide between methods
 only, never about results. The experiment ``costs`` measures the slopes again. The constants of
-kernel sums are right relative to each other. Those of near sources are such slopes; those of the
-other samplers were set so that the choices are right on the grid of the experiment ``samplers``,
-and ``tests/sampling/test_choice.py`` holds them there.
+kernel sums are right relative to each other. They also decide between the samplers, see
+`kdegraph.sampling.choice`, and ``tests/sampling/test_choice.py`` holds these choices.
 """
 
 from typing import NamedTuple
@@ -109,135 +108,6 @@ DIRECT_COSTS = DirectCosts()
 TREE_COSTS = TreeCosts()
 GRID_COSTS = GridCosts()
 
-# ---------------------------------------------------------------- samplers
-
-
-class RowCosts(NamedTuple):
-    """Sampling from full rows of the kernel matrix, `kdegraph.sampling.rows`.
-
-    Attributes
-    ----------
-    pair : float
-        A kernel value and its part in the running sum.
-    pair_per_dimension, pair_per_dimension_by_products : float
-        What each dimension adds to a pair, where distances are computed coordinate by coordinate
-        and where they come from inner products.
-    pair_beyond_caches : float
-        What a pair costs more where the rows that are computed together leave the caches.
-    cached_values : int
-        Number of kernel values that stay in the caches.
-    draw : float
-        A draw from a finished row.
-    """
-
-    pair: float = 1.2
-    pair_per_dimension: float = 0.08
-    pair_per_dimension_by_products: float = 0.07
-    pair_beyond_caches: float = 2.0
-    cached_values: int = 2_000_000
-    draw: float = 50.0
-
-
-class NearCosts(NamedTuple):
-    """Sampling from the near sources of each leaf, `kdegraph.sampling.near`.
-
-    Attributes
-    ----------
-    set_up : float
-        Every call; measured with 10 to 30 points.
-    point : float
-        A target, with its kernel values in its own leaf.
-    visit, visit_per_dimension : float
-        A node that is looked at for the lists of a leaf.
-    pair, pair_per_dimension : float
-        A kernel value and its part in the running sum.
-    draw : float
-        A draw from a finished row, for each doubling of the number of near sources, as measured on
-        two moons of 500 to 3,000 points, where it decides; on normal points it is 4 to 5.
-    """
-
-    set_up: float = 5e4
-    point: float = 310.0
-    visit: float = 31.0
-    visit_per_dimension: float = 3.0
-    pair: float = 0.7
-    pair_per_dimension: float = 0.12
-    draw: float = 6.5
-
-
-class RejectionCosts(NamedTuple):
-    """Sampling by rejection without the kernel degrees, `kdegraph.sampling.rejection`.
-
-    Attributes
-    ----------
-    set_up : float
-        Every call.
-    group : float
-        A group of targets.
-    visit, visit_per_dimension : float
-        A node that is looked at for a list.
-    entry : float
-        An entry of a list and of its alias table.
-    draw : float
-        A draw, without its proposals.
-    proposal, proposal_per_dimension : float
-        A proposal.
-    overhead : float
-        Factor for what is not counted: memory beyond the caches, proposals for few draws.
-    degrees : float
-        Factor for the estimated cost of the kernel degrees. The constants of kernel sums are right
-        relative to each other; the sums take less.
-    """
-
-    set_up: float = 3e5
-    group: float = 1000.0
-    visit: float = 4.0
-    visit_per_dimension: float = 1.0
-    entry: float = 10.0
-    draw: float = 5.0
-    proposal: float = 6.0
-    proposal_per_dimension: float = 0.8
-    overhead: float = 1.0
-    degrees: float = 0.6
-
-
-class SamplerChoice(NamedTuple):
-    """What decides between rows, near sources and rejection, `kdegraph.sampling.choice`.
-
-    Attributes
-    ----------
-    small_rows : float
-        Rejection is not considered if rows cost at most this.
-    estimation : float
-        If rows cost at most this, the extent alone decides about rejection, as the estimate for it
-        would take a good part of that.
-    extent, share_of_axis : float
-        Numbers: rejection is taken at once if the largest exponent of a Gaussian between two points
-        is at most ``extent * (share_of_axis * n) ** (2 / d)``. A point then has at least about as
-        many others within reach for any n and d. With 1,000 points of five clusters the samplers
-        are about equally fast there, and with more points rejection is faster.
-    max_dimension_of_extent : int
-        In more dimensions, where the degrees cost more, the extent does not decide.
-    few_neighbors : float
-        Kernel degree: where the mean is at most this, the cheaper one of rows and near sources is
-        taken at once, as rejection, whose lists are then made for few draws, hardly costs less. On
-        moons, uniform points and normal clusters of 5,000 to 100,000 points in 1 to 4 dimensions
-        near sources take 0.4 to 1.2 times as long as rejection there, with 10 rounds as with 30.
-    """
-
-    small_rows: float = 1.5e6
-    estimation: float = 2.5e6
-    extent: float = 25.0
-    share_of_axis: float = 0.022
-    max_dimension_of_extent: int = 3
-    few_neighbors: float = 10.0
-
-
-ROW_COSTS = RowCosts()
-NEAR_COSTS = NearCosts()
-REJECTION_COSTS = RejectionCosts()
-SAMPLER_CHOICE = SamplerChoice()
-
 # ---------------------------------------------------------------- nearest neighbors
 
 
@@ -247,23 +117,25 @@ class NeighborCosts(NamedTuple):
     Attributes
     ----------
     max_tree_dimension : int
-        Largest dimension in which the neighbors of all points are found on our tree; above it all
-        distances are computed by matrix products. At n = 15,000 and 60,000 with k = 10 both take as
-        long in 12 (normal) to 14 (uniform) dimensions on unstructured points, and the tree is 20 to
-        50 times faster on points near a surface of 4 dimensions.
+        Largest dimension in which the neighbors of all points are found on the package's own tree;
+        above it all distances are computed by matrix products. At n = 15,000 and 60,000 with k = 10
+        both take equally long in 12 (normal) to 14 (uniform) dimensions on unstructured points, and
+        the tree is 20 to 50 times faster on points near a surface of 4 dimensions.
     max_query_dimension : int
-        The same for SciPy's k-d tree, which finds the neighbors of a part of the points. Both take
-        as long in 8 to 10 dimensions, and in 20 dimensions matrix products are 7 times faster.
+        The same for SciPy's k-d tree, which finds the neighbors of some of the points. Both methods
+        take equally long in 8 to 10 dimensions; in 20 dimensions matrix products are 7 times
+        faster.
     least_share_of_queries : float
-        Share of the points: where at least as many are queries, the neighbors of all points are
-        found at the same time on our tree. For 300 to 1,000,000 points in 1 to 9 dimensions and
-        k = 4 to 31 that is 1.9 to 3.6 times faster than SciPy's k-d tree.
+        Share of the points: if at least this share are queries, the neighbors of all points are
+        found together on the package's own tree. For 300 to 1,000,000 points in 1 to 9 dimensions
+        and k = 4 to 31 this is 1.9 to 3.6 times faster than SciPy's k-d tree.
     max_list : int
-        Number of neighbors: SciPy's tree is taken for more, as it keeps them in heaps. Ours is 1.8
-        to 2.1 times faster for 300 neighbors and 1.7 times slower for 1,000.
+        Number of neighbors above which SciPy's tree is used, which keeps them in heaps. The
+        package's own tree is 1.8 to 2.1 times faster for 300 neighbors and 1.7 times slower for
+        1,000.
     min_near_dimension : int
-        Smallest dimension in which near neighbors, `kdegraph.geometry.neighbor_forest`, may stand
-        for the nearest.
+        Smallest dimension in which near neighbors, `kdegraph.geometry.neighbor_forest`, may replace
+        the nearest.
     near_point, near_point_per_dimension : float
         A point whose near neighbors are listed, and whose sample is drawn from the list.
     all_pair, all_pair_per_dimension : float
@@ -287,20 +159,20 @@ NEIGHBOR_COSTS = NeighborCosts()
 
 
 class LapackCosts(NamedTuple):
-    """LAPACK beside the block iteration, `kdegraph.spectral.solver.solve`.
+    """LAPACK instead of the block iteration, `kdegraph.spectral.solver.solve`.
 
     Attributes
     ----------
     max_small : int
-        Vertices: LAPACK is faster for graphs of at most so many.
+        Number of vertices up to which LAPACK is always faster.
     multiplication : float
         Time of one of the n^3 multiplications of LAPACK, relative to one in a product of the sparse
         matrix with a block; measured at 800 to 4,000 vertices on two cores.
     typical_products : int
-        Products of an iteration: LAPACK is taken where it needs no longer than these.
+        Products of a typical iteration: LAPACK is chosen if it takes no longer than these.
     max_instead : int
-        Vertices: LAPACK, which takes some seconds for so many, steps in if the iteration does not
-        converge.
+        Number of vertices up to which LAPACK replaces an iteration that does not converge; it takes
+        some seconds at this size.
     """
 
     max_small: int = 400

@@ -7,14 +7,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kdegraph.geometry.neighbor_forest import has_many_dimensions
 from kdegraph.runtime.memory import reuse_freed_memory
 from kdegraph.runtime.progress import StageTimer
 from kdegraph.runtime.responsive import responsive
-from kdegraph.sampled_graph.from_lists import sample_from_lists
-from kdegraph.sampled_graph.from_tree import sample_on_tree
 from kdegraph.sampled_graph.options import check_options
 from kdegraph.sampled_graph.result import SimilarityGraph
+from kdegraph.sampled_graph.sample import sample_graph
+from kdegraph.sampling.choice import draws_from_lists
 from kdegraph.validation import check_points
 
 # Parameters of `similarity_graph` that estimators have, too.
@@ -78,16 +77,18 @@ def similarity_graph(
     n_rounds : int or "auto"
         The paper's L, at least 1; "auto" is `suggest_n_rounds`: 10 to 100, for eigenvalues within
         about 10% of the full graph's, and 30 for local bandwidths and in many dimensions.
-    sampler : {"auto", "mixture", "near", "recursive", "rejection", "rows"}
-        "recursive" is Algorithm 1 through `kde`. Three draw from the exact law: "rejection" by
-        proposals from a tree, "near" from near sources one by one and far ones by rejection, for
-        narrow kernels, and "rows" from full rows of the kernel matrix in O(n^2 d). "mixture" draws
-        from lists of near neighbors and, now and then, from all other points: this is another law,
-        whose weights make the graph unbiased, too. "auto" takes "recursive" if a `kde` is given,
-        "mixture" for many points in many dimensions (18,000 in 20, 2,500 in 784) where nothing else
-        asks for exact degrees, otherwise the one of the exact law that is estimated to be fastest.
-        Local bandwidths have "mixture", "near" and "rows" only, an `alpha` above 0 "near" and
-        "rows", and "mixture" has the weighting "inclusion" only.
+    sampler : {"auto", "mixture", "near", "recursive", "rejection"}
+        "recursive" is Algorithm 1 with the kernel sums of `kde`. "near" and "rejection" draw from
+        the exact law. "near", for narrow kernels and a bandwidth per point, computes the kernel
+        values of near points one by one; "rejection" draws by proposals from a tree. "mixture"
+        draws from lists of near neighbors and, occasionally, from all other points: this is another
+        law, whose weights also make the graph unbiased.
+
+        "auto" is "recursive" if a `kde` is given, "mixture" for many points in many dimensions
+        (18,000 in 20, 2,500 in 784) unless exact degrees are needed, "near" for a bandwidth per
+        point and for narrow kernels, and "rejection" otherwise. A bandwidth per point needs
+        "mixture" or "near", an `alpha` above 0 needs "near", and "mixture" needs the weighting
+        "inclusion".
     draws : {"stratified", "independent"}
         For the recursive sampler: one uniform per vertex shifted by multiples of 1/L (less
         variance, exactly unbiased with ``min(L p, 1)``), or L independent ones.
@@ -105,8 +106,8 @@ def similarity_graph(
         Rounding errors are added: about ``1e-16 (d + 8) (1 + t)`` for a point whose nearest others
         have kernel values of ``exp(-t)``.
     seed : int or numpy Generator, optional
-        The same seed gives the same neighbors for any number of threads. None takes fresh entropy,
-        which the graph's `seed` tells.
+        The same seed gives the same neighbors for any number of threads. If None, a random seed is
+        drawn and stored in the `seed` of the graph.
     store : path-like, optional
         A folder in which the graph is kept, for a `TiledGraph`: a new one, an empty one, or one
         with the same graph, which is completed if it was interrupted and read if it was not. By
@@ -184,11 +185,10 @@ def similarity_graph(
         tiled = sample_by_tiles(X, options, store, progress, any_seed=seed is None)
         return cast(SimilarityGraph, tiled)
     stages = StageTimer(progress)
-    sample = sample_from_lists if _takes_lists(X, options) else sample_on_tree
-    sampled = sample(X, options, stages)
+    sampled = sample_graph(X, options, stages)
     stages.leave()
     return SimilarityGraph(
-        **sampled._asdict(),
+        **sampled,
         kernel=options.kernel,
         seed=options.seed,
         weighting=options.weighting,
@@ -197,14 +197,8 @@ def similarity_graph(
     )
 
 
-def _takes_lists(X, options):
-    """Whether the graph is sampled from lists of near neighbors."""
-    may_take_lists = options.sampler == "auto" and options.allows_estimates
-    return options.sampler == "mixture" or (may_take_lists and has_many_dimensions(X))
-
-
 def _lazy_points(X):
-    """Points as a checked Dask array."""
+    """Return the points as a checked Dask array."""
     try:
         from kdegraph.tiles.points import as_dask_points
     except ImportError as error:
@@ -213,10 +207,11 @@ def _lazy_points(X):
 
 
 def _check_samplers_of_tiles(X, options):
-    """Refuse the samplers that need all points at once."""
-    sampler = "mixture" if _takes_lists(X, options) else options.sampler
+    """Raise a `ValueError` for the samplers that need all points at once."""
+    from_lists = draws_from_lists(X, options.sampler, options.allows_estimates)
+    sampler = "mixture" if from_lists else options.sampler
     if sampler in ("recursive", "mixture"):
         raise ValueError(
             f"the sampler {sampler!r} needs all points at once; for a Dask array, or with a "
-            "store, take the sampler 'near', 'rejection' or 'rows'"
+            "store, take the sampler 'near' or 'rejection'"
         )

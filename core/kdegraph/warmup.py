@@ -23,8 +23,7 @@ from kdegraph.kde import kernel_sum
 from kdegraph.local_bandwidth import local_bandwidths
 from kdegraph.runtime.cache import CACHE_DIR
 from kdegraph.runtime.second_process import work_beside
-from kdegraph.sampling.rejection import sampler as rejection
-from kdegraph.sampling.rejection.target_groups import TargetGroups
+from kdegraph.sampling import rejection
 from kdegraph.spectral.blocks import shift_image
 from kdegraph.spectral.products import divide_rows
 from kdegraph.validation import check_choice
@@ -44,7 +43,7 @@ def _edges(X):
 
 def _samples(X):
     kernel, tree = Kernel("gaussian", 0.3), _leaf(X)
-    groups = TargetGroups(tree.start, tree.stop, tree.low, tree.high)
+    groups = rejection.TargetGroups(tree.start, tree.stop, tree.low, tree.high)
     rejection.draw_neighbors(kernel, tree, np.ones(len(X)), 10, 0, groups=groups)
 
 
@@ -58,7 +57,7 @@ def _leaf(X):
 def _sampled_graphs(X):
     for kernel in ("gaussian", "laplacian"):
         similarity_graph(X, sigma=0.3, kernel=kernel, n_rounds=10, sampler="rejection", seed=0)
-    similarity_graph(X, sigma="auto", n_rounds=70, sampler="rows", seed=0)
+    similarity_graph(X, sigma="auto", n_rounds=70, sampler="near", seed=0)
     similarity_graph(X, sigma="local", alpha=0.5, sampler="near", seed=0)
 
 

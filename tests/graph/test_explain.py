@@ -85,7 +85,7 @@ def test_all_rounds_give_the_graph_and_fewer_give_its_part(graph):
     np.testing.assert_array_equal(part.toarray() > 0, expected | expected.T)
 
 
-@pytest.mark.parametrize("sampler", ["recursive", "rejection", "rows"])
+@pytest.mark.parametrize("sampler", ["recursive", "rejection", "near"])
 @pytest.mark.parametrize("weighting", ["inclusion", "paper"])
 def test_rounds_weigh_edges_as_the_library_does(sampler, weighting):
     X = datasets.make("moons", n=200, seed=0).X

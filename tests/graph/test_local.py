@@ -20,7 +20,6 @@ from kdegraph import (
 from kdegraph.runtime.threads import get_num_threads, set_num_threads
 from sampled import digest
 
-SAMPLERS = ("near", "rows")
 TINY = 1e-290  # values below may count as zero: it depends on the densities that divide them
 
 
@@ -54,16 +53,15 @@ def exact(X, kernel, sigma, alpha=0.0):
     return W
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
 @pytest.mark.parametrize("d", [1, 2, 5, 12])
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
-def test_degrees_keep_their_relative_error(alpha, d, kernel, sampler):
+def test_degrees_keep_their_relative_error(alpha, d, kernel):
     X, sigma = scattered(d, seed=d)
     expected = exact(X, kernel, sigma, alpha).sum(axis=1).astype(float)
     for eps in (0.3, 1e-3, 1e-10):
         graph = similarity_graph(
-            X, sigma=sigma, kernel=kernel, alpha=alpha, sampler=sampler, n_rounds=1, eps=eps, seed=0
+            X, sigma=sigma, kernel=kernel, alpha=alpha, sampler="near", n_rounds=1, eps=eps, seed=0
         )
         # The error of the densities enters with alpha for both ends; rounding is relative to
         # exponents of at most 708.
@@ -81,18 +79,17 @@ def chi_squares(neighbors, W):
     return np.array(found)
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
 @pytest.mark.parametrize("alpha", [0.0, 0.7])
 @pytest.mark.parametrize("d", [1, 3, 8])
-def test_law(d, alpha, kernel, sampler):
+def test_law(d, alpha, kernel):
     """Chi-square for every vertex, from coarse degrees: they do not change the law. (With densities
     the law is that of the densities that were divided out.)
     """
     X, sigma = scattered(d, seed=10 + d)
     eps = 0.3 if alpha == 0 else 1e-9
     graph = similarity_graph(
-        X, sigma=sigma, kernel=kernel, alpha=alpha, sampler=sampler, n_rounds=3000, eps=eps, seed=1
+        X, sigma=sigma, kernel=kernel, alpha=alpha, sampler="near", n_rounds=3000, eps=eps, seed=1
     )
     W = exact(X, kernel, sigma, alpha)
     isolated = W.sum(axis=1) == 0
@@ -106,8 +103,7 @@ def test_law(d, alpha, kernel, sampler):
         assert scipy.stats.kstest(tested, "uniform").pvalue > 1e-4
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
-def test_law_with_bandwidths_of_the_data(sampler):
+def test_law_with_bandwidths_of_the_data():
     """Tight beside wide clusters, bandwidths as users take them, few rounds: z-scores of the
     numbers of draws into each part.
     """
@@ -119,7 +115,7 @@ def test_law_with_bandwidths_of_the_data(sampler):
     W = exact(X, "gaussian", sigma).astype(float)
     P = W / W.sum(axis=1, keepdims=True)
     L = 20
-    neighbors = similarity_graph(X, sigma=sigma, sampler=sampler, n_rounds=L, seed=5).neighbors
+    neighbors = similarity_graph(X, sigma=sigma, sampler="near", n_rounds=L, seed=5).neighbors
     for own in range(3):
         for other in range(3):
             p = P[np.ix_(part == own, part == other)].sum(axis=1)
@@ -128,17 +124,14 @@ def test_law_with_bandwidths_of_the_data(sampler):
             assert abs(drawn - L * p.sum()) <= 4 * spread + 1e-6
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
-def test_weights_are_unbiased(alpha, sampler):
+def test_weights_are_unbiased(alpha):
     """The mean over many graphs is the matrix: z-scores of sums of rows and of single weights."""
     X, _ = scattered(2, seed=3, n=60)
     sigma = local_bandwidths(X, perplexity=8)
     W = exact(X, "gaussian", sigma, alpha).astype(float)
     graphs = [
-        similarity_graph(
-            X, sigma=sigma, alpha=alpha, sampler=sampler, n_rounds=10, eps=1e-9, seed=s
-        )
+        similarity_graph(X, sigma=sigma, alpha=alpha, sampler="near", n_rounds=10, eps=1e-9, seed=s)
         for s in range(300)
     ]
     weights = np.array([graph.adjacency.toarray() for graph in graphs])
@@ -153,12 +146,11 @@ def test_weights_are_unbiased(alpha, sampler):
 
 
 @pytest.mark.nojit
-@pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
-def test_weights_are_those_of_the_pairs(kernel, sampler):
+def test_weights_are_those_of_the_pairs(kernel):
     X, sigma = scattered(2, seed=4, n=40)
     graph = similarity_graph(
-        X, sigma=sigma, kernel=kernel, alpha=0.5, sampler=sampler, n_rounds=5, eps=1e-12, seed=0
+        X, sigma=sigma, kernel=kernel, alpha=0.5, sampler="near", n_rounds=5, eps=1e-12, seed=0
     )
     W = exact(X, kernel, sigma, 0.5).astype(float)
     degrees = W.sum(axis=1, keepdims=True)
@@ -169,13 +161,11 @@ def test_weights_are_those_of_the_pairs(kernel, sampler):
 
 def test_one_bandwidth_for_all_is_the_graph_of_that_bandwidth():
     X, _ = scattered(3, seed=5)
-    for sampler in SAMPLERS:
-        one = similarity_graph(X, sigma=0.7, sampler=sampler, n_rounds=20, seed=2, eps=1e-9)
-        same = similarity_graph(
-            X, sigma=np.full(len(X), 0.7), sampler=sampler, n_rounds=20, seed=2, eps=1e-9
-        )
-        assert np.array_equal(one.neighbors, same.neighbors)
-        assert np.allclose(one.adjacency.data, same.adjacency.data, rtol=1e-12)
+    options = {"sampler": "near", "n_rounds": 20, "seed": 2, "eps": 1e-9}
+    one = similarity_graph(X, sigma=0.7, **options)
+    same = similarity_graph(X, sigma=np.full(len(X), 0.7), **options)
+    assert np.array_equal(one.neighbors, same.neighbors)
+    assert np.allclose(one.adjacency.data, same.adjacency.data, rtol=1e-12)
 
 
 @pytest.mark.parametrize("exponent", [-500, -300, 300, 500])

@@ -62,7 +62,6 @@ SAME = {
     "rejection": {"sigma": 0.1, "sampler": "rejection"},
     "near": {"sigma": 0.02, "sampler": "near"},
     "near, wide": {"sigma": 0.5, "sampler": "near", "n_rounds": 5},
-    "rows": {"sigma": 0.1, "sampler": "rows", "n_rounds": 5},
     "automatic": {},
     "laplacian": {"sigma": 0.05, "kernel": "laplacian"},
     "local": {"sigma": "local"},
@@ -80,7 +79,7 @@ def test_same_bits_as_in_memory(parameters):
     X = moons()
     tiled = similarity_graph(lazy(X), seed=3, **parameters)
     assert isinstance(tiled, TiledGraph)
-    assert tiled.n_blocks == (1 if tiled.sampler == "rows" else 5)
+    assert tiled.n_blocks == 5
     assert_same_graph(tiled, similarity_graph(X, seed=3, **parameters))
 
 

@@ -83,7 +83,7 @@ def actions(scale):
         "similarity_graph": lambda: kdegraph.similarity_graph(X, sigma=0.1, seed=0),
         "similarity_graph, progress": lambda: kdegraph.similarity_graph(X, seed=0, progress=listen),
         "similarity_graph, automatic": lambda: kdegraph.similarity_graph(many[::5], seed=0),
-        "similarity_graph, rows": lambda: kdegraph.similarity_graph(wide, sampler="rows", seed=0),
+        "similarity_graph, near": lambda: kdegraph.similarity_graph(wide, sampler="near", seed=0),
         "similarity_graph, recursive": lambda: kdegraph.similarity_graph(
             X[:scale], sampler="recursive", seed=0
         ),

@@ -318,7 +318,7 @@ warmup._samples(X)
 beside = set(compiled)
 compiled.clear()
 similarity_graph(X, sigma=0.3, sampler="rejection", n_rounds=10, seed=0)
-for module in ("adjacency", "drawn", "sampling.rejection.sampler"):
+for module in ("adjacency", "drawn", "sampling.rejection"):
     name = f"kdegraph.{module}."
     assert any(kernel.startswith(name) for kernel in beside)
     assert not any(kernel.startswith(name) for kernel in compiled), compiled
@@ -376,7 +376,7 @@ for n, d in ((30, 2), (700, 2), (5000, 3), (2000, 5), (500, 12)):
             graph = kdegraph.similarity_graph(Z, kernel=kernel, sigma=0.2, seed=1)
         kdegraph.similarity_graph(Z, seed=1)
         kdegraph.similarity_graph(Z, seed=1, sampler="rejection")
-        kdegraph.similarity_graph(Z, seed=1, sampler="rows", n_rounds=80)
+        kdegraph.similarity_graph(Z, seed=1, sampler="near", n_rounds=80)
         kdegraph.similarity_graph(Z, seed=1, weighting="paper")
         kdegraph.estimate_sigma(Z, seed=1)
         kdegraph.local_bandwidths(Z)

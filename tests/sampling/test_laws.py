@@ -9,7 +9,6 @@ import scipy.stats
 from kdegraph import similarity_graph
 
 SAMPLERS = {
-    "rows": {"sampler": "rows"},
     "rejection": {"sampler": "rejection"},
     "near": {"sampler": "near"},
     "independent": {"sampler": "recursive", "draws": "independent", "kde": "direct"},
@@ -133,7 +132,7 @@ def test_law_of_many_vertices_with_few_draws(kernel, n_rounds):
     assert scipy.stats.kstest(p_values, "uniform").pvalue > 1e-4
 
 
-@pytest.mark.parametrize("name", ["rows", "rejection", "near"])
+@pytest.mark.parametrize("name", ["rejection", "near"])
 def test_consecutive_draws_are_independent(name):
     X = np.random.default_rng(0).normal(size=(50, 2))
     P = oracle.full_graph(X, "gaussian", 1.0)

@@ -15,7 +15,7 @@ from graphs import separated_blobs
 from kdegraph.dispatch import spectrum
 from kdegraph.graph import similarity_graph
 from kdegraph.runtime.threads import set_num_threads
-from kdegraph.sampled_graph import from_tree
+from kdegraph.sampled_graph import sample
 from kdegraph.spectral.blocks import NullSpace
 from kdegraph.spectral.checked_graph import check_adjacency
 from kdegraph.spectral.laplacian import NormalizedAdjacency
@@ -129,7 +129,7 @@ def test_approximate_eigenvalues_are_within_a_fifth(small_graphs_have_coarse_one
 def test_one_round_of_smoothing_does_not_always_do(monkeypatch):
     """Thin moons: the smallest eigenvalues settle slowly."""
     # With other leaves other edges are drawn, and how soon they settle is a matter of the draws.
-    monkeypatch.setattr(from_tree, "LEAF_SIZE", 8)
+    monkeypatch.setattr(sample, "LEAF_SIZE", 8)
     data = kdegraph.datasets.make("moons", n=6_000, seed=0)
     graph = similarity_graph(data.X, sigma=data.sigma, n_rounds=20, seed=0)
     proven, found = spectrum(graph, 6), spectrum(graph, 6, approximate=True)

@@ -1,10 +1,9 @@
-"""The parameters of `similarity_graph`, checked, and what is made from them."""
+"""Check the parameters of `similarity_graph`."""
 
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 
 from kdegraph.geometry.kernels import CODES
 from kdegraph.kde.solvers import Solver, make_solver
@@ -18,19 +17,19 @@ from kdegraph.validation import (
     check_seed,
 )
 
-SAMPLERS = ("auto", "mixture", "near", "recursive", "rejection", "rows")
+SAMPLERS = ("auto", "mixture", "near", "recursive", "rejection")
 DRAWS = ("stratified", "independent")
 WEIGHTINGS = ("inclusion", "paper")
 MAX_ROUNDS_ALLOWED = 2**20
-# The default of `eps` for few points, where the theorem asks for less.
+# The largest default of `eps`, for few points.
 MAX_DEFAULT_EPS = 0.5
 
 
 class GraphOptions(NamedTuple):
-    """The parameters of `similarity_graph`, checked.
+    """The checked parameters of `similarity_graph`.
 
-    The sampler is "auto" only if there is no `kde`; `kde` is a solver, `eps` and `seed` are
-    numbers.
+    The sampler is "auto" only without a `kde` of the caller; `kde` is a solver, and `eps` and
+    `seed` are numbers.
     """
 
     sigma: Bandwidth | str
@@ -47,29 +46,17 @@ class GraphOptions(NamedTuple):
 
     @property
     def allows_estimates(self):
-        """Whether estimates of the kernel degrees suffice, as the sampler "mixture" makes them."""
+        """Whether estimates of the kernel degrees suffice, as the sampler "mixture" returns."""
         return self.alpha == 0 and self.weighting == "inclusion"
 
 
-class SampledGraph(NamedTuple):
-    """What was sampled; see the attributes of `SimilarityGraph`."""
-
-    adjacency: scipy.sparse.csr_array
-    kernel_degrees: np.ndarray
-    neighbors: np.ndarray
-    points: np.ndarray
-    order: np.ndarray
-    sigma: Bandwidth
-    n_rounds: int
-    sampler: str
-    draws: str
-    eps: float
-    densities: np.ndarray | None = None
-
-
 def check_options(n: int, **options: Any) -> GraphOptions:
-    """Return the `GraphOptions` for `n` points; raise a `ValueError` or `TypeError` that names the
-    parameter if one is wrong.
+    """Return the `GraphOptions` for `n` points.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a parameter is invalid; the message names it.
     """
     given = GraphOptions(**options)
     eps = default_eps(n) if given.eps is None else check_eps(given.eps)
@@ -93,7 +80,7 @@ def check_options(n: int, **options: Any) -> GraphOptions:
 
 
 def default_eps(n):
-    """The relative error of kernel degrees that the paper's theorem asks for."""
+    """Return the relative error of kernel degrees that the paper's theorem requires."""
     return min(MAX_DEFAULT_EPS, 1 / (6 * math.log2(max(n, 2))))
 
 
@@ -106,7 +93,7 @@ def _check_n_rounds(n_rounds):
 
 
 def _check_sampler(options):
-    """Refuse what the sampler cannot do."""
+    """Raise a `ValueError` if the sampler cannot work with the other options."""
     sampler, sigma = options.sampler, options.sigma
     is_local = isinstance(sigma, np.ndarray) or sigma in LOCAL_WORDS
     if sampler in ("recursive", "rejection") and (is_local or options.alpha > 0):

@@ -1,4 +1,4 @@
-"""What `kdegraph.similarity_graph` returns."""
+"""The result of `kdegraph.similarity_graph`."""
 
 from dataclasses import dataclass, field
 from os import PathLike
@@ -13,7 +13,7 @@ from kdegraph.graph_zarr import read_zarr, write_zarr
 
 @dataclass(frozen=True, eq=False)
 class SimilarityGraph:
-    """A sampled similarity graph, as `similarity_graph` returns it. Graphs compare by identity.
+    """A sampled similarity graph, as returned by `similarity_graph`. Graphs compare by identity.
 
     Attributes
     ----------
@@ -24,33 +24,33 @@ class SimilarityGraph:
         the sampler "mixture" unbiased estimates.
     neighbors : (n, L) int32
         The sampled neighbors of every vertex, with repetitions; -1 for an isolated vertex, and for
-        a draw that is out of reach.
+        a draw whose kernel value underflows.
     sigma : float or (n,) float64
-        Bandwidth that was used, or that of every point.
+        The bandwidth, or the bandwidth of each point.
     kernel : str
     n_rounds : int
         The paper's L.
     seed : int
-        With the other parameters it reproduces `neighbors` bit for bit.
-    sampler : {"mixture", "near", "recursive", "rejection", "rows"}
-        The one that ran.
+        Together with the other parameters, it reproduces `neighbors` bit for bit.
+    sampler : {"mixture", "near", "recursive", "rejection"}
+        The sampler that was used. Graphs in files of earlier versions may have the sampler "rows",
+        which drew from the same law as "near".
     draws : {"stratified", "independent"}
-        How the L neighbors of a vertex were drawn (all but "recursive" draw independently).
+        How the L neighbors of a vertex were drawn; only "recursive" has stratified draws.
     weighting : {"inclusion", "paper"}
     eps : float
         Relative error of the kernel sums; NaN for the sampler "mixture".
     timings : dict
         Seconds per stage.
     alpha : float
-        How far densities are divided out of the kernel.
+        The exponent of the densities that divide the kernel.
     densities : (n,) float64 or None
-        The densities that were divided out, ``g(x_i)`` to the relative error `eps`; None for an
-        `alpha` of 0.
+        These densities, ``g(x_i)`` to the relative error `eps`; None for an `alpha` of 0.
     points : (n, d) float64 or float32, or None
         The points, not copied.
     order : (n,) int32 or None
-        The points in the order of a tree, in which neighbors are near each other. `spectrum` is
-        faster with it.
+        The points in the order of a tree, in which points near each other have near positions.
+        `spectrum` is faster with it.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class SimilarityGraph:
         return self.adjacency.nnz // 2
 
     def laplacian(self) -> scipy.sparse.csr_array:
-        """The normalized Laplacian ``I - D^{-1/2} A D^{-1/2}``.
+        """Return the normalized Laplacian ``I - D^{-1/2} A D^{-1/2}``.
 
         Returns
         -------
@@ -118,12 +118,12 @@ class SimilarityGraph:
         Parameters
         ----------
         path : path-like
-            The file, which is replaced if it exists; the name is taken as it is.
+            The file, which is replaced if it exists. The name is used as given.
 
         Raises
         ------
         OSError
-            If the file cannot be written; an earlier file at `path` stays as it was.
+            If the file cannot be written; an existing file at `path` is not changed.
 
         Examples
         --------
@@ -139,7 +139,7 @@ class SimilarityGraph:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "SimilarityGraph":
-        """Read a graph that `save` has written.
+        """Read a graph written by `save`.
 
         Parameters
         ----------
@@ -153,16 +153,16 @@ class SimilarityGraph:
         Raises
         ------
         ValueError
-            If the file is not such a graph, or damaged.
+            If the file is not such a graph, or is damaged.
         FileNotFoundError
-            If there is no such file.
+            If the file does not exist.
         MemoryError
-            If the graph needs more memory than is available; nothing has been read then.
+            If the graph needs more memory than is available. Nothing is read in this case.
         """
         return read_graph(path, cls)
 
     def to_zarr(self, path: str | PathLike[str]) -> None:
-        """Write the graph as a Zarr store, which programs that know AnnData's format read, too.
+        """Write the graph as a Zarr store that programs for AnnData can read.
 
         The group "adjacency" is a sparse matrix in the layout of AnnData, which
         ``anndata.io.read_elem(zarr.open(path)["adjacency"])`` reads.
@@ -175,9 +175,9 @@ class SimilarityGraph:
         Raises
         ------
         FileExistsError
-            If there is something at `path`.
+            If `path` exists.
         ImportError
-            Without zarr, which ``pip install 'kdegraph[dask]'`` brings.
+            Without zarr, which ``pip install 'kdegraph[dask]'`` installs.
 
         Examples
         --------
@@ -193,7 +193,7 @@ class SimilarityGraph:
 
     @classmethod
     def from_zarr(cls, path: str | PathLike[str]) -> "SimilarityGraph":
-        """Read a graph that `to_zarr` has written, that of a `TiledGraph` included.
+        """Read a graph written by `to_zarr`, also by that of a `TiledGraph`.
 
         Parameters
         ----------
@@ -207,10 +207,10 @@ class SimilarityGraph:
         Raises
         ------
         ValueError
-            If the folder is not such a graph, or damaged.
+            If the folder is not such a graph, or is damaged.
         FileNotFoundError
-            If there is no such folder.
+            If the folder does not exist.
         MemoryError
-            If the graph needs more memory than is available; nothing has been read then.
+            If the graph needs more memory than is available. Nothing is read in this case.
         """
         return read_zarr(path, cls)

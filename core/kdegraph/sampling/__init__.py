@@ -1,1 +1,1 @@
-"""Sampled neighbors: recursive halving, rejection, full rows."""
+"""Sampling neighbors: by recursive halving, rejection, near sources or mixtures."""

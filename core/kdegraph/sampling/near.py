@@ -1,54 +1,50 @@
-"""Exact samples for narrow kernels: near sources one by one, far ones by rejection.
+"""Exact samples for narrow kernels and for a bandwidth per point.
 
-The points of a leaf of the tree are the targets that share one list of sources. The near sources
-are evaluated one by one for each target, and a draw among them is made by inversion. A far node
-counts with an upper bound of its kernel values: if a draw falls on it, one of its points is
-accepted with the probability ``k(x_i, x_j) / bound``, and all starts again if it is not. Draws
-follow exactly ``k(x_i, .) / deg(i)``, whatever counts as near.
+The points of a leaf of the tree are the targets that share one list of sources. The kernel values
+of the near sources are computed one by one, and a draw among them inverts their running sum. A far
+node is represented by an upper bound of its kernel values: a draw that falls on it proposes one of
+its points, accepts it with the probability ``k(x_i, x_j) / bound``, and starts again otherwise.
+Draws follow exactly ``k(x_i, .) / deg(i)``, whichever nodes are far. If none is, the sampler
+computes full rows of the kernel matrix.
 
-What counts as far is decided in `near_lists`, such that the degrees are as precise as was asked
-for. So the degrees and the samples come from one visit of the tree, for bandwidths that differ from
-point to point as well.
+`near_lists` decides which nodes are far, such that the degrees have the requested precision.
+Degrees and samples come from one traversal of the tree.
 """
-
-import math
 
 import numpy as np
 
-from kdegraph.costs import NEAR_COSTS
 from kdegraph.geometry.kernels import UNDERFLOW, exp_neg, exponent
 from kdegraph.geometry.local_scale import rescaled
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.random import draw_stream, uniform, vertex_stream
-from kdegraph.sampling.inversion import running_sums, search
 from kdegraph.sampling.near_lists import NearTask, allocate, list_sources
 
-# Near sources and far nodes for which there is memory at first; doubled where they are more.
+# Initial capacity for near sources and for far nodes of a leaf; doubled for a leaf with more.
 FIRST_CAPACITY = 512
-# The cost is estimated from this share of the leaves, and from these numbers of them at least and
-# at most, so that the estimate takes a small part of the time of a graph.
-SAMPLED_SHARE = 1 / 256
-MIN_SAMPLED_LEAVES = 4
-MAX_SAMPLED_LEAVES = 16
-# Near sources of a leaf with which the estimate ends, unless there is no other way to sample than
-# this one and rows: other samplers are faster.
-MANY_SOURCES = 8192
+# Leaves from which `estimate_sources` estimates.
+SAMPLED_LEAVES = 8
+# Values in a block: running sums are stored at the ends of blocks, so that they are computed by
+# vectorized loops. A draw finds its block, then its place in the block.
+BLOCK_SIZE = 16
+# Sums of blocks that a draw counts through; among more of them it starts by bisection.
+MAX_COUNTED_SUMS = 32
 
 
 def draw_neighbors(kernel, tree, n_rounds, seed, eps, *, leaves=None, progress=None):
-    """Draw `n_rounds` neighbors of every vertex, which may be 0.
+    """Draw `n_rounds` neighbors of every vertex and compute its kernel degree.
 
     Parameters
     ----------
     kernel : Kernel
     tree : Tree
     n_rounds : int
+        0 for the degrees alone.
     seed : int
     eps : float
         Relative error of the degrees, in (0, 1).
     leaves : (k,) int64 array, optional
-        Leaves that follow each other, whose points draw; by default all of them.
+        Consecutive leaves whose points draw; by default all of them.
 
     Returns
     -------
@@ -61,49 +57,38 @@ def draw_neighbors(kernel, tree, n_rounds, seed, eps, *, leaves=None, progress=N
     n = tree.order.size
     leaves = np.arange(tree.first_leaf, tree.start.size) if leaves is None else leaves
     task = _task(kernel, tree.start[leaves[0]], tree.stop[leaves[-1]], n_rounds, seed, eps)
-    work = np.zeros((leaves.size, 2), np.int64)
-    parallel.run(_draw_range, leaves.size, n, leaves, task, tree, work, progress=progress)
+    counts = np.empty(leaves.size, np.int64)
+    parallel.run(_draw_range, leaves.size, n, leaves, task, tree, counts, progress=progress)
     return task.neighbors, task.degrees
 
 
-def estimate_cost(kernel, tree, n_rounds, eps):
-    """Estimate the cost of `draw_neighbors` from some of the leaves.
+def estimate_sources(kernel, tree, eps, most):
+    """Estimate the number of near sources and the kernel degree of a point from a few leaves.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    tree : Tree
+    eps : float
+        Relative error of the degrees.
+    most : int
+        The estimate ends at a leaf with clearly more near sources.
 
     Returns
     -------
-    cost : float
-        In ns of one core; infinite where other samplers are certainly faster.
-    degree : float
-        The mean kernel degree of the points of these leaves; infinite where the cost is.
+    n_near, degree : float
+        Means over the points; both are infinite if the estimate ended early.
     """
-    n, d = tree.points.shape
     n_leaves = tree.start.size - tree.first_leaf
-    n_wanted = max(MIN_SAMPLED_LEAVES, min(MAX_SAMPLED_LEAVES, int(SAMPLED_SHARE * n_leaves)))
-    visits, pairs, degree = estimate_work(kernel, tree, eps, min(n_wanted, n_leaves))
-    if math.isinf(pairs):
-        return math.inf, math.inf
-    cost = visits * (NEAR_COSTS.visit + NEAR_COSTS.visit_per_dimension * d)
-    cost += pairs * (NEAR_COSTS.pair + NEAR_COSTS.pair_per_dimension * d)
-    cost += NEAR_COSTS.set_up + n * NEAR_COSTS.point
-    return cost + n * n_rounds * NEAR_COSTS.draw * math.log2(1 + pairs / n), degree
-
-
-def estimate_work(kernel, tree, eps, n_picked):
-    """How many nodes are visited, and how many pairs of points are computed, in `draw_neighbors`,
-    and the mean kernel degree, all estimated from `n_picked` leaves; infinite if one of those has
-    too many sources.
-    """
-    n, n_leaves = tree.order.size, tree.start.size - tree.first_leaf
-    # From the middle of equal parts, as the first and the last leaf lie at the border.
+    n_picked = min(SAMPLED_LEAVES, n_leaves)
+    # From the middle of equal parts, because the first and the last leaf lie at the border.
     picked = ((np.arange(n_picked) + 0.5) * n_leaves / n_picked).astype(np.int64)
-    work = np.zeros((n_picked, 2), np.int64)
-    most = n if kernel.local.is_local else MANY_SOURCES
-    leaves, task = tree.first_leaf + picked, _task(kernel, 0, n, 0, 0, eps)
-    if _draw_range(0, n_picked, most, leaves, task, tree, work) < n_picked:
-        return math.inf, math.inf, math.inf
-    visits, pairs = work.sum(axis=0) * n_leaves / n_picked
-    n_points = (tree.stop[leaves] - tree.start[leaves]).sum()
-    return visits, pairs, task.degrees.sum() / n_points
+    leaves, task = tree.first_leaf + picked, _task(kernel, 0, tree.order.size, 0, 0, eps)
+    counts = np.empty(n_picked, np.int64)
+    if _draw_range(0, n_picked, most, leaves, task, tree, counts) < n_picked:
+        return np.inf, np.inf
+    sizes = tree.stop[leaves] - tree.start[leaves]
+    return np.average(counts, weights=sizes), task.degrees.sum() / sizes.sum()
 
 
 def _task(kernel, first, last, n_rounds, seed, eps):
@@ -120,48 +105,51 @@ def _task(kernel, first, last, n_rounds, seed, eps):
 
 
 @jit
-def _draw_range(begin, end, most, leaves, task, tree, work):
-    """Draw for the points of leaves[begin:end], up to the first one with clearly more than `most`
-    sources; return that one.
+def _draw_range(begin, end, most, leaves, task, tree, counts):
+    """Draw for the points of leaves[begin:end], and write the numbers of near sources to `counts`.
 
-    The work of each leaf is noted: nodes visited and pairs of points.
+    Returns
+    -------
+    int
+        The first leaf with clearly more than `most` sources, at which the work has stopped, or
+        `end`.
     """
     k, capacity = begin, FIRST_CAPACITY
     while k < end and capacity <= 2 * most + FIRST_CAPACITY:
-        k = _draw_with_capacity(k, end, capacity, leaves, task, tree, work)
+        k = _draw_with_capacity(k, end, capacity, leaves, task, tree, counts)
         capacity *= 2
     return k
 
 
 @jit
-def _draw_with_capacity(begin, end, capacity, leaves, task, tree, work):
-    """Draw for the points of the leaves from leaves[begin] on, up to `end` or to the first leaf
-    with more than `capacity` near sources or far nodes; return that one.
-    """
+def _draw_with_capacity(begin, end, capacity, leaves, task, tree, counts):
+    """`_draw_range` up to the first leaf with more than `capacity` near sources or far nodes."""
     near, far = allocate(capacity, tree)
     for k in range(begin, end):
-        if not _draw_leaf(leaves[k], task, tree, near, far, work[k]):
+        counts[k] = _draw_leaf(leaves[k], task, tree, near, far)
+        if counts[k] < 0:
             return k
     return end
 
 
 @jit(borrow=True)
-def _draw_leaf(leaf, task, tree, near, far, work):
-    """Draw for the points of one leaf; return False if there is not enough memory for its lists."""
+def _draw_leaf(leaf, task, tree, near, far):
+    """Draw for the points of one leaf; return the number of its near sources, or -1 if its lists
+    exceed the capacity.
+    """
     first, last = tree.start[leaf], tree.stop[leaf]
     if last - first > near.position.size:
-        return False
-    n_near, n_far, mean = list_sources(leaf, task, tree, near, far, work)
+        return -1
+    n_near, n_far, mean = list_sources(leaf, task, tree, near, far)
     if n_near < 0:
-        return False
-    work[1] += (last - first) * n_near
+        return -1
     for i in range(first, last):
         t = i - first
         degree = near.total[t] * exp_neg(near.offset[t]) + mean
         task.degrees[i - task.first] = degree
         if degree > 0.0:
             _draw_point(i, t, n_near, n_far, task, tree, near, far)
-    return True
+    return n_near
 
 
 @jit(borrow=True)
@@ -190,8 +178,10 @@ def _draw_point(i, t, n_near, n_far, task, tree, near, far):
 
 @jit(borrow=True)
 def _propose(i, u, v, n_far, task, tree, far):
-    """Propose a point of a far node by the uniform numbers u, up to the sum of all bounds, and v;
-    return -1 if it is not accepted.
+    """Propose a point of a far node; return -1 if it is rejected.
+
+    The number u, uniform up to the sum of all bounds, chooses the node. The number v, uniform up to
+    1, chooses the point and decides.
     """
     low, high = 0, n_far - 1
     while low < high:
@@ -208,3 +198,54 @@ def _propose(i, u, v, n_far, task, tree, far):
     t = rescaled(task.local, i, task.local, j, t)
     accepted = t < UNDERFLOW and v - k < exp_neg(max(t - far.nearest[low], 0.0))
     return j if accepted else -1
+
+
+@jit
+def n_blocks(n):
+    """Return the number of blocks of n values."""
+    return -(-n // BLOCK_SIZE)
+
+
+@jit(reassociate=True)
+def running_sums(values, sums):
+    """Write the sum of the values up to the end of each block to `sums`; return the total."""
+    total = 0.0
+    for block in range(n_blocks(values.size)):
+        subtotal = 0.0
+        for j in range(block * BLOCK_SIZE, min((block + 1) * BLOCK_SIZE, values.size)):
+            subtotal += values[j]
+        total += subtotal
+        sums[block] = total
+    return total
+
+
+@jit(borrow=True)
+def search(values, sums, u):
+    """Return the first position at which the running sum of `values` exceeds `u`.
+
+    If rounding leaves no such position, return that of the last positive value, or -1 if no value
+    is positive. Short ranges are counted through without a branch that depends on `u`, which a
+    processor could not predict.
+    """
+    block, last = 0, n_blocks(values.size) - 1
+    while last - block > MAX_COUNTED_SUMS:
+        middle = (block + last) // 2
+        if sums[middle] > u:
+            last = middle
+        else:
+            block = middle + 1
+    first = block
+    for b in range(first, last):
+        block += sums[b] <= u
+    u -= sums[block - 1] if block else 0.0
+    begin, end = block * BLOCK_SIZE, min((block + 1) * BLOCK_SIZE, values.size)
+    found = begin
+    for j in range(begin, end):
+        u -= values[j]
+        found += u >= 0.0
+    if found < end:
+        return found
+    for j in range(end - 1, -1, -1):
+        if values[j] > 0.0:
+            return j
+    return -1

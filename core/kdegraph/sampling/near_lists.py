@@ -1,9 +1,9 @@
-"""What a leaf of the tree draws from: its near sources one by one, and far nodes by bounds.
+"""The near sources and the far nodes of a leaf of the tree, from which its points draw.
 
-A node is far if its kernel values differ so little that their mean will do for the degree. How
-little that is, is known only when the degree is: the error that a node may have is guessed, and far
-nodes are divided further until the errors of all are within the relative error that was asked for
-at every target.
+A node is far if its kernel values differ so little that their mean suffices for the degree. How
+much they may differ depends on the degree, which is not known in advance. So the permitted error of
+a node is guessed, and far nodes are divided further until the total error is within the relative
+error of the task at every target.
 """
 
 from typing import NamedTuple
@@ -14,23 +14,22 @@ from kdegraph.geometry.boxes import box_distances
 from kdegraph.geometry.kernels import UNDERFLOW, exp_neg, exponents, rough_exp_neg
 from kdegraph.geometry.local_scale import LocalScale, factor_and_shift, rescale, rescaled_bounds
 from kdegraph.runtime.jit import jit
-from kdegraph.sampling.inversion import minimum, total_of
 
-# Nodes that are expected to take a part in the error of a degree. With more of them the first guess
-# is too strict, and nodes are divided in vain; with fewer it fails too often.
+# Expected number of nodes that contribute to the error of a degree. A larger number makes the first
+# guess too strict, so that nodes are divided in vain; with a smaller one the guess fails too often.
 EXPECTED_NODES = 8.0
-# Factor by which the allowed error of a node shrinks after a guess that has failed. After each
-# further one it is squared, so that few are needed down to the smallest doubles. It shrinks by this
-# factor at least.
+# Factor by which the permitted error of a node shrinks, at least, after a failed guess. It is
+# squared after each further failure, so that few guesses suffice down to the smallest doubles.
 STRICTER = 0.25
-# The largest offset of a row of values, so that values of nearer sources than expected do not
+# Largest offset of a row of values: values of sources that are nearer than expected must not
 # overflow.
 MAX_OFFSET = 600.0
 
 
 class NearTask(NamedTuple):
-    """What is drawn: ``neighbors[i - first, m] = j`` with probability ``k(x_i, x_j) / degrees[i -
-    first]``.
+    """The kernel and the results of a call of `near.draw_neighbors`.
+
+    A draw ``neighbors[i - first, m]`` is j with probability ``k(x_i, x_j) / degrees[i - first]``.
 
     Attributes
     ----------
@@ -57,7 +56,7 @@ class NearTask(NamedTuple):
 
 
 class NearSources(NamedTuple):
-    """The near sources of a leaf, its own points first.
+    """The near sources of a leaf, starting with its own points.
 
     Attributes
     ----------
@@ -70,10 +69,10 @@ class NearSources(NamedTuple):
     values : (leaf size, capacity) float64
         Kernel values between the targets and the sources, multiplied by ``exp(offset)``.
     offset, total : (leaf size,) float64
-        For each target about the least exponent, so that small values keep their precision, and the
-        sum of its row of `values`.
+        For each target approximately the least exponent, so that small values keep their
+        precision, and the sum of its row of `values`.
     sums : (capacity,) float64
-        Running sums of the row of a target.
+        Running sums of the row of one target.
     """
 
     position: np.ndarray
@@ -95,9 +94,9 @@ class FarNodes(NamedTuple):
     nearest, farthest : (capacity,) float64
         The smallest and the largest exponent between the boxes of the leaf and the node.
     bounds : (capacity,) float64
-        Running sums of the upper bounds of what the nodes add to a degree.
+        Running sums of the upper bounds of the contributions of the nodes to a degree.
     stack : (capacity,) int64
-        Nodes still to be visited.
+        Nodes to be visited.
     """
 
     node: np.ndarray
@@ -109,7 +108,7 @@ class FarNodes(NamedTuple):
 
 @jit
 def allocate(capacity, tree):
-    """Memory for `capacity` near sources and as many far nodes of a leaf."""
+    """Allocate memory for `capacity` near sources and as many far nodes of a leaf."""
     leaf_size = tree.stop[tree.start.size // 2] - tree.start[tree.start.size // 2] + 1
     near = NearSources(
         np.empty(capacity, np.int32),
@@ -132,26 +131,26 @@ def allocate(capacity, tree):
 
 
 @jit(borrow=True)
-def list_sources(leaf, task, tree, near, far, work):
-    """List the near sources and the far nodes of a leaf, such that the degrees of its points are
-    within the relative error of `task`.
+def list_sources(leaf, task, tree, near, far):
+    """List the near sources and the far nodes of a leaf, such that the degrees of its points have
+    the relative error of `task`.
 
     Returns
     -------
     n_near, n_far : int
-        Lengths of the lists; n_near is -1 if they do not fit into memory.
+        Lengths of the lists; n_near is -1 if they exceed the capacity.
     mean : float
-        What the far nodes add to every degree.
+        The contribution of the far nodes to every degree.
     """
     first, last = tree.start[leaf], tree.stop[leaf]
-    n_near = _append(first, last, task.local, tree, near, 0)
+    n_near = _append(first, last, near, 0)
     guess = _begin_rows(first, last, task, tree, near)
     limit, stricter = task.eps * guess / EXPECTED_NODES, STRICTER
     far.stack[0] = 0
     n_far, top = 0, 1
     while True:
         known = n_near
-        n_near, n_far = _divide(leaf, limit, n_near, n_far, top, task, tree, near, far, work)
+        n_near, n_far = _divide(leaf, limit, n_near, n_far, top, task, tree, near, far)
         if n_near < 0:
             return -1, 0, 0.0
         _extend_rows(first, last, known, n_near, task, tree, near)
@@ -163,19 +162,23 @@ def list_sources(leaf, task, tree, near, far, work):
         if error <= allowed or limit == 0.0:
             return n_near, n_far, mean
         if allowed > 0.0:
-            # The total error is about proportional to the one that a node may have.
+            # The total error is about proportional to the permitted error of a node.
             limit *= min(0.7 * allowed / error, STRICTER)
         else:
-            # In the end it is zero, and all sources within reach are near.
+            # In the end it is zero, and all reachable sources are near.
             limit, stricter = limit * stricter, stricter * stricter
         n_far, top = _push_wide(limit, n_far, tree, far)
 
 
 @jit(borrow=True)
-def _divide(leaf, limit, n_near, n_far, n_nodes, task, tree, near, far, work):
-    """Divide the `n_nodes` nodes on the stack until they are far, with an error of at most `limit`,
-    or leaves, whose points are near; return how many there are of both, or -1 if they do not fit
-    into memory.
+def _divide(leaf, limit, n_near, n_far, n_nodes, task, tree, near, far):
+    """Divide the `n_nodes` nodes on the stack into far nodes, with an error of at most `limit`
+    each, and leaves, whose points are near.
+
+    Returns
+    -------
+    n_near, n_far : int
+        The new lengths of the lists; n_near is -1 if they exceed the capacity.
     """
     starts, stops, stack = tree.start, tree.stop, far.stack
     first, last = starts[leaf], stops[leaf]
@@ -184,7 +187,6 @@ def _divide(leaf, limit, n_near, n_far, n_nodes, task, tree, near, far, work):
     while top >= 0:
         node = stack[top]
         top -= 1
-        work[0] += 1
         start, stop = starts[node], stops[node]
         least, most = box_distances(task.code, task.inverse_sigma, tree, leaf, tree, node)
         least, most = rescaled_bounds(task.local, leaf, task.local, node, least, most)
@@ -202,33 +204,47 @@ def _divide(leaf, limit, n_near, n_far, n_nodes, task, tree, near, far, work):
             stack[top + 1], stack[top + 2] = 2 * node + 2, 2 * node + 1
             top += 2
         else:
-            n_near = _append(start, stop, task.local, tree, near, n_near)
+            n_near = _append(start, stop, near, n_near)
     return n_near, n_far
 
 
 @jit(inline=True, borrow=True)
 def _rough_difference(least, most):
-    """``exp(-least) - exp(-most)`` or up to 23 % more, which is enough to decide what is far; what
-    far nodes add to the errors of the degrees is computed exactly.
+    """Return ``exp(-least) - exp(-most)`` or up to 23 % more.
+
+    This suffices to decide which nodes are far; their contributions to the errors of the degrees
+    are computed exactly.
     """
     spread = most - least
     return rough_exp_neg(least) * (spread / (1.0 + 0.5 * spread) if spread < 2.0 else 1.0)
 
 
 @jit(inline=True, borrow=True)
-def _append(start, stop, local, tree, near, place):
-    """Append the points start ... stop - 1 to the near sources; return how many there are."""
-    position, columns = near.position, near.columns
+def _append(start, stop, near, place):
+    """Append the points start ... stop - 1 to the near sources, and return the new number of
+    sources.
+    """
+    position = near.position
     for k in range(stop - start):
         position[place + k] = start + k
-    for c in range(columns.shape[0]):
-        for k in range(stop - start):
-            columns[c, place + k] = tree.columns[c, start + k]
-    if local.factor.size:
-        for k in range(stop - start):
-            near.factor[place + k] = local.factor[start + k]
-            near.shift[place + k] = local.shift[start + k]
     return place + stop - start
+
+
+@jit(borrow=True)
+def _gather(begin, end, local, tree, near):
+    """Copy the coordinates and bandwidths of the near sources begin ... end - 1.
+
+    One coordinate is copied at a time: in many dimensions the coordinates of a point lie on as many
+    pages of memory.
+    """
+    position, columns = near.position, near.columns
+    for c in range(columns.shape[0]):
+        for k in range(begin, end):
+            columns[c, k] = tree.columns[c, np.uint32(position[k])]
+    if local.factor.size:
+        for k in range(begin, end):
+            near.factor[k] = local.factor[np.uint32(position[k])]
+            near.shift[k] = local.shift[np.uint32(position[k])]
 
 
 @jit(borrow=True)
@@ -238,9 +254,10 @@ def _begin_rows(first, last, task, tree, near):
     Returns
     -------
     float
-        A guess of the degrees: their mean over the points, or 1 if that is 0.
+        A guess of the degrees: the mean of these sums over the points, or 1 if it is 0.
     """
     size = last - first
+    _gather(0, size, task.local, tree, near)
     total = 0.0
     for t in range(size):
         row = near.values[t, :size]
@@ -257,6 +274,7 @@ def _extend_rows(first, last, begin, end, task, tree, near):
     """Compute the kernel values between the points of the leaf and the near sources begin ... end -
     1.
     """
+    _gather(begin, end, task.local, tree, near)
     for t in range(last - first):
         row = near.values[t, begin:end]
         _row_exponents(first + t, begin, end, task, tree, near, row)
@@ -274,7 +292,7 @@ def _row_exponents(i, begin, end, task, tree, near, out):
 
 @jit(borrow=True)
 def _exponentiate(offset, row):
-    """Turn exponents into kernel values, multiplied by ``exp(offset)``, and return their sum."""
+    """Replace exponents by kernel values times ``exp(offset)``, and return their sum."""
     for j in range(row.size):
         row[j] = exp_neg(row[j] - offset) if row[j] < UNDERFLOW else 0.0
     return total_of(row)
@@ -282,8 +300,8 @@ def _exponentiate(offset, row):
 
 @jit(borrow=True)
 def _far_sum(n_far, tree, far):
-    """The sum of the mean contributions of the far nodes to a degree, and its error; the running
-    sums of their bounds are noted.
+    """Return the sum of the mean contributions of the far nodes to a degree and its error, and
+    store the running sums of their bounds.
     """
     mean = error = bound = 0.0
     for k in range(n_far):
@@ -298,8 +316,8 @@ def _far_sum(n_far, tree, far):
 
 @jit(borrow=True)
 def _push_wide(limit, n_far, tree, far):
-    """Put the far nodes with an error above `limit` back on the stack; return how many are left,
-    and how many are on the stack.
+    """Move the far nodes with an error above `limit` back to the stack; return the numbers of
+    remaining far nodes and of nodes on the stack.
     """
     left = top = 0
     for k in range(n_far):
@@ -312,3 +330,37 @@ def _push_wide(limit, n_far, tree, far):
             far.node[left], far.nearest[left], far.farthest[left] = node, nearest, farthest
             left += 1
     return left, top
+
+
+@jit
+def minimum(values):
+    """Return the smallest value, by four independent running minima."""
+    a = b = c = d = np.inf
+    n = values.size - values.size % 4
+    for j in range(0, n, 4):
+        a = min(a, values[j])
+        b = min(b, values[j + 1])
+        c = min(c, values[j + 2])
+        d = min(d, values[j + 3])
+    for j in range(n, values.size):
+        a = min(a, values[j])
+    return min(min(a, b), min(c, d))
+
+
+@jit(borrow=True)
+def total_of(values):
+    """Return the sum of the values, by four independent running sums.
+
+    The order of the additions is fixed here. If the compiler chose it, the order could depend on
+    what else is compiled at the same time, and a seed would not always give the same bits.
+    """
+    a = b = c = d = 0.0
+    n = values.size - values.size % 4
+    for j in range(0, n, 4):
+        a += values[j]
+        b += values[j + 1]
+        c += values[j + 2]
+        d += values[j + 3]
+    for j in range(n, values.size):
+        a += values[j]
+    return (a + b) + (c + d)

@@ -14,9 +14,9 @@ from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.local_scale import ONE_BANDWIDTH, LocalScale
 from kdegraph.geometry.tree import Tree
 from kdegraph.kde.dispatch import kernel_degrees
-from kdegraph.sampled_graph.from_tree import set_up
+from kdegraph.sampled_graph.sample import set_up
 from kdegraph.sampling.choice import choose_sampler
-from kdegraph.sampling.rejection.target_groups import TargetGroups
+from kdegraph.sampling.rejection import TargetGroups, group_targets
 from kdegraph.scaled_kernel import Bandwidth
 
 # The step with the order of the points, which is kept, and the one with everything else.
@@ -78,7 +78,8 @@ class Plan(NamedTuple):
         The kernel degrees in the tree's order, for the sampler "rejection"; others find them.
     units : (n_tiles + 1,) int64
         Tile t draws for the leaves, or groups, units[t] ... units[t + 1] - 1.
-    sampler : {"near", "rejection", "rows"}
+    sampler : {"near", "rejection"}
+        In folders of earlier versions also "rows", whose only tile is drawn by "near".
     n_rounds, seed, eps : int, int, float
         As in `SimilarityGraph`.
     independent : bool
@@ -107,15 +108,14 @@ def make_plan(X, options, stages, folder):
     """
     problem = set_up(X, options, stages)
     kernel, tree, n_rounds = problem.kernel, problem.tree, problem.n_rounds
-    sampler, method, groups = choose_sampler(kernel, tree, options.eps, n_rounds, options.sampler)
-    degrees = np.empty(0)
+    sampler, method = choose_sampler(kernel, tree, options.eps, options.sampler)
+    none, no_rows = np.empty(0, np.int64), np.empty((0, 1))
+    degrees, groups = np.empty(0), TargetGroups(none, none, no_rows, no_rows)
     if sampler == "rejection":
+        groups = group_targets(kernel, tree, n_rounds)
         stages.enter("kernel degrees")
         degrees = kernel_degrees(kernel, tree, options.eps, method=method, progress=stages.progress)
     units, bounds = _divide(sampler, tree, groups, n_rounds)
-    if groups is None:
-        ints, rows = np.empty(0, np.int64), np.empty((0, 1))
-        groups = TargetGroups(ints, ints, rows, rows)
     plan = Plan(
         kernel, tree, groups, degrees, units, sampler, n_rounds,
         options.seed, options.eps, options.weighting == "inclusion",
@@ -128,8 +128,6 @@ def make_plan(X, options, stages, folder):
 def _divide(sampler, tree, groups, n_rounds):
     """Return the `units` of a `Plan` and the `bounds` of an `Order`."""
     n = len(tree.order)
-    if sampler == "rows":  # few points, whose matrix products are not divided
-        return np.array([0, n]), np.array([0, n])
     starts = groups.start if sampler == "rejection" else tree.start[tree.first_leaf :]
     wanted = np.linspace(0, n, number_of_tiles(n, n_rounds), endpoint=False)
     first = np.unique(np.searchsorted(starts, wanted, side="right") - 1)

@@ -10,8 +10,7 @@ import scipy.sparse
 from kdegraph.adjacency import weighted_rows
 from kdegraph.drawn import Drawn, transposed
 from kdegraph.edge_weights import EdgeLaw
-from kdegraph.sampling import near, rows
-from kdegraph.sampling.rejection import sampler as rejection
+from kdegraph.sampling import near, rejection
 from kdegraph.tiles.plan import ORDER, n_tiles, read_order, read_plan
 
 # The step with the kernel degrees, and the last one, with the values of the graph.
@@ -45,9 +44,7 @@ def _draw(plan, order, tile):
     """Return the neighbors and the kernel degrees of a tile's points, in the tree's order."""
     kernel, tree, n_rounds, seed = plan.kernel, plan.tree, plan.n_rounds, plan.seed
     units = slice(plan.units[tile], plan.units[tile + 1])
-    if plan.sampler == "rows":
-        return rows.draw_neighbors(kernel, tree, n_rounds, seed, plan.eps)
-    if plan.sampler == "near":
+    if plan.sampler != "rejection":
         leaves = np.arange(tree.first_leaf, tree.start.size)[units]
         return near.draw_neighbors(kernel, tree, n_rounds, seed, plan.eps, leaves=leaves)
     groups = plan.groups._make(array[units] for array in plan.groups)

@@ -1,5 +1,6 @@
-"""Lists of tree nodes that cover all sources within reach of a group of targets, with their alias
-tables, see `rejection.sampler`.
+"""Lists of tree nodes for the sampler `rejection`, with their alias tables.
+
+The nodes of a list cover all sources within reach of a group of targets.
 """
 
 from typing import NamedTuple
@@ -10,13 +11,13 @@ from kdegraph.geometry.boxes import interval_distances
 from kdegraph.geometry.kernels import EXPONENTIAL, LAPLACIAN, exp_neg
 from kdegraph.runtime.jit import jit
 
-# Lists begin on the level of the tree with this number of nodes. Higher levels have fewer nodes but
-# do not cost less, as the loops over the nodes of a level handle a vector of them at a time.
+# Lists start on the level of the tree with this number of nodes. Higher levels have fewer nodes but
+# take as long, because the loops over the nodes of a level process a vector of them at a time.
 FIRST_WIDTH = 8
 
 
 class NodeLists(NamedTuple):
-    """Lists of nodes one after the other. An entry is a node of the tree, or a single point.
+    """Consecutive lists of nodes; an entry is a node of the tree or a single point.
 
     Attributes
     ----------
@@ -26,10 +27,10 @@ class NodeLists(NamedTuple):
         The smallest exponent between the boxes of the group and of the entry, so that
         ``exp(-nearest)`` is an upper bound of their kernel values.
     threshold : (capacity,) float64
-        The weight ``size exp(-nearest)`` of the entry; `build_alias_table` turns it into the part
-        of the entry's cell of the alias table that belongs to the entry itself.
+        The weight ``size exp(-nearest)`` of the entry; `build_alias_table` replaces it by the
+        share of the entry's cell of the alias table that belongs to the entry itself.
     alias : (capacity,) int32
-        The entry, counted from the beginning of the list, to which the rest of the cell belongs.
+        The entry, relative to the start of the list, to which the rest of the cell belongs.
     """
 
     first: np.ndarray
@@ -45,7 +46,7 @@ class ListWorkspace(NamedTuple):
     Attributes
     ----------
     node, divided : (capacity,) int32
-        The nodes of the level under way (in the end: points), and those that are divided further.
+        The nodes of the current level (in the end: points), and those that are divided further.
     nearest : (capacity,) float64
         The smallest exponent between the boxes of the group and of the node.
     largest, smallest : (capacity,) float64
@@ -61,7 +62,7 @@ class ListWorkspace(NamedTuple):
 
 @jit
 def allocate_lists(capacity):
-    """Lists of `capacity` entries in all."""
+    """Allocate lists of `capacity` entries in total."""
     return NodeLists(
         np.empty(capacity, np.int32),
         np.empty(capacity, np.int32),
@@ -73,7 +74,7 @@ def allocate_lists(capacity):
 
 @jit
 def allocate_workspace(capacity):
-    """A workspace for one list of at most `capacity` entries."""
+    """Allocate a workspace for one list of at most `capacity` entries."""
     return ListWorkspace(
         np.empty(capacity, np.int32),
         np.empty(capacity, np.int32),
@@ -87,27 +88,23 @@ def allocate_workspace(capacity):
 def list_nodes(code, inverse_sigma, groups, group, tree, limit, workspace, lists, base):
     """Write the list of one group to `lists`, from the entry `base` on.
 
-    Level by level a node is divided if the proposals that it would waste, ``size (max k - min k)``
-    over the pairs of the group and the node, are more than `limit`. A leaf is divided into its
-    points.
+    Level by level, a node is divided if it would waste more proposals than `limit`: ``size (max k -
+    min k)`` over the pairs of the group and the node. A leaf is divided into its points.
 
     Returns
     -------
-    count : int
-        Number of entries, or -1 if they may not fit into the workspace.
-    visits : int
-        Number of nodes and points whose kernel values were bounded.
+    int
+        Number of entries, or -1 if they may exceed the capacity of the workspace.
     """
     capacity = workspace.node.size
     low, high = groups.low[group], groups.high[group]
-    count, visits, n_divided, at_leaves = 0, 0, 0, False
+    count, n_divided, at_leaves = 0, 0, False
     width = min(FIRST_WIDTH, (tree.start.size + 1) // 2)
     for p in range(width):
         workspace.node[p] = width - 1 + p
     while width and not at_leaves:
         if count + width > capacity:
-            return -1, visits
-        visits += width
+            return -1
         _bound_values(code, inverse_sigma, low, high, tree.low, tree.high, width, workspace)
         at_leaves = 2 * workspace.node[0] + 2 >= tree.start.size
         kept, n_divided = _keep_or_divide(
@@ -118,22 +115,21 @@ def list_nodes(code, inverse_sigma, groups, group, tree, limit, workspace, lists
         if not at_leaves and width <= capacity:
             _list_children(n_divided, workspace.divided, workspace.node)
         elif not at_leaves:
-            return -1, visits
+            return -1
     width = _count_points(n_divided, workspace.divided, tree.start, tree.stop)
     if count + width > capacity:
-        return -1, visits
+        return -1
     _list_points(n_divided, workspace.divided, tree.start, tree.stop, workspace.node)
-    visits += width
     _bound_values(code, inverse_sigma, low, high, tree.points, tree.points, width, workspace)
-    return count + _keep_points(groups, group, width, workspace, lists, base + count), visits
+    return count + _keep_points(groups, group, width, workspace, lists, base + count)
 
 
 @jit(distinct=True)
 def _bound_values(code, inverse_sigma, low, high, node_low, node_high, width, workspace):
-    """Bounds of the kernel values between the box (low, high) of the group and those of the nodes,
-    many nodes at a time.
+    """Bound the kernel values between the box (low, high) of the group and those of the nodes, many
+    nodes at a time.
     """
-    # Fields are taken out of the tuple before loops: inside, this would count references.
+    # Fields are read before the loops: in a loop, each access would count references.
     nodes, nearest = workspace.node, workspace.nearest
     largest, farthest = workspace.largest, workspace.smallest
     for p in range(width):
@@ -152,13 +148,18 @@ def _bound_values(code, inverse_sigma, low, high, node_low, node_high, width, wo
             farthest[p] = np.sqrt(farthest[p])
     for p in range(width):
         largest[p] = exp_neg(nearest[p])
-        farthest[p] = exp_neg(farthest[p])  # which is the smallest value now
+        farthest[p] = exp_neg(farthest[p])  # now the smallest kernel value
 
 
 @jit(inline=True)
 def _keep_or_divide(groups, group, tree, limit, width, workspace, lists, place):
-    """Enter the nodes that waste few enough proposals from `place` on, note the others in
-    `workspace.divided` and return both numbers; nodes out of reach are dropped.
+    """Append the nodes that waste few proposals to the list, from `place` on, and write the others
+    to `workspace.divided`; nodes out of reach are dropped.
+
+    Returns
+    -------
+    kept, n_divided : int
+        How many nodes were appended, and how many are to be divided.
     """
     nodes, divided, nearest = workspace.node, workspace.divided, workspace.nearest
     largest, smallest = workspace.largest, workspace.smallest
@@ -170,11 +171,11 @@ def _keep_or_divide(groups, group, tree, limit, width, workspace, lists, place):
         node = nodes[p]
         start, stop = starts[node], stops[node]
         size = stop - start
-        # A target is not its own neighbor, so that a node that holds the group has a source less.
+        # A target is not its own neighbor: a node that contains the group has one source less.
         own = (start <= first_target) & (last_target <= stop)
         keep = size * largest[p] - (size - own) * smallest[p] <= limit
         reachable = largest[p] > 0.0
-        # Written in any case and overwritten by the next one, so that there is no branch.
+        # A node that is not kept is overwritten by the next one: this avoids a branch.
         k = place + kept
         firsts[k], sizes[k], exponents[k], weights[k] = start, size, nearest[p], size * largest[p]
         divided[n_divided] = node
@@ -185,7 +186,7 @@ def _keep_or_divide(groups, group, tree, limit, width, workspace, lists, place):
 
 @jit(inline=True)
 def _keep_points(groups, group, width, workspace, lists, place):
-    """Enter the points within reach from `place` on, and return their number."""
+    """Append the points within reach to the list, from `place` on, and return their number."""
     points, nearest, largest = workspace.node, workspace.nearest, workspace.largest
     firsts, sizes, exponents, weights = lists.first, lists.size, lists.nearest, lists.threshold
     first_target = groups.start[group]
@@ -226,8 +227,7 @@ def _list_points(n_divided, divided, start, stop, points):
 def build_alias_table(threshold, alias, workspace):
     """Build Walker's alias table by Vose's method.
 
-    `threshold` holds the weights and is replaced by the thresholds; `workspace` holds as many
-    integers.
+    The weights in `threshold` are replaced by the thresholds; `workspace` holds as many integers.
 
     References
     ----------
@@ -237,7 +237,7 @@ def build_alias_table(threshold, alias, workspace):
     count, total = threshold.size, 0.0
     for k in range(count):
         total += threshold[k]
-    # Two stacks share the workspace: small weights from its beginning, large ones from its end.
+    # Two stacks share the workspace: small weights from its start, large ones from its end.
     small, large = 0, count
     for k in range(count):
         threshold[k] = threshold[k] / total * count
@@ -256,7 +256,7 @@ def build_alias_table(threshold, alias, workspace):
             large += 1
             workspace[small] = j
             small += 1
-    # What is left differs from 1 by rounding errors only.
+    # The remaining thresholds differ from 1 only by rounding errors.
     for s in range(small):
         threshold[workspace[s]] = 1.0
     for s in range(large, count):

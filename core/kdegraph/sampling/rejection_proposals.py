@@ -1,6 +1,4 @@
-"""Proposals for many pending draws at a time, of several groups of targets, see
-`rejection.sampler`.
-"""
+"""Proposals of the sampler `rejection`, for many pending draws of several groups at a time."""
 
 from typing import NamedTuple
 
@@ -10,12 +8,16 @@ from kdegraph.geometry.kernels import UNDERFLOW, exp_neg, paired_exponents
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.random import advance, streams, uniform
 
-MAX_PENDING = 1024  # draws that wait at most
-VECTOR_LENGTH = 8  # numbers of draws are rounded up to this, so that loops leave no remainder
+# Maximum number of pending draws.
+MAX_PENDING = 1024
+# Numbers of draws are rounded up to a multiple of this, so that vectorized loops have no remainder.
+VECTOR_LENGTH = 8
 
 
 class DrawTask(NamedTuple):
-    """What is drawn: ``neighbors[i - first, m] = j`` with probability ``k(x_i, x_j) / degrees[i]``.
+    """The kernel, the points and the results of a call of `rejection.draw_neighbors`.
+
+    A draw ``neighbors[i - first, m]`` is j with probability ``k(x_i, x_j) / degrees[i]``.
 
     Attributes
     ----------
@@ -24,14 +26,14 @@ class DrawTask(NamedTuple):
     points : (n, d) float64
         In the tree's order, as are the other arrays.
     order : (n,) int64
-        The original number of each point, which chooses its random streams.
+        The original number of each point, which selects its random streams.
     degrees : (n,) float64
-        0 for a point that draws nothing.
+        0 for a point without neighbors.
     seed : uint64
     first : int
         The first target.
     neighbors : (m, L) int32
-        The result, for the targets from `first` on.
+        The results for the targets from `first` on.
     """
 
     code: int
@@ -45,18 +47,18 @@ class DrawTask(NamedTuple):
 
 
 class PendingDraws(NamedTuple):
-    """Draws that wait for a proposal to be accepted, and the proposal of this turn.
+    """Draws without an accepted proposal yet, and their current proposals.
 
     Attributes
     ----------
     stream : uint64
         The random stream of the draw.
     place : int64
-        Where the result goes in the flattened neighbors.
+        The position of the result in the flattened neighbors.
     target, base, n_listed : int32
         The point that draws, and its list: the entries base ... base + n_listed - 1.
     entry, source : int32
-        The proposed entry of the list, and the proposed one of its points.
+        The proposed entry of the list, and the proposed point of this entry.
     work : float64
         The uniform that picks the entry, then the exponent of the proposal.
     decision : float64
@@ -76,7 +78,7 @@ class PendingDraws(NamedTuple):
 
 @jit
 def allocate_pending():
-    """Room for `MAX_PENDING` draws."""
+    """Allocate memory for `MAX_PENDING` draws."""
     size = MAX_PENDING + VECTOR_LENGTH
     return PendingDraws(
         np.empty(size, np.uint64),
@@ -93,10 +95,10 @@ def allocate_pending():
 
 @jit(inline=True)
 def draw_group(task, begin, end, lists, base, count, pending, n_pending):
-    """Start the draws of the targets begin ... end - 1 from the list of `count` entries from `base`
-    on; return how many draws are pending now.
+    """Start the draws of the targets begin ... end - 1; return the number of pending draws.
 
-    Whenever `MAX_PENDING` draws are pending, of whatever groups, one proposal is made for each.
+    The targets draw from the list of `count` entries from `base` on. Whenever `MAX_PENDING` draws
+    of any groups are pending, one proposal is made for each.
     """
     n_rounds = task.neighbors.shape[1]
     seed, first_target, order, degrees = task.seed, task.first, task.order, task.degrees
@@ -108,7 +110,7 @@ def draw_group(task, begin, end, lists, base, count, pending, n_pending):
             if n_pending == MAX_PENDING:
                 n_pending = propose(task, lists, pending, n_pending)
             started = min(n_rounds - draw, MAX_PENDING - n_pending)
-            # Whole vectors: what is written beyond `started` is overwritten by the next draws.
+            # Whole vectors: values beyond `started` are overwritten by the next draws.
             first, stop = n_pending, n_pending + -(-started // VECTOR_LENGTH) * VECTOR_LENGTH
             streams(seed, order[i], draw, stream[first:stop])
             _fill(i, target[first:stop])
@@ -141,11 +143,10 @@ def finish_draws(task, lists, pending, n_pending):
 
 @jit
 def propose(task, lists, pending, n_pending):
-    """Make one proposal for every pending draw; return how many are still pending.
+    """Make one proposal for every pending draw; return the number of draws that remain pending.
 
-    Loops over few arrays follow each other, so that each is vectorized and no draw waits for
-    another. Each loop takes its arrays out of the tuple before it starts: inside of a loop this
-    would count references.
+    Each step is a loop over few arrays, so that it is vectorized. Arrays are read from the tuple
+    before a loop starts: in a loop, each access would count references.
     """
     _draw_uniforms(n_pending, pending.stream, pending.work, pending.decision)
     _pick_entries(n_pending, pending, lists.alias, lists.threshold)
@@ -181,7 +182,7 @@ def _pick_entries(n_pending, pending, alias, threshold):
 
 @jit(distinct=True)
 def _pick_sources(n_pending, pending, size, first):
-    """Pick one of the points of the entry; what is left of the uniform is uniform again."""
+    """Pick one of the points of the entry; the remainder of the uniform is uniform again."""
     entry, decision, source = pending.entry, pending.decision, pending.source
     for p in range(n_pending):
         k = np.uint32(entry[p])
@@ -193,8 +194,10 @@ def _pick_sources(n_pending, pending, size, first):
 
 @jit(distinct=True)
 def _decide(n_pending, pending, nearest):
-    """Make `decision` positive where the proposal is accepted: with probability ``k(x_i, x_j) /
-    exp(-nearest)``, and never a target for itself or a source out of its reach.
+    """Make `decision` positive where the proposal is accepted.
+
+    The probability is ``k(x_i, x_j) / exp(-nearest)``, and 0 for the target itself and for a source
+    out of its reach.
     """
     source, target, entry = pending.source, pending.target, pending.entry
     exponent, decision = pending.work, pending.decision
@@ -209,7 +212,7 @@ def _decide(n_pending, pending, nearest):
 
 @jit
 def _note_sources(n_pending, place, source, neighbors):
-    """Write the proposed sources as neighbors; rejected ones are overwritten later."""
+    """Write the proposed sources as neighbors; later proposals overwrite rejected ones."""
     flat = neighbors.reshape(neighbors.size)
     for p in range(n_pending):
         flat[place[p]] = source[p]
@@ -217,8 +220,9 @@ def _note_sources(n_pending, place, source, neighbors):
 
 @jit(distinct=True)
 def _keep_rejected(n_pending, pending):
-    """Move the draws whose proposals were rejected to the front and return their number; without a
-    branch that a processor could predict wrongly.
+    """Move the draws with rejected proposals to the front and return their number.
+
+    The loop has no branch, because a processor would often predict it wrongly.
     """
     stream, place, decision = pending.stream, pending.place, pending.decision
     target, base, count = pending.target, pending.base, pending.n_listed

@@ -1,0 +1,229 @@
+"""Algorithm 2: sample the neighbors and weigh the edges."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from kdegraph.adjacency import weighted_adjacency
+from kdegraph.bandwidth import sigma_of_lists
+from kdegraph.geometry.kernels import Kernel
+from kdegraph.geometry.neighbor_forest import has_duplicates, has_many_dimensions, near_neighbors
+from kdegraph.geometry.tree import LEAF_SIZE, Tree, build_tree
+from kdegraph.kde.dispatch import kernel_degrees
+from kdegraph.local_bandwidth import bandwidths_of_lists, neighbors_needed
+from kdegraph.sampling import mixture, near, recursive, rejection
+from kdegraph.sampling.choice import choose_sampler, draws_from_lists
+from kdegraph.sampling.rounds import LOCAL_ROUNDS, suggest_n_rounds
+from kdegraph.scaled_kernel import Bandwidth, pair_kernel, resolve_bandwidth, tree_kernel
+from kdegraph.validation import LOCAL_WORDS
+
+
+def sample_graph(X, options, stages):
+    """Sample a graph with the requested sampler, or with the one that `sampling.choice` chooses.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64 array
+    options : GraphOptions
+    stages : StageTimer
+
+    Returns
+    -------
+    dict
+        The attributes of a `SimilarityGraph` that are not parameters, and those that have been
+        chosen automatically.
+    """
+    if draws_from_lists(X, options.sampler, options.allows_estimates):
+        return _sample_from_lists(X, options, stages)
+    return _sample_on_tree(X, options, stages)
+
+
+# ---------------------------------------------------------------- lists of near neighbors
+
+
+def _sample_from_lists(X, options, stages):
+    """`sample_graph` with `kdegraph.sampling.mixture`, which needs no tree."""
+    sigma, perplexity, seed = options.sigma, options.perplexity, options.seed
+    stages.enter("neighbors")
+    lists = near_neighbors(X, neighbors_needed(len(X), sigma, perplexity), stages.progress)
+    bandwidth = _bandwidth(X, lists, sigma, perplexity)
+    n_rounds = LOCAL_ROUNDS if isinstance(options.n_rounds, str) else options.n_rounds
+
+    stages.enter("samples")
+    kernel = pair_kernel(options.kernel, bandwidth, len(X))
+    law, degrees = mixture.mixture_law(kernel, X, lists, n_rounds, seed, progress=stages.progress)
+    neighbors = mixture.draw_neighbors(law, n_rounds, seed, progress=stages.progress)
+
+    stages.enter("graph")
+    return {
+        "adjacency": mixture.weighted_adjacency(law, neighbors, progress=stages.progress),
+        "kernel_degrees": degrees,
+        "neighbors": neighbors,
+        "points": X,
+        "order": lists.order.astype(np.int32),
+        "sigma": bandwidth,
+        "n_rounds": n_rounds,
+        "sampler": "mixture",
+        "draws": "independent",
+        "eps": math.nan,
+    }
+
+
+def _bandwidth(X, lists, sigma, perplexity):
+    """Return what `resolve_bandwidth` does, from the lists where they give the same bandwidths."""
+    if isinstance(sigma, str) and has_many_dimensions(X):
+        # In many dimensions "local" and "moderate" are the same.
+        if sigma in LOCAL_WORDS and not has_duplicates(lists):
+            return bandwidths_of_lists(lists, perplexity)
+        if sigma == "auto" and (found := sigma_of_lists(lists)) > 0:
+            return found
+    return resolve_bandwidth(X, sigma, perplexity)
+
+
+# ---------------------------------------------------------------- a tree over the points
+
+
+class TreeProblem(NamedTuple):
+    """A sampling problem on a tree over the points.
+
+    Attributes
+    ----------
+    points : (n, d) float64
+    tree : Tree
+    kernel : Kernel
+        Between the points of the tree.
+    bandwidth : float or (n,) float64
+        In the order of the points.
+    densities : (n,) float64 or None
+        The densities that divide the kernel, in the order of the points.
+    n_rounds : int
+        The paper's L.
+    """
+
+    points: np.ndarray
+    tree: Tree
+    kernel: Kernel
+    bandwidth: Bandwidth
+    densities: np.ndarray | None
+    n_rounds: int
+
+
+def _sample_on_tree(X, options, stages):
+    """`sample_graph` with Algorithm 1 or with a sampler that draws from the exact law."""
+    problem = set_up(X, options, stages)
+    kernel, tree, n_rounds = problem.kernel, problem.tree, problem.n_rounds
+    draw = _draw_recursively if options.sampler == "recursive" else _draw_exactly
+    sampler, draws, neighbors, degrees = draw(kernel, tree, n_rounds, options, stages)
+
+    stages.enter("graph")
+    independent = options.weighting == "inclusion" and draws == "independent"
+    adjacency = weighted_adjacency(
+        kernel, tree, degrees, neighbors, independent, progress=stages.progress
+    )
+    return {
+        "adjacency": adjacency,
+        "kernel_degrees": _by_vertex(degrees, tree),
+        "neighbors": tree.original(neighbors),
+        "points": problem.points,
+        "order": tree.order.astype(np.int32),
+        "sigma": problem.bandwidth,
+        "n_rounds": n_rounds,
+        "sampler": sampler,
+        "draws": draws,
+        "eps": options.eps,
+        "densities": problem.densities,
+    }
+
+
+def set_up(X, options, stages):
+    """Build the tree, and find the bandwidths, the kernel and the number of rounds.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        Converted to float64.
+    options : GraphOptions
+    stages : StageTimer
+
+    Returns
+    -------
+    TreeProblem
+    """
+    X = np.asarray(X, dtype=np.float64)
+    if isinstance(options.sigma, str):
+        stages.enter("bandwidth")
+    bandwidth = resolve_bandwidth(X, options.sigma, options.perplexity)
+
+    stages.enter("tree")
+    leaf_size = recursive.LEAF if options.sampler == "recursive" else LEAF_SIZE
+    tree = build_tree(X, leaf_size, progress=stages.progress)
+    kernel, densities = _kernel(bandwidth, tree, options, stages)
+    automatic = isinstance(options.n_rounds, str)
+    n_rounds = suggest_n_rounds(kernel, tree) if automatic else options.n_rounds
+    return TreeProblem(X, tree, kernel, bandwidth, densities, n_rounds)
+
+
+def _kernel(bandwidth, tree, options, stages):
+    """Return the kernel between the points of the tree, and the densities that divide it, by
+    vertex, or None.
+    """
+    kernel = tree_kernel(options.kernel, bandwidth, tree)
+    if options.alpha == 0:
+        return kernel, None
+    stages.enter("densities")
+    densities = _by_vertex(_densities(kernel, tree, options.eps, stages.progress), tree)
+    scaled = tree_kernel(options.kernel, bandwidth, tree, density=densities, alpha=options.alpha)
+    return scaled, densities
+
+
+def _densities(kernel, tree, eps, progress):
+    """Return the kernel sums at all points of the tree, including the points themselves."""
+    if kernel.local.is_local:
+        return 1.0 + near.draw_neighbors(kernel, tree, 0, 0, eps, progress=progress)[1]
+    return 1.0 + kernel_degrees(kernel, tree, eps, progress=progress)
+
+
+def _draw_recursively(kernel, tree, n_rounds, options, stages):
+    """Draw neighbors by Algorithm 1.
+
+    Returns
+    -------
+    sampler, draws : str
+        As in `SimilarityGraph`.
+    neighbors : (n, n_rounds) int32 array
+        In the tree's order.
+    degrees : (n,) float64 array
+        Kernel degrees in the tree's order.
+    """
+    stages.enter("samples")
+    neighbors, degrees = recursive.draw_neighbors(
+        kernel, tree, options.kde, n_rounds, options.seed, options.draws, progress=stages.progress
+    )
+    return "recursive", options.draws, neighbors, degrees
+
+
+def _draw_exactly(kernel, tree, n_rounds, options, stages):
+    """Draw independent neighbors from the exact law; returns the same as `_draw_recursively`."""
+    eps, seed = options.eps, options.seed
+    sampler, method = choose_sampler(kernel, tree, eps, options.sampler)
+    if sampler == "near":
+        stages.enter("samples")
+        neighbors, degrees = near.draw_neighbors(
+            kernel, tree, n_rounds, seed, eps, progress=stages.progress
+        )
+    else:
+        stages.enter("kernel degrees")
+        degrees = kernel_degrees(kernel, tree, eps, method=method, progress=stages.progress)
+        stages.enter("samples")
+        neighbors = rejection.draw_neighbors(
+            kernel, tree, degrees, n_rounds, seed, progress=stages.progress
+        )
+    return sampler, "independent", neighbors, degrees
+
+
+def _by_vertex(values, tree):
+    """Return values in the order of the original points, given in the order of the tree."""
+    out = np.empty(values.size)
+    out[tree.order] = values
+    return out

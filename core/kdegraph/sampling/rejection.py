@@ -1,0 +1,238 @@
+"""Exact samples of neighbors by rejection, for any kernel that decreases with distance.
+
+Targets are divided into groups. For a group A, a list of tree nodes B covers all sources within
+reach. A proposal picks a node with probability proportional to ``|B| max k(A, B)``, by an alias
+table, and one of its points uniformly. Point j is accepted for target i with probability ``k(x_i,
+x_j) / max k(A, B)``. Accepted points follow exactly ``k(x_i, .) / deg(i)``, whatever the list is;
+the list only decides how many proposals are needed.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kdegraph.geometry.kernels import exp_neg, exponent
+from kdegraph.runtime import parallel
+from kdegraph.runtime.jit import jit
+from kdegraph.sampling.rejection_lists import (
+    allocate_lists,
+    allocate_workspace,
+    build_alias_table,
+    list_nodes,
+)
+from kdegraph.sampling.rejection_proposals import (
+    DrawTask,
+    allocate_pending,
+    draw_group,
+    finish_draws,
+)
+
+# Half diagonal of the box of a group, in units of sigma. A wide group wastes proposals on bounds
+# far above the kernel values of its targets; a narrow one has few draws to share its list.
+GROUP_RADIUS = 0.2
+# The same for groups with few draws, at most this number in total.
+GROUP_RADIUS_OF_FEW_DRAWS = 0.8
+FEW_DRAWS = 2000
+# Targets of a group: with larger groups some threads would have no work at the end.
+MAX_GROUP_SIZE = 4096
+# Below this degree, rounding may decide whether a point counts as reachable. The sources are then
+# checked one by one, as a target without a reachable source would draw forever.
+UNCERTAIN_DEGREE = 1e-300
+# A node is divided if it wastes more proposals than this number per draw of the group. Larger
+# values make lists shorter and proposals more numerous.
+WASTE_PER_DIVISION = 32.0
+# Initial capacity of a list, in entries; doubled for a longer list.
+FIRST_CAPACITY = 1024
+# Lists of maximal length that are kept while draws from them are pending.
+LISTS_TOGETHER = 8
+
+
+class TargetGroups(NamedTuple):
+    """Groups of targets, each of which shares one list of nodes.
+
+    Attributes
+    ----------
+    start, stop : (m,) int64
+        The targets of a group are the points start ... stop - 1 in the tree's order.
+    low, high : (m, d) float64
+        The bounding box of each group.
+    """
+
+    start: np.ndarray
+    stop: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def group_targets(kernel, tree, n_rounds):
+    """Divide all points into groups for `n_rounds` draws each.
+
+    Returns
+    -------
+    TargetGroups
+        The largest nodes of `tree` that are narrow enough, and single points of leaves that are too
+        wide.
+    """
+    n, d = tree.points.shape
+    groups = TargetGroups(
+        np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n, d)), np.empty((n, d))
+    )
+    radii = tree.radii(kernel.inverse_sigma)
+    count = _fill_groups(radii, n_rounds, tree, groups)
+    return TargetGroups(*(array[:count] for array in groups))
+
+
+@jit
+def _fill_groups(radii, n_rounds, tree, groups):
+    """Write the groups in the order of the tree, and return their number."""
+    stack = np.empty(256, np.int64)
+    count, top = 0, 0
+    stack[0] = 0
+    while top >= 0:
+        node = stack[top]
+        top -= 1
+        start, stop = tree.start[node], tree.stop[node]
+        narrow = radii[node] <= GROUP_RADIUS and stop - start <= MAX_GROUP_SIZE
+        few_draws = (stop - start) * n_rounds <= FEW_DRAWS
+        if narrow or (radii[node] <= GROUP_RADIUS_OF_FEW_DRAWS and few_draws):
+            _set_group(groups, count, start, stop, tree.low[node], tree.high[node])
+            count += 1
+        elif 2 * node + 2 < tree.start.size:
+            stack[top + 1], stack[top + 2] = 2 * node + 2, 2 * node + 1
+            top += 2
+        else:
+            for i in range(start, stop):
+                _set_group(groups, count, i, i + 1, tree.points[i], tree.points[i])
+                count += 1
+    return count
+
+
+@jit(borrow=True)
+def _set_group(groups, k, start, stop, low, high):
+    """Write one group.
+
+    The loop replaces an assignment of rows, which would take longer to compile.
+    """
+    groups.start[k], groups.stop[k] = start, stop
+    for c in range(low.size):
+        groups.low[k, c], groups.high[k, c] = low[c], high[c]
+
+
+def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, groups=None, progress=None):
+    """Draw `n_rounds` neighbors of every vertex.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    tree : Tree
+    degrees : (n,) float64
+        Kernel degrees in the tree's order. They balance the work and identify the isolated vertices
+        (0), but do not change the law. A degree that is positive only by rounding, since `exponent`
+        finds no point within reach, is set to 0.
+    n_rounds : int
+    seed : int
+    groups : TargetGroups, optional
+        The groups of targets; by default `group_targets`. If these are some consecutive groups,
+        only their targets draw.
+
+    Returns
+    -------
+    (m, n_rounds) int32
+        A row for each target, in the tree's order, with positions in that order; -1 for isolated
+        vertices.
+    """
+    groups = group_targets(kernel, tree, n_rounds) if groups is None else groups
+    first, last = groups.start[0], groups.stop[-1]
+    neighbors = np.full((last - first, n_rounds), -1, np.int32)
+    task = DrawTask(
+        kernel.code,
+        kernel.inverse_sigma,
+        tree.points,
+        tree.order,
+        degrees,
+        np.uint64(seed),
+        first,
+        neighbors,
+    )
+    n_groups = groups.start.size
+    chunk = max(1, min(128, n_groups // 16))
+    parallel.run(_draw_range, n_groups, tree, groups, task, chunk=chunk, progress=progress)
+    return neighbors
+
+
+@jit
+def _waste_limit(degree, n_draws):
+    """Return how many proposals a node may waste without being divided.
+
+    The number is in units of kernel values: divided by the `degree`, it is a number per draw.
+    """
+    return WASTE_PER_DIVISION * degree / n_draws
+
+
+@jit
+def _draw_range(begin, end, tree, groups, task):
+    """Draw for the groups begin ... end - 1."""
+    group, capacity = begin, FIRST_CAPACITY
+    while group < end:
+        group = _draw_with_capacity(group, end, capacity, tree, groups, task)
+        capacity *= 2
+
+
+@jit
+def _draw_with_capacity(begin, end, capacity, tree, groups, task):
+    """Draw for the groups begin ... end - 1 up to the first one whose list may have more than
+    `capacity` entries; return that one, or `end`.
+    """
+    workspace, lists = allocate_workspace(capacity), allocate_lists(capacity * LISTS_TOGETHER)
+    pending = allocate_pending()
+    used, n_pending = 0, 0
+    for group in range(begin, end):
+        first, last = groups.start[group], groups.stop[group]
+        total, n_linked = _sum_degrees(task.degrees, first, last)
+        if n_linked == 0:
+            continue
+        limit = _waste_limit(total / n_linked, n_linked * task.neighbors.shape[1])
+        if used + capacity > capacity * LISTS_TOGETHER:
+            finish_draws(task, lists, pending, n_pending)
+            used, n_pending = 0, 0
+        count = list_nodes(
+            task.code, task.inverse_sigma, groups, group, tree, limit, workspace, lists, used
+        )
+        if count < 0:
+            finish_draws(task, lists, pending, n_pending)
+            return group
+        # Groups with such small degrees are single points.
+        if total < UNCERTAIN_DEGREE and not _any_reachable(task, first, lists, used, count):
+            task.degrees[first] = 0.0
+            continue
+        build_alias_table(
+            lists.threshold[used : used + count], lists.alias[used : used + count], workspace.node
+        )
+        n_pending = draw_group(task, first, last, lists, used, count, pending, n_pending)
+        used += count
+    finish_draws(task, lists, pending, n_pending)
+    return end
+
+
+@jit
+def _sum_degrees(degrees, begin, end):
+    """Return the sum of the degrees of the points begin ... end - 1 and the number of positive
+    ones.
+    """
+    total, n_linked = 0.0, 0
+    for i in range(begin, end):
+        if degrees[i] > 0.0:
+            n_linked += 1
+            total += degrees[i]
+    return total, n_linked
+
+
+@jit
+def _any_reachable(task, i, lists, base, count):
+    """Return whether the point i reaches any other point of the list."""
+    for k in range(base, base + count):
+        for j in range(lists.first[k], lists.first[k] + lists.size[k]):
+            t = exponent(task.code, task.inverse_sigma, task.points, i, task.points, j)
+            if j != i and exp_neg(t) > 0.0:
+                return True
+    return False

@@ -1,1 +1,0 @@
-"""Exact samples of neighbors by rejection."""

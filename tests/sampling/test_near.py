@@ -1,0 +1,82 @@
+"""The parts of the sampler "near": draws by inversion against NumPy's search in the cumulative sum,
+small kernel values, the bound that makes a node far, and the estimate by which it is chosen.
+"""
+
+import numpy as np
+import pytest
+from kdegraph.geometry.kernels import Kernel
+from kdegraph.geometry.tree import LEAF_SIZE, build_tree
+from kdegraph.sampling import near
+from kdegraph.sampling.near import BLOCK_SIZE, MAX_COUNTED_SUMS, n_blocks, running_sums, search
+from kdegraph.sampling.near_lists import _rough_difference
+
+COUNTED = BLOCK_SIZE * MAX_COUNTED_SUMS  # with more values, the blocks are searched by bisection
+
+
+def prepared(values):
+    """The sums of the blocks of the values, and the total."""
+    sums = np.full(n_blocks(values.size), np.nan)
+    return sums, running_sums(values, sums)
+
+
+@pytest.mark.parametrize(
+    "n", [1, 2, BLOCK_SIZE - 1, BLOCK_SIZE, BLOCK_SIZE + 1, 100, COUNTED, COUNTED + 1, 5_000]
+)
+def test_finds_the_value_at_which_the_running_sum_exceeds_the_number(n):
+    rng = np.random.default_rng(n)
+    values = rng.integers(0, 4, n).astype(float)  # whole numbers: no sum is rounded
+    values[rng.integers(n)] = 3.0
+    sums, total = prepared(values)
+    cumulative = np.cumsum(values)
+    np.testing.assert_array_equal(
+        sums, np.append(cumulative[BLOCK_SIZE - 1 :: BLOCK_SIZE], total)[: sums.size]
+    )
+    numbers = np.concatenate([rng.random(500) * total, np.arange(total)])
+    expected = np.searchsorted(cumulative, numbers, side="right")
+    assert [search(values, sums, u) for u in numbers] == expected.tolist()
+
+
+@pytest.mark.parametrize("n", [3, BLOCK_SIZE, 2 * BLOCK_SIZE + 3, COUNTED + 40])
+def test_a_number_that_rounding_leaves_above_the_total_finds_the_last_positive_value(n):
+    values = np.zeros(n)
+    sums, total = prepared(values)
+    assert search(values, sums, total) == -1
+    values[n // 2] = 1.0
+    sums, total = prepared(values)
+    assert search(values, sums, total) == n // 2
+
+
+def test_tiny_values_keep_their_law():
+    """All kernel values are near 1e-280, and their ratios decide."""
+    X = np.array([[0.0], [25.4], [-25.41]])
+    tree = build_tree(X)
+    neighbors, degrees = near.draw_neighbors(Kernel("gaussian", 1.0), tree, 20_000, 3, 1e-3)
+    i = int(np.flatnonzero(tree.order == 0)[0])
+    share = np.mean(tree.order[neighbors[i]] == 1)
+    expected = 1 / (1 + np.exp(25.4**2 - 25.41**2))
+    assert abs(share - expected) < 4 * np.sqrt(expected * (1 - expected) / 20_000)
+    np.testing.assert_allclose(degrees[i], np.exp([-(25.4**2), -(25.41**2)]).sum(), rtol=1e-10)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("spread", [0.0, 1e-300, 1e-9, 0.1, 1.0, 1.999, 2.0, 3.0, 700.0, np.inf])
+def test_the_rough_difference_is_never_too_small_and_hardly_too_large(spread):
+    for least in (0.0, 0.3, 0.5 * np.log(2), 5.0, 690.0):
+        exact = -np.expm1(-(least + spread - least)) * np.exp(-least)
+        rough = _rough_difference(least, least + spread)
+        assert exact * (1 - 1e-12) <= rough <= 1.23 * exact
+
+
+def test_the_number_of_near_sources_and_the_degree_are_estimated():
+    rng = np.random.default_rng(0)
+    tree = build_tree(rng.random((3000, 2)) + 1e6 * np.arange(30).repeat(100)[:, None])
+    # Each point reaches the 100 points of its group; with this eps all of them are near.
+    n_near, degree = near.estimate_sources(Kernel("gaussian", 30.0), tree, 1e-15, 3000)
+    assert 100 <= n_near <= 100 + 2 * LEAF_SIZE  # leaves may have points of two groups
+    assert 98.5 < degree < 99
+    all_near = Kernel("gaussian", 1e7), tree, 1e-15
+    assert near.estimate_sources(*all_near, 3000)[0] == 3000
+    assert near.estimate_sources(*all_near, 1000) == (np.inf, np.inf)
+    n_near, degree = near.estimate_sources(Kernel("gaussian", 1e9), tree, 0.1, 3000)
+    assert n_near <= 2 * LEAF_SIZE  # all others are in far nodes
+    assert degree == pytest.approx(2998, rel=0.1)
