@@ -1,12 +1,15 @@
-"""The choices that differ from a fresh session, in the query of the page's address."""
+"""Write the choices into the address of the page, and read them from it."""
 
 import json
 import re
-from urllib.parse import parse_qsl, urlencode
+from dataclasses import replace
+from urllib.parse import parse_qs, parse_qsl, urlencode
+from uuid import uuid4
 
+from .checks import count
 from .cluster_names import abridged
-from .index_ranges import count
-from .snapshot import checked
+from .history import checked
+from .sources import SOURCES
 from .state import AUTOMATIC, State
 
 DATA = "data."  # before the names of the source's own parameters
@@ -14,6 +17,8 @@ PART = DATA + "part"
 MAX_ADDRESSED_SELECTION = 200  # indices; of a longer selection, an address says the size
 MAX_ADDRESSED_PART = 1500  # characters
 SIZE = re.compile(r"[0-9,]+ points")
+# What a page begins with that has no query of its own: points whose clusters the k-NN graph misses.
+FIRST_PAGE = "data.shape=clumps&view=start"
 
 
 def query(session, snapshot):
@@ -147,3 +152,77 @@ def _value(text):
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
+
+
+def first_view(session, query):
+    """Key of the view that a page with this query begins with, or an empty string."""
+    return parse_qs(wanted(session, query)).get("view", [""])[0]
+
+
+def wanted(session, query):
+    """The query of the address; without one, that of the first page, unless the session was given
+    data.
+    """
+    query = query.removeprefix("?")
+    return query if query or session.first != SOURCES[0].key else FIRST_PAGE
+
+
+class AddressBar:
+    """Start a session with the choices in the address, and write later choices into the address.
+
+    Each step that can be undone has an entry in the browser's history, so that Back and Forward
+    move between the steps.
+
+    Parameters
+    ----------
+    session : Session
+    browser : Browser
+    """
+
+    def __init__(self, session, browser):
+        self._session, self._browser = session, browser
+
+    def begin(self, text):
+        """Start with the choices in the query of the address; see `wanted`."""
+        session = self._session
+        snapshot = self._read(wanted(session, text))
+        if snapshot is None:
+            session.start()
+        else:
+            session.restore(snapshot)
+        session.history.forget(snapshot)
+        self._browser.visit = uuid4().hex
+        self._browser.on_return = self._return
+        session.history.param.watch(lambda event: self._write(), "current")
+        session.state.param.watch(lambda event: self._write(), "view")
+        self._write()
+
+    def _read(self, text):
+        """Read a snapshot from a query; tell the user if it cannot be restored, and return None."""
+        try:
+            snapshot, notice = read(self._session, text), left_out(text)
+        except ValueError as error:
+            snapshot = None
+            notice = f"What the address of the page asks for cannot be restored: {error}"
+        if notice:
+            self._session.state.notice = notice
+        return snapshot
+
+    def _write(self):
+        history = self._session.history
+        snapshot = replace(history.current, view=self._session.state.view)
+        # An empty query would mean the first page.
+        text = query(self._session, snapshot) or f"source={snapshot.source}"
+        self._browser.param.update(query=text, step=history.position)
+
+    def _return(self, step, text):
+        """Go back or forward, as the user did in the browser's history.
+
+        The entry is a step of this visit of the page, or, with None, one of an earlier visit, of
+        which only the address is known.
+        """
+        history = self._session.history
+        if step is not None:
+            history.go_to(step)
+        elif (snapshot := self._read(text)) is not None:
+            history.go_on(snapshot)

@@ -10,13 +10,14 @@ from urllib.parse import parse_qs
 import panel as pn
 from bokeh.settings import settings
 
-from . import compiling
-from .access import Access, chooses_session, read_password
+from . import process
 from .explorer import Explorer
-from .origins import Origins, read_origin
-from .page import STYLE, page_of, take_files_from_the_server
-from .servers import LOCAL, Place, read_prefix, server_of, sparing_old_objects
-from .user_secret import user_secret
+from .patches.panel import forget
+from .serving.access import Access, chooses_session, read_password
+from .serving.origins import Origins, read_origin
+from .serving.page import STYLE, page_of, take_files_from_the_server
+from .serving.servers import LOCAL, Place, read_prefix, server_of
+from .serving.user_secret import user_secret
 from .views.markup import Text
 
 SIDEBAR_WIDTH = 320  # pixels
@@ -59,17 +60,8 @@ def create_app(file=None, checked=False):
 
     browser.param.watch(follow, ["dark", "narrow", "built"])
     if browser.own_address:
-        pn.state.on_session_destroyed(lambda context: _forget(page))
+        pn.state.on_session_destroyed(lambda context: forget(page))
     return page
-
-
-def _forget(page):
-    """Remove the page of an ended session from Panel's table of views, which would keep it with all
-    its data.
-    """
-    views = pn.state._views
-    for reference in [reference for reference, (view, *_) in views.items() if view is page]:
-        del views[reference]
 
 
 def refusal_of_session():
@@ -157,7 +149,7 @@ def serve(
         token=token or not (place.is_local or password_file is not None),
     )
     options = {"address": host, "port": port, "prefix": read_prefix(prefix)}
-    compiling.start()  # while the browser opens
+    process.start()  # while the browser opens
     server = server_of(lambda: create_app(file, checked=True), access, **options)
     address, _ = place.addresses(server)
     words = f"kdegraph explorer: {access.invitation(address)}  (Ctrl+C stops it)"
@@ -165,6 +157,6 @@ def serve(
     print(f"{words}\n{place.who(server, access, named)}", flush=True)  # noqa: T201
     if show:
         server.io_loop.add_callback(webbrowser.open, access.invitation(address, once=True))
-    with sparing_old_objects():
+    with process.sparing_old_objects():
         server.start()
         server.io_loop.start()

@@ -1,10 +1,14 @@
-"""The scripts, style sheets and icons of the package, which are files in the folder `static`."""
+"""Read the scripts, style sheets and icons in the folder `static`."""
 
 from functools import cache
 from pathlib import Path
 
-from .typography import SIZES
-
+SIZES = {
+    "small": "12px",  # tables, remarks, words within plots
+    "text": "13px",  # labels of controls, titles of plots, messages
+    "large": "15px",  # the name of the page, the sentence on the first page
+    "headline": "42px",  # the number on the first page
+}
 STATIC = Path(__file__).with_name("static")
 
 

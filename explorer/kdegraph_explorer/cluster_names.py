@@ -7,8 +7,7 @@ shares most points with it. Names are kept as pairs of the name and the rows of 
 
 import numpy as np
 
-from .checks import quoted
-from .index_ranges import as_text, at, count, holds, runs
+from .checks import as_text, at, count, holds, quoted, runs
 
 MAX_LENGTH = 60  # characters of a name
 MAX_NAMES = 100  # as many as there can be clusters

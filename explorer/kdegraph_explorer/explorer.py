@@ -5,16 +5,14 @@ from pathlib import Path
 import panel as pn
 from kdegraph.runtime.replacing import writing
 
-from .address_bar import first_view
-from .arguments import choices_of, material_of
+from .address import first_view
 from .assets import style_sheet
-from .attributes import Attributes
+from .attributes import Attributes, choices_of, material_of
 from .exports import export_to
-from .framed import FramedPage
-from .layout import Layout
-from .notebook import place_for, show
-from .served import ServedPage, query_of_page
+from .notebook import FramedPage, place_for, show
+from .serving.page import ServedPage, query_of_page
 from .session import Session
+from .views.layout import Layout
 from .views.markup import Text
 
 NOTEBOOK_WIDTH = 296  # pixels of the controls: a cell is narrower than a page
@@ -123,7 +121,7 @@ class Explorer(Attributes):
         ImportError
             Without the packages of the extra ``kdegraph[notebook]``.
         """
-        from .notebook_widget import widget_of
+        from .patches.jupyter_bokeh import widget_of
 
         return widget_of(self.__panel__(), self.session.mailbox.post)
 

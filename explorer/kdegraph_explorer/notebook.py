@@ -1,5 +1,6 @@
-"""What notebooks need of an explorer that pages do not."""
+"""Show explorers in notebooks: as Jupyter widgets, or in a frame."""
 
+import asyncio
 import base64
 
 import panel as pn
@@ -7,12 +8,24 @@ from markupsafe import Markup
 from panel.io.notebook import load_notebook
 
 from .assets import style_sheet
-from .growing import growing
+from .exports.still import png, still_of
 from .jobs import Latest
-from .still import png, still_of
+from .patches.panel import growing
+from .serving.access import Access
+from .serving.page import page_of, take_files_from_the_server
+from .serving.servers import hidden_server_of
+from .views.browser import Connection
 from .views.markup import Beacon
 
 VIEW_HEIGHT = {"top": 460, "bottom": 280}  # pixels of a view that is shown by itself
+FRAME = Markup(
+    '<iframe class="kg-frame" title="kdegraph explorer" src="{}" '
+    'style="display: block; width: 100%; height: {}px; border: 0"></iframe>'
+)
+# The page is a frame's, which has no room for a bar.
+STYLE = {"& header.MuiAppBar-root, & .MuiToolbar-root": {"display": "none"}}
+AFTER_THE_END = "Run the cell again to have another one."
+FOREVER = 2**50  # milliseconds, or seconds
 
 
 class Snapshots:
@@ -127,7 +140,7 @@ def show(session, viewable):
     from IPython.display import display
 
     try:
-        from .notebook_widget import widget_of
+        from .patches.jupyter_bokeh import widget_of
     except ImportError:  # Panel's own way
         load_notebook(inline=True)
         data, metadata = viewable._repr_mimebundle_()
@@ -135,3 +148,56 @@ def show(session, viewable):
         return
     Snapshots(session).display()
     display(widget_of(viewable, session.mailbox.post))
+
+
+class FramedPage:
+    """A page on a server of this process, at 127.0.0.1. The server ends with the event loop that
+    makes this object, and with `close`.
+
+    All frames show the same document: what is done in one of them, or in Python, is seen in all,
+    and a page that is loaded again finds what was there.
+
+    Parameters
+    ----------
+    viewable : panel.viewable.Viewable
+        What the page shows.
+    browser : Browser
+        Tells whether the page is to be dark.
+    height : int
+        Pixels.
+
+    Attributes
+    ----------
+    document : bokeh.document.Document or None
+        What the frames show, once there was one.
+    """
+
+    def __init__(self, viewable, browser, height):
+        self._viewable, self._browser, self._height = viewable, browser, height
+        self.document = None
+        server, self._address = hidden_server_of(
+            self._make,
+            Access(),
+            one_session=True,
+            unused_session_lifetime_milliseconds=FOREVER,
+            session_token_expiration=FOREVER,  # all pages get the token of the first one
+        )
+        server.start()
+        # At its end, a loop cancels what still waits.
+        self._end = asyncio.ensure_future(asyncio.Event().wait())
+        self._end.add_done_callback(lambda task: server.stop())
+
+    def _repr_html_(self):
+        return str(FRAME.format(self._address, self._height))
+
+    def _make(self):
+        take_files_from_the_server()
+        self.document = pn.state.curdoc
+        page = page_of(self._viewable, sx=STYLE)
+        page.main.append(Connection(afterwards=AFTER_THE_END))
+        self._browser.param.watch(lambda event: page.param.update(dark_theme=event.new), "dark")
+        return page
+
+    def close(self):
+        """End the server."""
+        self._end.cancel()

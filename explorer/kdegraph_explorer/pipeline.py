@@ -1,11 +1,10 @@
-"""From data and parameters to graphs, spectra, clusters and scores, one cached stage after the
-other.
+"""Compute graphs, spectra, clusters and scores, one cached stage after the other.
 
     points -> sigma -> graph -> spectrum -> clusters -> scores
 
-Each stage of each method keeps its last value and the parameters that it came from, so a change
-recomputes what depends on it and nothing else: k costs neither graph nor spectrum, and the k-NN
-graph does not know of sigma and L.
+Each stage of each method keeps its last value and the parameters that it came from, so that a
+change recomputes only what depends on it: k changes neither graph nor spectrum, and the k-NN graph
+does not depend on sigma and L.
 """
 
 import time
@@ -13,11 +12,13 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import scipy.sparse
 from kdegraph import (
     NumberOfClusters,
     diagnose,
     estimate_n_clusters,
     estimate_sigma,
+    full_graph,
     knn_graph,
     similarity_graph,
     spectral_clustering,
@@ -25,8 +26,6 @@ from kdegraph import (
 )
 from kdegraph import spectrum as find_spectrum
 
-from .algorithm.full import sparse_full_graph
-from .clusters import align, cluster_scores
 from .results import ALL_METHODS, FIRST_LOOK, Early, Outcome, Result, matrix_of
 
 N_EIGENVALUES = 10  # enough for the eigengap and for k <= 8 without another run of the eigensolver
@@ -42,6 +41,7 @@ TOLERANCE = 1e-3
 # remain estimates. But there are at least so many products.
 MAX_ENTRIES = 1e9
 MIN_PRODUCTS = 80
+NEGLIGIBLE = 1e-9  # smaller kernel values are left out: they change no digit that is shown
 
 
 class Pipeline:
@@ -342,3 +342,60 @@ def max_products(adjacency):
     """
     found = max(MIN_PRODUCTS, int(MAX_ENTRIES / max(adjacency.nnz, 1)))
     return found if found < 1000 else None
+
+
+def cluster_scores(dataset, adjacency, n_counted, clustering):
+    """The scores of a `Clustering` by name; `n_counted` vertices are in large enough components."""
+    scores = {
+        "Edges": adjacency.nnz // 2,
+        "Mean degree": adjacency.nnz / dataset.n_points,
+        "Megabytes": (adjacency.data.nbytes + adjacency.indices.nbytes + adjacency.indptr.nbytes)
+        / 1e6,
+    }
+    if isolated := int(np.count_nonzero(np.diff(adjacency.indptr) == 0)):
+        scores["Isolated points"] = isolated
+    if small := dataset.n_points - isolated - n_counted:
+        scores["Points in small components"] = small
+    if dataset.y is not None:
+        from sklearn.metrics import adjusted_rand_score  # takes long: the page need not wait for it
+
+        scores["Adjusted Rand index"] = float(adjusted_rand_score(dataset.y, clustering.labels))
+    return scores
+
+
+def align(labels, reference):
+    """Renumber `labels` so that as many points as possible keep the number they have in
+    `reference`.
+
+    Parameters
+    ----------
+    labels : (n,) array of int >= 0
+    reference : (n,) array of int >= 0, or None
+        None leaves `labels` as they are.
+
+    Returns
+    -------
+    (n,) int array
+        The same partition.
+    """
+    labels = np.asarray(labels, dtype=np.int64)
+    if reference is None:
+        return labels
+    from scipy.optimize import linear_sum_assignment  # the page need not wait for this one either
+
+    size = int(max(labels.max(), reference.max())) + 1
+    counts = np.bincount(labels * size + reference, minlength=size * size).reshape(size, size)
+    _, numbers = linear_sum_assignment(-counts)
+    return numbers[labels]
+
+
+def sparse_full_graph(X, bandwidth, progress=None):
+    """All pairs of points with a kernel value of at least `NEGLIGIBLE`: an (n, n) csr_array. Needs
+    16 n^2 bytes meanwhile.
+    """
+    kernel = full_graph(X, **bandwidth.arguments, progress=progress)
+    return (
+        kernel
+        if scipy.sparse.issparse(kernel)
+        else scipy.sparse.csr_array(np.where(kernel < NEGLIGIBLE, 0.0, kernel))
+    )

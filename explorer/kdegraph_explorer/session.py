@@ -5,16 +5,14 @@ from contextlib import contextmanager
 
 from kdegraph import count_clusters
 
-from . import compiling
-from .algorithm.trees import TreeKeeper
-from .history import History
+from . import process
+from .algorithm.judgement import Judge
+from .algorithm.neighborhood import TreeKeeper
+from .history import History, take
 from .jobs import Latest, Mailbox
-from .judge import Judge
 from .pipeline import Pipeline
-from .progress_rows import LOADING, ProgressRows
 from .projection import axes, prepare
-from .results import FIRST_LOOK
-from .snapshot import take
+from .results import FIRST_LOOK, LOADING, ProgressRows
 from .sources import SOURCES
 from .sources.given import Given
 from .state import State
@@ -53,7 +51,7 @@ class Session:
     """
 
     def __init__(self, document=lambda: None, given=None):
-        compiling.start()
+        process.start()
         self.state = State()
         sources = ([] if given is None else [Given(given)]) + [source() for source in SOURCES]
         self.sources = {source.key: source for source in sources}
@@ -297,7 +295,7 @@ class Session:
             self.settling = False
 
     def _run(self, request, progress, publish):
-        compiling.wait(progress)
+        process.wait(progress)
 
         def show(result, enough=False):
             publish(result, enough)
@@ -364,7 +362,7 @@ class Session:
 
 def _counted(dataset, progress, publish):
     """The number of clusters of points, whatever graph is chosen for them."""
-    compiling.wait(progress)
+    process.wait(progress)
     return count_clusters(dataset.X, seed=0, progress=progress)
 
 

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import IO
 
-from .progress_rows import UPLOADING
+from .results import UPLOADING
 
 PART_BYTES = 2 * 2**20  # Bytes that are asked for at a time; one message holds them.
 MEMORY_BYTES = 2**20  # Bytes up to which a file is kept in memory, and not in a temporary file.

@@ -5,15 +5,14 @@ import re
 from pathlib import Path
 
 import kdegraph_explorer
-from kdegraph_explorer.assets import STATIC, style_sheet
-from kdegraph_explorer.typography import SIZES
+from kdegraph_explorer.assets import SIZES, STATIC, style_sheet
 
 PACKAGE = Path(kdegraph_explorer.__file__).parent
 
 
 def named_files():
     """The files that the modules of the package name."""
-    endings = {"script": "js", "style_sheet": "css", "icon": "svg"}
+    endings = {"script": "js", "style_sheet": "css", "icon": "svg", "template": "html"}
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in endings:

@@ -1,9 +1,10 @@
-"""One point: its sampled neighbors and its nearest ones."""
+"""Look at one point: its sampled neighbors and its nearest ones."""
 
+import threading
 from dataclasses import dataclass
 
 import numpy as np
-from kdegraph.explain import kernel_values
+from kdegraph.explain import kernel_values, sampling_tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,3 +95,20 @@ def neighborhood(graph, point, n_neighbors):
         row[drawn],
         nearest[nearest != point],
     )
+
+
+class TreeKeeper:
+    """Builds the tree of Algorithm 1 over the points, and keeps the last one. May be used by
+    several threads.
+    """
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._points = self._tree = None
+
+    def __call__(self, points):
+        """The tree of the (n, d) array `points`."""
+        with self._lock:
+            if self._points is not points:
+                self._points, self._tree = points, sampling_tree(points)
+            return self._tree

@@ -7,7 +7,7 @@ import holoviews.plotting.bokeh
 import panel as pn
 from bokeh.models import Span
 
-from ..growing import growing
+from ..patches.panel import growing
 from .figures import restyle
 from .palette import MARK
 

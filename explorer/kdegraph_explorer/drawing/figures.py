@@ -10,7 +10,7 @@ from bokeh.events import RangesUpdate, Reset
 from bokeh.models import HoverTool, Range1d, WheelZoomTool
 from bokeh.plotting import figure
 
-from ..typography import SIZES
+from ..assets import SIZES
 
 # The page sets the same values for its theme, so that all figures look alike.
 FONT = "Roboto, system-ui, sans-serif"

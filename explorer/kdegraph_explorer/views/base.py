@@ -1,16 +1,38 @@
-"""What a view is, and what all views look like."""
+"""Define what a view is, and what all views look like."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import panel as pn
+import param
 from bokeh.models import LassoSelectTool, ResetTool, ZoomInTool
+from panel.custom import JSComponent
 from panel.viewable import Viewer
 
-from ..assets import style_sheet
-from .caption import Caption
+from ..assets import script, style_sheet
 from .markup import Markup, Text, html_table
 from .widgets import link
+
+
+class Caption(JSComponent):
+    """Title and sentence of a plot or a table, with a menu where there is something to choose."""
+
+    title = param.String()
+    sentence = param.String(doc="One sentence of explanation.")
+    summary = param.String(doc="What is seen, in words, for those who do not see it.")
+    figure = param.String(
+        doc="Name of the Bokeh figure that can be saved as a picture; empty for none."
+    )
+    resets = param.Boolean(doc="Whether the figure has a window that can be moved and reset.")
+    drags = param.List(doc="What dragging in the figure can do: keys of the state's `drag`.")
+    drag = param.Selector(
+        default="move", objects=["move", "box", "lasso"], doc="What dragging in the figure does."
+    )
+    zooms = param.Boolean(doc="Whether there are tools to zoom in and out.")
+    described = param.Boolean(doc="Whether there is a table.")
+    table = param.Boolean(doc="Whether the table is shown in place of the plot.")
+
+    _esm = script("caption")
 
 
 class View(Viewer):

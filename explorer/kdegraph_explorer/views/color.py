@@ -1,15 +1,16 @@
-"""The choice of what the colors of the points show, with a legend beside it."""
+"""Choose what the colors of the points show, beside a legend, and how large the points are."""
 
+import numpy as np
 import panel as pn
+import param
+from panel.custom import JSComponent
 from panel.viewable import Viewer
 
-from ..assets import style_sheet
+from ..assets import SIZES, script, style_sheet
 from ..coloring import CLUSTER, SCALE, choices
-from ..typography import SIZES
-from .legend import NamedClusters
+from ..drawing.palette import CLUSTER_COLORS, cluster_colors
 from .markup import Markup, Text
-from .point_style import PointStyle
-from .widgets import Select
+from .widgets import Select, link
 
 LOW = {
     "& .MuiSelect-select": {"paddingTop": "4px", "paddingBottom": "4px", "fontSize": SIZES["text"]}
@@ -18,6 +19,75 @@ SWATCH = Markup('<span class="entry"><i style="background:{}"></i>{}</span>')
 BAR = Markup(
     '<span class="entry">{}<b style="background:linear-gradient(to right,{})"></b>{}</span>'
 )
+
+
+class NamedClusters(JSComponent):
+    """A button for each cluster with its color; a click lets the user type a name. (The theme would
+    take a component whose name ends with "Legend" for one of Bokeh's.)
+
+    Parameters
+    ----------
+    state : State
+    """
+
+    entries = param.List(doc="Of each cluster: its number from 0, its name, and its color.")
+    more = param.String(doc="How many clusters have no place.")
+
+    _esm = script("legend")
+
+    def __init__(self, state, **params):
+        self._state = state
+        super().__init__(stylesheets=[style_sheet("fields"), style_sheet("legend")], **params)
+
+    def update(self):
+        """Show the clusters of the newest result."""
+        outcome = self._state.outcome("kde")
+        present = [] if outcome is None else np.unique(outcome.colors).tolist()
+        colors = cluster_colors(max(present, default=0) + 1)
+        entries = [
+            {
+                "number": number,
+                "name": self._state.named.get(number, ""),
+                "color": "#{:02x}{:02x}{:02x}".format(*colors[number]),
+            }
+            for number in present[: len(CLUSTER_COLORS)]
+        ]
+        n_more = len(present) - len(entries)
+        self.param.update(entries=entries, more=f"and {n_more} more" if n_more else "")
+
+    def _handle_msg(self, message):
+        number, name = message.get("number"), message.get("name")
+        if isinstance(name, str) and any(entry["number"] == number for entry in self.entries):
+            self._state.name_cluster(number, name)
+
+
+class PointStyle(JSComponent):
+    """A button that opens two sliders.
+
+    Parameters
+    ----------
+    state : State
+    """
+
+    size = param.Number(1.0)
+    opacity = param.Number(1.0)
+    sizes = param.List(doc="The smallest and the largest size, powers of 2.")
+    least = param.Number(doc="The smallest opacity.")
+
+    _esm = script("point-style")
+
+    def __init__(self, state, **params):
+        bounds = state.param.point_size.bounds
+        super().__init__(
+            size=state.point_size,
+            opacity=state.point_opacity,
+            sizes=list(bounds),
+            least=state.param.point_opacity.bounds[0],
+            stylesheets=[style_sheet("fields"), style_sheet("point-style")],
+            **params,
+        )
+        link(self, "size", state, "point_size")
+        link(self, "opacity", state, "point_opacity")
 
 
 class ColorControl(Viewer):

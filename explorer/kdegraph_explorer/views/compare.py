@@ -5,10 +5,9 @@ from functools import partial
 import numpy as np
 import panel as pn
 
-from ..assets import style_sheet
+from ..assets import SIZES, style_sheet
 from ..drawing.eigenvalue_plot import EigenvaluePlot
 from ..results import ALL_METHODS, FULL_UP_TO
-from ..typography import SIZES
 from .base import View, beside, caption_of, card, figure_pane, low_row
 from .describe import clusters, spectra
 from .markup import Markup, Text, each

@@ -1,4 +1,4 @@
-"""The controls: where the data come from, the parameters, and what is drawn."""
+"""Control where the data come from, the parameters, and what is drawn."""
 
 import math
 
@@ -9,14 +9,93 @@ from panel.viewable import Viewer
 
 from ..assets import style_sheet
 from ..coloring import CLUSTER, PREFIX
+from ..patches.panel import at_once
 from ..projection import axes
-from .automatic_sigma import AutomaticSigma
-from .group import group
-from .markup import Text
-from .widgets import DENSE, SMALL_TOGGLE, Select, at_once, automatic, button, control, link, row
+from .markup import Markup, Text
+from .widgets import DENSE, SMALL_TOGGLE, Select, automatic, box, button, control, link, row
 
+HEADING = Markup("""<h2>{title}</h2>
+<button popovertarget="about" aria-label="About: {title}" title="What these controls do">i</button>
+<div id="about" popover><h3>{title}</h3><dl>{entries}</dl></div>""")
+ENTRY = Markup("<dt>{}</dt><dd>{}</dd>")
 SIGMA_DECADES = 1.5  # powers of ten between the automatic value and either end of the slider
 SIGMA_ROUNDING = 3e-5  # rounding error of log10(sigma) when sigma is shown with five digits
+
+
+def group(title, *parts):
+    """Controls below each other, under a title. The sign beside the title shows what each of them
+    does; the sign of a control is seen only while the mouse or the keyboard is on it.
+
+    Parameters
+    ----------
+    title : str
+    *parts : viewable
+    """
+    heading = Text(stylesheets=[style_sheet("heading")], margin=(4, 8, 0, 8))
+    heading.sizing_mode = "stretch_width"
+    body = pn.Column(heading, *parts, sizing_mode="stretch_width", margin=0)
+
+    def update(*events):
+        entries = (ENTRY.format(widget.label, widget.description) for widget in shown(body))
+        heading.content = HEADING.format(title=title, entries=Markup().join(entries))
+
+    for part in body.select(lambda part: part is not heading):
+        part.param.watch(update, "visible")
+        if is_described(part):
+            part.stylesheets = [*part.stylesheets, style_sheet("quiet-sign")]
+    update()
+    return body
+
+
+def is_described(part):
+    """Whether a part is a control with a sentence on what it does."""
+    return bool(getattr(part, "label", "") and getattr(part, "description", ""))
+
+
+def shown(body):
+    """The controls with a sentence in `body` that are visible."""
+    hidden = [part for part in body.select() if not part.visible]
+    unseen = {id(part) for outer in hidden for part in outer.select()}
+    return [part for part in body.select(is_described) if id(part) not in unseen]
+
+
+class AutomaticSigma(Viewer):
+    """Two boxes, of which at most one is ticked: the library's rule, and the value that is stored
+    with the points, which is there only where they have one.
+    """
+
+    def __init__(self, state, **params):
+        super().__init__(**params)
+        self._state, self._following = state, False
+        self._rule = box(state.param.sigma_auto)
+        self._preset = box(state.param.sigma_preset)
+        self._body = pn.Row(self._rule, self._preset, margin=0)
+        self._rule.param.watch(lambda event: self._choose_rule(event.new), "value")
+        self._preset.param.watch(lambda event: self._choose_preset(event.new), "value")
+        state.param.watch(lambda *events: self._follow(), ["sigma_auto", "sigma_preset", "dataset"])
+        self._follow()
+
+    def __panel__(self):
+        return self._body
+
+    def _choose_rule(self, ticked):
+        if not self._following:
+            instead = {"sigma_preset": False} if ticked and self._preset.visible else {}
+            self._state.param.update(sigma_auto=ticked, **instead)
+
+    def _choose_preset(self, ticked):
+        if not self._following:
+            self._state.param.update(sigma_auto=True, sigma_preset=ticked)
+
+    def _follow(self):
+        chosen, dataset = self._state.sigma_chosen, self._state.dataset
+        self._following = True
+        try:
+            self._rule.value = chosen == "auto"
+            self._preset.value = chosen == "preset"
+            self._preset.visible = dataset is not None and dataset.sigma is not None
+        finally:
+            self._following = False
 
 
 def paired(widgets):

@@ -11,11 +11,10 @@ from kdegraph.explain import halvings, sample_of
 from ..algorithm.neighborhood import neighborhood
 from ..assets import style_sheet
 from ..drawing.figures import extent_of
-from ..drawing.neighbor_layers import NeighborLayers, box_source, boxes, mark_point
+from ..drawing.one_point import NeighborLayers, RecursionPlot, box_source, boxes, mark_point
 from ..drawing.palette import BETWEEN
-from ..drawing.recursion import RecursionPlot
+from ..pictures import picture_address
 from ..projection import perpendicular
-from ..row_pictures import picture_address
 from . import describe
 from .base import View, beside, card, figure_pane
 from .markup import Markup, html_table, image

@@ -9,12 +9,10 @@ from bokeh.models import BoxSelectTool, ColumnDataSource, LassoSelectTool, PanTo
 from ..assets import style_sheet
 from ..coloring import PREFIX
 from ..drawing.figures import TEXT, Frame, extent_of, plain_figure
-from ..drawing.painter import MAX_GLYPHS, Painter, Scene
-from ..drawing.points import FADED
+from ..drawing.painter import FADED, MAX_GLYPHS, Painter, Scene
+from ..pictures import picture_of, pixels_of
 from ..point_columns import row_in_words
-from ..projection import axis_names, positions
-from ..row_pictures import picture_of, pixels_of
-from ..selection import combined, indices_within
+from ..projection import axis_names, combined, indices_within, positions
 from .point_note import BOX, NO_IMAGE, PointNote
 
 MOUSE_REACH = 6  # pixels between the mouse and the point that is meant

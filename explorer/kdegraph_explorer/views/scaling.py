@@ -8,8 +8,7 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
-from ..algorithm.recorded import RECORDED, WHERE
-from ..algorithm.timing import FULL_TIMED_UP_TO, TIMED_SIZES, Series, measure
+from ..algorithm.timing import FULL_TIMED_UP_TO, RECORDED, TIMED_SIZES, WHERE, Series, measure
 from ..assets import style_sheet
 from ..drawing.elements import LiveElement
 from ..drawing.palette import MARKERS, METHOD

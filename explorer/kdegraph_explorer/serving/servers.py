@@ -1,0 +1,228 @@
+"""Make servers of pages."""
+
+import ipaddress
+import re
+import secrets
+import socket
+
+import panel as pn
+from bokeh.server.views.ws import WSHandler
+from bokeh.settings import settings
+from bokeh.util.token import generate_session_id
+from tornado.routing import AnyMatches, Router, Rule
+from tornado.web import OutputTransform
+
+from ..patches.bokeh import application_of
+from .origins import LOOPBACK, Origin, in_address
+from .page import TITLE
+
+LOCAL = "127.0.0.1"
+# What stands still ends. These limits are in seconds.
+REQUEST_LIMIT = 75  # for a request to arrive, and for a connection to be idle between requests
+# Between two pings, each of which has to be answered before the next one: a page that has vanished
+# without a word has ended after twice this time. Its answer waits behind what is being downloaded.
+PING_EVERY = 300
+MAX_BODY = 2**16  # bytes of a request: a password; files arrive through the WebSocket, in parts
+# JupyterLab, VS Code and the like show the page in a frame.
+FRAMES = "'self' http://localhost:* http://127.0.0.1:* https://localhost:* vscode-webview:"
+HEADERS = {  # for what a page cannot declare in itself
+    "Content-Security-Policy": f"frame-ancestors {FRAMES}",
+    "Cross-Origin-Resource-Policy": "same-origin",  # no script or picture for pages of others
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class Headers(OutputTransform):
+    """Adds `HEADERS` to every answer of a server."""
+
+    def transform_first_chunk(self, status_code, headers, chunk, finishing):
+        """See `tornado.web.OutputTransform`."""
+        headers.update(HEADERS)
+        return status_code, headers, chunk
+
+
+def server_of(page, access, one_session=False, **options):
+    """Make a server, which is yet to be started.
+
+    Parameters
+    ----------
+    page : function or method
+        Makes the page, for each session anew. Panel would show what else can be called.
+    access : Access
+        Who may enter.
+    one_session : bool
+        Show the same document to all who open the page.
+    **options
+        For `panel.serve`.
+
+    Returns
+    -------
+    panel.io.server.Server
+    """
+    settings.perform_document_validation = False  # each page would wait for it
+    key = access.key("sessions")
+    server = pn.serve(
+        {"/": page},
+        title=TITLE,
+        start=False,
+        show=False,
+        verbose=False,
+        transforms=[Headers],
+        websocket_ping_interval=PING_EVERY,
+        http_server_kwargs={
+            "idle_connection_timeout": REQUEST_LIMIT,
+            "body_timeout": REQUEST_LIMIT,
+            "max_body_size": MAX_BODY,
+        },
+        sign_sessions=True,
+        secret_key=key,
+        # They would stand in the page, where scripts can read them.
+        include_headers=[],
+        include_cookies=[],
+        **options,
+    )
+    application = application_of(server)
+    access.guard(application, server.port)
+    # Bokeh's own check of origins (3.9) knows neither tunnels nor addresses of IPv6.
+    application.websocket_origins.add("*")
+    if one_session:
+        session = generate_session_id(secret_key=key, signed=True)
+        application.add_handlers(".*", [Rule(AnyMatches(), OneSession(session))])
+    return server
+
+
+def ping_pages():
+    """Have every server of this process ping its pages, also one that `panel serve` has started,
+    which has no option for it: a page that has vanished without a word ends.
+    """
+    WSHandler.ping_interval = PING_EVERY
+
+
+def hidden_server_of(page, access, **options):
+    """Make a server for this machine alone, which is yet to be started: at 127.0.0.1, on a free
+    port, it answers only under a path that nobody can guess.
+
+    Parameters
+    ----------
+    page, access, **options
+        As for `server_of`.
+
+    Returns
+    -------
+    server : panel.io.server.Server
+    address : str
+        Of the page.
+    """
+    prefix = f"/{secrets.token_urlsafe(24)}"
+    server = server_of(
+        page,
+        access,
+        prefix=prefix,
+        address=LOCAL,
+        port=0,
+        use_index=False,
+        **options,
+    )
+    return server, f"http://{LOCAL}:{server.port}{prefix}/"
+
+
+def read_prefix(text):
+    """Read the path under which a proxy passes on requests.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+        With a slash in front and none at the end; "" for none.
+
+    Raises
+    ------
+    ValueError
+        If it is not a path of plain letters.
+    """
+    path = text.strip("/")
+    if not re.fullmatch(r"([\w~-][\w.~-]*(/[\w~-][\w.~-]*)*)?", path, re.ASCII):
+        raise ValueError(
+            f"--prefix: {text!r} is not a path such as /kdegraph, of letters, digits and _ ~ - ."
+        )
+    return path and f"/{path}"
+
+
+class Place:
+    """Where a server listens.
+
+    Parameters
+    ----------
+    host : str
+        A name or an IP address; an unspecified address, such as 0.0.0.0, for all of this machine.
+
+    Attributes
+    ----------
+    is_local : bool
+        Whether only programs on this machine reach it.
+    origin : Origin
+        Its own name.
+    """
+
+    def __init__(self, host):
+        found = socket.getaddrinfo(
+            host or None, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        addresses = [ipaddress.ip_address(place[0]) for *_, place in found]
+        self.is_local = all(address.is_loopback for address in addresses)
+        everywhere = any(address.is_unspecified for address in addresses)
+        self._name = socket.gethostname() if everywhere else host
+        self._here = "localhost" if everywhere or host in LOOPBACK else host
+        self.origin = Origin("", self._name.lower(), None)
+
+    def addresses(self, server):
+        """Return the address of the page for this machine, and for others."""
+        return [
+            f"http://{in_address(name)}:{server.port}{server.prefix}/"
+            for name in (self._here, self._name)
+        ]
+
+    def who(self, server, access, named):
+        """Say who can open the page of a server.
+
+        Parameters
+        ----------
+        server : panel.io.server.Server
+        access : Access
+        named : sequence of Origin
+            Further origins of the page.
+
+        Returns
+        -------
+        str
+            A sentence.
+        """
+        _, address = self.addresses(server)
+        others = [] if self.is_local else [f"from others as {access.invitation(address)}"]
+        others += [f"as {origin}" for origin in named]
+        where = " and ".join(["from this machine", *others]) + ("" if others else " only")
+        knowing = f", by whoever knows the {access.label.lower()}" if access.word else ""
+        return f"It can be opened {where}{knowing}."
+
+
+class OneSession(Router):
+    """Has all requests be for one session, and leaves them to the handlers that are there.
+
+    Bokeh takes the id from a header, which `Access` lets nobody else set.
+
+    Parameters
+    ----------
+    session : str
+        Its id.
+    """
+
+    def __init__(self, session):
+        self._session = session
+
+    def find_handler(self, request, **kwargs):
+        """See `tornado.routing.Router`."""
+        request.headers["Bokeh-Session-Id"] = self._session

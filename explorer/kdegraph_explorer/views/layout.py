@@ -1,0 +1,229 @@
+"""Lay out the parts of an explorer: controls, header and views."""
+
+from collections.abc import Mapping
+
+import panel as pn
+import panel_material_ui as pmui
+from panel_material_ui.base import MaterialComponent
+
+from ..assets import SIZES, style_sheet
+from ..patches.panel import growing
+from . import VIEWS
+from .alerts import Advice, Problem, Stopped, Tour
+from .base import low_row
+from .color import ColorControl
+from .controls import DataControls, DisplayControls, ParameterControls
+from .keys import Actions
+from .selection_controls import SelectionControls
+from .status import StageBars, Status
+from .toolbar import Toolbar
+from .widgets import link
+
+BOTTOM_HEIGHT = 226  # pixels of the row at the bottom
+
+
+class Views(Mapping):
+    """All views of a session by their `key`. Each is made when it is first asked for, as that takes
+    a moment.
+
+    Attributes
+    ----------
+    made : dict
+        Those that have been made so far.
+    """
+
+    def __init__(self, session):
+        self._session = session
+        self.made = {}
+
+    def __getitem__(self, key):
+        if key not in self.made:
+            self.made[key] = kind_of(key)(self._session)
+        return self.made[key]
+
+    def __iter__(self):
+        return (view.key for view in VIEWS)
+
+    def __len__(self):
+        return len(VIEWS)
+
+
+def kind_of(key):
+    """The class of a view."""
+    for view in VIEWS:
+        if view.key == key:
+            return view
+    raise KeyError(key)
+
+
+class Layout:
+    """All views and controls of a session, and which of the large views is on the screen.
+
+    Parameters
+    ----------
+    session : Session
+    own_address : bool
+        Whether the page belongs to the explorer alone, as opposed to a notebook.
+    view : str
+        Key of the large view to begin with, if it applies.
+
+    Attributes
+    ----------
+    views : Views
+    status : Status
+    controls : list
+    toolbar : Toolbar
+    tabs : panel_material_ui.RadioButtonGroup
+        The choice of the large view.
+    color : ColorControl
+    sidebar, header, main : viewable
+        The parts of a page: the controls, the bar with the status, and the views.
+    """
+
+    def __init__(self, session, own_address, view=""):
+        self._session = session
+        self.views = Views(session)
+        self.status = Status(session)
+        self.controls = [
+            DataControls(session),
+            SelectionControls(session),
+            ParameterControls(session),
+            DisplayControls(session),
+        ]
+        actions = Actions(session.state, self.views, self._focus).by_name()
+        self.toolbar = Toolbar(session, actions, own_address=own_address)
+        # Each place gets its view when that is first shown, as the browser takes long to build
+        # a view.
+        self._top = {
+            view.key: pn.Column(
+                sizing_mode="stretch_both",
+                margin=0,
+                css_classes=["kg-view"],
+                stylesheets=[style_sheet("shrinks")],
+            )
+            for view in VIEWS
+            if view.area == "top"
+        }
+        self.tabs = view_choice()
+        self.color = ColorControl(session, [view.key for view in VIEWS if view.colored])
+        self.sidebar = pn.Column(
+            *self.controls, sizing_mode="stretch_width", margin=0, css_classes=["kg-sidebar"]
+        )
+        self.header = pn.Row(
+            self.status,
+            self.toolbar,
+            sizing_mode="stretch_width",
+            margin=0,
+            styles={"align-items": "center", "flex": "1 1 auto", "min-width": "0"},
+        )
+        self.main = self._lay_out()
+        link(self.tabs, "value", session.state, "view")
+        session.state.param.watch(lambda *events: self._arrange(), ["shown", "source"])
+        self._arrange()
+        if view in session.state.param.view.objects:
+            session.state.view = view
+        session.state.param.watch(lambda event: self._show(), "view")
+        self._show()
+
+    def _focus(self, name):
+        """Move the keyboard to the control of a parameter."""
+        for control in self.controls:
+            if name in control.widgets:
+                control.widgets[name].focus()
+
+    def _lay_out(self):
+        bottom = [self.views[view.key] for view in VIEWS if view.area == "bottom"]
+        self._bottom = low_row(
+            *bottom, widths=[view.width for view in bottom], height=BOTTOM_HEIGHT
+        )
+        self._bottom.css_classes = ["kg-below"]
+        return pn.Column(
+            Problem(self._session),
+            Stopped(self._session),
+            Advice(self._session),
+            Tour(self._session),
+            self._choices(),
+            *self._top.values(),
+            self._bottom,
+            StageBars(self._session),
+            sizing_mode="stretch_both",
+            margin=0,
+            css_classes=["kg-main"],
+            stylesheets=[style_sheet("main"), style_sheet("scrolls-where-narrow")],
+        )
+
+    def _choices(self):
+        """The choice of the view, and beside it, or below, that of the colors."""
+        return pn.Row(
+            self.tabs,
+            self.color,
+            sizing_mode="stretch_width",
+            margin=0,
+            stylesheets=[style_sheet("wraps")],
+        )
+
+    def _arrange(self):
+        """Offer the large views that apply to the data, and show the first one if the present view
+        does not.
+        """
+        state = self._session.state
+        views = [view for view in VIEWS if view.area == "top" and view.applies(state)]
+        applicable = {view.label: view.key for view in views}
+        # The one to begin with comes first.
+        state.param.view.objects = [
+            view.key for view in sorted(views, key=lambda view: not view.opens)
+        ]
+        if applicable != self.tabs.options or state.view not in applicable.values():
+            self.tabs.param.update(options=applicable, value=state.param.view.objects[0])
+        self.tabs.visible = len(applicable) > 1
+
+    def _show(self):
+        shown = kind_of(self._session.state.view)
+        place, first = self._top[shown.key], not any(map(len, self._top.values()))
+        for key, other in self._top.items():
+            other.visible = key == shown.key
+        self._bottom.visible = not shown.alone
+        ready = len(place) or first  # what comes first is a part of the page
+        # The label before the view: the browser takes note of both when the latter changes.
+        self.toolbar.browser.param.update(opening="" if ready else shown.label, view=shown.key)
+        if ready:
+            self._fill(place, shown)
+        else:
+            # This takes a moment; meanwhile the browser says what is being opened.
+            self._session.mailbox.post(lambda: self._fill(place, shown))
+        self._session.state.extra_methods = shown.extra_methods
+
+    def _fill(self, place, kind):
+        if kind.key != self._session.state.view:
+            return  # another view has been chosen meanwhile
+        view = self.views[kind.key]
+        # First, so that the windows of its plots fit when the browser builds them.
+        view.appear()
+        if not len(place):
+            for part in view.__panel__().select(MaterialComponent):
+                part.dark_theme = self.tabs.dark_theme  # else it would be light at first
+            with growing(self.main):
+                place.objects = [view]
+            self.toolbar.browser.opening = ""
+
+
+def view_choice():
+    """The widget to choose which of the large views is shown."""
+    return pmui.RadioButtonGroup(
+        options={view.label: view.key for view in VIEWS if view.area == "top"},
+        size="small",
+        color="primary",
+        height=30,
+        margin=(4, 4, 0, 4),
+        sx={
+            "& .MuiToggleButton-root": {
+                "textTransform": "none",
+                "whiteSpace": "nowrap",
+                "padding": "2px 11px",
+                "lineHeight": 1.6,
+                "fontSize": SIZES["text"],
+            }
+        },
+        stylesheets=[style_sheet("scrolls-sideways-where-narrow")],
+        css_classes=["kg-tabs"],
+    )
