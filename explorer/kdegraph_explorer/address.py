@@ -13,7 +13,6 @@ from .sources import SOURCES
 from .state import AUTOMATIC, State
 
 DATA = "data."  # before the names of the source's own parameters
-PART = DATA + "part"
 MAX_ADDRESSED_SELECTION = 200  # indices; of a longer selection, an address says the size
 MAX_ADDRESSED_PART = 1500  # characters
 SIZE = re.compile(r"[0-9,]+ points")
@@ -22,7 +21,7 @@ FIRST_PAGE = "data.shape=clumps&view=start"
 
 
 def query(session, snapshot):
-    """The query that restores a snapshot, without the question mark."""
+    """Write the query that restores a snapshot, without the question mark."""
     source = session.sources[snapshot.source]
     usual = snapshot.source == session.first == next(iter(session.sources))
     pairs = [] if usual else [("source", snapshot.source)]
@@ -59,14 +58,14 @@ def query(session, snapshot):
 
 
 def _short(data):
-    """The parameters of a source, with the size of a part of the points that is too long."""
+    """Replace a part of the points that is too long by its size."""
     if len(data["part"]) <= MAX_ADDRESSED_PART:
         return data
     return {**data, "part": f"{count(data['part']):,} points"}
 
 
 def _unusual(session, snapshot, name):
-    """Whether an axis differs from the one along which these data are shown first."""
+    """Return whether an axis differs from the one along which these data are shown first."""
     names = session.state.param[name].objects
     return (
         name in snapshot.choices
@@ -76,13 +75,10 @@ def _unusual(session, snapshot, name):
 
 
 def read(session, text):
-    """The snapshot that a query asks for, checked; None for an empty one. Without a source it means
-    the one that the session begins with.
+    """Read the snapshot in a query, checked; None for an empty query.
 
-    Raises
-    ------
-    ValueError
-        For a name that does not exist or a value that cannot be.
+    Without a source, it is the one that the session begins with. A ValueError says which name does
+    not exist or which value is not valid.
     """
     values = _values(text)
     if not values:
@@ -112,9 +108,9 @@ def read(session, text):
 
 
 def left_out(text):
-    """A sentence about what a query names without containing it; empty if there is nothing."""
+    """Explain in a sentence what a query names without containing it; empty if nothing."""
     values = _values(text)
-    if _is_size(part := values.get(PART)):
+    if _is_size(part := values.get(DATA + "part")):
         return (
             f"The part of {part} could not be restored, and all points are shown: an address holds "
             "only small parts. A session file holds any part."
@@ -128,18 +124,18 @@ def left_out(text):
 
 
 def _values(text):
-    """What stands in a query, by name."""
+    """Return the values in a query, by name."""
     pairs = parse_qsl(text.removeprefix("?"), keep_blank_values=True)
     return {name: _value(value) for name, value in pairs}
 
 
 def _is_size(value):
-    """Whether an address has the size of a set of points in place of its points."""
+    """Return whether an address has the size of a set of points instead of the points."""
     return isinstance(value, str) and SIZE.fullmatch(value) is not None
 
 
 def _fresh():
-    """The choices of a fresh session, without the axes, which follow from the data."""
+    """Return the choices of a fresh session, without the axes, which follow from the data."""
     return {
         name: State.param[name].default
         for name in State.KEPT
@@ -155,14 +151,12 @@ def _value(text):
 
 
 def first_view(session, query):
-    """Key of the view that a page with this query begins with, or an empty string."""
+    """Return the key of the view that a page with this query begins with, or ""."""
     return parse_qs(wanted(session, query)).get("view", [""])[0]
 
 
 def wanted(session, query):
-    """The query of the address; without one, that of the first page, unless the session was given
-    data.
-    """
+    """Return the query, or that of the first page if it is empty and the session has no data."""
     query = query.removeprefix("?")
     return query if query or session.first != SOURCES[0].key else FIRST_PAGE
 

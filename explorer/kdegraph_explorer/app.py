@@ -1,4 +1,4 @@
-"""The explorer as a web page."""
+"""Serve the explorer as a web page."""
 
 import argparse
 import sys
@@ -19,8 +19,6 @@ from .serving.page import STYLE, page_of, take_files_from_the_server
 from .serving.servers import LOCAL, Place, read_prefix, server_of
 from .serving.user_secret import user_secret
 from .views.markup import Text
-
-SIDEBAR_WIDTH = 320  # pixels
 
 
 def create_app(file=None, checked=False):
@@ -51,7 +49,7 @@ def create_app(file=None, checked=False):
         explorer = Explorer()
         explorer.open(file)  # which says on the page what is wrong
     sidebar, header, main = explorer.sections()
-    page = page_of(main, sidebar=[sidebar], header=[header], sidebar_width=SIDEBAR_WIDTH, sx=STYLE)
+    page = page_of(main, sidebar=[sidebar], header=[header], sidebar_width=320, sx=STYLE)
     browser = explorer.layout.toolbar.browser
 
     def follow(*events):
@@ -65,12 +63,9 @@ def create_app(file=None, checked=False):
 
 
 def refusal_of_session():
-    """Say why the session that begins must not show anything, where the server does not check that.
+    """Return why the session that begins must not show anything, or None if it may.
 
-    Returns
-    -------
-    str or None
-        A sentence for the user, or None if it may.
+    This is for servers that do not check that.
     """
     document = pn.state.curdoc
     request = document and document.session_context and document.session_context.request
@@ -86,8 +81,9 @@ def refusal_of_session():
 
 
 def origins_of_panel():
-    """Return the origins that `panel serve` was told, by its flag or by a variable of Bokeh; those
-    with * name none.
+    """Return the origins that `panel serve` got by its flag or by a variable of Bokeh.
+
+    Patterns with * are ignored.
     """
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--allow-websocket-origin", action="append", default=[])

@@ -17,20 +17,14 @@ from panel.viewable import Viewer
 from .sources.column_scales import SCALES, check_scale
 from .state import State
 
-TABLE = "table.parquet"  # how a data frame is called, which becomes a file
 SETTABLE = ("sigma", "n_rounds", "n_clusters", "selection", *SCALES)
 NOTHING = np.empty(0, dtype=np.intp)
 
 
 class Material(NamedTuple):
-    """What an explorer begins with: at most one of data and a file, and choices.
+    """The data that an explorer begins with: a dataset, a file or neither, and choices.
 
-    Attributes
-    ----------
-    dataset : Dataset or None
-    file : path, (name, bytes) or None
-    choices : dict
-        Parameters of the state.
+    A file is a path or (name, bytes); `choices` are parameters of the state.
     """
 
     dataset: Dataset | None = None
@@ -39,17 +33,7 @@ class Material(NamedTuple):
 
 
 def material_of(X, y):
-    """Sort out what was passed as the data.
-
-    Parameters
-    ----------
-    X : array-like, data frame, str, path, Dataset, SimilarityGraph or None
-    y : (n,) array-like, optional
-
-    Raises
-    ------
-    ValueError, TypeError
-    """
+    """Sort out what was passed as the data: return a `Material`, or raise an error."""
     if X is None:
         if y is not None:
             raise ValueError("y was given without X; pass the points that it labels")
@@ -68,7 +52,7 @@ def material_of(X, y):
 
 
 def choices_of(sigma, perplexity, n_rounds, n_clusters, dataset):
-    """The parameters of the state that were given, checked."""
+    """Check the given parameters, and return those of the state."""
     choices = {}
     if is_local(sigma):
         choices["bandwidth"] = sigma
@@ -85,17 +69,17 @@ def choices_of(sigma, perplexity, n_rounds, n_clusters, dataset):
 
 
 def is_local(sigma):
-    """Whether each point is to have a bandwidth of its own."""
+    """Return whether each point is to have a bandwidth of its own."""
     return isinstance(sigma, str) and sigma in LOCAL_WORDS
 
 
 def check_n_rounds(n_rounds):
-    """The number of rounds as an int."""
+    """Return the number of rounds as an int."""
     return check_count(n_rounds, "n_rounds", maximum=State.param.n_rounds.bounds[1])
 
 
 def check_n_clusters(n_clusters, dataset):
-    """The number of clusters as an int, at most the number of points where these are known."""
+    """Return the number of clusters as an int, at most the number of points if known."""
     most, reason = State.param.n_clusters.bounds[1], ""
     if dataset is not None and dataset.n_points < most:
         most, reason = dataset.n_points, "(the number of points)"
@@ -108,7 +92,7 @@ def _refuse_labels(y, what):
 
 
 def _file(path):
-    """The path of a data file that exists."""
+    """Return the path of a data file that exists."""
     datasets.file_type(path)
     if not path.is_file():
         raise ValueError(f"X is {str(path)!r}, and there is no such file")
@@ -116,7 +100,7 @@ def _file(path):
 
 
 def _of_graph(graph, y):
-    """The points of a graph, and the parameters that it was made with."""
+    """Take the points of a graph, and the parameters that it was made with."""
     if graph.points is None or graph.kernel != "gaussian":
         raise ValueError(
             "X is a graph that the explorer cannot make again, as it "
@@ -134,9 +118,7 @@ def _of_graph(graph, y):
 
 
 def _of_frame(frame, y):
-    """A data frame, as a file with one table, of which columns can be chosen; or as points with
-    labels.
-    """
+    """Take a data frame, as a file with one table or as points with labels."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -149,14 +131,15 @@ def _of_frame(frame, y):
     parquet.write_table(table.drop_columns(index), buffer)
     content = buffer.getvalue()
     is_name = isinstance(y, str)
-    dataset = datasets.load(content, filename=TABLE, label=y if is_name else "auto")
+    name = "table.parquet"
+    dataset = datasets.load(content, filename=name, label=y if is_name else "auto")
     if y is None:
-        return Material(file=(TABLE, content))
+        return Material(file=(name, content))
     return Material(dataset if is_name else _labeled(dataset, y))
 
 
 def _labeled(dataset, y):
-    """A dataset with the labels `y`, which may be of any type."""
+    """Return a dataset with the labels `y`, which may be of any type."""
     labels = as_array(y, "y")
     if labels.shape != (dataset.n_points,):
         raise ValueError(
@@ -167,7 +150,7 @@ def _labeled(dataset, y):
 
 
 class Attributes(Viewer):
-    """Choices that follow the session, and that the session follows.
+    """Let a program set choices that follow the session, and that the session follows.
 
     A value is checked when it is set. Other attributes cannot be set.
     """
@@ -224,7 +207,7 @@ class Attributes(Viewer):
         super().__setattr__(name, value)
 
     def _checked(self, name, value):
-        """A value for an attribute, or an error that says what is wrong with it."""
+        """Return a value for an attribute, or raise an error that explains the problem."""
         if name == "selection":
             if self._state.shown is None or self._state.shown is not self._state.dataset:
                 self._wait()  # other data would come without a selection
@@ -245,7 +228,7 @@ class Attributes(Viewer):
         return value if is_local(value) else check_positive(value, "sigma")
 
     def _follow(self):
-        """Take over what the state has."""
+        """Copy the values of the state."""
         state = self._state
         known = state.result is not None
         one = state.sigma if known or not state.sigma_auto else None
@@ -262,7 +245,7 @@ class Attributes(Viewer):
             self._following = False
 
     def _lead(self, events):
-        """Make what was set the choice of the session."""
+        """Copy the values that were set to the session."""
         if self._following:
             return
         values, state = {event.name: event.new for event in events}, self._state
@@ -283,12 +266,7 @@ class Attributes(Viewer):
 
 
 def check_selection(value, dataset):
-    """Indices of points, ascending and each once, from indices or from a mask.
-
-    Raises
-    ------
-    ValueError, TypeError
-    """
+    """Return indices of points, ascending and each once, from indices or from a mask."""
     given = as_array(value, "selection")
     n = 0 if dataset is None else dataset.n_points
     if given.dtype == bool:
@@ -313,7 +291,7 @@ def check_selection(value, dataset):
 
 
 def _unknown(kind, name):
-    """The message for an attribute that cannot be set."""
+    """Return the message for an attribute that cannot be set."""
     if isinstance(getattr(kind, name, None), property):
         return f"{name} is a result, which cannot be set; what can be set are {_listed()}"
     near = get_close_matches(name, SETTABLE, cutoff=0.5)

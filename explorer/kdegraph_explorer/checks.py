@@ -16,23 +16,14 @@ TEXT = re.compile(r"\d{1,12}(-\d{1,12})?(,\d{1,12}(-\d{1,12})?)*", re.ASCII)
 
 
 def quoted(value):
-    """A value from outside for messages: its `repr`, shortened in the middle if it is long."""
+    """Return the `repr` of a value for messages, shortened in the middle if it is long."""
     return _short.repr(value)
 
 
 def check_values(kind, values, allowed):
     """Check values of parameters of a class by assigning them to a new object.
 
-    Parameters
-    ----------
-    kind : subclass of param.Parameterized
-    values : dict
-    allowed : sequence of str
-        The names that may occur.
-
-    Raises
-    ------
-    ValueError
+    `allowed` lists the names that may occur. A ValueError says what is wrong.
     """
     trial = kind()
     for name, value in values.items():
@@ -53,7 +44,7 @@ def check_values(kind, values, allowed):
 
 
 def _allowed(parameter):
-    """What a parameter may be, in words."""
+    """Describe the values that a parameter may have."""
     if isinstance(parameter, param.Boolean):
         return "it must be true or false"
     if isinstance(parameter, param.Selector):
@@ -68,7 +59,7 @@ def _allowed(parameter):
 
 
 def as_text(indices):
-    """The text of indices: int array or list, in any order."""
+    """Return the text of indices, an int array or list in any order."""
     indices = np.unique(np.asarray(indices, dtype=np.int64))
     if not len(indices):
         return ""
@@ -79,12 +70,9 @@ def as_text(indices):
 
 
 def runs(text):
-    """The runs of a text: (r, 2) int64 array, the first and the last index of each.
+    """Return the first and the last index of each run of a text: (r, 2) int64 array.
 
-    Raises
-    ------
-    ValueError
-        If it is no such text, or if its indices do not ascend.
+    A ValueError says if this is not such a text, or if its indices do not ascend.
     """
     if text == "":
         return np.empty((0, 2), dtype=np.int64)
@@ -99,13 +87,13 @@ def runs(text):
 
 
 def count(text):
-    """How many indices a text stands for."""
+    """Count the indices in a text."""
     ends = runs(text)
     return int((ends[:, 1] - ends[:, 0] + 1).sum())
 
 
 def at(text, places):
-    """The indices at some places, an int array, among all that a text stands for."""
+    """Return the indices at some places, an int array, among all that a text stands for."""
     ends = runs(text)
     before = np.cumsum(ends[:, 1] - ends[:, 0] + 1)
     run = np.searchsorted(before, places, side="right")
@@ -113,12 +101,9 @@ def at(text, places):
 
 
 def as_indices(text, n):
-    """The indices that a text stands for, ascending: int array.
+    """Return the indices in a text, ascending: int array.
 
-    Raises
-    ------
-    ValueError
-        If one of them is not below `n`.
+    A ValueError says if one of them is not below `n`.
     """
     ends = runs(text)
     if len(ends) and ends[-1, 1] >= n:
@@ -127,7 +112,7 @@ def as_indices(text, n):
 
 
 def holds(text, indices):
-    """Which of the indices, an int array, a text stands for: bool array."""
+    """Return which of the indices, an int array, are in a text: bool array."""
     ends = runs(text)
     if not len(ends):
         return np.zeros(len(indices), dtype=bool)
@@ -136,7 +121,7 @@ def holds(text, indices):
 
 
 def as_code(text):
-    """A Python expression for the list of the indices that a text stands for."""
+    """Return a Python expression for the list of the indices in a text."""
     parts = [
         f"{first}" if first == last else f"*range({first}, {last + 1})"
         for first, last in runs(text).tolist()

@@ -1,8 +1,8 @@
-"""Names that the user gives to clusters.
+"""Keep the names that the user gives to clusters.
 
-A name belongs to a set of points: where clusters are computed anew, it goes to the cluster that
-shares most points with it. Names are kept as pairs of the name and the rows of the points as text
-(see `index_ranges`), plain values for undo, addresses and session files.
+A name belongs to a set of points: when clusters are computed again, it goes to the cluster that
+shares most points with it. Names are pairs of the name and the rows of the points as text (see
+`checks.as_text`), plain values for undo, addresses and session files.
 """
 
 import numpy as np
@@ -15,12 +15,7 @@ ADDRESSED = 20  # points of each name in an address, which hold on to nearly any
 
 
 def check_names(names):
-    """Check names from outside.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Check names from outside; a ValueError says what is wrong."""
     pairs = names if isinstance(names, list) and len(names) <= MAX_NAMES else [None]
     for pair in pairs:
         if not isinstance(pair, list) or len(pair) != 2 or not _is_name(pair[0]):
@@ -36,24 +31,15 @@ def _is_name(value):
 
 
 def cleaned(name):
-    """What a user types, as a name: on one line, and not too long."""
+    """Return what a user types as a name: on one line, and not too long."""
     return " ".join(name.split())[:MAX_LENGTH].strip()
 
 
 def assigned(names, clusters, dataset):
-    """Which name each cluster has.
+    """Return the name of each cluster: a dict of its number to the position in `names`.
 
-    Parameters
-    ----------
-    names : list of (str, str)
-    clusters : (n,) int array or None
-    dataset : Dataset
-
-    Returns
-    -------
-    dict of int to int
-        The number of a cluster to the position in `names`. All names together keep as many of their
-        points as possible; one without a point in any cluster is left out.
+    All names together keep as many of their points as possible. A name without a point in any
+    cluster is omitted.
     """
     if not names or clusters is None:
         return {}
@@ -68,7 +54,7 @@ def assigned(names, clusters, dataset):
 
 
 def renamed(names, number, name, clusters, dataset):
-    """The names after a cluster was given a name by hand; an empty one takes its name away."""
+    """Return the names after a cluster was given a name by hand; "" removes its name."""
     former = assigned(names, clusters, dataset).get(number)
     rest = [pair for i, pair in enumerate(names) if i != former]
     if not (name := cleaned(name)):
@@ -79,7 +65,7 @@ def renamed(names, number, name, clusters, dataset):
 
 
 def abridged(names):
-    """The names with some of the points of each, evenly spread, for an address."""
+    """Return the names with some of the points of each, evenly spread, for an address."""
     found = []
     for name, text in names:
         n_rows = count(text)
@@ -89,6 +75,6 @@ def abridged(names):
 
 
 def _points(text, dataset):
-    """The points in a data set whose rows a text names."""
+    """Return the points in a data set whose rows a text names."""
     rows = np.arange(dataset.n_points) if dataset.rows is None else dataset.rows
     return np.flatnonzero(holds(text, rows))

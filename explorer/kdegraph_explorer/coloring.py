@@ -1,4 +1,4 @@
-"""Colors of points by their label or by a column, with what a legend says of them."""
+"""Color points by their label or by a column, with the entries of a legend."""
 
 from dataclasses import dataclass
 
@@ -14,25 +14,15 @@ PREFIX = "column:"  # before the name of a column, so that no column is mistaken
 SCALE = np.array([rgb(color) for color in Viridis256[36:236:8]], dtype=np.uint8)
 # Part of the values below and above the ends of the scale, so that outliers do not set it.
 CLIPPED = 0.01
-OTHERS = "others"
 
 
 @dataclass(frozen=True, eq=False)
 class Coloring:
     """The color of each point.
 
-    Attributes
-    ----------
-    name : str
-        Of the column.
-    codes : (n,) int array
-        Rows of `palette`.
-    palette : (k + 1, 3) uint8 array
-        The last row is neutral: no value, and edges between two colors.
-    entries : tuple of (str, str)
-        The categories with their colors, #rrggbb.
-    limits : (str, str) or None
-        The ends of the scale of numbers or dates.
+    `name` is that of the column. `codes` (n,) are rows of `palette` (k + 1, 3), whose last row is
+    neutral: for no value, and for edges between two colors. `entries` are the categories with their
+    colors, #rrggbb; `limits`, the ends of a scale of numbers or dates, or None.
     """
 
     name: str
@@ -43,12 +33,12 @@ class Coloring:
 
 
 def choices(dataset):
-    """What points can be colored by: a dict of what the user reads to the choice."""
+    """Return the choices of a color: a dict of what the user reads to the choice."""
     return {"Cluster": CLUSTER} | {name: PREFIX + name for name in columns_of(dataset)}
 
 
 def coloring_of(dataset, choice):
-    """The `Coloring` for one of the `choices`; None for clusters, and what is no choice."""
+    """Return the `Coloring` for one of the `choices`; None for clusters and unknown choices."""
     if dataset is None or choice not in choices(dataset).values() or choice == CLUSTER:
         return None
     column = columns_of(dataset)[choice.removeprefix(PREFIX)]
@@ -59,7 +49,7 @@ def coloring_of(dataset, choice):
 
 
 def _few_classes(column, values):
-    """Whether numbers stand for classes: few of them differ, and all are whole."""
+    """Return whether numbers stand for classes: few of them differ, and all are whole."""
     if column.kind != "number":
         return False
     present = values[np.isfinite(values)]
@@ -78,7 +68,7 @@ def _by_category(name, values):
     palette = cluster_colors(n_colors)
     entries = [(names[i], CLUSTER_COLORS[number]) for number, i in enumerate(kept)]
     if len(names) > n_colors:
-        entries.append((f"{len(names) - n_colors:,} {OTHERS}", BETWEEN))
+        entries.append((f"{len(names) - n_colors:,} others", BETWEEN))
     return Coloring(name, numbers[codes], palette, entries=tuple(entries))
 
 

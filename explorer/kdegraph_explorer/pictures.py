@@ -28,13 +28,8 @@ _known_pixels: WeakKeyDictionary[Dataset, object] = WeakKeyDictionary()
 class Pixels(NamedTuple):
     """The columns of a data set that are pixels.
 
-    Attributes
-    ----------
-    columns : dict of str to kdegraph.datasets.Column
-        By name, row after row of the picture, from its top left corner.
-    shape : (height, width)
-    low, high : float
-        The smallest and the largest value: black and white.
+    `columns` are by name, row after row of the picture, from its top left corner; `shape` is
+    (height, width). `low` and `high`, the smallest and the largest value, are black and white.
     """
 
     columns: dict
@@ -44,10 +39,8 @@ class Pixels(NamedTuple):
 
 
 def pixels_of(dataset):
-    """The `Pixels` of a data set, or None where its rows are not known to be pictures.
+    """Return the `Pixels` of a data set, or None if its rows are not known to be pictures.
 
-    Notes
-    -----
     Columns are pixels if their names give the place of each, as in pixel_0_0 and 1x1, or number
     them, as in pixel0 and pixel784, and fill a rectangle, or a square. Columns without names, x1 to
     xd, are pixels if they fill a square of at least 8 by 8 and hold whole numbers from 0 to 255.
@@ -58,12 +51,9 @@ def pixels_of(dataset):
 
 
 def picture_of(dataset, point):
-    """The picture that the row of a point is; of a photograph, what is around the pixel.
+    """Return the picture in the row of a point, (height, width, 3) uint8, or None.
 
-    Returns
-    -------
-    (height, width, 3) uint8 array, or None
-        None where the rows are not known to be pictures.
+    Of a photograph, it is the part around the pixel.
     """
     if dataset.image is not None:
         return _around(dataset.image, dataset.shape, point)
@@ -77,7 +67,7 @@ def picture_of(dataset, point):
 
 
 def picture_address(dataset, point):
-    """The same picture as an address, or an empty string."""
+    """Return the same picture as an address, or an empty string."""
     picture = picture_of(dataset, point)
     return "" if picture is None else png_address(picture)
 
@@ -96,8 +86,9 @@ def _find_pixels(columns):
 
 
 def _grid(names):
-    """The names with a row and a column in them, in order, and the shape; None unless they fill a
-    rectangle.
+    """Return the names with a row and a column in them, in order, and the shape.
+
+    None if they do not fill a rectangle.
     """
     matches = {name: _PLACE.fullmatch(name) or _ROW_BY_COLUMN.fullmatch(name) for name in names}
     found = {name: match for name, match in matches.items() if match}
@@ -115,7 +106,7 @@ def _grid(names):
 
 
 def _square(names, pattern, min_side):
-    """The names with a number in them, in order, and the shape; None unless they fill a square."""
+    """Return the names with a number in them, in order, and the shape; None if not a square."""
     found = {name: match for name in names if (match := pattern.fullmatch(name))}
     numbered = {int(match[1]): name for name, match in found.items()}
     side = isqrt(len(found))
@@ -132,7 +123,7 @@ def _is_gray(values):
 
 
 def _around(image, grid, point):
-    """The part of a photograph around one point of its grid, which is in the middle."""
+    """Cut out the part of a photograph around one point of its grid."""
     place = np.array(divmod(point, grid[1]))
     middle = (2 * place + 1) * image.shape[:2] // (2 * np.array(grid))
     steps = np.arange(PATCH) - PATCH // 2
@@ -144,12 +135,7 @@ def _around(image, grid, point):
 
 
 def png_address(pixels):
-    """A picture as a data: address.
-
-    Parameters
-    ----------
-    pixels : (height, width, 3 or 4) uint8 array
-    """
+    """Return a picture, (height, width, 3 or 4) uint8, as a data: address."""
     buffer = io.BytesIO()
     Image.fromarray(pixels).save(buffer, "png", optimize=True)
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()

@@ -9,8 +9,9 @@ COMPONENTS = ("Principal component 1", "Principal component 2")
 
 
 def axes(dataset):
-    """Names of the axes that points can be drawn along: their features, and for d > 2 two principal
-    components first.
+    """Return the names of the axes that points can be drawn along.
+
+    They are the features; for d > 2, two principal components come first.
     """
     return (
         (*COMPONENTS, *dataset.feature_names)
@@ -20,7 +21,7 @@ def axes(dataset):
 
 
 def first_axes(dataset):
-    """The two axes that points are drawn along at first."""
+    """Return the two axes that points are drawn along at first."""
     names = axes(dataset)
     return names[0], names[min(1, len(names) - 1)]
 
@@ -38,29 +39,26 @@ def prepare(dataset):
 
 
 def perpendicular(dataset, horizontal, vertical):
-    """Whether two of `axes` are perpendicular in the space of the points and have its units, so
-    that no distance is larger on the screen than there.
+    """Return whether two of `axes` are perpendicular in the space of the points.
+
+    With the units of this space, no distance is then larger on the screen than there.
     """
     kinds = {name in dataset.feature_names for name in (horizontal, vertical)}
     return horizontal != vertical and len(kinds) == 1
 
 
-JITTER = "random offset, to tell points apart"
-
-
 def axis_names(dataset, horizontal, vertical):
-    """What is written at the axes of `positions`."""
-    return (horizontal, vertical if dataset.X.shape[1] > 1 else JITTER)
+    """Return the names that are written at the axes of `positions`."""
+    if dataset.X.shape[1] > 1:
+        return (horizontal, vertical)
+    return (horizontal, "random offset, to tell points apart")
 
 
 def positions(dataset, horizontal, vertical):
-    """Coordinates along two of `axes`.
+    """Return the coordinates along two of `axes`: (n, 2) float64 array.
 
-    Returns
-    -------
-    (n, 2) float64 array
-        With a single feature, the second coordinate is a random offset, so that the points can be
-        told apart.
+    With a single feature, the second coordinate is a random offset, so that the points can be told
+    apart.
     """
     if dataset in _prepared and (horizontal, vertical) == first_axes(dataset):
         return _prepared[dataset]
@@ -79,16 +77,9 @@ def _along(dataset, components, name):
 
 
 def principal_components(X):
-    """The first two principal components of points.
+    """Return the first two principal components of (n, d) points, d >= 2, in their units.
 
-    Parameters
-    ----------
-    X : (n, d) float array, d >= 2
-
-    Returns
-    -------
-    (n, 2) float64 array
-        In units of X. The sign, which is arbitrary, is such that the largest weight is positive.
+    The sign, which is arbitrary, is such that the largest weight is positive.
     """
     centered = X - X.mean(axis=0)
     scale = max(float(np.abs(centered).max()), 1e-300)
@@ -99,21 +90,11 @@ def principal_components(X):
 
 
 def indices_within(geometry, positions, reach=0.0):
-    """Indices of the points within a geometry of a Bokeh selection event.
+    """Return the indices of the points within a geometry of a Bokeh selection event.
 
-    Parameters
-    ----------
-    geometry : dict
-        ``{"type": "rect", "x0", "x1", "y0", "y1"}``, ``{"type": "poly", "x", "y"}`` or ``{"type":
-        "point", "x", "y"}``.
-    positions : (n, 2) float array
-    reach : float
-        For a single point, how far away the nearest one may be.
-
-    Returns
-    -------
-    int array
-        In ascending order; empty when there is none.
+    The geometry is ``{"type": "rect", "x0", "x1", "y0", "y1"}``, ``{"type": "poly", "x", "y"}`` or
+    ``{"type": "point", "x", "y"}``. For a single point, the nearest one within `reach` counts. The
+    indices ascend.
     """
     x, y = positions[:, 0], positions[:, 1]
     if geometry["type"] == "rect":
@@ -132,19 +113,9 @@ def indices_within(geometry, positions, reach=0.0):
 
 
 def combined(before, found, keys):
-    """What is selected after `found` was selected with these keys held down, as Bokeh has it.
+    """Return the selection after `found` was selected with these keys, like Bokeh.
 
-    Parameters
-    ----------
-    before, found : int arrays
-        In ascending order.
-    keys : dict
-        Whether "shift" and "ctrl" are held down: Shift adds, Ctrl keeps what is in both, Ctrl+Shift
-        removes.
-
-    Returns
-    -------
-    int array
+    Shift adds, Ctrl keeps what is in both, Ctrl+Shift removes. All arrays ascend.
     """
     operations = {
         (True, False): np.union1d,
@@ -156,8 +127,9 @@ def combined(before, found, keys):
 
 
 def _inside_polygon(x, y, corners_x, corners_y):
-    """Even-odd rule: a point is inside when a ray from it crosses the outline an odd number of
-    times.
+    """Return whether points are in a polygon.
+
+    A point is inside when a ray from it crosses the outline an odd number of times.
     """
     inside = np.zeros(len(x), dtype=bool)
     candidates = np.flatnonzero(

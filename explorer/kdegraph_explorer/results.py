@@ -14,7 +14,6 @@ ALL_METHODS = {
     "full": "Full graph",
 }
 FIRST_LOOK = "First look"  # what the user calls a KDE graph of few rounds
-NEIGHBORS_PER_PERPLEXITY = 3  # as `kdegraph.local_bandwidths` takes for each unit of it
 FULL_UP_TO = 4000  # points of which the full graph is computed beside the others
 UPLOADING = "File: arriving"  # what a session reports while a file arrives
 LOADING = "Data: loading"  # and while data are read or generated
@@ -42,27 +41,28 @@ ROWS = {  # a row to its stages, as the computations report them, and the bar of
 
 @dataclass(frozen=True)
 class Bandwidth:
-    """How wide the kernel is: `sigma` and `perplexity` of `kdegraph.similarity_graph`."""
+    """The width of the kernel: `sigma` and `perplexity` of `kdegraph.similarity_graph`."""
 
     sigma: float | str
     perplexity: float | None = None
 
     @property
     def is_local(self):
-        """Whether each point has a bandwidth of its own."""
+        """Return whether each point has a bandwidth of its own."""
         return self.sigma in LOCAL_WORDS
 
     @property
     def arguments(self):
-        """The same by name, as `similarity_graph` takes them."""
+        """Return the same by name, as `similarity_graph` takes them."""
         return {"sigma": self.sigma, "perplexity": self.perplexity}
 
     @classmethod
     def of_each_point(cls, kind, perplexity, n_points):
-        """Bandwidths of one of the `LOCAL_WORDS`, with a perplexity that so many points have enough
-        neighbors for.
+        """Return bandwidths of one of the `LOCAL_WORDS`.
+
+        The perplexity is reduced if `n_points` do not have enough neighbors for it.
         """
-        largest = (n_points - 1) / NEIGHBORS_PER_PERPLEXITY
+        largest = (n_points - 1) / 3  # the neighbors that `kdegraph.local_bandwidths` takes
         return cls(kind, min(perplexity, largest) if largest >= 1 else None)
 
 
@@ -88,19 +88,22 @@ class Request:
 
     @property
     def is_local(self):
-        """Whether each point is to have a bandwidth of its own."""
+        """Return whether each point is to have a bandwidth of its own."""
         return self.bandwidth in LOCAL_WORDS
 
     @property
     def methods(self):
-        """The keys of `ALL_METHODS` that are computed, in order."""
+        """Return the keys of `ALL_METHODS` that are computed, in order."""
         wanted = {*METHODS, *self.extra_methods}
         if self.dataset.n_points > FULL_UP_TO:
             wanted.discard("full")
         return tuple(method for method in ALL_METHODS if method in wanted)
 
     def bandwidths(self, sigma):
-        """The `Bandwidth` of each method that has one, by its key, if `sigma` serves all points."""
+        """Return the `Bandwidth` of each method that has one, by its key.
+
+        `sigma` is the bandwidth that serves all points.
+        """
         kind = self.bandwidth if self.is_local else "local"
         local = Bandwidth.of_each_point(kind, self.perplexity, self.dataset.n_points)
         one = Bandwidth(sigma)
@@ -150,12 +153,12 @@ class Outcome:
 
     @property
     def adjacency(self):
-        """The graph's (n, n) csr_array."""
+        """Return the (n, n) csr_array of the graph."""
         return matrix_of(self.graph)
 
 
 def matrix_of(graph):
-    """The (n, n) csr_array of a `SimilarityGraph`, or of a k-NN graph, which is one."""
+    """Return the (n, n) csr_array of a `SimilarityGraph`, or of a k-NN graph, which is one."""
     return getattr(graph, "adjacency", graph)
 
 
@@ -163,8 +166,7 @@ def matrix_of(graph):
 class Result:
     """Outcomes by method; a method that is still under way is missing.
 
-    Where `coarse` is set, the KDE graph is one of few rounds, which is shown until the real one is
-    there.
+    If `coarse`, the KDE graph is one of few rounds, which is shown until the real one is there.
     """
 
     request: Request
@@ -175,19 +177,16 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Early:
-    """A KDE graph that has no clusters yet, so that its edges can be drawn already."""
+    """A KDE graph without clusters, so that its edges can be drawn already."""
 
     request: Request
     graph: object
 
 
 class ProgressRows:
-    """Turns the reports of one piece of work into progress bars.
+    """Turn the reports of one piece of work into progress bars.
 
-    Parameters
-    ----------
-    *first : str
-        Rows that it begins with, besides the graphs.
+    `first` are the rows to begin with, besides those of the graphs.
     """
 
     def __init__(self, *first):
@@ -196,7 +195,7 @@ class ProgressRows:
         self._at = (0, 0, 0.0)  # the last report: its row, its bar, and how far that is
 
     def note(self, stage, fraction):
-        """Take in a report, "row: stage"; reports of less progress than is known are ignored."""
+        """Take a report, "row: stage"; reports of less progress than known are ignored."""
         row, _, name = stage.partition(": ")
         if name in ROWS.get(row, ()):
             bars = list(dict.fromkeys(ROWS[row].values()))
@@ -207,12 +206,7 @@ class ProgressRows:
             self._shown.add(row)
 
     def rows(self):
-        """The bars.
-
-        Returns
-        -------
-        tuple of (row, ((bar, fraction), ...))
-        """
+        """Return the bars: a tuple of (row, ((bar, fraction), ...))."""
         row_at, bar_at, fraction = self._at
         return tuple(
             (

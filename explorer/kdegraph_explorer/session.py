@@ -1,4 +1,4 @@
-"""One session: the state, the data sources and the jobs that connect them, without widgets."""
+"""Connect the state, the data sources and the jobs of one session, without widgets."""
 
 import threading
 from contextlib import contextmanager
@@ -98,7 +98,7 @@ class Session:
         self.history = History(self)
 
     def latest(self, work, **callbacks):
-        """A `Latest` job that ends with the session."""
+        """Return a `Latest` job that ends with the session."""
         job = Latest(work, mailbox=self.mailbox, notify=self._notify, **callbacks)
         self.jobs.append(job)
         return job
@@ -111,8 +111,9 @@ class Session:
             self.first = "upload"
 
     def start(self):
-        """Load the data of the chosen source, in a thread, now and whenever another choice of data
-        is made. If that fails, the earlier data stay and the error is shown.
+        """Load the data of the chosen source, in a thread, now and whenever the choice changes.
+
+        If that fails, the earlier data stay and the error is shown.
         """
         self._started = True
         self._restored = None
@@ -132,11 +133,11 @@ class Session:
 
     @property
     def restoring(self):
-        """Whether choices are being restored; meanwhile, no change is made by the user."""
+        """Return whether choices are being restored, so that no change is the user's."""
         return self._restored is not None
 
     def restore(self, snapshot):
-        """Restore the choices of a `Snapshot`, after loading other data where they need them."""
+        """Restore the choices of a `Snapshot`, after loading other data if necessary."""
         source, other_data = (
             self.sources[snapshot.source],
             take(self).only_data != snapshot.only_data,
@@ -153,7 +154,7 @@ class Session:
 
     @staticmethod
     def _without_axes(snapshot):
-        """The choices that can be restored before the points that they belong to are there."""
+        """Return the choices that can be restored before their points are there."""
         later = ("horizontal", "vertical", "cluster_names")
         return {name: value for name, value in snapshot.choices.items() if name not in later}
 
@@ -207,7 +208,7 @@ class Session:
             self._compute.request(request)
 
     def _reproduced(self):
-        """Nothing is under way any more: serve those who wait for the present result."""
+        """Call those who wait for the present result, as nothing is under way any more."""
         if not self._waiting:
             return
         if self.state.error != self.state.refusal:
@@ -305,8 +306,9 @@ class Session:
         return self._pipeline.run(request, progress, show)
 
     def _let_draw(self, progress):
-        """Wait, in the worker, until a first look is on the screen: the next computation would
-        compete with the threads that draw it.
+        """Wait, in the worker, until a first look is on the screen.
+
+        The next computation would compete with the threads that draw it.
         """
         drawing = [job for job in self.jobs if job not in self._main_jobs]
         taken = threading.Event()
@@ -361,13 +363,13 @@ class Session:
 
 
 def _counted(dataset, progress, publish):
-    """The number of clusters of points, whatever graph is chosen for them."""
+    """Count the clusters of points, whatever graph is chosen for them."""
     process.wait(progress)
     return count_clusters(dataset.X, seed=0, progress=progress)
 
 
 def explain(error):
-    """The message that the user reads for an exception: its own, if it is about the input."""
+    """Return the message for the user: that of the exception, if it is about the input."""
     if isinstance(error, (ValueError, TypeError, MemoryError)) and str(error):
         return str(error)
     return f"{type(error).__name__}: {error}"

@@ -20,17 +20,9 @@ REST = 0.15  # seconds without a newer result after which clusters are judged
 class Judgement:
     """The conductances of the clusters that one method found.
 
-    Attributes
-    ----------
-    colors : (n,) int array
-        The clusters.
-    bandwidth : Bandwidth
-        Of the full graph.
-    conductances : (k,) float64 array
-        By the numbers in `colors`; NaN for a number that is not used, and for a cluster whose
-        points have no edges.
-    exact : bool
-        Whether all points were looked at; otherwise these are estimates.
+    `colors` (n,) are the clusters, and `bandwidth` is that of the full graph. `conductances` (k,)
+    are by the numbers in `colors`: NaN for a number that is not used, and for a cluster without
+    edges. They are estimates unless `exact`.
     """
 
     colors: np.ndarray
@@ -40,33 +32,20 @@ class Judgement:
 
     @property
     def largest(self):
-        """The largest conductance, or NaN where there are no edges."""
+        """Return the largest conductance, or NaN if there are no edges."""
         known = self.conductances[np.isfinite(self.conductances)]
         return float(known.max()) if len(known) else float("nan")
 
     def holds_for(self, outcome, bandwidth):
-        """Whether these are the clusters of an `Outcome`, judged with this `Bandwidth`."""
+        """Return whether these are the clusters of an `Outcome`, judged with this `Bandwidth`."""
         return self.colors is outcome.colors and self.bandwidth == bandwidth
 
 
 def judge(graph, colors, bandwidth, progress):
-    """Judge clusters in the full graph.
+    """Judge clusters in the full graph, whose kernel degrees `graph` has; return a `Judgement`.
 
-    Parameters
-    ----------
-    graph : SimilarityGraph
-        Has the points, the bandwidths and the degrees of the full graph, which are those to the
-        relative error that was asked for when it was built.
-    colors : (n,) int array
-        The clusters.
-    bandwidth : Bandwidth
-        That of `graph`, as it was chosen.
-    progress : callable
-        Called as ``progress(stage, fraction)`` before each cluster; may raise `kdegraph.Cancelled`.
-
-    Returns
-    -------
-    Judgement
+    `colors` are the clusters, and `bandwidth` is that of `graph`, as it was chosen. `progress` is
+    called before each cluster; it may raise `kdegraph.Cancelled`.
     """
     n_rows = max(MIN_ROWS, int(MAX_WORK / graph.points.size))
     sizes = np.bincount(colors)
@@ -86,7 +65,7 @@ def judge(graph, colors, bandwidth, progress):
 
 
 def _kernel_sums(graph, sources, targets):
-    """The sums of the kernel between each target and all sources, both given by their indices."""
+    """Sum the kernel between each target and all sources, both given by their indices."""
     if not len(sources):
         return np.zeros(len(targets))
     X, sigma = graph.points, graph.sigma
@@ -101,12 +80,9 @@ def _kernel_sums(graph, sources, targets):
 
 
 class Judge:
-    """Puts a `Judgement` of each method into the state, after the result: a job of its own, which
-    a new choice stops.
+    """Put a `Judgement` of each method into the state after each result, as a job of its own.
 
-    Parameters
-    ----------
-    session : Session
+    A new choice stops it.
     """
 
     def __init__(self, session):

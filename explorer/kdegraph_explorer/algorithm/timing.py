@@ -21,16 +21,10 @@ FULL_TIMED_UP_TO = 5000  # points; the full graph of more needs gigabytes and mi
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of one method at one size.
+    """The seconds of one method at one size.
 
-    Attributes
-    ----------
-    method : str
-        A key of `ALL_METHODS`.
-    n : int
-    seconds : dict
-        Of the stages "graph", "eigenvalues" and "clusters".
-    n_edges : int
+    `method` is a key of `ALL_METHODS`; `seconds` are those of the stages "graph", "eigenvalues" and
+    "clusters".
     """
 
     method: str
@@ -40,23 +34,16 @@ class Timing:
 
     @property
     def total(self):
-        """Seconds of all stages."""
+        """Return the seconds of all stages."""
         return sum(self.seconds.values())
 
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """What to measure.
+    """The methods and sizes to measure, with the parameters of the graphs.
 
-    Attributes
-    ----------
-    methods : tuple of str
-    sizes : tuple of int
-    points : callable
-        Takes n, returns an (n, d) array.
-    bandwidths : dict
-        Key of a method to its `Bandwidth`.
-    n_rounds, n_neighbors, n_clusters, seed : int
+    ``points(n)`` returns an (n, d) array; `bandwidths` has the `Bandwidth` of each method by its
+    key.
     """
 
     methods: tuple
@@ -70,19 +57,9 @@ class Series:
 
 
 def measure(series, progress, publish):
-    """Measure every method at every size, small sizes first.
+    """Measure every method at every size, small sizes first; return a list of `Timing`.
 
-    Parameters
-    ----------
-    series : Series
-    progress : callable
-        Called as ``progress(stage, fraction)``; may raise `kdegraph.Cancelled`.
-    publish : callable
-        Called with the list of `Timing` so far.
-
-    Returns
-    -------
-    list of Timing
+    `publish` is called with the list so far.
     """
     runs = [
         (n, method)
@@ -104,7 +81,7 @@ def measure(series, progress, publish):
 
 
 def _shares(runs):
-    """How much of all the work is done before each run, and 1 at the end.
+    """Return how much of all the work is done before each run, and 1 at the end.
 
     The time of the full graph grows with the square of the points; 1,000 of them take about as long
     as with the other methods.

@@ -9,22 +9,14 @@ from .palette import BETWEEN, MARK, METHOD, rgb
 
 FIELD_SIZE = 96  # pixels along each side of the image of the kernel, which is smooth
 BAR_HEIGHT = 0.62  # of a bar, as a share of the distance between two
-WIDE_ENOUGH = 0.17  # share of a bar above which a part of it has space for its number
 
 
 class NeighborLayers:
-    """What is drawn around one point: the kernel as an image, its width as a circle, edges and dots
-    for the sampled neighbors, rings for the nearest ones.
+    """Draw what lies around one point.
 
-    Parameters
-    ----------
-    figure : bokeh.plotting.figure
-        Gets renderers with the names "kernel", "width", "edges", "sampled" and "nearest".
-
-    Attributes
-    ----------
-    point : ColumnDataSource
-        The place of the point.
+    The kernel is an image, its width a circle; sampled neighbors have edges and dots, the nearest
+    ones rings. The figure gets renderers with the names "kernel", "width", "edges", "sampled" and
+    "nearest". `point` is the source with the place of the point.
     """
 
     def __init__(self, figure):
@@ -101,7 +93,7 @@ class NeighborLayers:
         )
 
     def place(self, places, found):
-        """Draw the neighbors in a `Neighborhood`; `places` is where all points lie."""
+        """Draw the neighbors in a `Neighborhood`; `places` are the positions of all points."""
         here, ends = places[found.point], places[found.sampled]
         start = np.broadcast_to(here, ends.shape)
         self._edges.data = {
@@ -133,7 +125,7 @@ class NeighborLayers:
         }
 
     def paint_no_kernel(self):
-        """Take the image of the kernel away."""
+        """Remove the image of the kernel."""
         self._kernel.data = {name: [] for name in self._kernel.data}
 
     def draw_width(self, here, sigma):
@@ -147,7 +139,7 @@ class NeighborLayers:
         }
 
     def draw_no_width(self):
-        """Take the circle away."""
+        """Remove the circle."""
         self._width.data = {name: [] for name in self._width.data}
 
 
@@ -159,7 +151,7 @@ def mark_point(figure, source):
 
 
 def box_source(figure):
-    """The source of boxes that are drawn in a figure."""
+    """Return the source of boxes that are drawn in a figure."""
     source = ColumnDataSource({"left": [], "right": [], "bottom": [], "top": [], "width": []})
     figure.quad(
         "left",
@@ -177,7 +169,7 @@ def box_source(figure):
 
 
 def boxes(places, parts):
-    """The columns for `box_source`: a box around each part of the points, ever thicker."""
+    """Return the columns for `box_source`: a box around each part of the points, ever thicker."""
     corners = [(places[part].min(axis=0), places[part].max(axis=0)) for part in parts]
     low, high = (np.array([pair[side] for pair in corners]).reshape(-1, 2) for side in (0, 1))
     return {
@@ -190,12 +182,10 @@ def boxes(places, parts):
 
 
 class RecursionPlot:
-    """Draws a list of `Halving`.
+    """Draw a list of `Halving`.
 
-    Parameters
-    ----------
-    name : str
-        What is seen, for screen readers and tests.
+    Each level is a bar, split in proportion to the kernel sums; the chosen half widens to the next
+    bar.
     """
 
     def __init__(self, name):
@@ -253,16 +243,7 @@ class RecursionPlot:
         )
 
     def show(self, steps, n_levels, sample):
-        """Draw the first steps.
-
-        Parameters
-        ----------
-        steps : list of Halving
-        n_levels : int
-            How many there are in all: the figure keeps space for them.
-        sample : str
-            What to write below the last.
-        """
+        """Draw the first steps of `n_levels`, with `sample` written below the last."""
         self.figure.y_range.update(start=n_levels + 0.5, end=-1)
         columns = empty_columns()
         bars, funnels, needles, texts = columns
@@ -283,7 +264,7 @@ class RecursionPlot:
 
 
 def empty_columns():
-    """Columns without rows: of the bars, the funnels between them, the needles, and the texts."""
+    """Return empty columns of the bars, the funnels between them, the needles, and the texts."""
     bars = ("left", "right", "bottom", "top", "alpha", "points", "sum", "probability")
     texts = ("x", "y", "text", "align", "color")
     return tuple(
@@ -298,7 +279,7 @@ def append(columns, *values):
 
 
 def append_halves(bars, texts, level, step):
-    """Add the two halves of one step, and their kernel sums where there is space for them."""
+    """Add the two halves of one step, with their kernel sums if there is space."""
     half = BAR_HEIGHT / 2
     for low, high, count, total, chosen in (
         (0.0, step.share, step.middle - step.start, step.left, step.goes_left),
@@ -306,7 +287,7 @@ def append_halves(bars, texts, level, step):
     ):
         alpha = 0.85 if chosen else 0.18
         append(bars, low, high, level + half, level - half, alpha, count, total, high - low)
-        if high - low > WIDE_ENOUGH:
+        if high - low > 0.17:  # there is space for the number
             color = "#FFFFFF" if chosen else BETWEEN
             append(texts, (low + high) / 2, level, f"{total:.3g}", "center", color)
 

@@ -1,6 +1,4 @@
-"""Files that a session can be saved as. To add one, write a function here and add a line to
-`EXPORTS`.
-"""
+"""Save a session as files. To add a kind of file, write a function and a line in `EXPORTS`."""
 
 import io
 import tempfile
@@ -19,22 +17,11 @@ from . import figure, html_page, script, session_file
 
 @dataclass(frozen=True)
 class Export:
-    """A kind of file.
+    """A kind of file, with a `label` in the menu.
 
-    Attributes
-    ----------
-    key : str
-    label : str
-        In the menu.
-    sentence : str
-        What is in the file.
-    ending : str
-        What the file's name ends with; before it comes the name of the data.
-    make : callable
-        ``make(session) -> bytes``
-    reproducible : bool
-        Whether it holds results, which then are those of the present choices; see
-        `Session.reproduce`.
+    `sentence` describes the content, and `ending` follows the name of the data in the name of the
+    file. ``make(session)`` returns bytes. If `reproducible`, the file has results, which then are
+    those of the present choices; see `Session.reproduce`.
     """
 
     key: str
@@ -45,7 +32,7 @@ class Export:
     reproducible: bool = True
 
     def filename(self, session):
-        """A name for the file, of the data and the ending."""
+        """Return a name for the file, made of the name of the data and the ending."""
         name = (
             "".join(c if c.isalnum() else "-" for c in Path(session.state.dataset.name).stem).strip(
                 "-"
@@ -56,8 +43,10 @@ class Export:
 
 
 def label_table(session):
-    """One row per point: its number or row in the file, its clusters, the name of that in the KDE
-    graph where any has one, its true label where known, and whether it is selected.
+    """Return a table of the points with their clusters, one row each.
+
+    It has the number of a point or its row in the file, its clusters, the name of its cluster in
+    the KDE graph if any has one, its true label if known, and whether it is selected.
     """
     import pyarrow as pa
 
@@ -81,7 +70,7 @@ def label_table(session):
 
 
 def labels_csv(session):
-    """The table of labels as CSV."""
+    """Write the table of labels as CSV."""
     from pyarrow import csv
 
     buffer = io.BytesIO()
@@ -98,12 +87,12 @@ def _parquet(table):
 
 
 def labels_parquet(session):
-    """The table of labels as Parquet."""
+    """Write the table of labels as Parquet."""
     return _parquet(label_table(session))
 
 
 def points_parquet(session):
-    """The coordinates of the points, by name of the feature."""
+    """Write the coordinates of the points, by name of the feature."""
     import pyarrow as pa
 
     dataset = session.state.shown
@@ -113,15 +102,15 @@ def points_parquet(session):
 
 
 def graph_npz(session):
-    """The KDE graph, as `kdegraph.SimilarityGraph.load` reads it."""
+    """Write the KDE graph, as `kdegraph.SimilarityGraph.load` reads it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "graph.npz"
         session.state.outcome("kde").graph.save(path)
         return path.read_bytes()
 
 
-def _graph_for_others(session, ending):
-    """The KDE graph for other programs, with what is known of its points."""
+def graph_for_others(ending, session):
+    """Write the KDE graph for other programs, with what is known of its points."""
     dataset = session.state.shown
     coordinates = dict(zip(map(str, dataset.feature_names), dataset.X.T, strict=True))
     table = label_table(session).to_pydict()
@@ -133,18 +122,8 @@ def _graph_for_others(session, ending):
         return path.read_bytes()
 
 
-def graph_graphml(session):
-    """The KDE graph as GraphML."""
-    return _graph_for_others(session, ".graphml")
-
-
-def graph_gexf(session):
-    """The KDE graph as GEXF."""
-    return _graph_for_others(session, ".gexf")
-
-
 def edges_parquet(session):
-    """Every edge of the KDE graph once, with its weight."""
+    """Write every edge of the KDE graph once, with its weight."""
     import pyarrow as pa
 
     upper = scipy.sparse.triu(session.state.outcome("kde").adjacency, k=1).tocoo()
@@ -154,7 +133,7 @@ def edges_parquet(session):
 
 
 def figure_export(kind, **options):
-    """The export of a figure; `options` are those of `figure.write`."""
+    """Return the export of a figure; `options` are those of `figure.write`."""
     return Export(
         f"figure-{kind}",
         f"Figure, {kind.upper()}",
@@ -190,9 +169,15 @@ EXPORTS = (
         "Graph, GraphML",
         "For NetworkX, igraph and Cytoscape, with clusters and coordinates",
         ".graphml",
-        graph_graphml,
+        partial(graph_for_others, ".graphml"),
     ),
-    Export("gexf", "Graph, GEXF", "For Gephi, with clusters and coordinates", ".gexf", graph_gexf),
+    Export(
+        "gexf",
+        "Graph, GEXF",
+        "For Gephi, with clusters and coordinates",
+        ".gexf",
+        partial(graph_for_others, ".gexf"),
+    ),
     Export(
         "edges",
         "Edges, Parquet",
@@ -219,18 +204,10 @@ EXPORTS = (
 
 
 def export_to(path, **options):
-    """The `Export` that writes a file with this name, by its ending.
+    """Return the `Export` that writes a file with this name, by its ending.
 
-    Parameters
-    ----------
-    path : Path
-    **options
-        Of `figure.write`.
-
-    Raises
-    ------
-    ValueError
-        If the name ends otherwise, or if options are given and it is no figure.
+    `options` are those of `figure.write`. A ValueError says if the name ends otherwise, or if
+    options are given for something else.
     """
     ending = path.suffix.lower()
     keys = {".html": "page", ".graphml": "graphml", ".gexf": "gexf", ".npz": "graph"}

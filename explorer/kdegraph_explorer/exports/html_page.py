@@ -16,10 +16,9 @@ from ..pictures import png_address
 from ..results import METHODS
 from .still import edge_image, still_of, window
 
-WIDTH, HEIGHT, SPECTRUM_HEIGHT = 560, 420, 150  # pixels of the plots
+WIDTH, HEIGHT = 560, 420  # pixels of the plots
 SHARPNESS = 2  # pixels of the images of edges per pixel of the plots
 MAX_LIVE = 50_000  # points that can be selected and hovered over; of more, an even part
-TOOLS = "pan,wheel_zoom,box_select,lasso_select,tap,reset"
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -35,12 +34,10 @@ PAGE = """<!doctype html>
 
 
 def write(session):
-    """The present result of a session as an HTML page: linked plots of both graphs with points to
-    select and hover over, images of the edges, and the eigenvalues.
+    """Write the present result as an HTML page.
 
-    Returns
-    -------
-    bytes
+    It has linked plots of both graphs with points to select and hover over, images of the edges,
+    and the eigenvalues.
     """
     still = still_of(session.state)
     viewport = window(still, WIDTH, HEIGHT)
@@ -64,7 +61,7 @@ def write(session):
 
 
 def _text(markup, width=WIDTH):
-    """A paragraph of the page."""
+    """Return a paragraph of the page."""
     return Div(text=str(markup), disable_math=True, width=width)
 
 
@@ -76,7 +73,7 @@ def _explanation(still, live):
 
 
 def points_of(still, live):
-    """The points that can be selected, with the clusters of every graph."""
+    """Return the source of points that can be selected, with the clusters of every graph."""
     data = {"x": still.positions[live, 0], "y": still.positions[live, 1], "point": live}
     for graph in still.graphs:
         data[f"{graph.method}_color"] = packed(graph.palette[graph.colors[live]])
@@ -89,10 +86,10 @@ def points_of(still, live):
 
 
 def _plot(still, graph, viewport, points):
-    """Points and edges of one graph."""
+    """Draw points and edges of one graph."""
     x0, x1, y0, y1, *_ = viewport
     figure = plain_figure(
-        tools=TOOLS,
+        tools="pan,wheel_zoom,box_select,lasso_select,tap,reset",
         description=f"{METHODS[graph.method]}: points and edges",
         x_range=(x0, x1),
         y_range=(y0, y1),
@@ -126,7 +123,7 @@ def _plot(still, graph, viewport, points):
 
 
 def _data_url(still, graph, viewport, points):
-    """The image of the edges as part of an address."""
+    """Return the image of the edges as part of an address."""
     x0, x1, y0, y1, width, height = viewport
     fine = (x0, x1, y0, y1, SHARPNESS * width, SHARPNESS * height)
     rows = edge_image(still, graph, fine, points)[::-1].copy()
@@ -134,15 +131,15 @@ def _data_url(still, graph, viewport, points):
 
 
 def _spectrum(graph):
-    """The plot of the eigenvalues of one graph."""
+    """Return the plot of the eigenvalues of one graph."""
     plot = EigenvaluePlot(f"{METHODS[graph.method]}: eigenvalues", [graph.method])
     plot.show({graph.method: graph.eigenvalues}, graph.n_clusters)
-    _fix_size(plot.figure, SPECTRUM_HEIGHT)
+    _fix_size(plot.figure, 150)
     return plot.figure
 
 
 def _fix_size(figure, height):
-    """Give the area within the axes of a figure its size in pixels."""
+    """Set the size in pixels of the area within the axes of a figure."""
     figure.update(
         sizing_mode=None,
         width=None,

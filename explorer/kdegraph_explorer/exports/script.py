@@ -12,10 +12,10 @@ SUMMARY = (
 
 
 def write(session):
-    """The program, as UTF-8.
+    """Write the program, as UTF-8.
 
-    It uses the library alone, and finds the same neighbors and the same labels to the last bit
-    (with the same versions of the libraries).
+    It uses the library alone. With the same versions of the libraries, it finds the same neighbors
+    and the same labels to the last bit.
     """
     state = session.state
     kde, knn = state.outcome("kde"), state.outcome("knn")

@@ -19,7 +19,7 @@ ENCODED = b'"content": "'  # What stands before the content of the data file, as
 
 
 def write(session):
-    """The session as the bytes of a file."""
+    """Write the session as the bytes of a file."""
     now, (source, data) = take(session), session.origin
     key, portable = source.portable(data, session.state.shown)
     content = {
@@ -35,14 +35,10 @@ def write(session):
 
 
 def read(session, content) -> Snapshot:
-    """Return the choices in the bytes of a file, checked.
+    """Return the choices in the bytes of a file, checked; the session is not changed.
 
-    A large file takes a while: call this in a worker thread. The session is not changed.
-
-    Raises
-    ------
-    ValueError
-        With what is wrong with the file.
+    A large file takes a while: call this in a worker thread. A ValueError says what is wrong with
+    the file.
     """
     if len(content) > MAX_SESSION_BYTES:
         raise ValueError(
@@ -97,14 +93,8 @@ def _count(content, sign):
 def _split(content):
     """Cut the content of the data file, which is encoded in base64, out of a session file.
 
-    All other threads wait while `json.loads` goes through its argument.
-
-    Returns
-    -------
-    text : bytes
-        The session file with an empty content of the data file.
-    encoded : bytes or None
-        The content; None where there is none.
+    Return the session file with an empty content of the data file, and that content, or None if
+    there is none. All other threads wait while `json.loads` goes through its argument.
     """
     start = content.find(ENCODED)
     if start < 0:

@@ -17,31 +17,17 @@ from ..results import METHODS
 
 WIDTH, PANEL_HEIGHT, SPECTRUM_HEIGHT, GAP = 1200, 420, 130, 16  # pixels of the picture
 TITLE_SIZE, TEXT_SIZE = 19, 15  # pixels
-INK, FAINT, PAPER = "#1F2933", "#6B7480", "#FFFFFF"
+INK, FAINT = "#1F2933", "#6B7480"
 SMOOTHING = 2  # points are drawn this much larger, and then scaled down
 
 
 class Still(NamedTuple):
-    """The present result of a session; nothing in it changes any more.
+    """The present result of a session, which does not change any more.
 
-    Attributes
-    ----------
-    name : str
-        Of the data.
-    parameters : str
-        The number of points, how the graphs were made, and what the colors stand for if that is not
-        the clusters.
-    axes : (str, str)
-        Names of the axes.
-    positions : (n, 2) float array
-    selection : int array
-    names : dict
-        Names of clusters by number.
-    coloring : Coloring or None
-        Of the points, if they are not colored by cluster.
-    size, opacity : float
-        Factors of the radius of the points, and of their opacity.
-    graphs : tuple of StillGraph
+    `name` is that of the data; `parameters` say how many points there are, how the graphs were
+    made, and what the colors stand for if not for clusters; `axes` are two names. `positions` is an
+    (n, 2) array; `names` are those of clusters by number; `coloring` is None if points are colored
+    by cluster. `size` and `opacity` are factors of the radius of the points, and of their opacity.
     """
 
     name: str
@@ -57,36 +43,25 @@ class Still(NamedTuple):
 
     @property
     def opacities(self):
-        """Opacity of each point, from 0 to 1."""
+        """Return the opacity of each point, from 0 to 1."""
         return point_opacities(len(self.positions), self.selection, self.opacity)
 
     def radius(self, viewport):
-        """The radius of the points in pixels."""
+        """Return the radius of the points in pixels."""
         return point_radius(len(self.positions), viewport, self.size)
 
     @property
     def title(self):
-        """The data and the parameters."""
+        """Return the data and the parameters in words."""
         return f"{self.name}: {self.parameters}"
 
 
 class StillGraph(NamedTuple):
     """One graph of a `Still`.
 
-    Attributes
-    ----------
-    method : str
-    title : str
-    clusters : (n,) int array
-        The numbers that clusters have in colors and names.
-    colors : (n,) int array
-        Of the points: rows of `palette`.
-    palette : (k + 1, 3) uint8 array
-        The last row is neutral.
-    eigenvalues : (m,) float array
-    n_clusters : int
-    edges : (rows, columns) or None
-        Those that are drawn; None where no edges are shown.
+    `clusters` (n,) are numbers as in colors and names; `colors` (n,) are rows of the `palette` (k +
+    1, 3), whose last row is neutral. `edges` are (rows, columns) of those that are drawn, or None
+    if no edges are shown.
     """
 
     method: str
@@ -100,7 +75,7 @@ class StillGraph(NamedTuple):
 
 
 def still_of(state):
-    """The present result of a `State` as a `Still`, or None while there is none."""
+    """Return the present result of a `State` as a `Still`, or None if there is none."""
     outcomes = [(method, state.outcome(method)) for method in METHODS]
     graphs = tuple(_graph(state, outcome) for method, outcome in outcomes if outcome is not None)
     if not graphs or graphs[0].method != "kde":
@@ -144,16 +119,10 @@ def _graph(state, outcome):
 
 
 def png(still):
-    """A picture of a `Still`: points and edges of both graphs, and their eigenvalues below.
-
-    Returns
-    -------
-    bytes
-        A PNG file.
-    """
+    """Draw points and edges of both graphs and their eigenvalues; return a PNG file as bytes."""
     head = GAP + TITLE_SIZE + GAP
     height = head + TEXT_SIZE + GAP + PANEL_HEIGHT + GAP + SPECTRUM_HEIGHT + GAP
-    picture = Image.new("RGB", (WIDTH, height), PAPER)
+    picture = Image.new("RGB", (WIDTH, height), "#FFFFFF")
     pen = ImageDraw.Draw(picture)
     pen.text((GAP, GAP), still.title, fill=INK, font=ImageFont.load_default(TITLE_SIZE))
     width = (WIDTH - (len(still.graphs) + 1) * GAP) // len(still.graphs)
@@ -171,7 +140,7 @@ def png(still):
 
 
 def window(still, width, height):
-    """(x0, x1, y0, y1, width, height) of a plot that shows all points of a `Still`."""
+    """Return (x0, x1, y0, y1, width, height) of a plot that shows all points of a `Still`."""
     frame = Frame(lambda: None)
     frame.size = (width, height)
     frame.fit(extent_of(still.positions))
@@ -179,7 +148,7 @@ def window(still, width, height):
 
 
 def edge_image(still, graph, viewport, points=False):
-    """The edges of a graph, and on request its points, as `drawing.raster.draw` returns them."""
+    """Draw the edges of a graph, and on request its points, as `drawing.raster.draw` does."""
     colors, palette = graph.colors, graph.palette
     if points and len(still.selection):
         faded = np.full(len(colors), len(palette) - 1)
@@ -197,7 +166,7 @@ def edge_image(still, graph, viewport, points=False):
 
 
 def _panel(still, graph, width):
-    """Points and edges of one graph."""
+    """Draw points and edges of one graph."""
     viewport = window(still, width, PANEL_HEIGHT)
     few = len(still.positions) <= MAX_GLYPHS
     rows = edge_image(still, graph, viewport, points=not few)
@@ -208,7 +177,7 @@ def _panel(still, graph, width):
 
 
 def _points(still, graph, viewport):
-    """The points of one graph, on a transparent ground."""
+    """Draw the points of one graph on a transparent ground."""
     x0, x1, y0, y1, width, height = viewport
     layer = Image.new("RGBA", (SMOOTHING * width, SMOOTHING * height))
     pen = ImageDraw.Draw(layer)
@@ -223,7 +192,7 @@ def _points(still, graph, viewport):
 
 
 def _draw_eigenvalues(pen, graph, left, top, width):
-    """Dots on stems; those after the gap are gray."""
+    """Draw dots on stems; those after the gap are gray."""
     small = ImageFont.load_default(TEXT_SIZE - 2)
     bottom = top + SPECTRUM_HEIGHT - TEXT_SIZE - 6
     highest = max(float(graph.eigenvalues[-1]), 1e-12)

@@ -24,29 +24,14 @@ from .user_secret import readable_by_others
 
 COOKIE_DAYS = 31  # for which a browser need not ask again
 FREE_GUESSES = 5
-LONGEST_WAIT = 2**6  # seconds between two guesses
-METHODS = ("GET", "HEAD", "POST")
 
 
 def read_password(path):
-    """Read the file with the password.
+    """Read the file with the password, which is its only line.
 
     A password that other users of this machine can read keeps nobody out, so that such a file is
-    refused, as ssh refuses such keys.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Returns
-    -------
-    str
-        Its only line.
-
-    Raises
-    ------
-    ValueError
-        If others can read it, or if it does not hold one line.
+    refused, as ssh refuses such keys. A ValueError says if others can read it, or if it does not
+    hold one line.
     """
     with Path(path).open("rb") as file:
         if readable_by_others(file):
@@ -66,27 +51,24 @@ def read_password(path):
 
 
 class Guesses:
-    """Bound how often a password can be tried: after a few wrong ones, each doubles the time until
-    the next is looked at, for everybody, as behind a proxy all seem to come from one machine.
+    """Bound how often a password can be tried.
 
-    Parameters
-    ----------
-    clock : callable, optional
-        Returns the time in seconds.
+    After a few wrong guesses, each doubles the time until the next is checked, for everybody, as
+    behind a proxy all seem to come from one machine.
     """
 
     def __init__(self, clock=time.monotonic):
         self._clock, self._wrong, self._next = clock, 0, 0.0
 
     def wait(self):
-        """Return the seconds until the next one is looked at."""
+        """Return the seconds until the next guess is checked."""
         return max(0.0, self._next - self._clock())
 
     def count(self, right):
-        """Count one that was looked at."""
+        """Count a guess that was checked."""
         self._wrong = 0 if right else self._wrong + 1
         if self._wrong >= FREE_GUESSES:
-            seconds = 2.0 ** min(self._wrong - FREE_GUESSES, LONGEST_WAIT.bit_length() - 1)
+            seconds = 2.0 ** min(self._wrong - FREE_GUESSES, 6)
             self._next = self._clock() + seconds
 
 
@@ -118,32 +100,15 @@ class Access:
         self._guesses, self._once = Guesses(), set()
 
     def key(self, purpose):
-        """Return a key for signatures that end when the password or the token changes.
-
-        Parameters
-        ----------
-        purpose : str
-
-        Returns
-        -------
-        bytes
-        """
+        """Return a key for signatures that end when the password or the token changes."""
         message = "\0".join([purpose, self.word or ""])
         return hmac.digest(self._secret, message.encode(), hashlib.sha256)
 
     def invitation(self, address, once=False):
-        """Return an address with a token, if one is asked for.
+        """Return an address with a token, if one is required.
 
-        Parameters
-        ----------
-        address : str
-        once : bool
-            With a token that lets in one browser: the commands that open browsers can be seen by
-            other users of this machine.
-
-        Returns
-        -------
-        str
+        With `once`, the token lets in one browser: the commands that open browsers can be seen by
+        other users of this machine.
         """
         if not self.token:
             return address
@@ -154,17 +119,7 @@ class Access:
         return f"{address}?token={token}"
 
     def refusal(self, word):
-        """Try a word.
-
-        Parameters
-        ----------
-        word : str
-
-        Returns
-        -------
-        (int, str) or None
-            Status of HTTP and a sentence for the user, or None if it is the right word.
-        """
+        """Try a word; return None if it is right, else a status of HTTP and a sentence."""
         if word in self._once:
             self._once.remove(word)
             return None
@@ -178,13 +133,7 @@ class Access:
         return None if right else (403, f"This is not the {self.label.lower()}.")
 
     def guard(self, application, port):
-        """Have all requests to an application checked before its own handlers see them.
-
-        Parameters
-        ----------
-        application : tornado.web.Application
-        port : int
-        """
+        """Have all requests to a Tornado application checked before its own handlers see them."""
         prefix = application.prefix
         rules = [Rule(Foreign(Origins(self._named, port)), Refusal)]
         if prefix:
@@ -204,14 +153,8 @@ def _new_token():
 class Cookie:
     """A signed cookie that says that its browser has been let in.
 
-    Parameters
-    ----------
-    name : str
-        Cookies do not know ports, so it must differ from server to server.
-    prefix : str
-        The path under which browsers send it.
-    key : bytes
-        Of the signature.
+    Cookies do not know ports, so that `name` must differ from server to server. Browsers send it
+    under the path `prefix`; `key` is that of the signature.
     """
 
     def __init__(self, name, prefix, key):
@@ -243,12 +186,7 @@ class Cookie:
 
 
 class Foreign(Matcher):
-    """Matches the requests that must not be answered, whoever they come from.
-
-    Parameters
-    ----------
-    origins : Origins
-    """
+    """Match the requests that must not be answered, whoever they come from."""
 
     def __init__(self, origins):
         self._origins = origins
@@ -264,12 +202,12 @@ class Foreign(Matcher):
 
 
 def _misuse(request):
-    """Say what a request has that no page of ours asks for; None if nothing."""
+    """Return what a request has that no page of ours asks for, as a sentence; None if nothing."""
     headers = request.headers
     if chooses_session(request.query_arguments, headers):
         return "This server chooses sessions itself: open the address without it."
     has_body = "Transfer-Encoding" in headers or headers.get("Content-Length", "0") != "0"
-    if request.method not in METHODS or (has_body and request.method != "POST"):
+    if request.method not in ("GET", "HEAD", "POST") or (has_body and request.method != "POST"):
         return f"This server does not answer to such a {request.method} request."
     elsewhere = headers.get("Sec-Fetch-Site") in ("cross-site", "same-site")
     # Scripts and pictures are loaded without an origin.
@@ -279,28 +217,16 @@ def _misuse(request):
 
 
 def chooses_session(arguments, headers):
-    """Return whether a request says which session it is for, or from where scripts are loaded.
+    """Return whether a request chooses a session, or the source of scripts.
 
     Bokeh would take both from an address or from a header. Whoever knows the id of a session could
-    join it, or lead others into one of theirs.
-
-    Parameters
-    ----------
-    arguments : iterable of str
-        The names in the query of the address.
-    headers : mapping
+    join it, or lead others into one of theirs. `arguments` are the names in the query.
     """
     return "Bokeh-Session-Id" in headers or any(name.startswith("bokeh-") for name in arguments)
 
 
 class Stranger(Matcher):
-    """Matches requests that do not carry the cookie, and those that bring a word to be tried.
-
-    Parameters
-    ----------
-    access : Access
-    cookie : Cookie
-    """
+    """Match requests without the cookie, and those that bring a word to be tried."""
 
     def __init__(self, access, cookie):
         self._access, self._cookie = access, cookie
@@ -316,15 +242,7 @@ class PlainPage(RequestHandler):
     """A page without scripts, which loads nothing."""
 
     def show(self, status, **content):
-        """Answer with the page.
-
-        Parameters
-        ----------
-        status : int
-            Of HTTP.
-        **content
-            See `static/plain-page.html`.
-        """
+        """Answer with the page, `static/plain-page.html`, and this status of HTTP."""
         self.set_status(status)
         self.set_header("Cache-Control", "no-store")
         style = {"style": style_sheet("plain-page"), "icon": icon("favicon")}
@@ -333,7 +251,7 @@ class PlainPage(RequestHandler):
 
 
 class Refusal(PlainPage):
-    """Answers what is foreign."""
+    """Answer what is foreign."""
 
     def initialize(self, reason):
         """See `tornado.web.RequestHandler`."""
@@ -345,9 +263,9 @@ class Refusal(PlainPage):
 
 
 class Entrance(PlainPage):
-    """Asks for the token or the password.
+    """Ask for the token or the password.
 
-    The form lies under the address that was asked for, so that its query is kept.
+    The form has the requested address, so that its query is kept.
     """
 
     def initialize(self, access, cookie):

@@ -48,19 +48,8 @@ def in_address(host):
 def read_origin(text):
     """Read an origin from the command line or from a header.
 
-    Parameters
-    ----------
-    text : str
-        HOST, HOST:PORT, or both behind http:// or https://.
-
-    Returns
-    -------
-    Origin
-
-    Raises
-    ------
-    ValueError
-        If it is anything else.
+    It is HOST, HOST:PORT, or both behind http:// or https://. A ValueError says if it is anything
+    else.
     """
     written = WRITTEN.fullmatch(text)
     host = written and _host(written["host"].lower())
@@ -76,7 +65,7 @@ def read_origin(text):
 
 
 def _host(text):
-    """Return a host without brackets, and an address as everybody writes it; None if it is none."""
+    """Return a host without brackets, and an address in its usual form; None if it is none."""
     if not text.startswith("["):
         return text
     try:
@@ -86,16 +75,10 @@ def _host(text):
 
 
 class Origins:
-    """The origins that a server answers to: loopback names and what it is told.
+    """The origins that a server answers to: loopback names and those that it is given.
 
-    Parameters
-    ----------
-    named : sequence of Origin
-        One with neither scheme nor port stands for the usual ports and for that of the server.
-    port : int, optional
-        The port of the server, where it is known.
-    option : str
-        The option with which users name origins.
+    An origin in `named` with neither scheme nor port stands for the usual ports and for that of the
+    server, `port`, if known. Users name origins with the option `option`.
     """
 
     def __init__(self, named=(), port=None, option="--allow-origin"):
@@ -106,22 +89,11 @@ class Origins:
             self._listed |= {Origin("", host, port) for host in {*LOOPBACK, *bare}}
 
     def refusal(self, host, origin=None, reached=None):
-        """Say why a request must not be answered.
+        """Return why a request must not be answered, as a sentence, or None if it may be.
 
-        Parameters
-        ----------
-        host : str
-            The header `Host`.
-        origin : str, optional
-            The header `Origin`.
-        reached : str, optional
-            The IP address of this machine that the request has reached. A browser that asked for an
-            address, and not for a name, was not led here by a website.
-
-        Returns
-        -------
-        str or None
-            A sentence for the user, or None if the request may be answered.
+        `host` and `origin` are the headers of these names. `reached` is the IP address of this
+        machine that the request has reached: a browser that asked for an address, and not for a
+        name, was not led here by a website.
         """
         asked, page = _read(host), _read(origin or "")
         # A tunnel to this machine may have any port, so only its name counts.

@@ -47,14 +47,7 @@ TEMPLATE = """
 
 
 def page_of(main, **options):
-    """A page.
-
-    Parameters
-    ----------
-    main : viewable
-    **options
-        For `panel_material_ui.Page`.
-    """
+    """Make a page; `options` are those of `panel_material_ui.Page`."""
     page = pmui.Page(
         title=TITLE,
         template=page_template(),
@@ -72,13 +65,7 @@ def page_of(main, **options):
 
 
 def page_template():
-    """The template of a page with the policy, for one rendering.
-
-    Returns
-    -------
-    jinja2.Template
-        For `panel_material_ui.Page`.
-    """
+    """Return the template of a page with the policy, for one rendering."""
     nonce = secrets.token_urlsafe(16)
     policy = "; ".join(f"{name} {sources}" for name, sources in DIRECTIVES.items())
     values = {
@@ -140,18 +127,12 @@ STYLE = {  # a low, quiet bar in the page's own colors
 
 
 def query_of_page():
-    """The query in the address of the page."""
+    """Return the query in the address of the page."""
     return (pn.state.location.search or "") if pn.state.location else ""
 
 
 class ServedPage:
-    """Starts a session when the browser has built the page, and closes it with the page.
-
-    Parameters
-    ----------
-    session : Session
-    browser : Browser
-    """
+    """Start a session when the browser has built the page, and close it with the page."""
 
     def __init__(self, session, browser):
         self._session, self._browser = session, browser
@@ -170,6 +151,6 @@ class ServedPage:
         bar.begin(query_of_page())
 
     def _end(self):
-        """The page has been closed."""
+        """Close the session, now that the page has been closed."""
         self._session.close()
         process.give_back_soon()

@@ -23,10 +23,10 @@ REQUEST_LIMIT = 75  # for a request to arrive, and for a connection to be idle b
 # without a word has ended after twice this time. Its answer waits behind what is being downloaded.
 PING_EVERY = 300
 MAX_BODY = 2**16  # bytes of a request: a password; files arrive through the WebSocket, in parts
-# JupyterLab, VS Code and the like show the page in a frame.
-FRAMES = "'self' http://localhost:* http://127.0.0.1:* https://localhost:* vscode-webview:"
 HEADERS = {  # for what a page cannot declare in itself
-    "Content-Security-Policy": f"frame-ancestors {FRAMES}",
+    # JupyterLab, VS Code and the like show the page in a frame.
+    "Content-Security-Policy": "frame-ancestors 'self' http://localhost:* http://127.0.0.1:* "
+    "https://localhost:* vscode-webview:",
     "Cross-Origin-Resource-Policy": "same-origin",  # no script or picture for pages of others
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
@@ -34,31 +34,19 @@ HEADERS = {  # for what a page cannot declare in itself
 
 
 class Headers(OutputTransform):
-    """Adds `HEADERS` to every answer of a server."""
+    """Add `HEADERS` to every answer of a server."""
 
     def transform_first_chunk(self, status_code, headers, chunk, finishing):
-        """See `tornado.web.OutputTransform`."""
         headers.update(HEADERS)
         return status_code, headers, chunk
 
 
 def server_of(page, access, one_session=False, **options):
-    """Make a server, which is yet to be started.
+    """Make a server, which is not started yet.
 
-    Parameters
-    ----------
-    page : function or method
-        Makes the page, for each session anew. Panel would show what else can be called.
-    access : Access
-        Who may enter.
-    one_session : bool
-        Show the same document to all who open the page.
-    **options
-        For `panel.serve`.
-
-    Returns
-    -------
-    panel.io.server.Server
+    `page` makes the page for each session. It is a function or a method, as Panel would show other
+    callables. `access` decides who may enter. With `one_session`, all who open the page see the
+    same document. `options` are those of `panel.serve`.
     """
     settings.perform_document_validation = False  # each page would wait for it
     key = access.key("sessions")
@@ -93,26 +81,18 @@ def server_of(page, access, one_session=False, **options):
 
 
 def ping_pages():
-    """Have every server of this process ping its pages, also one that `panel serve` has started,
-    which has no option for it: a page that has vanished without a word ends.
+    """Have every server of this process ping its pages, so that a vanished page ends.
+
+    This includes a server that `panel serve` has started, which has no option for it.
     """
     WSHandler.ping_interval = PING_EVERY
 
 
 def hidden_server_of(page, access, **options):
-    """Make a server for this machine alone, which is yet to be started: at 127.0.0.1, on a free
-    port, it answers only under a path that nobody can guess.
+    """Make a server for this machine alone, and return it with the address of its page.
 
-    Parameters
-    ----------
-    page, access, **options
-        As for `server_of`.
-
-    Returns
-    -------
-    server : panel.io.server.Server
-    address : str
-        Of the page.
+    At 127.0.0.1, on a free port, it answers only under a path that nobody can guess. The arguments
+    are those of `server_of`; the server is not started yet.
     """
     prefix = f"/{secrets.token_urlsafe(24)}"
     server = server_of(
@@ -130,19 +110,8 @@ def hidden_server_of(page, access, **options):
 def read_prefix(text):
     """Read the path under which a proxy passes on requests.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-        With a slash in front and none at the end; "" for none.
-
-    Raises
-    ------
-    ValueError
-        If it is not a path of plain letters.
+    Return it with a slash in front and none at the end; "" for none. A ValueError says if it is not
+    a path of plain letters.
     """
     path = text.strip("/")
     if not re.fullmatch(r"([\w~-][\w.~-]*(/[\w~-][\w.~-]*)*)?", path, re.ASCII):
@@ -153,19 +122,10 @@ def read_prefix(text):
 
 
 class Place:
-    """Where a server listens.
+    """The address that a server listens at: a name or an IP address.
 
-    Parameters
-    ----------
-    host : str
-        A name or an IP address; an unspecified address, such as 0.0.0.0, for all of this machine.
-
-    Attributes
-    ----------
-    is_local : bool
-        Whether only programs on this machine reach it.
-    origin : Origin
-        Its own name.
+    An unspecified address, such as 0.0.0.0, stands for all of this machine. `is_local` says whether
+    only programs on this machine reach it, and `origin` is its own name.
     """
 
     def __init__(self, host):
@@ -187,19 +147,9 @@ class Place:
         ]
 
     def who(self, server, access, named):
-        """Say who can open the page of a server.
+        """Describe in a sentence who can open the page of a server.
 
-        Parameters
-        ----------
-        server : panel.io.server.Server
-        access : Access
-        named : sequence of Origin
-            Further origins of the page.
-
-        Returns
-        -------
-        str
-            A sentence.
+        `named` are further origins of the page.
         """
         _, address = self.addresses(server)
         others = [] if self.is_local else [f"from others as {access.invitation(address)}"]
@@ -210,19 +160,13 @@ class Place:
 
 
 class OneSession(Router):
-    """Has all requests be for one session, and leaves them to the handlers that are there.
+    """Have all requests be for one session, and leave them to the existing handlers.
 
     Bokeh takes the id from a header, which `Access` lets nobody else set.
-
-    Parameters
-    ----------
-    session : str
-        Its id.
     """
 
     def __init__(self, session):
         self._session = session
 
     def find_handler(self, request, **kwargs):
-        """See `tornado.routing.Router`."""
         request.headers["Bokeh-Session-Id"] = self._session

@@ -15,12 +15,8 @@ def user_secret():
     """Return the secret that signs the session ids and the cookies of this user's servers.
 
     It is made once and kept in the user's state folder, so that open pages and logins outlive a
-    restart of the server. A file that is damaged, or that others may have read, is replaced. Where
-    no file can be kept, the secret lasts as long as the process, with a warning.
-
-    Returns
-    -------
-    bytes
+    restart of the server. A file that is damaged, or that others may have read, is replaced. If no
+    file can be kept, the secret lasts as long as the process, with a warning.
     """
     path = None
     try:
@@ -74,8 +70,9 @@ def _kept(path):
 
 
 def _made(path):
-    """Make the file, which appears with its whole content; return the secret in it, which is that
-    of another process if that was faster.
+    """Make the file, which appears with its whole content, and return the secret in it.
+
+    It is that of another process if that was faster.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     secret = secrets.token_bytes(SIZE)

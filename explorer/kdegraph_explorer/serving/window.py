@@ -44,12 +44,8 @@ def show(file=None):
 
     The server listens at 127.0.0.1, on a free port, answers only under a path that nobody can
     guess, and lets in only the window. If there is no program that makes windows, the page is
-    opened in the browser, and the server runs until it is interrupted.
-
-    Parameters
-    ----------
-    file : str or path, optional
-        Data to begin with, as for `kdegraph_explorer.app.create_app`.
+    opened in the browser, and the server runs until it is interrupted. `file` holds data to begin
+    with, as for `kdegraph_explorer.app.create_app`.
     """
     process.start()
     access = Access(token=True)
@@ -88,8 +84,9 @@ def _stop_after(process, loop):
 
 @contextmanager
 def window_command(address):
-    """What shows a page in a window: its name and the command of a process that ends with the
-    window; two times None where there is nothing.
+    """Yield the name of a program and its command that shows a page in a window.
+
+    The process ends with the window. Both are None if there is no such program.
     """
     if has_pywebview():
         yield "pywebview", [sys.executable, "-c", SHOW.format(*SIZE), TITLE, address]
@@ -112,7 +109,7 @@ def window_command(address):
 
 
 def has_pywebview():
-    """Whether pywebview is installed and has something to make windows with."""
+    """Return whether pywebview is installed and can make windows."""
     if importlib.util.find_spec("webview") is None:
         return False
     trial = subprocess.run([sys.executable, "-c", HAS_BACK_END], capture_output=True)

@@ -1,14 +1,13 @@
 """Show alerts and the steps of the tour above the plots."""
 
-import panel as pn
 import panel_material_ui as pmui
-from panel.viewable import Viewer
 
 from ..assets import style_sheet
 from ..sources.upload import Upload
 from ..state import State
+from .base import Part
 from .markup import Markup, Text
-from .widgets import button
+from .widgets import button, row
 
 STEPS = (  # the view, what to do, and what to look at
     (
@@ -33,16 +32,9 @@ STEPS = (  # the view, what to do, and what to look at
 
 
 def advice(state):
-    """Sentences on the KDE graph that is shown.
+    """Return sentences on problems of the KDE graph that is shown; none for most graphs.
 
-    Parameters
-    ----------
-    state : State
-
-    Returns
-    -------
-    list of str
-        Text, with names of columns as they are in the data; empty for most graphs.
+    Names of columns are as they are in the data.
     """
     outcome = state.outcome("kde")
     if outcome is None:
@@ -55,7 +47,7 @@ def advice(state):
 
 
 def _remedy(problem, request, source):
-    """What to do in the explorer about a problem of `kdegraph.Finding`."""
+    """Return what to do in the explorer about a problem of `kdegraph.Finding`."""
     if problem == "columns":
         other = f", or choose others under {_label('columns', Upload)}" * (source == Upload.key)
         return f"Standardize the columns or take the same unit for all{other}."
@@ -78,30 +70,23 @@ def _remedy(problem, request, source):
 
 
 def _label(name, of=State):
-    """The label of a control, in quotation marks."""
+    """Return the label of a control, in quotation marks."""
     return f"“{of.param[name].label}”"
 
 
-class Alert(Viewer):
-    """An alert above the plots, there only while it has something to say.
+class Alert(Part):
+    """An alert above the plots, shown only while it has a message.
 
-    Attributes
-    ----------
-    severity : str
-        "error", "warning" or "info".
-    css_class : str
-        A hook for tests.
-    watched : tuple of str
-        The parameters of the state that it depends on.
+    `severity` is "error", "warning" or "info", `css_class` is a hook for tests, and `watched` are
+    the parameters of the state that the message depends on.
     """
 
     severity = ""
     css_class = ""
     watched: tuple[str, ...] = ()
 
-    def __init__(self, session, **params):
-        super().__init__(**params)
-        self.session, self.state = session, session.state
+    def __init__(self, session):
+        super().__init__(session)
         # Text of the alert itself would be Markdown; a line of this text is a paragraph.
         self._text = Text(
             css_classes=["kg-message"], stylesheets=[style_sheet("message")], margin=0
@@ -114,25 +99,20 @@ class Alert(Viewer):
             margin=4,
             stylesheets=[style_sheet("alert")],
         )
-        self._body = pn.Row(
+        self._body = row(
             alert,
             *self.buttons(),
-            sizing_mode="stretch_width",
-            margin=0,
             css_classes=[self.css_class],
         )
         self.state.param.watch(lambda *events: self._update(), list(self.watched))
         self._update()
 
-    def __panel__(self):
-        return self._body
-
     def buttons(self):
-        """The buttons beside the message."""
+        """Return the buttons beside the message."""
         return ()
 
     def message(self):
-        """What it says at present; an empty string for nothing."""
+        """Return the present message; an empty string for none."""
         raise NotImplementedError
 
     def _update(self):
@@ -141,34 +121,30 @@ class Alert(Viewer):
 
 
 class Problem(Alert):
-    """Something is wrong."""
+    """Say what is wrong."""
 
     severity, css_class = "error", "kg-error"
     watched = ("error", "notice")
 
     def buttons(self):
-        """See `Alert.buttons`."""
         sentence = "Compute once more what the choices ask for."
         return (again("Try again", sentence, self.session, "kg-retry", width=96),)
 
     def message(self):
-        """See `Alert.message`."""
         return self.state.error or self.state.notice
 
 
 class Stopped(Alert):
-    """The plots show an earlier result, as the work was cancelled."""
+    """Say that the plots show an earlier result, as the work was cancelled."""
 
     severity, css_class = "info", "kg-stopped"
     watched = ("stopped", "stage")
 
     def buttons(self):
-        """See `Alert.buttons`."""
         sentence = "Compute what the choices ask for."
         return (again("Compute again", sentence, self.session, "kg-again", width=120),)
 
     def message(self):
-        """See `Alert.message`."""
         if not self.state.stopped or self.state.stage is not None:
             return ""
         if self.state.result is None:
@@ -177,18 +153,17 @@ class Stopped(Alert):
 
 
 class Advice(Alert):
-    """The KDE graph may not show what is in the data."""
+    """Say why the KDE graph may not show what is in the data."""
 
     severity, css_class = "warning", "kg-advice"
     watched = ("result", "shown")
 
     def message(self):
-        """See `Alert.message`."""
         return "\n".join(advice(self.state))
 
 
 def again(label, sentence, session, css_class, width):
-    """A button that has what the choices ask for computed."""
+    """Return a button that has the result of the choices computed."""
     return button(
         label,
         sentence,
@@ -200,12 +175,11 @@ def again(label, sentence, session, css_class, width):
     )
 
 
-class Tour(Viewer):
-    """A line above the views with the present step, there only during the tour."""
+class Tour(Part):
+    """Show three steps that explain what the explorer is for; they can be left at any time."""
 
-    def __init__(self, session, **params):
-        super().__init__(**params)
-        self.state = session.state
+    def __init__(self, session):
+        super().__init__(session)
         self._text = Text(
             css_classes=["kg-tour-text"],
             stylesheets=[style_sheet("tour")],
@@ -219,9 +193,7 @@ class Tour(Viewer):
             "Leave", "Leave the tour; everything stays as it is.", self.leave, width=70, **style
         )
         self._body = pmui.Paper(
-            pn.Row(
-                self._text, self._back, self._next, leave, sizing_mode="stretch_width", margin=0
-            ),
+            row(self._text, self._back, self._next, leave),
             elevation=0,
             variant="outlined",
             sizing_mode="stretch_width",
@@ -231,12 +203,9 @@ class Tour(Viewer):
         )
         self.state.param.watch(lambda event: self._update(), "tour")
 
-    def __panel__(self):
-        return self._body
-
     @property
     def words(self):
-        """What the present step says."""
+        """Return the text of the present step."""
         return self._text.content
 
     def next(self):

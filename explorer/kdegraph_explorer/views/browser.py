@@ -10,22 +10,13 @@ from panel.custom import JSComponent
 
 from ..assets import script, style_sheet
 
-EVERY = 1000  # milliseconds between two beats
-
 
 class Browser(JSComponent):
-    """An invisible part of the page.
+    """Connect to the browser, as an invisible part of the page.
 
-    Parameters
-    ----------
-    act : callable
-        Called with the name of an action when one of its keys was pressed.
-
-    Attributes
-    ----------
-    on_return : callable
-        Called as ``on_return(step, query)`` when the user has gone back or forward in the browser's
-        history: with the `step` of the entry, or None if it is one of another visit.
+    `act` is called with the name of an action when one of its keys was pressed. `on_return(step,
+    query)` is called when the user has gone back or forward in the browser's history: with the
+    `step` of the entry, or None if it is one of another visit.
     """
 
     view = param.String(doc="Which of the large views is shown.")
@@ -65,13 +56,7 @@ class Browser(JSComponent):
         self.param.watch(lambda event: self.param.update(answered=event.new), "asked")
 
     def save(self, name, content):
-        """Hand the user a file.
-
-        Parameters
-        ----------
-        name : str
-        content : bytes
-        """
+        """Give the user a file with this name and content, bytes."""
         self._send_msg({"name": name, "content": content})
 
     def _handle_msg(self, message):
@@ -85,15 +70,13 @@ class Browser(JSComponent):
 
 
 class Connection(JSComponent):
-    """An invisible part of a served page. When the server ends, it says so in a banner, and loads
-    the page again, with its address, as soon as there is a server.
+    """Watch the connection to the server, as an invisible part of a served page.
 
-    Notes
-    -----
-    Bokeh could reconnect a page to a session that still exists. The documents that it then takes
-    over are damaged where they hold components of Panel (1.9), so a new session is begun.
+    When the server ends, a banner says so, and the page is loaded again, with its address, as soon
+    as there is a server. Bokeh could reconnect a page to a session that still exists, but the
+    documents that it then takes over are damaged if they hold components of Panel (1.9).
 
-    Where the browser is slow to take messages, Panel (1.9) may keep one back until there is another
+    If the browser is slow to take messages, Panel (1.9) may keep one back until there is another
     one: a later message that is still waiting when an earlier one has been written counts as
     written, too. So there is another one every second.
     """
@@ -112,9 +95,7 @@ class Connection(JSComponent):
 
     def __init__(self, **params):
         super().__init__(stylesheets=[style_sheet("unseen")], **params)
-        pn.io.PeriodicCallback(
-            callback=self._beat, period=EVERY, log=False, background=True
-        ).start()
+        pn.io.PeriodicCallback(callback=self._beat, period=1000, log=False, background=True).start()
 
     def _beat(self):
         self.beats += 1

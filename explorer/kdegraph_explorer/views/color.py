@@ -1,16 +1,15 @@
 """Choose what the colors of the points show, beside a legend, and how large the points are."""
 
 import numpy as np
-import panel as pn
 import param
 from panel.custom import JSComponent
-from panel.viewable import Viewer
 
 from ..assets import SIZES, script, style_sheet
 from ..coloring import CLUSTER, SCALE, choices
 from ..drawing.palette import CLUSTER_COLORS, cluster_colors
+from .base import Part
 from .markup import Markup, Text
-from .widgets import Select, link
+from .widgets import Select, link, row
 
 LOW = {
     "& .MuiSelect-select": {"paddingTop": "4px", "paddingBottom": "4px", "fontSize": SIZES["text"]}
@@ -22,12 +21,9 @@ BAR = Markup(
 
 
 class NamedClusters(JSComponent):
-    """A button for each cluster with its color; a click lets the user type a name. (The theme would
-    take a component whose name ends with "Legend" for one of Bokeh's.)
+    """Show a legend of the clusters, in which a click on one lets the user type a name.
 
-    Parameters
-    ----------
-    state : State
+    The theme would take a component whose name ends with "Legend" for one of Bokeh's.
     """
 
     entries = param.List(doc="Of each cluster: its number from 0, its name, and its color.")
@@ -62,12 +58,7 @@ class NamedClusters(JSComponent):
 
 
 class PointStyle(JSComponent):
-    """A button that opens two sliders.
-
-    Parameters
-    ----------
-    state : State
-    """
+    """Show a button that opens two sliders, for size and opacity of the points."""
 
     size = param.Number(1.0)
     opacity = param.Number(1.0)
@@ -90,20 +81,16 @@ class PointStyle(JSComponent):
         link(self, "opacity", state, "point_opacity")
 
 
-class ColorControl(Viewer):
-    """Stands above the plots, where the view on the screen follows it.
+class ColorControl(Part):
+    """Let the user choose the colors of the points, above the plots that follow them.
 
-    Parameters
-    ----------
-    session : Session
-    views : iterable of str
-        Keys of the views that follow it.
+    `views` are the keys of the views that do.
     """
 
-    def __init__(self, session, views, **params):
-        super().__init__(**params)
-        self._state, self._views = session.state, set(views)
-        parameter = self._state.param.color
+    def __init__(self, session, views):
+        super().__init__(session)
+        self._views = set(views)
+        parameter = self.state.param.color
         self.choice = Select(
             label=parameter.label,
             description=parameter.doc,
@@ -113,50 +100,45 @@ class ColorControl(Viewer):
             sx=LOW,
         )
         self.choice.param.watch(
-            lambda event: event.new and setattr(self._state, "color", event.new), "value"
+            lambda event: event.new and setattr(self.state, "color", event.new), "value"
         )
         self.legend = Text(
             stylesheets=[style_sheet("legend")], sizing_mode="stretch_width", margin=(4, 4, 0, 0)
         )
-        self.clusters = NamedClusters(self._state, sizing_mode="stretch_width", margin=(4, 4, 0, 0))
-        style = PointStyle(self._state, width=30, margin=(6, 8, 0, 0))
-        self._body = pn.Row(
+        self.clusters = NamedClusters(self.state, sizing_mode="stretch_width", margin=(4, 4, 0, 0))
+        style = PointStyle(self.state, width=30, margin=(6, 8, 0, 0))
+        self._body = row(
             self.choice,
             style,
             self.legend,
             self.clusters,
-            sizing_mode="stretch_width",
-            margin=0,
             css_classes=["kg-color"],
             styles={"flex": "1 1 270px", "width": "auto", "min-width": "0"},
         )
-        self._state.param.watch(lambda event: self._offer(), "shown")
-        self._state.param.watch(
+        self.state.param.watch(lambda event: self._offer(), "shown")
+        self.state.param.watch(
             lambda *events: self._update(), ["coloring", "result", "shown", "named"]
         )
-        self._state.param.watch(lambda event: self._appear(), "view")
+        self.state.param.watch(lambda event: self._appear(), "view")
         self._offer()
         self._update()
         self._appear()
 
-    def __panel__(self):
-        return self._body
-
     def _appear(self):
-        shown = self._state.shown
+        shown = self.state.shown
         self.choice.visible = shown is not None and len(choices(shown)) > 1
-        self._body.visible = shown is not None and self._state.view in self._views
+        self._body.visible = shown is not None and self.state.view in self._views
 
     def _offer(self):
-        shown = self._state.shown
+        shown = self.state.shown
         if shown is not None:
-            self.choice.param.update(options=choices(shown), value=self._state.color)
+            self.choice.param.update(options=choices(shown), value=self.state.color)
         self._appear()
 
     def _update(self):
-        self.choice.value = self._state.color
-        coloring = self._state.coloring
-        by_cluster = coloring is None and self._state.color == CLUSTER
+        self.choice.value = self.state.color
+        coloring = self.state.coloring
+        by_cluster = coloring is None and self.state.color == CLUSTER
         self.clusters.visible, self.legend.visible = by_cluster, not by_cluster
         if by_cluster:
             self.clusters.update()

@@ -5,38 +5,35 @@ import math
 import panel as pn
 import panel_material_ui as pmui
 from kdegraph.validation import check_positive
-from panel.viewable import Viewer
 
 from ..assets import style_sheet
 from ..coloring import CLUSTER, PREFIX
 from ..patches.panel import at_once
 from ..projection import axes
+from .base import Part
 from .markup import Markup, Text
-from .widgets import DENSE, SMALL_TOGGLE, Select, automatic, box, button, control, link, row
+from .widgets import DENSE, SMALL_TOGGLE, Select, automatic, box, button, column, control, link, row
 
 HEADING = Markup("""<h2>{title}</h2>
 <button popovertarget="about" aria-label="About: {title}" title="What these controls do">i</button>
 <div id="about" popover><h3>{title}</h3><dl>{entries}</dl></div>""")
-ENTRY = Markup("<dt>{}</dt><dd>{}</dd>")
 SIGMA_DECADES = 1.5  # powers of ten between the automatic value and either end of the slider
 SIGMA_ROUNDING = 3e-5  # rounding error of log10(sigma) when sigma is shown with five digits
 
 
 def group(title, *parts):
-    """Controls below each other, under a title. The sign beside the title shows what each of them
-    does; the sign of a control is seen only while the mouse or the keyboard is on it.
+    """Put controls below each other, under a title.
 
-    Parameters
-    ----------
-    title : str
-    *parts : viewable
+    The sign beside the title shows what each of them does; the sign of a control is seen only while
+    the mouse or the keyboard is on it.
     """
     heading = Text(stylesheets=[style_sheet("heading")], margin=(4, 8, 0, 8))
     heading.sizing_mode = "stretch_width"
-    body = pn.Column(heading, *parts, sizing_mode="stretch_width", margin=0)
+    body = column(heading, *parts)
 
     def update(*events):
-        entries = (ENTRY.format(widget.label, widget.description) for widget in shown(body))
+        entry = Markup("<dt>{}</dt><dd>{}</dd>")
+        entries = (entry.format(widget.label, widget.description) for widget in shown(body))
         heading.content = HEADING.format(title=title, entries=Markup().join(entries))
 
     for part in body.select(lambda part: part is not heading):
@@ -48,25 +45,26 @@ def group(title, *parts):
 
 
 def is_described(part):
-    """Whether a part is a control with a sentence on what it does."""
+    """Return whether a part is a control with a sentence on its effect."""
     return bool(getattr(part, "label", "") and getattr(part, "description", ""))
 
 
 def shown(body):
-    """The controls with a sentence in `body` that are visible."""
+    """Return the controls with a sentence in `body` that are visible."""
     hidden = [part for part in body.select() if not part.visible]
     unseen = {id(part) for outer in hidden for part in outer.select()}
     return [part for part in body.select(is_described) if id(part) not in unseen]
 
 
-class AutomaticSigma(Viewer):
-    """Two boxes, of which at most one is ticked: the library's rule, and the value that is stored
-    with the points, which is there only where they have one.
+class AutomaticSigma(Part):
+    """Offer two boxes, of which at most one is ticked, for a sigma not chosen by hand.
+
+    They are the library's rule, and the value that is stored with the points, if they have one.
     """
 
-    def __init__(self, state, **params):
-        super().__init__(**params)
-        self._state, self._following = state, False
+    def __init__(self, session):
+        super().__init__(session)
+        state, self._following = self.state, False
         self._rule = box(state.param.sigma_auto)
         self._preset = box(state.param.sigma_preset)
         self._body = pn.Row(self._rule, self._preset, margin=0)
@@ -75,20 +73,17 @@ class AutomaticSigma(Viewer):
         state.param.watch(lambda *events: self._follow(), ["sigma_auto", "sigma_preset", "dataset"])
         self._follow()
 
-    def __panel__(self):
-        return self._body
-
     def _choose_rule(self, ticked):
         if not self._following:
             instead = {"sigma_preset": False} if ticked and self._preset.visible else {}
-            self._state.param.update(sigma_auto=ticked, **instead)
+            self.state.param.update(sigma_auto=ticked, **instead)
 
     def _choose_preset(self, ticked):
         if not self._following:
-            self._state.param.update(sigma_auto=True, sigma_preset=ticked)
+            self.state.param.update(sigma_auto=True, sigma_preset=ticked)
 
     def _follow(self):
-        chosen, dataset = self._state.sigma_chosen, self._state.dataset
+        chosen, dataset = self.state.sigma_chosen, self.state.dataset
         self._following = True
         try:
             self._rule.value = chosen == "auto"
@@ -110,7 +105,7 @@ def paired(widgets):
 
 
 def toggle(state, name, *stylesheets, **options):
-    """A button for each value of a parameter, side by side."""
+    """Return a button for each value of a parameter, side by side."""
     parameter = state.param[name]
     return pmui.RadioButtonGroup.from_param(
         parameter,
@@ -124,12 +119,11 @@ def toggle(state, name, *stylesheets, **options):
     )
 
 
-class DataControls(Viewer):
-    """Choice of the source, the source's own parameters, and a sentence on the data."""
+class DataControls(Part):
+    """Choose the source and its own parameters, with a sentence on the data."""
 
-    def __init__(self, session, **params):
-        super().__init__(**params)
-        self.session, self.state = session, session.state
+    def __init__(self, session):
+        super().__init__(session)
         choice = pmui.Select(
             label="Source",
             options={source.label: key for key, source in session.sources.items()},
@@ -163,9 +157,6 @@ class DataControls(Viewer):
         self.state.param.watch(lambda *events: self._update(), ["source", "dataset", "error"])
         self._update()
 
-    def __panel__(self):
-        return self._body
-
     def _share_color(self, source):
         """Tie the column that a source colors by to the choice above the plots, both ways."""
 
@@ -189,14 +180,15 @@ class DataControls(Viewer):
         )
 
 
-class ParameterControls(Viewer):
-    """Parameters of the graphs and of the clustering; sigma, L and k have a switch for the
-    automatic value beside them.
+class ParameterControls(Part):
+    """Choose the parameters of the graphs and of the clustering.
+
+    Sigma, L and k have a switch for the automatic value beside them.
     """
 
-    def __init__(self, session, **params):
-        super().__init__(**params)
-        state = self.state = session.state
+    def __init__(self, session):
+        super().__init__(session)
+        state = self.state
         # Whether the sliders are being set to the state, as opposed to being moved by the user.
         self._following = False
         self._sliders = {
@@ -243,18 +235,13 @@ class ParameterControls(Viewer):
         self._enable()
         self._follow()
 
-    def __panel__(self):
-        return self._body
-
     def _lay_out(self, session):
-        """The controls of the one bandwidth, and all controls."""
-        one = pn.Column(
+        """Return the controls of the one bandwidth, and all controls."""
+        one = column(
             self._sliders["sigma"],
-            row(self._exact, AutomaticSigma(self.state)),
-            sizing_mode="stretch_width",
-            margin=0,
+            row(self._exact, AutomaticSigma(session)),
         )
-        body = pn.Column(
+        body = column(
             group(
                 "KDE graph",
                 self.widgets["bandwidth"],
@@ -268,13 +255,11 @@ class ParameterControls(Viewer):
                 row(self._sliders["n_clusters"], automatic(self.state, "clusters_auto")),
                 self._counting(session),
             ),
-            sizing_mode="stretch_width",
-            margin=0,
         )
         return one, body
 
     def _counting(self, session):
-        """A button that counts the clusters, and what it has found."""
+        """Return a button that counts the clusters, beside what it has found."""
         found = Text(
             stylesheets=[style_sheet("data-sentence")],
             sizing_mode="stretch_width",
@@ -309,7 +294,7 @@ class ParameterControls(Viewer):
         self.widgets["perplexity"].visible = self.state.is_local
 
     def _enable(self):
-        """What may be chosen automatically has no value to begin from before the first result."""
+        """Enable what may be chosen automatically from the first result on."""
         for widget in (*self._sliders.values(), self._exact):
             widget.disabled = self.state.result is None
 
@@ -382,19 +367,16 @@ class ParameterControls(Viewer):
             self._following = False
 
 
-class DisplayControls(Viewer):
-    """What is drawn; nothing here computes anything."""
+class DisplayControls(Part):
+    """Choose what is drawn; nothing here computes anything."""
 
-    def __init__(self, session, **params):
-        super().__init__(**params)
-        self.state = session.state
+    def __init__(self, session):
+        super().__init__(session)
         self._choices = {name: self._axis(name) for name in ("horizontal", "vertical")}
-        self._axes = pn.Column(*self._choices.values(), sizing_mode="stretch_width", margin=0)
-        self._overlay = pn.Column(
+        self._axes = column(*self._choices.values())
+        self._overlay = column(
             control(self.state, "segments"),
             control(self.state, "overlay"),
-            sizing_mode="stretch_width",
-            margin=0,
         )
         self._which = control(self.state, "edges")
         self.widgets = {}
@@ -409,9 +391,6 @@ class DisplayControls(Viewer):
             lambda *events: self._update(), ["shown", "horizontal", "vertical", "show_edges"]
         )
         self._update()
-
-    def __panel__(self):
-        return self._body
 
     def _axis(self, name):
         parameter = self.state.param[name]

@@ -61,16 +61,8 @@ READING = (
 class Shortcut(NamedTuple):
     """Keys for an action.
 
-    Attributes
-    ----------
-    keys : tuple of str
-        As the browser names them, with "ctrl+" and "shift+" before them; on a Mac, the command key
-        counts as control.
-    shown : str
-        As the help writes them.
-    action : str
-    sentence : str
-        What the action does.
+    `keys` are as the browser names them, with "ctrl+" and "shift+" before them; on a Mac, the
+    command key counts as control. The help shows them as in `shown`, with a `sentence`.
     """
 
     keys: tuple
@@ -126,21 +118,16 @@ SHORTCUTS = (
 
 
 class Actions:
-    """Actions of an explorer that need no mouse.
+    """Act on an explorer without a mouse.
 
-    Parameters
-    ----------
-    state : State
-    views : Views
-    focus : callable
-        ``focus(name)`` moves the keyboard to the control of a parameter.
+    ``focus(name)`` moves the keyboard to the control of a parameter.
     """
 
     def __init__(self, state, views, focus):
         self._state, self._views, self._focus = state, views, focus
 
     def by_name(self):
-        """Every action by its name."""
+        """Return every action by its name."""
         state = self._state
         named = {
             f"focus {name}": lambda name=name: self._focus(name)
@@ -199,15 +186,13 @@ class Actions:
 
 
 def help_text():
-    """Help as HTML: how to read the plots, and the keys."""
+    """Return the help as HTML: how to read the plots, and the keys."""
     reading = Markup().join(Markup("<dt>{}</dt><dd>{}</dd>").format(*pair) for pair in READING)
     row = Markup("<tr><th scope='row'><kbd>{}</kbd></th><td>{}</td></tr>")
     shown = [shortcut for shortcut in SHORTCUTS if shortcut.shown]
     keys = Markup().join(row.format(shortcut.shown, shortcut.sentence) for shortcut in shown)
-    return PAGE.format(reading=reading, keys=keys)
-
-
-PAGE = Markup("""<div class="kg-help">
-<dl>{reading}</dl>
-<table><caption>Keys</caption><tbody>{keys}</tbody></table>
+    page = Markup("""<div class="kg-help">
+<dl>{}</dl>
+<table><caption>Keys</caption><tbody>{}</tbody></table>
 </div>""")
+    return page.format(reading, keys)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-import panel as pn
 import panel_material_ui as pmui
 from panel_material_ui.base import MaterialComponent
 
@@ -17,19 +16,13 @@ from .keys import Actions
 from .selection_controls import SelectionControls
 from .status import StageBars, Status
 from .toolbar import Toolbar
-from .widgets import link
-
-BOTTOM_HEIGHT = 226  # pixels of the row at the bottom
+from .widgets import column, filling_column, link, row
 
 
 class Views(Mapping):
-    """All views of a session by their `key`. Each is made when it is first asked for, as that takes
-    a moment.
+    """All views of a session by their `key`.
 
-    Attributes
-    ----------
-    made : dict
-        Those that have been made so far.
+    Each is made when it is first asked for, as that takes a moment; `made` has those that exist.
     """
 
     def __init__(self, session):
@@ -49,7 +42,7 @@ class Views(Mapping):
 
 
 def kind_of(key):
-    """The class of a view."""
+    """Return the class of a view."""
     for view in VIEWS:
         if view.key == key:
             return view
@@ -57,27 +50,11 @@ def kind_of(key):
 
 
 class Layout:
-    """All views and controls of a session, and which of the large views is on the screen.
+    """Lay out all views and controls of a session, one of the large views at a time.
 
-    Parameters
-    ----------
-    session : Session
-    own_address : bool
-        Whether the page belongs to the explorer alone, as opposed to a notebook.
-    view : str
-        Key of the large view to begin with, if it applies.
-
-    Attributes
-    ----------
-    views : Views
-    status : Status
-    controls : list
-    toolbar : Toolbar
-    tabs : panel_material_ui.RadioButtonGroup
-        The choice of the large view.
-    color : ColorControl
-    sidebar, header, main : viewable
-        The parts of a page: the controls, the bar with the status, and the views.
+    `own_address` says whether the page belongs to the explorer alone, as opposed to a notebook.
+    `view` is the key of the large view to begin with, if it applies. The parts of a page are
+    `sidebar`, the controls, `header`, the bar with the status, and `main`, the views.
     """
 
     def __init__(self, session, own_address, view=""):
@@ -95,9 +72,7 @@ class Layout:
         # Each place gets its view when that is first shown, as the browser takes long to build
         # a view.
         self._top = {
-            view.key: pn.Column(
-                sizing_mode="stretch_both",
-                margin=0,
+            view.key: filling_column(
                 css_classes=["kg-view"],
                 stylesheets=[style_sheet("shrinks")],
             )
@@ -106,14 +81,10 @@ class Layout:
         }
         self.tabs = view_choice()
         self.color = ColorControl(session, [view.key for view in VIEWS if view.colored])
-        self.sidebar = pn.Column(
-            *self.controls, sizing_mode="stretch_width", margin=0, css_classes=["kg-sidebar"]
-        )
-        self.header = pn.Row(
+        self.sidebar = column(*self.controls, css_classes=["kg-sidebar"])
+        self.header = row(
             self.status,
             self.toolbar,
-            sizing_mode="stretch_width",
-            margin=0,
             styles={"align-items": "center", "flex": "1 1 auto", "min-width": "0"},
         )
         self.main = self._lay_out()
@@ -133,11 +104,9 @@ class Layout:
 
     def _lay_out(self):
         bottom = [self.views[view.key] for view in VIEWS if view.area == "bottom"]
-        self._bottom = low_row(
-            *bottom, widths=[view.width for view in bottom], height=BOTTOM_HEIGHT
-        )
+        self._bottom = low_row(*bottom, widths=[view.width for view in bottom], height=226)
         self._bottom.css_classes = ["kg-below"]
-        return pn.Column(
+        return filling_column(
             Problem(self._session),
             Stopped(self._session),
             Advice(self._session),
@@ -146,25 +115,22 @@ class Layout:
             *self._top.values(),
             self._bottom,
             StageBars(self._session),
-            sizing_mode="stretch_both",
-            margin=0,
             css_classes=["kg-main"],
             stylesheets=[style_sheet("main"), style_sheet("scrolls-where-narrow")],
         )
 
     def _choices(self):
-        """The choice of the view, and beside it, or below, that of the colors."""
-        return pn.Row(
+        """Return the choice of the view, and beside it, or below, that of the colors."""
+        return row(
             self.tabs,
             self.color,
-            sizing_mode="stretch_width",
-            margin=0,
             stylesheets=[style_sheet("wraps")],
         )
 
     def _arrange(self):
-        """Offer the large views that apply to the data, and show the first one if the present view
-        does not.
+        """Offer the large views that apply to the data.
+
+        If the present view does not apply, show the first one.
         """
         state = self._session.state
         views = [view for view in VIEWS if view.area == "top" and view.applies(state)]
@@ -208,7 +174,7 @@ class Layout:
 
 
 def view_choice():
-    """The widget to choose which of the large views is shown."""
+    """Return the widget to choose which of the large views is shown."""
     return pmui.RadioButtonGroup(
         options={view.label: view.key for view in VIEWS if view.area == "top"},
         size="small",

@@ -17,24 +17,16 @@ from .markup import Text, html_table
 PAGE = 100  # rows that the browser gets at a time
 MAX_COLUMNS = 40  # that are shown; the search looks into all
 MAX_SUMMARIZED = 6  # columns in the summary by cluster
-ROW, CLUSTER = "Row", "Cluster"
+CLUSTER = "Cluster"
 
 
 @dataclass(frozen=True)
 class Query:
-    """What of a table is wanted.
+    """A page of a table.
 
-    Attributes
-    ----------
-    search : str
-        Rows in which a cell has this in it, in upper or lower case; empty for all.
-    rows : str
-        "all", "selected", or the number of a cluster, from 1.
-    sort : int
-        Position of the column to sort by.
-    descending : bool
-    first : int
-        The first row of the page.
+    `search` is what a cell of each row contains, in upper or lower case, or "" for all rows. `rows`
+    is "all", "selected", or the number of a cluster, from 1. `sort` is the position of the column
+    to sort by, and `first` is the first row of the page.
     """
 
     search: str = ""
@@ -46,15 +38,10 @@ class Query:
 
 @dataclass(frozen=True, eq=False)
 class RowTable:
-    """The columns of points, with the number of the row, from 0 as in exports, and the cluster
-    before them.
+    """The columns of points, after the number of the row, from 0 as in exports, and the cluster.
 
-    Attributes
-    ----------
-    columns : tuple of Column
-        Their values are in the order of the points.
-    clusters : (n,) int array or None
-        From 0.
+    The values of `columns` are in the order of the points; `clusters` (n,) are numbers from 0, or
+    None.
     """
 
     columns: tuple
@@ -62,11 +49,9 @@ class RowTable:
 
     @classmethod
     def of(cls, dataset, clusters, names=None):
-        """The table of the points of a dataset; clusters with one of the `names` have that in place
-        of their number.
-        """
+        """Make the table of the points of a dataset; clusters may have `names` by number."""
         rows = np.arange(dataset.n_points) if dataset.rows is None else dataset.rows
-        columns = [Column(ROW, "number", rows.astype(np.float64))]
+        columns = [Column("Row", "number", rows.astype(np.float64))]
         if clusters is not None and names:
             words = [names.get(c, f"{c + 1}") for c in range(int(clusters.max()) + 1)]
             columns.append(Column(CLUSTER, "text", np.array(words, dtype=object)[clusters]))
@@ -81,11 +66,11 @@ class RowTable:
 
     @property
     def names(self):
-        """The names of the columns that are shown."""
+        """Return the names of the columns that are shown."""
         return [column.name for column in self.columns[:MAX_COLUMNS]]
 
     def found(self, query, selection):
-        """The points that a query asks for, sorted: int array."""
+        """Return the points that a query asks for, sorted: int array."""
         points = np.arange(len(self.columns[0].values))
         if query.rows == "selected":
             points = np.asarray(selection, dtype=np.intp)
@@ -107,13 +92,15 @@ class RowTable:
         return found
 
     def cells(self, points):
-        """The cells of points as text, a list for each."""
+        """Return the cells of points as text, a list for each."""
         columns = [column.values[points] for column in self.columns[:MAX_COLUMNS]]
         return [list(map(cell, values)) for values in zip(*columns, strict=True)]
 
     def summary(self, selection):
-        """The clusters: names of columns, and a row for each with its number, its points, those
-        selected, and the mean or the most frequent value of the first columns.
+        """Summarize the clusters: names of columns, and a row for each cluster.
+
+        It has the number, the points, those selected, and the mean or the most frequent value of
+        the first columns.
         """
         known = self.columns[2:]  # after the row and the cluster
         chosen = [column for column in known if not column.recognized][:MAX_SUMMARIZED]
@@ -138,7 +125,7 @@ def _typical(column, values):
 
 
 def _order(values, descending):
-    """The order of values, ties as they are; what is missing comes last in both directions."""
+    """Return the order of values, ties as they are; missing ones are last in both directions."""
     if values.dtype == object:
         missing = np.array([value is None for value in values], dtype=bool)
         found = np.unique([value for value in values if value is not None])
@@ -151,12 +138,9 @@ def _order(values, descending):
 
 
 class RowList(JSComponent):
-    """A page of a table, with a search field and what sorts, filters and selects.
+    """Show a page of a table, with a search field and what sorts, filters and selects.
 
-    Parameters
-    ----------
-    act : callable
-        Called with what the user does to the selection.
+    `act` is called with what the user does to the selection.
     """
 
     names = param.List(doc="Names of the columns.")
@@ -182,12 +166,12 @@ class RowList(JSComponent):
 
 
 class RowsView(View):
-    """A table of all that is known of each point; a click selects its point in all plots."""
+    """Show a table of all that is known of each point; a click selects its point in all plots."""
 
     key, label, area = "rows", "Rows", "top"
 
-    def __init__(self, session, **params):
-        super().__init__(session, **params)
+    def __init__(self, session):
+        super().__init__(session)
         self.list = RowList(self._select, sizing_mode="stretch_both", margin=(4, 10))
         self.summary = Text(
             stylesheets=[style_sheet("table")],
@@ -208,7 +192,7 @@ class RowsView(View):
 
     @staticmethod
     def applies(state):
-        """See `View.applies`: of a pixel nothing is known but its color and place."""
+        """Return whether more is known of a point than the color and the place of a pixel."""
         return state.shown is None or state.shown.image is None
 
     def _update(self):
@@ -275,7 +259,7 @@ class RowsView(View):
 
 
 def checked(values, table):
-    """The `Query` that the browser has set; what cannot be is as at the beginning."""
+    """Return the `Query` that the browser has set, with defaults for what is not valid."""
     usual = Query()
     kinds = {name: type(value) for name, value in vars(usual).items()}
     known = {name: values[name] for name in kinds if type(values.get(name)) is kinds[name]}

@@ -4,22 +4,21 @@ import time
 
 import panel as pn
 import panel_material_ui as pmui
-from panel.viewable import Viewer
 
 from ..assets import style_sheet
+from .base import Part
 from .markup import Markup, Text
-from .widgets import button
+from .widgets import button, row
 
 # Seconds of work before the bars appear: what is quicker they would only hide.
 SHOWN_AFTER = 1.5
 
 
-class Status(Viewer):
-    """A line of constant height: what is under way, how far it is, and a button to stop it."""
+class Status(Part):
+    """Show what is under way, how far it is, and a button to stop it, in one line."""
 
-    def __init__(self, session, **params):
-        super().__init__(**params)
-        self.state = session.state
+    def __init__(self, session):
+        super().__init__(session)
         self._text = Text(
             css_classes=["kg-status"],
             stylesheets=[style_sheet("status"), style_sheet("unseen-where-narrow")],
@@ -46,12 +45,10 @@ class Status(Viewer):
             css_classes=["kg-cancel"],
         )
         self._work = pn.Row(self._bar, cancel, visible=False, margin=(4, 0), height=32)
-        self._body = pn.Row(
+        self._body = row(
             self._text,
             self._work,
-            sizing_mode="stretch_width",
             height=32,
-            margin=0,
             styles={"flex": "1 1 auto", "min-width": "0"},
         )
         self.state.param.watch(
@@ -60,11 +57,8 @@ class Status(Viewer):
         )
         self._update()
 
-    def __panel__(self):
-        return self._body
-
     def sentence(self):
-        """What is going on, in words."""
+        """Return what is going on, in words."""
         state = self.state
         if state.stage is not None:
             return f"{state.stage} …"
@@ -87,25 +81,22 @@ class Status(Viewer):
         self._bar.value = round(100 * min(max(self.state.fraction, 0.0), 1.0))
 
 
-class StageBars(Viewer):
-    """Lies over a corner of the plots while work takes long: a row for each graph, a bar for each
-    of its stages.
+class StageBars(Part):
+    """Show progress over a corner of the plots while work takes long.
+
+    There is a row for each graph, and in it a bar for each of its stages.
     """
 
-    def __init__(self, session, **params):
-        super().__init__(**params)
-        self.state = session.state
+    def __init__(self, session):
+        super().__init__(session)
         self._began = None  # when the present work was first reported
-        self._bars = Text(
+        self._body = Text(
             css_classes=["kg-stages"],
             stylesheets=[style_sheet("stage-bars")],
             visible=False,
-            styles=IN_THE_CORNER,
+            styles={"position": "absolute", "top": "76px", "right": "14px", "z-index": "5"},
         )
         self.state.param.watch(lambda event: self._update(), "stages")
-
-    def __panel__(self):
-        return self._bars
 
     def _update(self):
         rows = self.state.stages
@@ -116,20 +107,11 @@ class StageBars(Viewer):
         visible = self._began is not None and time.monotonic() - self._began > SHOWN_AFTER
         if visible:
             shown = Markup().join(_row(name, bars) for name, bars in rows)
-            self._bars.content = Markup("<div class=rows>{}</div>").format(shown)
-        self._bars.visible = visible
+            self._body.content = Markup("<div class=rows>{}</div>").format(shown)
+        self._body.visible = visible
 
 
 def _row(name, bars):
-    shown = Markup().join(
-        STAGE_BAR.format(row=name, stage=stage, value=fraction) for stage, fraction in bars
-    )
+    bar = Markup('<label>{1}<progress aria-label="{0}: {1}" value="{2:.2f}"></progress></label>')
+    shown = Markup().join(bar.format(name, stage, fraction) for stage, fraction in bars)
     return Markup("<b>{}</b><div>{}</div>").format(name, shown)
-
-
-STAGE_BAR = Markup(
-    '<label>{stage}<progress aria-label="{row}: {stage}" value="{value:.2f}"></progress></label>'
-)
-
-
-IN_THE_CORNER = {"position": "absolute", "top": "76px", "right": "14px", "z-index": "5"}

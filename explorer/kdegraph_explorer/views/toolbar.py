@@ -8,6 +8,7 @@ from ..assets import icon, style_sheet
 from ..exports import EXPORTS, figure, figure_export, session_file
 from ..results import METHODS
 from ..session import explain
+from .base import Part
 from .browser import Browser, Connection
 from .keys import SHORTCUTS, help_text
 from .markup import Text
@@ -24,23 +25,13 @@ SIZES = {
 }
 OPEN = "Open a session file …"
 SAVE_FIGURE = "Save a figure …"
-ABOUT_SESSION_FILES = (
-    "A session file holds all choices, and the data where they are your own. "
-    "Export → Session file writes one."
-)
 
 
 class FigureDialog(Viewer):
-    """Asks what the figure is to be, and has it saved.
+    """Ask for the format of a figure, and have it saved: ``save(export)`` is called."""
 
-    Parameters
-    ----------
-    save : callable
-        Called with an `Export`.
-    """
-
-    def __init__(self, save, **params):
-        super().__init__(**params)
+    def __init__(self, save):
+        super().__init__()
         self._save = save
         wide = {"sizing_mode": "stretch_width", "size": "small"}
         self.title = pmui.TextInput(label="Title", max_length=200, **wide)
@@ -85,31 +76,15 @@ class FigureDialog(Viewer):
         self._save(figure_export(kind, **options))
 
 
-class Toolbar(Viewer):
-    """Undo, redo, the menu of files, help; and the keys that do the same and more.
+class Toolbar(Part):
+    """Show undo, redo, the menu of files and help; and serve the keys that do the same and more.
 
-    Parameters
-    ----------
-    session : Session
-    actions : dict
-        Further actions by the names that `SHORTCUTS` gives them: what to call.
-    own_address : bool
-        Whether the page belongs to the explorer alone, as opposed to a notebook.
-
-    Attributes
-    ----------
-    actions : dict
-        All actions by name.
-    browser : Browser
-    help : panel_material_ui.Dialog
-    menu : panel_material_ui.MenuButton
-        Of the files.
-    figure_dialog : FigureDialog
+    `actions` has what to call by the names in `SHORTCUTS`; the attribute has all actions.
+    `own_address` says whether the page belongs to the explorer alone, as opposed to a notebook.
     """
 
-    def __init__(self, session, actions, own_address=False, **params):
-        super().__init__(**params)
-        self.session, self.state = session, session.state
+    def __init__(self, session, actions, own_address):
+        super().__init__(session)
         self.help = dialog(
             "Help",
             "md",
@@ -147,7 +122,7 @@ class Toolbar(Viewer):
         self._enable()
 
     def _session_dialog(self):
-        """The dialog to open a session file."""
+        """Return the dialog to open a session file."""
         file = FileButton(
             self.session.receive,
             self.open,
@@ -156,7 +131,11 @@ class Toolbar(Viewer):
             label="Choose or drop a session file",
             sizing_mode="stretch_width",
         )
-        words = Text(ABOUT_SESSION_FILES, sizing_mode="stretch_width")
+        words = Text(
+            "A session file holds all choices, and the data where they are your own. "
+            "Export → Session file writes one.",
+            sizing_mode="stretch_width",
+        )
         return dialog("Open a session", "xs", words, file)
 
     def _lay_out(self):
@@ -190,9 +169,6 @@ class Toolbar(Viewer):
             stylesheets=[style_sheet("toolbar")],
             css_classes=["kg-toolbar"],
         )
-
-    def __panel__(self):
-        return self._body
 
     def _enable(self):
         self._undo.disabled = not self.session.history.can_undo
@@ -250,7 +226,7 @@ class Toolbar(Viewer):
 
 
 def file_menu(choose):
-    """The button with the menu of the files to save and to open; `choose` gets the item."""
+    """Return the button with the menu of the files to save and to open; `choose` gets the item."""
     items = [{"label": export.label, "tooltip": None} for export in EXPORTS]
     return pmui.MenuButton(
         label="Export",
@@ -268,7 +244,7 @@ def file_menu(choose):
 
 
 def icon_button(picture, label, sentence, act):
-    """A button that shows an icon, an SVG; the label is its name for a screen reader."""
+    """Return a button with an icon, an SVG; the label is its name for a screen reader."""
     return pmui.IconButton(
         icon=picture,
         label=label,
