@@ -166,11 +166,6 @@ class AddressBar:
 
     Each step that can be undone has an entry in the browser's history, so that Back and Forward
     move between the steps.
-
-    Parameters
-    ----------
-    session : Session
-    browser : Browser
     """
 
     def __init__(self, session, browser):

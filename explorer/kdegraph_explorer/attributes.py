@@ -39,7 +39,8 @@ def material_of(X, y):
             raise ValueError("y was given without X; pass the points that it labels")
         return Material()
     if isinstance(X, (str, os.PathLike)):
-        _refuse_labels(y, "a file")
+        if y is not None:
+            raise ValueError("y cannot be given with a file, which has its labels itself")
         return Material(file=_file(Path(X)))
     if isinstance(X, SimilarityGraph):
         return _of_graph(X, y)
@@ -84,11 +85,6 @@ def check_n_clusters(n_clusters, dataset):
     if dataset is not None and dataset.n_points < most:
         most, reason = dataset.n_points, "(the number of points)"
     return check_count(n_clusters, "n_clusters", maximum=most, reason=reason)
-
-
-def _refuse_labels(y, what):
-    if y is not None:
-        raise ValueError(f"y cannot be given with {what}, which has its labels itself")
 
 
 def _file(path):

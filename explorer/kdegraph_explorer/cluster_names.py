@@ -18,16 +18,13 @@ def check_names(names):
     """Check names from outside; a ValueError says what is wrong."""
     pairs = names if isinstance(names, list) and len(names) <= MAX_NAMES else [None]
     for pair in pairs:
-        if not isinstance(pair, list) or len(pair) != 2 or not _is_name(pair[0]):
+        known = isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str)
+        if not known or pair[0] == "" or pair[0] != cleaned(pair[0]):
             raise ValueError(
                 f"cluster_names must be at most {MAX_NAMES} pairs of a name and the rows of its "
                 f"points, such as ['bees', '0-5,7'], got {quoted(names)}"
             )
         runs(pair[1])
-
-
-def _is_name(value):
-    return isinstance(value, str) and value != "" and value == cleaned(value)
 
 
 def cleaned(name):

@@ -8,7 +8,7 @@ from bokeh.palettes import Viridis256
 from .drawing.palette import BETWEEN, CLUSTER_COLORS, cluster_colors, rgb
 from .point_columns import cell, columns_of, values_of
 
-CLUSTER = "cluster"  # the choice of a color that is no column
+CLUSTER = "cluster"  # the choice of a color that is not a column
 PREFIX = "column:"  # before the name of a column, so that no column is mistaken for the clusters
 # Steps of a scale for numbers, without its ends, which are hard to see on black and on white.
 SCALE = np.array([rgb(color) for color in Viridis256[36:236:8]], dtype=np.uint8)

@@ -87,12 +87,12 @@ class Run:
 
 
 class Latest:
-    """Runs `work` on the newest request, in a thread of its own.
+    """Run `work` on the newest request, in a thread of its own.
 
     At most one request waits: a newer one replaces it. When a request arrives, the work under way
-    may go on until `grace` seconds after its start. So quick work always finishes, and its results
-    follow a slider that moves faster than the work, while slow work for an outdated request is
-    stopped the next time it reports progress.
+    may continue until `grace` seconds after its start. Therefore quick work always finishes, and
+    its results follow a slider that moves faster than the work, while slow work for an outdated
+    request is stopped the next time it reports progress.
 
     Parameters
     ----------

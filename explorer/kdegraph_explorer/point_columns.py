@@ -18,7 +18,7 @@ _columns_without_table: WeakKeyDictionary[Dataset, dict] = WeakKeyDictionary()
 class TableDataset(Dataset):
     """Points with the table that they are from, or None.
 
-    The table also has the columns that are no features; `rows` says which of its rows the points
+    The table also has the columns that are not features; `rows` says which of its rows the points
     are.
     """
 
@@ -66,7 +66,7 @@ def values_of(dataset, column, points=slice(None)):
 def row_in_words(dataset, point, first="", left_out=()):
     """Describe a point for a note beside it: a list of "name: value".
 
-    The column `first` comes before the others, then the label and what is no number; of many
+    The column `first` comes before the others, then the label and other columns without numbers; of many
     columns only the first few are shown. Columns in `left_out` are shown in another way; the first
     one is shown all the same.
     """

@@ -14,7 +14,7 @@ ALL_METHODS = {
     "full": "Full graph",
 }
 FIRST_LOOK = "First look"  # what the user calls a KDE graph of few rounds
-FULL_UP_TO = 4000  # points of which the full graph is computed beside the others
+FULL_UP_TO = 4000  # points up to which the full graph is computed, too
 UPLOADING = "File: arriving"  # what a session reports while a file arrives
 LOADING = "Data: loading"  # and while data are read or generated
 SPECTRUM_BARS = {"eigenvalues": "spectrum", "components": "spectrum", "eigenvectors": "spectrum"}
@@ -83,7 +83,7 @@ class Request:
     seed: int = 0
     bandwidth: str = "one"
     perplexity: float = 5
-    # Keys of `ALL_METHODS`; there is no full graph of more than `FULL_UP_TO` points.
+    # Keys of `ALL_METHODS`; the full graph is not computed for more than `FULL_UP_TO` points.
     extra_methods: tuple = ()
 
     @property
@@ -207,19 +207,14 @@ class ProgressRows:
 
     def rows(self):
         """Return the bars: a tuple of (row, ((bar, fraction), ...))."""
-        row_at, bar_at, fraction = self._at
-        return tuple(
-            (
-                name,
-                tuple(
-                    (bar, _done((row, i), (row_at, bar_at), fraction))
-                    for i, bar in enumerate(dict.fromkeys(ROWS[name].values()))
-                ),
-            )
-            for row, name in enumerate(ROWS)
-            if name in self._shown
-        )
-
-
-def _done(place, now, fraction):
-    return fraction if place == now else float(place < now)
+        *now, fraction = self._at
+        found = []
+        for row, name in enumerate(ROWS):
+            bars = dict.fromkeys(ROWS[name].values())
+            done = [
+                fraction if [row, bar] == now else float([row, bar] < now)
+                for bar in range(len(bars))
+            ]
+            if name in self._shown:
+                found.append((name, tuple(zip(bars, done, strict=True))))
+        return tuple(found)

@@ -23,31 +23,23 @@ PAINTING_TIME = 0.1  # seconds that it then leaves to the browser, to paint the 
 
 
 class Session:
-    """Recomputes when a choice changes, and puts results and errors into the state.
+    """Recompute when a choice changes, and put results and errors into the state.
 
-    Parameters
-    ----------
-    document : callable
-        Returns the Bokeh document that shows the session, or None.
-    given : Dataset, optional
-        Data to begin with; otherwise those of the first of `SOURCES`.
+    ``document()`` returns the Bokeh document that shows the session, or None. A session begins with
+    the `Dataset` `given`, or with the first of `SOURCES`.
 
     Attributes
     ----------
-    state : State
     sources : dict
         One object of every class in `SOURCES`, by its `key`.
-    mailbox : Mailbox
     jobs : list of Latest
         All jobs of the session and of its views.
-    tree_of : TreeKeeper
-    history : History
     first : str
-        Key of the source that the session begins with, which an address without a source means.
+        Key of the source that the session begins with, and that an address without a source means.
     origin : (Source, dict) or None
-        Where the present data are from, and what that source then recalled.
+        The source of the present data, and what it recalled then.
     settling : bool
-        Whether the data source is changing its own parameters, which does not load the data again.
+        Whether the source is changing its own parameters, which does not load the data again.
     """
 
     def __init__(self, document=lambda: None, given=None):

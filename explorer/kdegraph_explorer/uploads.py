@@ -73,23 +73,12 @@ def _store(name, parts):
 
 
 class IncomingFile:
-    """A file that a browser offers.
+    """A file that a browser offers, with the `size` in bytes that it has announced.
 
-    Parameters
-    ----------
-    name : str
-    size : int
-        The size in bytes that the browser has announced.
-    ask : callable
-        ``ask(start, stop)`` asks the browser for these bytes. `put` takes the answer.
-    take : callable
-        ``take(stored)`` receives the `StoredFile`.
-    refuse : callable
-        ``refuse(error)`` receives the ValueError that says why there is no file.
-
-    Notes
-    -----
-    The session's thread calls all methods but `parts`, and a worker thread iterates over `parts`.
+    ``ask(start, stop)`` asks the browser for these bytes, and `put` takes the answer.
+    ``take(stored)`` receives the `StoredFile`, or ``refuse(error)`` the ValueError that says why
+    there is none. The session's thread calls all methods but `parts`, and a worker thread iterates
+    over `parts`.
     """
 
     def __init__(self, name, size, *, ask, take, refuse):

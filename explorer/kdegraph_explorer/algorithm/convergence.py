@@ -10,8 +10,8 @@ from ..pipeline import TOLERANCE
 
 MAX_COMPARED = 24  # graphs; of more rounds, some in geometric steps are taken
 
-# The full graph is estimated from a graph of more rounds: so many times as many, as long as that
-# is no more than this number of draws in all, which take some seconds.
+# The full graph is estimated from a graph with `MORE_ROUNDS` times as many rounds, or fewer if that
+# were more than `MAX_DRAWS` in all, which take some seconds.
 MORE_ROUNDS = 4
 MAX_DRAWS = 20_000_000
 

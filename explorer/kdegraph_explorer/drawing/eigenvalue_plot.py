@@ -24,7 +24,8 @@ class EigenvaluePlot:
     """
 
     def __init__(self, name, methods):
-        self._offsets = dict(zip(methods, _side_by_side(len(methods)), strict=True))
+        beside = 0.2 * (np.arange(len(methods)) - (len(methods) - 1) / 2)
+        self._offsets = dict(zip(methods, beside, strict=True))
         self.figure = plain_figure(
             tools="",
             description=name,
@@ -170,11 +171,6 @@ def gap_after(k, values):
         return {name: [] for name in ("left", "right", "bottom", "top")}
     bottom, top = heights(values)[k - 1 : k + 1]
     return {"left": [k], "right": [k + 1], "bottom": [bottom], "top": [top]}
-
-
-def _side_by_side(n, distance=0.2):
-    """Return the places of n stems around their middle."""
-    return distance * (np.arange(n) - (n - 1) / 2)
 
 
 def round_up(value):

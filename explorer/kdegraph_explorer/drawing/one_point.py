@@ -124,10 +124,6 @@ class NeighborLayers:
             "dh": [2 * reach],
         }
 
-    def paint_no_kernel(self):
-        """Remove the image of the kernel."""
-        self._kernel.data = {name: [] for name in self._kernel.data}
-
     def draw_width(self, here, sigma):
         """Draw the circle of the points at distance sigma from the place `here`."""
         self._width.data = {
@@ -137,6 +133,10 @@ class NeighborLayers:
             "top": here[1:] + sigma,
             "text": [f"σ = {sigma:.3g}"],
         }
+
+    def paint_no_kernel(self):
+        """Remove the image of the kernel."""
+        self._kernel.data = {name: [] for name in self._kernel.data}
 
     def draw_no_width(self):
         """Remove the circle."""

@@ -9,7 +9,7 @@ from .edges import chosen_edges
 from .palette import cluster_colors, packed
 from .raster import draw
 
-FADED = 0.15  # factor of the opacity of points that are not selected, beside others that are
+FADED = 0.15  # factor of the opacity of points that are not selected while others are
 # Up to this number the browser draws the points, sharp at every zoom. More are part of the image.
 MAX_GLYPHS = 4000
 

@@ -50,7 +50,10 @@ def write(session):
         column(_text(Markup("<b>{}</b>").format(graph.title)), plot, _spectrum(graph))
         for graph, plot in zip(still.graphs, plots, strict=True)
     ]
-    heading = Markup("<h2>{}</h2>{}").format(still.title, _explanation(still, live))
+    words = "Drag in a plot to select points in both plots; other tools are beside it."
+    if len(live) < len(still.positions):
+        words += f" {len(live):,} of the points can be selected; all of them are drawn."
+    heading = Markup("<h2>{}</h2>{}").format(still.title, words)
     page = column(_text(heading, 2 * WIDTH), row(*columns, spacing=16))
     # Bokeh's own function for this would add the scripts of Panel, which look for further files.
     script, place = components(page)
@@ -63,13 +66,6 @@ def write(session):
 def _text(markup, width=WIDTH):
     """Return a paragraph of the page."""
     return Div(text=str(markup), disable_math=True, width=width)
-
-
-def _explanation(still, live):
-    words = "Drag in a plot to select points in both plots; other tools are beside it."
-    if len(live) < len(still.positions):
-        words += f" {len(live):,} of the points can be selected; all of them are drawn."
-    return words
 
 
 def points_of(still, live):

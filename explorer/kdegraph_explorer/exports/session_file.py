@@ -14,8 +14,8 @@ SESSION_ADVICE = "choose a file that Export > Session file has written"
 MAX_SESSION_BYTES = 256 * 2**20  # of a file, nearly all of them those of a data file
 MAX_PARTS = 100_000  # lists and objects; brackets in names are counted, too
 MAX_VALUES = 6_000_000  # nearly all of them selected points
-MAX_SAVED_SELECTION = 5_000_000  # points; a longer selection is left out
-ENCODED = b'"content": "'  # What stands before the content of the data file, as `write` writes it.
+MAX_SAVED_SELECTION = 5_000_000  # points; a longer selection is omitted
+ENCODED = b'"content": "'  # before the content of the data file, as `write` writes it
 
 
 def write(session):

@@ -192,7 +192,6 @@ class Foreign(Matcher):
         self._origins = origins
 
     def match(self, request):
-        """See `tornado.routing.Matcher`."""
         reason = self._origins.refusal(
             request.headers.get("Host", ""),
             request.headers.get("Origin"),
@@ -232,7 +231,6 @@ class Stranger(Matcher):
         self._access, self._cookie = access, cookie
 
     def match(self, request):
-        """See `tornado.routing.Matcher`."""
         in_address = self._access.token and "token" in request.query_arguments
         known = self._cookie.is_in(request)
         return None if known and not in_address and request.method != "POST" else {}
@@ -254,11 +252,9 @@ class Refusal(PlainPage):
     """Answer what is foreign."""
 
     def initialize(self, reason):
-        """See `tornado.web.RequestHandler`."""
         self._why = reason
 
     def prepare(self):
-        """See `tornado.web.RequestHandler`."""
         self.show(403, text=self._why)
 
 
@@ -269,11 +265,9 @@ class Entrance(PlainPage):
     """
 
     def initialize(self, access, cookie):
-        """See `tornado.web.RequestHandler`."""
         self._access, self._cookie = access, cookie
 
     def get(self):
-        """See `tornado.web.RequestHandler`."""
         token = self.get_query_argument("token", None)
         if self._access.token and token is not None:
             self._try(token)
@@ -283,7 +277,6 @@ class Entrance(PlainPage):
     head = get
 
     def post(self):
-        """See `tornado.web.RequestHandler`."""
         self._try(self.get_body_argument("word", "", strip=False))
 
     def _try(self, word):

@@ -147,8 +147,7 @@ class ColorControl(Part):
             colors = Markup(",").join("#{:02x}{:02x}{:02x}".format(*color) for color in SCALE)
             self.legend.content = BAR.format(low, colors, high)
         else:
-            self.legend.content = "" if coloring is None else _swatches(coloring.entries)
-
-
-def _swatches(entries):
-    return Markup().join(SWATCH.format(color, name) for name, color in entries)
+            entries = () if coloring is None else coloring.entries
+            self.legend.content = Markup().join(
+                SWATCH.format(color, name) for name, color in entries
+            )

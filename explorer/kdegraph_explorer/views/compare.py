@@ -145,9 +145,10 @@ class CompareView(View):
             )
         else:
             self._spectra.clear()
-        for method, outcome in outcomes.items():
-            if method in ("kde", "other"):
-                caption_of(self._cards[method]).sentence = sampled_sentence(outcome.bandwidth)
+        widths = {"local": "each its own σ", "moderate": "each its own, moderate σ"}
+        for method in {"kde", "other"} & set(outcomes):
+            words = widths.get(outcomes[method].bandwidth.sigma, "one σ for all")
+            caption_of(self._cards[method]).sentence = words
         self._tabulate()
         self._not_built.visible = self._too_many
         self._sentences.content = each(Markup("<p>{}</p>"), map(self._sentence, self._buttons))
@@ -171,9 +172,3 @@ class CompareView(View):
         else:
             words = "not built" if method == "full" and self._too_many else "under way"
         return Markup("<b>{}</b>: {}").format(name, words)
-
-
-def sampled_sentence(bandwidth):
-    """Return a sentence on a sampled graph with this `Bandwidth`."""
-    words = {"local": "each its own σ", "moderate": "each its own, moderate σ"}
-    return words.get(bandwidth.sigma, "one σ for all")
