@@ -37,8 +37,8 @@ SLOW_DRAWS = 100_000  # with more draws in all, edges are drawn while the spectr
 # Tolerance of the eigenvectors. Where a graph has clusters it makes no difference; where it has
 # none it saves most of the time.
 TOLERANCE = 1e-3
-# Eigenvalues remain estimates after this number of entries of the matrix in all products, which take
-# some ten seconds, but not before `MIN_PRODUCTS`.
+# Eigenvalues remain estimates when the entries of the matrix in all products, which take some ten
+# seconds, are more than this, but not before `MIN_PRODUCTS`.
 MAX_ENTRIES = 1e9
 MIN_PRODUCTS = 80
 NEGLIGIBLE = 1e-9  # smaller kernel values are omitted, as they change no digit that is shown

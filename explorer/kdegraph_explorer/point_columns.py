@@ -66,9 +66,9 @@ def values_of(dataset, column, points=slice(None)):
 def row_in_words(dataset, point, first="", left_out=()):
     """Describe a point for a note beside it: a list of "name: value".
 
-    The column `first` comes before the others, then the label and other columns without numbers; of many
-    columns only the first few are shown. Columns in `left_out` are shown in another way; the first
-    one is shown all the same.
+    The column `first` comes before the others, then the label and other columns without numbers; of
+    many columns only the first few are shown. Columns in `left_out` are shown in another way; the
+    first one is shown all the same.
     """
     columns = columns_of(dataset)
     shown = [name for name in columns if name == first or name not in left_out]
