@@ -13,10 +13,10 @@ from .sources import SOURCES
 from .state import AUTOMATIC, State
 
 DATA = "data."  # before the names of the source's own parameters
-MAX_ADDRESSED_SELECTION = 200  # indices; of a longer selection, an address says the size
+MAX_ADDRESSED_SELECTION = 200  # indices; an address has only the size of a longer selection
 MAX_ADDRESSED_PART = 1500  # characters
 SIZE = re.compile(r"[0-9,]+ points")
-# What a page begins with that has no query of its own: points whose clusters the k-NN graph misses.
+# The query of a page without one: points whose clusters the k-NN graph misses.
 FIRST_PAGE = "data.shape=clumps&view=start"
 
 

@@ -40,7 +40,7 @@ def create_app(file=None, checked=False):
     warnings.filterwarnings("ignore", "the eigenvalues did not converge")  # the page says so
     refusal = None if checked else refusal_of_session()
     if refusal is not None:
-        pn.state.rel_path = ""  # in place of what the address may say
+        pn.state.rel_path = ""  # instead of a path from the address
         return page_of(Text(refusal))
     take_files_from_the_server()
     try:
@@ -71,7 +71,7 @@ def refusal_of_session():
     request = document and document.session_context and document.session_context.request
     if not request:
         return None
-    # The header `Host` would be what a token says, which may be made by hand.
+    # The header `Host` would come from a token, which may be forged.
     host = getattr(request, "host", None) or request.headers.get("Host", "")
     query = getattr(request, "query", "") or ""
     if chooses_session(parse_qs(query, keep_blank_values=True), request.headers):

@@ -33,7 +33,7 @@ def check_values(kind, values, allowed):
         parameter = trial.param[name]
         open_choice = type(parameter) is param.Selector and parameter.objects == [""]
         if open_choice and isinstance(value, str):
-            parameter.objects = [value]  # what there is to choose from follows from the data
+            parameter.objects = [value]  # the choices follow from the data
         try:
             if isinstance(parameter, param.Number) and isinstance(value, bool):
                 raise ValueError("a number is needed")

@@ -10,8 +10,8 @@ import numpy as np
 from .checks import as_text, at, count, holds, quoted, runs
 
 MAX_LENGTH = 60  # characters of a name
-MAX_NAMES = 100  # as many as there can be clusters
-ADDRESSED = 20  # points of each name in an address, which hold on to nearly any cluster
+MAX_NAMES = 100  # the largest number of clusters
+ADDRESSED = 20  # points of each name in an address; they identify nearly any cluster
 
 
 def check_names(names):
@@ -40,7 +40,9 @@ def assigned(names, clusters, dataset):
     """
     if not names or clusters is None:
         return {}
-    from scipy.optimize import linear_sum_assignment  # takes long: the page need not wait for it
+    from scipy.optimize import (
+        linear_sum_assignment,
+    )  # slow to import: the page does not wait for it
 
     n_clusters = int(clusters.max()) + 1
     shared = np.array(

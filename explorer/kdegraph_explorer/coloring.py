@@ -12,7 +12,7 @@ CLUSTER = "cluster"  # the choice of a color that is not a column
 PREFIX = "column:"  # before the name of a column, so that no column is mistaken for the clusters
 # Steps of a scale for numbers, without its ends, which are hard to see on black and on white.
 SCALE = np.array([rgb(color) for color in Viridis256[36:236:8]], dtype=np.uint8)
-# Part of the values below and above the ends of the scale, so that outliers do not set it.
+# Share of the values beyond each end of the scale, so that outliers do not determine it.
 CLIPPED = 0.01
 
 
@@ -81,7 +81,7 @@ def _on_a_scale(name, values):
         return Coloring(name, codes, palette, limits=("–", "–"))
     low, high = np.quantile(values[known], [CLIPPED, 1 - CLIPPED], method="nearest")
     ends = np.array([low, high]).astype(np.float64)
-    middle, half = ends[0] / 2 + ends[1] / 2, ends[1] / 2 - ends[0] / 2  # these do not overflow
+    middle, half = ends[0] / 2 + ends[1] / 2, ends[1] / 2 - ends[0] / 2  # without overflow
     place = (np.clip(numbers[known], *ends) - middle) / (half or 1.0)
     codes[known] = np.minimum((place + 1) / 2 * len(SCALE), len(SCALE) - 1).astype(np.int64)
     return Coloring(name, codes, palette, limits=(cell(low), cell(high)))

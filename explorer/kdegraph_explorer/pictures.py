@@ -13,9 +13,9 @@ from PIL import Image
 
 from .point_columns import columns_of, values_of
 
-MIN_SIDE = 4  # pixels along each side of what is taken for a picture
-MIN_UNNAMED_SIDE = 8  # the same where the names of the columns do not say that they are pixels
-PATCH = 21  # pixels along each side of what is shown around a pixel of a photograph; odd
+MIN_SIDE = 4  # pixels along each side of a picture
+MIN_UNNAMED_SIDE = 8  # the same if the names of the columns do not say that they are pixels
+PATCH = 21  # pixels along each side of the part around a pixel of a photograph; odd
 
 _PLACE = re.compile(r"(?i:pixels?|pix|px)[\W_]*r?(\d+)[\W_x]+c?(\d+)")
 _ROW_BY_COLUMN = re.compile(r"(\d+)x(\d+)")  # without the x it could be the months of some years

@@ -262,7 +262,9 @@ class Pipeline:
         )
         known_key = self._memory.get((method, "spectrum"), ((None, 0, None),))[0]
         if known_key[0] == graph_key:
-            wanted = max(wanted, known_key[1])  # more eigenvalues than needed do no harm: keep them
+            wanted = max(
+                wanted, known_key[1]
+            )  # known eigenvalues are kept, even if fewer are needed
         n_counted = self._n_counted(method, graph_key, graph)
         wanted = min(wanted, n_counted or matrix_of(graph).shape[0])
 
@@ -338,7 +340,9 @@ def cluster_scores(dataset, adjacency, n_counted, clustering):
     if small := dataset.n_points - isolated - n_counted:
         scores["Points in small components"] = small
     if dataset.y is not None:
-        from sklearn.metrics import adjusted_rand_score  # takes long: the page need not wait for it
+        from sklearn.metrics import (
+            adjusted_rand_score,
+        )  # slow to import: the page does not wait for it
 
         scores["Adjusted Rand index"] = float(adjusted_rand_score(dataset.y, clustering.labels))
     return scores
@@ -352,7 +356,7 @@ def align(labels, reference):
     labels = np.asarray(labels, dtype=np.int64)
     if reference is None:
         return labels
-    from scipy.optimize import linear_sum_assignment  # the page need not wait for this one either
+    from scipy.optimize import linear_sum_assignment  # slow to import, too
 
     size = int(max(labels.max(), reference.max())) + 1
     counts = np.bincount(labels * size + reference, minlength=size * size).reshape(size, size)

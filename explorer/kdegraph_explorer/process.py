@@ -18,7 +18,7 @@ from .drawing.painter import MAX_GLYPHS, Painter, Scene
 
 # Imported when they are first needed, which takes about a second in all.
 LIBRARIES = ("scipy.optimize", "sklearn.cluster", "sklearn.metrics")
-# Seconds. The server releases a session some time after it has ended, and many at a time.
+# Seconds, as the server releases a session some time after it has ended, and many at once.
 DELAY = 3.0
 
 _lock = threading.Lock()

@@ -13,9 +13,9 @@ ALL_METHODS = {
     "knn": METHODS["knn"],
     "full": "Full graph",
 }
-FIRST_LOOK = "First look"  # what the user calls a KDE graph of few rounds
+FIRST_LOOK = "First look"  # the name of a KDE graph of few rounds for users
 FULL_UP_TO = 4000  # points up to which the full graph is computed, too
-UPLOADING = "File: arriving"  # what a session reports while a file arrives
+UPLOADING = "File: arriving"  # the stage that a session reports while a file arrives
 LOADING = "Data: loading"  # and while data are read or generated
 SPECTRUM_BARS = {"eigenvalues": "spectrum", "components": "spectrum", "eigenvectors": "spectrum"}
 CLUSTER_BARS = {"clusters": "clusters", "k-means": "clusters", "scores": "clusters"}

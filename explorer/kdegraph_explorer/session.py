@@ -18,8 +18,8 @@ from .sources.given import Given
 from .state import State
 from .uploads import receive
 
-DRAWING_PATIENCE = 0.5  # seconds that work waits at most until a first look is drawn here
-PAINTING_TIME = 0.1  # seconds that it then leaves to the browser, to paint the first look
+DRAWING_PATIENCE = 0.5  # seconds that work waits at most until a first look is drawn
+PAINTING_TIME = 0.1  # seconds that it then waits for the browser to paint it
 
 
 class Session:

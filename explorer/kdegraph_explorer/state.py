@@ -253,7 +253,7 @@ class State(param.Parameterized):
         "n_neighbors",
         "seed",
     )
-    # What undo, the address and a session file restore.
+    # Undo, the address and session files restore these.
     KEPT = (
         *CHOICES[1:],
         "horizontal",

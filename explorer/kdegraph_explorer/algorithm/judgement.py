@@ -8,10 +8,10 @@ from kdegraph import kernel_sum
 
 from ..state import State
 
-# Products of points and coordinates for which all kernel values of a clustering are summed up, or
-# replaced by expansions: about half a second. With more, some points speak for their cluster.
+# Products of points and coordinates up to which all kernel values of a clustering are summed, or
+# replaced by expansions, in about half a second. Beyond it, a sample represents each cluster.
 MAX_WORK = 4e9
-MIN_ROWS = 500  # points that are looked at in any case
+MIN_ROWS = 500  # points that are used in any case
 EPS = 1e-6  # relative error of the kernel sums
 REST = 0.15  # seconds without a newer result after which clusters are judged
 
@@ -108,7 +108,7 @@ class Judge:
         }
         if new:
             self._job.request((kde, new))
-        else:  # what may still be judged is an earlier result, whose choices are taken back
+        else:  # an earlier result, whose choices were undone, may still be judged
             self._job.cancel()
 
     @staticmethod

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-NOT_ZERO = 1e-3  # of the last eigenvalue: smaller ones are not told apart
+NOT_ZERO = 1e-3  # share of the last eigenvalue below which eigenvalues count as zero
 SHOWN_EDGES = 1500  # edges that a plot of weights shows
 
 
@@ -33,7 +33,7 @@ class Proof:
 
 def proof(outcomes):
     """Return the `Proof` from the outcomes of "kde", "knn" and "full"."""
-    from sklearn.metrics import adjusted_rand_score  # takes long: the page need not wait for it
+    from sklearn.metrics import adjusted_rand_score  # slow to import: the page does not wait for it
 
     full = outcomes["full"]
     return Proof(

@@ -13,7 +13,7 @@ from .palette import BETWEEN, MARKERS, METHOD
 # `kdegraph.estimate_n_clusters` takes them.
 FLOOR = 1e-3
 ALL_ZERO = 1e-12  # a last eigenvalue up to here counts as zero
-AXIS_ENDS = (1, 1.5, 2, 3, 5, 7, 10, 15)  # times a power of ten: where a vertical axis may end
+AXIS_ENDS = (1, 1.5, 2, 3, 5, 7, 10, 15)  # possible ends of a vertical axis, times a power of ten
 
 
 class EigenvaluePlot:

@@ -14,10 +14,10 @@ from ..assets import SIZES
 
 # The page sets the same values for its theme, so that all figures look alike.
 FONT = "Roboto, system-ui, sans-serif"
-TEXT = {"text_font": FONT, "text_font_size": SIZES["small"]}  # of words within a plot
+TEXT = {"text_font": FONT, "text_font_size": SIZES["small"]}  # style of words within a plot
 NUMBER_WIDTH = 60  # pixels along the horizontal axis for a number and the space beside it
-MIN_SPREAD = 1e-9  # of the positions' size; points that are closer together count as one
-MAX_SCALE_RATIO = 8  # of the units on both axes; beyond it, the two are scaled apart
+MIN_SPREAD = 1e-9  # share of the largest coordinate; closer points count as one
+MAX_SCALE_RATIO = 8  # ratio of the units on both axes beyond which each has a scale of its own
 
 
 def plain_figure(*, tools="", description, **options):
@@ -74,7 +74,9 @@ class Frame:
         self.x_range, self.y_range = Range1d(0, 1), Range1d(0, 1)
         self.size = (440, 300)
         self._extent = (0.0, 1.0, 0.0, 1.0)
-        self._fitted = True  # whether the whole extent is shown, and not what the user zoomed to
+        self._fitted = (
+            True  # whether the whole extent is shown, as opposed to a part that the user chose
+        )
         self._changed = changed
         self._figures = []
 

@@ -21,8 +21,8 @@ CLUSTER_COLORS = (
     "#7A8CA5",
 )
 BETWEEN = "#8A8F98"  # edges between two clusters, points without one
-MARK = "#E0224E"  # what a plot is about
-# Muted, so that methods are not taken for clusters; it is their marks that tell them apart.
+MARK = "#E0224E"  # the subject of a plot
+# Muted, so that methods are not taken for clusters; their marks distinguish them.
 METHOD = {"kde": "#4B6A94", "other": "#8A7490", "knn": "#8F7658", "full": "#5C8577"}
 # The mark of each method: its name in Bokeh, and the same as a character.
 MARKERS = {

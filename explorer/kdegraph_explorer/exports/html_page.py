@@ -18,7 +18,7 @@ from .still import edge_image, still_of, window
 
 WIDTH, HEIGHT = 560, 420  # pixels of the plots
 SHARPNESS = 2  # pixels of the images of edges per pixel of the plots
-MAX_LIVE = 50_000  # points that can be selected and hovered over; of more, an even part
+MAX_LIVE = 50_000  # points that can be selected and hovered over; of more, an evenly spread part
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -95,7 +95,7 @@ def _plot(still, graph, viewport, points):
     figure.toolbar.update(logo=None, active_drag=figure.select_one(BoxSelectTool))
     for axis, name in zip((figure.xaxis, figure.yaxis), still.axes, strict=True):
         axis.axis_label = PlainText(text=name)  # a str may be TeX
-    # All points are in the image where not all of them are live.
+    # If not all points are live, the image has all of them.
     many = len(points.data["point"]) < len(still.positions)
     url = _data_url(still, graph, viewport, points=many)
     figure.image_url([url], x=x0, y=y1, w=x1 - x0, h=y1 - y0, name="edges")

@@ -22,7 +22,7 @@ from ..assets import icon, style_sheet, template
 from .origins import Origins
 from .user_secret import readable_by_others
 
-COOKIE_DAYS = 31  # for which a browser need not ask again
+COOKIE_DAYS = 31  # days for which a browser is let in
 FREE_GUESSES = 5
 
 

@@ -59,7 +59,7 @@ def page_of(main, **options):
         **options,
     )
     with edit_readonly(page):
-        # By default, Panel's state, which outlives the page, would refer to it and keep it forever.
+        # By default, Panel's state would refer to the page and keep it forever.
         page.busy = pn.rx(False)
     return page
 
@@ -139,7 +139,7 @@ class ServedPage:
         pn.state.on_session_destroyed(lambda context: self._end())
         # The server has nothing else to do while the browser builds the page.
         pn.state.curdoc.add_next_tick_callback(process.import_libraries)
-        # Panel keeps what waits for a page, also for one that never appears.
+        # Panel keeps callbacks that wait for a page, even if it never appears.
         begin = WeakMethod(self._begin)
         # What is sent before the browser has built the page would be lost.
         pn.state.onload(lambda: begin()())

@@ -17,10 +17,10 @@ from .origins import LOOPBACK, Origin, in_address
 from .page import TITLE
 
 LOCAL = "127.0.0.1"
-# What stands still ends. These limits are in seconds.
+# Limits in seconds after which idle requests and connections end.
 REQUEST_LIMIT = 75  # for a request to arrive, and for a connection to be idle between requests
-# Between two pings, each of which has to be answered before the next one: a page that has vanished
-# without a word has ended after twice this time. Its answer waits behind what is being downloaded.
+# Between two pings, each of which has to be answered before the next one, so that a page that has
+# vanished silently ends after twice this time. Its answer waits behind downloads.
 PING_EVERY = 300
 MAX_BODY = 2**16  # bytes of a request: a password; files arrive through the WebSocket, in parts
 HEADERS = {  # for what a page cannot declare in itself

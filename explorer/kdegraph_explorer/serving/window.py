@@ -95,7 +95,7 @@ def window_command(address):
     if browser is None:
         yield None, None
         return
-    # With a profile of its own, the process is not one that runs already and goes on.
+    # With a profile of its own, the browser starts a new process, which ends with the window.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         width, height = SIZE
         options = [

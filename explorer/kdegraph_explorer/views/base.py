@@ -219,7 +219,7 @@ def _table(head, content, describe, view):
 
     def swap(event):
         table.visible = head.table
-        # What is invisible keeps its size, and what is linked to it.
+        # Invisible parts keep their size and their links.
         visibility = "hidden" if head.table else "visible"
         for part in content:
             part.styles = {"visibility": visibility}

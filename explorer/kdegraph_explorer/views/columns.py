@@ -91,7 +91,7 @@ class ColumnTable(JSComponent):
             text = f"{str(error)[0].upper()}{str(error)[1:]}."
             if kind == "weights":
                 text = f"A weight is a positive number such as 2 or 0.5, not {quoted(value)}."
-            self.refusal = {}  # the same refusal again counts as news
+            self.refusal = {}  # so that the same refusal is shown again
             self.refusal = {"column": i, "text": text}
 
     def _knows(self, i):

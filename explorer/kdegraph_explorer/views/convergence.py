@@ -72,7 +72,19 @@ class RoundsView(View):
             {"rounds": "Rounds: points and edges"},
             lambda key: (self.adjacency, self._colors),
         )
-        self.player = round_player()
+        self.player = pmui.Player(
+            label="Rounds",
+            description="Play the rounds: each adds one neighbor per point.",
+            variant="minimal",
+            show_value=True,
+            start=1,
+            end=20,
+            value=20,
+            interval=350,
+            loop_policy="once",
+            sizing_mode="stretch_width",
+            margin=(0, 12),
+        )
         self.player.param.watch(lambda event: self._play(), "value")
         self._spectra = LiveElement(
             "Rounds: eigenvalues", draw_eigenvalues, "kg-rounds-spectrum", xlabel="round", ylabel=""
@@ -223,23 +235,6 @@ class RoundsView(View):
     def describe_degrees(self, full):
         """Describe the curve of the errors of the degrees; see `card`."""
         return describe.degree_errors(self.found, full)
-
-
-def round_player():
-    """Return the widget that plays the rounds."""
-    return pmui.Player(
-        label="Rounds",
-        description="Play the rounds: each adds one neighbor per point.",
-        variant="minimal",
-        show_value=True,
-        start=1,
-        end=20,
-        value=20,
-        interval=350,
-        loop_policy="once",
-        sizing_mode="stretch_width",
-        margin=(0, 12),
-    )
 
 
 def draw_eigenvalues(curves):

@@ -149,8 +149,8 @@ class Layout:
         for key, other in self._top.items():
             other.visible = key == shown.key
         self._bottom.visible = not shown.alone
-        ready = len(place) or first  # what comes first is a part of the page
-        # The label before the view: the browser takes note of both when the latter changes.
+        ready = len(place) or first  # the first view is a part of the page
+        # The label comes before the view, as the browser reads both when the view changes.
         self.toolbar.browser.param.update(opening="" if ready else shown.label, view=shown.key)
         if ready:
             self._fill(place, shown)

@@ -45,8 +45,8 @@ class Beacon(Text):
     _esm = script("beacon")
 
 
-_ICON = ":material/"  # what panel-material-ui makes an icon of, up to the next colon
-_JOINER = "\N{WORD JOINER}"  # is not seen
+_ICON = ":material/"  # panel-material-ui replaces this by an icon, up to the next colon
+_JOINER = "\N{WORD JOINER}"  # invisible
 
 
 class AsWritten:

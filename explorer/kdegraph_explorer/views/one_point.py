@@ -22,8 +22,8 @@ from .plots import LinkedPlots, clusters_without_edges
 from .scores import colored, table_pane
 from .widgets import DENSE, button, filling_column, row
 
-WINDOW_REACH = 2.6  # sigma around the point that the window shows at least
-WIDTH_REACH = 1.2  # the same where the kernel cannot be painted: the circle with its label
+WINDOW_REACH = 2.6  # least distance from the point to the edge of the window, in sigma
+WIDTH_REACH = 1.2  # the same if the kernel cannot be painted: the circle with its label
 PICTURES = 50  # neighbors in each table with their picture
 ALL_STEPS = 1000  # more than there are halvings of any data
 BUTTONS = (  # label, sentence, and how many halvings further
@@ -73,7 +73,18 @@ class OnePointView(View):
         for figure in (self._near["near"].figure, self._map["map"].figure):
             mark_point(figure, self._neighbors.point)
         self._recursion = RecursionPlot("One point: halving")
-        self.draw = draw_slider()
+        self.draw = pmui.IntSlider(
+            label="Draw",
+            description="Which of the L draws of the point is followed.",
+            start=1,
+            end=20,
+            value=7,
+            size="small",
+            sizing_mode="stretch_width",
+            margin=(2, 12),
+            sx=DENSE,
+            styles={"flex": "1 1 110px"},
+        )
         self.draw.param.watch(lambda event: self._update(), "value")
         self._table = table_pane("kg-neighbors", "kg-scroll")
         self._body = self._lay_out()
@@ -225,22 +236,6 @@ class OnePointView(View):
             neighbor_table("knn", "Nearest", found, found.nearest, ones, pictures),
             BETWEEN,
         )
-
-
-def draw_slider():
-    """Return the widget to choose which draw is followed."""
-    return pmui.IntSlider(
-        label="Draw",
-        description="Which of the L draws of the point is followed.",
-        start=1,
-        end=20,
-        value=7,
-        size="small",
-        sizing_mode="stretch_width",
-        margin=(2, 12),
-        sx=DENSE,
-        styles={"flex": "1 1 110px"},
-    )
 
 
 def neighbor_table(method, title, found, points, weights, pictures):

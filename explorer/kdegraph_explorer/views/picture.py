@@ -149,7 +149,7 @@ def _boundaries(labels, thicken=0):
     edges[:, :-1] |= across
     edges[:-1] |= down
     if thicken:
-        from scipy.ndimage import binary_dilation  # takes long: only photographs need it
+        from scipy.ndimage import binary_dilation  # slow to import: only photographs need it
 
         meet = binary_dilation(meet, iterations=thicken)
         edges = binary_dilation(meet, iterations=thicken)

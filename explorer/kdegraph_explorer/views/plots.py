@@ -15,12 +15,11 @@ from ..point_columns import row_in_words
 from ..projection import axis_names, combined, indices_within, positions
 from .point_note import BOX, NO_IMAGE, PointNote
 
-# Pixels beside a plot, for the numbers of the vertical axis and for its name. They are fixed: if
-# they followed the numbers, the width of the plot, its window and the numbers would change each
-# other.
+# Pixels to the left of a plot, for the numbers of the vertical axis and for its name. They are
+# fixed, as numbers of other widths would change the width of the plot, and thus the numbers.
 NUMBERS_WIDTH = 42
 NAME_WIDTH = 26
-EMPTY = "kg-empty"  # the class of a plot of which nothing has been painted yet
+EMPTY = "kg-empty"  # the CSS class of a plot before it is first painted
 
 # The parameters of the state that decide how `LinkedPlots` look.
 PLOTTED = (
@@ -151,7 +150,7 @@ class LinkedPlots:
 
     def _show(self, scenes, layers):
         if any(scene.positions is not self.positions for scene in scenes.values()):
-            return  # of earlier points; what is drawn next replaces all of it
+            return  # of earlier points; the next ones replace them
         for key, changes in layers.items():
             self._plots[key].show(scenes[key], changes)
 

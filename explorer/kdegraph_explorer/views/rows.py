@@ -14,8 +14,8 @@ from ..point_columns import cell, columns_of, values_of
 from .base import View, beside, card
 from .markup import Text, html_table
 
-PAGE = 100  # rows that the browser gets at a time
-MAX_COLUMNS = 40  # that are shown; the search looks into all
+PAGE = 100  # rows that the browser gets at once
+MAX_COLUMNS = 40  # columns that are shown; the search includes all
 MAX_SUMMARIZED = 6  # columns in the summary by cluster
 CLUSTER = "Cluster"
 

@@ -9,7 +9,7 @@ from .base import View, card, number
 from .markup import Markup, Text, html_table
 
 CONDUCTANCE = "Largest conductance"
-EXPLANATIONS = {  # of every row, in order: what came out, how large the graph is, what it took
+EXPLANATIONS = {  # of every row, in order: quality, size of the graph, time
     "Adjusted Rand index": "Agreement with the true labels: 1 is perfect, 0 is chance",
     CONDUCTANCE: "Share of the similarity of a cluster's points that is with points outside, for "
     "the worst cluster; 0 is perfect, 1 is no cluster at all. All methods are judged alike, by the "

@@ -7,7 +7,7 @@ from .base import Part
 from .markup import Text
 from .widgets import button, column, row
 
-MAX_CLUSTERS = 4  # that the sentence names
+MAX_CLUSTERS = 4  # clusters that the sentence names
 
 
 class SelectionControls(Part):

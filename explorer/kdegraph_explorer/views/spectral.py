@@ -17,8 +17,8 @@ from .base import View, beside, figure_pane
 from .plots import LinkedPlots, clusters_without_edges
 from .widgets import row
 
-LABELED_CLUSTERS = 10  # up to which every bar has its number; with more, they would overlap
-LEAST_TOP = 0.01  # of the axis of conductances, so that nearly perfect clusters have low bars
+LABELED_CLUSTERS = 10  # clusters up to which every bar has its number; more numbers would overlap
+LEAST_TOP = 0.01  # end of the axis of conductances, so that nearly perfect clusters have low bars
 NEARLY_0 = 5e-4  # conductance up to which a bar says so instead of a number
 BAR_WIDTH = 0.38  # width of a bar; two of them fill the place of a cluster
 

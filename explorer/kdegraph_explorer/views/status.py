@@ -10,7 +10,7 @@ from .base import Part
 from .markup import Markup, Text
 from .widgets import button, row
 
-# Seconds of work before the bars appear: what is quicker they would only hide.
+# Seconds of work before the bars appear; they would only hide quicker results.
 SHOWN_AFTER = 1.5
 
 
