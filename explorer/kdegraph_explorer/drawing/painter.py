@@ -116,10 +116,7 @@ class Painter:
         radius = None
         if not scene.as_glyphs:
             radius = scene.radius
-            if len(scene.selection):
-                faded = np.full(len(colors), len(palette) - 1)
-                faded[scene.selection] = colors[scene.selection]
-                colors = faded
+            colors = faded(colors, palette, scene.selection)
         edges = None
         if scene.adjacency is not None:
             edges = chosen_edges(scene.adjacency, scene.selection, scene.edges)
@@ -181,6 +178,18 @@ def colors_of(coloring, clusters):
     if coloring is not None:
         return coloring.codes, coloring.palette
     return clusters, cluster_colors(int(clusters.max()) + 1)
+
+
+def faded(colors, palette, selection):
+    """Return the colors of points with the neutral one for all but the selected, if there are any.
+
+    Both are rows of the palette.
+    """
+    if not len(selection):
+        return colors
+    neutral = np.full(len(colors), len(palette) - 1)
+    neutral[selection] = colors[selection]
+    return neutral
 
 
 def _colored(scene):

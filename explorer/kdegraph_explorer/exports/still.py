@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 from ..coloring import Coloring
 from ..drawing.edges import chosen_edges
 from ..drawing.figures import Frame, extent_of
-from ..drawing.painter import MAX_GLYPHS, colors_of, point_opacities, point_radius
+from ..drawing.painter import MAX_GLYPHS, colors_of, faded, point_opacities, point_radius
 from ..drawing.palette import BETWEEN, METHOD
 from ..drawing.raster import draw
 from ..projection import positions
@@ -149,16 +149,14 @@ def window(still, width, height):
 
 def edge_image(still, graph, viewport, points=False):
     """Draw the edges of a graph, and on request its points, as `drawing.raster.draw` does."""
-    colors, palette = graph.colors, graph.palette
-    if points and len(still.selection):
-        faded = np.full(len(colors), len(palette) - 1)
-        faded[still.selection] = colors[still.selection]
-        colors = faded
+    colors = graph.colors
+    if points:
+        colors = faded(colors, graph.palette, still.selection)
     return draw(
         viewport,
         still.positions,
         colors,
-        palette,
+        graph.palette,
         edges=graph.edges,
         radius=still.radius(viewport) if points else None,
         opacity=still.opacity,
