@@ -150,15 +150,15 @@ def _value(text):
         return text
 
 
-def first_view(session, query):
+def first_view(session, text):
     """Return the key of the view that a page with this query begins with, or ""."""
-    return parse_qs(wanted(session, query)).get("view", [""])[0]
+    return parse_qs(wanted(session, text)).get("view", [""])[0]
 
 
-def wanted(session, query):
+def wanted(session, text):
     """Return the query, or that of the first page if it is empty and the session has no data."""
-    query = query.removeprefix("?")
-    return query if query or session.first != SOURCES[0].key else FIRST_PAGE
+    text = text.removeprefix("?")
+    return text if text or session.first != SOURCES[0].key else FIRST_PAGE
 
 
 class AddressBar:

@@ -40,9 +40,8 @@ def assigned(names, clusters, dataset):
     """
     if not names or clusters is None:
         return {}
-    from scipy.optimize import (
-        linear_sum_assignment,
-    )  # slow to import: the page does not wait for it
+    # Slow to import: the page does not wait for it.
+    from scipy.optimize import linear_sum_assignment
 
     n_clusters = int(clusters.max()) + 1
     shared = np.array(

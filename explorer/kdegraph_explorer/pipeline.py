@@ -340,9 +340,8 @@ def cluster_scores(dataset, adjacency, n_counted, clustering):
     if small := dataset.n_points - isolated - n_counted:
         scores["Points in small components"] = small
     if dataset.y is not None:
-        from sklearn.metrics import (
-            adjusted_rand_score,
-        )  # slow to import: the page does not wait for it
+        # Slow to import: the page does not wait for it.
+        from sklearn.metrics import adjusted_rand_score
 
         scores["Adjusted Rand index"] = float(adjusted_rand_score(dataset.y, clustering.labels))
     return scores

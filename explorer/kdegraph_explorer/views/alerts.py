@@ -99,11 +99,7 @@ class Alert(Part):
             margin=4,
             stylesheets=[style_sheet("alert")],
         )
-        self._body = row(
-            alert,
-            *self.buttons(),
-            css_classes=[self.css_class],
-        )
+        self._body = row(alert, *self.buttons(), css_classes=[self.css_class])
         self.state.param.watch(lambda *events: self._update(), list(self.watched))
         self._update()
 

@@ -237,10 +237,7 @@ class ParameterControls(Part):
 
     def _lay_out(self, session):
         """Return the controls of the one bandwidth, and all controls."""
-        one = column(
-            self._sliders["sigma"],
-            row(self._exact, AutomaticSigma(session)),
-        )
+        one = column(self._sliders["sigma"], row(self._exact, AutomaticSigma(session)))
         body = column(
             group(
                 "KDE graph",
@@ -374,10 +371,7 @@ class DisplayControls(Part):
         super().__init__(session)
         self._choices = {name: self._axis(name) for name in ("horizontal", "vertical")}
         self._axes = column(*self._choices.values())
-        self._overlay = column(
-            control(self.state, "segments"),
-            control(self.state, "overlay"),
-        )
+        self._overlay = column(control(self.state, "segments"), control(self.state, "overlay"))
         self._which = control(self.state, "edges")
         self.widgets = {}
         self._body = group(

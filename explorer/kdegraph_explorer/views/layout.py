@@ -72,10 +72,7 @@ class Layout:
         # Each place gets its view when that is first shown, as the browser takes long to build
         # a view.
         self._top = {
-            view.key: filling_column(
-                css_classes=["kg-view"],
-                stylesheets=[style_sheet("shrinks")],
-            )
+            view.key: filling_column(css_classes=["kg-view"], stylesheets=[style_sheet("shrinks")])
             for view in VIEWS
             if view.area == "top"
         }
@@ -121,11 +118,7 @@ class Layout:
 
     def _choices(self):
         """Return the choice of the view, and beside it, or below, that of the colors."""
-        return row(
-            self.tabs,
-            self.color,
-            stylesheets=[style_sheet("wraps")],
-        )
+        return row(self.tabs, self.color, stylesheets=[style_sheet("wraps")])
 
     def _arrange(self):
         """Offer the large views that apply to the data.

@@ -39,11 +39,7 @@ class SelectionControls(Part):
             "All points", "Explore all points again.", self.go_back, width=90, margin=(2, 8)
         )
         self.selected = column(self.sentence, row(recluster, clear))
-        self._body = column(
-            self.back,
-            self.selected,
-            css_classes=["kg-selection"],
-        )
+        self._body = column(self.back, self.selected, css_classes=["kg-selection"])
         self.state.param.watch(
             lambda *events: self._update(), ["selection", "shown", "result", "named"]
         )
