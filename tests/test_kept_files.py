@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 from explorer_objects import PATIENCE
 from kdegraph import SimilarityGraph, TiledGraph, spectral_clustering
-from kdegraph_explorer import session_file
+from kdegraph_explorer.exports import session_file
 
 KEPT = Path(__file__).with_name("kept")
 VERSIONS = sorted(path for path in KEPT.iterdir() if path.joinpath("expected.json").is_file())

@@ -73,9 +73,9 @@ def cancel(n):
     Sigma changes, as when its slider is moved, and the work is cancelled after a random part of its
     time.
     """
-    from kdegraph_explorer.compiling import wait
     from kdegraph_explorer.jobs import Latest, Mailbox
     from kdegraph_explorer.pipeline import Pipeline
+    from kdegraph_explorer.process import wait
     from kdegraph_explorer.results import Request
 
     wait(lambda stage, fraction: None)

@@ -1,23 +1,27 @@
-"""The choices that differ from a fresh session, in the query of the page's address."""
+"""Write the choices into the address of the page, and read them from it."""
 
 import json
 import re
-from urllib.parse import parse_qsl, urlencode
+from dataclasses import replace
+from urllib.parse import parse_qs, parse_qsl, urlencode
+from uuid import uuid4
 
+from .checks import count
 from .cluster_names import abridged
-from .index_ranges import count
-from .snapshot import checked
+from .history import checked
+from .sources import SOURCES
 from .state import AUTOMATIC, State
 
 DATA = "data."  # before the names of the source's own parameters
-PART = DATA + "part"
-MAX_ADDRESSED_SELECTION = 200  # indices; of a longer selection, an address says the size
+MAX_ADDRESSED_SELECTION = 200  # indices; an address has only the size of a longer selection
 MAX_ADDRESSED_PART = 1500  # characters
 SIZE = re.compile(r"[0-9,]+ points")
+# The query of a page without one: points whose clusters the k-NN graph misses.
+FIRST_PAGE = "data.shape=clumps&view=start"
 
 
 def query(session, snapshot):
-    """The query that restores a snapshot, without the question mark."""
+    """Write the query that restores a snapshot, without the question mark."""
     source = session.sources[snapshot.source]
     usual = snapshot.source == session.first == next(iter(session.sources))
     pairs = [] if usual else [("source", snapshot.source)]
@@ -54,14 +58,14 @@ def query(session, snapshot):
 
 
 def _short(data):
-    """The parameters of a source, with the size of a part of the points that is too long."""
+    """Replace a part of the points that is too long by its size."""
     if len(data["part"]) <= MAX_ADDRESSED_PART:
         return data
     return {**data, "part": f"{count(data['part']):,} points"}
 
 
 def _unusual(session, snapshot, name):
-    """Whether an axis differs from the one along which these data are shown first."""
+    """Return whether an axis differs from the one along which these data are shown first."""
     names = session.state.param[name].objects
     return (
         name in snapshot.choices
@@ -71,13 +75,10 @@ def _unusual(session, snapshot, name):
 
 
 def read(session, text):
-    """The snapshot that a query asks for, checked; None for an empty one. Without a source it means
-    the one that the session begins with.
+    """Read the snapshot in a query, checked; None for an empty query.
 
-    Raises
-    ------
-    ValueError
-        For a name that does not exist or a value that cannot be.
+    Without a source, it is the one that the session begins with. A ValueError says which name does
+    not exist or which value is not valid.
     """
     values = _values(text)
     if not values:
@@ -107,9 +108,9 @@ def read(session, text):
 
 
 def left_out(text):
-    """A sentence about what a query names without containing it; empty if there is nothing."""
+    """Explain in a sentence what a query names without containing it; empty if nothing."""
     values = _values(text)
-    if _is_size(part := values.get(PART)):
+    if _is_size(part := values.get(DATA + "part")):
         return (
             f"The part of {part} could not be restored, and all points are shown: an address holds "
             "only small parts. A session file holds any part."
@@ -123,18 +124,18 @@ def left_out(text):
 
 
 def _values(text):
-    """What stands in a query, by name."""
+    """Return the values in a query, by name."""
     pairs = parse_qsl(text.removeprefix("?"), keep_blank_values=True)
     return {name: _value(value) for name, value in pairs}
 
 
 def _is_size(value):
-    """Whether an address has the size of a set of points in place of its points."""
+    """Return whether an address has the size of a set of points instead of the points."""
     return isinstance(value, str) and SIZE.fullmatch(value) is not None
 
 
 def _fresh():
-    """The choices of a fresh session, without the axes, which follow from the data."""
+    """Return the choices of a fresh session, without the axes, which follow from the data."""
     return {
         name: State.param[name].default
         for name in State.KEPT
@@ -147,3 +148,70 @@ def _value(text):
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
+
+
+def first_view(session, text):
+    """Return the key of the view that a page with this query begins with, or ""."""
+    return parse_qs(wanted(session, text)).get("view", [""])[0]
+
+
+def wanted(session, text):
+    """Return the query, or that of the first page if it is empty and the session has no data."""
+    text = text.removeprefix("?")
+    return text if text or session.first != SOURCES[0].key else FIRST_PAGE
+
+
+class AddressBar:
+    """Start a session with the choices in the address, and write later choices into the address.
+
+    Each step that can be undone has an entry in the browser's history, so that Back and Forward
+    move between the steps.
+    """
+
+    def __init__(self, session, browser):
+        self._session, self._browser = session, browser
+
+    def begin(self, text):
+        """Start with the choices in the query of the address; see `wanted`."""
+        session = self._session
+        snapshot = self._read(wanted(session, text))
+        if snapshot is None:
+            session.start()
+        else:
+            session.restore(snapshot)
+        session.history.forget(snapshot)
+        self._browser.visit = uuid4().hex
+        self._browser.on_return = self._return
+        session.history.param.watch(lambda event: self._write(), "current")
+        session.state.param.watch(lambda event: self._write(), "view")
+        self._write()
+
+    def _read(self, text):
+        """Read a snapshot from a query; tell the user if it cannot be restored, and return None."""
+        try:
+            snapshot, notice = read(self._session, text), left_out(text)
+        except ValueError as error:
+            snapshot = None
+            notice = f"What the address of the page asks for cannot be restored: {error}"
+        if notice:
+            self._session.state.notice = notice
+        return snapshot
+
+    def _write(self):
+        history = self._session.history
+        snapshot = replace(history.current, view=self._session.state.view)
+        # An empty query would mean the first page.
+        text = query(self._session, snapshot) or f"source={snapshot.source}"
+        self._browser.param.update(query=text, step=history.position)
+
+    def _return(self, step, text):
+        """Go back or forward, as the user did in the browser's history.
+
+        The entry is a step of this visit of the page, or, with None, one of an earlier visit, of
+        which only the address is known.
+        """
+        history = self._session.history
+        if step is not None:
+            history.go_to(step)
+        elif (snapshot := self._read(text)) is not None:
+            history.go_on(snapshot)

@@ -1,4 +1,4 @@
-"""The explorer as a web page."""
+"""Serve the explorer as a web page."""
 
 import argparse
 import sys
@@ -10,16 +10,15 @@ from urllib.parse import parse_qs
 import panel as pn
 from bokeh.settings import settings
 
-from . import compiling
-from .access import Access, chooses_session, read_password
+from . import process
 from .explorer import Explorer
-from .origins import Origins, read_origin
-from .page import STYLE, page_of, take_files_from_the_server
-from .servers import LOCAL, Place, read_prefix, server_of, sparing_old_objects
-from .user_secret import user_secret
+from .patches.panel import forget
+from .serving.access import Access, chooses_session, read_password
+from .serving.origins import Origins, read_origin
+from .serving.page import STYLE, page_of, take_files_from_the_server
+from .serving.servers import LOCAL, Place, read_prefix, server_of
+from .serving.user_secret import user_secret
 from .views.markup import Text
-
-SIDEBAR_WIDTH = 320  # pixels
 
 
 def create_app(file=None, checked=False):
@@ -41,7 +40,7 @@ def create_app(file=None, checked=False):
     warnings.filterwarnings("ignore", "the eigenvalues did not converge")  # the page says so
     refusal = None if checked else refusal_of_session()
     if refusal is not None:
-        pn.state.rel_path = ""  # in place of what the address may say
+        pn.state.rel_path = ""  # instead of a path from the address
         return page_of(Text(refusal))
     take_files_from_the_server()
     try:
@@ -50,7 +49,7 @@ def create_app(file=None, checked=False):
         explorer = Explorer()
         explorer.open(file)  # which says on the page what is wrong
     sidebar, header, main = explorer.sections()
-    page = page_of(main, sidebar=[sidebar], header=[header], sidebar_width=SIDEBAR_WIDTH, sx=STYLE)
+    page = page_of(main, sidebar=[sidebar], header=[header], sidebar_width=320, sx=STYLE)
     browser = explorer.layout.toolbar.browser
 
     def follow(*events):
@@ -59,32 +58,20 @@ def create_app(file=None, checked=False):
 
     browser.param.watch(follow, ["dark", "narrow", "built"])
     if browser.own_address:
-        pn.state.on_session_destroyed(lambda context: _forget(page))
+        pn.state.on_session_destroyed(lambda context: forget(page))
     return page
 
 
-def _forget(page):
-    """Remove the page of an ended session from Panel's table of views, which would keep it with all
-    its data.
-    """
-    views = pn.state._views
-    for reference in [reference for reference, (view, *_) in views.items() if view is page]:
-        del views[reference]
-
-
 def refusal_of_session():
-    """Say why the session that begins must not show anything, where the server does not check that.
+    """Return why the session that begins must not show anything, or None if it may.
 
-    Returns
-    -------
-    str or None
-        A sentence for the user, or None if it may.
+    This is for servers that do not check that.
     """
     document = pn.state.curdoc
     request = document and document.session_context and document.session_context.request
     if not request:
         return None
-    # The header `Host` would be what a token says, which may be made by hand.
+    # The header `Host` would come from a token, which may be forged.
     host = getattr(request, "host", None) or request.headers.get("Host", "")
     query = getattr(request, "query", "") or ""
     if chooses_session(parse_qs(query, keep_blank_values=True), request.headers):
@@ -94,8 +81,9 @@ def refusal_of_session():
 
 
 def origins_of_panel():
-    """Return the origins that `panel serve` was told, by its flag or by a variable of Bokeh; those
-    with * name none.
+    """Return the origins that `panel serve` got by its flag or by a variable of Bokeh.
+
+    Patterns with * are ignored.
     """
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--allow-websocket-origin", action="append", default=[])
@@ -157,7 +145,7 @@ def serve(
         token=token or not (place.is_local or password_file is not None),
     )
     options = {"address": host, "port": port, "prefix": read_prefix(prefix)}
-    compiling.start()  # while the browser opens
+    process.start()  # while the browser opens
     server = server_of(lambda: create_app(file, checked=True), access, **options)
     address, _ = place.addresses(server)
     words = f"kdegraph explorer: {access.invitation(address)}  (Ctrl+C stops it)"
@@ -165,6 +153,6 @@ def serve(
     print(f"{words}\n{place.who(server, access, named)}", flush=True)  # noqa: T201
     if show:
         server.io_loop.add_callback(webbrowser.open, access.invitation(address, once=True))
-    with sparing_old_objects():
+    with process.sparing_old_objects():
         server.start()
         server.io_loop.start()

@@ -1,28 +1,28 @@
-"""The scripts, style sheets and icons of the package, which are files in the folder `static`."""
+"""Read the scripts, style sheets and icons in the folder `static`."""
 
 from functools import cache
 from pathlib import Path
 
-from .typography import SIZES
-
+SIZES = {
+    "small": "12px",  # tables, remarks, words within plots
+    "text": "13px",  # labels of controls, titles of plots, messages
+    "large": "15px",  # the name of the page, the sentence on the first page
+    "headline": "42px",  # the number on the first page
+}
 STATIC = Path(__file__).with_name("static")
 
 
 @cache
 def _text(file):
-    """The text of a file in the folder."""
+    """Read a file in the folder."""
     return (STATIC / file).read_text(encoding="utf-8")
 
 
 @cache
 def style_sheet(name):
-    """The text of a style sheet, with the sizes of letters in place of ``var(--kg-small)`` and the
-    like: shadow roots and notebooks have no common root that could set variables.
+    """Return the text of a style sheet, with sizes in place of ``var(--kg-small)`` and the like.
 
-    Parameters
-    ----------
-    name : str
-        Name of the file without its ending.
+    Shadow roots and notebooks have no common root that could set variables.
     """
     text = _text(f"{name}.css")
     for size, pixels in SIZES.items():
@@ -31,33 +31,15 @@ def style_sheet(name):
 
 
 def script(name):
-    """The path of a script, such as the attribute `_esm` of a Panel component takes.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file without its ending.
-    """
+    """Return the path of a script, such as the attribute `_esm` of a Panel component takes."""
     return STATIC / f"{name}.js"
 
 
 def icon(name):
-    """The text of an icon. Icons that Panel knows by name need a font, which notebooks cannot load.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file without its ending.
-    """
+    """Return the text of an icon; those that Panel knows by name need a font from the network."""
     return _text(f"{name}.svg")
 
 
 def template(name):
-    """The text of a template of Jinja.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file without its ending.
-    """
+    """Return the text of a template of Jinja."""
     return _text(f"{name}.html")

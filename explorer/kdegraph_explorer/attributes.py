@@ -1,21 +1,153 @@
-"""The choices of an explorer as attributes that a program reads, sets and watches."""
+"""Take what a program passes to an explorer, and let it read, set and watch the choices."""
 
+import io
+import os
+from dataclasses import replace
 from difflib import get_close_matches
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import param
-from kdegraph.validation import as_array, check_positive
+from kdegraph import SimilarityGraph, datasets, moderate_bandwidths
+from kdegraph.datasets import Dataset
+from kdegraph.validation import LOCAL_WORDS, as_array, check_count, check_points, check_positive
 from panel.viewable import Viewer
 
-from .arguments import check_n_clusters, check_n_rounds, is_local
 from .sources.column_scales import SCALES, check_scale
+from .state import State
+from .uploads import StoredFile
 
 SETTABLE = ("sigma", "n_rounds", "n_clusters", "selection", *SCALES)
 NOTHING = np.empty(0, dtype=np.intp)
 
 
+class Material(NamedTuple):
+    """The data that an explorer begins with: a dataset, a file or neither, and choices.
+
+    A file is a path or a `StoredFile`; `choices` are parameters of the state.
+    """
+
+    dataset: Dataset | None = None
+    file: Path | StoredFile | None = None
+    choices: dict = {}  # noqa: RUF012 (never changed)
+
+
+def material_of(X, y):
+    """Sort out what was passed as the data: return a `Material`, or raise an error."""
+    if X is None:
+        if y is not None:
+            raise ValueError("y was given without X; pass the points that it labels")
+        return Material()
+    if isinstance(X, (str, os.PathLike)):
+        if y is not None:
+            raise ValueError("y cannot be given with a file, which has its labels itself")
+        return Material(file=_file(Path(X)))
+    if isinstance(X, SimilarityGraph):
+        return _of_graph(X, y)
+    if isinstance(X, Dataset):
+        return Material(X if y is None else _labeled(X, y))
+    if hasattr(X, "__arrow_c_stream__"):
+        return _of_frame(X, y)
+    dataset = Dataset(check_points(X), name="given points")
+    return Material(dataset if y is None else _labeled(dataset, y))
+
+
+def choices_of(sigma, perplexity, n_rounds, n_clusters, dataset):
+    """Check the given parameters, and return those of the state."""
+    choices = {}
+    if is_local(sigma):
+        choices["bandwidth"] = sigma
+    elif sigma is not None:
+        choices["sigma"] = check_positive(sigma, "sigma")
+    if perplexity is not None:
+        low, high = State.param.perplexity.bounds
+        choices["perplexity"] = check_count(perplexity, "perplexity", minimum=low, maximum=high)
+    if n_rounds is not None:
+        choices["n_rounds"] = check_n_rounds(n_rounds)
+    if n_clusters is not None:
+        choices["n_clusters"] = check_n_clusters(n_clusters, dataset)
+    return choices
+
+
+def is_local(sigma):
+    """Return whether each point is to have a bandwidth of its own."""
+    return isinstance(sigma, str) and sigma in LOCAL_WORDS
+
+
+def check_n_rounds(n_rounds):
+    """Return the number of rounds as an int."""
+    return check_count(n_rounds, "n_rounds", maximum=State.param.n_rounds.bounds[1])
+
+
+def check_n_clusters(n_clusters, dataset):
+    """Return the number of clusters as an int, at most the number of points if known."""
+    most, reason = State.param.n_clusters.bounds[1], ""
+    if dataset is not None and dataset.n_points < most:
+        most, reason = dataset.n_points, "(the number of points)"
+    return check_count(n_clusters, "n_clusters", maximum=most, reason=reason)
+
+
+def _file(path):
+    """Return the path of a data file that exists."""
+    datasets.file_type(path)
+    if not path.is_file():
+        raise ValueError(f"X is {str(path)!r}, and there is no such file")
+    return path
+
+
+def _of_graph(graph, y):
+    """Take the points of a graph, and the parameters that it was made with."""
+    if graph.points is None or graph.kernel != "gaussian":
+        raise ValueError(
+            "X is a graph that the explorer cannot make again, as it "
+            + ("has no points" if graph.points is None else f"has the kernel {graph.kernel!r}")
+            + "; pass points"
+        )
+    if np.ndim(graph.sigma) == 0:
+        choices = {"sigma": float(graph.sigma)}
+    else:
+        moderate = np.array_equal(graph.sigma, moderate_bandwidths(graph.points))
+        choices = {"bandwidth": "moderate" if moderate else "local"}
+    most = State.param.n_rounds.bounds[1]
+    choices |= {"n_rounds": min(graph.n_rounds, most), "seed": graph.seed}
+    return Material(material_of(graph.points, y).dataset, choices=choices)
+
+
+def _of_frame(frame, y):
+    """Take a data frame, as a file with one table or as points with labels."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        table = pa.RecordBatchReader.from_stream(frame).read_all()
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise ValueError(f"X is a data frame that cannot be read: {error}") from None
+    index = [name for name in table.column_names if name.startswith("__index_level_")]
+    buffer = io.BytesIO()
+    parquet.write_table(table.drop_columns(index), buffer)
+    content = buffer.getvalue()
+    is_name = isinstance(y, str)
+    name = "table.parquet"
+    dataset = datasets.load(content, filename=name, label=y if is_name else "auto")
+    if y is None:
+        return Material(file=(name, content))
+    return Material(dataset if is_name else _labeled(dataset, y))
+
+
+def _labeled(dataset, y):
+    """Return a dataset with the labels `y`, which may be of any type."""
+    labels = as_array(y, "y")
+    if labels.shape != (dataset.n_points,):
+        raise ValueError(
+            f"y must have shape ({dataset.n_points},), one label per point, got {labels.shape}"
+        )
+    names, numbers = np.unique(labels, return_inverse=True)
+    return replace(dataset, y=numbers.astype(np.int64), label_names=tuple(map(str, names)))
+
+
 class Attributes(Viewer):
-    """Choices that follow the session, and that the session follows.
+    """Let a program set choices that follow the session, and that the session follows.
 
     A value is checked when it is set. Other attributes cannot be set.
     """
@@ -72,7 +204,7 @@ class Attributes(Viewer):
         super().__setattr__(name, value)
 
     def _checked(self, name, value):
-        """A value for an attribute, or an error that says what is wrong with it."""
+        """Return a value for an attribute, or raise an error that explains the problem."""
         if name == "selection":
             if self._state.shown is None or self._state.shown is not self._state.dataset:
                 self._wait()  # other data would come without a selection
@@ -93,7 +225,7 @@ class Attributes(Viewer):
         return value if is_local(value) else check_positive(value, "sigma")
 
     def _follow(self):
-        """Take over what the state has."""
+        """Copy the values of the state."""
         state = self._state
         known = state.result is not None
         one = state.sigma if known or not state.sigma_auto else None
@@ -110,7 +242,7 @@ class Attributes(Viewer):
             self._following = False
 
     def _lead(self, events):
-        """Make what was set the choice of the session."""
+        """Copy the values that were set to the session."""
         if self._following:
             return
         values, state = {event.name: event.new for event in events}, self._state
@@ -131,12 +263,7 @@ class Attributes(Viewer):
 
 
 def check_selection(value, dataset):
-    """Indices of points, ascending and each once, from indices or from a mask.
-
-    Raises
-    ------
-    ValueError, TypeError
-    """
+    """Return indices of points, ascending and each once, from indices or from a mask."""
     given = as_array(value, "selection")
     n = 0 if dataset is None else dataset.n_points
     if given.dtype == bool:
@@ -161,7 +288,7 @@ def check_selection(value, dataset):
 
 
 def _unknown(kind, name):
-    """The message for an attribute that cannot be set."""
+    """Return the message for an attribute that cannot be set."""
     if isinstance(getattr(kind, name, None), property):
         return f"{name} is a result, which cannot be set; what can be set are {_listed()}"
     near = get_close_matches(name, SETTABLE, cutoff=0.5)

@@ -1,30 +1,25 @@
-"""Names that the user gives to clusters.
+"""Keep the names that the user gives to clusters.
 
-A name belongs to a set of points: where clusters are computed anew, it goes to the cluster that
-shares most points with it. Names are kept as pairs of the name and the rows of the points as text
-(see `index_ranges`), plain values for undo, addresses and session files.
+A name belongs to a set of points: when clusters are computed again, it goes to the cluster that
+shares most points with it. Names are pairs of the name and the rows of the points as text (see
+`checks.as_text`), plain values for undo, addresses and session files.
 """
 
 import numpy as np
 
-from .checks import quoted
-from .index_ranges import as_text, at, count, holds, runs
+from .checks import as_text, at, count, holds, quoted, runs
 
 MAX_LENGTH = 60  # characters of a name
-MAX_NAMES = 100  # as many as there can be clusters
-ADDRESSED = 20  # points of each name in an address, which hold on to nearly any cluster
+MAX_NAMES = 100  # the largest number of clusters
+ADDRESSED = 20  # points of each name in an address; they identify nearly any cluster
 
 
 def check_names(names):
-    """Check names from outside.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Check names from outside; a ValueError says what is wrong."""
     pairs = names if isinstance(names, list) and len(names) <= MAX_NAMES else [None]
     for pair in pairs:
-        if not isinstance(pair, list) or len(pair) != 2 or not _is_name(pair[0]):
+        known = isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str)
+        if not known or pair[0] == "" or pair[0] != cleaned(pair[0]):
             raise ValueError(
                 f"cluster_names must be at most {MAX_NAMES} pairs of a name and the rows of its "
                 f"points, such as ['bees', '0-5,7'], got {quoted(names)}"
@@ -32,33 +27,21 @@ def check_names(names):
         runs(pair[1])
 
 
-def _is_name(value):
-    return isinstance(value, str) and value != "" and value == cleaned(value)
-
-
 def cleaned(name):
-    """What a user types, as a name: on one line, and not too long."""
+    """Return what a user types as a name: on one line, and not too long."""
     return " ".join(name.split())[:MAX_LENGTH].strip()
 
 
 def assigned(names, clusters, dataset):
-    """Which name each cluster has.
+    """Return the name of each cluster: a dict of its number to the position in `names`.
 
-    Parameters
-    ----------
-    names : list of (str, str)
-    clusters : (n,) int array or None
-    dataset : Dataset
-
-    Returns
-    -------
-    dict of int to int
-        The number of a cluster to the position in `names`. All names together keep as many of their
-        points as possible; one without a point in any cluster is left out.
+    All names together keep as many of their points as possible. A name without a point in any
+    cluster is omitted.
     """
     if not names or clusters is None:
         return {}
-    from scipy.optimize import linear_sum_assignment  # takes long: the page need not wait for it
+    # Slow to import: the page does not wait for it.
+    from scipy.optimize import linear_sum_assignment
 
     n_clusters = int(clusters.max()) + 1
     shared = np.array(
@@ -69,7 +52,7 @@ def assigned(names, clusters, dataset):
 
 
 def renamed(names, number, name, clusters, dataset):
-    """The names after a cluster was given a name by hand; an empty one takes its name away."""
+    """Return the names after a cluster was given a name by hand; "" removes its name."""
     former = assigned(names, clusters, dataset).get(number)
     rest = [pair for i, pair in enumerate(names) if i != former]
     if not (name := cleaned(name)):
@@ -80,7 +63,7 @@ def renamed(names, number, name, clusters, dataset):
 
 
 def abridged(names):
-    """The names with some of the points of each, evenly spread, for an address."""
+    """Return the names with some of the points of each, evenly spread, for an address."""
     found = []
     for name, text in names:
         n_rows = count(text)
@@ -90,6 +73,6 @@ def abridged(names):
 
 
 def _points(text, dataset):
-    """The points in a data set whose rows a text names."""
+    """Return the points in a data set whose rows a text names."""
     rows = np.arange(dataset.n_points) if dataset.rows is None else dataset.rows
     return np.flatnonzero(holds(text, rows))

@@ -1,4 +1,4 @@
-"""Colors of points by their label or by a column, with what a legend says of them."""
+"""Color points by their label or by a column, with the entries of a legend."""
 
 from dataclasses import dataclass
 
@@ -8,31 +8,21 @@ from bokeh.palettes import Viridis256
 from .drawing.palette import BETWEEN, CLUSTER_COLORS, cluster_colors, rgb
 from .point_columns import cell, columns_of, values_of
 
-CLUSTER = "cluster"  # the choice of a color that is no column
+CLUSTER = "cluster"  # the choice of a color that is not a column
 PREFIX = "column:"  # before the name of a column, so that no column is mistaken for the clusters
 # Steps of a scale for numbers, without its ends, which are hard to see on black and on white.
 SCALE = np.array([rgb(color) for color in Viridis256[36:236:8]], dtype=np.uint8)
-# Part of the values below and above the ends of the scale, so that outliers do not set it.
+# Share of the values beyond each end of the scale, so that outliers do not determine it.
 CLIPPED = 0.01
-OTHERS = "others"
 
 
 @dataclass(frozen=True, eq=False)
 class Coloring:
     """The color of each point.
 
-    Attributes
-    ----------
-    name : str
-        Of the column.
-    codes : (n,) int array
-        Rows of `palette`.
-    palette : (k + 1, 3) uint8 array
-        The last row is neutral: no value, and edges between two colors.
-    entries : tuple of (str, str)
-        The categories with their colors, #rrggbb.
-    limits : (str, str) or None
-        The ends of the scale of numbers or dates.
+    `name` is that of the column. `codes` (n,) are rows of `palette` (k + 1, 3), whose last row is
+    neutral: for no value, and for edges between two colors. `entries` are the categories with their
+    colors, #rrggbb; `limits`, the ends of a scale of numbers or dates, or None.
     """
 
     name: str
@@ -43,12 +33,12 @@ class Coloring:
 
 
 def choices(dataset):
-    """What points can be colored by: a dict of what the user reads to the choice."""
+    """Return the choices of a color: a dict of what the user reads to the choice."""
     return {"Cluster": CLUSTER} | {name: PREFIX + name for name in columns_of(dataset)}
 
 
 def coloring_of(dataset, choice):
-    """The `Coloring` for one of the `choices`; None for clusters, and what is no choice."""
+    """Return the `Coloring` for one of the `choices`; None for clusters and unknown choices."""
     if dataset is None or choice not in choices(dataset).values() or choice == CLUSTER:
         return None
     column = columns_of(dataset)[choice.removeprefix(PREFIX)]
@@ -59,7 +49,7 @@ def coloring_of(dataset, choice):
 
 
 def _few_classes(column, values):
-    """Whether numbers stand for classes: few of them differ, and all are whole."""
+    """Return whether numbers stand for classes: few of them differ, and all are whole."""
     if column.kind != "number":
         return False
     present = values[np.isfinite(values)]
@@ -78,7 +68,7 @@ def _by_category(name, values):
     palette = cluster_colors(n_colors)
     entries = [(names[i], CLUSTER_COLORS[number]) for number, i in enumerate(kept)]
     if len(names) > n_colors:
-        entries.append((f"{len(names) - n_colors:,} {OTHERS}", BETWEEN))
+        entries.append((f"{len(names) - n_colors:,} others", BETWEEN))
     return Coloring(name, numbers[codes], palette, entries=tuple(entries))
 
 
@@ -91,7 +81,7 @@ def _on_a_scale(name, values):
         return Coloring(name, codes, palette, limits=("–", "–"))
     low, high = np.quantile(values[known], [CLIPPED, 1 - CLIPPED], method="nearest")
     ends = np.array([low, high]).astype(np.float64)
-    middle, half = ends[0] / 2 + ends[1] / 2, ends[1] / 2 - ends[0] / 2  # these do not overflow
+    middle, half = ends[0] / 2 + ends[1] / 2, ends[1] / 2 - ends[0] / 2  # without overflow
     place = (np.clip(numbers[known], *ends) - middle) / (half or 1.0)
     codes[known] = np.minimum((place + 1) / 2 * len(SCALE), len(SCALE) - 1).astype(np.int64)
     return Coloring(name, codes, palette, limits=(cell(low), cell(high)))

@@ -1,26 +1,21 @@
-"""The explorer as one object: for a cell of a notebook, a served page or a test."""
+"""Define the explorer as one object: for a cell of a notebook, a served page or a test."""
 
 from pathlib import Path
 
 import panel as pn
 from kdegraph.runtime.replacing import writing
 
-from .address_bar import first_view
-from .arguments import choices_of, material_of
+from .address import first_view
 from .assets import style_sheet
-from .attributes import Attributes
+from .attributes import Attributes, choices_of, material_of
 from .exports import export_to
-from .framed import FramedPage
-from .layout import Layout
-from .notebook import place_for, show
-from .served import ServedPage, query_of_page
+from .notebook import FramedPage, place_for, show
+from .serving.page import ServedPage, query_of_page
 from .session import Session
+from .views.layout import Layout
 from .views.markup import Text
 
-NOTEBOOK_WIDTH = 296  # pixels of the controls: a cell is narrower than a page
-HEADER_HEIGHT = 44  # pixels in a notebook
 NOTEBOOK_HEIGHT = 672  # pixels in a notebook; on a page, the explorer fills the window
-FRAME_MARGIN = 24  # pixels above and below it in a frame
 
 
 class Explorer(Attributes):
@@ -103,8 +98,9 @@ class Explorer(Attributes):
 
     @property
     def views(self):
-        """Mapping: every view by its name. In a notebook, a view as the last line of a cell is
-        shown by itself, linked to the explorer.
+        """Every view by its name, as a mapping.
+
+        In a notebook, a view as the last line of a cell is shown by itself, linked to the explorer.
         """
         return self.layout.views
 
@@ -123,7 +119,7 @@ class Explorer(Attributes):
         ImportError
             Without the packages of the extra ``kdegraph[notebook]``.
         """
-        from .notebook_widget import widget_of
+        from .patches.jupyter_bokeh import widget_of
 
         return widget_of(self.__panel__(), self.session.mailbox.post)
 
@@ -131,12 +127,14 @@ class Explorer(Attributes):
         show(self.session, self.__panel__())
 
     def _display_(self):
-        """What marimo shows: a frame. Panel's own way loads Bokeh for each output, and a load that
-        begins before another has ended cuts off what that one has shown.
+        """Return what marimo shows: a frame.
+
+        Panel's own way loads Bokeh for each output. A load that begins before another has ended
+        cuts off the output of that one.
         """
         if self._framed is None:
             self._framed = FramedPage(
-                self.__panel__(), self.layout.toolbar.browser, NOTEBOOK_HEIGHT + FRAME_MARGIN
+                self.__panel__(), self.layout.toolbar.browser, NOTEBOOK_HEIGHT + 24
             )
         return self._framed
 
@@ -147,9 +145,9 @@ class Explorer(Attributes):
         self._place = place
         sidebar, header, main = self.sections()
         body = pn.Row(
-            pn.Column(sidebar, width=NOTEBOOK_WIDTH, height=NOTEBOOK_HEIGHT, scroll="y-auto"),
+            pn.Column(sidebar, width=296, height=NOTEBOOK_HEIGHT, scroll="y-auto"),
             pn.Column(
-                pn.Row(header, sizing_mode="stretch_width", height=HEADER_HEIGHT, margin=0),
+                pn.Row(header, sizing_mode="stretch_width", height=44, margin=0),
                 main,
                 sizing_mode="stretch_both",
                 margin=0,
@@ -233,7 +231,7 @@ class Explorer(Attributes):
             self._framed.close()
 
     def sections(self):
-        """The parts of a page: the controls, the header with the status, and the views."""
+        """Return the parts of a page: the controls, the header with the status, and the views."""
         return self.layout.sidebar, self.layout.header, self.layout.main
 
     def _settled(self):

@@ -1,37 +1,94 @@
-"""Undo and redo."""
+"""Record the choices of a session as plain values, and undo and redo them."""
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
+import numpy as np
 import param
 
-from .snapshot import take
+from .checks import check_values, quoted
+from .cluster_names import check_names
 from .state import AUTOMATIC, State
 
-FLAGS = {flag: name for name, flag in AUTOMATIC.items()}  # moving a slider also unticks its box
 MAX_STEPS = 200  # snapshots; they refer to data, they do not copy them
 
 
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The choices of a session at one moment, without those that were made automatically.
+
+    `source` is a key, and `data` what `Source.recall` returns; `choices` are parameters of the
+    state by name, those in `State.KEPT`. `view` is the large view that is shown, which cannot be
+    undone; it is empty if it does not matter.
+    """
+
+    source: str
+    data: dict
+    choices: dict
+    selection: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    view: str = ""
+
+    def __eq__(self, other):
+        same = (self.source, self.data, self.choices) == (other.source, other.data, other.choices)
+        return same and np.array_equal(self.selection, other.selection)
+
+    @property
+    def only_data(self):
+        """Return the choices that decide which points there are."""
+        return (self.source, self.data)
+
+
+def take(session):
+    """Take a snapshot of the present choices of a session."""
+    state = session.state
+    left_out = {name for name, flag in AUTOMATIC.items() if getattr(state, flag)}
+    choices = {name: getattr(state, name) for name in State.KEPT if name not in left_out}
+    return Snapshot(
+        state.source, session.sources[state.source].recall(), choices, state.selection, state.view
+    )
+
+
+def checked(session, source, data, choices, selection=(), view=""):
+    """Make a snapshot of values from outside; a ValueError says which name or value is invalid."""
+    if not isinstance(source, str) or source not in session.sources:
+        known = ", ".join(session.sources)
+        raise ValueError(f"source must be one of {known}, got {quoted(source)}")
+    check_names(choices.get("cluster_names", []))
+    return Snapshot(
+        source,
+        session.sources[source].checked(data),
+        check_values(State, choices, State.KEPT),
+        _check_selection(selection),
+        str(view),
+    )
+
+
+def _check_selection(selection):
+    try:
+        indices = np.asarray(selection)
+    except ValueError:  # lists of different lengths
+        indices = np.asarray(None)
+    if indices.size == 0:
+        return np.empty(0, dtype=np.intp)
+    if indices.ndim != 1 or indices.dtype.kind != "i" or indices.min() < 0:
+        raise ValueError("selection must be a list of the indices of points, whole numbers from 0")
+    return np.unique(indices).astype(np.intp)
+
+
 class History(param.Parameterized):
-    """Remembers the choices of a session, and moves back and forth between them.
+    """Remember the choices of a session, and move back and forth between them.
 
     What is dragged counts as one step: changes of one kind that follow each other within `pause`
     seconds are undone together. What the session changes by itself, such as the axes for other
     data, belongs to the step before.
-
-    Parameters
-    ----------
-    session : Session
-    pause : float
-        Seconds.
     """
 
     can_undo = param.Boolean(default=False, doc="Whether there is something to undo.")
     can_redo = param.Boolean(default=False, doc="Whether there is something to redo.")
     current = param.Parameter(doc="The `Snapshot` of the present choices.")
 
-    def __init__(self, session, pause=0.8, **params):
-        super().__init__(**params)
+    def __init__(self, session, pause=0.8):
+        super().__init__()
         self._session, self._pause = session, pause
         self._last = (None, 0.0)  # what was changed last, and when
         self._dropped = 0  # steps that are no longer remembered
@@ -50,7 +107,7 @@ class History(param.Parameterized):
 
     @property
     def position(self):
-        """The number of the present step; earlier steps keep theirs when the oldest are dropped."""
+        """Return the number of the present step, which stays when older steps are dropped."""
         return self._dropped + self._at
 
     def go_to(self, position):
@@ -84,10 +141,10 @@ class History(param.Parameterized):
         now = take(self._session)
         if now == self._steps[self._at]:
             return
-        kind, moment = (
-            {(type(event.obj), FLAGS.get(event.name, event.name)) for event in events},
-            time.monotonic(),
-        )
+        # Moving a slider also unticks its box.
+        names = {flag: name for name, flag in AUTOMATIC.items()}
+        kind = {(type(event.obj), names.get(event.name, event.name)) for event in events}
+        moment = time.monotonic()
         by_itself = self._session.settling or (State, "shown") in kind
         if by_itself or (
             kind == self._last[0] and moment - self._last[1] < self._pause and self._at > 0
@@ -115,8 +172,9 @@ class History(param.Parameterized):
         )
 
     def arrive(self):
-        """Replace the present step by the present choices, after a snapshot was restored: it may
-        have left choices open, which are decided now.
+        """Replace the present step by the present choices.
+
+        Call it after a snapshot was restored: choices that it left open are decided then.
         """
         self._steps[self._at] = take(self._session)
         self._tell()

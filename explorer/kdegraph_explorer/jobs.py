@@ -1,4 +1,4 @@
-"""Work in threads, results on the session's own event loop.
+"""Work in threads, and return results to the session's own event loop.
 
 `Mailbox` carries callbacks from worker threads to the thread that owns the session: Panel, Bokeh
 and param objects are only touched there. `Latest` runs one piece of work at a time and always ends
@@ -18,21 +18,12 @@ from kdegraph import Cancelled
 
 
 class Mailbox:
-    """Callbacks posted by any thread, run by the thread that owns the session.
+    """Run callbacks that any thread has posted, on the thread that owns the session.
 
-    Parameters
-    ----------
-    document : callable
-        Returns the Bokeh document that shows the session, or None while it is not shown.
+    `document` returns the Bokeh document that shows the session, or None. After callbacks have run,
+    unless on a server, each of `pushes` is called to send what they have changed to a place in a
+    notebook.
 
-    Attributes
-    ----------
-    pushes : list of callable
-        Called after callbacks have run, unless on a server: each sends what they have changed to a
-        place in a notebook.
-
-    Notes
-    -----
     On a server the callbacks run as next-tick callbacks of the document (under its lock), in a
     notebook on the kernel's event loop, and in a plain script whenever `drain` is called, as
     `Latest.wait` does.
@@ -67,31 +58,25 @@ class Mailbox:
                 push()
 
     def held(self):
-        """Within this context, changes are collected. They go to the browser in one message: at its
-        end, or soon, where a program has made them beside the server.
+        """Collect changes within this context, and send them to the browser in one message.
+
+        They are sent at its end, or soon after if the page belongs to a server of this program.
         """
         document = self._served()
         return pn.io.hold(document) if document else nullcontext()
 
     def _served(self):
-        """The document, if it belongs to a session of a server."""
+        """Return the document, if it belongs to a session of a server."""
         document = self._document() or self._created_in
         return document if document is not None and document.session_context else None
 
 
 @dataclass
 class Run:
-    """One piece of work of a `Latest`.
+    """One piece of work of a `Latest`, for a `request` with the number `generation`.
 
-    Attributes
-    ----------
-    generation : int
-        Number of the request.
-    request : object
-    start, reported : float
-        When the work began, and when its progress was last reported, as `time.monotonic` has it.
-    grace : float
-        Seconds that it may go on after its start when there is a newer request.
+    The work began at `start`, and its progress was last reported at `reported`, as `time.monotonic`
+    counts. If there is a newer request, it may continue until `grace` seconds after its start.
     """
 
     generation: int
@@ -102,12 +87,12 @@ class Run:
 
 
 class Latest:
-    """Runs `work` on the newest request, in a thread of its own.
+    """Run `work` on the newest request, in a thread of its own.
 
     At most one request waits: a newer one replaces it. When a request arrives, the work under way
-    may go on until `grace` seconds after its start. So quick work always finishes, and its results
-    follow a slider that moves faster than the work, while slow work for an outdated request is
-    stopped the next time it reports progress.
+    may continue until `grace` seconds after its start. Therefore quick work always finishes, and
+    its results follow a slider that moves faster than the work, while slow work for an outdated
+    request is stopped the next time it reports progress.
 
     Parameters
     ----------
@@ -154,8 +139,9 @@ class Latest:
         self._closed = False
 
     def request(self, request, *, replace=False):
-        """Ask for `work` on `request`. With `replace`, the work under way is stopped at once and
-        none of its results are delivered.
+        """Ask for `work` on `request`.
+
+        With `replace`, the work under way is stopped at once and none of its results are delivered.
         """
         with self._lock:
             if self._closed:
@@ -172,9 +158,7 @@ class Latest:
         self._notify()
 
     def cancel(self):
-        """Stop the work under way and drop the request that waits; no results of them are
-        delivered.
-        """
+        """Stop the work under way and drop the request that waits, without results."""
         with self._lock:
             self._generation += 1
             self._barrier = self._generation
@@ -189,27 +173,19 @@ class Latest:
 
     @property
     def busy(self):
-        """Whether work is under way or waits."""
+        """Return whether work is under way or waits."""
         with self._lock:
             return self._thread is not None
 
     @property
     def closed(self):
-        """Whether no more requests are accepted."""
+        """Return whether no more requests are accepted."""
         return self._closed
 
     def wait(self, timeout=None):
-        """Block until nothing is under way and all results are delivered; call it on the session's
-        thread.
+        """Block until nothing is under way and all results are delivered.
 
-        Parameters
-        ----------
-        timeout : float, optional
-            Seconds.
-
-        Raises
-        ------
-        TimeoutError
+        Call it on the session's thread. After `timeout` seconds, it raises a TimeoutError.
         """
         end = None if timeout is None else time.monotonic() + timeout
         while self.busy:
@@ -225,7 +201,7 @@ class Latest:
         self._notify()
 
     def _take(self):
-        """The newest request with its generation; None ends the thread."""
+        """Return the newest request with its generation; None ends the thread."""
         with self._lock:
             taken, self._pending = self._pending, None
             if taken is None:
@@ -251,7 +227,7 @@ class Latest:
             self._post(generation, self._deliver, request, result)
 
     def _progress(self, run, stage, fraction):
-        """Stop outdated work, and report the progress of the other now and then."""
+        """Stop outdated work, and report the progress of other work now and then."""
         now = time.monotonic()
         outdated = run.generation < self._generation and now - run.start > run.grace
         if outdated or run.generation < self._barrier:

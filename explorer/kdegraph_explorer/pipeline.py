@@ -1,11 +1,10 @@
-"""From data and parameters to graphs, spectra, clusters and scores, one cached stage after the
-other.
+"""Compute graphs, spectra, clusters and scores, one cached stage after the other.
 
     points -> sigma -> graph -> spectrum -> clusters -> scores
 
-Each stage of each method keeps its last value and the parameters that it came from, so a change
-recomputes what depends on it and nothing else: k costs neither graph nor spectrum, and the k-NN
-graph does not know of sigma and L.
+Each stage of each method keeps its last value and the parameters that it came from, so that a
+change recomputes only what depends on it: k changes neither graph nor spectrum, and the k-NN graph
+does not depend on sigma and L.
 """
 
 import time
@@ -13,11 +12,13 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import scipy.sparse
 from kdegraph import (
     NumberOfClusters,
     diagnose,
     estimate_n_clusters,
     estimate_sigma,
+    full_graph,
     knn_graph,
     similarity_graph,
     spectral_clustering,
@@ -25,8 +26,6 @@ from kdegraph import (
 )
 from kdegraph import spectrum as find_spectrum
 
-from .algorithm.full import sparse_full_graph
-from .clusters import align, cluster_scores
 from .results import ALL_METHODS, FIRST_LOOK, Early, Outcome, Result, matrix_of
 
 N_EIGENVALUES = 10  # enough for the eigengap and for k <= 8 without another run of the eigensolver
@@ -38,14 +37,15 @@ SLOW_DRAWS = 100_000  # with more draws in all, edges are drawn while the spectr
 # Tolerance of the eigenvectors. Where a graph has clusters it makes no difference; where it has
 # none it saves most of the time.
 TOLERANCE = 1e-3
-# Beyond so many entries of the matrix in all products, which take some ten seconds, eigenvalues
-# remain estimates. But there are at least so many products.
+# Eigenvalues remain estimates when the entries of the matrix in all products, which take some ten
+# seconds, are more than this, but not before `MIN_PRODUCTS`.
 MAX_ENTRIES = 1e9
 MIN_PRODUCTS = 80
+NEGLIGIBLE = 1e-9  # smaller kernel values are omitted, as they change no digit that is shown
 
 
 class Pipeline:
-    """The stages of one session with their caches. Used by one worker thread at a time."""
+    """Run the stages of one session with their caches. Used by one worker thread at a time."""
 
     def __init__(self):
         self._memory = {}
@@ -53,23 +53,12 @@ class Pipeline:
         self._ready = None  # publishes a result that has not been published yet
 
     def run(self, request, progress, publish):
-        """Compute what `request` asks for.
+        """Compute what `request` asks for, and return the whole `Result`, which is not published.
 
-        Parameters
-        ----------
-        request : Request
-        progress : callable
-            Called as ``progress(stage, fraction)``; may raise `kdegraph.Cancelled`. Stages that
-            were finished by then stay cached.
-        publish : callable
-            Called with a `Result` of the methods that are done before work on another begins, as
-            ``publish(result, enough=True)`` with one that is coarse, and with an `Early` where
-            there is much to draw.
-
-        Returns
-        -------
-        Result
-            The whole; it has not been published.
+        `progress(stage, fraction)` may raise `kdegraph.Cancelled`; stages that were finished by
+        then stay cached. `publish` is called with a `Result` of the methods that are done before
+        work on another begins, as ``publish(result, enough=True)`` with one that is coarse, and
+        with an `Early` if there is much to draw.
         """
         self._ready = None
         n_points, n_clusters = request.dataset.n_points, request.n_clusters
@@ -104,7 +93,7 @@ class Pipeline:
         return self._result
 
     def _sigma(self, request, progress):
-        """The bandwidth that serves all points."""
+        """Return the bandwidth that serves all points."""
         dataset = request.dataset
         if request.sigma == "preset":
             return dataset.sigma
@@ -114,8 +103,9 @@ class Pipeline:
         return self._stage("sigma", (dataset,), lambda: estimate_sigma(dataset.X, seed=0))[0]
 
     def _coarse(self, request, bandwidth):
-        """The request for a coarse graph, or None if the requested one is quick to build or known
-        already.
+        """Return the request for a coarse graph.
+
+        It is None if the requested graph is quick to build or known already.
         """
         if request.n_rounds == "auto" or request.n_rounds <= FEW_ROUNDS:
             return None
@@ -124,31 +114,15 @@ class Pipeline:
         return None if known or few_draws else replace(request, n_rounds=FEW_ROUNDS)
 
     def _same_data(self, request):
-        """The earlier outcomes, if they are of the same data. They remain valid until there are new
-        ones.
-        """
-        return (
-            self._result.outcomes
-            if self._result is not None and self._result.request.dataset is request.dataset
-            else {}
-        )
+        """Return the earlier outcomes of the same data, which are valid until they are replaced."""
+        last = self._result
+        return last.outcomes if last is not None and last.request.dataset is request.dataset else {}
 
     def _outcome(self, method, request, bandwidth, reference, progress, publish, memory=None):
-        """Take one method through all stages.
+        """Take one method through all stages; return its `Outcome`.
 
-        Parameters
-        ----------
-        method : str
-            A key of `ALL_METHODS`.
-        request : Request
-        bandwidth : Bandwidth or None
-            None for the k-NN graph.
-        reference : Outcome or None
-            Of the KDE graph, for the other methods.
-        progress, publish : callable
-            See `run`.
-        memory : str, optional
-            The name under which the stages are kept; by default that of the method.
+        `bandwidth` is None for the k-NN graph; `reference` is the outcome of the KDE graph, for the
+        other methods. The stages are kept under the name `memory`, by default that of the method.
         """
         memory = memory or method
         name = ALL_METHODS[method] if memory == method else FIRST_LOOK
@@ -205,11 +179,12 @@ class Pipeline:
         )
 
     def _n_clusters(self, method, request, reference, spectrum):
-        """The number of clusters that was asked for, or that of the eigengap with the confidence
-        in it: of a KDE graph its own, of the others that of the KDE graph with the chosen
-        bandwidth, so that they can be compared. The eigenvalues that are plotted decide alone, as
+        """Return the requested number of clusters, or that of the eigengap with its confidence.
+
+        For a KDE graph it is that of its own eigengap, for the others that of the KDE graph with
+        the chosen bandwidth, so that they can be compared. The plotted eigenvalues decide alone, as
         users see them; eigenvectors would seldom change the number, and take long. If all are zero,
-        the number is as unknown as if there were no edges, and not that of the eigenvalues.
+        the number is as unknown as if there were no edges.
         """
         if request.n_clusters != "auto":
             return request.n_clusters, None
@@ -220,8 +195,9 @@ class Pipeline:
         return NumberOfClusters(1, 0.0) if all_zero else found
 
     def _findings(self, memory, request, clusters_key, graph, n_clusters):
-        """What may be wrong with the KDE graph; of a coarse one what was said of the last one, as
-        it is replaced soon.
+        """Return what may be wrong with the KDE graph.
+
+        Of a coarse one, it is what was found for the last one, as it is replaced soon.
         """
         if memory == "coarse":
             last = self._same_data(request).get("kde")
@@ -233,8 +209,10 @@ class Pipeline:
         return tuple(self._stage("findings", clusters_key, look)[0])
 
     def _colors(self, method, request, labels, reference):
-        """The clusters, numbered so that they keep their colors; the same object as in the last
-        outcome where nothing has changed, so that views see that.
+        """Number the clusters so that they keep their colors.
+
+        If nothing has changed, the same object as in the last outcome is returned, so that views
+        notice.
         """
         colors = align(labels, self._color_reference(method, request.dataset, reference))
         last = self._same_data(request).get(method)
@@ -284,7 +262,9 @@ class Pipeline:
         )
         known_key = self._memory.get((method, "spectrum"), ((None, 0, None),))[0]
         if known_key[0] == graph_key:
-            wanted = max(wanted, known_key[1])  # more eigenvalues than needed do no harm: keep them
+            wanted = max(
+                wanted, known_key[1]
+            )  # known eigenvalues are kept, even if fewer are needed
         n_counted = self._n_counted(method, graph_key, graph)
         wanted = min(wanted, n_counted or matrix_of(graph).shape[0])
 
@@ -303,15 +283,13 @@ class Pipeline:
         return (graph_key, wanted, request.seed), solve
 
     def _n_counted(self, method, graph_key, graph):
-        """How many vertices are in components that are large enough to be clusters."""
+        """Count the vertices in components that are large enough to be clusters."""
         return self._stage(
             (method, "counted"), graph_key, lambda: len(vertices_in_clusters(graph))
         )[0]
 
     def _stage(self, name, key, compute):
-        """The value of a stage and the seconds that it took; from memory if `key` is what it was
-        computed from.
-        """
+        """Return the value of a stage and its seconds, from memory if `key` has not changed."""
         if not self._known(name, key):
             if self._ready is not None:
                 self._ready()
@@ -322,12 +300,13 @@ class Pipeline:
         return self._memory[name][1:]
 
     def _known(self, name, key):
-        """Whether the value of a stage is in memory."""
+        """Return whether the value of a stage is in memory."""
         return name in self._memory and self._memory[name][0] == key
 
     def _color_reference(self, method, dataset, kde):
-        """Labels whose numbers the colors follow: those of the last result, the true ones, or for
-        k-NN those of the KDE graph.
+        """Return the labels whose numbers the colors follow.
+
+        They are those of the last result, the true ones, or for k-NN those of the KDE graph.
         """
         if method != "kde":
             return kde.colors
@@ -337,8 +316,62 @@ class Pipeline:
 
 
 def max_products(adjacency):
-    """The number of products after which the explorer shows the eigenvalues as they are. None
-    leaves it to the library, if the graph is small.
+    """Return the number of products after which the eigenvalues are shown as they are.
+
+    None leaves it to the library, if the graph is small.
     """
     found = max(MIN_PRODUCTS, int(MAX_ENTRIES / max(adjacency.nnz, 1)))
     return found if found < 1000 else None
+
+
+def cluster_scores(dataset, adjacency, n_counted, clustering):
+    """Return the scores of a `Clustering` by name.
+
+    `n_counted` vertices are in components that are large enough.
+    """
+    scores = {
+        "Edges": adjacency.nnz // 2,
+        "Mean degree": adjacency.nnz / dataset.n_points,
+        "Megabytes": (adjacency.data.nbytes + adjacency.indices.nbytes + adjacency.indptr.nbytes)
+        / 1e6,
+    }
+    if isolated := int(np.count_nonzero(np.diff(adjacency.indptr) == 0)):
+        scores["Isolated points"] = isolated
+    if small := dataset.n_points - isolated - n_counted:
+        scores["Points in small components"] = small
+    if dataset.y is not None:
+        # Slow to import: the page does not wait for it.
+        from sklearn.metrics import adjusted_rand_score
+
+        scores["Adjusted Rand index"] = float(adjusted_rand_score(dataset.y, clustering.labels))
+    return scores
+
+
+def align(labels, reference):
+    """Renumber `labels` so that as many points as possible keep their number in `reference`.
+
+    Both are (n,) int arrays from 0; without a reference, the labels stay.
+    """
+    labels = np.asarray(labels, dtype=np.int64)
+    if reference is None:
+        return labels
+    from scipy.optimize import linear_sum_assignment  # slow to import, too
+
+    size = int(max(labels.max(), reference.max())) + 1
+    counts = np.bincount(labels * size + reference, minlength=size * size).reshape(size, size)
+    _, numbers = linear_sum_assignment(-counts)
+    return numbers[labels]
+
+
+def sparse_full_graph(X, bandwidth, progress=None):
+    """Compute the full graph as a sparse matrix, like the other graphs.
+
+    Kernel values below `NEGLIGIBLE` are omitted. It needs 16 n^2 bytes meanwhile, and can be
+    interrupted.
+    """
+    kernel = full_graph(X, **bandwidth.arguments, progress=progress)
+    return (
+        kernel
+        if scipy.sparse.issparse(kernel)
+        else scipy.sparse.csr_array(np.where(kernel < NEGLIGIBLE, 0.0, kernel))
+    )

@@ -1,4 +1,4 @@
-"""What is known of each point by name: all columns of its row in a file, or its coordinates."""
+"""Name what is known of each point: all columns of its row in a file, or its coordinates."""
 
 from dataclasses import dataclass, field, fields
 from weakref import WeakKeyDictionary
@@ -16,32 +16,26 @@ _columns_without_table: WeakKeyDictionary[Dataset, dict] = WeakKeyDictionary()
 
 @dataclass(frozen=True, eq=False)
 class TableDataset(Dataset):
-    """Points with the table that they are from.
+    """Points with the table that they are from, or None.
 
-    Attributes
-    ----------
-    table : kdegraph.datasets.Table or None
-        Also with the columns that are no features; `rows` tells which of its rows the points are.
+    The table also has the columns that are not features; `rows` says which of its rows the points
+    are.
     """
 
     table: Table | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, dataset, table):
-        """The same points with their table."""
+        """Return the same points with their table."""
         return cls(
             **{part.name: getattr(dataset, part.name) for part in fields(Dataset)}, table=table
         )
 
 
 def columns_of(dataset):
-    """The columns of points, by name.
+    """Return the columns of points by name; `values_of` returns their values.
 
-    Returns
-    -------
-    dict of str to kdegraph.datasets.Column
-        Of the table, those with values; otherwise the coordinates and the labels, where known.
-        `values_of` gives the values.
+    They are those of the table with values, or the coordinates and the labels, if known.
     """
     table = getattr(dataset, "table", None)
     if table is not None:
@@ -64,28 +58,17 @@ def _columns_of_coordinates(dataset):
 
 
 def values_of(dataset, column, points=slice(None)):
-    """The values of one of `columns_of`, at all points in their order, or at some or at one."""
+    """Return the values of one of `columns_of`, at all points in order, or at some or at one."""
     from_table = getattr(dataset, "table", None) is not None
     return column.values[dataset.rows[points] if from_table else points]
 
 
 def row_in_words(dataset, point, first="", left_out=()):
-    """The values of a point for a note beside it.
+    """Describe a point for a note beside it: a list of "name: value".
 
-    Parameters
-    ----------
-    dataset : Dataset
-    point : int
-    first : str
-        Name of a column that is shown before the others.
-    left_out : collection of str
-        Names of columns that are shown in another way; the first one is shown all the same.
-
-    Returns
-    -------
-    list of str
-        "name: value", of the label and what is no number before the features; the first few of
-        many columns.
+    The column `first` comes before the others, then the label and other columns without numbers; of
+    many columns only the first few are shown. Columns in `left_out` are shown in another way; the
+    first one is shown all the same.
     """
     columns = columns_of(dataset)
     shown = [name for name in columns if name == first or name not in left_out]
@@ -99,13 +82,13 @@ def row_in_words(dataset, point, first="", left_out=()):
 
 
 def shortened(text):
-    """A text of at most `MAX_LENGTH` characters on one line."""
+    """Return a text of at most `MAX_LENGTH` characters on one line."""
     text = " ".join(text.split())
     return text if len(text) <= MAX_LENGTH else f"{text[: MAX_LENGTH - 1]}…"
 
 
 def cell(value):
-    """A value of a column as text; a dash where there is none."""
+    """Return a value of a column as text; a dash if there is none."""
     if value is None or value != value:  # NaN and NaT differ from themselves
         return "–"
     if isinstance(value, np.datetime64):

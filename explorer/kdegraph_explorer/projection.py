@@ -1,4 +1,4 @@
-"""How points of any dimension are placed on the screen."""
+"""Place points of any dimension on the screen, and find those within a shape there."""
 
 from weakref import WeakKeyDictionary
 
@@ -9,8 +9,9 @@ COMPONENTS = ("Principal component 1", "Principal component 2")
 
 
 def axes(dataset):
-    """Names of the axes that points can be drawn along: their features, and for d > 2 two principal
-    components first.
+    """Return the names of the axes that points can be drawn along.
+
+    They are the features; for d > 2, two principal components come first.
     """
     return (
         (*COMPONENTS, *dataset.feature_names)
@@ -20,7 +21,7 @@ def axes(dataset):
 
 
 def first_axes(dataset):
-    """The two axes that points are drawn along at first."""
+    """Return the two axes that points are drawn along at first."""
     names = axes(dataset)
     return names[0], names[min(1, len(names) - 1)]
 
@@ -38,29 +39,26 @@ def prepare(dataset):
 
 
 def perpendicular(dataset, horizontal, vertical):
-    """Whether two of `axes` are perpendicular in the space of the points and have its units, so
-    that no distance is larger on the screen than there.
+    """Return whether two of `axes` are perpendicular in the space of the points.
+
+    With the units of this space, no distance is then larger on the screen than there.
     """
     kinds = {name in dataset.feature_names for name in (horizontal, vertical)}
     return horizontal != vertical and len(kinds) == 1
 
 
-JITTER = "random offset, to tell points apart"
-
-
 def axis_names(dataset, horizontal, vertical):
-    """What is written at the axes of `positions`."""
-    return (horizontal, vertical if dataset.X.shape[1] > 1 else JITTER)
+    """Return the names that are written at the axes of `positions`."""
+    if dataset.X.shape[1] > 1:
+        return (horizontal, vertical)
+    return (horizontal, "random offset, to tell points apart")
 
 
 def positions(dataset, horizontal, vertical):
-    """Coordinates along two of `axes`.
+    """Return the coordinates along two of `axes`: (n, 2) float64 array.
 
-    Returns
-    -------
-    (n, 2) float64 array
-        With a single feature, the second coordinate is a random offset, so that the points can be
-        told apart.
+    With a single feature, the second coordinate is a random offset, so that the points can be told
+    apart.
     """
     if dataset in _prepared and (horizontal, vertical) == first_axes(dataset):
         return _prepared[dataset]
@@ -79,16 +77,9 @@ def _along(dataset, components, name):
 
 
 def principal_components(X):
-    """The first two principal components of points.
+    """Return the first two principal components of (n, d) points, d >= 2, in their units.
 
-    Parameters
-    ----------
-    X : (n, d) float array, d >= 2
-
-    Returns
-    -------
-    (n, 2) float64 array
-        In units of X. The sign, which is arbitrary, is such that the largest weight is positive.
+    The sign, which is arbitrary, is such that the largest weight is positive.
     """
     centered = X - X.mean(axis=0)
     scale = max(float(np.abs(centered).max()), 1e-300)
@@ -96,3 +87,63 @@ def principal_components(X):
     vectors = np.linalg.eigh(centered.T @ centered)[1][:, :-3:-1]
     vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), (0, 1)])
     return centered @ vectors * scale
+
+
+def indices_within(geometry, positions, reach=0.0):
+    """Return the indices of the points within a geometry of a Bokeh selection event.
+
+    The geometry is ``{"type": "rect", "x0", "x1", "y0", "y1"}``, ``{"type": "poly", "x", "y"}`` or
+    ``{"type": "point", "x", "y"}``. For a single point, the nearest one within `reach` counts. The
+    indices ascend.
+    """
+    x, y = positions[:, 0], positions[:, 1]
+    if geometry["type"] == "rect":
+        x0, x1 = sorted((geometry["x0"], geometry["x1"]))
+        y0, y1 = sorted((geometry["y0"], geometry["y1"]))
+        inside = (x0 <= x) & (x <= x1) & (y0 <= y) & (y <= y1)
+    elif geometry["type"] == "poly":
+        inside = _inside_polygon(
+            x, y, np.asarray(geometry["x"], dtype=float), np.asarray(geometry["y"], dtype=float)
+        )
+    else:
+        distances = np.hypot(x - geometry["x"], y - geometry["y"])
+        nearest = int(np.argmin(distances))
+        return np.array([nearest] if distances[nearest] <= reach else [], dtype=np.intp)
+    return np.flatnonzero(inside)
+
+
+def combined(before, found, keys):
+    """Return the selection after `found` was selected with these keys, like Bokeh.
+
+    Shift adds, Ctrl keeps what is in both, Ctrl+Shift removes. All arrays ascend.
+    """
+    operations = {
+        (True, False): np.union1d,
+        (False, True): np.intersect1d,
+        (True, True): np.setdiff1d,
+    }
+    operation = operations.get((bool(keys.get("shift")), bool(keys.get("ctrl"))))
+    return found if operation is None else operation(before, found)
+
+
+def _inside_polygon(x, y, corners_x, corners_y):
+    """Return whether points are in a polygon.
+
+    A point is inside when a ray from it crosses the outline an odd number of times.
+    """
+    inside = np.zeros(len(x), dtype=bool)
+    candidates = np.flatnonzero(
+        (x >= corners_x.min())
+        & (x <= corners_x.max())
+        & (y >= corners_y.min())
+        & (y <= corners_y.max())
+    )
+    px, py = x[candidates], y[candidates]
+    crossings = np.zeros(len(candidates), dtype=bool)
+    for ax, ay, bx, by in zip(
+        corners_x, corners_y, np.roll(corners_x, -1), np.roll(corners_y, -1), strict=True
+    ):
+        if ay != by:
+            crossings ^= ((ay > py) != (by > py)) & (px < (bx - ax) * (py - ay) / (by - ay) + ax)
+    inside[candidates] = crossings
+    return inside

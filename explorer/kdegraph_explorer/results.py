@@ -1,4 +1,4 @@
-"""What is asked for and what was found, as plain values."""
+"""Describe a computation: what to compute, how far each stage is, and the results."""
 
 from dataclasses import dataclass, field
 
@@ -13,34 +13,56 @@ ALL_METHODS = {
     "knn": METHODS["knn"],
     "full": "Full graph",
 }
-FIRST_LOOK = "First look"  # what the user calls a KDE graph of few rounds
-NEIGHBORS_PER_PERPLEXITY = 3  # as `kdegraph.local_bandwidths` takes for each unit of it
-FULL_UP_TO = 4000  # points of which the full graph is computed beside the others
+FIRST_LOOK = "First look"  # the name of a KDE graph of few rounds for users
+FULL_UP_TO = 4000  # points up to which the full graph is computed, too
+UPLOADING = "File: arriving"  # the stage that a session reports while a file arrives
+LOADING = "Data: loading"  # and while data are read or generated
+SPECTRUM_BARS = {"eigenvalues": "spectrum", "components": "spectrum", "eigenvectors": "spectrum"}
+CLUSTER_BARS = {"clusters": "clusters", "k-means": "clusters", "scores": "clusters"}
+SAMPLED_BARS = {
+    "bandwidth": "tree",
+    "tree": "tree",
+    "kernel degrees": "degrees",
+    "samples": "samples",
+    "graph": "graph",
+    **SPECTRUM_BARS,
+    **CLUSTER_BARS,
+}
+ROWS = {  # a row to its stages, as the computations report them, and the bar of each
+    "File": {"arriving": "file"},
+    "Data": {"loading": "data"},
+    FIRST_LOOK: SAMPLED_BARS,
+    ALL_METHODS["kde"]: SAMPLED_BARS,
+    ALL_METHODS["other"]: SAMPLED_BARS,
+    ALL_METHODS["knn"]: {"nearest neighbors": "neighbors", **SPECTRUM_BARS, **CLUSTER_BARS},
+    ALL_METHODS["full"]: {"full graph": "graph", **SPECTRUM_BARS, **CLUSTER_BARS},
+}
 
 
 @dataclass(frozen=True)
 class Bandwidth:
-    """How wide the kernel is: `sigma` and `perplexity` of `kdegraph.similarity_graph`."""
+    """The width of the kernel: `sigma` and `perplexity` of `kdegraph.similarity_graph`."""
 
     sigma: float | str
     perplexity: float | None = None
 
     @property
     def is_local(self):
-        """Whether each point has a bandwidth of its own."""
+        """Return whether each point has a bandwidth of its own."""
         return self.sigma in LOCAL_WORDS
 
     @property
     def arguments(self):
-        """The same by name, as `similarity_graph` takes them."""
+        """Return the same by name, as `similarity_graph` takes them."""
         return {"sigma": self.sigma, "perplexity": self.perplexity}
 
     @classmethod
     def of_each_point(cls, kind, perplexity, n_points):
-        """Bandwidths of one of the `LOCAL_WORDS`, with a perplexity that so many points have enough
-        neighbors for.
+        """Return bandwidths of one of the `LOCAL_WORDS`.
+
+        The perplexity is reduced if `n_points` do not have enough neighbors for it.
         """
-        largest = (n_points - 1) / NEIGHBORS_PER_PERPLEXITY
+        largest = (n_points - 1) / 3  # the neighbors that `kdegraph.local_bandwidths` takes
         return cls(kind, min(perplexity, largest) if largest >= 1 else None)
 
 
@@ -61,24 +83,27 @@ class Request:
     seed: int = 0
     bandwidth: str = "one"
     perplexity: float = 5
-    # Keys of `ALL_METHODS`; there is no full graph of more than `FULL_UP_TO` points.
+    # Keys of `ALL_METHODS`; the full graph is not computed for more than `FULL_UP_TO` points.
     extra_methods: tuple = ()
 
     @property
     def is_local(self):
-        """Whether each point is to have a bandwidth of its own."""
+        """Return whether each point is to have a bandwidth of its own."""
         return self.bandwidth in LOCAL_WORDS
 
     @property
     def methods(self):
-        """The keys of `ALL_METHODS` that are computed, in order."""
+        """Return the keys of `ALL_METHODS` that are computed, in order."""
         wanted = {*METHODS, *self.extra_methods}
         if self.dataset.n_points > FULL_UP_TO:
             wanted.discard("full")
         return tuple(method for method in ALL_METHODS if method in wanted)
 
     def bandwidths(self, sigma):
-        """The `Bandwidth` of each method that has one, by its key, if `sigma` serves all points."""
+        """Return the `Bandwidth` of each method that has one, by its key.
+
+        `sigma` is the bandwidth that serves all points.
+        """
         kind = self.bandwidth if self.is_local else "local"
         local = Bandwidth.of_each_point(kind, self.perplexity, self.dataset.n_points)
         one = Bandwidth(sigma)
@@ -128,12 +153,12 @@ class Outcome:
 
     @property
     def adjacency(self):
-        """The graph's (n, n) csr_array."""
+        """Return the (n, n) csr_array of the graph."""
         return matrix_of(self.graph)
 
 
 def matrix_of(graph):
-    """The (n, n) csr_array of a `SimilarityGraph`, or of a k-NN graph, which is one."""
+    """Return the (n, n) csr_array of a `SimilarityGraph`, or of a k-NN graph, which is one."""
     return getattr(graph, "adjacency", graph)
 
 
@@ -141,8 +166,7 @@ def matrix_of(graph):
 class Result:
     """Outcomes by method; a method that is still under way is missing.
 
-    Where `coarse` is set, the KDE graph is one of few rounds, which is shown until the real one is
-    there.
+    If `coarse`, the KDE graph is one of few rounds, which is shown until the real one is there.
     """
 
     request: Request
@@ -153,7 +177,44 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Early:
-    """A KDE graph that has no clusters yet, so that its edges can be drawn already."""
+    """A KDE graph without clusters, so that its edges can be drawn already."""
 
     request: Request
     graph: object
+
+
+class ProgressRows:
+    """Turn the reports of one piece of work into progress bars.
+
+    `first` are the rows to begin with, besides those of the graphs.
+    """
+
+    def __init__(self, *first):
+        # These rows are certain to come; the others appear when they are reported.
+        self._shown = {*METHODS.values(), *first}
+        self._at = (0, 0, 0.0)  # the last report: its row, its bar, and how far that is
+
+    def note(self, stage, fraction):
+        """Take a report, "row: stage"; reports of less progress than known are ignored."""
+        row, _, name = stage.partition(": ")
+        if name in ROWS.get(row, ()):
+            bars = list(dict.fromkeys(ROWS[row].values()))
+            self._at = max(
+                self._at,
+                (list(ROWS).index(row), bars.index(ROWS[row][name]), min(max(fraction, 0.0), 1.0)),
+            )
+            self._shown.add(row)
+
+    def rows(self):
+        """Return the bars: a tuple of (row, ((bar, fraction), ...))."""
+        *now, fraction = self._at
+        found = []
+        for row, name in enumerate(ROWS):
+            bars = dict.fromkeys(ROWS[name].values())
+            done = [
+                fraction if [row, bar] == now else float([row, bar] < now)
+                for bar in range(len(bars))
+            ]
+            if name in self._shown:
+                found.append((name, tuple(zip(bars, done, strict=True))))
+        return tuple(found)

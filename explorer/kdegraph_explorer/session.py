@@ -1,59 +1,49 @@
-"""One session: the state, the data sources and the jobs that connect them, without widgets."""
+"""Connect the state, the data sources and the jobs of one session, without widgets."""
 
 import threading
 from contextlib import contextmanager
 
 from kdegraph import count_clusters
 
-from . import compiling
-from .algorithm.trees import TreeKeeper
-from .history import History
+from . import process
+from .algorithm.judgement import Judge
+from .algorithm.neighborhood import TreeKeeper
+from .history import History, take
 from .jobs import Latest, Mailbox
-from .judge import Judge
 from .pipeline import Pipeline
-from .progress_rows import LOADING, ProgressRows
 from .projection import axes, prepare
-from .results import FIRST_LOOK
-from .snapshot import take
+from .results import FIRST_LOOK, LOADING, ProgressRows
 from .sources import SOURCES
 from .sources.given import Given
 from .state import State
 from .uploads import receive
 
-DRAWING_PATIENCE = 0.5  # seconds that work waits at most until a first look is drawn here
-PAINTING_TIME = 0.1  # seconds that it then leaves to the browser, to paint the first look
+DRAWING_PATIENCE = 0.5  # seconds that work waits at most until a first look is drawn
+PAINTING_TIME = 0.1  # seconds that it then waits for the browser to paint it
 
 
 class Session:
-    """Recomputes when a choice changes, and puts results and errors into the state.
+    """Recompute when a choice changes, and put results and errors into the state.
 
-    Parameters
-    ----------
-    document : callable
-        Returns the Bokeh document that shows the session, or None.
-    given : Dataset, optional
-        Data to begin with; otherwise those of the first of `SOURCES`.
+    ``document()`` returns the Bokeh document that shows the session, or None. A session begins with
+    the `Dataset` `given`, or with the first of `SOURCES`.
 
     Attributes
     ----------
-    state : State
     sources : dict
         One object of every class in `SOURCES`, by its `key`.
-    mailbox : Mailbox
     jobs : list of Latest
         All jobs of the session and of its views.
-    tree_of : TreeKeeper
-    history : History
     first : str
-        Key of the source that the session begins with, which an address without a source means.
+        Key of the source that the session begins with, and that an address without a source means.
     origin : (Source, dict) or None
-        Where the present data are from, and what that source then recalled.
+        The source of the present data, and what it recalled then.
     settling : bool
-        Whether the data source is changing its own parameters, which does not load the data again.
+        Whether the source is changing its own parameters, which does not load the data again.
     """
 
     def __init__(self, document=lambda: None, given=None):
-        compiling.start()
+        process.start()
         self.state = State()
         sources = ([] if given is None else [Given(given)]) + [source() for source in SOURCES]
         self.sources = {source.key: source for source in sources}
@@ -100,7 +90,7 @@ class Session:
         self.history = History(self)
 
     def latest(self, work, **callbacks):
-        """A `Latest` job that ends with the session."""
+        """Return a `Latest` job that ends with the session."""
         job = Latest(work, mailbox=self.mailbox, notify=self._notify, **callbacks)
         self.jobs.append(job)
         return job
@@ -113,8 +103,9 @@ class Session:
             self.first = "upload"
 
     def start(self):
-        """Load the data of the chosen source, in a thread, now and whenever another choice of data
-        is made. If that fails, the earlier data stay and the error is shown.
+        """Load the data of the chosen source, in a thread, now and whenever the choice changes.
+
+        If that fails, the earlier data stay and the error is shown.
         """
         self._started = True
         self._restored = None
@@ -134,11 +125,11 @@ class Session:
 
     @property
     def restoring(self):
-        """Whether choices are being restored; meanwhile, no change is made by the user."""
+        """Return whether choices are being restored, so that no change is the user's."""
         return self._restored is not None
 
     def restore(self, snapshot):
-        """Restore the choices of a `Snapshot`, after loading other data where they need them."""
+        """Restore the choices of a `Snapshot`, after loading other data if necessary."""
         source, other_data = (
             self.sources[snapshot.source],
             take(self).only_data != snapshot.only_data,
@@ -155,7 +146,7 @@ class Session:
 
     @staticmethod
     def _without_axes(snapshot):
-        """The choices that can be restored before the points that they belong to are there."""
+        """Return the choices that can be restored before their points are there."""
         later = ("horizontal", "vertical", "cluster_names")
         return {name: value for name, value in snapshot.choices.items() if name not in later}
 
@@ -209,7 +200,7 @@ class Session:
             self._compute.request(request)
 
     def _reproduced(self):
-        """Nothing is under way any more: serve those who wait for the present result."""
+        """Call those who wait for the present result, as nothing is under way any more."""
         if not self._waiting:
             return
         if self.state.error != self.state.refusal:
@@ -297,7 +288,7 @@ class Session:
             self.settling = False
 
     def _run(self, request, progress, publish):
-        compiling.wait(progress)
+        process.wait(progress)
 
         def show(result, enough=False):
             publish(result, enough)
@@ -307,8 +298,9 @@ class Session:
         return self._pipeline.run(request, progress, show)
 
     def _let_draw(self, progress):
-        """Wait, in the worker, until a first look is on the screen: the next computation would
-        compete with the threads that draw it.
+        """Wait, in the worker, until a first look is on the screen.
+
+        The next computation would compete with the threads that draw it.
         """
         drawing = [job for job in self.jobs if job not in self._main_jobs]
         taken = threading.Event()
@@ -363,13 +355,13 @@ class Session:
 
 
 def _counted(dataset, progress, publish):
-    """The number of clusters of points, whatever graph is chosen for them."""
-    compiling.wait(progress)
+    """Count the clusters of points, whatever graph is chosen for them."""
+    process.wait(progress)
     return count_clusters(dataset.X, seed=0, progress=progress)
 
 
 def explain(error):
-    """The message that the user reads for an exception: its own, if it is about the input."""
+    """Return the message for the user: that of the exception, if it is about the input."""
     if isinstance(error, (ValueError, TypeError, MemoryError)) and str(error):
         return str(error)
     return f"{type(error).__name__}: {error}"

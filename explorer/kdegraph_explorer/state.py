@@ -1,4 +1,4 @@
-"""What the user has chosen and what was computed: plain parameters, no widgets, no threads."""
+"""Hold the choices and the results of a session: plain parameters, no widgets, no threads."""
 
 import numpy as np
 import param
@@ -21,8 +21,8 @@ AUTOMATIC = {
 class State(param.Parameterized):
     """The choices and the results of one session.
 
-    Widgets are built from these parameters and views watch them; neither is known here. The `doc`
-    of a parameter is the sentence that the user reads beside its control.
+    Widgets are built from these parameters, and views watch them; this class knows neither. The
+    `doc` of a parameter is the sentence beside its control.
     """
 
     source = param.Selector(objects=[""], label="Source", doc="Where the points come from.")
@@ -253,7 +253,7 @@ class State(param.Parameterized):
         "n_neighbors",
         "seed",
     )
-    # What undo, the address and a session file restore.
+    # Undo, the address and session files restore these.
     KEPT = (
         *CHOICES[1:],
         "horizontal",
@@ -270,19 +270,19 @@ class State(param.Parameterized):
 
     @property
     def is_local(self):
-        """Whether each point has a bandwidth of its own."""
+        """Return whether each point has a bandwidth of its own."""
         return self.bandwidth in LOCAL_WORDS
 
     @property
     def sigma_chosen(self):
-        """What chooses sigma: "hand", the "preset" of the data, or the library's rule, "auto"."""
+        """Return what chooses sigma: "hand", "preset" of the data, or "auto", the library."""
         if not self.sigma_auto:
             return "hand"
         known = self.dataset is not None and self.dataset.sigma is not None
         return "preset" if self.sigma_preset and known else "auto"
 
     def request(self):
-        """The computation that the present choices ask for, or None without data."""
+        """Return the computation that the present choices ask for, or None without data."""
         if self.dataset is None:
             return None
         return Request(
@@ -349,23 +349,24 @@ class State(param.Parameterized):
         return None if outcome is None else outcome.colors
 
     def name_cluster(self, number, name):
-        """Give a cluster of the KDE graph a name, or take it away by an empty one."""
+        """Name a cluster of the KDE graph; an empty name removes it."""
         clusters = self._clusters()
         if clusters is not None:
             names = renamed(self.cluster_names, number, name, clusters, self.shown)
             self.cluster_names = names
 
     def cluster_name(self, number):
-        """What the user reads for a cluster: its name, or its number from 1."""
+        """Return what the user reads for a cluster: its name, or its number from 1."""
         return self.named.get(number, f"Cluster {number + 1}")
 
     def cluster_words(self, number):
-        """The same within a sentence."""
+        """Return the same within a sentence."""
         return self.named.get(number, f"cluster {number + 1}")
 
     def accept(self, result):
-        """Take in a `Result` of the present data, with the values that were chosen automatically
-        for it, or an `Early` graph.
+        """Take a `Result` of the present data, or an `Early` graph.
+
+        Values that were chosen automatically for the result are taken over.
         """
         if isinstance(result, Early):
             with param.parameterized.batch_call_watchers(self):
@@ -386,15 +387,13 @@ class State(param.Parameterized):
             self.param.update(**values)
 
     def outcome(self, method):
-        """The newest outcome of a method for the points that are shown, or None."""
+        """Return the newest outcome of a method for the points that are shown, or None."""
         if self.result is None or self.result.request.dataset is not self.shown:
             return None
         return self.result.outcomes.get(method)
 
     def judgement(self, method):
-        """The `Judgement` of the newest clusters of a method in the full graph with the bandwidth
-        of the KDE graph, or None until there is one.
-        """
+        """Return the `Judgement` of the newest clusters of a method, or None until there is one."""
         kde, outcome = self.outcome("kde"), self.outcome(method)
         found = self.judgements.get(method)
         if None in (kde, outcome, found) or not found.holds_for(outcome, kde.bandwidth):

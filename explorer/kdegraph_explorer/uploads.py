@@ -1,7 +1,7 @@
-"""Files that arrive from a browser, part by part.
+"""Receive files from a browser, part by part.
 
-The server asks for each part, so a page never sends more than it is asked for: a cancel and the
-events of the page do not wait behind the file, and a file that is not wanted any more stops.
+The server asks for each part, so that a page never sends more than it is asked for: a cancel and
+the events of the page do not wait behind the file, and a file that is no longer wanted stops.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import IO
 
-from .progress_rows import UPLOADING
+from .results import UPLOADING
 
 PART_BYTES = 2 * 2**20  # Bytes that are asked for at a time; one message holds them.
 MEMORY_BYTES = 2**20  # Bytes up to which a file is kept in memory, and not in a temporary file.
@@ -27,13 +27,7 @@ CHECK_EVERY = 0.1  # Seconds between two checks whether the file is still wanted
 class StoredFile:
     """The content of a file, which is available as long as something refers to this object.
 
-    Attributes
-    ----------
-    name : str
-    size : int
-        In bytes.
-    sha256 : str
-        The checksum of the content, in hexadecimal digits.
+    `size` is in bytes, and `sha256` is the checksum in hexadecimal digits.
     """
 
     name: str
@@ -80,23 +74,12 @@ def _store(name, parts):
 
 
 class IncomingFile:
-    """A file that a browser offers.
+    """A file that a browser offers, with the `size` in bytes that it has announced.
 
-    Parameters
-    ----------
-    name : str
-    size : int
-        The size in bytes that the browser has announced.
-    ask : callable
-        ``ask(start, stop)`` asks the browser for these bytes. `put` takes the answer.
-    take : callable
-        ``take(stored)`` receives the `StoredFile`.
-    refuse : callable
-        ``refuse(error)`` receives the ValueError that says why there is no file.
-
-    Notes
-    -----
-    The session's thread calls all methods but `parts`, and a worker thread iterates over `parts`.
+    ``ask(start, stop)`` asks the browser for these bytes, and `put` takes the answer.
+    ``take(stored)`` receives the `StoredFile`, or ``refuse(error)`` the ValueError that says why
+    there is none. The session's thread calls all methods but `parts`, and a worker thread iterates
+    over `parts`.
     """
 
     def __init__(self, name, size, *, ask, take, refuse):
@@ -130,18 +113,10 @@ class IncomingFile:
             self._answers.put(answer)
 
     def parts(self, progress, post):
-        """Iterate over the parts, each as bytes.
+        """Iterate over the parts, each as bytes; see `Latest` for `progress` and `post`.
 
-        Parameters
-        ----------
-        progress, post : callable
-            See `Latest`.
-
-        Raises
-        ------
-        ValueError
-            If a part does not arrive within `STALL_LIMIT`, or is not what was asked for.
-        Cancelled
+        A ValueError says if a part does not arrive within `STALL_LIMIT`, or is not what was asked
+        for.
         """
         starts = range(0, self.size, PART_BYTES)
         post(lambda: self.ask(0))
@@ -172,21 +147,8 @@ class IncomingFile:
 def receive(incoming, progress, post):
     """Receive an `IncomingFile` in a worker thread: store it and compute its checksum.
 
-    Parameters
-    ----------
-    incoming : IncomingFile
-    progress, post : callable
-        See `Latest`; what is posted, and the result, are callables for the session's thread.
-
-    Returns
-    -------
-    callable
-        Hands over the `StoredFile`.
-
-    Raises
-    ------
-    ValueError
-        If the file does not arrive, or cannot be stored.
+    See `Latest` for `progress` and `post`. Return a callable for the session's thread, which hands
+    over the `StoredFile`. A ValueError says if the file does not arrive, or cannot be stored.
     """
     try:
         stored = _store(incoming.name, incoming.parts(progress, post))

@@ -12,7 +12,7 @@ import pytest
 from browser.chromium import find
 from browser.conftest import ARGUMENTS, free_port
 from browser.explorer_page import ExplorerPage
-from kdegraph_explorer import window
+from kdegraph_explorer.serving import window
 
 PATIENCE = 120  # seconds
 WRAPPER = """#!/bin/sh

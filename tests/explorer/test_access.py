@@ -21,7 +21,7 @@ from bokeh.util.token import (
     get_token_payload,
 )
 from explorer_objects import PATIENCE
-from kdegraph_explorer.access import Access, Cookie, Guesses, read_password
+from kdegraph_explorer.serving.access import Access, Cookie, Guesses, read_password
 
 ROOT = Path(__file__).parents[2]
 PASSWORD = "correct horse ☃"
@@ -45,7 +45,7 @@ from kdegraph.cli import main
 from kdegraph_explorer import app
 
 app.create_app = lambda file, checked: pn.pane.Str("a quick page")
-app.compiling.start = lambda: None
+app.process.start = lambda: None
 main(sys.argv[1:])
 """
 EXPLORE = ("explore", "--no-browser", "--port", "0")

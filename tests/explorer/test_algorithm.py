@@ -9,9 +9,8 @@ from kdegraph_explorer.algorithm.convergence import (
     estimated_eigenvalues,
     rounds_to_compare,
 )
-from kdegraph_explorer.algorithm.neighborhood import neighborhood
+from kdegraph_explorer.algorithm.neighborhood import TreeKeeper, neighborhood
 from kdegraph_explorer.algorithm.timing import Series, measure
-from kdegraph_explorer.algorithm.trees import TreeKeeper
 from kdegraph_explorer.results import Bandwidth
 
 

@@ -73,7 +73,7 @@ def test_page_lets_the_browser_run_its_own_scripts_only(served):
 
 def test_what_only_the_first_result_needs_is_not_imported_before_a_page_is_served():
     code = (
-        "import sys, kdegraph_explorer.app; from kdegraph_explorer.compiling import LIBRARIES; "
+        "import sys, kdegraph_explorer.app; from kdegraph_explorer.process import LIBRARIES; "
         "print(*(name for name in (*LIBRARIES, 'scipy.ndimage') if name in sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -85,7 +85,7 @@ def test_what_was_imported_is_no_garbage_to_be_searched_while_pages_are_served(m
     loop = SimpleNamespace(start=lambda: spared.append(gc.get_freeze_count()))
     server = SimpleNamespace(port=5006, prefix="", start=lambda: None, io_loop=loop)
     monkeypatch.setattr(app, "server_of", lambda *args, **options: server)
-    monkeypatch.setattr(app.compiling, "start", lambda: None)
+    monkeypatch.setattr(app.process, "start", lambda: None)
     app.serve()
     assert spared[0] > 100_000
     assert gc.get_freeze_count() == 0

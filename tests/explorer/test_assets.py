@@ -5,8 +5,7 @@ import re
 from pathlib import Path
 
 import kdegraph_explorer
-from kdegraph_explorer.assets import STATIC, style_sheet
-from kdegraph_explorer.typography import SIZES
+from kdegraph_explorer.assets import SIZES, STATIC, style_sheet
 
 PACKAGE = Path(kdegraph_explorer.__file__).parent
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from kdegraph import Cancelled, datasets
 from kdegraph_explorer.pipeline import Pipeline
-from kdegraph_explorer.progress_rows import ROWS
-from kdegraph_explorer.results import Request
+from kdegraph_explorer.results import ROWS, Request
 
 
 def ignore(*args, **options):

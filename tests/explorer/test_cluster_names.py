@@ -16,11 +16,11 @@ from explorer_objects import (
     view,
 )
 from kdegraph.datasets import Dataset
-from kdegraph_explorer import address, html_file, session_file
+from kdegraph_explorer import address
+from kdegraph_explorer.checks import as_text, count, holds
 from kdegraph_explorer.cluster_names import ADDRESSED, abridged, assigned, check_names, renamed
-from kdegraph_explorer.exports import label_table, labels_csv
-from kdegraph_explorer.index_ranges import as_text, count, holds
-from kdegraph_explorer.snapshot import take
+from kdegraph_explorer.exports import html_page, label_table, labels_csv, session_file
+from kdegraph_explorer.history import take
 from kdegraph_explorer.views.selection_controls import SelectionControls
 from pyarrow import csv
 
@@ -152,7 +152,7 @@ def test_names_are_in_the_labels_that_are_exported(explorer):
         csv.read_csv(io.BytesIO(labels_csv(explorer.session)))["kde_cluster_name"][59].as_py()
         == "far"
     )
-    assert b'"far"' in html_file.write(explorer.session)
+    assert b'"far"' in html_page.write(explorer.session)
 
 
 def test_session_files_and_addresses_keep_names(explorer, sessions, tmp_path):

@@ -8,12 +8,14 @@ import pytest
 from explorer_objects import PATIENCE, explorer_of_file, settle, source, view
 from files import csv_table, parquet_bytes
 from kdegraph import datasets
-from kdegraph_explorer import address, html_file, paper_figure
+from kdegraph_explorer import address
 from kdegraph_explorer.coloring import SCALE, choices, coloring_of
 from kdegraph_explorer.drawing.palette import BETWEEN, CLUSTER_COLORS, packed, rgb
+from kdegraph_explorer.exports import html_page
+from kdegraph_explorer.exports.figure import draw
+from kdegraph_explorer.exports.still import png, still_of
+from kdegraph_explorer.history import take
 from kdegraph_explorer.point_columns import TableDataset, cell, columns_of, row_in_words, values_of
-from kdegraph_explorer.snapshot import take
-from kdegraph_explorer.still import png, still_of
 from matplotlib.collections import PathCollection
 from PIL import Image
 
@@ -248,12 +250,12 @@ def saved(session):
     still picture, and what the legend of the figure says.
     """
     now = still_of(session.state)
-    figure = paper_figure.draw(now, "", 1)
+    figure = draw(now, "", 1)
     marks = next(
         part for part in figure.subfigs[1].axes[0].collections if isinstance(part, PathCollection)
     )
     picture = np.asarray(Image.open(io.BytesIO(png(now))).convert("RGB")).reshape(-1, 3)
-    page = html_file.points_of(now, np.arange(N)).data["kde_color"]
+    page = html_page.points_of(now, np.arange(N)).data["kde_color"]
     legend = [text.get_text() for text in figure.subfigs[2].legends[0].get_texts()]
     return page, marks.get_facecolors()[:, :3], set(map(tuple, picture.tolist())), legend
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from explorer_objects import PATIENCE, controls, explorer_of_file, give_file, settle
 from kdegraph import datasets
-from kdegraph_explorer import address, session_file
-from kdegraph_explorer.snapshot import take
+from kdegraph_explorer import address
+from kdegraph_explorer.exports import session_file
+from kdegraph_explorer.history import take
 from kdegraph_explorer.views.columns import ColumnTable
 from kdegraph_explorer.views.controls import DataControls
 

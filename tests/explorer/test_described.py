@@ -11,7 +11,7 @@ from explorer_objects import settle, source, view
 from kdegraph import datasets
 from kdegraph_explorer.algorithm.timing import Timing
 from kdegraph_explorer.views import VIEWS, describe
-from kdegraph_explorer.views.caption import Caption
+from kdegraph_explorer.views.base import Caption
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from kdegraph import datasets, estimate_n_clusters
 from kdegraph_explorer.drawing.edges import chosen_edges, edge_list, edges_of, strongest_edges
 from kdegraph_explorer.drawing.eigenvalue_plot import EigenvaluePlot
 from kdegraph_explorer.drawing.figures import Frame, extent_of, plain_figure
-from kdegraph_explorer.drawing.painter import Painter, Scene
+from kdegraph_explorer.drawing.painter import Painter, Scene, point_radius
 from kdegraph_explorer.drawing.palette import (
     BETWEEN,
     CLUSTER_COLORS,
@@ -18,10 +18,8 @@ from kdegraph_explorer.drawing.palette import (
     packed,
     rgb,
 )
-from kdegraph_explorer.drawing.points import point_radius
 from kdegraph_explorer.drawing.raster import draw
-from kdegraph_explorer.projection import positions, principal_components
-from kdegraph_explorer.selection import indices_within
+from kdegraph_explorer.projection import indices_within, positions, principal_components
 
 
 def test_points_within_a_lasso():

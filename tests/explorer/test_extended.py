@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from explorer_objects import settle, view, widget
 from kdegraph_explorer.address import query
+from kdegraph_explorer.history import take
 from kdegraph_explorer.session import SOURCES
-from kdegraph_explorer.snapshot import take
 from kdegraph_explorer.sources import base as source_base
 from kdegraph_explorer.views import VIEWS, markup
 from kdegraph_explorer.views import base as view_base
@@ -41,7 +41,7 @@ def shown(explorer):
 
 
 def test_view_of_the_page(explore, monkeypatch):
-    monkeypatch.setattr("kdegraph_explorer.layout.VIEWS", [*VIEWS, example("CountView")])
+    monkeypatch.setattr("kdegraph_explorer.views.layout.VIEWS", [*VIEWS, example("CountView")])
     explorer = explore([[0.0, 0.0], [0.1, 0.0], [5.0, 5.0]], sigma=1.0, n_clusters=2)
     assert shown(explorer) == "[2 1]"
     explorer.session.state.choose(n_clusters=1)

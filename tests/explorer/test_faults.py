@@ -11,7 +11,7 @@ from bokeh.client import pull_session
 from bokeh.models import ImportedStyleSheet
 from explorer_objects import PATIENCE
 from kdegraph_explorer import explorer as module
-from kdegraph_explorer import memory
+from kdegraph_explorer import process
 from kdegraph_explorer.app import create_app
 
 N_SESSIONS = 2
@@ -72,7 +72,7 @@ def test_a_session_that_begins_only_when_the_browser_connects_needs_no_network(s
 def test_sessions_that_end_free_their_memory_and_threads(server, monkeypatch):
     address, made = server
     ended = []
-    monkeypatch.setattr(memory, "give_back_soon", lambda: ended.append("gives its memory back"))
+    monkeypatch.setattr(process, "give_back_soon", lambda: ended.append("gives its memory back"))
     sessions = [pull_session(url=address) for _ in range(N_SESSIONS)]
     assert len(made) == N_SESSIONS
     explorers = [reference() for reference in made]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from explorer_objects import part, settle
 from kdegraph import datasets
-from kdegraph_explorer import figure_file
+from kdegraph_explorer.exports import figure
 from kdegraph_explorer.views.toolbar import SAVE_FIGURE
 from PIL import Image
 
@@ -28,7 +28,7 @@ def session(sessions):
 
 
 def svg(session):
-    return ElementTree.fromstring(figure_file.write(session, "svg"))
+    return ElementTree.fromstring(figure.write(session, "svg"))
 
 
 def words(root):
@@ -61,7 +61,7 @@ def test_svg_says_what_is_shown_and_how_it_was_made(session):
 def test_edges_are_lines_up_to_the_stated_number(session, monkeypatch, beyond):
     edges = {m: session.state.outcome(m).adjacency.nnz // 2 for m in ("kde", "knn")}
     assert edges["kde"] > edges["knn"]
-    monkeypatch.setattr(figure_file, "MAX_LINES", edges["kde"] - beyond)
+    monkeypatch.setattr(figure, "MAX_LINES", edges["kde"] - beyond)
     root = svg(session)
     # The other collections of lines are the stems of eigenvalues.
     found = [n for n in n_lines(root) if n > 10]
@@ -74,7 +74,7 @@ def test_edges_are_lines_up_to_the_stated_number(session, monkeypatch, beyond):
 
 
 def test_many_points_become_an_image(session, monkeypatch):
-    monkeypatch.setattr(figure_file, "MAX_MARKS", 199)
+    monkeypatch.setattr(figure, "MAX_MARKS", 199)
     root = svg(session)
     assert "More than 199 points are drawn as an image." in words(root)
     assert len(list(root.iter(f"{SVG}image"))) == 2
@@ -90,22 +90,22 @@ def test_clusters_have_their_names_in_the_legend(session):
 
 def test_png_has_the_size_that_is_asked_for(session):
     sizes = {
-        scale: Image.open(io.BytesIO(figure_file.write(session, scale=scale))).size
-        for scale in figure_file.SCALES
+        scale: Image.open(io.BytesIO(figure.write(session, scale=scale))).size
+        for scale in figure.SCALES
     }
     assert sizes == {scale: (1080 * scale, 735 * scale) for scale in (2, 3, 4)}
 
 
 def test_pdf_holds_lines_and_no_image(session):
-    content = figure_file.write(session, "pdf")
+    content = figure.write(session, "pdf")
     assert content.startswith(b"%PDF-")
     assert b"/Subtype /Image" not in content
 
 
 def test_selected_points_stand_out(session):
-    before = figure_file.write(session)
+    before = figure.write(session)
     session.state.selection = np.arange(50)
-    assert figure_file.write(session) != before
+    assert figure.write(session) != before
 
 
 def test_explorer_saves_by_the_ending(explore, tmp_path):

@@ -4,7 +4,7 @@ import threading
 from types import SimpleNamespace
 
 import kdegraph
-import kdegraph_explorer.judge as module
+import kdegraph_explorer.algorithm.judgement as module
 import numpy as np
 import pytest
 from explorer_objects import PATIENCE, choose, view

@@ -7,11 +7,10 @@ import pytest
 from explorer_objects import part, settle
 from kdegraph import datasets
 from kdegraph_explorer.exports import EXPORTS
-from kdegraph_explorer.shortcuts import SHORTCUTS
 from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views import describe
 from kdegraph_explorer.views.base import Description
-from kdegraph_explorer.views.help import help_text
+from kdegraph_explorer.views.keys import SHORTCUTS, help_text
 
 
 @pytest.fixture

@@ -18,12 +18,13 @@ from explorer_objects import (
 )
 from kdegraph import datasets
 from kdegraph.validation import LOCAL_WORDS
-from kdegraph_explorer import Explorer, address, pipeline, session_file
+from kdegraph_explorer import Explorer, address, pipeline
 from kdegraph_explorer.algorithm.convergence import convergence, estimated_eigenvalues
-from kdegraph_explorer.algorithm.trees import TreeKeeper
+from kdegraph_explorer.algorithm.neighborhood import TreeKeeper
+from kdegraph_explorer.exports import session_file
+from kdegraph_explorer.history import take
 from kdegraph_explorer.pipeline import Pipeline
 from kdegraph_explorer.results import Bandwidth, Request
-from kdegraph_explorer.snapshot import take
 from kdegraph_explorer.sources.contrast import tight_beside_wide
 from kdegraph_explorer.views.controls import ParameterControls
 from sklearn.metrics import adjusted_rand_score

@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from kdegraph_explorer.drawing.marks import add_lines, add_points
-from kdegraph_explorer.drawing.raster import draw
+from kdegraph_explorer.drawing.raster import add_lines, add_points, draw
 
 SIZE = 16
 INKS = np.array([[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1]], dtype=np.float32)

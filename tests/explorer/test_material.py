@@ -9,7 +9,7 @@ from explorer_objects import TABLE as ANIMALS
 from explorer_objects import settle
 from kdegraph import datasets
 from kdegraph.validation import LOCAL_WORDS
-from kdegraph_explorer.arguments import material_of
+from kdegraph_explorer.attributes import material_of
 
 TABLE = ANIMALS.replace(b"kind", b"label")  # a name that tells what it is
 COLUMNS = ("width", "height", "weight")

@@ -5,7 +5,7 @@ import sys
 import threading
 
 import pytest
-from kdegraph_explorer import memory
+from kdegraph_explorer import process
 
 
 @pytest.fixture
@@ -17,27 +17,27 @@ def trims(monkeypatch):
         seen.append((threading.current_thread(), pad))
         done.set()
 
-    monkeypatch.setattr(memory, "malloc_trim", lambda: trim)
-    monkeypatch.setattr(memory, "DELAY", 0.05)
+    monkeypatch.setattr(process, "malloc_trim", lambda: trim)
+    monkeypatch.setattr(process, "DELAY", 0.05)
     return seen, done
 
 
 def test_sessions_that_end_together_give_their_memory_back_once_and_in_a_thread(trims):
     seen, done = trims
     for _ in range(5):
-        memory.give_back_soon()
+        process.give_back_soon()
     assert done.wait(20)
     ((thread, pad),) = seen
     assert thread is not threading.current_thread()
     assert pad == 0
     done.clear()
-    memory.give_back_soon()  # and so do those that end later
+    process.give_back_soon()  # and so do those that end later
     assert done.wait(20)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="an allocator of its own")
 def test_freed_pages_are_given_back():
-    if memory.malloc_trim()(0) not in (0, 1):
+    if process.malloc_trim()(0) not in (0, 1):
         pytest.skip("no malloc_trim")
     blocks = [
         ctypes.create_string_buffer(b"x", 60_000) for _ in range(2000)
@@ -47,7 +47,7 @@ def test_freed_pages_are_given_back():
     keep = blocks[-1]  # what lies above them keeps the heap from shrinking by itself
     before = resident()
     del blocks, block
-    memory.give_back()
+    process.give_back()
     assert resident() < before - 50e6
     assert len(keep) == 60_000
 
@@ -67,5 +67,5 @@ def test_without_glibc_nothing_happens(monkeypatch, error):
         def __getattr__(self, name):
             raise AttributeError(name)
 
-    monkeypatch.setattr(memory.ctypes, "CDLL", Other)
-    memory.give_back()
+    monkeypatch.setattr(process.ctypes, "CDLL", Other)
+    process.give_back()

@@ -12,7 +12,7 @@ import panel_material_ui as pmui
 import pytest
 from kdegraph.runtime.cache import COMPILING
 from kdegraph_explorer.jobs import Mailbox
-from kdegraph_explorer.notebook_widget import live_model
+from kdegraph_explorer.patches.jupyter_bokeh import live_model
 from kdegraph_explorer.views.browser import Browser
 from nbclient import NotebookClient
 

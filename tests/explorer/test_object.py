@@ -14,8 +14,8 @@ from kdegraph_explorer import Explorer
 from kdegraph_explorer.app import create_app
 from kdegraph_explorer.jobs import Mailbox
 from kdegraph_explorer.views import VIEWS
+from kdegraph_explorer.views.base import Caption
 from kdegraph_explorer.views.browser import Browser
-from kdegraph_explorer.views.caption import Caption
 from kdegraph_explorer.views.markup import Beacon
 
 

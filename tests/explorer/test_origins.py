@@ -4,8 +4,8 @@ import sys
 
 import pytest
 from kdegraph_explorer.app import origins_of_panel
-from kdegraph_explorer.origins import Origin, Origins, read_origin
-from kdegraph_explorer.servers import Place, read_prefix
+from kdegraph_explorer.serving.origins import Origin, Origins, read_origin
+from kdegraph_explorer.serving.servers import Place, read_prefix
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from explorer_objects import happen, settle, source
 from hypothesis import given
 from hypothesis import strategies as st
 from kdegraph_explorer.address import query, read
-from kdegraph_explorer.snapshot import take
+from kdegraph_explorer.history import take
 from kdegraph_explorer.sources.painted import (
     CANVAS,
     GRID_STEPS,

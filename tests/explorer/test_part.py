@@ -5,9 +5,10 @@ import pytest
 from explorer_objects import PATIENCE, TABLE, choose, give_file, part, settle
 from kdegraph import similarity_graph
 from kdegraph.datasets import Dataset
-from kdegraph_explorer import address, session_file
-from kdegraph_explorer.index_ranges import as_code, as_indices, as_text, at, count, holds, runs
-from kdegraph_explorer.snapshot import take
+from kdegraph_explorer import address
+from kdegraph_explorer.checks import as_code, as_indices, as_text, at, count, holds, runs
+from kdegraph_explorer.exports import session_file
+from kdegraph_explorer.history import take
 from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.selection_controls import SelectionControls
 

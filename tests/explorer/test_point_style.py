@@ -7,10 +7,12 @@ import pytest
 from bokeh.models import GlyphRenderer, Plot
 from explorer_objects import image, settle, view
 from kdegraph import datasets
-from kdegraph_explorer import address, html_file, paper_figure, still
+from kdegraph_explorer import address
 from kdegraph_explorer.drawing.raster import draw
-from kdegraph_explorer.snapshot import take
-from kdegraph_explorer.views.point_style import PointStyle
+from kdegraph_explorer.exports import html_page, still
+from kdegraph_explorer.exports.figure import draw as draw_figure
+from kdegraph_explorer.history import take
+from kdegraph_explorer.views.color import PointStyle
 from matplotlib.collections import PathCollection
 from PIL import Image
 
@@ -70,7 +72,7 @@ def test_files_follow_size_and_opacity(style, monkeypatch):
     state, figure = explorer.session.state, view(explorer, "points").figures()[0]
     plots = []
     monkeypatch.setattr(
-        html_file, "components", lambda page: plots.extend(page.select({"type": Plot})) or ("", "")
+        html_page, "components", lambda page: plots.extend(page.select({"type": Plot})) or ("", "")
     )
 
     def files():
@@ -78,13 +80,13 @@ def test_files_follow_size_and_opacity(style, monkeypatch):
         and the areas and opacities of the points in a figure.
         """
         plots.clear()
-        html_file.write(explorer.session)
+        html_page.write(explorer.session)
         glyph, others = dots_of(next(plot for plot in plots if "points and edges" in plot.name))
         now = still.still_of(state)
         shown = np.asarray(Image.open(io.BytesIO(still.png(now))).convert("RGB"), dtype=float)
         (marks,) = (
             part
-            for part in paper_figure.draw(now, "", 1).subfigs[1].axes[0].collections
+            for part in draw_figure(now, "", 1).subfigs[1].axes[0].collections
             if isinstance(part, PathCollection)
         )
         return (

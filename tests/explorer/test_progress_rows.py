@@ -7,10 +7,9 @@ import pytest
 from explorer_objects import PATIENCE
 from kdegraph import datasets
 from kdegraph_explorer.pipeline import Pipeline
-from kdegraph_explorer.progress_rows import LOADING, ROWS, ProgressRows
-from kdegraph_explorer.results import Request
+from kdegraph_explorer.results import LOADING, ROWS, ProgressRows, Request
 from kdegraph_explorer.session import Session
-from kdegraph_explorer.views.stage_bars import StageBars
+from kdegraph_explorer.views.status import StageBars
 
 
 def bars(stages, row):
@@ -85,7 +84,7 @@ def held(monkeypatch):
     monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
     monkeypatch.setattr(pipeline, "SLOW_DRAWS", 1000)
     monkeypatch.setattr(pipeline, "find_spectrum", slow)
-    monkeypatch.setattr("kdegraph_explorer.views.stage_bars.SHOWN_AFTER", 0.0)
+    monkeypatch.setattr("kdegraph_explorer.views.status.SHOWN_AFTER", 0.0)
     session = Session(given=datasets.make("moons", n=300, seed=1))
     yield session, go_on
     go_on.set()

@@ -10,7 +10,7 @@ from explorer_objects import choose, explorer_of_file, happen, settle, source, t
 from files import npy_bytes
 from kdegraph import datasets
 from kdegraph.datasets import Dataset
-from kdegraph_explorer.row_pictures import PATCH, picture_address, picture_of, pixels_of
+from kdegraph_explorer.pictures import PATCH, picture_address, picture_of, pixels_of
 from kdegraph_explorer.views.point_note import THUMBNAIL, thumbnail_size
 from PIL import Image
 from sklearn.datasets import load_digits

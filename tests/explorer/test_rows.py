@@ -5,8 +5,7 @@ import pytest
 from explorer_objects import explorer_of_file, settle, view
 from files import csv_table
 from kdegraph_explorer.point_columns import TableDataset
-from kdegraph_explorer.row_table import PAGE, Query, RowTable
-from kdegraph_explorer.views.rows import RowList
+from kdegraph_explorer.views.rows import PAGE, Query, RowList, RowTable
 
 TEXT = """id,size,kind,day
 7,2.5,ant,2020-01-03

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 import pytest
 from browser.conftest import free_port, wait_for
 from explorer_objects import PATIENCE
-from kdegraph_explorer import servers
-from kdegraph_explorer.access import Access
+from kdegraph_explorer.serving import servers
+from kdegraph_explorer.serving.access import Access
 
 SOON = 0.5  # seconds
 HEAD = "Host: localhost:{port}\r\nOrigin: http://localhost:{port}\r\n"
@@ -122,7 +122,7 @@ def test_a_large_request_is_refused_before_it_has_arrived(port):
 def test_panel_serve_ends_a_page_that_has_vanished(pytestconfig, tmp_path):
     (tmp_path / "app.py").write_text(
         "import runpy, panel\n"
-        "from kdegraph_explorer import app, servers\n"
+        "from kdegraph_explorer import app; from kdegraph_explorer.serving import servers\n"
         "app.create_app = lambda file: panel.Column()\n"
         f"servers.PING_EVERY = {SOON}\n"
         f"runpy.run_path({str(pytestconfig.rootpath / 'apps' / 'explorer.py')!r})\n"

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from explorer_objects import PATIENCE, TABLE, choose, settle
 from kdegraph import datasets
-from kdegraph_explorer import address, history, session_file
-from kdegraph_explorer.address_bar import AddressBar
-from kdegraph_explorer.snapshot import take
+from kdegraph_explorer import address, history
+from kdegraph_explorer.address import AddressBar
+from kdegraph_explorer.exports import session_file
+from kdegraph_explorer.history import take
 from kdegraph_explorer.uploads import StoredFile
 
 

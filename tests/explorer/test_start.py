@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from explorer_objects import image, part, settle, source, view
 from kdegraph import datasets
-from kdegraph_explorer.address_bar import first_view
+from kdegraph_explorer.address import first_view
 from kdegraph_explorer.algorithm.proof import edge_weights, proof
-from kdegraph_explorer.layout import Layout
 from kdegraph_explorer.results import FULL_UP_TO
-from kdegraph_explorer.views.caption import Caption
+from kdegraph_explorer.views.alerts import STEPS, Tour
+from kdegraph_explorer.views.base import Caption
+from kdegraph_explorer.views.layout import Layout
 from kdegraph_explorer.views.start import headline, verdict
-from kdegraph_explorer.views.tour import STEPS, Tour
 
 CLUMPS = datasets.make("clumps", n=2000, seed=0)
 

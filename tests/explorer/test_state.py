@@ -13,8 +13,7 @@ import pytest
 from explorer_objects import PATIENCE, controls, settle
 from files import npy_bytes
 from kdegraph import datasets, estimate_sigma
-from kdegraph_explorer.clusters import align
-from kdegraph_explorer.pipeline import Pipeline
+from kdegraph_explorer.pipeline import Pipeline, align
 from kdegraph_explorer.results import Request
 from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.controls import ParameterControls

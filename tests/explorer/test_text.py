@@ -15,8 +15,8 @@ from bokeh.document import Document
 from bokeh.models import Axis
 from explorer_objects import PATIENCE, settle, view, widget
 from hostile import NAME, TEXTS, bad_cell, quoted, table
-from kdegraph_explorer import address, session_file
-from kdegraph_explorer.exports import EXPORTS
+from kdegraph_explorer import address
+from kdegraph_explorer.exports import EXPORTS, session_file
 from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.markup import Markup, Text, each, html_table
 

@@ -11,12 +11,13 @@ import kdegraph_explorer.uploads as uploads
 import pytest
 from explorer_objects import PATIENCE, TABLE, TWO_PAIRS, controls, settle
 from kdegraph import datasets
-from kdegraph_explorer import projection, session_file
+from kdegraph_explorer import projection
+from kdegraph_explorer.exports import session_file
 from kdegraph_explorer.jobs import Latest
 from kdegraph_explorer.sources import upload
 from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.controls import DataControls
-from kdegraph_explorer.views.file_button import FileButton
+from kdegraph_explorer.views.widgets import FileButton
 
 PART = 100  # bytes
 N_PARTS = -(-len(TABLE) // PART)

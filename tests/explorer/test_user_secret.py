@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from kdegraph_explorer import user_secret as module
-from kdegraph_explorer.user_secret import FILE, SIZE, user_secret
+from kdegraph_explorer.serving import user_secret as module
+from kdegraph_explorer.serving.user_secret import FILE, SIZE, user_secret
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="files have no mode elsewhere")
 # Without the rest of the package, which takes seconds to import.

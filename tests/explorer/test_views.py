@@ -13,7 +13,7 @@ from kdegraph import datasets
 from kdegraph_explorer.drawing.painter import MAX_GLYPHS, Painter
 from kdegraph_explorer.drawing.palette import cluster_colors
 from kdegraph_explorer.views import VIEWS
-from kdegraph_explorer.views.caption import Caption
+from kdegraph_explorer.views.base import Caption
 from kdegraph_explorer.views.picture import segments
 from panel_material_ui.base import MaterialComponent
 

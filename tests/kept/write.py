@@ -14,7 +14,7 @@ from pathlib import Path
 import dask.array as da
 import kdegraph
 import numpy as np
-from kdegraph_explorer import session_file
+from kdegraph_explorer.exports import session_file
 from kdegraph_explorer.session import Session
 from kdegraph_explorer.uploads import StoredFile
 

@@ -211,60 +211,40 @@ def test_imports_of_the_core_are_found(code, found):
 
 
 # Every private name of a library that the explorer uses: where, and why there is no public way.
+# What is no documented place is in the folder `patches`, with what is lost without it.
+COMPONENTS = {f"views/{name}.py" for name in ("base", "browser", "color", "columns", "rows")} | {
+    "views/markup.py",
+    "views/widgets.py",
+}
 PRIVATE_NAMES = {
-    "_esm": (
-        {
-            *("views/browser.py", "views/caption.py", "views/columns.py", "views/markup.py"),
-            *("views/connection.py", "views/legend.py", "views/point_style.py", "views/rows.py"),
-            "views/file_button.py",
-        },
-        "This is Panel's documented place for the JavaScript of a component.",
-    ),
+    "_esm": (COMPONENTS, "This is Panel's documented place for the JavaScript of a component."),
     "_handle_msg": (
-        {
-            *("views/browser.py", "views/columns.py", "views/legend.py", "views/rows.py"),
-            "views/file_button.py",
-        },
+        COMPONENTS - {"views/base.py", "views/markup.py"},
         "This is Panel's documented way to receive the messages of a component.",
     ),
     "_send_msg": (
-        {"views/browser.py", "views/file_button.py"},
+        {"views/browser.py", "views/widgets.py"},
         "This is Panel's documented way to send a message to a component.",
     ),
     "_repr_mimebundle_": ({"notebook.py"}, "This is the protocol of IPython."),
-    "_debounce": (
-        {"views/widgets.py"},
-        "Events of a widget wait 50 ms for further ones; no parameter turns that off.",
-    ),
-    "_event_coroutine": (
-        {"__init__.py"},
-        "Panel deals with an event that comes while a change waits without the document's lock, "
-        "and the event would be lost.",
-    ),
     "_process_param_change": (
         {"views/markup.py"},
         "Text is escaped on its way to the browser; in Python it stays as it is.",
     ),
+    "_debounce": ({"patches/panel.py"}, "No parameter turns off the wait for further events."),
+    "_event_coroutine": ({"patches/panel.py"}, "Panel processes it without the document's lock."),
+    "_models": ({"patches/panel.py"}, "No other name tells in which documents a layout is."),
+    "_views": ({"patches/panel.py"}, "Panel has no way to release the page of an ended session."),
+    "_tornado": ({"patches/bokeh.py"}, "Bokeh names the application of a server in no other way."),
     "_sync_model": (
-        {"notebook_widget.py"},
-        "A Jupyter widget of Bokeh leaves the thread that deals with messages to the kernel.",
+        {"patches/jupyter_bokeh.py"},
+        "A widget processes messages on whatever thread the kernel calls it.",
     ),
-    "_model": ({"notebook_widget.py"}, "See `_model_to_traits`."),
+    "_model": ({"patches/jupyter_bokeh.py"}, "See `_model_to_traits`."),
     "_model_to_traits": (
-        {"notebook_widget.py"},
-        "A Jupyter widget of Bokeh describes its model once, and a page that is loaded again would "
-        "show what was then.",
+        {"patches/jupyter_bokeh.py"},
+        "A widget describes its model once, and not for each page that shows it.",
     ),
-    "_models": (
-        {"growing.py"},
-        "Parts that are added to a layout later need style sheets in each document that shows it.",
-    ),
-    "_tornado": (
-        {"servers.py"},
-        "Bokeh (3.9) names the application of a server in no other way, and only rules that are "
-        "added to it see a request before its handlers. Without them, nobody checks who enters.",
-    ),
-    "_views": ({"app.py"}, "Panel keeps the page of an ended session, with all its data."),
 }
 LIBRARIES = ("panel", "panel_material_ui", "bokeh", "holoviews", "param", "tornado")
 

@@ -84,7 +84,7 @@ def explore(context, /, file, browser, window, **options):
     try:
         with _nothing_is_garbage():
             if window:
-                from kdegraph_explorer.window import show
+                from kdegraph_explorer.serving.window import show
             else:
                 from kdegraph_explorer.app import serve
     except ModuleNotFoundError as error:

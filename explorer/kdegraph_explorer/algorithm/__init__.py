@@ -1,1 +1,1 @@
-"""What is computed only to be shown: one point's neighbors, the rounds, times against sizes."""
+"""Compute what is only shown: neighbors of a point, the rounds, judgements, times."""

@@ -1,4 +1,4 @@
-"""The graph after some of its rounds."""
+"""Compute the graph after some of its rounds."""
 
 from dataclasses import dataclass
 
@@ -10,23 +10,18 @@ from ..pipeline import TOLERANCE
 
 MAX_COMPARED = 24  # graphs; of more rounds, some in geometric steps are taken
 
-# The full graph is estimated from a graph of more rounds: so many times as many, as long as that
-# is no more than this number of draws in all, which take some seconds.
+# The full graph is estimated from a graph with `MORE_ROUNDS` times as many rounds, or fewer if that
+# were more than `MAX_DRAWS` in all, which take some seconds.
 MORE_ROUNDS = 4
 MAX_DRAWS = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Convergence:
-    """What the sampled graph says, round by round.
+    """Eigenvalues and degrees of the sampled graph, round by round.
 
-    Attributes
-    ----------
-    rounds : (m,) int array
-    eigenvalues : (m, k) float64 array
-        NaN where there are fewer.
-    degree_errors : (m,) float64 array
-        Root mean square of the relative error of the degrees against the kernel degrees.
+    `rounds` (m,), `eigenvalues` (m, k), with NaN where there are fewer, and `degree_errors` (m,):
+    the root mean square of the relative errors of the degrees against the kernel degrees.
     """
 
     rounds: np.ndarray
@@ -35,7 +30,7 @@ class Convergence:
 
 
 def degree_error(adjacency, kernel_degrees):
-    """Root mean square of the relative errors of the degrees, over the vertices that have any."""
+    """Compute the root mean square of the relative errors of the degrees of linked vertices."""
     linked = kernel_degrees > 0
     if not linked.any():
         return 0.0
@@ -45,28 +40,16 @@ def degree_error(adjacency, kernel_degrees):
 
 
 def rounds_to_compare(n_rounds):
-    """All numbers of rounds up to `n_rounds`, or some of them in geometric steps."""
+    """Return all numbers of rounds up to `n_rounds`, or some in geometric steps."""
     if n_rounds <= MAX_COMPARED:
         return np.arange(1, n_rounds + 1)
     return np.unique(np.geomspace(1, n_rounds, MAX_COMPARED).round().astype(int))
 
 
 def convergence(graph, tree, n_eigenvalues, progress, publish):
-    """Follow eigenvalues and degrees through the rounds.
+    """Follow eigenvalues and degrees through the rounds; return a `Convergence`.
 
-    Parameters
-    ----------
-    graph : SimilarityGraph
-    tree : Tree
-    n_eigenvalues : int
-    progress : callable
-        Called as ``progress(stage, fraction)``; may raise `kdegraph.Cancelled`.
-    publish : callable
-        Called with the `Convergence` so far, after every round.
-
-    Returns
-    -------
-    Convergence
+    `publish` is called with the `Convergence` so far after every round.
     """
     rounds = rounds_to_compare(graph.n_rounds)
     values = np.full((len(rounds), n_eigenvalues), np.nan)
@@ -95,11 +78,7 @@ def eigenvalues(adjacency, n_eigenvalues, out, progress):
 def estimated_eigenvalues(graph, n_eigenvalues, progress):
     """Estimate the eigenvalues of the full graph from a graph of more rounds.
 
-    Returns
-    -------
-    values : (n_eigenvalues,) float64 array
-        NaN where there are fewer.
-    n_rounds : int
+    Return the values (n_eigenvalues,), NaN where there are fewer, and the number of rounds.
     """
     n_rounds = max(
         graph.n_rounds, min(MORE_ROUNDS * graph.n_rounds, MAX_DRAWS // len(graph.points))

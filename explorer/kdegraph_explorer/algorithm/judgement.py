@@ -1,32 +1,28 @@
-"""How good clusters are in the full graph, on which those of all graphs are judged alike."""
+"""Judge the clusters of all graphs alike, by their conductances in the full graph."""
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 
 import numpy as np
 from kdegraph import kernel_sum
 
-# Products of points and coordinates for which all kernel values of a clustering are summed up, or
-# replaced by expansions: about half a second. With more, some points speak for their cluster.
+from ..state import State
+
+# Products of points and coordinates up to which all kernel values of a clustering are summed, or
+# replaced by expansions, in about half a second. Beyond it, a sample represents each cluster.
 MAX_WORK = 4e9
-MIN_ROWS = 500  # points that are looked at in any case
+MIN_ROWS = 500  # points that are used in any case
 EPS = 1e-6  # relative error of the kernel sums
+REST = 0.15  # seconds without a newer result after which clusters are judged
 
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
     """The conductances of the clusters that one method found.
 
-    Attributes
-    ----------
-    colors : (n,) int array
-        The clusters.
-    bandwidth : Bandwidth
-        Of the full graph.
-    conductances : (k,) float64 array
-        By the numbers in `colors`; NaN for a number that is not used, and for a cluster whose
-        points have no edges.
-    exact : bool
-        Whether all points were looked at; otherwise these are estimates.
+    `colors` (n,) are the clusters, and `bandwidth` is that of the full graph. `conductances` (k,)
+    are by the numbers in `colors`: NaN for a number that is not used, and for a cluster without
+    edges. They are estimates unless `exact`.
     """
 
     colors: np.ndarray
@@ -36,33 +32,20 @@ class Judgement:
 
     @property
     def largest(self):
-        """The largest conductance, or NaN where there are no edges."""
+        """Return the largest conductance, or NaN if there are no edges."""
         known = self.conductances[np.isfinite(self.conductances)]
         return float(known.max()) if len(known) else float("nan")
 
     def holds_for(self, outcome, bandwidth):
-        """Whether these are the clusters of an `Outcome`, judged with this `Bandwidth`."""
+        """Return whether these are the clusters of an `Outcome`, judged with this `Bandwidth`."""
         return self.colors is outcome.colors and self.bandwidth == bandwidth
 
 
 def judge(graph, colors, bandwidth, progress):
-    """Judge clusters in the full graph.
+    """Judge clusters in the full graph, whose kernel degrees `graph` has; return a `Judgement`.
 
-    Parameters
-    ----------
-    graph : SimilarityGraph
-        Has the points, the bandwidths and the degrees of the full graph, which are those to the
-        relative error that was asked for when it was built.
-    colors : (n,) int array
-        The clusters.
-    bandwidth : Bandwidth
-        That of `graph`, as it was chosen.
-    progress : callable
-        Called as ``progress(stage, fraction)`` before each cluster; may raise `kdegraph.Cancelled`.
-
-    Returns
-    -------
-    Judgement
+    `colors` are the clusters, and `bandwidth` is that of `graph`, as it was chosen. `progress` is
+    called before each cluster; it may raise `kdegraph.Cancelled`.
     """
     n_rows = max(MIN_ROWS, int(MAX_WORK / graph.points.size))
     sizes = np.bincount(colors)
@@ -82,7 +65,7 @@ def judge(graph, colors, bandwidth, progress):
 
 
 def _kernel_sums(graph, sources, targets):
-    """The sums of the kernel between each target and all sources, both given by their indices."""
+    """Sum the kernel between each target and all sources, both given by their indices."""
     if not len(sources):
         return np.zeros(len(targets))
     X, sigma = graph.points, graph.sigma
@@ -94,3 +77,56 @@ def _kernel_sums(graph, sources, targets):
         target_sigma=sigma[targets] if local else None,
         eps=EPS,
     )
+
+
+class Judge:
+    """Put a `Judgement` of each method into the state after each result, as a job of its own.
+
+    A new choice stops it.
+    """
+
+    def __init__(self, session):
+        self._state = session.state
+        self._job = session.latest(self._judge, deliver=self._take, grace=0.0)
+        self._state.param.watch(self._follow, [*State.CHOICES, "result", "stage"])
+
+    def _follow(self, *events):
+        if {event.name for event in events} <= set(State.CHOICES):
+            self._job.cancel()
+        elif self._state.stage is None or any(event.name == "result" for event in events):
+            self._request()
+
+    def _request(self):
+        state = self._state
+        kde = state.outcome("kde")
+        if kde is None or state.result.coarse:
+            return
+        new = {
+            method: outcome.colors
+            for method, outcome in state.result.outcomes.items()
+            if state.judgement(method) is None
+        }
+        if new:
+            self._job.request((kde, new))
+        else:  # an earlier result, whose choices were undone, may still be judged
+            self._job.cancel()
+
+    @staticmethod
+    def _judge(request, progress, publish):
+        kde, new = request
+        end = time.monotonic() + REST
+        while time.monotonic() < end:
+            progress("conductances", 0.0)
+            time.sleep(REST / 10)
+        found = {}
+        for method, colors in new.items():
+            same = next((j for j in found.values() if np.array_equal(j.colors, colors)), None)
+            found[method] = (
+                judge(kde.graph, colors, kde.bandwidth, progress)
+                if same is None
+                else replace(same, colors=colors)
+            )
+        return found
+
+    def _take(self, request, found):
+        self._state.judgements = {**self._state.judgements, **found}

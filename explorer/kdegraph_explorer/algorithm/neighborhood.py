@@ -1,9 +1,10 @@
-"""One point: its sampled neighbors and its nearest ones."""
+"""Look at one point: its sampled neighbors and its nearest ones."""
 
+import threading
 from dataclasses import dataclass
 
 import numpy as np
-from kdegraph.explain import kernel_values
+from kdegraph.explain import kernel_values, sampling_tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,29 +42,18 @@ class Neighborhood:
     nearest: np.ndarray
 
     def chance(self, other):
-        """Probability that the point `other` is drawn in one round: kernel over degree."""
+        """Return the probability that `other` is drawn in one round: kernel over degree."""
         return float(self.kernel[other] / self.degree) if self.degree > 0 else 0.0
 
     def times_drawn(self, other):
-        """How often the point `other` was drawn."""
+        """Return how often the point `other` was drawn."""
         return int(self.times[self.sampled == other].sum())
 
 
 def neighborhood(graph, point, n_neighbors):
-    """Look at one vertex.
+    """Look at one vertex of a graph that has its points, in O(n d) time.
 
-    Parameters
-    ----------
-    graph : SimilarityGraph
-        With its points.
-    point : int
-    n_neighbors : int
-        How many nearest points to list, at most n - 1.
-
-    Returns
-    -------
-    Neighborhood
-        In O(n d) time.
+    `n_neighbors` is the number of nearest points to list, at most n - 1.
     """
     X = graph.points
     kernel = kernel_values(graph, point)
@@ -94,3 +84,18 @@ def neighborhood(graph, point, n_neighbors):
         row[drawn],
         nearest[nearest != point],
     )
+
+
+class TreeKeeper:
+    """Build the tree of Algorithm 1 over points, and keep the last one, for several threads."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._points = self._tree = None
+
+    def __call__(self, points):
+        """Return the tree of the (n, d) array `points`."""
+        with self._lock:
+            if self._points is not points:
+                self._points, self._tree = points, sampling_tree(points)
+            return self._tree

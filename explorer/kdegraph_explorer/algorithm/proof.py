@@ -1,26 +1,21 @@
-"""How close the sampled graph is to the full one, in numbers, and why it can be."""
+"""Measure how close the sampled graph is to the full one, and why it can be."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-NOT_ZERO = 1e-3  # of the last eigenvalue: smaller ones are not told apart
+NOT_ZERO = 1e-3  # share of the last eigenvalue below which eigenvalues count as zero
 SHOWN_EDGES = 1500  # edges that a plot of weights shows
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What is said of the sampled graph and the k-NN graph beside the full one.
+    """A comparison of the sampled graph and the k-NN graph with the full one.
 
-    Attributes
-    ----------
-    edges : dict
-        Number of edges by the key of the method.
-    agreement : dict
-        Adjusted Rand index of the clusters with those of the full graph, by the key of the method.
-    eigenvalue_error : float
-        Largest relative difference between the smallest eigenvalues of the sampled graph and those
-        of the full graph, among those that are not zero in either; 0 if there are none.
+    `edges` and `agreement` are by the key of the method: the numbers of edges, and the adjusted
+    Rand index of the clusters with those of the full graph. `eigenvalue_error` is the largest
+    relative difference between the smallest eigenvalues of the sampled graph and of the full graph,
+    among those that are not zero in either; 0 if there are none.
     """
 
     edges: dict
@@ -29,7 +24,7 @@ class Proof:
 
     @property
     def share(self):
-        """The edges of the sampled graph as a share of those of the full graph, in words."""
+        """Return the edges of the sampled graph as a share of those of the full graph, in words."""
         sampled, full = self.edges["kde"], self.edges["full"]
         if sampled == 0 or full < 2 * sampled:
             return f"{sampled / max(full, 1):.0%}"
@@ -37,8 +32,8 @@ class Proof:
 
 
 def proof(outcomes):
-    """The `Proof` from the outcomes of "kde", "knn" and "full"."""
-    from sklearn.metrics import adjusted_rand_score  # takes long: the page need not wait for it
+    """Return the `Proof` from the outcomes of "kde", "knn" and "full"."""
+    from sklearn.metrics import adjusted_rand_score  # slow to import: the page does not wait for it
 
     full = outcomes["full"]
     return Proof(
@@ -59,16 +54,10 @@ def _eigenvalue_error(values, exact):
 
 
 def edge_weights(graph):
-    """Some edges of a sampled graph, at random: their lengths in units of the kernel width, and how
-    many pairs of points each stands for, which is its weight over the kernel value of its ends.
+    """Measure some edges of a sampled graph, chosen at random.
 
-    Parameters
-    ----------
-    graph : SimilarityGraph
-
-    Returns
-    -------
-    lengths, pairs : (m,) float64 arrays
+    Return their lengths in units of the kernel width, and how many pairs of points each stands for:
+    its weight over the kernel value of its ends.
     """
     entries = graph.adjacency.tocoo()
     above = np.flatnonzero(entries.row < entries.col)

@@ -1,1 +1,1 @@
-"""Colors, figures and images, shared by the views."""
+"""Draw figures and images that the views share."""

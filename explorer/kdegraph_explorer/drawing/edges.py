@@ -1,4 +1,4 @@
-"""Which edges of a graph are drawn."""
+"""Choose the edges of a graph that are drawn."""
 
 import numpy as np
 
@@ -7,17 +7,9 @@ MAX_STRONGEST = 3000  # drawn as lines that can be told apart
 
 
 def edge_list(adjacency, limit=MAX_EDGES):
-    """The edges of a graph, or an evenly spread part of them if there are more than `limit`.
+    """List each edge of a graph once: two int32 arrays.
 
-    Parameters
-    ----------
-    adjacency : (n, n) csr_array
-        Symmetric.
-
-    Returns
-    -------
-    rows, columns : int32 arrays
-        Each edge once.
+    If there are more than `limit`, an evenly spread part of them is taken.
     """
     every = max(1, adjacency.nnz // (2 * limit))
     chosen = np.arange(0, adjacency.nnz, every)
@@ -31,19 +23,10 @@ def edge_list(adjacency, limit=MAX_EDGES):
 
 
 def edges_of(adjacency, vertices, limit=MAX_EDGES):
-    """The edges at some vertices, or an evenly spread part of them if there are more than `limit`.
+    """List each edge at some vertices once: two int32 arrays.
 
-    Parameters
-    ----------
-    adjacency : (n, n) csr_array
-        Symmetric.
-    vertices : int array
-        Without repetitions.
-
-    Returns
-    -------
-    rows, columns : int32 arrays
-        Each edge once.
+    `vertices` has no repetitions. If there are more than `limit` edges, an evenly spread part of
+    them is taken.
     """
     part = adjacency[vertices]
     rows, columns = (
@@ -58,20 +41,10 @@ def edges_of(adjacency, vertices, limit=MAX_EDGES):
 
 
 def strongest_edges(adjacency, vertices=(), limit=MAX_STRONGEST):
-    """The edges of greatest weight; of equally heavy ones an evenly spread part, so that no region
-    is preferred.
+    """List the edges of greatest weight once, at most `limit`: two int32 arrays.
 
-    Parameters
-    ----------
-    adjacency : (n, n) csr_array
-        Symmetric.
-    vertices : int array
-        Unless it is empty, only edges at these vertices.
-
-    Returns
-    -------
-    rows, columns : int32 arrays
-        Each edge once, at most `limit`.
+    Of equally heavy ones, an evenly spread part is taken, so that no region is preferred. Unless
+    `vertices` is empty, only edges at these vertices count.
     """
     part = adjacency[vertices] if len(vertices) else adjacency
     from_vertex = np.asarray(vertices if len(vertices) else np.arange(adjacency.shape[0]))
@@ -89,19 +62,10 @@ def strongest_edges(adjacency, vertices=(), limit=MAX_STRONGEST):
 
 
 def chosen_edges(adjacency, selection, which):
-    """The edges to draw.
+    """List the edges to draw: two int32 arrays, or None.
 
-    Parameters
-    ----------
-    adjacency : csr_array
-    selection : int array
-        Unless it is empty, only edges at these vertices.
-    which : str
-        "all", "strongest", or "selection": none without a selection.
-
-    Returns
-    -------
-    rows, columns : int32 arrays, or None
+    `which` is "all", "strongest", or "selection", which is none without a selection. With a
+    selection, only its edges are drawn.
     """
     if which == "strongest":
         return strongest_edges(adjacency, selection)

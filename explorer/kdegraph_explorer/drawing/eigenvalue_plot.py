@@ -1,6 +1,6 @@
-"""The plot of the smallest eigenvalues, wherever they are shown by their numbers.
+"""Plot the smallest eigenvalues, wherever they are shown by their numbers.
 
-Their axis is logarithmic, as it is their ratios that decide on the number of clusters.
+Their axis is logarithmic, as their ratios decide on the number of clusters.
 """
 
 import numpy as np
@@ -13,27 +13,19 @@ from .palette import BETWEEN, MARKERS, METHOD
 # `kdegraph.estimate_n_clusters` takes them.
 FLOOR = 1e-3
 ALL_ZERO = 1e-12  # a last eigenvalue up to here counts as zero
-AXIS_ENDS = (1, 1.5, 2, 3, 5, 7, 10, 15)  # times a power of ten: where a vertical axis may end
+AXIS_ENDS = (1, 1.5, 2, 3, 5, 7, 10, 15)  # possible ends of a vertical axis, times a power of ten
 
 
 class EigenvaluePlot:
-    """Marks on stems: eigenvalues by their numbers, of one graph or of several side by side.
+    """Draw eigenvalues by their numbers, of one graph or of several, as marks on stems.
 
-    Parameters
-    ----------
-    name : str
-        What is seen, for screen readers and tests: becomes the figure's `name`.
-    methods : sequence of str
-        The graphs: keys of `METHOD` and `MARKERS`, which have their colors and marks.
-
-    Attributes
-    ----------
-    figure : bokeh.plotting.figure
-        Its renderers have the names "gap" and "eigenvalues".
+    `name` becomes that of the figure, for screen readers and tests; `methods` are keys of `METHOD`.
+    The renderers of the figure have the names "gap" and "eigenvalues".
     """
 
     def __init__(self, name, methods):
-        self._offsets = dict(zip(methods, _side_by_side(len(methods)), strict=True))
+        beside = 0.2 * (np.arange(len(methods)) - (len(methods) - 1) / 2)
+        self._offsets = dict(zip(methods, beside, strict=True))
         self.figure = plain_figure(
             tools="",
             description=name,
@@ -45,7 +37,8 @@ class EigenvaluePlot:
         self.figure.xgrid.grid_line_color = None
         self.figure.yaxis.ticker.desired_num_ticks = 4
         self._gap = ColumnDataSource({"left": [], "right": [], "bottom": [], "top": []})
-        self._values = ColumnDataSource({name: [] for name in COLUMNS})
+        columns = ("index", "place", "value", "height", "foot", "color", "marker", "alpha")
+        self._values = ColumnDataSource({name: [] for name in columns})
         self._draw_gap(METHOD[methods[0]])
         self._draw_values()
         self._note = Label(x=0.55, y=0, text="", text_color=BETWEEN, **TEXT)
@@ -54,7 +47,7 @@ class EigenvaluePlot:
 
     @property
     def note(self):
-        """The words in the upper left corner."""
+        """Return the words in the upper left corner."""
         return self._note.text
 
     def _draw_gap(self, color):
@@ -102,17 +95,11 @@ class EigenvaluePlot:
         self._note.text = ""
 
     def show(self, eigenvalues, n_clusters=None, converged=True):
-        """Draw eigenvalues.
+        """Draw eigenvalues: a dict of the key of a method to an ascending (m,) array, m >= 1.
 
-        Parameters
-        ----------
-        eigenvalues : dict
-            Key of a method to its eigenvalues, an ascending (m,) float array with m >= 1.
-        n_clusters : int, optional
-            The number k of clusters. The gap after the k-th eigenvalue of the first graph is drawn
-            for k > 1, and those after it have the neutral color. By default there is no gap.
-        converged : bool
-            False adds a note that the eigenvalues are estimates.
+        The gap after eigenvalue `n_clusters` of the first graph is drawn if that is larger than 1,
+        and the eigenvalues after it have the neutral color. Unless `converged`, a note says that
+        the eigenvalues are estimates.
         """
         bottom = min(FLOOR * round_up(_last(values)) / 2 for values in eigenvalues.values())
         parts = [
@@ -148,29 +135,24 @@ class EigenvaluePlot:
         }
 
 
-COLUMNS = ("index", "place", "value", "height", "foot", "color", "marker", "alpha")
-
-
 def _last(values):
-    """The largest eigenvalue, or 1 if all are zero."""
+    """Return the largest eigenvalue, or 1 if all are zero."""
     return float(values[-1]) if values[-1] > ALL_ZERO else 1.0
 
 
 def heights(values):
-    """Eigenvalues as they are drawn and compared: none below `FLOOR` of the last one."""
+    """Return eigenvalues as they are drawn and compared: none below `FLOOR` of the last one."""
     return np.maximum(values, FLOOR * _last(values))
 
 
 def ratios(values):
-    """The ratio of each eigenvalue to the one before: (m - 1,) array."""
+    """Return the ratio of each eigenvalue to the one before: (m - 1,) array."""
     drawn = heights(values)
     return drawn[1:] / drawn[:-1]
 
 
 def gap_words(values, k):
-    """What is said of the gap after k eigenvalues; for k = 1, where none decides, of the largest
-    one.
-    """
+    """Describe the gap after k eigenvalues; for k = 1, the largest one."""
     values = np.asarray(values)
     if values[-1] <= ALL_ZERO:
         return [f"all {len(values)} are 0" if len(values) > 1 else "it is 0"]
@@ -184,21 +166,17 @@ def gap_words(values, k):
 
 
 def gap_after(k, values):
-    """The rectangle between eigenvalues k and k + 1, as columns; none for k < 2 or the last."""
+    """Return the columns of the rectangle between eigenvalues k and k + 1, if there is one."""
     if not 1 < k < len(values):
         return {name: [] for name in ("left", "right", "bottom", "top")}
     bottom, top = heights(values)[k - 1 : k + 1]
     return {"left": [k], "right": [k + 1], "bottom": [bottom], "top": [top]}
 
 
-def _side_by_side(n, distance=0.2):
-    """The places of n stems around their middle."""
-    return distance * (np.arange(n) - (n - 1) / 2)
-
-
 def round_up(value):
-    """The next of `AXIS_ENDS` times a power of ten: an axis that ends there rests while a slider
-    moves.
+    """Return the next of `AXIS_ENDS` times a power of ten.
+
+    An axis that ends there does not move with every move of a slider.
     """
     power = 10.0 ** np.floor(np.log10(value))
     return float(next(step for step in AXIS_ENDS if step * power >= value) * power)

@@ -1,5 +1,6 @@
-"""Curves and scatter plots with HoloViews, in the explorer's style. HoloViews is not thread-safe:
-use them on the session's own thread only.
+"""Draw curves and scatter plots with HoloViews, in the explorer's style.
+
+HoloViews is not thread-safe: use these on the session's own thread only.
 """
 
 import holoviews as hv
@@ -7,7 +8,7 @@ import holoviews.plotting.bokeh
 import panel as pn
 from bokeh.models import Span
 
-from ..growing import growing
+from ..patches.panel import growing
 from .figures import restyle
 from .palette import MARK
 
@@ -15,20 +16,11 @@ hv.renderer("bokeh").webgl = False  # without a GPU it is slow
 
 
 class LiveElement:
-    """A HoloViews plot that can show other data. It is made when it is first shown, as that takes a
-    fifth of a second.
+    """Show a HoloViews plot that can change its data.
 
-    Parameters
-    ----------
-    name : str
-        What is seen, for screen readers and tests: becomes the figure's `name`.
-    draw : callable
-        Takes the data; returns an element or an overlay of elements, always of the same kinds, and
-        the window (x0, x1, y0, y1) to show.
-    css_class : str
-        A hook for tests.
-    **options
-        HoloViews options of the overlay, such as `xlabel`.
+    It is made when it is first shown, as that takes a fifth of a second. `draw` takes the data and
+    returns an element or an overlay, always of the same kinds, and the window (x0, x1, y0, y1). The
+    figure gets the name `name`, for screen readers and tests; `css_class` is a hook for tests.
     """
 
     def __init__(self, name, draw, css_class, **options):
@@ -39,11 +31,21 @@ class LiveElement:
 
     def _render(self, data):
         element, self._window = self._draw(data)
-        return element.opts(**{**COMMON, "hooks": [self._finish], **self._options})
+        return element.opts(
+            responsive=True,
+            toolbar=None,
+            axiswise=True,
+            show_legend=False,
+            show_grid=True,
+            title="",
+            hooks=[self._finish],
+            **self._options,
+        )
 
     def _finish(self, plot, element):
-        """Set the window and the style again: on every update, HoloViews would keep the window of
-        the first data and set its own fonts.
+        """Set the window and the style again.
+
+        On every update, HoloViews would keep the window of the first data and set its own fonts.
         """
         fig = plot.state
         restyle(fig)
@@ -78,18 +80,6 @@ class LiveElement:
             self.pane.append(pn.pane.HoloViews(plot, backend="bokeh", **options))
 
     def mark(self, x):
-        """Draw a vertical line at `x`, or none for None. This is far quicker than drawing other
-        data.
-        """
+        """Draw a vertical line at `x`, or none for None, far quicker than other data."""
         for mark in self._marks:
             mark.update(location=x, visible=x is not None)
-
-
-COMMON = {
-    "responsive": True,
-    "toolbar": None,
-    "axiswise": True,
-    "show_legend": False,
-    "show_grid": True,
-    "title": "",
-}

@@ -1,7 +1,7 @@
-"""Bokeh figures in the explorer's style, and the shared window of those that lie side by side.
+"""Make Bokeh figures in the explorer's style, and link the windows of those side by side.
 
-The page sets the colors of axes, grid and background for its light or dark theme. In a notebook
-nobody does: there, axes and grid have colors that are seen on both.
+The page sets the colors of axes, grid and background for its light or dark theme. A notebook does
+not: there, axes and grid have colors that are visible on both.
 """
 
 import numpy as np
@@ -10,31 +10,20 @@ from bokeh.events import RangesUpdate, Reset
 from bokeh.models import HoverTool, Range1d, WheelZoomTool
 from bokeh.plotting import figure
 
-from ..typography import SIZES
+from ..assets import SIZES
 
 # The page sets the same values for its theme, so that all figures look alike.
 FONT = "Roboto, system-ui, sans-serif"
-NUMBER_SIZE = "0.925em"  # of the numbers along an axis
-NAME_SIZE = "1em"  # of the name of an axis
-INK, LINE, GRID = "#7A838C", "rgba(128, 128, 128, 0.6)", "rgba(128, 128, 128, 0.22)"
-NAME_STANDOFF = 12  # pixels between the numbers and the name
-TEXT = {"text_font": FONT, "text_font_size": SIZES["small"]}  # of words within a plot
+TEXT = {"text_font": FONT, "text_font_size": SIZES["small"]}  # style of words within a plot
 NUMBER_WIDTH = 60  # pixels along the horizontal axis for a number and the space beside it
-MIN_SPREAD = 1e-9  # of the positions' size; points that are closer together count as one
-MAX_SCALE_RATIO = 8  # of the units on both axes; beyond it, the two are scaled apart
+MIN_SPREAD = 1e-9  # share of the largest coordinate; closer points count as one
+MAX_SCALE_RATIO = 8  # ratio of the units on both axes beyond which each has a scale of its own
 
 
 def plain_figure(*, tools="", description, **options):
-    """A figure without frame, logo or minor ticks.
+    """Make a Bokeh figure without frame, logo or minor ticks.
 
-    Parameters
-    ----------
-    tools : str
-        Bokeh's names of tools.
-    description : str
-        What is seen, for screen readers and tests: becomes the figure's `name`.
-    **options
-        For `bokeh.plotting.figure`.
+    `description` becomes the name of the figure, for screen readers and tests.
     """
     fig = figure(
         tools=tools,
@@ -55,7 +44,7 @@ def plain_figure(*, tools="", description, **options):
 
 
 def restyle(fig):
-    """Give a Bokeh figure the explorer's look, also one that HoloViews made."""
+    """Give a Bokeh figure the explorer's style, also one that HoloViews made."""
     fig.outline_line_color = None
     fig.background_fill_alpha = 0
     fig.border_fill_alpha = 0
@@ -64,34 +53,30 @@ def restyle(fig):
         axis.major_tick_out = 3
         axis.major_tick_in = 0
         axis.axis_label_text_font_style = "normal"
-        axis.axis_label_text_font_size = NAME_SIZE
-        axis.axis_label_standoff = NAME_STANDOFF
+        axis.axis_label_text_font_size = "1em"
+        axis.axis_label_standoff = 12  # pixels from the numbers
         axis.axis_label_text_font = axis.major_label_text_font = FONT
-        axis.major_label_text_font_size = NUMBER_SIZE
-        axis.axis_label_text_color = axis.major_label_text_color = INK
-        axis.axis_line_color = axis.major_tick_line_color = LINE
-    fig.grid.grid_line_color = GRID
+        axis.major_label_text_font_size = "0.925em"
+        axis.axis_label_text_color = axis.major_label_text_color = "#7A838C"
+        axis.axis_line_color = axis.major_tick_line_color = "rgba(128, 128, 128, 0.6)"
+    fig.grid.grid_line_color = "rgba(128, 128, 128, 0.22)"
     fig.grid.grid_line_width = 0.5
 
 
 class Frame:
-    """The window that several figures show together: linked when panned or zoomed, with a unit of
-    the same length on both axes.
+    """Link the windows of several figures, with a unit of the same length on both axes.
 
     If the points extend much farther along one axis than along the other, the axes have scales of
-    their own.
-
-    Parameters
-    ----------
-    changed : callable
-        Called when the window or its size in pixels has changed.
+    their own. `changed` is called when the window or its size in pixels has changed.
     """
 
     def __init__(self, changed):
         self.x_range, self.y_range = Range1d(0, 1), Range1d(0, 1)
         self.size = (440, 300)
         self._extent = (0.0, 1.0, 0.0, 1.0)
-        self._fitted = True  # whether the whole extent is shown, and not what the user zoomed to
+        self._fitted = (
+            True  # whether the whole extent is shown, as opposed to a part that the user chose
+        )
         self._changed = changed
         self._figures = []
 
@@ -105,7 +90,7 @@ class Frame:
 
     @property
     def viewport(self):
-        """(x0, x1, y0, y1, width, height), the last two in pixels."""
+        """Return (x0, x1, y0, y1, width, height), the last two in pixels."""
         return (
             self.x_range.start,
             self.x_range.end,
@@ -116,7 +101,7 @@ class Frame:
 
     @property
     def pixel(self):
-        """The width and the height of a pixel in units of the axes."""
+        """Return the width and the height of a pixel in units of the axes."""
         x0, x1, y0, y1, width, height = self.viewport
         return (x1 - x0) / width, (y1 - y0) / height
 
@@ -186,7 +171,7 @@ class Frame:
 
 
 def extent_of(positions, margin=0.05):
-    """(x0, x1, y0, y1) of points with a margin around them; never empty."""
+    """Return (x0, x1, y0, y1) of points with a margin around them; never empty."""
     # With millions of points, going through each column takes a tenth of the time of axis=0.
     low = np.array([column.min() for column in positions.T])
     high = np.array([column.max() for column in positions.T])

@@ -1,4 +1,4 @@
-"""Decides what part of a plot of points and edges has to be drawn again, and draws it."""
+"""Paint plots of points and edges, drawing again only what has changed."""
 
 from dataclasses import dataclass, field
 
@@ -7,35 +7,42 @@ import numpy as np
 from ..coloring import Coloring
 from .edges import chosen_edges
 from .palette import cluster_colors, packed
-from .points import point_radius
 from .raster import draw
 
+FADED = 0.15  # factor of the opacity of points that are not selected while others are
 # Up to this number the browser draws the points, sharp at every zoom. More are part of the image.
 MAX_GLYPHS = 4000
 
 
+def point_radius(n, viewport, size=1.0):
+    """Return the radius of n points in pixels: smaller if they are many, larger in large plots.
+
+    `size` is a factor that the user has chosen.
+    """
+    *_, width, height = viewport
+    usual = np.clip(1.5 * (2000 / n) ** 0.3, 0.55, 3.5)
+    return float(size * usual * max(1.0, min(width, height) / 450) ** 0.5)
+
+
+def point_opacities(n, selection, opacity=1.0):
+    """Return the opacity of each point, from 0 to 1; less if others are selected."""
+    opacities = np.full(n, opacity)
+    if len(selection):
+        opacities *= FADED
+        opacities[selection] = opacity
+    return opacities
+
+
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Everything that a plot of one graph depends on.
+    """The data that a plot of one graph depends on.
 
-    Attributes
-    ----------
-    positions : (n, 2) float array
-    viewport : (x0, x1, y0, y1, width, height)
-    adjacency : csr_array or None
-        None draws no edges.
-    colors : (n,) int array or None
-        None draws all points in the neutral color.
-    selection : int array
-        Unless it is empty, all other points fade, and only its edges are drawn.
-    edges : str
-        Which edges are drawn: "all", "strongest", or "selection", none without a selection.
-    coloring : Coloring or None
-        Takes the place of `colors`.
-    names : dict
-        Numbers of clusters, in `colors`, to the names that are written on them.
-    size, opacity : float
-        Factors of the radius of the points, and of their opacity.
+    `positions` is an (n, 2) array, and `viewport` is (x0, x1, y0, y1, width, height). Without an
+    `adjacency`, no edges are drawn; without `colors` (n,), all points have the neutral color.
+    Unless the `selection` is empty, all other points fade, and only its edges are drawn; `edges` is
+    "all", "strongest", or "selection". A `coloring` replaces `colors`. `names` are written on
+    clusters, by their numbers in `colors`. `size` and `opacity` are factors of the radius of the
+    points, and of their opacity.
     """
 
     positions: np.ndarray
@@ -51,18 +58,18 @@ class Scene:
 
     @property
     def as_glyphs(self):
-        """Whether the browser draws the points."""
+        """Return whether the browser draws the points."""
         return len(self.positions) <= MAX_GLYPHS
 
     @property
     def radius(self):
-        """The radius of the points in pixels."""
+        """Return the radius of the points in pixels."""
         return point_radius(len(self.positions), self.viewport, self.size)
 
 
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """What has changed on the screen; None for what has not."""
+    """The parts of a plot that have changed on the screen; None for those that have not."""
 
     # (height, width) uint32, fills the viewport
     image: np.ndarray | None = None
@@ -75,13 +82,13 @@ class Layers:
 
 
 class Painter:
-    """Paints one plot, remembering what it shows. Used by one thread at a time."""
+    """Paint one plot, remembering what it shows. Used by one thread at a time."""
 
     def __init__(self):
         self._shown = {}
 
     def glyphs(self, scene):
-        """The layers of `scene` that the browser draws, where they differ from those shown."""
+        """Return the layers of `scene` that the browser draws, where they have changed."""
         colors, palette = _colored(scene)
         return Layers(
             positions=self._glyph_positions(scene),
@@ -90,7 +97,7 @@ class Painter:
         )
 
     def image(self, scene):
-        """The layer of `scene` that is drawn here, where it differs from the one shown."""
+        """Return the layer of `scene` that is drawn here, if it has changed."""
         return Layers(image=self._image(scene, *_colored(scene)))
 
     def _image(self, scene, colors, palette):
@@ -109,10 +116,7 @@ class Painter:
         radius = None
         if not scene.as_glyphs:
             radius = scene.radius
-            if len(scene.selection):
-                faded = np.full(len(colors), len(palette) - 1)
-                faded[scene.selection] = colors[scene.selection]
-                colors = faded
+            colors = faded(colors, palette, scene.selection)
         edges = None
         if scene.adjacency is not None:
             edges = chosen_edges(scene.adjacency, scene.selection, scene.edges)
@@ -146,8 +150,9 @@ class Painter:
         return [(*place, name) for place, name in found if place is not None]
 
     def _changed(self, layer, key):
-        """Whether a layer depends on something new. Arrays and graphs count as unchanged if they
-        are the same object.
+        """Return whether a layer depends on something new.
+
+        Arrays and graphs count as unchanged if they are the same object.
         """
         shown = self._shown.get(layer)
         same = shown is not None and all(
@@ -158,8 +163,9 @@ class Painter:
 
 
 def _place(scene, number):
-    """Where the name of a cluster stands: at its point nearest to its mean, as the mean of a ring
-    lies beside it; None without a point.
+    """Return the place of the name of a cluster, or None if it has no points.
+
+    It is the point nearest to the mean, as the mean of a ring lies beside it.
     """
     members = scene.positions[scene.colors == number]
     if not len(members):
@@ -168,21 +174,26 @@ def _place(scene, number):
 
 
 def colors_of(coloring, clusters):
-    """The colors of points, by a `Coloring` or by cluster.
-
-    Returns
-    -------
-    codes : (n,) int array
-        Rows of the palette.
-    palette : (k + 1, 3) uint8 array
-    """
+    """Return the colors of points as rows of a palette, and the palette, (k + 1, 3) uint8."""
     if coloring is not None:
         return coloring.codes, coloring.palette
     return clusters, cluster_colors(int(clusters.max()) + 1)
 
 
+def faded(colors, palette, selection):
+    """Return the colors of points with the neutral one for all but the selected, if there are any.
+
+    Both are rows of the palette.
+    """
+    if not len(selection):
+        return colors
+    neutral = np.full(len(colors), len(palette) - 1)
+    neutral[selection] = colors[selection]
+    return neutral
+
+
 def _colored(scene):
-    """Colors of the points, as rows of a palette, and the palette."""
+    """Return the colors of the points in a scene as rows of a palette, and the palette."""
     if scene.coloring is not None or scene.colors is not None:
         return colors_of(scene.coloring, scene.colors)
     neutral = cluster_colors(0)

@@ -1,4 +1,4 @@
-"""Colors: safe for color-blind people, readable on white and on near-black."""
+"""Define colors that are safe for color-blind people, and readable on white and near-black."""
 
 import colorsys
 
@@ -21,8 +21,8 @@ CLUSTER_COLORS = (
     "#7A8CA5",
 )
 BETWEEN = "#8A8F98"  # edges between two clusters, points without one
-MARK = "#E0224E"  # what a plot is about
-# Muted, so that methods are not taken for clusters; it is their marks that tell them apart.
+MARK = "#E0224E"  # the subject of a plot
+# Muted, so that methods are not taken for clusters; their marks distinguish them.
 METHOD = {"kde": "#4B6A94", "other": "#8A7490", "knn": "#8F7658", "full": "#5C8577"}
 # The mark of each method: its name in Bokeh, and the same as a character.
 MARKERS = {
@@ -34,17 +34,10 @@ MARKERS = {
 
 
 def cluster_colors(n):
-    """Colors of the clusters 0 to n - 1, and last the neutral one.
+    """Return the colors of the clusters 0 to n - 1, and last the neutral one: uint8 array.
 
-    Parameters
-    ----------
-    n : int
-        Beyond the palette, hues at golden-angle steps; no palette keeps that many apart for
-        everyone.
-
-    Returns
-    -------
-    (n + 1, 3) uint8 array
+    Beyond the palette, hues follow at golden-angle steps; no palette keeps that many apart for
+    everyone.
     """
     more = [
         colorsys.hls_to_rgb((i * 0.381966) % 1.0, (0.42, 0.58)[i % 2], 0.6)
@@ -59,13 +52,11 @@ def cluster_colors(n):
 
 
 def rgb(color):
-    """The three numbers of a color written #rrggbb."""
+    """Return the three numbers of a color written #rrggbb."""
     return tuple(int(color[i : i + 2], 16) for i in (1, 3, 5))
 
 
 def packed(rows, alpha=255):
-    """Colors as Bokeh takes them in one array: (n, 3) uint8 -> (n,) uint32, red in the highest
-    byte.
-    """
+    """Pack colors for Bokeh: (n, 3) uint8 to (n,) uint32, red in the highest byte."""
     rows = np.asarray(rows, dtype=np.uint32)
     return (rows[:, 0] << 24) | (rows[:, 1] << 16) | (rows[:, 2] << 8) | np.uint32(alpha)

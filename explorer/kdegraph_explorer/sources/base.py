@@ -4,8 +4,7 @@ from typing import ClassVar
 
 import param
 
-from ..checks import check_values
-from ..index_ranges import as_code, as_indices, as_text, at, runs
+from ..checks import as_code, as_indices, as_text, at, check_values, runs
 
 
 class Source(param.Parameterized):

@@ -1,4 +1,4 @@
-"""What is shown. To add a view, write a module here and add its class to `VIEWS`."""
+"""Show a session. To add a view, write a module here and add its class to `VIEWS`."""
 
 from .base import View
 from .compare import CompareView

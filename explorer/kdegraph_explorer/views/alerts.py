@@ -1,35 +1,92 @@
-"""The alerts above the plots."""
+"""Show alerts and the steps of the tour above the plots."""
 
-import panel as pn
 import panel_material_ui as pmui
-from panel.viewable import Viewer
 
-from ..advice import advice
 from ..assets import style_sheet
-from .markup import Text
-from .widgets import button
+from ..sources.upload import Upload
+from ..state import State
+from .base import Part
+from .markup import Markup, Text
+from .widgets import button, row
+
+STEPS = (  # the view, what to do, and what to look at
+    (
+        "points",
+        "Drag “Kernel width σ”.",
+        "If it is small, the graph falls into islands; if it is large, clusters flow together. "
+        "The gap between the eigenvalues says where it fits.",
+    ),
+    (
+        "rounds",
+        "Play the rounds.",
+        "Each round draws one more neighbor for every point. After about ten, the eigenvalues are "
+        "nearly those of the full graph, the dashed lines.",
+    ),
+    (
+        "compare",
+        "Compare four graphs.",
+        "The same points, the same window: choose more or fewer neighbors for the k-NN graph, and "
+        "see which points change their cluster.",
+    ),
+)
 
 
-class Alert(Viewer):
-    """An alert above the plots, there only while it has something to say.
+def advice(state):
+    """Return sentences on problems of the KDE graph that is shown; none for most graphs.
 
-    Attributes
-    ----------
-    severity : str
-        "error", "warning" or "info".
-    css_class : str
-        A hook for tests.
-    watched : tuple of str
-        The parameters of the state that it depends on.
+    Names of columns are as they are in the data.
+    """
+    outcome = state.outcome("kde")
+    if outcome is None:
+        return []
+    return [
+        f"{finding.observation[0].upper()}{finding.observation[1:]}. "
+        f"{_remedy(finding.problem, state.result.request, state.source)}"
+        for finding in outcome.findings
+    ]
+
+
+def _remedy(problem, request, source):
+    """Return what to do in the explorer about a problem of `kdegraph.Finding`."""
+    if problem == "columns":
+        other = f", or choose others under {_label('columns', Upload)}" * (source == Upload.key)
+        return f"Standardize the columns or take the same unit for all{other}."
+    size = "smaller" if problem == "wide" else "larger"
+    if request.is_local:
+        ways = [f"choose a {size} {_label('perplexity')}"]
+    elif request.sigma in ("auto", "preset"):
+        ways = [f"choose a {size} {_label('sigma')}"]
+    else:
+        ways = [f"tick {_label('sigma_auto')}"]
+    if problem == "parts":
+        ways.append(f"choose more {_label('n_clusters')}")
+    elif not request.is_local:
+        each = next(
+            label for label, value in State.param.bandwidth.names.items() if value == "local"
+        )
+        ways.append(f"choose “{each}” under {_label('bandwidth')}")
+    words = " or ".join(ways)
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def _label(name, of=State):
+    """Return the label of a control, in quotation marks."""
+    return f"“{of.param[name].label}”"
+
+
+class Alert(Part):
+    """An alert above the plots, shown only while it has a message.
+
+    `severity` is "error", "warning" or "info", `css_class` is a hook for tests, and `watched` are
+    the parameters of the state that the message depends on.
     """
 
     severity = ""
     css_class = ""
     watched: tuple[str, ...] = ()
 
-    def __init__(self, session, **params):
-        super().__init__(**params)
-        self.session, self.state = session, session.state
+    def __init__(self, session):
+        super().__init__(session)
         # Text of the alert itself would be Markdown; a line of this text is a paragraph.
         self._text = Text(
             css_classes=["kg-message"], stylesheets=[style_sheet("message")], margin=0
@@ -42,25 +99,16 @@ class Alert(Viewer):
             margin=4,
             stylesheets=[style_sheet("alert")],
         )
-        self._body = pn.Row(
-            alert,
-            *self.buttons(),
-            sizing_mode="stretch_width",
-            margin=0,
-            css_classes=[self.css_class],
-        )
+        self._body = row(alert, *self.buttons(), css_classes=[self.css_class])
         self.state.param.watch(lambda *events: self._update(), list(self.watched))
         self._update()
 
-    def __panel__(self):
-        return self._body
-
     def buttons(self):
-        """The buttons beside the message."""
+        """Return the buttons beside the message."""
         return ()
 
     def message(self):
-        """What it says at present; an empty string for nothing."""
+        """Return the present message; an empty string for none."""
         raise NotImplementedError
 
     def _update(self):
@@ -69,34 +117,30 @@ class Alert(Viewer):
 
 
 class Problem(Alert):
-    """Something is wrong."""
+    """Say what is wrong."""
 
     severity, css_class = "error", "kg-error"
     watched = ("error", "notice")
 
     def buttons(self):
-        """See `Alert.buttons`."""
         sentence = "Compute once more what the choices ask for."
         return (again("Try again", sentence, self.session, "kg-retry", width=96),)
 
     def message(self):
-        """See `Alert.message`."""
         return self.state.error or self.state.notice
 
 
 class Stopped(Alert):
-    """The plots show an earlier result, as the work was cancelled."""
+    """Say that the plots show an earlier result, as the work was cancelled."""
 
     severity, css_class = "info", "kg-stopped"
     watched = ("stopped", "stage")
 
     def buttons(self):
-        """See `Alert.buttons`."""
         sentence = "Compute what the choices ask for."
         return (again("Compute again", sentence, self.session, "kg-again", width=120),)
 
     def message(self):
-        """See `Alert.message`."""
         if not self.state.stopped or self.state.stage is not None:
             return ""
         if self.state.result is None:
@@ -105,18 +149,17 @@ class Stopped(Alert):
 
 
 class Advice(Alert):
-    """The KDE graph may not show what is in the data."""
+    """Say why the KDE graph may not show what is in the data."""
 
     severity, css_class = "warning", "kg-advice"
     watched = ("result", "shown")
 
     def message(self):
-        """See `Alert.message`."""
         return "\n".join(advice(self.state))
 
 
 def again(label, sentence, session, css_class, width):
-    """A button that has what the choices ask for computed."""
+    """Return a button that has the result of the choices computed."""
     return button(
         label,
         sentence,
@@ -126,3 +169,61 @@ def again(label, sentence, session, css_class, width):
         margin=(6, 4),
         css_classes=[css_class],
     )
+
+
+class Tour(Part):
+    """Show three steps that explain what the explorer is for; they can be left at any time."""
+
+    def __init__(self, session):
+        super().__init__(session)
+        self._text = Text(
+            css_classes=["kg-tour-text"],
+            stylesheets=[style_sheet("tour")],
+            sizing_mode="stretch_width",
+            margin=(6, 10),
+        )
+        style = {"variant": "text", "margin": (6, 2)}
+        self._back = button("Previous", "Go to the step before.", self.back, width=84, **style)
+        self._next = button("Next", "Go to the next step.", self.next, width=70, **style)
+        leave = button(
+            "Leave", "Leave the tour; everything stays as it is.", self.leave, width=70, **style
+        )
+        self._body = pmui.Paper(
+            row(self._text, self._back, self._next, leave),
+            elevation=0,
+            variant="outlined",
+            sizing_mode="stretch_width",
+            margin=4,
+            visible=False,
+            css_classes=["kg-tour"],
+        )
+        self.state.param.watch(lambda event: self._update(), "tour")
+
+    @property
+    def words(self):
+        """Return the text of the present step."""
+        return self._text.content
+
+    def next(self):
+        """Go to the next step, or leave after the last one."""
+        self.state.tour = (self.state.tour + 1) % (len(STEPS) + 1)
+
+    def back(self):
+        """Go to the step before."""
+        self.state.tour = max(1, self.state.tour - 1)
+
+    def leave(self):
+        """End the tour."""
+        self.state.tour = 0
+
+    def _update(self):
+        number = self.state.tour
+        self._body.visible = number > 0
+        if number == 0:
+            return
+        view, title, sentence = STEPS[number - 1]
+        words = Markup("<p><b>{} of {}. {}</b> {}</p>")
+        self._text.content = words.format(number, len(STEPS), title, sentence)
+        self._back.disabled = number == 1
+        self._next.label = "Next" if number < len(STEPS) else "Done"
+        self.state.view = view

@@ -1,19 +1,53 @@
-"""What a view is, and what all views look like."""
+"""Define what a view is, and what all views look like."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import panel as pn
+import param
 from bokeh.models import LassoSelectTool, ResetTool, ZoomInTool
+from panel.custom import JSComponent
 from panel.viewable import Viewer
 
-from ..assets import style_sheet
-from .caption import Caption
+from ..assets import script, style_sheet
 from .markup import Markup, Text, html_table
 from .widgets import link
 
 
-class View(Viewer):
+class Caption(JSComponent):
+    """Title and sentence of a plot or a table, with a menu if there is something to choose."""
+
+    title = param.String()
+    sentence = param.String(doc="One sentence of explanation.")
+    summary = param.String(doc="What is seen, in words, for those who do not see it.")
+    figure = param.String(
+        doc="Name of the Bokeh figure that can be saved as a picture; empty for none."
+    )
+    resets = param.Boolean(doc="Whether the figure has a window that can be moved and reset.")
+    drags = param.List(doc="What dragging in the figure can do: keys of the state's `drag`.")
+    drag = param.Selector(
+        default="move", objects=["move", "box", "lasso"], doc="What dragging in the figure does."
+    )
+    zooms = param.Boolean(doc="Whether there are tools to zoom in and out.")
+    described = param.Boolean(doc="Whether there is a table.")
+    table = param.Boolean(doc="Whether the table is shown in place of the plot.")
+
+    _esm = script("caption")
+
+
+class Part(Viewer):
+    """A part of the page that shows the state of a session; subclasses make its `_body`."""
+
+    def __init__(self, session):
+        super().__init__()
+        self.session, self.state = session, session.state
+        self._body = None
+
+    def __panel__(self):
+        return self._body
+
+
+class View(Part):
     """Shows one aspect of a session; watches its state and changes it only through its parameters.
 
     To add one, write a subclass in a module of this package and put it into `VIEWS`. A large view
@@ -49,15 +83,9 @@ class View(Viewer):
     width = 1
     pinned = False
 
-    def __init__(self, session, **params):
-        super().__init__(**params)
-        self.session = session
-        self.state = session.state
-        self._body = None
+    def __init__(self, session):
+        super().__init__(session)
         self._updates, self._descriptions = [], []
-
-    def __panel__(self):
-        return self._body
 
     def _ipython_display_(self):
         """Show it in a notebook, linked to the explorer that it is a view of."""
@@ -66,51 +94,59 @@ class View(Viewer):
         show(self.session, place_of(self))
 
     def _display_(self):
-        """What marimo shows: a frame holds all of an explorer."""
+        """Return what marimo shows: a frame holds all of an explorer."""
         return "In marimo, a view is shown as a part of its explorer."
 
     @staticmethod
     def applies(state):
-        """Whether the view has something to show for the present data of a `State`."""
+        """Return whether the view has something to show for the present data of a `State`."""
         return True
 
     def figures(self):
-        """The Bokeh figures of the view."""
+        """Return the Bokeh figures of the view."""
         return ()
 
     @property
     def frame(self):
-        """The `Frame` that keys zoom and move, or None."""
+        """Return the `Frame` that keys zoom and move, or None."""
         return None
+
+    def card(self, title, sentence, *content, **options):
+        """Return a `card` that is a part of this view."""
+        return card(title, sentence, *content, view=self, **options)
 
     @property
     def visible(self):
-        """Whether the view is on the screen."""
+        """Return whether the view is on the screen."""
         return self.pinned or self.area == "bottom" or self.state.view == self.key
 
     def follow(self, update, *names):
         """Call `update` when one of these parameters of the state changes, and when the view
-        appears, but not while it is hidden.
+        appears.
+
+        While the view is hidden, `update` is not called.
         """
         self._updates.append(update)
         if names:
             self.state.param.watch(lambda *events: self.visible and update(), list(names))
 
     def appear(self):
-        """Catch up with what has changed while the view was hidden."""
+        """Process what has changed while the view was hidden."""
         for update in self._updates:
             update()
 
     def describe(self):
-        """Update the descriptions of the cards. Call this when what they show has changed and the
-        state has not.
+        """Update the descriptions of the cards.
+
+        Call this when what they show has changed and the state has not.
         """
         for update in self._descriptions:
             update()
 
     def describes(self, update, table):
-        """Call `update` whenever what the view shows may have changed, and `table(on)` when tables
-        are wanted in place of all plots.
+        """Call `update` whenever what the view shows may have changed.
+
+        `table(on)` is called when tables replace all plots, or no longer.
         """
         self._descriptions.append(update)
         self.follow(update, "result", "shown", "selection", "horizontal", "vertical")
@@ -118,23 +154,11 @@ class View(Viewer):
 
 
 def card(title, sentence, *content, figure="", describe=None, view=None, **options):
-    """A frame around a plot or a table, with its title, a sentence of explanation, and a menu to
-    save a plot as a picture.
+    """Frame a plot or a table with its title, a sentence of explanation, and a menu.
 
-    Parameters
-    ----------
-    title, sentence : str
-    *content : viewable
-        One below the other.
-    figure : str
-        Name of the Bokeh figure to save; by default that of the pane with a figure.
-    describe : callable, optional
-        Takes whether the table is wanted, too, and returns a `Description`; the menu then offers
-        the table in place of the plot.
-    view : View
-        With `describe`: the view that the card is a part of.
-    **options
-        For the frame.
+    The menu saves the Bokeh figure with the name `figure`, by default that of the pane with a
+    figure. `describe` takes whether the table is shown, too, and returns a `Description`; the menu
+    then offers the table in place of the plot, and `view` is the view that the card is a part of.
     """
     figures = [part.object for part in content if isinstance(part, pn.pane.Bokeh)]
     tools = [type(tool) for shown in figures for tool in shown.tools]
@@ -168,17 +192,23 @@ def card(title, sentence, *content, figure="", describe=None, view=None, **optio
 
 
 def caption_of(card):
-    """The `Caption` of a `card`."""
+    """Return the `Caption` of a `card`."""
     return card[0]
 
 
 def _table(head, content, describe, view):
-    """The table that takes the place of the content of a card."""
+    """Return the table that takes the place of the content of a card."""
     table = Text(
         stylesheets=[style_sheet("table")],
         css_classes=["kg-table", "kg-scroll"],
         visible=False,
-        styles=OVER_THE_PLOT,
+        styles={
+            "position": "absolute",
+            "top": "32px",
+            "left": "10px",
+            "width": "calc(100% - 20px)",
+            "height": "calc(100% - 38px)",
+        },
     )
 
     def update():
@@ -189,7 +219,7 @@ def _table(head, content, describe, view):
 
     def swap(event):
         table.visible = head.table
-        # What is invisible keeps its size, and what is linked to it.
+        # Invisible parts keep their size and their links.
         visibility = "hidden" if head.table else "visible"
         for part in content:
             part.styles = {"visibility": visibility}
@@ -203,41 +233,23 @@ def _table(head, content, describe, view):
     return table
 
 
-OVER_THE_PLOT = {
-    "position": "absolute",
-    "top": "32px",
-    "left": "10px",
-    "width": "calc(100% - 20px)",
-    "height": "calc(100% - 38px)",
-}
-
-
 @dataclass(frozen=True)
 class Description:
-    """A plot in words and as a table.
-
-    Attributes
-    ----------
-    summary : str
-        What is seen.
-    columns : sequence of str
-    rows : sequence of sequences
-        Text or numbers; the first of each names the row.
-    """
+    """A plot in words, and as a table whose rows begin with their names."""
 
     summary: str = ""
     columns: tuple = ()
     rows: tuple = ()
 
     def html(self):
-        """The sentence, and the table below it."""
+        """Return the sentence, and the table below it."""
         rows = [(name, map(number, values), "") for name, *values in self.rows]
         table = html_table(self.columns, rows) if rows else ""
         return Markup("<p>{}</p>{}").format(self.summary, table)
 
 
 def number(value):
-    """A number as a table shows it."""
+    """Return a number as a table shows it."""
     if value is None:
         return "–"
     if isinstance(value, str):
@@ -248,14 +260,15 @@ def number(value):
 
 
 def figure_pane(fig, name):
-    """A figure that fills its place; `name` becomes a CSS class, a hook for tests."""
+    """Return a pane that a figure fills; `name` becomes a CSS class, a hook for tests."""
     fig.css_classes = [*fig.css_classes, "kg-plot", f"kg-{name}"]
     return pn.pane.Bokeh(fig, sizing_mode="stretch_both", margin=0, min_height=150)
 
 
 def beside(*cards, widths=None, least=None, **options):
-    """Cards in a row that share its width in the given proportions, each at least as wide as given
-    in pixels, unless they are one below the other.
+    """Put cards in a row that share its width in the given proportions.
+
+    Unless they are one below the other, each is at least as wide as given by `least`, in pixels.
     """
     widths, least = widths or [1] * len(cards), least or [0] * len(cards)
     places = (
@@ -278,9 +291,7 @@ def beside(*cards, widths=None, least=None, **options):
 
 
 def low_row(*cards, height, widths, least=None):
-    """Cards in a row below others: of this height in pixels, or a fifth of the page if that is
-    more.
-    """
+    """Put cards in a row below others, at least a fifth of the page high, or `height` pixels."""
     return beside(
         *cards,
         widths=widths,

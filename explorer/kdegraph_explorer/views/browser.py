@@ -1,7 +1,10 @@
-"""What only the browser can do: save files, tell of keys, write the address, and know whether the
-system asks for light or dark pages.
+"""Connect a page with its browser and with its server.
+
+Only the browser can save files, report keys, write the address, and know whether the system asks
+for light or dark pages.
 """
 
+import panel as pn
 import param
 from panel.custom import JSComponent
 
@@ -9,18 +12,11 @@ from ..assets import script, style_sheet
 
 
 class Browser(JSComponent):
-    """An invisible part of the page.
+    """Connect to the browser, as an invisible part of the page.
 
-    Parameters
-    ----------
-    act : callable
-        Called with the name of an action when one of its keys was pressed.
-
-    Attributes
-    ----------
-    on_return : callable
-        Called as ``on_return(step, query)`` when the user has gone back or forward in the browser's
-        history: with the `step` of the entry, or None if it is one of another visit.
+    `act` is called with the name of an action when one of its keys was pressed. `on_return(step,
+    query)` is called when the user has gone back or forward in the browser's history: with the
+    `step` of the entry, or None if it is one of another visit.
     """
 
     view = param.String(doc="Which of the large views is shown.")
@@ -60,13 +56,7 @@ class Browser(JSComponent):
         self.param.watch(lambda event: self.param.update(answered=event.new), "asked")
 
     def save(self, name, content):
-        """Hand the user a file.
-
-        Parameters
-        ----------
-        name : str
-        content : bytes
-        """
+        """Give the user a file with this name and content, bytes."""
         self._send_msg({"name": name, "content": content})
 
     def _handle_msg(self, message):
@@ -77,3 +67,35 @@ class Browser(JSComponent):
             self.on_return(None if step is None else int(step), str(message["query"]))
         else:
             self.param.update(dark=bool(message["dark"]), narrow=bool(message["narrow"]))
+
+
+class Connection(JSComponent):
+    """Watch the connection to the server, as an invisible part of a served page.
+
+    When the server ends, a banner says so, and the page is loaded again, with its address, as soon
+    as there is a server. Bokeh could reconnect a page to a session that still exists, but the
+    documents that it then takes over are damaged if they hold components of Panel (1.9).
+
+    If the browser is slow to take messages, Panel (1.9) may keep one back until there is another
+    one: a later message that is still waiting when an earlier one has been written counts as
+    written, too. So there is another one every second.
+    """
+
+    afterwards = param.String(
+        default="As soon as the server runs again, the page is restored from its address, by "
+        "itself.",
+        doc="What the banner says about what to do.",
+    )
+    banner_style = param.String(
+        default=style_sheet("connection"), doc="The style sheet of the banner."
+    )
+    beats = param.Integer(default=0, doc="Grows every second, so that no message is kept back.")
+
+    _esm = script("connection")
+
+    def __init__(self, **params):
+        super().__init__(stylesheets=[style_sheet("unseen")], **params)
+        pn.io.PeriodicCallback(callback=self._beat, period=1000, log=False, background=True).start()
+
+    def _beat(self):
+        self.beats += 1

@@ -1,15 +1,15 @@
-"""The choice of what the colors of the points show, with a legend beside it."""
+"""Choose what the colors of the points show, beside a legend, and how large the points are."""
 
-import panel as pn
-from panel.viewable import Viewer
+import numpy as np
+import param
+from panel.custom import JSComponent
 
-from ..assets import style_sheet
+from ..assets import SIZES, script, style_sheet
 from ..coloring import CLUSTER, SCALE, choices
-from ..typography import SIZES
-from .legend import NamedClusters
+from ..drawing.palette import CLUSTER_COLORS, cluster_colors
+from .base import Part
 from .markup import Markup, Text
-from .point_style import PointStyle
-from .widgets import Select
+from .widgets import Select, link, row
 
 LOW = {
     "& .MuiSelect-select": {"paddingTop": "4px", "paddingBottom": "4px", "fontSize": SIZES["text"]}
@@ -20,20 +20,77 @@ BAR = Markup(
 )
 
 
-class ColorControl(Viewer):
-    """Stands above the plots, where the view on the screen follows it.
+class NamedClusters(JSComponent):
+    """Show a legend of the clusters, in which a click on one lets the user type a name.
 
-    Parameters
-    ----------
-    session : Session
-    views : iterable of str
-        Keys of the views that follow it.
+    The theme would take a component whose name ends with "Legend" for one of Bokeh's.
     """
 
-    def __init__(self, session, views, **params):
-        super().__init__(**params)
-        self._state, self._views = session.state, set(views)
-        parameter = self._state.param.color
+    entries = param.List(doc="Of each cluster: its number from 0, its name, and its color.")
+    more = param.String(doc="How many clusters have no place.")
+
+    _esm = script("legend")
+
+    def __init__(self, state, **params):
+        self._state = state
+        super().__init__(stylesheets=[style_sheet("fields"), style_sheet("legend")], **params)
+
+    def update(self):
+        """Show the clusters of the newest result."""
+        outcome = self._state.outcome("kde")
+        present = [] if outcome is None else np.unique(outcome.colors).tolist()
+        colors = cluster_colors(max(present, default=0) + 1)
+        entries = [
+            {
+                "number": number,
+                "name": self._state.named.get(number, ""),
+                "color": "#{:02x}{:02x}{:02x}".format(*colors[number]),
+            }
+            for number in present[: len(CLUSTER_COLORS)]
+        ]
+        n_more = len(present) - len(entries)
+        self.param.update(entries=entries, more=f"and {n_more} more" if n_more else "")
+
+    def _handle_msg(self, message):
+        number, name = message.get("number"), message.get("name")
+        if isinstance(name, str) and any(entry["number"] == number for entry in self.entries):
+            self._state.name_cluster(number, name)
+
+
+class PointStyle(JSComponent):
+    """Show a button that opens two sliders, for size and opacity of the points."""
+
+    size = param.Number(1.0)
+    opacity = param.Number(1.0)
+    sizes = param.List(doc="The smallest and the largest size, powers of 2.")
+    least = param.Number(doc="The smallest opacity.")
+
+    _esm = script("point-style")
+
+    def __init__(self, state, **params):
+        bounds = state.param.point_size.bounds
+        super().__init__(
+            size=state.point_size,
+            opacity=state.point_opacity,
+            sizes=list(bounds),
+            least=state.param.point_opacity.bounds[0],
+            stylesheets=[style_sheet("fields"), style_sheet("point-style")],
+            **params,
+        )
+        link(self, "size", state, "point_size")
+        link(self, "opacity", state, "point_opacity")
+
+
+class ColorControl(Part):
+    """Let the user choose the colors of the points, above the plots that follow them.
+
+    `views` are the keys of the views that do.
+    """
+
+    def __init__(self, session, views):
+        super().__init__(session)
+        self._views = set(views)
+        parameter = self.state.param.color
         self.choice = Select(
             label=parameter.label,
             description=parameter.doc,
@@ -43,50 +100,45 @@ class ColorControl(Viewer):
             sx=LOW,
         )
         self.choice.param.watch(
-            lambda event: event.new and setattr(self._state, "color", event.new), "value"
+            lambda event: event.new and setattr(self.state, "color", event.new), "value"
         )
         self.legend = Text(
             stylesheets=[style_sheet("legend")], sizing_mode="stretch_width", margin=(4, 4, 0, 0)
         )
-        self.clusters = NamedClusters(self._state, sizing_mode="stretch_width", margin=(4, 4, 0, 0))
-        style = PointStyle(self._state, width=30, margin=(6, 8, 0, 0))
-        self._body = pn.Row(
+        self.clusters = NamedClusters(self.state, sizing_mode="stretch_width", margin=(4, 4, 0, 0))
+        style = PointStyle(self.state, width=30, margin=(6, 8, 0, 0))
+        self._body = row(
             self.choice,
             style,
             self.legend,
             self.clusters,
-            sizing_mode="stretch_width",
-            margin=0,
             css_classes=["kg-color"],
             styles={"flex": "1 1 270px", "width": "auto", "min-width": "0"},
         )
-        self._state.param.watch(lambda event: self._offer(), "shown")
-        self._state.param.watch(
+        self.state.param.watch(lambda event: self._offer(), "shown")
+        self.state.param.watch(
             lambda *events: self._update(), ["coloring", "result", "shown", "named"]
         )
-        self._state.param.watch(lambda event: self._appear(), "view")
+        self.state.param.watch(lambda event: self._appear(), "view")
         self._offer()
         self._update()
         self._appear()
 
-    def __panel__(self):
-        return self._body
-
     def _appear(self):
-        shown = self._state.shown
+        shown = self.state.shown
         self.choice.visible = shown is not None and len(choices(shown)) > 1
-        self._body.visible = shown is not None and self._state.view in self._views
+        self._body.visible = shown is not None and self.state.view in self._views
 
     def _offer(self):
-        shown = self._state.shown
+        shown = self.state.shown
         if shown is not None:
-            self.choice.param.update(options=choices(shown), value=self._state.color)
+            self.choice.param.update(options=choices(shown), value=self.state.color)
         self._appear()
 
     def _update(self):
-        self.choice.value = self._state.color
-        coloring = self._state.coloring
-        by_cluster = coloring is None and self._state.color == CLUSTER
+        self.choice.value = self.state.color
+        coloring = self.state.coloring
+        by_cluster = coloring is None and self.state.color == CLUSTER
         self.clusters.visible, self.legend.visible = by_cluster, not by_cluster
         if by_cluster:
             self.clusters.update()
@@ -95,8 +147,7 @@ class ColorControl(Viewer):
             colors = Markup(",").join("#{:02x}{:02x}{:02x}".format(*color) for color in SCALE)
             self.legend.content = BAR.format(low, colors, high)
         else:
-            self.legend.content = "" if coloring is None else _swatches(coloring.entries)
-
-
-def _swatches(entries):
-    return Markup().join(SWATCH.format(color, name) for name, color in entries)
+            entries = () if coloring is None else coloring.entries
+            self.legend.content = Markup().join(
+                SWATCH.format(color, name) for name, color in entries
+            )

@@ -1,4 +1,4 @@
-"""The table in which the columns of a file get their roles."""
+"""Show the table in which the columns of a file get their roles."""
 
 import param
 from panel.custom import JSComponent
@@ -11,13 +11,10 @@ WORDS = {"feature": "Feature", "label": "Label", "color": "Color", "ignore": "Ig
 
 
 class ColumnTable(JSComponent):
-    """A row for each column, with a choice of its role and its scale, and a search field where they
-    are many.
+    """Show a row for each column of a file, with a choice of its role and its scale.
 
-    Parameters
-    ----------
-    source : ColumnScales
-        With `facts`, `role`, `offers` and `assign`, as `Upload` has.
+    The `source` has `facts`, `role`, `offers` and `assign`, as `Upload` has. There is a search
+    field if there are many columns.
     """
 
     rows = param.List(doc="What is shown of each column: name, about, bars, offered roles.")
@@ -84,7 +81,7 @@ class ColumnTable(JSComponent):
             self._source.assign([self.rows[i]["name"] for i in offering], role)
 
     def _set_scale(self, i, kind, value):
-        """Put a column on a scale, or say why that cannot be; the former one is shown again."""
+        """Put a column on a scale, or say why not; then the former one is shown again."""
         if not (self._knows(i) and isinstance(value, str if kind == "weights" else bool)):
             return
         try:
@@ -94,7 +91,7 @@ class ColumnTable(JSComponent):
             text = f"{str(error)[0].upper()}{str(error)[1:]}."
             if kind == "weights":
                 text = f"A weight is a positive number such as 2 or 0.5, not {quoted(value)}."
-            self.refusal = {}  # the same refusal again counts as news
+            self.refusal = {}  # so that the same refusal is shown again
             self.refusal = {"column": i, "text": text}
 
     def _knows(self, i):

@@ -1,30 +1,23 @@
-"""Four graphs of the same points side by side."""
+"""Show four graphs of the same points side by side."""
 
 from functools import partial
 
 import numpy as np
-import panel as pn
 
-from ..assets import style_sheet
+from ..assets import SIZES, style_sheet
 from ..drawing.eigenvalue_plot import EigenvaluePlot
 from ..results import ALL_METHODS, FULL_UP_TO
-from ..typography import SIZES
 from .base import View, beside, caption_of, card, figure_pane, low_row
 from .describe import clusters, spectra
 from .markup import Markup, Text, each
-from .plots import PLOTTED, LinkedPlots
+from .plots import PLOTTED, LinkedPlots, graph_and_clusters
 from .scores import score_rows, score_table, table_pane
-from .widgets import button
+from .widgets import button, filling_column
 
-COMPARED_SENTENCES = {
-    "knn": "nearest neighbors",
-    "full": "all pairs",
-}
 NOT_BUILT = (
     "Not built: its memory and time grow with the square of the points. "
     f"Up to {FULL_UP_TO:,} points it is shown here."
 )
-NUMBERS_WIDTH = 340  # pixels that four columns of large numbers need
 OVER_THE_MIDDLE = {
     "position": "absolute",
     "inset": "40% 32px auto 48px",
@@ -38,8 +31,10 @@ OVER_THE_MIDDLE = {
 
 
 class CompareView(View):
-    """The KDE graph, that with the other kind of bandwidth, the k-NN graph and, if the points are
-    few enough, the full graph: plots with one window and one selection, spectra, scores,
+    """Compare four graphs of the same points.
+
+    They are the KDE graph, that with the other kind of bandwidth, the k-NN graph and, if the points
+    are few enough, the full graph: plots with one window and one selection, spectra, scores, and
     differences.
     """
 
@@ -47,12 +42,12 @@ class CompareView(View):
     colored = alone = True
     extra_methods = ("other", "full")
 
-    def __init__(self, session, **params):
-        super().__init__(session, **params)
+    def __init__(self, session):
+        super().__init__(session)
         self._plots = LinkedPlots(
             session,
             {method: f"Compare: {name}" for method, name in ALL_METHODS.items()},
-            self._graph,
+            partial(graph_and_clusters, self.state),
             colored=True,
         )
         self._spectra = EigenvaluePlot("Compare: eigenvalues", tuple(ALL_METHODS))
@@ -86,60 +81,50 @@ class CompareView(View):
 
     def _lay_out(self):
         graphs = beside(*self._cards.values(), min_height=240)
-        spectra_card = card(
+        spectra_card = self.card(
             "Eigenvalues",
             "with the marks of the table",
             figure_pane(self._spectra.figure, "compare-spectra"),
             describe=partial(spectra, self.state),
-            view=self,
         )
         differences = card(
             "Labeled differently", "than KDE does", self._sentences, *self._buttons.values()
         )
         numbers = card("Numbers", "hover over a row for its meaning", self._table)
-        return pn.Column(
+        return filling_column(
             graphs,
             low_row(
                 *(spectra_card, numbers, differences),
                 widths=[9, 13, 9],
-                least=[0, NUMBERS_WIDTH, 0],
+                least=[0, 340, 0],
                 height=262,
             ),
-            sizing_mode="stretch_both",
-            margin=0,
             stylesheets=[style_sheet("below-where-narrow")],
         )
 
     def _graph_card(self, method, name):
-        return card(
+        return self.card(
             name,
-            COMPARED_SENTENCES.get(method, ""),
+            {"knn": "nearest neighbors", "full": "all pairs"}.get(method, ""),
             figure_pane(self._plots[method].figure, f"compare-{method}"),
             *([self._not_built] if method == "full" else []),
             describe=partial(clusters, self.state, method),
-            view=self,
         )
 
     def figures(self):
-        """See `View.figures`."""
         return (*self._plots.figures.values(), self._spectra.figure)
 
     def differences(self, method):
-        """The points that are in another cluster than in the KDE graph: int array, or None unless
-        there are both results.
+        """Return the points that are in another cluster than in the KDE graph: int array.
+
+        It is None unless there are both results.
         """
         one, other = self.state.outcome("kde"), self.state.outcome(method)
         return None if one is None or other is None else np.flatnonzero(one.colors != other.colors)
 
     def rows(self):
-        """The table as a list of (name, one value per method), with None for no value."""
+        """Return the table: a list of (name, one value per method), with None for no value."""
         return score_rows(self.state, ALL_METHODS)
-
-    def _graph(self, method):
-        outcome = self.state.outcome(method)
-        if outcome is None:
-            return None, None
-        return outcome.adjacency if self.state.show_edges else None, outcome.colors
 
     def _select(self, method):
         found = self.differences(method)
@@ -160,9 +145,10 @@ class CompareView(View):
             )
         else:
             self._spectra.clear()
-        for method, outcome in outcomes.items():
-            if method in ("kde", "other"):
-                caption_of(self._cards[method]).sentence = sampled_sentence(outcome.bandwidth)
+        widths = {"local": "each its own σ", "moderate": "each its own, moderate σ"}
+        for method in {"kde", "other"} & set(outcomes):
+            words = widths.get(outcomes[method].bandwidth.sigma, "one σ for all")
+            caption_of(self._cards[method]).sentence = words
         self._tabulate()
         self._not_built.visible = self._too_many
         self._sentences.content = each(Markup("<p>{}</p>"), map(self._sentence, self._buttons))
@@ -175,7 +161,7 @@ class CompareView(View):
 
     @property
     def _too_many(self):
-        """Whether the points are too many for the full graph."""
+        """Return whether the points are too many for the full graph."""
         return self.state.shown is not None and self.state.shown.n_points > FULL_UP_TO
 
     def _sentence(self, method):
@@ -186,9 +172,3 @@ class CompareView(View):
         else:
             words = "not built" if method == "full" and self._too_many else "under way"
         return Markup("<b>{}</b>: {}").format(name, words)
-
-
-def sampled_sentence(bandwidth):
-    """A sentence on a sampled graph with this `Bandwidth`."""
-    words = {"local": "each its own σ", "moderate": "each its own, moderate σ"}
-    return words.get(bandwidth.sigma, "one σ for all")

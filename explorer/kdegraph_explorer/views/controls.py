@@ -1,22 +1,96 @@
-"""The controls: where the data come from, the parameters, and what is drawn."""
+"""Control where the data come from, the parameters, and what is drawn."""
 
 import math
 
 import panel as pn
 import panel_material_ui as pmui
 from kdegraph.validation import check_positive
-from panel.viewable import Viewer
 
 from ..assets import style_sheet
 from ..coloring import CLUSTER, PREFIX
+from ..patches.panel import at_once
 from ..projection import axes
-from .automatic_sigma import AutomaticSigma
-from .group import group
-from .markup import Text
-from .widgets import DENSE, SMALL_TOGGLE, Select, at_once, automatic, button, control, link, row
+from .base import Part
+from .markup import Markup, Text
+from .widgets import DENSE, SMALL_TOGGLE, Select, automatic, box, button, column, control, link, row
 
+HEADING = Markup("""<h2>{title}</h2>
+<button popovertarget="about" aria-label="About: {title}" title="What these controls do">i</button>
+<div id="about" popover><h3>{title}</h3><dl>{entries}</dl></div>""")
 SIGMA_DECADES = 1.5  # powers of ten between the automatic value and either end of the slider
 SIGMA_ROUNDING = 3e-5  # rounding error of log10(sigma) when sigma is shown with five digits
+
+
+def group(title, *parts):
+    """Put controls below each other, under a title.
+
+    The sign beside the title shows what each of them does; the sign of a control is seen only while
+    the mouse or the keyboard is on it.
+    """
+    heading = Text(stylesheets=[style_sheet("heading")], margin=(4, 8, 0, 8))
+    heading.sizing_mode = "stretch_width"
+    body = column(heading, *parts)
+
+    def update(*events):
+        entry = Markup("<dt>{}</dt><dd>{}</dd>")
+        entries = (entry.format(widget.label, widget.description) for widget in shown(body))
+        heading.content = HEADING.format(title=title, entries=Markup().join(entries))
+
+    for part in body.select(lambda part: part is not heading):
+        part.param.watch(update, "visible")
+        if is_described(part):
+            part.stylesheets = [*part.stylesheets, style_sheet("quiet-sign")]
+    update()
+    return body
+
+
+def is_described(part):
+    """Return whether a part is a control with a sentence on its effect."""
+    return bool(getattr(part, "label", "") and getattr(part, "description", ""))
+
+
+def shown(body):
+    """Return the controls with a sentence in `body` that are visible."""
+    hidden = [part for part in body.select() if not part.visible]
+    unseen = {id(part) for outer in hidden for part in outer.select()}
+    return [part for part in body.select(is_described) if id(part) not in unseen]
+
+
+class AutomaticSigma(Part):
+    """Offer two boxes, of which at most one is ticked, for a sigma not chosen by hand.
+
+    They are the library's rule, and the value that is stored with the points, if they have one.
+    """
+
+    def __init__(self, session):
+        super().__init__(session)
+        state, self._following = self.state, False
+        self._rule = box(state.param.sigma_auto)
+        self._preset = box(state.param.sigma_preset)
+        self._body = pn.Row(self._rule, self._preset, margin=0)
+        self._rule.param.watch(lambda event: self._choose_rule(event.new), "value")
+        self._preset.param.watch(lambda event: self._choose_preset(event.new), "value")
+        state.param.watch(lambda *events: self._follow(), ["sigma_auto", "sigma_preset", "dataset"])
+        self._follow()
+
+    def _choose_rule(self, ticked):
+        if not self._following:
+            instead = {"sigma_preset": False} if ticked and self._preset.visible else {}
+            self.state.param.update(sigma_auto=ticked, **instead)
+
+    def _choose_preset(self, ticked):
+        if not self._following:
+            self.state.param.update(sigma_auto=True, sigma_preset=ticked)
+
+    def _follow(self):
+        chosen, dataset = self.state.sigma_chosen, self.state.dataset
+        self._following = True
+        try:
+            self._rule.value = chosen == "auto"
+            self._preset.value = chosen == "preset"
+            self._preset.visible = dataset is not None and dataset.sigma is not None
+        finally:
+            self._following = False
 
 
 def paired(widgets):
@@ -31,7 +105,7 @@ def paired(widgets):
 
 
 def toggle(state, name, *stylesheets, **options):
-    """A button for each value of a parameter, side by side."""
+    """Return a button for each value of a parameter, side by side."""
     parameter = state.param[name]
     return pmui.RadioButtonGroup.from_param(
         parameter,
@@ -45,12 +119,11 @@ def toggle(state, name, *stylesheets, **options):
     )
 
 
-class DataControls(Viewer):
-    """Choice of the source, the source's own parameters, and a sentence on the data."""
+class DataControls(Part):
+    """Choose the source and its own parameters, with a sentence on the data."""
 
-    def __init__(self, session, **params):
-        super().__init__(**params)
-        self.session, self.state = session, session.state
+    def __init__(self, session):
+        super().__init__(session)
         choice = pmui.Select(
             label="Source",
             options={source.label: key for key, source in session.sources.items()},
@@ -84,9 +157,6 @@ class DataControls(Viewer):
         self.state.param.watch(lambda *events: self._update(), ["source", "dataset", "error"])
         self._update()
 
-    def __panel__(self):
-        return self._body
-
     def _share_color(self, source):
         """Tie the column that a source colors by to the choice above the plots, both ways."""
 
@@ -110,14 +180,15 @@ class DataControls(Viewer):
         )
 
 
-class ParameterControls(Viewer):
-    """Parameters of the graphs and of the clustering; sigma, L and k have a switch for the
-    automatic value beside them.
+class ParameterControls(Part):
+    """Choose the parameters of the graphs and of the clustering.
+
+    Sigma, L and k have a switch for the automatic value beside them.
     """
 
-    def __init__(self, session, **params):
-        super().__init__(**params)
-        state = self.state = session.state
+    def __init__(self, session):
+        super().__init__(session)
+        state = self.state
         # Whether the sliders are being set to the state, as opposed to being moved by the user.
         self._following = False
         self._sliders = {
@@ -164,18 +235,10 @@ class ParameterControls(Viewer):
         self._enable()
         self._follow()
 
-    def __panel__(self):
-        return self._body
-
     def _lay_out(self, session):
-        """The controls of the one bandwidth, and all controls."""
-        one = pn.Column(
-            self._sliders["sigma"],
-            row(self._exact, AutomaticSigma(self.state)),
-            sizing_mode="stretch_width",
-            margin=0,
-        )
-        body = pn.Column(
+        """Return the controls of the one bandwidth, and all controls."""
+        one = column(self._sliders["sigma"], row(self._exact, AutomaticSigma(session)))
+        body = column(
             group(
                 "KDE graph",
                 self.widgets["bandwidth"],
@@ -189,13 +252,11 @@ class ParameterControls(Viewer):
                 row(self._sliders["n_clusters"], automatic(self.state, "clusters_auto")),
                 self._counting(session),
             ),
-            sizing_mode="stretch_width",
-            margin=0,
         )
         return one, body
 
     def _counting(self, session):
-        """A button that counts the clusters, and what it has found."""
+        """Return a button that counts the clusters, beside what it has found."""
         found = Text(
             stylesheets=[style_sheet("data-sentence")],
             sizing_mode="stretch_width",
@@ -230,7 +291,7 @@ class ParameterControls(Viewer):
         self.widgets["perplexity"].visible = self.state.is_local
 
     def _enable(self):
-        """What may be chosen automatically has no value to begin from before the first result."""
+        """Enable what may be chosen automatically from the first result on."""
         for widget in (*self._sliders.values(), self._exact):
             widget.disabled = self.state.result is None
 
@@ -303,20 +364,14 @@ class ParameterControls(Viewer):
             self._following = False
 
 
-class DisplayControls(Viewer):
-    """What is drawn; nothing here computes anything."""
+class DisplayControls(Part):
+    """Choose what is drawn; nothing here computes anything."""
 
-    def __init__(self, session, **params):
-        super().__init__(**params)
-        self.state = session.state
+    def __init__(self, session):
+        super().__init__(session)
         self._choices = {name: self._axis(name) for name in ("horizontal", "vertical")}
-        self._axes = pn.Column(*self._choices.values(), sizing_mode="stretch_width", margin=0)
-        self._overlay = pn.Column(
-            control(self.state, "segments"),
-            control(self.state, "overlay"),
-            sizing_mode="stretch_width",
-            margin=0,
-        )
+        self._axes = column(*self._choices.values())
+        self._overlay = column(control(self.state, "segments"), control(self.state, "overlay"))
         self._which = control(self.state, "edges")
         self.widgets = {}
         self._body = group(
@@ -330,9 +385,6 @@ class DisplayControls(Viewer):
             lambda *events: self._update(), ["shown", "horizontal", "vertical", "show_edges"]
         )
         self._update()
-
-    def __panel__(self):
-        return self._body
 
     def _axis(self, name):
         parameter = self.state.param[name]

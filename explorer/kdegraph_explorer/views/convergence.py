@@ -1,11 +1,10 @@
-"""The L rounds played one after the other: edges accumulate, eigenvalues and degrees converge."""
+"""Play the L rounds one after the other: eigenvalues and degrees converge."""
 
 import time
 from dataclasses import dataclass
 
 import holoviews as hv
 import numpy as np
-import panel as pn
 import panel_material_ui as pmui
 from kdegraph.explain import adjacency_after
 
@@ -14,9 +13,10 @@ from ..assets import style_sheet
 from ..drawing.elements import LiveElement
 from ..drawing.palette import METHOD
 from . import describe
-from .base import View, beside, card, figure_pane
+from .base import View, beside, figure_pane
 from .markup import Text
 from .plots import PLOTTED, LinkedPlots
+from .widgets import filling_column
 
 N_FOLLOWED = 6  # eigenvalues that are followed through the rounds
 DRAW_EVERY = 1.5  # seconds between two drawings of the curves; each takes HoloViews 0.1 s
@@ -24,15 +24,10 @@ DRAW_EVERY = 1.5  # seconds between two drawings of the curves; each takes HoloV
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """What the curves show.
+    """The data of the curves.
 
-    Attributes
-    ----------
-    found : Convergence
-    n_rounds : int
-        Of the graph, where the horizontal axis ends.
-    limit : (k,) float64 array
-        The eigenvalues of the full graph, NaN for those that are not known.
+    The horizontal axis ends at `n_rounds` of the graph; `limit` (k,) are the eigenvalues of the
+    full graph, NaN for those that are not known.
     """
 
     found: Convergence
@@ -41,14 +36,7 @@ class Curves:
 
 
 class Sometimes:
-    """Calls a function, but not again within some seconds.
-
-    Parameters
-    ----------
-    function : callable
-        Takes one argument.
-    seconds : float
-    """
+    """Call a function of one argument, but not again within some seconds."""
 
     def __init__(self, function, seconds):
         self._function, self._seconds = function, seconds
@@ -61,28 +49,19 @@ class Sometimes:
 
 
 class RoundsView(View):
-    """The graph after some rounds, and what the rounds do to its spectrum and its degrees.
+    """Show the graph after some rounds, and how they change its spectrum and its degrees.
 
-    Attributes
-    ----------
-    player : panel_material_ui.Player
-        Which round is shown.
-    found : Convergence or None
-        What the curves show.
-    limit : (k,) float64 array or None
-        The eigenvalues of the full graph, or estimates of them.
-    limit_of : str
-        What `limit` is, in words.
-    adjacency : csr_array or None
-        The graph that is drawn.
+    The `player` chooses the round. `found` is the `Convergence` that the curves show, `limit` (k,)
+    are the eigenvalues of the full graph, or estimates of them, as `limit_of` says in words, and
+    `adjacency` is the graph that is drawn; each may be None.
     """
 
     key, label, area = "rounds", "Rounds", "top"
     alone = True
     extra_methods = ("full",)
 
-    def __init__(self, session, **params):
-        super().__init__(session, **params)
+    def __init__(self, session):
+        super().__init__(session)
         self._build = session.latest(self._build_graph, deliver=self._take_graph)
         self._follow = session.latest(self._follow_rounds, deliver=self._take_rounds, grace=0.0)
         self._estimate = session.latest(self._estimate_limit, deliver=self._take_limit, grace=0.0)
@@ -93,7 +72,19 @@ class RoundsView(View):
             {"rounds": "Rounds: points and edges"},
             lambda key: (self.adjacency, self._colors),
         )
-        self.player = round_player()
+        self.player = pmui.Player(
+            label="Rounds",
+            description="Play the rounds: each adds one neighbor per point.",
+            variant="minimal",
+            show_value=True,
+            start=1,
+            end=20,
+            value=20,
+            interval=350,
+            loop_policy="once",
+            sizing_mode="stretch_width",
+            margin=(0, 12),
+        )
         self.player.param.watch(lambda event: self._play(), "value")
         self._spectra = LiveElement(
             "Rounds: eigenvalues", draw_eigenvalues, "kg-rounds-spectrum", xlabel="round", ylabel=""
@@ -111,36 +102,32 @@ class RoundsView(View):
         self.follow(self._update, *PLOTTED)
 
     def _lay_out(self):
-        graph = card(
+        graph = self.card(
             "Sampled graph",
             "every round draws one more neighbor for each point",
             self.player,
             figure_pane(self._plots["rounds"].figure, "rounds-points"),
             describe=self.describe_graph,
-            view=self,
         )
-        eigenvalues = card(
+        eigenvalues = self.card(
             "Eigenvalues",
             "they approach those of the full graph",
             self._note,
             self._spectra.pane,
             figure=self._spectra.name,
             describe=self.describe_eigenvalues,
-            view=self,
         )
-        degrees = card(
+        degrees = self.card(
             "Degrees",
             "root mean square of their relative error",
             self._errors.pane,
             figure=self._errors.name,
             describe=self.describe_degrees,
-            view=self,
         )
-        curves = pn.Column(eigenvalues, degrees, sizing_mode="stretch_both", margin=0)
+        curves = filling_column(eigenvalues, degrees)
         return beside(graph, curves, widths=[6, 5], min_height=240)
 
     def figures(self):
-        """See `View.figures`."""
         return (self._plots["rounds"].figure,)
 
     def _update(self):
@@ -166,9 +153,7 @@ class RoundsView(View):
         self._plots.update()
 
     def _know_limit(self):
-        """Take the full graph's eigenvalues if it is computed, and estimate them if the points are
-        too many for it.
-        """
+        """Take the full graph's eigenvalues if it is computed, else estimate them."""
         if "full" in self.state.result.request.methods:
             self._estimate.cancel()
             if (full := self.state.outcome("full")) is not None:
@@ -224,7 +209,7 @@ class RoundsView(View):
 
     def _draw(self):
         limit = np.full(N_FOLLOWED, np.nan) if self.limit is None else self.limit
-        found = self.found or nothing_yet()
+        found = self.found or Convergence(np.zeros(0), np.zeros((0, N_FOLLOWED)), np.zeros(0))
         curves = Curves(found, self._graph.n_rounds, limit)
         self._spectra.show(curves)
         self._errors.show(curves)
@@ -233,7 +218,7 @@ class RoundsView(View):
 
     @property
     def note(self):
-        """What the dashed lines are, in words."""
+        """Return what the dashed lines are, in words."""
         return self._note.content
 
     def describe_graph(self, full):
@@ -252,30 +237,8 @@ class RoundsView(View):
         return describe.degree_errors(self.found, full)
 
 
-def round_player():
-    """The widget that plays the rounds."""
-    return pmui.Player(
-        label="Rounds",
-        description="Play the rounds: each adds one neighbor per point.",
-        variant="minimal",
-        show_value=True,
-        start=1,
-        end=20,
-        value=20,
-        interval=350,
-        loop_policy="once",
-        sizing_mode="stretch_width",
-        margin=(0, 12),
-    )
-
-
-def nothing_yet():
-    """The convergence before its first round."""
-    return Convergence(np.zeros(0), np.zeros((0, N_FOLLOWED)), np.zeros(0))
-
-
 def draw_eigenvalues(curves):
-    """Curves of the eigenvalues over the rounds, with the full graph's as dashed lines."""
+    """Draw the eigenvalues over the rounds, with the full graph's as dashed lines."""
     found = curves.found
     level = curves.limit[np.isfinite(curves.limit)]
     dashed = hv.Segments([(1, value, max(curves.n_rounds, 2), value) for value in level])
@@ -294,7 +257,7 @@ def draw_eigenvalues(curves):
 
 
 def draw_errors(curves):
-    """The error of the degrees over the rounds."""
+    """Draw the error of the degrees over the rounds."""
     found = curves.found
     top = max([*found.degree_errors.tolist(), 1e-3]) if len(found.rounds) else 1.0
     return _dotted(np.column_stack([found.rounds, found.degree_errors]), "error"), (
@@ -306,7 +269,7 @@ def draw_errors(curves):
 
 
 def _dotted(places, name):
-    """A curve through dots; NaN interrupts it."""
+    """Draw a curve through dots; NaN interrupts it."""
     color = METHOD["kde"]
     dots = hv.Scatter(places, "round", name).opts(color=color, size=5, tools=["hover"])
     return hv.Curve(places, "round", name).opts(color=color, line_width=1.5, line_alpha=0.6) * dots

@@ -1,4 +1,4 @@
-"""Plots in words and as tables, for those who cannot see them or want the numbers."""
+"""Describe plots in words and as tables, for those who cannot see them or want the numbers."""
 
 import numpy as np
 from kdegraph.explain import sample_of
@@ -12,7 +12,7 @@ WAITING = Description("There is no result yet.")
 
 
 def clusters(state, method, full):
-    """The clusters of a graph: how large they are, where they lie, and how well separated."""
+    """Describe the clusters of a graph: how large they are, where they lie, how well separated."""
     outcome = state.outcome(method)
     if outcome is None:
         return WAITING
@@ -65,7 +65,7 @@ def clusters(state, method, full):
 
 
 def segments(state, method, full):
-    """The segments of a picture: their sizes and mean colors."""
+    """Describe the segments of a picture: their sizes and mean colors."""
     outcome = state.outcome(method)
     if outcome is None or state.shown.image is None:
         return WAITING
@@ -93,7 +93,7 @@ def segments(state, method, full):
 
 
 def eigenvalues(state, method, full):
-    """The smallest eigenvalues, and the gap after the k-th."""
+    """Describe the smallest eigenvalues, and the gap after the k-th."""
     outcome = state.outcome(method)
     if outcome is None:
         return WAITING
@@ -116,7 +116,7 @@ def eigenvalues(state, method, full):
 
 
 def spectra(state, full):
-    """The smallest eigenvalues of all graphs."""
+    """Describe the smallest eigenvalues of all graphs."""
     found = {
         name: outcome.spectrum.eigenvalues
         for method, name in ALL_METHODS.items()
@@ -134,7 +134,7 @@ def spectra(state, full):
 
 
 def embedding(state, places, names, full):
-    """Where the clusters lie in the space of two eigenvectors."""
+    """Describe where the clusters lie in the space of two eigenvectors."""
     outcome = state.outcome("kde")
     if outcome is None or places is None or len(places) != len(outcome.colors):
         return WAITING
@@ -166,7 +166,7 @@ def embedding(state, places, names, full):
 
 
 def degrees(state, full):
-    """How close the degrees of the sampled graph are to the kernel degrees."""
+    """Describe how close the degrees of the sampled graph are to the kernel degrees."""
     outcome = state.outcome("kde")
     if outcome is None:
         return WAITING
@@ -192,7 +192,7 @@ def degrees(state, full):
 
 
 def conductances(state, methods, full):
-    """The conductance of every cluster."""
+    """Describe the conductance of every cluster."""
     judgements = {
         name: judgement
         for method, name in methods.items()
@@ -222,7 +222,7 @@ def conductances(state, methods, full):
 
 
 def neighbors(graph, found, full):
-    """One point's neighbors: how many were drawn, and which."""
+    """Describe one point's neighbors: how many were drawn, and which."""
     both = set(found.sampled.tolist()) & set(found.nearest.tolist())
     of_all = "" if np.ndim(graph.sigma) else ", as that of all points"
     summary = (
@@ -253,7 +253,7 @@ def neighbors(graph, found, full):
 
 
 def halving(point, draw, steps, tree, full):
-    """How one neighbor was drawn, halving by halving."""
+    """Describe how one neighbor was drawn, halving by halving."""
     if not steps:
         return Description(
             f"Point {point:,} has no neighbor to be drawn: the kernel is 0 everywhere."
@@ -281,7 +281,7 @@ def halving(point, draw, steps, tree, full):
 
 
 def edges_so_far(adjacency, n_rounds, of, full):
-    """The graph after some of the rounds."""
+    """Describe the graph after some of the rounds."""
     if adjacency is None:
         return WAITING
     edges, n = adjacency.nnz // 2, max(adjacency.shape[0], 1)
@@ -301,7 +301,7 @@ def edges_so_far(adjacency, n_rounds, of, full):
 
 
 def convergence(found, limit, limit_of, full):
-    """The eigenvalues over the rounds, and those of the full graph."""
+    """Describe the eigenvalues over the rounds, and those of the full graph."""
     if found is None or not len(found.rounds):
         return WAITING
 
@@ -324,7 +324,7 @@ def convergence(found, limit, limit_of, full):
 
 
 def degree_errors(found, full):
-    """The error of the degrees over the rounds."""
+    """Describe the error of the degrees over the rounds."""
     if found is None or not len(found.rounds):
         return WAITING
     first, last = found.degree_errors[[0, -1]]
@@ -345,7 +345,7 @@ def degree_errors(found, full):
 
 
 def timings(found, full):
-    """Seconds against the number of points."""
+    """Describe the seconds against the number of points."""
     if not found:
         return Description("Nothing has been measured yet.")
     summary = " ".join(
@@ -362,17 +362,17 @@ def timings(found, full):
 
 
 def counted(n, noun):
-    """A number with its noun, in the singular or the plural."""
+    """Return a number with its noun, in the singular or the plural."""
     return f"{n} {noun}{'s' * (n != 1)}"
 
 
 def eigenvalue_range(name, values):
-    """A sentence on the eigenvalues of a graph."""
+    """Return a sentence on the eigenvalues of a graph."""
     return f"{name}: {len(values)} eigenvalues from {values[0]:.3g} to {values[-1]:.3g}."
 
 
 def listed(numbers, limit=8):
-    """Numbers in a sentence."""
+    """List numbers in a sentence."""
     words = [f"{n:,}" for n in numbers[:limit]]
     if len(numbers) > limit:
         words.append(f"{len(numbers) - limit} more sizes")
@@ -380,9 +380,7 @@ def listed(numbers, limit=8):
 
 
 def _weights(adjacency, colors, n_clusters):
-    """Ends of edges at the points of each cluster: those of edges within it, and of edges that
-    leave it.
-    """
+    """Count the ends of edges at the points of each cluster, inside it and leaving it."""
     rows = np.repeat(np.arange(len(colors)), np.diff(adjacency.indptr))
     own, other = colors[rows], colors[adjacency.indices]
     inside = np.bincount(own[own == other], minlength=n_clusters)

@@ -1,7 +1,7 @@
-"""How text reaches the page: as text, unless it is a `markupsafe.Markup`, which is HTML.
+"""Pass text to the page as text, unless it is a `markupsafe.Markup`, which is HTML.
 
-A `Markup` is only ever made of what this package says itself; what else stands in it comes in by
-`Markup.format` or `Markup.join`, which escape it.
+A `Markup` is only ever made of the package's own constants; other text comes in by `Markup.format`
+or `Markup.join`, which escape it.
 """
 
 import param
@@ -12,7 +12,7 @@ from ..assets import script
 
 
 class Text(JSComponent):
-    """Text, or HTML, that can change many times a second.
+    """Show text, or HTML, that can change many times a second.
 
     Unlike `panel.pane.HTML`, a change does not lay out the whole page anew.
     """
@@ -31,7 +31,7 @@ class Text(JSComponent):
 
 
 class Beacon(Text):
-    """Tells when it has appeared in the browser: from then on, messages arrive."""
+    """Report when it has appeared in the browser: from then on, messages arrive."""
 
     beats = param.Integer(
         default=0, doc="Grows until it is heard; the first beats of a notebook may be lost."
@@ -45,38 +45,29 @@ class Beacon(Text):
     _esm = script("beacon")
 
 
-_ICON = ":material/"  # what panel-material-ui makes an icon of, up to the next colon
-_JOINER = "\N{WORD JOINER}"  # is not seen
+_ICON = ":material/"  # panel-material-ui replaces this by an icon, up to the next colon
+_JOINER = "\N{WORD JOINER}"  # invisible
 
 
 class AsWritten:
-    """For a widget with options: they are shown as they are written, without icons."""
+    """Show the options of a widget as they are written, without icons."""
 
     @property
     def labels(self):
-        """The text of each option."""
+        """Return the text of each option."""
         return [label.replace(_ICON, f":{_JOINER}{_ICON[1:]}") for label in super().labels]
 
     @property
     def unicode_values(self):
-        """The text of each option, if the options are a list."""
+        """Return the text of each option, if the options are a list."""
         return self.labels
 
 
 def html_table(columns, rows):
-    """A table.
+    """Return a table as a `Markup`, with a column of names before the others.
 
-    Parameters
-    ----------
-    columns : iterable of str
-        The first is that of the names of the rows.
-    rows : iterable of (name, values, explanation)
-        The name and the values are shown, the explanation when the mouse rests on the row.
-
-    Returns
-    -------
-    Markup
-        All that was passed in is text there, unless it is a `Markup`.
+    Each of `rows` is a (name, values, explanation). The explanation is shown when the mouse rests
+    on the row. All arguments are text in the table, unless they are a `Markup`.
     """
     head = each(Markup('<th scope="col">{}</th>'), columns)
     row, cell = Markup('<tr title="{}"><th scope="row">{}</th>{}</tr>'), Markup("<td>{}</td>")
@@ -87,17 +78,10 @@ def html_table(columns, rows):
 
 
 def image(address):
-    """A picture beside words that say what it is; nothing without an address."""
+    """Return a picture beside words that say what it is; nothing without an address."""
     return Markup('<img src="{}" alt="">').format(address) if address else Markup()
 
 
 def each(element, texts):
-    """An element for each of the texts, one after the other.
-
-    Parameters
-    ----------
-    element : Markup
-        With braces where the text stands.
-    texts : iterable of str
-    """
+    """Return an element for each of the texts: a `Markup` with braces for the text."""
     return Markup().join(map(element.format, texts))

@@ -1,4 +1,4 @@
-"""One point: its neighbors in both graphs, and how one of them was drawn."""
+"""Show one point: its neighbors in both graphs, and how one of them was drawn."""
 
 from functools import partial
 from typing import NamedTuple
@@ -11,21 +11,19 @@ from kdegraph.explain import halvings, sample_of
 from ..algorithm.neighborhood import neighborhood
 from ..assets import style_sheet
 from ..drawing.figures import extent_of
-from ..drawing.neighbor_layers import NeighborLayers, box_source, boxes, mark_point
+from ..drawing.one_point import NeighborLayers, RecursionPlot, box_source, boxes, mark_point
 from ..drawing.palette import BETWEEN
-from ..drawing.recursion import RecursionPlot
+from ..pictures import picture_address
 from ..projection import perpendicular
-from ..row_pictures import picture_address
 from . import describe
 from .base import View, beside, card, figure_pane
 from .markup import Markup, html_table, image
-from .plots import LinkedPlots
+from .plots import LinkedPlots, clusters_without_edges
 from .scores import colored, table_pane
-from .widgets import DENSE, button
+from .widgets import DENSE, button, filling_column, row
 
-WINDOW_REACH = 2.6  # sigma around the point that the window shows at least
-WIDTH_REACH = 1.2  # the same where the kernel cannot be painted: the circle with its label
-TABLE_WIDTH, SLIDER_WIDTH = 256, 110  # pixels, at least
+WINDOW_REACH = 2.6  # least distance from the point to the edge of the window, in sigma
+WIDTH_REACH = 1.2  # the same if the kernel cannot be painted: the circle with its label
 PICTURES = 50  # neighbors in each table with their picture
 ALL_STEPS = 1000  # more than there are halvings of any data
 BUTTONS = (  # label, sentence, and how many halvings further
@@ -36,17 +34,11 @@ BUTTONS = (  # label, sentence, and how many halvings further
 
 
 class Seen(NamedTuple):
-    """What is known of the point that is looked at.
+    """The data of the point that is shown.
 
-    Attributes
-    ----------
-    graph : SimilarityGraph
-    found : Neighborhood
-    steps : list
-        The halvings of the draw; see `halvings`.
-    tree : Tree
-    pictures : dict
-        Addresses of the pictures of the point and of its neighbors, by point.
+    `found` is its `Neighborhood` in the `graph`, `steps` are the halvings of the draw in the
+    `tree`, and `pictures` are the addresses of the pictures of the point and of its neighbors, by
+    point.
     """
 
     graph: object
@@ -57,92 +49,91 @@ class Seen(NamedTuple):
 
 
 class OnePointView(View):
-    """The selected point: the kernel around it, its sampled and nearest neighbors, and the halving
-    that draws one of them.
+    """Show the selected point, its neighbors, and how one of them was drawn.
 
-    Attributes
-    ----------
-    draw : panel_material_ui.IntSlider
-        Which of the draws of the point is followed, from 1.
+    The slider `draw` chooses which of the draws of the point is followed, from 1.
     """
 
     key, label, area = "point", "One point", "top"
     alone = True
 
-    def __init__(self, session, **params):
-        super().__init__(session, **params)
+    def __init__(self, session):
+        super().__init__(session)
         self._job = session.latest(self._look, deliver=self._show)
         self._requested, self._shown = (None, None), None
         self._step = 0
         self._near = LinkedPlots(
             session, {"near": "One point: neighbors"}, lambda key: (None, None)
         )
-        self._map = LinkedPlots(session, {"map": "One point: all points"}, self._clusters)
+        self._map = LinkedPlots(
+            session, {"map": "One point: all points"}, partial(clusters_without_edges, self.state)
+        )
         self._neighbors = NeighborLayers(self._near["near"].figure)
         self._boxes = box_source(self._map["map"].figure)
         for figure in (self._near["near"].figure, self._map["map"].figure):
             mark_point(figure, self._neighbors.point)
         self._recursion = RecursionPlot("One point: halving")
-        self.draw = draw_slider()
+        self.draw = pmui.IntSlider(
+            label="Draw",
+            description="Which of the L draws of the point is followed.",
+            start=1,
+            end=20,
+            value=7,
+            size="small",
+            sizing_mode="stretch_width",
+            margin=(2, 12),
+            sx=DENSE,
+            styles={"flex": "1 1 110px"},
+        )
         self.draw.param.watch(lambda event: self._update(), "value")
         self._table = table_pane("kg-neighbors", "kg-scroll")
         self._body = self._lay_out()
         self.follow(self._update, "shown", "result", "selection", "horizontal", "vertical")
 
     def _lay_out(self):
-        near = card(
+        near = self.card(
             "Neighbors",
             "blue: sampled; rings: nearest",
             figure_pane(self._near["near"].figure, "point-near"),
             describe=self.describe_neighbors,
-            view=self,
         )
-        overview = card(
+        overview = self.card(
             "All points",
             "tap one; the boxes hold the sample",
             figure_pane(self._map["map"].figure, "point-map"),
             describe=partial(describe.clusters, self.state, "kde"),
-            view=self,
         )
         buttons = [
             button(label, sentence, partial(self.walk, by), margin=(8, 2), width=46)
             for label, sentence, by in BUTTONS
         ]
-        halving = card(
+        halving = self.card(
             "Drawing a neighbor",
             "at each level, one half is picked",
-            pn.Row(
+            row(
                 self.draw,
                 pn.Row(*buttons, margin=0),
-                sizing_mode="stretch_width",
-                margin=0,
                 stylesheets=[style_sheet("wraps"), style_sheet("shrinks")],
             ),
             figure_pane(self._recursion.figure, "point-halving"),
             describe=self.describe_halving,
-            view=self,
         )
         return beside(
-            pn.Column(near, overview, sizing_mode="stretch_both", margin=0),
+            filling_column(near, overview),
             halving,
             card("Table", "neighbors in both graphs", self._table),
             widths=[7, 7, 6],
-            least=[0, 0, TABLE_WIDTH],
+            least=[0, 0, 256],
             min_height=240,
         )
 
     def figures(self):
-        """See `View.figures`."""
         return (self._near["near"].figure, self._map["map"].figure, self._recursion.figure)
 
     @property
     def point(self):
-        """The point that is looked at: the first that is selected, or the first of all."""
+        """Return the point that is shown: the first that is selected, or the first of all."""
         return int(self.state.selection[0]) if len(self.state.selection) else 0
-
-    def _clusters(self, key):
-        outcome = self.state.outcome("kde")
-        return None, None if outcome is None else outcome.colors
 
     def _update(self):
         self._near.update()
@@ -188,7 +179,7 @@ class OnePointView(View):
         self._place_boxes()
 
     def _place(self):
-        """Draw the neighbors where they lie along the axes of the moment."""
+        """Draw the neighbors where they lie along the present axes."""
         graph, found, *_ = self._shown
         places = self._near.positions
         here = places[found.point]
@@ -247,25 +238,10 @@ class OnePointView(View):
         )
 
 
-def draw_slider():
-    """The widget to choose which draw is followed."""
-    return pmui.IntSlider(
-        label="Draw",
-        description="Which of the L draws of the point is followed.",
-        start=1,
-        end=20,
-        value=7,
-        size="small",
-        sizing_mode="stretch_width",
-        margin=(2, 12),
-        sx=DENSE,
-        styles={"flex": f"1 1 {SLIDER_WIDTH}px"},
-    )
-
-
 def neighbor_table(method, title, found, points, weights, pictures):
-    """Some neighbors in a `Neighborhood` as an HTML table, with the addresses of their pictures by
-    point; a dot marks those in both graphs.
+    """Return some neighbors in a `Neighborhood` as an HTML table with their pictures.
+
+    A dot marks those in both graphs.
     """
     both = set(found.sampled) & set(found.nearest)
     explained = Markup('<span title="{}">{}</span>')

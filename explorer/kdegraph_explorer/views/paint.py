@@ -1,9 +1,8 @@
-"""A canvas to paint points on, beside what the graph makes of them."""
+"""Show a canvas to paint points on, beside their graph."""
 
 from functools import partial
 
 import numpy as np
-import panel as pn
 import panel_material_ui as pmui
 from bokeh.events import Pan, PanEnd, PanStart, Tap
 from bokeh.models import ColumnDataSource, FreehandDrawTool
@@ -14,31 +13,27 @@ from ..drawing.palette import BETWEEN, CLUSTER_COLORS
 from ..sources.painted import CANVAS, N_CLASSES, along, coordinates, unpack
 from .base import View, beside, card, figure_pane
 from .describe import clusters
-from .plots import PLOTTED, LinkedPlots
-from .widgets import DENSE, SMALL_TOGGLE, button
-
-ERASER_WIDTH = 2.5  # how far the eraser reaches, in spreads of the brush
+from .plots import PLOTTED, LinkedPlots, graph_and_clusters
+from .widgets import DENSE, SMALL_TOGGLE, button, column, row
 
 
 class PaintView(View):
-    """The canvas, and the clusters of what is painted.
+    """Show a canvas to paint on, and the clusters of what is painted.
 
-    Attributes
-    ----------
-    tool, paint, spread, amount : widgets
-        Brush or eraser, the number of the paint, the width of the brush, points per stroke.
-    strokes : ColumnDataSource
-        Where the browser puts the path of the mouse, as "xs" and "ys"; it has no path in it between
-        strokes.
+    The widgets `tool`, `paint`, `spread` and `amount` choose brush or eraser, the number of the
+    paint, the width of the brush, and the points per stroke. The browser puts the path of the mouse
+    into `strokes`, as "xs" and "ys"; it has no path in it between strokes.
     """
 
     key, label, area = "paint", "Paint", "top"
 
-    def __init__(self, session, **params):
-        super().__init__(session, **params)
+    def __init__(self, session):
+        super().__init__(session)
         self._source = session.sources.get("painted")
         self._frame = Frame(lambda: None)
-        self._result = LinkedPlots(session, {"clusters": "Painted points: clusters"}, self._graph)
+        self._result = LinkedPlots(
+            session, {"kde": "Painted points: clusters"}, partial(graph_and_clusters, self.state)
+        )
         self._points = ColumnDataSource({"x": [], "y": [], "color": []})
         self.strokes = ColumnDataSource({"xs": [], "ys": []})
         self._canvas = canvas(self._frame, self._points, self.strokes)
@@ -47,8 +42,6 @@ class PaintView(View):
         self.strokes.on_change("data", lambda attr, old, new: any(new["xs"]) and self._wipe())
         for event in (PanStart, Pan, PanEnd):
             self._canvas.on_event(event, self._stroke)
-        self.tool, self.paint = tool_choice(), paint_choice()
-        self.spread, self.amount = spread_slider(), amount_slider()
         self._body = self._lay_out()
         self.follow(self._result.update, *PLOTTED)
         if self._source is not None:
@@ -63,46 +56,66 @@ class PaintView(View):
                 figure_pane(self._canvas, "canvas"),
                 self._tools(),
             ),
-            card(
+            self.card(
                 "KDE graph",
                 "what it makes of your points",
-                figure_pane(self._result["clusters"].figure, "painted"),
+                figure_pane(self._result["kde"].figure, "painted"),
                 describe=partial(clusters, self.state, "kde"),
-                view=self,
             ),
             min_height=240,
         )
 
     def _tools(self):
-        """The widgets below the canvas."""
-        blob = button(
-            "Blob",
-            "Add a round blob in an empty place, without the mouse.",
-            self.add_blob,
-            **SMALL_BUTTON_SIZE,
+        """Make the widgets below the canvas, and return them."""
+        return column(
+            self._choices(),
+            self._sliders(),
+            height=84,
+            stylesheets=[style_sheet("grows-where-narrow")],
         )
-        clear = button(
-            "Clear", "Remove all points; undo brings them back.", self.clear, **SMALL_BUTTON_SIZE
-        )
-        choices = pn.Row(
+
+    def _choices(self):
+        """Make the choices of brush or eraser and of the paint, whose number is the label."""
+        style = {"size": "small", "sx": SMALL_TOGGLE}
+        tools = {"Brush": "add", "Eraser": "erase"}
+        self.tool = pmui.RadioButtonGroup(options=tools, value="add", margin=(4, 6, 0, 8), **style)
+        paints = [f"{i + 1}" for i in range(N_CLASSES)]
+        self.paint = pmui.RadioButtonGroup(options=paints, value="1", margin=(4, 6, 0, 0), **style)
+        size = {"margin": (4, 3), "width": 70, "height": 31}
+        sentence = "Add a round blob in an empty place, without the mouse."
+        blob = button("Blob", sentence, self.add_blob, **size)
+        clear = button("Clear", "Remove all points; undo brings them back.", self.clear, **size)
+        return row(
             self.tool,
             self.paint,
             blob,
             clear,
-            sizing_mode="stretch_width",
             height=40,
-            margin=0,
             stylesheets=[style_sheet("wraps-where-narrow")],
         )
-        sliders = pn.Row(self.spread, self.amount, sizing_mode="stretch_width", height=42, margin=0)
-        return pn.Column(
-            choices,
-            sliders,
-            sizing_mode="stretch_width",
-            height=84,
-            margin=0,
-            stylesheets=[style_sheet("grows-where-narrow")],
+
+    def _sliders(self):
+        """Make the sliders for the width of the brush and for the points of a stroke."""
+        style = {"size": "small", "sizing_mode": "stretch_width", "margin": (0, 12), "sx": DENSE}
+        self.spread = pmui.FloatSlider(
+            label="Brush width",
+            description="How far the points lie from the stroke.",
+            start=0.005,
+            end=0.1,
+            step=0.005,
+            value=0.02,
+            **style,
         )
+        self.amount = pmui.IntSlider(
+            label="Points per stroke",
+            description="How many points a stroke adds.",
+            start=5,
+            end=300,
+            step=5,
+            value=60,
+            **style,
+        )
+        return row(self.spread, self.amount, height=42)
 
     @staticmethod
     def applies(state):
@@ -110,14 +123,7 @@ class PaintView(View):
         return state.source == "painted"
 
     def figures(self):
-        """See `View.figures`."""
-        return (self._canvas, self._result["clusters"].figure)
-
-    def _graph(self, key):
-        outcome = self.state.outcome("kde")
-        if outcome is None:
-            return None, None
-        return outcome.adjacency if self.state.show_edges else None, outcome.colors
+        return (self._canvas, self._result["kde"].figure)
 
     def _draw(self):
         points = unpack(self._source.points)
@@ -125,7 +131,7 @@ class PaintView(View):
         self._points.data = {"x": x, "y": y, "color": np.array(CLUSTER_COLORS)[points[:, 2]]}
 
     def _stroke(self, event):
-        """Follow a stroke, also beside the canvas; where the mouse is let go, it becomes points."""
+        """Follow a stroke, also beside the canvas; at its end, it becomes points."""
         if isinstance(event, PanStart):
             self._path = []
         if event.x is not None:
@@ -136,8 +142,10 @@ class PaintView(View):
             self._paint(path[((path >= 0) & (path <= CANVAS)).all(axis=1)])
 
     def _wipe(self):
-        """Remove the line that the browser draws along a stroke. It tells of the line only if that
-        ends within the canvas, so what is sent must differ from what was sent last.
+        """Remove the line that the browser draws along a stroke.
+
+        The browser reports the line only if that ends within the canvas, so that the new data must
+        differ from those that were sent last.
         """
         none = [[]] if self.strokes.data["xs"] == [] else []
         self.strokes.data = {"xs": none, "ys": none}
@@ -147,7 +155,7 @@ class PaintView(View):
         if len(path) == 0:
             return
         if self.tool.value == "erase":
-            self._source.erase(path, ERASER_WIDTH * self.spread.value)
+            self._source.erase(path, 2.5 * self.spread.value)
         else:
             seed = len(unpack(self._source.points))
             self._source.add(
@@ -171,19 +179,10 @@ class PaintView(View):
         self._source.points = ""
 
 
-SLIDER = {"size": "small", "sizing_mode": "stretch_width", "margin": (0, 12), "sx": DENSE}
-SMALL_BUTTON_SIZE = {"margin": (4, 3), "width": 70, "height": 31}
-
-
 def canvas(frame, points, strokes):
-    """The figure to paint on.
+    """Return the figure to paint on, with the window of the `frame`.
 
-    Parameters
-    ----------
-    frame : Frame
-        Its window, which is that of the canvas from now on.
-    points, strokes : ColumnDataSource
-        The painted points, and the paths of the mouse.
+    `points` and `strokes` are the sources of the painted points and of the paths of the mouse.
     """
     figure = plain_figure(
         tools="", description="Canvas", x_range=frame.x_range, y_range=frame.y_range
@@ -211,51 +210,3 @@ def canvas(frame, points, strokes):
     frame.add(figure)
     frame.fit((0, CANVAS[0], 0, CANVAS[1]))
     return figure
-
-
-def tool_choice():
-    """The widget to choose between brush and eraser."""
-    return pmui.RadioButtonGroup(
-        options={"Brush": "add", "Eraser": "erase"},
-        value="add",
-        size="small",
-        margin=(4, 6, 0, 8),
-        sx=SMALL_TOGGLE,
-    )
-
-
-def paint_choice():
-    """The widget to choose the paint, whose number is the reference label."""
-    return pmui.RadioButtonGroup(
-        options=[f"{i + 1}" for i in range(N_CLASSES)],
-        value="1",
-        size="small",
-        margin=(4, 6, 0, 0),
-        sx=SMALL_TOGGLE,
-    )
-
-
-def spread_slider():
-    """The widget to choose the width of the brush."""
-    return pmui.FloatSlider(
-        label="Brush width",
-        description="How far the points lie from the stroke.",
-        start=0.005,
-        end=0.1,
-        step=0.005,
-        value=0.02,
-        **SLIDER,
-    )
-
-
-def amount_slider():
-    """The widget to choose the number of points of a stroke."""
-    return pmui.IntSlider(
-        label="Points per stroke",
-        description="How many points a stroke adds.",
-        start=5,
-        end=300,
-        step=5,
-        value=60,
-        **SLIDER,
-    )

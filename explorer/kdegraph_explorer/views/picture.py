@@ -1,4 +1,4 @@
-"""The segmentation of a photograph."""
+"""Show the segmentation of a photograph."""
 
 from functools import partial
 
@@ -9,19 +9,19 @@ from kdegraph.datasets import expand_labels
 from ..drawing.figures import Frame, plain_figure
 from ..drawing.palette import cluster_colors
 from ..results import METHODS
-from .base import View, beside, card, figure_pane
+from .base import View, beside, figure_pane
 from .describe import segments as describe_segments
 
 FINE_UP_TO = 1_000_000  # pixels of a photograph up to which boundaries are as fine as they
 
 
 class PictureView(View):
-    """The picture with the clusters of its pixels laid over it, for both graphs."""
+    """Show the picture with the clusters of its pixels laid over it, for both graphs."""
 
     key, label, area = "picture", "Segmentation", "top"
 
-    def __init__(self, session, **params):
-        super().__init__(session, **params)
+    def __init__(self, session):
+        super().__init__(session)
         self._frame = Frame(lambda: None)
         self._shown = None
         self._figures, self._pictures, self._overlays, self._glyphs = {}, {}, {}, {}
@@ -52,12 +52,11 @@ class PictureView(View):
             self._figures[method] = fig
         self._body = beside(
             *(
-                card(
+                self.card(
                     name,
                     "each color is one cluster of pixels",
                     figure_pane(self._figures[method], f"{method}-picture"),
                     describe=partial(describe_segments, self.state, method),
-                    view=self,
                 )
                 for method, name in METHODS.items()
             ),
@@ -75,12 +74,10 @@ class PictureView(View):
         return state.shown is not None and state.shown.image is not None
 
     def figures(self):
-        """See `View.figures`."""
         return tuple(self._figures.values())
 
     @property
     def frame(self):
-        """See `View.frame`."""
         return self._frame
 
     def _update(self):
@@ -105,25 +102,18 @@ class PictureView(View):
 
 
 def packed_image(picture):
-    """A (height, width, 3) uint8 picture as Bokeh draws it: (height, width) uint32, the first row
-    at the bottom.
-    """
+    """Pack a (height, width, 3) uint8 picture for Bokeh, the first row at the bottom."""
     pixels = np.full((*picture.shape[:2], 4), 255, dtype=np.uint8)
     pixels[:, :, :3] = picture
     return pixels.view(np.uint32)[::-1, :, 0].copy()
 
 
 def segments(labels, style="colors", picture=None):
-    """The clusters of the pixels as an image, the first row at the bottom.
+    """Draw the clusters of the pixels as an image, the first row at the bottom.
 
-    Parameters
-    ----------
-    labels : (rows, columns) int array
-    style : {"colors", "means", "boundaries"}
-        A color for every cluster, the mean color of its pixels, or lines where two clusters meet on
-        an image that is clear elsewhere.
-    picture : (height, width, 3) uint8 array
-        The photograph: for the mean colors, and for boundaries as fine as its pixels.
+    The `style` is "colors", one for every cluster, "means", the mean color of its pixels in the
+    `picture`, or "boundaries", lines where two clusters meet on an image that is clear elsewhere,
+    as fine as the pixels of the picture if there is one.
     """
     if style == "boundaries":
         fine = picture is not None and picture.shape[0] * picture.shape[1] <= FINE_UP_TO
@@ -147,8 +137,9 @@ def _mean_colors(labels, picture):
 
 
 def _boundaries(labels, thicken=0):
-    """White lines with dark edges, which are seen on any photograph; `thicken` pixels wider on both
-    sides.
+    """Draw white lines with dark edges, which are seen on any photograph.
+
+    They are `thicken` pixels wider on both sides.
     """
     meet = np.zeros(labels.shape, dtype=bool)
     across, down = labels[:, 1:] != labels[:, :-1], labels[1:] != labels[:-1]
@@ -158,7 +149,7 @@ def _boundaries(labels, thicken=0):
     edges[:, :-1] |= across
     edges[:-1] |= down
     if thicken:
-        from scipy.ndimage import binary_dilation  # takes long: only photographs need it
+        from scipy.ndimage import binary_dilation  # slow to import: only photographs need it
 
         meet = binary_dilation(meet, iterations=thicken)
         edges = binary_dilation(meet, iterations=thicken)

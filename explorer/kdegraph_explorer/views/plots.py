@@ -1,4 +1,4 @@
-"""Plots of graphs over the same points, side by side and linked."""
+"""Plot graphs over the same points, side by side and linked."""
 
 from contextlib import ExitStack
 
@@ -9,23 +9,17 @@ from bokeh.models import BoxSelectTool, ColumnDataSource, LassoSelectTool, PanTo
 from ..assets import style_sheet
 from ..coloring import PREFIX
 from ..drawing.figures import TEXT, Frame, extent_of, plain_figure
-from ..drawing.painter import MAX_GLYPHS, Painter, Scene
-from ..drawing.points import FADED
+from ..drawing.painter import FADED, MAX_GLYPHS, Painter, Scene
+from ..pictures import picture_of, pixels_of
 from ..point_columns import row_in_words
-from ..projection import axis_names, positions
-from ..row_pictures import picture_of, pixels_of
-from ..selection import combined, indices_within
+from ..projection import axis_names, combined, indices_within, positions
 from .point_note import BOX, NO_IMAGE, PointNote
 
-MOUSE_REACH = 6  # pixels between the mouse and the point that is meant
-TOOLS = "pan,wheel_zoom,box_select,lasso_select,tap,zoom_in,zoom_out,reset"
-# Pixels beside a plot, for the numbers of the vertical axis and for its name. They are fixed: if
-# they followed the numbers, the width of the plot, its window and the numbers would change each
-# other.
+# Pixels to the left of a plot, for the numbers of the vertical axis and for its name. They are
+# fixed, as numbers of other widths would change the width of the plot, and thus the numbers.
 NUMBERS_WIDTH = 42
 NAME_WIDTH = 26
-EMPTY = "kg-empty"  # the class of a plot of which nothing has been painted yet
-DRAG = {"move": PanTool, "box": BoxSelectTool, "lasso": LassoSelectTool}
+EMPTY = "kg-empty"  # the CSS class of a plot before it is first painted
 
 # The parameters of the state that decide how `LinkedPlots` look.
 PLOTTED = (
@@ -34,23 +28,28 @@ PLOTTED = (
 )
 
 
-class LinkedPlots:
-    """Plots that share their window and the selection, painted in a thread.
+def graph_and_clusters(state, method):
+    """Return the adjacency matrix of a method, or None to draw no edges, and its clusters."""
+    outcome = state.outcome(method)
+    if outcome is None:
+        return None, None
+    return outcome.adjacency if state.show_edges else None, outcome.colors
 
-    Parameters
-    ----------
-    session : Session
-    names : dict
-        Key of a plot to the name of its figure.
-    graphs : callable
-        Called with the key of a plot; returns its adjacency matrix (or None: no edges) and the
-        colors of the points (or None: neutral).
-    place : callable, optional
-        Returns what the positions depend on (a tuple, compared by identity), the names of the axes,
-        and what computes the (n, 2) positions, or None while there is nothing to show; by default
-        the points lie along the axes that the state names.
-    colored : bool
-        Whether the points have the colors that the user has chosen, in place of those of `graphs`.
+
+def clusters_without_edges(state, key):
+    """Return None, to draw no edges, and the clusters of the KDE graph."""
+    return None, graph_and_clusters(state, "kde")[1]
+
+
+class LinkedPlots:
+    """Show plots that share their window and the selection, painted in a thread.
+
+    `names` are the names of the figures by the keys of the plots. ``graphs(key)`` returns the
+    adjacency matrix of a plot (or None: no edges) and the colors of the points (or None: neutral).
+    ``place()`` returns what the positions depend on (a tuple, compared by identity), the names of
+    the axes, and what computes the (n, 2) positions, or None while there is nothing to show; by
+    default the points lie along the axes that the state names. With `colored`, the points have the
+    colors that the user has chosen instead of those of `graphs`.
     """
 
     def __init__(self, session, names, graphs, place=None, colored=False):
@@ -77,7 +76,7 @@ class LinkedPlots:
 
     @property
     def figures(self):
-        """The figures, by key."""
+        """Return the figures, by key."""
         return {key: plot.figure for key, plot in self._plots.items()}
 
     def update(self):
@@ -112,7 +111,7 @@ class LinkedPlots:
         return key, axis_names(*key), lambda: positions(*key)
 
     def _is_placed(self, key):
-        """Whether the positions are those of `key`, and not of earlier data."""
+        """Return whether the positions are those of `key`, and not of earlier data."""
         return self._placed is not None and all(
             a is b for a, b in zip(key, self._placed, strict=True)
         )
@@ -135,8 +134,10 @@ class LinkedPlots:
         )
 
     def _paint(self, scenes, progress, publish):
-        """Paint the scenes, in the worker. This is short and never stopped, as the painters
-        remember what they have painted and take it to be on the screen.
+        """Paint the scenes, in the worker.
+
+        This is short and never stopped, as the painters remember what they have painted as being on
+        the screen.
         """
         glyphs = {key: self._plots[key].painter.glyphs(scene) for key, scene in scenes.items()}
         if any(
@@ -149,14 +150,15 @@ class LinkedPlots:
 
     def _show(self, scenes, layers):
         if any(scene.positions is not self.positions for scene in scenes.values()):
-            return  # of earlier points; what is drawn next replaces all of it
+            return  # of earlier points; the next ones replace them
         for key, changes in layers.items():
             self._plots[key].show(scenes[key], changes)
 
     def _drag(self):
         """Set the tool that dragging uses to the one in the state."""
+        kinds = {"move": PanTool, "box": BoxSelectTool, "lasso": LassoSelectTool}
+        kind = kinds[self._state.drag]
         for figure in self.figures.values():
-            kind = DRAG[self._state.drag]
             figure.toolbar.active_drag = next(t for t in figure.tools if isinstance(t, kind))
 
     def _begin(self, event):
@@ -168,8 +170,9 @@ class LinkedPlots:
             self._choose(event.geometry, self._keys)
 
     def _tap(self, event):
-        """Find the point that was clicked. (The event of the selection does not tell which keys are
-        held down.)
+        """Find the point that was clicked.
+
+        The event of the selection does not say which keys are held down.
         """
         self._choose({"type": "point", "x": event.x, "y": event.y}, event.modifiers)
 
@@ -180,12 +183,13 @@ class LinkedPlots:
 
     @property
     def _reach(self):
-        """The largest distance between the mouse and a point that it selects."""
-        return MOUSE_REACH * self.frame.pixel[0]
+        """Return the largest distance between the mouse and a point that it selects."""
+        return 6 * self.frame.pixel[0]
 
     def _hover(self, event):
-        """Look for the point under the mouse, whether the browser or the image draws it. None means
-        that the mouse has left.
+        """Look for the point under the mouse, whether the browser or the image draws it.
+
+        None means that the mouse has left.
         """
         if self.positions is not None:
             self._nearest.request(
@@ -196,7 +200,7 @@ class LinkedPlots:
 
     @staticmethod
     def _find(request, progress, publish):
-        """The point under the mouse with its picture, or None."""
+        """Return the point under the mouse with its picture, or None."""
         if request is None:
             return None
         places, x, y, reach, dataset = request
@@ -217,7 +221,7 @@ class LinkedPlots:
             note.show(self.positions[point], self._words(point), picture)
 
     def _words(self, point):
-        """The text shown for the point under the mouse: its place in the graph, and its row."""
+        """Return the text for the point under the mouse: its place in the graph, and its row."""
         outcome = self._state.outcome("kde")
         lines = [f"point {point:,}"]
         if outcome is not None and point < len(outcome.colors):
@@ -231,24 +235,12 @@ class LinkedPlots:
 
 
 class GraphPlot:
-    """One figure: an image of the edges, and of the points where they are many, under the glyphs of
-    few points.
-
-    Parameters
-    ----------
-    name : str
-        What is seen, for screen readers and tests.
-    frame : Frame
-
-    Attributes
-    ----------
-    note : PointNote
-    """
+    """Show one figure: an image of the edges, and of many points, under glyphs of few points."""
 
     def __init__(self, name, frame):
         self.painter = Painter()
         self.figure = plain_figure(
-            tools=TOOLS,
+            tools="pan,wheel_zoom,box_select,lasso_select,tap,zoom_in,zoom_out,reset",
             description=name,
             x_range=frame.x_range,
             y_range=frame.y_range,
@@ -284,7 +276,7 @@ class GraphPlot:
         self.figure.min_border_left = NUMBERS_WIDTH + (NAME_WIDTH if len(vertical) > 2 else 0)
 
     def select(self, indices):
-        """Fade the points that the browser draws, except `indices`; none fades without any."""
+        """Fade the points that the browser draws, except `indices`; none if these are empty."""
         indices = [int(i) for i in indices]
         if self._points.selected.indices != indices:
             self._points.selected.indices = indices

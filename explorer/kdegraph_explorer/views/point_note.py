@@ -1,4 +1,4 @@
-"""What is said beside the point under the mouse: words, and the picture that the point is."""
+"""Show words and a picture beside the point under the mouse."""
 
 from bokeh.models import ColumnDataSource, Label, PlainText
 
@@ -19,14 +19,9 @@ NO_IMAGE: dict = {name: [] for name in ("image", "x", "y", "dw", "dh")}
 
 
 class PointNote:
-    """A box beside a point, on the side where there is more room.
+    """Show a box beside a point, on the side where there is more room.
 
-    Parameters
-    ----------
-    figure : bokeh.plotting.figure
-        Gets a label of the name "note" and a renderer of the name "thumbnail".
-    frame : Frame
-        Of the figure.
+    The figure gets a label with the name "note" and a renderer with the name "thumbnail".
     """
 
     def __init__(self, figure, frame):
@@ -45,15 +40,13 @@ class PointNote:
         ).glyph
 
     def hide(self):
-        """Take the box away."""
+        """Hide the box."""
         if self._label.visible:
             self._label.visible = False
             self._picture.data = NO_IMAGE
 
     def show(self, place, words, picture):
-        """Show words beside a place, and between them a picture, a (height, width, 3) uint8 array,
-        or None.
-        """
+        """Show words beside a place, and between them a (height, width, 3) picture, or None."""
         if self._label.visible and self._label.text.text == words:
             return
         x_range, y_range = self._frame.x_range, self._frame.y_range
@@ -93,8 +86,9 @@ class PointNote:
 
 
 def thumbnail_size(picture):
-    """The height and the width of a picture on the screen, in pixels: a multiple of its own where
-    it is small.
+    """Return the height and the width of a picture on the screen, in pixels.
+
+    A small picture is shown at a multiple of its size.
     """
     longer = max(picture.shape[:2])
     scale = THUMBNAIL // longer or THUMBNAIL / longer

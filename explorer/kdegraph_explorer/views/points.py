@@ -1,9 +1,9 @@
-"""The points with the sampled edges, and the same for the k-NN graph."""
+"""Show the points with the sampled edges, and the same for the k-NN graph."""
 
 from functools import partial
 
 from ..results import METHODS
-from .base import View, beside, card, figure_pane
+from .base import View, beside, figure_pane
 from .describe import clusters
 from .plots import PLOTTED, LinkedPlots
 
@@ -14,13 +14,13 @@ GRAPH_SENTENCES = {
 
 
 class PointsView(View):
-    """Two plots side by side, linked: points and edges of both graphs, colored by cluster."""
+    """Show both graphs side by side: points and edges, linked and colored by cluster."""
 
     key, label, area = "points", "Graphs", "top"
     colored = True
 
-    def __init__(self, session, **params):
-        super().__init__(session, **params)
+    def __init__(self, session):
+        super().__init__(session)
         self._plots = LinkedPlots(
             session,
             {method: f"{name}: points and edges" for method, name in METHODS.items()},
@@ -29,12 +29,11 @@ class PointsView(View):
         )
         self._body = beside(
             *(
-                card(
+                self.card(
                     METHODS[method],
                     GRAPH_SENTENCES[method],
                     figure_pane(figure, f"{method}-points"),
                     describe=partial(clusters, self.state, method),
-                    view=self,
                 )
                 for method, figure in self._plots.figures.items()
             ),
@@ -43,12 +42,10 @@ class PointsView(View):
         self.follow(self._plots.update, *PLOTTED, "early")
 
     def figures(self):
-        """See `View.figures`."""
         return tuple(self._plots.figures.values())
 
     @property
     def frame(self):
-        """See `View.frame`."""
         return self._plots.frame
 
     def _graph(self, method):

@@ -1,23 +1,146 @@
-"""The rows of the points as a table, linked to the selection, with a summary by cluster."""
+"""Show the rows of the points as a table, linked to the selection, with a summary by cluster."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
 
 import numpy as np
 import param
+from kdegraph.datasets import Column
 from panel.custom import JSComponent
 
 from ..assets import script, style_sheet
-from ..row_pictures import picture_address
-from ..row_table import PAGE, Query, RowTable
+from ..pictures import picture_address, pixels_of
+from ..point_columns import cell, columns_of, values_of
 from .base import View, beside, card
 from .markup import Text, html_table
 
+PAGE = 100  # rows that the browser gets at once
+MAX_COLUMNS = 40  # columns that are shown; the search includes all
+MAX_SUMMARIZED = 6  # columns in the summary by cluster
+CLUSTER = "Cluster"
+
+
+@dataclass(frozen=True)
+class Query:
+    """A page of a table.
+
+    `search` is what a cell of each row contains, in upper or lower case, or "" for all rows. `rows`
+    is "all", "selected", or the number of a cluster, from 1. `sort` is the position of the column
+    to sort by, and `first` is the first row of the page.
+    """
+
+    search: str = ""
+    rows: str = "all"
+    sort: int = 0
+    descending: bool = False
+    first: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class RowTable:
+    """The columns of points, after the number of the row, from 0 as in exports, and the cluster.
+
+    The values of `columns` are in the order of the points; `clusters` (n,) are numbers from 0, or
+    None.
+    """
+
+    columns: tuple
+    clusters: np.ndarray | None
+
+    @classmethod
+    def of(cls, dataset, clusters, names=None):
+        """Make the table of the points of a dataset; clusters may have `names` by number."""
+        rows = np.arange(dataset.n_points) if dataset.rows is None else dataset.rows
+        columns = [Column("Row", "number", rows.astype(np.float64))]
+        if clusters is not None and names:
+            words = [names.get(c, f"{c + 1}") for c in range(int(clusters.max()) + 1)]
+            columns.append(Column(CLUSTER, "text", np.array(words, dtype=object)[clusters]))
+        elif clusters is not None:
+            columns.append(Column(CLUSTER, "number", clusters + 1.0))
+        pixels = pixels_of(dataset)
+        known = columns_of(dataset).values()
+        if pixels is not None:  # these are seen as a picture
+            known = sorted(known, key=lambda column: column.name in pixels.columns)
+        columns += [replace(column, values=values_of(dataset, column)) for column in known]
+        return cls(tuple(columns), clusters)
+
+    @property
+    def names(self):
+        """Return the names of the columns that are shown."""
+        return [column.name for column in self.columns[:MAX_COLUMNS]]
+
+    def found(self, query, selection):
+        """Return the points that a query asks for, sorted: int array."""
+        points = np.arange(len(self.columns[0].values))
+        if query.rows == "selected":
+            points = np.asarray(selection, dtype=np.intp)
+        elif query.rows != "all" and self.clusters is not None:
+            points = np.flatnonzero(self.clusters + 1 == int(query.rows))
+        if words := query.search.strip().lower():
+            points = points[self._matching(points, words)]
+        return points[_order(self.columns[query.sort].values[points], query.descending)]
+
+    def _matching(self, points, words):
+        found = np.zeros(len(points), dtype=bool)
+        for column in self.columns[1:]:
+            values = column.values[points]
+            if column.kind == "text":
+                texts = {value: words in cell(value).lower() for value in set(values)}
+                found |= np.fromiter((texts[value] for value in values), bool, len(values))
+            elif any(sign.isdigit() for sign in words):
+                found |= np.fromiter((words in cell(value) for value in values), bool, len(values))
+        return found
+
+    def cells(self, points):
+        """Return the cells of points as text, a list for each."""
+        columns = [column.values[points] for column in self.columns[:MAX_COLUMNS]]
+        return [list(map(cell, values)) for values in zip(*columns, strict=True)]
+
+    def summary(self, selection):
+        """Summarize the clusters: names of columns, and a row for each cluster.
+
+        It has the number, the points, those selected, and the mean or the most frequent value of
+        the first columns.
+        """
+        known = self.columns[2:]  # after the row and the cluster
+        chosen = [column for column in known if not column.recognized][:MAX_SUMMARIZED]
+        heads = [f"Mean {c.name}" if c.kind == "number" else f"Most {c.name}" for c in chosen]
+        selected = np.bincount(self.clusters[selection], minlength=int(self.clusters.max()) + 1)
+        rows = []
+        for cluster in np.unique(self.clusters):
+            members = self.clusters == cluster
+            values = [_typical(column, column.values[members]) for column in chosen]
+            counts = [f"{np.count_nonzero(members):,}", f"{selected[cluster]:,}"]
+            rows.append([f"{cluster + 1}", *counts, *values])
+        return ["Cluster", "Points", "Selected", *heads], rows
+
+
+def _typical(column, values):
+    if column.kind == "number":
+        known = values[np.isfinite(values)]
+        return cell(float((known / max(len(known), 1)).sum())) if len(known) else cell(None)
+    counts = Counter(values)
+    most = max(counts.values())
+    return min(cell(value) for value, count in counts.items() if count == most)
+
+
+def _order(values, descending):
+    """Return the order of values, ties as they are; missing ones are last in both directions."""
+    if values.dtype == object:
+        missing = np.array([value is None for value in values], dtype=bool)
+        found = np.unique([value for value in values if value is not None])
+        code_of = {value: code for code, value in enumerate(found.tolist())}
+        keys = np.array([code_of.get(value, 0) for value in values], dtype=np.int64)
+    else:
+        missing = np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
+        keys = np.unique(values, return_inverse=True)[1]
+    return np.lexsort([-keys if descending else keys, missing])
+
 
 class RowList(JSComponent):
-    """A page of a table, with a search field and what sorts, filters and selects.
+    """Show a page of a table, with a search field and what sorts, filters and selects.
 
-    Parameters
-    ----------
-    act : callable
-        Called with what the user does to the selection.
+    `act` is called with what the user does to the selection.
     """
 
     names = param.List(doc="Names of the columns.")
@@ -43,12 +166,12 @@ class RowList(JSComponent):
 
 
 class RowsView(View):
-    """A table of all that is known of each point; a click selects its point in all plots."""
+    """Show a table of all that is known of each point; a click selects its point in all plots."""
 
     key, label, area = "rows", "Rows", "top"
 
-    def __init__(self, session, **params):
-        super().__init__(session, **params)
+    def __init__(self, session):
+        super().__init__(session)
         self.list = RowList(self._select, sizing_mode="stretch_both", margin=(4, 10))
         self.summary = Text(
             stylesheets=[style_sheet("table")],
@@ -69,7 +192,7 @@ class RowsView(View):
 
     @staticmethod
     def applies(state):
-        """See `View.applies`: of a pixel nothing is known but its color and place."""
+        """Return whether more is known of a point than the color and the place of a pixel."""
         return state.shown is None or state.shown.image is None
 
     def _update(self):
@@ -136,7 +259,7 @@ class RowsView(View):
 
 
 def checked(values, table):
-    """The `Query` that the browser has set; what cannot be is as at the beginning."""
+    """Return the `Query` that the browser has set, with defaults for what is not valid."""
     usual = Query()
     kinds = {name: type(value) for name, value in vars(usual).items()}
     known = {name: values[name] for name in kinds if type(values.get(name)) is kinds[name]}

@@ -1,4 +1,4 @@
-"""How long each graph takes, against the number of points: measured on this machine, on demand."""
+"""Measure how long each graph takes, against the number of points, on demand."""
 
 from dataclasses import replace
 from functools import partial
@@ -8,8 +8,7 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
-from ..algorithm.recorded import RECORDED, WHERE
-from ..algorithm.timing import FULL_TIMED_UP_TO, TIMED_SIZES, Series, measure
+from ..algorithm.timing import FULL_TIMED_UP_TO, RECORDED, TIMED_SIZES, WHERE, Series, measure
 from ..assets import style_sheet
 from ..drawing.elements import LiveElement
 from ..drawing.palette import MARKERS, METHOD
@@ -18,7 +17,7 @@ from . import describe
 from .base import View, beside, card
 from .markup import Markup, Text, html_table
 from .scores import colored, number, table_pane
-from .widgets import button
+from .widgets import button, filling_column
 
 HINT = Markup(
     "<p>Recorded {}. Press “Measure” for this computer: the present bandwidth, L and k are used, "
@@ -27,24 +26,18 @@ HINT = Markup(
 
 
 class ScalingView(View):
-    """Runs the chosen methods on more and more points like the present ones, and draws seconds
-    against their number.
+    """Measure how long each graph takes, against the number of points like the present ones.
 
-    Attributes
-    ----------
-    timings : list of Timing
-        What is shown: recorded ones until there are some of this computer.
-    measured : bool
-        Whether the timings are of this computer.
-    methods, largest, run, halt : widgets
-        Which graphs are measured, up to how many points, and the buttons to start and to stop.
+    `timings` is what is shown: a list of recorded `Timing` until some were `measured` on this
+    computer. The widgets `methods`, `largest`, `run` and `halt` choose which graphs are measured,
+    and up to how many points, and start and stop it.
     """
 
     key, label, area = "scaling", "Scaling", "top"
     alone = True
 
-    def __init__(self, session, **params):
-        super().__init__(session, **params)
+    def __init__(self, session):
+        super().__init__(session)
         self._job = session.latest(
             measure, deliver=self._show, fail=self._fail, report=self._report
         )
@@ -105,21 +98,18 @@ class ScalingView(View):
             margin=(4, 0),
             stylesheets=[style_sheet("wraps"), style_sheet("shrinks")],
         )
-        plot = card(
+        plot = self.card(
             "Seconds",
             "graph, eigenvalues and clusters together; both axes logarithmic",
             self._plot.pane,
             figure=self._plot.name,
             describe=self.describe_timings,
-            view=self,
         )
         limit = f"{FULL_TIMED_UP_TO:,} points"
         table = card("Table", f"seconds by stage; the full graph stops at {limit}", self._table)
-        return pn.Column(
+        return filling_column(
             controls,
             beside(plot, table, widths=[5, 4], least=[0, 372], min_height=240),
-            sizing_mode="stretch_both",
-            margin=0,
             stylesheets=[style_sheet("below-where-narrow"), style_sheet("shrinks")],
         )
 
@@ -139,14 +129,14 @@ class ScalingView(View):
         self._words.content = "stopping …"
 
     def series(self):
-        """What to measure, or None without data or methods."""
+        """Return what to measure, or None without data or methods."""
         state = self.state
         methods = tuple(method for method in ALL_METHODS if method in self.methods.value)
         if state.dataset is None or not methods:
             return None
         source, X = self.session.sources[state.source], state.dataset.X
         like = source.sized(2) is not None
-        points = partial(generated, source.sized) if like else partial(part_of, X)
+        points = (lambda n: source.sized(n)().X) if like else partial(part_of, X)
         sizes = tuple(n for n in TIMED_SIZES if n <= self.largest.value and (like or n <= len(X)))
         sizes = sizes or (len(X),)
         return Series(
@@ -202,7 +192,7 @@ class ScalingView(View):
 
 
 def method_choice():
-    """The widget to choose which graphs are measured."""
+    """Return the widget to choose which graphs are measured."""
     return pmui.CheckButtonGroup(
         options={name: method for method, name in ALL_METHODS.items()},
         value=list(ALL_METHODS),
@@ -220,7 +210,7 @@ def method_choice():
 
 
 def size_choice():
-    """The widget to choose the largest number of points."""
+    """Return the widget to choose the largest number of points."""
     return pmui.Select(
         label="Up to",
         options={f"{n:,} points": n for n in TIMED_SIZES[1:]},
@@ -232,20 +222,15 @@ def size_choice():
     )
 
 
-def generated(sized, n):
-    """`n` points of a generator."""
-    return sized(n)().X
-
-
 def part_of(X, n):
-    """`n` of the points, at random."""
-    return (
-        X if n >= len(X) else X[np.sort(np.random.default_rng(0).choice(len(X), n, replace=False))]
-    )
+    """Return `n` of the points, at random."""
+    if n >= len(X):
+        return X
+    return X[np.sort(np.random.default_rng(0).choice(len(X), n, replace=False))]
 
 
 def draw_timings(timings):
-    """Seconds against points, a curve for each method."""
+    """Draw seconds against points, a curve for each method."""
     curves = []
     for method in ALL_METHODS:
         places = np.array(

@@ -1,4 +1,4 @@
-"""The numbers: size, time and quality of both graphs."""
+"""Show size, time and quality of both graphs in numbers."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from .base import View, card, number
 from .markup import Markup, Text, html_table
 
 CONDUCTANCE = "Largest conductance"
-EXPLANATIONS = {  # of every row, in order: what came out, how large the graph is, what it took
+EXPLANATIONS = {  # of every row, in order: quality, size of the graph, time
     "Adjusted Rand index": "Agreement with the true labels: 1 is perfect, 0 is chance",
     CONDUCTANCE: "Share of the similarity of a cluster's points that is with points outside, for "
     "the worst cluster; 0 is perfect, 1 is no cluster at all. All methods are judged alike, by the "
@@ -27,8 +27,9 @@ EXPLANATIONS = {  # of every row, in order: what came out, how large the graph i
 
 
 def score_rows(state, methods):
-    """All known scores and seconds as a list of (name, one value per method), with None where there
-    is no value yet.
+    """Return all known scores and seconds: a list of (name, one value per method).
+
+    None stands for a value that is not known yet.
     """
     columns = [_scores(state, method) for method in methods]
     return [
@@ -39,7 +40,7 @@ def score_rows(state, methods):
 
 
 def _scores(state, method):
-    """The scores and seconds of a method by their names; none before it has a result."""
+    """Return the scores and seconds of a method by their names; none before it has a result."""
     outcome = state.outcome(method)
     if outcome is None:
         return {}
@@ -48,7 +49,7 @@ def _scores(state, method):
 
 
 def conductance_words(judgement):
-    """The largest conductance of a `Judgement` as text, or None before there is one."""
+    """Return the largest conductance of a `Judgement` as text, or None without one."""
     if judgement is None:
         return None
     if np.isnan(judgement.largest):
@@ -57,14 +58,14 @@ def conductance_words(judgement):
 
 
 def score_table(methods, rows):
-    """Rows of `score_rows` as an HTML table, with a column for each method (key to name)."""
+    """Return rows of `score_rows` as an HTML table, with a column for each method."""
     columns = [colored(method, name) for method, name in methods.items()]
     explained = ((name, map(number, values), EXPLANATIONS[name]) for name, *values in rows)
     return html_table(("", *columns), explained)
 
 
 def table_pane(*css_classes):
-    """A place for a table, which fills its card; the CSS classes are hooks for tests."""
+    """Return a place for a table, which fills its card; the CSS classes are hooks for tests."""
     return Text(
         css_classes=list(css_classes),
         stylesheets=[style_sheet("table")],
@@ -74,29 +75,27 @@ def table_pane(*css_classes):
 
 
 def colored(method, name):
-    """A name behind the mark of a method, as HTML; its lines end between words."""
+    """Return a name behind the mark of a method, as HTML; its lines end between words."""
     mark = Markup('<i aria-hidden="true" style="color:{}">{}</i>')
     words = Markup(" ").join(map(Markup("<span>{}</span>").format, name.split()))
     return mark.format(METHOD[method], MARKERS[method][1]) + words
 
 
 class ScoresView(View):
-    """A table with a column for each graph."""
+    """Show size, time and quality in a table, with a column for each graph."""
 
     key, label, area = "scores", "Scores", "bottom"
     width = 2
 
-    def __init__(self, session, **params):
-        super().__init__(session, **params)
+    def __init__(self, session):
+        super().__init__(session)
         self._table = table_pane("kg-scores", "kg-scroll")
         self._body = card("Scores", "both graphs; hover over a row for its meaning", self._table)
         self.state.param.watch(lambda *events: self._update(), ["result", "shown", "judgements"])
         self._update()
 
     def rows(self):
-        """The table as a list of (name, value of the KDE graph, value of the k-NN graph); None
-        where there is no value yet.
-        """
+        """Return the table: a list of (name, value of the KDE graph, value of the k-NN graph)."""
         return [row for row in score_rows(self.state, METHODS) if row[0] != "Megabytes"]
 
     def _update(self):

@@ -1,33 +1,24 @@
-"""What is selected, and what can be done with it: a graph of these points alone."""
+"""Show what is selected, and explore a graph of these points alone."""
 
 import numpy as np
-import panel as pn
-from panel.viewable import Viewer
 
 from ..assets import style_sheet
+from .base import Part
 from .markup import Text
-from .widgets import button, row
+from .widgets import button, column, row
 
-MAX_CLUSTERS = 4  # that the sentence names
+MAX_CLUSTERS = 4  # clusters that the sentence names
 
 
-class SelectionControls(Viewer):
-    """The selected points by cluster, and the part of the points that is explored. It takes no
-    place while nothing is selected and all points are explored.
+class SelectionControls(Part):
+    """Show the selected points by cluster, and let the user explore them alone.
 
-    Attributes
-    ----------
-    sentence : Text
-        How many points are selected, and in which clusters.
-    selected : panel.Column
-        The sentence and the buttons that are there with a selection.
-    back : panel_material_ui.Button
-        Explores all points again.
+    It takes no space while nothing is selected and all points are explored. The `sentence` and the
+    buttons in `selected` are there with a selection; the button `back` explores all points again.
     """
 
-    def __init__(self, session, **params):
-        super().__init__(**params)
-        self._session, self.state = session, session.state
+    def __init__(self, session):
+        super().__init__(session)
         self.widgets = {}
         self.sentence = Text(
             stylesheets=[style_sheet("data-sentence")],
@@ -47,28 +38,17 @@ class SelectionControls(Viewer):
         self.back = button(
             "All points", "Explore all points again.", self.go_back, width=90, margin=(2, 8)
         )
-        self.selected = pn.Column(
-            self.sentence, row(recluster, clear), sizing_mode="stretch_width", margin=0
-        )
-        self._body = pn.Column(
-            self.back,
-            self.selected,
-            sizing_mode="stretch_width",
-            margin=0,
-            css_classes=["kg-selection"],
-        )
+        self.selected = column(self.sentence, row(recluster, clear))
+        self._body = column(self.back, self.selected, css_classes=["kg-selection"])
         self.state.param.watch(
             lambda *events: self._update(), ["selection", "shown", "result", "named"]
         )
         self._update()
 
-    def __panel__(self):
-        return self._body
-
     @property
     def _source(self):
-        """The source of the points that are chosen."""
-        return self._session.sources[self.state.source]
+        """Return the source of the points that are chosen."""
+        return self.session.sources[self.state.source]
 
     def recluster(self):
         """Explore the selected points alone."""
@@ -86,13 +66,13 @@ class SelectionControls(Viewer):
     def _update(self):
         state = self.state
         self.selected.visible = len(state.selection) > 0
-        origin = self._session.origin
+        origin = self.session.origin
         self.back.visible = origin is not None and origin[1]["part"] != ""
         if state.shown is not None:
             self.sentence.content = self._summary()
 
     def _summary(self):
-        """How many points are selected, and in which clusters."""
+        """Say how many points are selected, and in which clusters."""
         selection, outcome = self.state.selection, self.state.outcome("kde")
         words = f"{len(selection):,} of {self.state.shown.n_points:,} points selected"
         if outcome is None or not len(selection):

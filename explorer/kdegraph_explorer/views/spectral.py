@@ -1,12 +1,9 @@
-"""What the eigenvectors and the degrees say: the spectral embedding, degrees against kernel
-degrees, conductances.
-"""
+"""Show the spectral embedding, degrees against kernel degrees, and conductances."""
 
 from functools import partial
 
 import holoviews as hv
 import numpy as np
-import panel as pn
 import panel_material_ui as pmui
 from bokeh.core.properties import value
 from bokeh.models import Slope
@@ -16,34 +13,34 @@ from ..drawing.figures import TEXT
 from ..drawing.palette import BETWEEN, METHOD
 from ..results import METHODS
 from . import describe
-from .base import View, beside, card, figure_pane
-from .plots import LinkedPlots
+from .base import View, beside, figure_pane
+from .plots import LinkedPlots, clusters_without_edges
+from .widgets import row
 
-LABELED_CLUSTERS = 10  # up to which every bar has its number; with more, they would overlap
-LEAST_TOP = 0.01  # of the axis of conductances, so that nearly perfect clusters have low bars
+LABELED_CLUSTERS = 10  # clusters up to which every bar has its number; more numbers would overlap
+LEAST_TOP = 0.01  # end of the axis of conductances, so that nearly perfect clusters have low bars
 NEARLY_0 = 5e-4  # conductance up to which a bar says so instead of a number
 BAR_WIDTH = 0.38  # width of a bar; two of them fill the place of a cluster
 
 
 class SpectralView(View):
-    """Three plots, linked to the selection: the points in the space of the eigenvectors, their
-    degrees, and the clusters' conductances.
-    """
+    """Show the points in the space of the eigenvectors, their degrees, and conductances."""
 
     key, label, area = "spectral", "Embedding", "top"
     colored = True
 
-    def __init__(self, session, **params):
-        super().__init__(session, **params)
+    def __init__(self, session):
+        super().__init__(session)
+        clusters = partial(clusters_without_edges, self.state)
         self._embedding = LinkedPlots(
             session,
             {"embedding": "Spectral embedding"},
-            self._clusters,
+            clusters,
             self._place_in_eigenvectors,
             colored=True,
         )
         self._degrees = LinkedPlots(
-            session, {"degrees": "Degrees"}, self._clusters, self._place_by_degrees, colored=True
+            session, {"degrees": "Degrees"}, clusters, self._place_by_degrees, colored=True
         )
         self._degrees["degrees"].figure.add_layout(
             Slope(gradient=1, y_intercept=0, line_color=BETWEEN, line_dash="dashed")
@@ -57,28 +54,25 @@ class SpectralView(View):
             for choice in (("Horizontal eigenvector", 2), ("Vertical eigenvector", 3))
         ]
         self._body = beside(
-            card(
+            self.card(
                 "Spectral embedding",
                 "points by two eigenvectors",
-                pn.Row(*self._vectors, sizing_mode="stretch_width", margin=0, height=44),
+                row(*self._vectors, height=44),
                 figure_pane(self._embedding["embedding"].figure, "spectral-embedding"),
                 describe=self.describe_embedding,
-                view=self,
             ),
-            card(
+            self.card(
                 "Degrees",
                 "sampled (up) against exact: similarity to all others, added up",
                 figure_pane(self._degrees["degrees"].figure, "spectral-degrees"),
                 describe=partial(describe.degrees, self.state),
-                view=self,
             ),
-            card(
+            self.card(
                 "Conductance",
                 "left KDE, right k-NN: share of similarity that leaves the cluster",
                 self._conductances.pane,
                 figure=self._conductances.name,
                 describe=partial(describe.conductances, self.state, METHODS),
-                view=self,
             ),
             widths=[4, 4, 3],
             min_height=240,
@@ -87,7 +81,6 @@ class SpectralView(View):
         self.follow(self._judge, "judgements")
 
     def figures(self):
-        """See `View.figures`."""
         return (self._embedding["embedding"].figure, self._degrees["degrees"].figure)
 
     def _vector(self, label, number):
@@ -103,10 +96,6 @@ class SpectralView(View):
         choice.param.watch(lambda event: self._update(), "value")
         return choice
 
-    def _clusters(self, key):
-        outcome = self.state.outcome("kde")
-        return None, None if outcome is None else outcome.colors
-
     def _update(self):
         outcome = self.state.outcome("kde")
         if outcome is None:
@@ -120,7 +109,10 @@ class SpectralView(View):
         self._judge()
 
     def _judge(self):
-        """Draw the conductances; those drawn stay until all methods of the same data are judged."""
+        """Draw the conductances.
+
+        Earlier ones stay until all methods of the same data are judged.
+        """
         judgements = {
             method: self.state.judgement(method)
             for method in METHODS
@@ -142,7 +134,7 @@ class SpectralView(View):
         return (outcome.spectrum, *pair), self._names(), lambda: in_eigenvectors(outcome, pair)
 
     def _names(self):
-        """The names of the axes of the embedding."""
+        """Return the names of the axes of the embedding."""
         return [f"eigenvector {choice.value}" for choice in self._vectors]
 
     def describe_embedding(self, full):
@@ -162,13 +154,10 @@ class SpectralView(View):
 
 
 def in_eigenvectors(outcome, numbers):
-    """The points along two eigenvectors divided by the roots of the degrees: constant on a cluster
-    that no edge leaves.
+    """Return the points along two eigenvectors divided by the roots of the degrees.
 
-    Returns
-    -------
-    (n, 2) float64 array
-        Each column scaled to at most 1; isolated points at 0.
+    They are constant on a cluster that no edge leaves. Each column of the (n, 2) float64 array is
+    scaled to at most 1; isolated points are at 0.
     """
     degrees = outcome.adjacency.sum(axis=1)
     with np.errstate(divide="ignore"):
@@ -178,7 +167,7 @@ def in_eigenvectors(outcome, numbers):
 
 
 def draw_conductances(conductances):
-    """A group of bars for each cluster, one bar for each graph."""
+    """Draw a group of bars for each cluster, one bar for each graph."""
     bars = [
         (
             cluster + 1 + (i - 0.5) * BAR_WIDTH - BAR_WIDTH / 2,
@@ -207,5 +196,5 @@ def draw_conductances(conductances):
 
 
 def _in_short(conductance):
-    """A conductance as text that fits above its bar."""
+    """Return a conductance as text that fits above its bar."""
     return f"{conductance:.2g}" if conductance == 0 or conductance > NEARLY_0 else "≈ 0"

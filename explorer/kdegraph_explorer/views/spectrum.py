@@ -1,4 +1,4 @@
-"""The eigenvalues of both graphs."""
+"""Show the eigenvalues of both graphs."""
 
 from functools import partial
 
@@ -7,20 +7,18 @@ from bokeh.events import Tap
 
 from ..drawing.eigenvalue_plot import EigenvaluePlot
 from ..results import METHODS
-from .base import View, beside, card, figure_pane
+from .base import View, beside, figure_pane
 from .describe import eigenvalues
 
 
 class SpectrumView(View):
-    """Smallest eigenvalues of the normalized Laplacian, with the gap after the k-th; a click on a
-    gap sets k.
-    """
+    """Show the smallest eigenvalues of both graphs; a click on a gap sets k."""
 
     key, label, area = "spectrum", "Eigenvalues", "bottom"
     width = 3
 
-    def __init__(self, session, **params):
-        super().__init__(session, **params)
+    def __init__(self, session):
+        super().__init__(session)
         self.plots = {
             method: EigenvaluePlot(f"{name}: eigenvalues", [method])
             for method, name in METHODS.items()
@@ -33,20 +31,18 @@ class SpectrumView(View):
         self._update()
 
     def figures(self):
-        """See `View.figures`."""
         return tuple(plot.figure for plot in self.plots.values())
 
     def _card(self, method, name):
-        return card(
+        return self.card(
             f"Eigenvalues, {name}",
             "a click sets k: the number before the gap",
             figure_pane(self.plots[method].figure, f"{method}-spectrum"),
             describe=partial(eigenvalues, self.state, method),
-            view=self,
         )
 
     def _choose(self, x):
-        """Let k be the number of the last eigenvalue before a gap."""
+        """Set k to the number of the last eigenvalue before a gap."""
         outcomes = [self.state.outcome(method) for method in METHODS]
         if None in outcomes:
             return

@@ -1,9 +1,8 @@
-"""What it is all about, on one page: a sampled graph that is as good as the full one."""
+"""Show on one page why a sampled graph is as good as the full one."""
 
 from functools import partial
 
 import numpy as np
-import panel as pn
 from bokeh.models import ColumnDataSource, Range1d
 
 from ..algorithm.proof import edge_weights, proof
@@ -12,11 +11,11 @@ from ..drawing.eigenvalue_plot import EigenvaluePlot, round_up
 from ..drawing.figures import plain_figure
 from ..drawing.palette import METHOD
 from ..results import FULL_UP_TO
-from .base import Description, View, beside, caption_of, card, figure_pane, low_row
+from .base import Description, View, beside, caption_of, figure_pane, low_row
 from .describe import WAITING, clusters, spectra
 from .markup import Markup, Text
-from .plots import PLOTTED, LinkedPlots
-from .widgets import button
+from .plots import PLOTTED, LinkedPlots, graph_and_clusters
+from .widgets import button, filling_column, row
 
 PANELS = {"kde": "Sampled graph", "knn": "k-NN graph", "full": "Full graph"}
 AGREES = 0.9  # adjusted Rand index above which clusters are called the same
@@ -27,12 +26,9 @@ WHY = (
 
 
 class StartView(View):
-    """Three graphs of the same points, how few edges the sampled one needs, and why that is enough.
+    """Show three graphs of the same points, and why the sampled one needs few edges.
 
-    Attributes
-    ----------
-    headline : Text
-        The number and the sentence above the plots.
+    The `headline` has the number and the sentence above the plots.
     """
 
     key, label, area = "start", "Start", "top"
@@ -40,13 +36,13 @@ class StartView(View):
     opens = False
     extra_methods = ("full",)
 
-    def __init__(self, session, **params):
-        super().__init__(session, **params)
+    def __init__(self, session):
+        super().__init__(session)
         self._proof = self._weights_of = None
         self._plots = LinkedPlots(
             session,
             {method: f"Start: {name}" for method, name in PANELS.items()},
-            self._graph,
+            partial(graph_and_clusters, self.state),
         )
         self._spectra = EigenvaluePlot("Start: eigenvalues", ("kde", "full"))
         self._edges = ColumnDataSource({"length": [], "pairs": []})
@@ -68,13 +64,12 @@ class StartView(View):
             for method in PANELS
         }
         self._cards = {
-            method: card(
+            method: self.card(
                 name,
                 "edges and clusters",
                 self._verdicts[method],
                 figure_pane(self._plots[method].figure, f"start-{method}"),
                 describe=partial(clusters, self.state, method),
-                view=self,
             )
             for method, name in PANELS.items()
         }
@@ -92,58 +87,44 @@ class StartView(View):
             margin=(14, 12),
             css_classes=["kg-take-tour"],
         )
-        top = pn.Row(
+        top = row(
             self.headline,
             tour,
-            sizing_mode="stretch_width",
             min_height=66,
-            margin=0,
             stylesheets=[style_sheet("grows-with-text"), style_sheet("below-where-narrow")],
         )
-        eigenvalues = card(
+        eigenvalues = self.card(
             "Eigenvalues",
             "● sampled, ■ full: they decide about the clusters",
             figure_pane(self._spectra.figure, "start-spectra"),
             describe=partial(spectra, self.state),
-            view=self,
         )
-        why = card(
+        why = self.card(
             "Why so few edges are enough",
             "what an edge stands for",
             Text(WHY, stylesheets=[style_sheet("sentences")], margin=(0, 12)),
             figure_pane(self._why, "start-weights"),
             describe=self.describe_weights,
-            view=self,
         )
-        return pn.Column(
+        return filling_column(
             top,
             beside(*self._cards.values(), min_height=220),
             low_row(eigenvalues, why, widths=[1, 1], height=238),
-            sizing_mode="stretch_both",
-            margin=0,
             stylesheets=[style_sheet("below-where-narrow")],
         )
 
     @staticmethod
     def applies(state):
-        """Where the full graph can be shown."""
+        """Return whether the full graph can be shown."""
         shown = state.shown
         return shown is None or (shown.n_points <= FULL_UP_TO and shown.image is None)
 
     def figures(self):
-        """See `View.figures`."""
         return (*self._plots.figures.values(), self._spectra.figure, self._why)
 
     @property
     def frame(self):
-        """See `View.frame`."""
         return self._plots.frame
-
-    def _graph(self, method):
-        outcome = self.state.outcome(method)
-        if outcome is None:
-            return None, None
-        return outcome.adjacency if self.state.show_edges else None, outcome.colors
 
     def _update(self):
         self._plots.update()
@@ -195,7 +176,7 @@ class StartView(View):
 
 
 def headline(found, n_neighbors):
-    """The number and the sentence above the plots, as HTML, from a `Proof` or None."""
+    """Return the number and the sentence above the plots, as HTML, from a `Proof` or None."""
     if found is None:
         return Markup("<b>…</b><p>{}</p>").format("The three graphs are under way.")
     error = found.eigenvalue_error
@@ -219,7 +200,7 @@ def headline(found, n_neighbors):
 
 
 def verdict(found, method):
-    """What is said of the clusters of a graph, from a `Proof` or None."""
+    """Return words on the clusters of a graph, from a `Proof` or None."""
     if found is None:
         return "…"
     if method == "full":
@@ -230,7 +211,7 @@ def verdict(found, method):
 
 
 def weight_plot(source):
-    """The figure of what an edge stands for, by its length."""
+    """Return the figure of what an edge stands for, by its length."""
     figure = plain_figure(
         tools="",
         description="Start: weights",

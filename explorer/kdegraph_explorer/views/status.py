@@ -1,20 +1,24 @@
-"""The status line with progress and a button to cancel."""
+"""Show what is under way, how far it is, and a button to cancel it."""
+
+import time
 
 import panel as pn
 import panel_material_ui as pmui
-from panel.viewable import Viewer
 
 from ..assets import style_sheet
-from .markup import Text
-from .widgets import button
+from .base import Part
+from .markup import Markup, Text
+from .widgets import button, row
+
+# Seconds of work before the bars appear; they would only hide quicker results.
+SHOWN_AFTER = 1.5
 
 
-class Status(Viewer):
-    """A line of constant height: what is under way, how far it is, and a button to stop it."""
+class Status(Part):
+    """Show what is under way, how far it is, and a button to stop it, in one line."""
 
-    def __init__(self, session, **params):
-        super().__init__(**params)
-        self.state = session.state
+    def __init__(self, session):
+        super().__init__(session)
         self._text = Text(
             css_classes=["kg-status"],
             stylesheets=[style_sheet("status"), style_sheet("unseen-where-narrow")],
@@ -41,12 +45,10 @@ class Status(Viewer):
             css_classes=["kg-cancel"],
         )
         self._work = pn.Row(self._bar, cancel, visible=False, margin=(4, 0), height=32)
-        self._body = pn.Row(
+        self._body = row(
             self._text,
             self._work,
-            sizing_mode="stretch_width",
             height=32,
-            margin=0,
             styles={"flex": "1 1 auto", "min-width": "0"},
         )
         self.state.param.watch(
@@ -55,11 +57,8 @@ class Status(Viewer):
         )
         self._update()
 
-    def __panel__(self):
-        return self._body
-
     def sentence(self):
-        """What is going on, in words."""
+        """Return what is going on, in words."""
         state = self.state
         if state.stage is not None:
             return f"{state.stage} …"
@@ -80,3 +79,39 @@ class Status(Viewer):
         self._text.content = self.sentence()
         self._work.visible = self.state.stage is not None
         self._bar.value = round(100 * min(max(self.state.fraction, 0.0), 1.0))
+
+
+class StageBars(Part):
+    """Show progress over a corner of the plots while work takes long.
+
+    There is a row for each graph, and in it a bar for each of its stages.
+    """
+
+    def __init__(self, session):
+        super().__init__(session)
+        self._began = None  # when the present work was first reported
+        self._body = Text(
+            css_classes=["kg-stages"],
+            stylesheets=[style_sheet("stage-bars")],
+            visible=False,
+            styles={"position": "absolute", "top": "76px", "right": "14px", "z-index": "5"},
+        )
+        self.state.param.watch(lambda event: self._update(), "stages")
+
+    def _update(self):
+        rows = self.state.stages
+        if not rows:
+            self._began = None
+        elif self._began is None:
+            self._began = time.monotonic()
+        visible = self._began is not None and time.monotonic() - self._began > SHOWN_AFTER
+        if visible:
+            shown = Markup().join(_row(name, bars) for name, bars in rows)
+            self._body.content = Markup("<div class=rows>{}</div>").format(shown)
+        self._body.visible = visible
+
+
+def _row(name, bars):
+    bar = Markup('<label>{1}<progress aria-label="{0}: {1}" value="{2:.2f}"></progress></label>')
+    shown = Markup().join(bar.format(name, stage, fraction) for stage, fraction in bars)
+    return Markup("<b>{}</b><div>{}</div>").format(name, shown)

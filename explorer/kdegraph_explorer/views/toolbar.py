@@ -1,56 +1,90 @@
-"""The buttons in the bar: undo, redo, files to save and to open, help."""
+"""Show buttons in the bar: undo, redo, files to save and to open, help."""
 
 import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
-from .. import session_file
 from ..assets import icon, style_sheet
-from ..exports import EXPORTS
+from ..exports import EXPORTS, figure, figure_export, session_file
 from ..results import METHODS
 from ..session import explain
-from ..shortcuts import SHORTCUTS
-from .browser import Browser
-from .connection import Connection
-from .figure_dialog import FigureDialog
-from .file_button import FileButton
-from .help import help_text
+from .base import Part
+from .browser import Browser, Connection
+from .keys import SHORTCUTS, help_text
 from .markup import Text
-from .widgets import NAMED_BY_ITS_WORDS, dialog
+from .widgets import NAMED_BY_ITS_WORDS, FileButton, Select, button, dialog
 
+ABOUT = (
+    "Points, edges and eigenvalues of both graphs, with the parameters and a legend. In SVG and "
+    f"PDF, edges are lines up to {figure.MAX_LINES:,} for each graph; more are an image, and "
+    "the figure says so."
+)
+SIZES = {
+    f"{scale} times ({figure.DOTS_PER_INCH * scale} dots per inch)": scale
+    for scale in figure.SCALES
+}
 OPEN = "Open a session file …"
 SAVE_FIGURE = "Save a figure …"
-ABOUT_SESSION_FILES = (
-    "A session file holds all choices, and the data where they are your own. "
-    "Export → Session file writes one."
-)
 
 
-class Toolbar(Viewer):
-    """Undo, redo, the menu of files, help; and the keys that do the same and more.
+class FigureDialog(Viewer):
+    """Ask for the format of a figure, and have it saved: ``save(export)`` is called."""
 
-    Parameters
-    ----------
-    session : Session
-    actions : dict
-        Further actions by the names that `SHORTCUTS` gives them: what to call.
-    own_address : bool
-        Whether the page belongs to the explorer alone, as opposed to a notebook.
+    def __init__(self, save):
+        super().__init__()
+        self._save = save
+        wide = {"sizing_mode": "stretch_width", "size": "small"}
+        self.title = pmui.TextInput(label="Title", max_length=200, **wide)
+        self.format = Select(
+            label="Format",
+            options={kind.upper(): kind for kind in figure.FORMATS},
+            value="png",
+            **wide,
+        )
+        self.size = Select(label="Size of a PNG", options=SIZES, value=2, **wide)
+        self.format.param.watch(
+            lambda event: setattr(self.size, "disabled", event.new != "png"), "value"
+        )
+        words = Text(ABOUT, stylesheets=[style_sheet("sentences")], sizing_mode="stretch_width")
+        done = button(
+            "Save",
+            "Save the figure.",
+            self.save,
+            variant="contained",
+            color="primary",
+            width=90,
+            css_classes=["kg-save-figure"],
+        )
+        self._dialog = dialog(
+            "Save a figure", "xs", words, self.title, pn.Row(self.format, self.size, margin=0), done
+        )
 
-    Attributes
-    ----------
-    actions : dict
-        All actions by name.
-    browser : Browser
-    help : panel_material_ui.Dialog
-    menu : panel_material_ui.MenuButton
-        Of the files.
-    figure_dialog : FigureDialog
+    def __panel__(self):
+        return self._dialog
+
+    def open(self, title):
+        """Show the dialog, with a title to begin with."""
+        self.title.value = title
+        self._dialog.open = True
+
+    def save(self):
+        """Save what the dialog says."""
+        self._dialog.open = False
+        kind, options = self.format.value, {"title": self.title.value}
+        if kind == "png":
+            options["scale"] = self.size.value
+        self._save(figure_export(kind, **options))
+
+
+class Toolbar(Part):
+    """Show undo, redo, the menu of files and help; and serve the keys that do the same and more.
+
+    `actions` has what to call by the names in `SHORTCUTS`; the attribute has all actions.
+    `own_address` says whether the page belongs to the explorer alone, as opposed to a notebook.
     """
 
-    def __init__(self, session, actions, own_address=False, **params):
-        super().__init__(**params)
-        self.session, self.state = session, session.state
+    def __init__(self, session, actions, own_address):
+        super().__init__(session)
         self.help = dialog(
             "Help",
             "md",
@@ -88,7 +122,7 @@ class Toolbar(Viewer):
         self._enable()
 
     def _session_dialog(self):
-        """The dialog to open a session file."""
+        """Return the dialog to open a session file."""
         file = FileButton(
             self.session.receive,
             self.open,
@@ -97,7 +131,11 @@ class Toolbar(Viewer):
             label="Choose or drop a session file",
             sizing_mode="stretch_width",
         )
-        words = Text(ABOUT_SESSION_FILES, sizing_mode="stretch_width")
+        words = Text(
+            "A session file holds all choices, and the data where they are your own. "
+            "Export → Session file writes one.",
+            sizing_mode="stretch_width",
+        )
         return dialog("Open a session", "xs", words, file)
 
     def _lay_out(self):
@@ -131,9 +169,6 @@ class Toolbar(Viewer):
             stylesheets=[style_sheet("toolbar")],
             css_classes=["kg-toolbar"],
         )
-
-    def __panel__(self):
-        return self._body
 
     def _enable(self):
         self._undo.disabled = not self.session.history.can_undo
@@ -191,7 +226,7 @@ class Toolbar(Viewer):
 
 
 def file_menu(choose):
-    """The button with the menu of the files to save and to open; `choose` gets the item."""
+    """Return the button with the menu of the files to save and to open; `choose` gets the item."""
     items = [{"label": export.label, "tooltip": None} for export in EXPORTS]
     return pmui.MenuButton(
         label="Export",
@@ -209,7 +244,7 @@ def file_menu(choose):
 
 
 def icon_button(picture, label, sentence, act):
-    """A button that shows an icon, an SVG; the label is its name for a screen reader."""
+    """Return a button with an icon, an SVG; the label is its name for a screen reader."""
     return pmui.IconButton(
         icon=picture,
         label=label,

@@ -1,28 +1,74 @@
-"""Widgets in the explorer's style, most of them made from a parameter."""
+"""Make widgets in the explorer's style, most of them from a parameter."""
+
+from functools import partial
 
 import panel as pn
 import panel_material_ui as pmui
 import param
+from kdegraph.datasets import MAX_BYTES
+from panel.custom import JSComponent
 
-from ..assets import style_sheet
-from ..typography import SIZES
+from ..assets import SIZES, icon, script, style_sheet
+from ..patches.panel import at_once
+from ..uploads import IncomingFile
 from .columns import ColumnTable
-from .file_button import FileButton
 from .markup import AsWritten
 
 
-def control(parameterized, name, hint=None, receive=None):
-    """A widget for a parameter, with the parameter's doc as its tooltip.
+class FileButton(JSComponent):
+    """Show a button that opens the browser's file dialog; a file can also be dropped on it.
 
-    Parameters
-    ----------
-    parameterized : param.Parameterized
-    name : str
-    hint : str or dict, optional
-        "steps": a slider over the values to choose from; "file": a file from the user's disk;
-        "columns": the table of columns; {heading: {option: value}}: a choice with headings.
-    receive : callable
-        For a file: see `FileButton`.
+    Files of all types are accepted: Python knows which ones it can read, and says so. The size is
+    checked when the browser announces it, and no more than that is accepted. ``receive(incoming)``
+    starts to receive an `IncomingFile`, such as `Session.receive`; ``take(stored)`` gets the
+    `StoredFile`, or ``refuse(error)`` a ValueError. The size is at most `limit` bytes.
+    """
+
+    label = param.String(doc="The words on the button.")
+    description = param.String(doc="A sentence that is shown when the mouse is over the button.")
+    icon = param.String(default=icon("upload"))
+
+    _esm = script("file-button")
+
+    def __init__(self, receive, take, refuse, limit=MAX_BYTES, **params):
+        self._receive, self._take, self._refuse, self._limit = receive, take, refuse, limit
+        self._key, self._incoming = None, None
+        super().__init__(stylesheets=[style_sheet("file-button")], **params)
+
+    def _handle_msg(self, message):
+        key, size = message.get("file"), message.get("size")
+        if isinstance(message.get("name"), str) and isinstance(size, int):
+            self._key = key
+            self._offer(message["name"], size)
+        elif self._incoming is None or key != self._key:
+            return  # A newer file was chosen.
+        elif "failed" in message:
+            self._incoming.fail("the browser cannot read it")
+        elif isinstance(message.get("data"), bytes):
+            self._incoming.put(message.get("start"), message["data"])
+
+    def _offer(self, name, size):
+        if size <= 0:
+            self._refuse(ValueError("the file is empty: it has no bytes; choose one with data"))
+        elif size > self._limit:
+            found = f"it has {size:,} bytes, and the limit is {self._limit:,} bytes"
+            self._refuse(ValueError(f"the file is too large: {found}; choose a smaller one"))
+        else:
+            self._incoming = IncomingFile(
+                name, size, ask=self._ask, take=self._take, refuse=self._refuse
+            )
+            self._receive(self._incoming)
+
+    def _ask(self, start, stop):
+        self._send_msg({"file": self._key, "start": start, "stop": stop})
+
+
+def control(parameterized, name, hint=None, receive=None):
+    """Return a widget for a parameter, with the parameter's doc as its tooltip.
+
+    The `hint` is "steps" for a slider over the values to choose from, "columns" for the table of
+    columns, {heading: {option: value}} for a choice with headings, or "file" for a file from the
+    user's disk; see `FileButton` for `receive`.
     """
     parameter = parameterized.param[name]
     value = getattr(parameterized, name)
@@ -47,7 +93,10 @@ def control(parameterized, name, hint=None, receive=None):
     if hint == "columns":
         return ColumnTable(parameterized, margin=(4, 8), sizing_mode="stretch_width")
     if hint == "file":
-        return file_input(parameterized, name, receive)
+        take = partial(setattr, parameterized, name)  # the `StoredFile`, or the ValueError
+        place = {"sizing_mode": "stretch_width", "margin": (6, 8)}
+        about = {"label": parameter.label, "description": parameter.doc}
+        return FileButton(receive, take, take, **about, **place)
     if isinstance(parameter, param.Boolean):
         return pmui.Switch.from_param(
             parameter, margin=(2, 8), stylesheets=[style_sheet("compact")], **common
@@ -59,7 +108,8 @@ def control(parameterized, name, hint=None, receive=None):
             parameter,
             margin=(6, 8, 0, 0),
             width=112,
-            sx=CLEAR_ICONS,
+            # By default the icons are black in the dark theme, too.
+            sx={"& .MuiIconButton-root": {"color": "text.secondary"}},
             **{**common, "sizing_mode": None},
         )
     if isinstance(parameter, param.Integer):
@@ -68,7 +118,7 @@ def control(parameterized, name, hint=None, receive=None):
 
 
 def box(parameter, **options):
-    """A box to tick, with the label and the doc of a parameter, and not tied to it."""
+    """Return a box to tick, with the label and the doc of a parameter, and not tied to it."""
     return pmui.Checkbox(
         label=parameter.label,
         description=parameter.doc,
@@ -81,7 +131,7 @@ def box(parameter, **options):
 
 
 def automatic(state, name):
-    """A box to tick for the automatic value of the parameter beside it."""
+    """Return a box to tick for the automatic value of the parameter beside it."""
     return link(box(state.param[name], value=getattr(state, name)), "value", state, name)
 
 
@@ -93,54 +143,24 @@ def link(widget, attribute, parameterized, name):
     return widget
 
 
-def at_once(widget):
-    """Have what the user does with a widget arrive at once, without Panel's wait of 50 ms for
-    further changes; `Latest` drops requests that come too fast.
-    """
-    widget._debounce = 0
-    return widget
-
-
 class Select(AsWritten, pmui.Select):
-    """A choice of one option."""
-
-
-def file_input(parameterized, name, receive):
-    """Return a `FileButton` that sets a parameter to the `StoredFile`, or to the ValueError that
-    says why there is none.
-    """
-    parameter = parameterized.param[name]
-
-    def take(value):
-        setattr(parameterized, name, value)
-
-    return FileButton(
-        receive,
-        take,
-        take,
-        label=parameter.label,
-        description=parameter.doc,
-        sizing_mode="stretch_width",
-        margin=(6, 8),
-    )
+    """Offer a choice of one option."""
 
 
 def button(label, sentence, act, **options):
-    """A button with words on it, which are also its name for a screen reader, and a sentence as its
-    description.
+    """Return a button with words, which are also its name for a screen reader.
 
-    Parameters
-    ----------
-    label, sentence : str
-    act : callable
-        Called as ``act()`` on a click.
-    **options
-        For the button.
+    The `sentence` is its description, and ``act()`` is called on a click.
     """
     style = {
         "size": "small",
         "variant": "outlined",
-        "sx": SMALL_BUTTON,
+        "sx": {
+            "textTransform": "none",
+            "minWidth": "0",
+            "padding": "2px 8px !important",
+            "minHeight": "31px",
+        },
         "theme_config": NAMED_BY_ITS_WORDS,
     }
     return pmui.Button(
@@ -149,7 +169,7 @@ def button(label, sentence, act, **options):
 
 
 def dialog(title, width, *content):
-    """A dialog that a click beside it closes."""
+    """Return a dialog that a click beside it closes."""
     return pmui.Dialog(
         *content,
         title=title,
@@ -160,9 +180,19 @@ def dialog(title, width, *content):
     )
 
 
-def row(*widgets):
-    """Widgets on one line."""
-    return pn.Row(*widgets, sizing_mode="stretch_width", margin=0)
+def row(*parts, **options):
+    """Put parts on one line, which is as wide as its place."""
+    return pn.Row(*parts, **{"sizing_mode": "stretch_width", "margin": 0, **options})
+
+
+def column(*parts, **options):
+    """Put parts below each other, as wide as their place."""
+    return pn.Column(*parts, **{"sizing_mode": "stretch_width", "margin": 0, **options})
+
+
+def filling_column(*parts, **options):
+    """Put parts below each other, so that they fill their place."""
+    return column(*parts, sizing_mode="stretch_both", **options)
 
 
 SMALL_LABEL = {
@@ -175,15 +205,6 @@ DENSE = {
     # The label above says the same, and beside an edge of the page the bubble would be cut off.
     "& .MuiSlider-valueLabel": {"display": "none"},
     **SMALL_LABEL,
-}
-
-# By default the icons are black in the dark theme, too.
-CLEAR_ICONS = {"& .MuiIconButton-root": {"color": "text.secondary"}}
-SMALL_BUTTON = {
-    "textTransform": "none",
-    "minWidth": "0",
-    "padding": "2px 8px !important",
-    "minHeight": "31px",
 }
 SMALL_TOGGLE = {
     "& .MuiButtonBase-root": {

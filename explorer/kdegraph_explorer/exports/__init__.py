@@ -1,0 +1,223 @@
+"""Save a session as files. To add a kind of file, write a function and a line in `EXPORTS`."""
+
+import io
+import tempfile
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import kdegraph
+import numpy as np
+import scipy.sparse
+
+from ..results import METHODS
+from . import figure, html_page, script, session_file
+
+
+@dataclass(frozen=True)
+class Export:
+    """A kind of file, with a `label` in the menu.
+
+    `sentence` describes the content, and `ending` follows the name of the data in the name of the
+    file. ``make(session)`` returns bytes. If `reproducible`, the file has results, which then are
+    those of the present choices; see `Session.reproduce`.
+    """
+
+    key: str
+    label: str
+    sentence: str
+    ending: str
+    make: Any
+    reproducible: bool = True
+
+    def filename(self, session):
+        """Return a name for the file, made of the name of the data and the ending."""
+        name = (
+            "".join(c if c.isalnum() else "-" for c in Path(session.state.dataset.name).stem).strip(
+                "-"
+            )
+            or "points"
+        )
+        return f"{name}{self.ending}"
+
+
+def label_table(session):
+    """Return a table of the points with their clusters, one row each.
+
+    It has the number of a point or its row in the file, its clusters, the name of its cluster in
+    the KDE graph if any has one, its true label if known, and whether it is selected.
+    """
+    import pyarrow as pa
+
+    state = session.state
+    dataset = state.shown
+    columns = {"row": dataset.rows if dataset.rows is not None else np.arange(dataset.n_points)}
+    for method in METHODS:
+        outcome = state.outcome(method)
+        if outcome is not None:
+            columns[f"{method}_cluster"] = outcome.labels.astype(np.int64)
+        if method == "kde" and outcome is not None and state.named:
+            words = [state.named.get(c) for c in range(int(outcome.colors.max()) + 1)]
+            columns["kde_cluster_name"] = pa.array(words, pa.string()).take(outcome.colors)
+    if dataset.y is not None:
+        columns["reference"] = (
+            np.asarray(dataset.label_names)[dataset.y] if dataset.label_names else dataset.y
+        )
+    selected = np.zeros(dataset.n_points, dtype=bool)
+    selected[state.selection] = True
+    return pa.table({**columns, "selected": selected})
+
+
+def labels_csv(session):
+    """Write the table of labels as CSV."""
+    from pyarrow import csv
+
+    buffer = io.BytesIO()
+    csv.write_csv(label_table(session), buffer)
+    return buffer.getvalue()
+
+
+def _parquet(table):
+    from pyarrow import parquet
+
+    buffer = io.BytesIO()
+    parquet.write_table(table, buffer)
+    return buffer.getvalue()
+
+
+def labels_parquet(session):
+    """Write the table of labels as Parquet."""
+    return _parquet(label_table(session))
+
+
+def points_parquet(session):
+    """Write the coordinates of the points, by name of the feature."""
+    import pyarrow as pa
+
+    dataset = session.state.shown
+    return _parquet(
+        pa.table({str(name): dataset.X[:, i] for i, name in enumerate(dataset.feature_names)})
+    )
+
+
+def graph_npz(session):
+    """Write the KDE graph, as `kdegraph.SimilarityGraph.load` reads it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "graph.npz"
+        session.state.outcome("kde").graph.save(path)
+        return path.read_bytes()
+
+
+def graph_for_others(ending, session):
+    """Write the KDE graph for other programs, with what is known of its points."""
+    dataset = session.state.shown
+    coordinates = dict(zip(map(str, dataset.feature_names), dataset.X.T, strict=True))
+    table = label_table(session).to_pydict()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"graph{ending}"
+        kdegraph.export_graph(
+            path, session.state.outcome("kde").adjacency, attributes={**coordinates, **table}
+        )
+        return path.read_bytes()
+
+
+def edges_parquet(session):
+    """Write every edge of the KDE graph once, with its weight."""
+    import pyarrow as pa
+
+    upper = scipy.sparse.triu(session.state.outcome("kde").adjacency, k=1).tocoo()
+    return _parquet(
+        pa.table({"source": upper.coords[0], "target": upper.coords[1], "weight": upper.data})
+    )
+
+
+def figure_export(kind, **options):
+    """Return the export of a figure; `options` are those of `figure.write`."""
+    return Export(
+        f"figure-{kind}",
+        f"Figure, {kind.upper()}",
+        "Both graphs with a title, the parameters and a legend, for a paper",
+        f".{kind}",
+        partial(figure.write, kind=kind, **options),
+    )
+
+
+EXPORTS = (
+    Export(
+        "session",
+        "Session file",
+        "All choices, with the data where they are yours",
+        "-session.json",
+        session_file.write,
+        False,
+    ),
+    Export(
+        "script", "Python script", "A program that computes this result again", ".py", script.write
+    ),
+    Export("labels-csv", "Labels, CSV", "The clusters of every point", "-labels.csv", labels_csv),
+    Export(
+        "labels-parquet",
+        "Labels, Parquet",
+        "The clusters of every point",
+        "-labels.parquet",
+        labels_parquet,
+    ),
+    Export("graph", "Graph, NPZ", "For kdegraph.SimilarityGraph.load", "-graph.npz", graph_npz),
+    Export(
+        "graphml",
+        "Graph, GraphML",
+        "For NetworkX, igraph and Cytoscape, with clusters and coordinates",
+        ".graphml",
+        partial(graph_for_others, ".graphml"),
+    ),
+    Export(
+        "gexf",
+        "Graph, GEXF",
+        "For Gephi, with clusters and coordinates",
+        ".gexf",
+        partial(graph_for_others, ".gexf"),
+    ),
+    Export(
+        "edges",
+        "Edges, Parquet",
+        "Every edge of the KDE graph with its weight",
+        "-edges.parquet",
+        edges_parquet,
+    ),
+    Export(
+        "points",
+        "Points, Parquet",
+        "The coordinates of the points",
+        "-points.parquet",
+        points_parquet,
+        False,
+    ),
+    Export(
+        "page",
+        "Page, HTML",
+        "Linked plots of both graphs, to look at without Python",
+        "-view.html",
+        html_page.write,
+    ),
+)
+
+
+def export_to(path, **options):
+    """Return the `Export` that writes a file with this name, by its ending.
+
+    `options` are those of `figure.write`. A ValueError says if the name ends otherwise, or if
+    options are given for something else.
+    """
+    ending = path.suffix.lower()
+    keys = {".html": "page", ".graphml": "graphml", ".gexf": "gexf", ".npz": "graph"}
+    figures = [f".{kind}" for kind in figure.FORMATS]
+    if ending in figures:
+        return figure_export(ending[1:], **options)
+    if ending not in keys:
+        raise ValueError(
+            f"file must end with one of {', '.join([*figures, *keys])}, got {path.name!r}"
+        )
+    if options:
+        raise ValueError(f"{' and '.join(options)} are for figures, and {path.name!r} is none")
+    return next(export for export in EXPORTS if export.key == keys[ending])

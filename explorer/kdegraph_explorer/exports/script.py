@@ -1,0 +1,63 @@
+"""Write a Python program that reproduces what a session shows."""
+
+from ..pipeline import TOLERANCE, max_products
+
+SUMMARY = (
+    'if __name__ == "__main__":',
+    '    print(f"{len(X):,} points, {graph.n_edges:,} edges")',
+    '    print("eigenvalues:", spectrum.eigenvalues)',
+    "    for cluster in range(labels.max() + 1):",
+    '        print(f"cluster {cluster}: {(labels == cluster).sum():,} points")',
+)
+
+
+def write(session):
+    """Write the program, as UTF-8.
+
+    It uses the library alone. With the same versions of the libraries, it finds the same neighbors
+    and the same labels to the last bit.
+    """
+    state = session.state
+    kde, knn = state.outcome("kde"), state.outcome("knn")
+    request = state.result.request
+    graph = kde.graph
+    source, data = session.origin
+    width = kde.bandwidth
+    options = f"sigma={width.sigma!r}, " + f"perplexity={width.perplexity!r}, " * width.is_local
+    sampled = f"X, {options}n_rounds={graph.n_rounds}, seed={request.seed}"
+    n_neighbors = max(1, min(request.n_neighbors, len(state.shown.X) - 1))
+    lines = [
+        '"""Computes again what an explorer of similarity graphs has shown."""',
+        "",
+        "import kdegraph",
+        "",
+        *source.program(data, state.shown),
+        "X = data.X",
+        "",
+        f"graph = kdegraph.similarity_graph({sampled})",
+        *_clusters("graph", "spectrum", "labels", kde, request),
+        "",
+        f"knn_graph = kdegraph.knn_graph(X, {n_neighbors})",
+        *_clusters("knn_graph", "knn_spectrum", "knn_labels", knn, request),
+        "",
+        *SUMMARY,
+        "",
+    ]
+    return "\n".join(lines).encode()
+
+
+def _clusters(graph, spectrum, labels, outcome, request):
+    smallest = "auto" if outcome.adjacency.nnz else 1
+    n_components = len(outcome.spectrum.eigenvalues)
+    effort = max_products(outcome.adjacency)
+    options = (
+        f"tol={TOLERANCE!r}, "
+        + f"max_products={effort}, " * (effort is not None)
+        + f"smallest_component={smallest!r}"
+    )
+    return [
+        f"{spectrum} = kdegraph.spectrum({graph}, {n_components}, seed={request.seed}, {options})",
+        f"{labels} = kdegraph.spectral_clustering(",
+        f"    {graph}, {outcome.n_clusters}, seed={request.seed}, spectrum={spectrum}, points=X",
+        ").labels",
+    ]

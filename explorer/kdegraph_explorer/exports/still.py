@@ -1,0 +1,206 @@
+"""Take the present result as it stands, for pictures and files, and draw a picture of it."""
+
+import io
+from typing import NamedTuple
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from ..coloring import Coloring
+from ..drawing.edges import chosen_edges
+from ..drawing.figures import Frame, extent_of
+from ..drawing.painter import MAX_GLYPHS, colors_of, faded, point_opacities, point_radius
+from ..drawing.palette import BETWEEN, METHOD
+from ..drawing.raster import draw
+from ..projection import positions
+from ..results import METHODS
+
+WIDTH, PANEL_HEIGHT, SPECTRUM_HEIGHT, GAP = 1200, 420, 130, 16  # pixels of the picture
+TITLE_SIZE, TEXT_SIZE = 19, 15  # pixels
+INK, FAINT = "#1F2933", "#6B7480"
+SMOOTHING = 2  # points are drawn this much larger, and then scaled down
+
+
+class Still(NamedTuple):
+    """The present result of a session, which does not change any more.
+
+    `name` is that of the data; `parameters` say how many points there are, how the graphs were
+    made, and what the colors stand for if not for clusters; `axes` are two names. `positions` is an
+    (n, 2) array; `names` are those of clusters by number; `coloring` is None if points are colored
+    by cluster. `size` and `opacity` are factors of the radius of the points, and of their opacity.
+    """
+
+    name: str
+    parameters: str
+    axes: tuple
+    positions: np.ndarray
+    selection: np.ndarray
+    names: dict
+    coloring: Coloring | None
+    size: float
+    opacity: float
+    graphs: tuple
+
+    @property
+    def opacities(self):
+        """Return the opacity of each point, from 0 to 1."""
+        return point_opacities(len(self.positions), self.selection, self.opacity)
+
+    def radius(self, viewport):
+        """Return the radius of the points in pixels."""
+        return point_radius(len(self.positions), viewport, self.size)
+
+    @property
+    def title(self):
+        """Return the data and the parameters in words."""
+        return f"{self.name}: {self.parameters}"
+
+
+class StillGraph(NamedTuple):
+    """One graph of a `Still`.
+
+    `clusters` (n,) are numbers as in colors and names; `colors` (n,) are rows of the `palette` (k +
+    1, 3), whose last row is neutral. `edges` are (rows, columns) of those that are drawn, or None
+    if no edges are shown.
+    """
+
+    method: str
+    title: str
+    clusters: np.ndarray
+    colors: np.ndarray
+    palette: np.ndarray
+    eigenvalues: np.ndarray
+    n_clusters: int
+    edges: tuple | None
+
+
+def still_of(state):
+    """Return the present result of a `State` as a `Still`, or None if there is none."""
+    outcomes = [(method, state.outcome(method)) for method in METHODS]
+    graphs = tuple(_graph(state, outcome) for method, outcome in outcomes if outcome is not None)
+    if not graphs or graphs[0].method != "kde":
+        return None
+    dataset, n_rounds = state.shown, state.outcome("kde").graph.n_rounds
+    n, d = dataset.X.shape
+    colored = "" if state.coloring is None else f"; colors: {state.coloring.name}"
+    width = f"perplexity {state.perplexity}" if state.is_local else f"sigma {state.sigma:.3g}"
+    return Still(
+        dataset.name,
+        f"{n:,} points in {d} dimensions; {width}, L = {n_rounds}, seed {state.seed}; "
+        f"{state.n_neighbors} nearest neighbors{colored}",
+        (state.horizontal, state.vertical),
+        positions(dataset, state.horizontal, state.vertical),
+        state.selection,
+        state.named,
+        state.coloring,
+        state.point_size,
+        state.point_opacity,
+        graphs,
+    )
+
+
+def _graph(state, outcome):
+    edges = None
+    if state.show_edges:
+        edges = chosen_edges(outcome.adjacency, state.selection, state.edges)
+    score = outcome.scores.get("Adjusted Rand index")
+    words = [f"{outcome.adjacency.nnz // 2:,} edges", f"{outcome.n_clusters} clusters"]
+    if score is not None:
+        words.append(f"adjusted Rand index {score:.3f}")
+    return StillGraph(
+        outcome.method,
+        f"{METHODS[outcome.method]}: {', '.join(words)}",
+        outcome.colors,
+        *colors_of(state.coloring, outcome.colors),
+        np.asarray(outcome.spectrum.eigenvalues),
+        outcome.n_clusters,
+        edges,
+    )
+
+
+def png(still):
+    """Draw points and edges of both graphs and their eigenvalues; return a PNG file as bytes."""
+    head = GAP + TITLE_SIZE + GAP
+    height = head + TEXT_SIZE + GAP + PANEL_HEIGHT + GAP + SPECTRUM_HEIGHT + GAP
+    picture = Image.new("RGB", (WIDTH, height), "#FFFFFF")
+    pen = ImageDraw.Draw(picture)
+    pen.text((GAP, GAP), still.title, fill=INK, font=ImageFont.load_default(TITLE_SIZE))
+    width = (WIDTH - (len(still.graphs) + 1) * GAP) // len(still.graphs)
+    for number, graph in enumerate(still.graphs):
+        left = GAP + number * (width + GAP)
+        pen.text((left, head), graph.title, fill=FAINT, font=ImageFont.load_default(TEXT_SIZE))
+        top = head + TEXT_SIZE + GAP // 2
+        panel = _panel(still, graph, width)
+        picture.paste(panel, (left, top), panel)
+        pen.rectangle((left, top, left + width, top + PANEL_HEIGHT), outline="#D5DAE0")
+        _draw_eigenvalues(pen, graph, left, top + PANEL_HEIGHT + GAP, width)
+    buffer = io.BytesIO()
+    picture.quantize(256, dither=Image.Dither.NONE).save(buffer, "png", optimize=True)
+    return buffer.getvalue()
+
+
+def window(still, width, height):
+    """Return (x0, x1, y0, y1, width, height) of a plot that shows all points of a `Still`."""
+    frame = Frame(lambda: None)
+    frame.size = (width, height)
+    frame.fit(extent_of(still.positions))
+    return frame.viewport
+
+
+def edge_image(still, graph, viewport, points=False):
+    """Draw the edges of a graph, and on request its points, as `drawing.raster.draw` does."""
+    colors = graph.colors
+    if points:
+        colors = faded(colors, graph.palette, still.selection)
+    return draw(
+        viewport,
+        still.positions,
+        colors,
+        graph.palette,
+        edges=graph.edges,
+        radius=still.radius(viewport) if points else None,
+        opacity=still.opacity,
+    )
+
+
+def _panel(still, graph, width):
+    """Draw points and edges of one graph."""
+    viewport = window(still, width, PANEL_HEIGHT)
+    few = len(still.positions) <= MAX_GLYPHS
+    rows = edge_image(still, graph, viewport, points=not few)
+    panel = Image.fromarray(rows[::-1].copy().view(np.uint8).reshape(*rows.shape, 4))
+    if few:
+        panel.alpha_composite(_points(still, graph, viewport))
+    return panel
+
+
+def _points(still, graph, viewport):
+    """Draw the points of one graph on a transparent ground."""
+    x0, x1, y0, y1, width, height = viewport
+    layer = Image.new("RGBA", (SMOOTHING * width, SMOOTHING * height))
+    pen = ImageDraw.Draw(layer)
+    radius = SMOOTHING * still.radius(viewport)
+    x = (still.positions[:, 0] - x0) / (x1 - x0) * layer.width
+    y = (y1 - still.positions[:, 1]) / (y1 - y0) * layer.height
+    opacity = np.round(255 * still.opacities)
+    for point in np.argsort(opacity, kind="stable"):
+        color = (*map(int, graph.palette[graph.colors[point]]), int(opacity[point]))
+        pen.circle((x[point], y[point]), radius, fill=color)
+    return layer.resize((width, height), Image.Resampling.LANCZOS)
+
+
+def _draw_eigenvalues(pen, graph, left, top, width):
+    """Draw dots on stems; those after the gap are gray."""
+    small = ImageFont.load_default(TEXT_SIZE - 2)
+    bottom = top + SPECTRUM_HEIGHT - TEXT_SIZE - 6
+    highest = max(float(graph.eigenvalues[-1]), 1e-12)
+    step = width / (len(graph.eigenvalues) + 1)
+    for number, value in enumerate(graph.eigenvalues, start=1):
+        x = left + number * step
+        y = bottom - (bottom - top - 8) * float(value) / highest
+        color = METHOD[graph.method] if number <= graph.n_clusters else BETWEEN
+        pen.line((x, bottom, x, y), fill=color, width=2)
+        pen.circle((x, y), 5, fill=color)
+        pen.text((x, bottom + 6), str(number), fill=FAINT, font=small, anchor="ma")
+    words = f"eigenvalues up to {highest:.3g}"
+    pen.text((left, top), words, fill=FAINT, font=small)

@@ -1,0 +1,36 @@
+// Written for Bokeh 3.9, which lays out the whole page anew for each element whose size has changed,
+// and for each change of a style: some 30 times where a view is opened. With this script, it does so
+// once, in the next frame.
+function lay_out_once_per_frame({LayoutDOMView}) {
+  const waiting = new Map()  // roots, and whether styles have changed, besides sizes
+  const root_of = view => view.parent instanceof LayoutDOMView ? root_of(view.parent) : view
+  const lay_out = () => {
+    const roots = [...waiting]
+    waiting.clear()
+    for (const [root, restyled] of roots) {
+      if (root.is_destroyed) continue
+      if (restyled) root.update_layout()
+      root.compute_layout()
+    }
+  }
+  const postpone = (method, restyles) => {
+    const at_once = LayoutDOMView.prototype[method]
+    LayoutDOMView.prototype[method] = function() {
+      const root = root_of(this)
+      if (!root._layout_computed) {  // the page is being built
+        at_once.call(this)
+        return
+      }
+      if (waiting.size === 0) requestAnimationFrame(lay_out)
+      waiting.set(root, restyles || waiting.get(root) === true)
+    }
+  }
+  postpone("invalidate_layout", true)
+  postpone("_after_resize", false)
+}
+
+try {
+  lay_out_once_per_frame(Bokeh.loader["models/layouts/layout_dom"])
+} catch (error) {
+  console.warn("This version of Bokeh lays out the page more often than necessary:", error)
+}

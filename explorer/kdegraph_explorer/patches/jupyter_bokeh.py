@@ -1,0 +1,99 @@
+"""Change what jupyter_bokeh (written for 4.0) does, for Jupyter widgets that show an explorer.
+
+No widget uses the network. This module needs `ipywidgets` and `jupyter_bokeh`.
+"""
+
+from functools import cache, partial
+
+from bokeh.core.json_encoder import serialize_json
+from bokeh.document import Document
+from bokeh.document.events import MessageSentEvent
+from bokeh.resources import INLINE
+from ipywidgets import Output
+from jupyter_bokeh.widgets import BokehModel
+from panel.io.resources import Resources, bundle_resources, set_resource_mode
+from traitlets import Dict
+
+from .panel import inline_styles
+
+
+class PresentBokehModel(BokehModel):
+    """Show a Bokeh model as it is when a browser asks for it.
+
+    Without this, a page that is loaded again shows the model as it was when the widget was made.
+    """
+
+    render_bundle = Dict().tag(
+        sync=True,
+        to_json=lambda bundle, widget: serialize_json(widget._model_to_traits(widget._model)),
+    )
+
+
+def widget_of(viewable, post):
+    """Make a Jupyter widget that shows a Panel object.
+
+    Panel's own way into a notebook waits seconds between two messages of a page in JupyterLab;
+    those of a widget arrive at once.
+
+    Parameters
+    ----------
+    viewable : panel.viewable.Viewable
+    post : callable
+        ``post(callback)`` runs a callback on the thread of the Panel object; see `Mailbox.post`.
+
+    Returns
+    -------
+    ipywidgets.Output
+        It first runs the scripts that the Panel object needs, 3 MB, and then shows the object. The
+        content of a widget is not saved with a notebook.
+    """
+    model = live_model(viewable, post)
+    view = {"version_major": 2, "version_minor": 0, "model_id": model.model_id}
+    return Output(
+        outputs=(
+            _displayed({"application/javascript": scripts()}),
+            _displayed({"application/vnd.jupyter.widget-view+json": view}),
+        )
+    )
+
+
+def live_model(viewable, post):
+    """Make the widget for the Panel object alone; arguments as of `widget_of`.
+
+    The widget does not combine events. It would hold them back until the kernel reports to be
+    idle, which a kernel that handles two messages at a time does not always do.
+    """
+    document = Document()
+    root = viewable.get_root(document)
+    inline_styles(root)
+    model = PresentBokehModel(root)
+
+    # The widget has put the model into another document. Panel sends messages for components, such
+    # as a file to save, to the document that it was given.
+    def forward(event):
+        if isinstance(event, MessageSentEvent):
+            root.document.callbacks.send_event(event.msg_data)
+
+    document.on_change(forward)
+    model.add_class("kg-live")  # as opposed to a picture of it
+    # Without this, kernels hand over the messages of the page in threads of their own.
+    handle = model._sync_model
+    model.on_msg(handle, remove=True)
+    model.on_msg(lambda *message: post(partial(handle, *message)))
+    return model
+
+
+def _displayed(data):
+    return {"output_type": "display_data", "data": data, "metadata": {}}
+
+
+@cache
+def scripts():
+    """Return the scripts of Bokeh and Panel as one script, which a page runs once."""
+    with set_resource_mode("inline"):
+        resources = Resources.from_bokeh(INLINE, notebook=True)
+        bundle = bundle_resources(None, resources, notebook=True, enable_mathjax=False)
+    parts = "\n".join(
+        f"(function(Bokeh) {{\n{part}\n}}).call(window, window.Bokeh);" for part in bundle.js_raw
+    )
+    return f"if (!window.kdegraph_scripts) {{\n{parts}\nwindow.kdegraph_scripts = true;\n}}"

@@ -1,0 +1,1 @@
+"""Serve pages, and decide who may open them."""

@@ -1,0 +1,298 @@
+"""Decide who may enter a server: checks that each request has to pass before it is answered.
+
+Every request and every connection must come from an origin of the server and must not choose a
+session. Where a token or a password is required, it must also carry the cookie that is given for
+the right one.
+"""
+
+import hashlib
+import hmac
+import math
+import re
+import secrets
+import time
+from pathlib import Path
+from urllib.parse import parse_qsl, urlencode
+
+from jinja2 import Environment
+from tornado.routing import Matcher, PathMatches, Rule
+from tornado.web import ErrorHandler, RequestHandler, create_signed_value, decode_signed_value
+
+from ..assets import icon, style_sheet, template
+from .origins import Origins
+from .user_secret import readable_by_others
+
+COOKIE_DAYS = 31  # days for which a browser is let in
+FREE_GUESSES = 5
+
+
+def read_password(path):
+    """Read the file with the password, which is its only line.
+
+    A password that other users of this machine can read keeps nobody out, so that such a file is
+    refused, as ssh refuses such keys. A ValueError says if others can read it, or if it does not
+    hold one line.
+    """
+    with Path(path).open("rb") as file:
+        if readable_by_others(file):
+            raise ValueError(
+                f"--password-file: other users can read {str(path)!r}; run chmod 600 on it"
+            )
+        content = file.read()
+    try:
+        (password,) = content.decode().splitlines()
+    except ValueError:  # several lines, none, or no text
+        password = ""
+    if not password.strip():
+        raise ValueError(
+            f"--password-file: {str(path)!r} must hold the password as its only line, in UTF-8"
+        )
+    return password
+
+
+class Guesses:
+    """Bound how often a password can be tried.
+
+    After a few wrong guesses, each doubles the time until the next is checked, for everybody, as
+    behind a proxy all seem to come from one machine.
+    """
+
+    def __init__(self, clock=time.monotonic):
+        self._clock, self._wrong, self._next = clock, 0, 0.0
+
+    def wait(self):
+        """Return the seconds until the next guess is checked."""
+        return max(0.0, self._next - self._clock())
+
+    def count(self, right):
+        """Count a guess that was checked."""
+        self._wrong = 0 if right else self._wrong + 1
+        if self._wrong >= FREE_GUESSES:
+            seconds = 2.0 ** min(self._wrong - FREE_GUESSES, 6)
+            self._next = self._clock() + seconds
+
+
+class Access:
+    """Decide who may enter a server.
+
+    Parameters
+    ----------
+    secret : bytes, optional
+        Signs session ids and cookies; by default a new one.
+    named : sequence of Origin
+        See `Origins`.
+    password : str, optional
+        Asked for before anything is shown.
+    token : bool
+        Take a new random password, which may also stand in the address, as ``?token=``.
+
+    Attributes
+    ----------
+    token, word, label : str or None
+        The token; the password or the token; what it is called.
+    """
+
+    def __init__(self, secret=None, named=(), password=None, token=False):
+        self._secret, self._named = secret or secrets.token_bytes(), named
+        self.token = _new_token() if token else None
+        self.word = self.token or password
+        self.label = "Token" if token else "Password"
+        self._guesses, self._once = Guesses(), set()
+
+    def key(self, purpose):
+        """Return a key for signatures that end when the password or the token changes."""
+        message = "\0".join([purpose, self.word or ""])
+        return hmac.digest(self._secret, message.encode(), hashlib.sha256)
+
+    def invitation(self, address, once=False):
+        """Return an address with a token, if one is required.
+
+        With `once`, the token lets in one browser: the commands that open browsers can be seen by
+        other users of this machine.
+        """
+        if not self.token:
+            return address
+        token = self.token
+        if once:
+            token = _new_token()
+            self._once.add(token)
+        return f"{address}?token={token}"
+
+    def refusal(self, word):
+        """Try a word; return None if it is right, else a status of HTTP and a sentence."""
+        if word in self._once:
+            self._once.remove(word)
+            return None
+        wait = self._guesses.wait()
+        if wait:
+            seconds = math.ceil(wait)
+            return 429, f"Too many wrong passwords: wait {seconds} s before you try again."
+        right = hmac.compare_digest(word.encode(), self.word.encode())
+        if not self.token:  # which is too long to be guessed
+            self._guesses.count(right)
+        return None if right else (403, f"This is not the {self.label.lower()}.")
+
+    def guard(self, application, port):
+        """Have all requests to a Tornado application checked before its own handlers see them."""
+        prefix = application.prefix
+        rules = [Rule(Foreign(Origins(self._named, port)), Refusal)]
+        if prefix:
+            elsewhere = PathMatches(f"(?!{re.escape(prefix)}(?:/|$)).*")
+            rules.append(Rule(elsewhere, ErrorHandler, {"status_code": 404}))
+        if self.word is not None:
+            cookie = Cookie(f"kdegraph-{port}", prefix, self.key("cookie"))
+            target = {"access": self, "cookie": cookie}
+            rules.append(Rule(Stranger(**target), Entrance, target))
+        application.add_handlers(".*", rules)  # they come before the handlers that are there
+
+
+def _new_token():
+    return secrets.token_urlsafe(32)
+
+
+class Cookie:
+    """A signed cookie that says that its browser has been let in.
+
+    Cookies do not know ports, so that `name` must differ from server to server. Browsers send it
+    under the path `prefix`; `key` is that of the signature.
+    """
+
+    def __init__(self, name, prefix, key):
+        self.name, self.path, self._key = name, prefix or "/", key
+
+    def give(self, handler):
+        """Add the cookie to an answer.
+
+        "Lax" lets a link of another website lead to the page. Whatever else comes from there is
+        refused, as its origin is foreign.
+        """
+        handler.set_cookie(
+            self.name,
+            create_signed_value(self._key, self.name, self.path),
+            path=self.path,
+            httponly=True,
+            samesite="Lax",
+            # Whoever forges this header makes only their own cookie stricter.
+            secure=handler.request.headers.get("X-Forwarded-Proto") == "https",
+        )
+
+    def is_in(self, request):
+        """Return whether a request carries the cookie."""
+        morsel = request.cookies.get(self.name)
+        value = morsel and decode_signed_value(
+            self._key, self.name, morsel.value, max_age_days=COOKIE_DAYS
+        )
+        return value == self.path.encode()
+
+
+class Foreign(Matcher):
+    """Match the requests that must not be answered, whoever they come from."""
+
+    def __init__(self, origins):
+        self._origins = origins
+
+    def match(self, request):
+        reason = self._origins.refusal(
+            request.headers.get("Host", ""),
+            request.headers.get("Origin"),
+            reached=request.connection.stream.socket.getsockname()[0],
+        ) or _misuse(request)
+        return reason and {"target_kwargs": {"reason": reason}}
+
+
+def _misuse(request):
+    """Return what a request has that no page of ours asks for, as a sentence; None if nothing."""
+    headers = request.headers
+    if chooses_session(request.query_arguments, headers):
+        return "This server chooses sessions itself: open the address without it."
+    has_body = "Transfer-Encoding" in headers or headers.get("Content-Length", "0") != "0"
+    if request.method not in ("GET", "HEAD", "POST") or (has_body and request.method != "POST"):
+        return f"This server does not answer to such a {request.method} request."
+    elsewhere = headers.get("Sec-Fetch-Site") in ("cross-site", "same-site")
+    # Scripts and pictures are loaded without an origin.
+    if elsewhere and "Origin" not in headers and headers.get("Sec-Fetch-Mode") != "navigate":
+        return "This server does not answer to parts of pages of other servers."
+    return None
+
+
+def chooses_session(arguments, headers):
+    """Return whether a request chooses a session, or the source of scripts.
+
+    Bokeh would take both from an address or from a header. Whoever knows the id of a session could
+    join it, or lead others into one of theirs. `arguments` are the names in the query.
+    """
+    return "Bokeh-Session-Id" in headers or any(name.startswith("bokeh-") for name in arguments)
+
+
+class Stranger(Matcher):
+    """Match requests without the cookie, and those that bring a word to be tried."""
+
+    def __init__(self, access, cookie):
+        self._access, self._cookie = access, cookie
+
+    def match(self, request):
+        in_address = self._access.token and "token" in request.query_arguments
+        known = self._cookie.is_in(request)
+        return None if known and not in_address and request.method != "POST" else {}
+
+
+class PlainPage(RequestHandler):
+    """A page without scripts, which loads nothing."""
+
+    def show(self, status, **content):
+        """Answer with the page, `static/plain-page.html`, and this status of HTTP."""
+        self.set_status(status)
+        self.set_header("Cache-Control", "no-store")
+        style = {"style": style_sheet("plain-page"), "icon": icon("favicon")}
+        page = Environment(autoescape=True).from_string(template("plain-page"))
+        self.finish(page.render(nonce=secrets.token_urlsafe(16), **style, **content))
+
+
+class Refusal(PlainPage):
+    """Answer what is foreign."""
+
+    def initialize(self, reason):
+        self._why = reason
+
+    def prepare(self):
+        self.show(403, text=self._why)
+
+
+class Entrance(PlainPage):
+    """Ask for the token or the password.
+
+    The form has the requested address, so that its query is kept.
+    """
+
+    def initialize(self, access, cookie):
+        self._access, self._cookie = access, cookie
+
+    def get(self):
+        token = self.get_query_argument("token", None)
+        if self._access.token and token is not None:
+            self._try(token)
+        else:
+            self._ask(403)
+
+    head = get
+
+    def post(self):
+        self._try(self.get_body_argument("word", "", strip=False))
+
+    def _try(self, word):
+        """Let the browser in, which then opens the page without the token, or ask again."""
+        if not self._cookie.is_in(self.request):
+            refusal = self._access.refusal(word)
+            if refusal is not None:
+                self._ask(*refusal)
+                return
+            self._cookie.give(self)
+        query = parse_qsl(self.request.query, keep_blank_values=True)
+        rest = urlencode([(name, value) for name, value in query if name != "token"])
+        self.redirect(f"{self.application.prefix}/" + (f"?{rest}" if rest else ""), status=303)
+
+    def _ask(self, status, problem=None):
+        text = "This explorer is protected by a password."
+        if self._access.token:
+            text = "Open the address that kdegraph explore has printed, or enter the token in it."
+        self.show(status, text=text, label=self._access.label, problem=problem)

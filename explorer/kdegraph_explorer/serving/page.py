@@ -1,0 +1,156 @@
+"""Make pages of the explorer, which begin and end their sessions.
+
+A content security policy lets a page run its own scripts only, and load nothing from other hosts.
+The text of files and addresses never becomes HTML (see `views.markup`). If it did, no script in it
+would run.
+"""
+
+import secrets
+from weakref import WeakMethod
+
+import panel as pn
+import panel_material_ui as pmui
+from jinja2 import Environment
+from panel.io.resources import LOCAL_DIST
+from panel.util import edit_readonly
+from panel_material_ui.base import BASE_TEMPLATE
+
+from .. import process
+from ..address import AddressBar
+from ..assets import SIZES, STATIC
+from ..patches.bokeh import ONE_LAYOUT
+
+TITLE = "kdegraph explorer"
+DIRECTIVES = {
+    "default-src": "'none'",
+    "script-src": "'nonce-{nonce}'",  # no eval, no attributes such as onerror, no other script
+    "style-src": "'self' 'unsafe-inline'",  # Bokeh and Material UI write styles into the page
+    "img-src": "'self' data:",  # the icon of the page
+    "font-src": "'self'",
+    "connect-src": "'self' blob:",  # the websocket; components are fetched from memory
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    "object-src": "'none'",
+}
+# Nothing in the page comes from a user (the document follows through the websocket), so that every
+# script in it is one of Panel's or the explorer's: each gets the nonce.
+TEMPLATE = """
+{%- extends base %}
+{%- block inner_head %}
+    <meta http-equiv="Content-Security-Policy" content="{{ policy }}">
+    {%- filter replace("<script", tag) %}{{ super() }}<script>{{ layout }}</script>{% endfilter %}
+{%- endblock %}
+{%- block body %}
+    {%- filter replace("<script", tag) %}{{ super() }}{% endfilter %}
+{%- endblock %}
+"""
+
+
+def page_of(main, **options):
+    """Make a page; `options` are those of `panel_material_ui.Page`."""
+    page = pmui.Page(
+        title=TITLE,
+        template=page_template(),
+        main=[main],
+        theme_config=THEME,
+        favicon=STATIC / "favicon.svg",
+        busy_indicator=None,
+        meta_description="Similarity graphs sampled in nearly linear time, beside k-NN graphs",
+        **options,
+    )
+    with edit_readonly(page):
+        # By default, Panel's state would refer to the page and keep it forever.
+        page.busy = pn.rx(False)
+    return page
+
+
+def page_template():
+    """Return the template of a page with the policy, for one rendering."""
+    nonce = secrets.token_urlsafe(16)
+    policy = "; ".join(f"{name} {sources}" for name, sources in DIRECTIVES.items())
+    values = {
+        "base": BASE_TEMPLATE,
+        "policy": policy.format(nonce=nonce),
+        "tag": f'<script nonce="{nonce}"',
+        "layout": ONE_LAYOUT.read_text(encoding="utf-8"),
+    }
+    return Environment().from_string(TEMPLATE, values)
+
+
+def take_files_from_the_server():
+    """Have the page that is being made load style sheets from its server."""
+    # The location comes first, as Panel also sets the place of style sheets when it makes that.
+    if pn.state.location is not None and (document := pn.state.curdoc) is not None:
+        # Panel does this when it sends a page. If a page takes so long to load that its session has
+        # ended, it begins another one when it connects, whose style sheets would come from the
+        # network without this.
+        document.template_variables["dist_url"] = (
+            f"{pn.state.rel_path}/{LOCAL_DIST}" if pn.state.rel_path else LOCAL_DIST
+        )
+
+
+THEME = {
+    mode: {
+        "palette": {"primary": {"main": primary}},
+        "typography": {"fontFamily": "Roboto, system-ui, sans-serif"},
+        "shape": {"borderRadius": 8},
+    }
+    for mode, primary in (("light", "#2F6690"), ("dark", "#7FB2D6"))
+}
+HEADER_HEIGHT = "48px"
+STYLE = {  # a low, quiet bar in the page's own colors
+    "containerType": "inline-size",  # as in static/measured.css
+    "& .MuiToolbar-root": {"minHeight": f"{HEADER_HEIGHT} !important", "height": HEADER_HEIGHT},
+    # Tells the page that widgets in the bar keep their colors.
+    ".MuiAppBar-root": {"bgcolor": "primary.contrastText", "color": "primary.main"},
+    "& header.MuiAppBar-root": {
+        "backgroundColor": "background.paper",
+        "backgroundImage": "none",
+        "color": "text.primary",
+        "boxShadow": "none",
+        "borderBottom": "1px solid",
+        "borderColor": "divider",
+    },
+    "& .MuiAppBar-root .MuiIconButton-root": {"color": "text.secondary"},
+    "& .title": {
+        "color": "text.primary",
+        "fontSize": SIZES["large"],
+        "fontWeight": 600,
+        "letterSpacing": "0.01em",
+    },
+    "@media (max-width: 599px)": {
+        "& .title": {"display": "none"},
+        "& .MuiIconButton-edgeStart": {"marginRight": "0 !important"},
+    },
+    "& .MuiDrawer-paper": {"borderRight": "1px solid", "borderColor": "divider"},
+}
+
+
+def query_of_page():
+    """Return the query in the address of the page."""
+    return (pn.state.location.search or "") if pn.state.location else ""
+
+
+class ServedPage:
+    """Start a session when the browser has built the page, and close it with the page."""
+
+    def __init__(self, session, browser):
+        self._session, self._browser = session, browser
+        pn.state.on_session_destroyed(lambda context: self._end())
+        # The server has nothing else to do while the browser builds the page.
+        pn.state.curdoc.add_next_tick_callback(process.import_libraries)
+        # Panel keeps callbacks that wait for a page, even if it never appears.
+        begin = WeakMethod(self._begin)
+        # What is sent before the browser has built the page would be lost.
+        pn.state.onload(lambda: begin()())
+
+    def _begin(self):
+        """Start, now that the browser has built the page."""
+        self._browser.built = True
+        bar = AddressBar(self._session, self._browser)
+        bar.begin(query_of_page())
+
+    def _end(self):
+        """Close the session, now that the page has been closed."""
+        self._session.close()
+        process.give_back_soon()
