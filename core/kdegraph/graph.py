@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 
 from kdegraph.geometry.neighbor_forest import has_many_dimensions
 from kdegraph.runtime.memory import reuse_freed_memory
-from kdegraph.runtime.progress import StageTimer
-from kdegraph.runtime.responsive import responsive
+from kdegraph.runtime.progress import StageTimer, responsive
 from kdegraph.sampled_graph.from_lists import sample_from_lists
 from kdegraph.sampled_graph.from_tree import sample_on_tree
 from kdegraph.sampled_graph.options import check_options

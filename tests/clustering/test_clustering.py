@@ -9,7 +9,7 @@ from graphs import complete
 from kdegraph.clustering.conductance import conductance
 from kdegraph.clustering.partition import spectral_clustering
 from kdegraph.graph import similarity_graph
-from kdegraph.runtime.responsive import Cancelled
+from kdegraph.runtime.progress import Cancelled
 from kdegraph.runtime.threads import set_num_threads
 from kdegraph.spectral.spectrum import spectrum
 from sklearn.datasets import make_blobs, make_circles, make_moons

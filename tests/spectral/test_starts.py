@@ -16,7 +16,7 @@ from graphs import check_spectrum, cycle
 from kdegraph.costs import LAPACK_COSTS
 from kdegraph.geometry.tree import build_tree
 from kdegraph.graph import similarity_graph
-from kdegraph.runtime.responsive import Cancelled
+from kdegraph.runtime.progress import Cancelled
 from kdegraph.runtime.threads import set_num_threads
 from kdegraph.spectral.spectrum import spectrum
 from sklearn.datasets import make_moons

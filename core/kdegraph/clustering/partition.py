@@ -20,8 +20,7 @@ from kdegraph.clustering.result import Clustering
 from kdegraph.clustering.rounding import Rounding
 from kdegraph.eigengap import AUTO_EIGENVALUES, suggest_n_clusters
 from kdegraph.geometry.neighbors import unit_scale
-from kdegraph.runtime.progress import stage_progress
-from kdegraph.runtime.responsive import responsive
+from kdegraph.runtime.progress import responsive, stage_progress
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
 from kdegraph.spectral.result import Spectrum
 from kdegraph.spectral.spectrum import spectrum as compute_spectrum

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.memory import reuse_freed_memory
-from kdegraph.runtime.progress import partial_progress, stage_progress
-from kdegraph.runtime.responsive import responsive
+from kdegraph.runtime.progress import partial_progress, responsive, stage_progress
 from kdegraph.spectral.checked_graph import (
     AdjacencyLike,
     check_adjacency,

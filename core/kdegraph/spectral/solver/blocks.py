@@ -11,9 +11,9 @@ import contextlib
 import numpy as np
 
 from kdegraph.runtime import parallel
-from kdegraph.runtime.blas import blas_threads
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.random import stream, uniform
+from kdegraph.runtime.threads import blas_threads
 
 CHUNK_ROWS = 1024  # in a chunk of a narrow block
 # Rows of a panel: it stays in the cache next to the processor. Blocks wider than that have longer

@@ -5,7 +5,7 @@ import contextlib
 import numpy as np
 import scipy.linalg
 
-from kdegraph.runtime.blas import blas_threads
+from kdegraph.runtime.threads import blas_threads
 from kdegraph.spectral.solver.eigenpairs import Eigenpairs
 
 # Share of all eigenpairs up to which LAPACK finds the wanted ones in less time than all.
