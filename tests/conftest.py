@@ -6,9 +6,6 @@ import pytest
 from explorer_objects import PATIENCE, settle
 from hypothesis import settings
 
-# Tests run side by side already, and many of their processes would start another one each.
-os.environ["KDEGRAPH_SECOND_PROCESS"] = "0"
-
 # The same examples in every run: a failure is a change in the code, not bad luck.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")

@@ -9,7 +9,7 @@ MODULES = (
     "shapes", "sizes", "segmentation", "photographs", "theorem", "densities", "pipelines", "stages",
     "many_dimensions", "local", "reference_sets", "large_sets", "sigma", "rounds", "automatic",
     "spectrum", "samplers", "costs", "randomness", "tiles", "tiled_clusters", "mosaic", "growth",
-    "explorer",
+    "explorer", "first_use",
 )  # fmt: skip
 
 

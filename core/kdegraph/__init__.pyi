@@ -19,7 +19,7 @@ from .graph import similarity_graph
 from .kde import gauss_transform, kernel_sum
 from .local_bandwidth import local_bandwidths
 from .moderate_bandwidth import moderate_bandwidths
-from .runtime.responsive import Cancelled
+from .runtime.progress import Cancelled
 from .runtime.threads import get_num_threads, set_num_threads
 from .sampled_graph.result import SimilarityGraph
 from .spectral.spectrum import Spectrum

@@ -14,7 +14,7 @@ from kdegraph.eigengap import (
 )
 from kdegraph.graph import similarity_graph
 from kdegraph.pixels import is_pixel_grid, pixel_sigma
-from kdegraph.runtime.responsive import responsive
+from kdegraph.runtime.progress import responsive
 from kdegraph.spectral.spectrum import compute_spectrum
 from kdegraph.validation import check_points, check_seed
 

@@ -17,8 +17,7 @@ from kdegraph.geometry.neighbors import duplicate_groups, nearest, unit_scale
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.memory import available_memory, format_bytes
-from kdegraph.runtime.progress import stage_progress
-from kdegraph.runtime.responsive import responsive
+from kdegraph.runtime.progress import responsive, stage_progress
 from kdegraph.scaled_kernel import check_sigma, pair_kernel, resolve_bandwidth
 from kdegraph.validation import check_choice, check_count, check_fraction, check_points
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from kdegraph.clustering.partition import Clustering, check_n_clusters, cluster
 from kdegraph.clustering.rounding import Rounding
-from kdegraph.runtime.responsive import responsive
+from kdegraph.runtime.progress import responsive
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_smallest_component
 from kdegraph.spectral.spectrum import Spectrum, compute_spectrum
 from kdegraph.tiles import is_tiled

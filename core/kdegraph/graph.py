@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kdegraph.runtime.memory import reuse_freed_memory
-from kdegraph.runtime.progress import StageTimer
-from kdegraph.runtime.responsive import responsive
+from kdegraph.runtime.progress import StageTimer, responsive
 from kdegraph.sampled_graph.options import check_options
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.sampled_graph.sample import sample_graph

@@ -1,6 +1,6 @@
-"""Compile the kernels of the public functions by calling them on a few points.
+"""Compile the kernels of the public functions by calling these on a few points.
 
-The command `kdegraph warmup` does so, and the explorer when it starts.
+The command `kdegraph warmup` and the start of the explorer do so.
 """
 
 import contextlib
@@ -11,19 +11,16 @@ from typing import Any
 import llvmlite.binding
 import numpy as np
 
-from kdegraph.adjacency import weighted_adjacency
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.baselines import full_graph, knn_graph
 from kdegraph.dispatch import spectral_clustering, spectrum
 from kdegraph.geometry.closest_pair import closest_pair
-from kdegraph.geometry.kernels import GAUSSIAN, Kernel
+from kdegraph.geometry.kernels import GAUSSIAN
 from kdegraph.geometry.tree import Tree
 from kdegraph.graph import similarity_graph
 from kdegraph.kde import kernel_sum
 from kdegraph.local_bandwidth import local_bandwidths
 from kdegraph.runtime.cache import CACHE_DIR
-from kdegraph.runtime.second_process import work_beside
-from kdegraph.sampling import rejection
 from kdegraph.spectral.blocks import shift_image
 from kdegraph.spectral.products import divide_rows
 from kdegraph.validation import check_choice
@@ -36,19 +33,8 @@ N_FEW = 100
 DIMENSIONS = (2, 5)
 
 
-def _edges(X):
-    neighbors = np.random.default_rng(2).integers(len(X), size=(len(X), 10), dtype=np.int32)
-    weighted_adjacency(Kernel("gaussian", 0.3), _leaf(X), np.ones(len(X)), neighbors, True)
-
-
-def _samples(X):
-    kernel, tree = Kernel("gaussian", 0.3), _leaf(X)
-    groups = rejection.TargetGroups(tree.start, tree.stop, tree.low, tree.high)
-    rejection.draw_neighbors(kernel, tree, np.ones(len(X)), 10, 0, groups=groups)
-
-
 def _leaf(X):
-    """A tree that is nothing but a leaf, made without any kernel."""
+    """Return a tree with a single leaf, made without any kernel."""
     start, stop = np.array([0]), np.array([len(X)])
     low, high = X.min(axis=0, keepdims=True), X.max(axis=0, keepdims=True)
     return Tree(X, X.T.copy(), np.arange(len(X)), start, stop, low, high, 1)
@@ -91,9 +77,10 @@ def _other_graphs(X):
 
 
 def _fixed(X):
-    """Return a read-only copy. Memory maps and tables of pandas are read-only, too.
+    """Return a read-only copy.
 
-    For the compiler, read-only arrays are another type.
+    For the compiler, read-only arrays have another type. Memory maps and tables of pandas are
+    read-only, too.
     """
     fixed = X.copy()
     fixed.flags.writeable = False
@@ -109,7 +96,7 @@ def _clusters(X):
 
     neighbors = knn_graph(X, 5)
     spectrum(neighbors, 3, tol=1e-8)  # a tolerance that needs double precision
-    # Whether that takes a second filter in double precision is a matter of chance.
+    # That may or may not take a second filter in double precision, depending on rounding.
     shift_image(np.ones((2, 1)), np.ones((2, 1)), 1.0, 0.0)
 
     # Tiled graphs, for which Dask may not be installed, need this kernel, too.
@@ -131,14 +118,6 @@ STEPS: dict[str, Callable[[Any], None]] = {
     "many dimensions": _in_many_dimensions,
     "recursive graphs": _recursive_graphs,
 }
-# The last steps of the usual graph come first, and then what is often done with it.
-STEPS_BESIDE = (_edges, _samples, _clusters)
-
-
-def compile_beside() -> None:
-    """Compile the usual kernels from the end, in the second process of `runtime.second_process`."""
-    X = np.random.default_rng(0).random((N_POINTS, DIMENSIONS[0]))
-    work_beside(lambda: [step(X) for step in STEPS_BESIDE])
 
 
 def warm_up(
@@ -149,29 +128,29 @@ def warm_up(
 ) -> float:
     """Compile the kernels of all public functions, or load them from the cache.
 
-    Points are float64 or float32, C-contiguous, writeable or not; what is passed in another form is
-    converted before kernels see it.
+    Kernels are compiled for C-contiguous points of float64 and float32, writeable or not. Other
+    arrays are converted before they reach a kernel.
 
     Parameters
     ----------
     steps : sequence of str, optional
         Some of `STEPS`; by default all of them.
     load : bool, optional
-        Without it, steps that an earlier call has ended on this kind of processor take no time:
-        what is in the cache is loaded when it is first needed.
+        If False, steps that an earlier call has completed on this kind of processor are skipped:
+        kernels in the cache are loaded when they are first needed.
     progress : callable, optional
-        Called as ``progress("compiling: <step>", fraction)`` before each part. What it raises ends
-        the work.
+        Called as ``progress("compiling: <step>", fraction)`` before each part. If it raises an
+        exception, the work ends.
 
     Returns
     -------
     float
-        Seconds that it took.
+        Elapsed seconds.
 
     Raises
     ------
     ValueError, TypeError
-        If `steps` holds something else.
+        If `steps` contains anything else.
 
     Examples
     --------
@@ -194,7 +173,8 @@ def warm_up(
 
 
 def _note_of(step):
-    """The empty file in the cache folder which says that a step has ended: that the machine code of
-    its kernels is there, for this kind of processor.
+    """Return the path of the empty file in the cache folder that marks a step as completed.
+
+    The machine code of its kernels for this kind of processor is in the folder then.
     """
     return CACHE_DIR / f"{step}, {llvmlite.binding.get_host_cpu_name()}"

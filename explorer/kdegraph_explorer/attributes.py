@@ -131,7 +131,7 @@ def _of_frame(frame, y):
     name = "table.parquet"
     dataset = datasets.load(content, filename=name, label=y if is_name else "auto")
     if y is None:
-        return Material(file=(name, content))
+        return Material(file=StoredFile.of(name, content))
     return Material(dataset if is_name else _labeled(dataset, y))
 
 

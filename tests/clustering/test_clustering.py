@@ -9,7 +9,7 @@ from graphs import complete
 from kdegraph.clustering.conductance import conductance
 from kdegraph.dispatch import spectral_clustering, spectrum
 from kdegraph.graph import similarity_graph
-from kdegraph.runtime.responsive import Cancelled
+from kdegraph.runtime.progress import Cancelled
 from kdegraph.runtime.threads import set_num_threads
 from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score

@@ -10,7 +10,7 @@ import nbformat
 import panel as pn
 import panel_material_ui as pmui
 import pytest
-from kdegraph.runtime.cache import COMPILING
+from kdegraph.runtime.jit import COMPILING
 from kdegraph_explorer.jobs import Mailbox
 from kdegraph_explorer.patches.jupyter_bokeh import live_model
 from kdegraph_explorer.views.browser import Browser

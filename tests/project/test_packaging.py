@@ -130,7 +130,7 @@ def test_wheel_works_in_an_empty_environment(built, tmp_path):
     )
     assert used.is_relative_to(tmp_path)
     assert {path for folder in folders for path in folder.rglob("*")} == before
-    assert any((tmp_path / "cache").rglob("*.nbi")), "compiled code is kept in KDEGRAPH_CACHE_DIR"
+    assert any((tmp_path / "cache").rglob("*.nbc")), "compiled code is kept in KDEGRAPH_CACHE_DIR"
     assert "cluster" in run(bin_folder / "kdegraph", "--help", cwd=tmp_path)
     for folder in folders:  # so that pytest can clear up
         for path in (folder, *folder.rglob("*")):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.linalg  # noqa: F401  its BLAS is one of those that `limits` finds
-from kdegraph.runtime.blas import blas_threads
+from kdegraph.runtime.threads import blas_threads
 from kdegraph.spectral.blocks import MAX_NARROW, run_on_chunks
 from threadpoolctl import threadpool_info, threadpool_limits
 

@@ -3,20 +3,18 @@ changes, and announced to whoever waits.
 """
 
 import ast
-import gc
-import io
 import os
 import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import kdegraph
-import numba
 import pytest
-from kdegraph.cli._progress import ProgressLine
-from kdegraph.runtime import cache, garbage, notices
+from kdegraph.runtime import cache
+from kdegraph.runtime.jit import COMPILING
 
 PACKAGE = Path(kdegraph.__file__).parent
 KERNELS = [
@@ -76,7 +74,7 @@ print(compiled)
 
 
 def test_first_use_is_announced_once_and_later_ones_are_silent(run, tmp_path):
-    assert run(SUM) == (RESULT, cache.COMPILING + "\n")
+    assert run(SUM) == (RESULT, COMPILING + "\n")
     kept = sorted((tmp_path / "cache").rglob("*.nbc"))
     assert len(kept) > 1
     assert run(COUNT + SUM + "\nprint(compiled)") == (RESULT + "[]\n", "")
@@ -99,60 +97,147 @@ def test_a_folder_that_cannot_be_written(run, tmp_path):
     out, err = run(SUM, KDEGRAPH_CACHE_DIR=str(tmp_path / "file"))
     assert out == RESULT
     compiling, kept = err.splitlines()
-    assert compiling == cache.COMPILING
+    assert compiling == COMPILING
     assert str(tmp_path / "file") in kept
     assert "set KDEGRAPH_CACHE_DIR" in kept
 
 
-@pytest.mark.parametrize("content", [b"", b"nonsense"])
-def test_damaged_files_are_replaced(run, tmp_path, content):
+def test_a_full_disk(run, tmp_path):
+    fill = """
+import pathlib
+def write_half(path, data):
+    with path.open("wb") as file:
+        file.write(data[: len(data) // 2])
+    raise OSError(28, "No space left on device")
+pathlib.Path.write_bytes = write_half
+"""
+    out, err = run(fill + SUM)
+    assert out == RESULT
+    assert "cannot keep compiled code" in err
+    assert "(No space left on device)" in err
+    assert not list((tmp_path / "cache").rglob("*.nbc"))
+
+
+DAMAGES = (
+    lambda content: b"",
+    lambda content: b"nonsense",
+    lambda content: content[: len(content) // 2],
+    lambda content: content[:-500] + bytes([content[-500] ^ 1]) + content[-499:],
+)
+
+
+def test_damaged_files_are_replaced(run, tmp_path):
     run(SUM)
-    for number, path in enumerate(sorted((tmp_path / "cache").rglob("*.nb?"))):
-        if number % 2 == 0 or content:
-            path.write_bytes(content)
-    assert run(SUM)[0] == RESULT
+    for damage in DAMAGES:
+        for path in (tmp_path / "cache").rglob("*.nbc"):
+            path.write_bytes(damage(path.read_bytes()))
+        assert run(SUM)[0] == RESULT
     assert run(COUNT + SUM + "\nprint(compiled)") == (RESULT + "[]\n", "")
 
 
-# What another version of numba may do to its private names that are used here.
+# What another version of numba may do to its private names that are used here, and whether code is
+# kept nevertheless.
 ANOTHER_NUMBA = {
-    "an option is missing": "from numba.core import options; del options.DefaultOptions._nrt",
-    "a class is missing": "del caching._CacheLocator",
-    "another class is missing": "del caching.CompileResultCacheImpl",
-    "a class of libraries is missing": "from numba.core import codegen; del codegen.JITCodeLibrary",
-    "a class has another interface": """
-def refuse(cls):
-    raise TypeError("something else is asked for")
-caching._CacheLocator.__init_subclass__ = classmethod(refuse)
-""",
+    "an option is missing": (
+        "from numba.core import options; del options.DefaultOptions._nrt",
+        True,
+    ),
+    "a class is missing": ("from numba.core import codegen; del codegen.JITCodeLibrary", True),
+    "a method is missing": (
+        "from numba.core.compiler import CompileResult; del CompileResult._reduce",
+        False,
+    ),
 }
 
 
-@pytest.mark.parametrize("change", ANOTHER_NUMBA.values(), ids=ANOTHER_NUMBA)
-def test_with_another_numba_kernels_work_and_are_kept(run, tmp_path, change):
-    code = f"from numba.core import caching\n{change}\n{SUM}"
-    assert run(code) == (RESULT, cache.COMPILING + "\n")
-    kept = sorted((tmp_path / "cache").rglob("*.nbc"))
-    assert len(kept) > 1
-    assert run(f"{COUNT}\n{code}\nprint(compiled)") == (RESULT + "[]\n", "")
-    assert sorted((tmp_path / "cache").rglob("*.nbc")) == kept
+@pytest.mark.parametrize(("change", "kept"), ANOTHER_NUMBA.values(), ids=ANOTHER_NUMBA)
+def test_with_another_numba_kernels_work(run, change, kept):
+    code = f"{change}\n{SUM}"
+    out, err = run(code)
+    assert out == RESULT
+    assert err.startswith(COMPILING)
+    assert ("cannot keep compiled code" in err) == (not kept)
+    out, err = run(f"{COUNT}\n{code}\nprint(compiled)")
+    assert out.startswith(RESULT)
+    assert (out == RESULT + "[]\n") == (err == "") == kept
 
 
-def test_a_dispatcher_of_another_numba_uses_its_own_cache(monkeypatch):
-    class Dispatcher:
-        def enable_caching(self):
-            self.folder = numba.config.CACHE_DIR
-            raise RuntimeError("no folder can be written to")
+SHARED = """
+import sys
+from kdegraph.runtime.jit import jit
 
-    monkeypatch.setattr(numba.config, "CACHE_DIR", "mine")
-    compiled = Dispatcher()
-    cache.keep_machine_code(compiled)  # it compiles in every run, and works
-    assert compiled.folder == str(cache.CACHE_DIR)
-    assert numba.config.CACHE_DIR == "mine"
+@jit
+def half(x):
+    return x / 2
+
+def multiply_by(factor):
+    @jit
+    def product(x):
+        return factor * x
+    return product
+
+for name in sys.argv[1:]:
+    x = {"int": 7, "float": 7.0, "complex": 7j}[name]
+    print(half(x), multiply_by(2)(x), multiply_by(3)(x))
+"""
+TYPES = {"int": "3.5 14 21\n", "float": "3.5 14.0 21.0\n", "complex": "3.5j 14j 21j\n"}
+
+
+@pytest.fixture
+def shared_program(tmp_path):
+    """A program whose functions have the same names and different code."""
+    program = tmp_path / "program.py"
+    program.write_text(COUNT + SHARED + "\nprint(len(compiled))")
+    return program
+
+
+def test_processes_that_start_at_once_share_a_folder(run, shared_program):
+    with ThreadPoolExecutor() as threads:
+        runs = [threads.submit(run, None, str(shared_program), name) for name in TYPES]
+    for name, one in zip(TYPES, runs, strict=True):
+        assert one.result() == (TYPES[name] + "3\n", "")
+    assert run(None, str(shared_program), *TYPES) == ("".join(TYPES.values()) + "0\n", "")
+
+
+def test_code_of_another_signature_is_never_used(run, shared_program, tmp_path):
+    run(None, str(shared_program), *TYPES)
+    files = sorted((tmp_path / "cache").rglob("*.nbc"))
+    assert len(files) == 3 * len(TYPES)
+    contents = [path.read_bytes() for path in files]
+    for path, content in zip(files, contents[1:] + contents[:1], strict=True):
+        path.write_bytes(content)
+    results = "".join(TYPES.values())
+    assert run(None, str(shared_program), *TYPES) == (f"{results}{len(files)}\n", "")
+    assert run(None, str(shared_program), *TYPES) == (results + "0\n", "")
+
+
+CALLED_BY_OTHERS = """
+import numba
+from kdegraph.runtime.jit import jit
+
+@jit(reassociate=True)
+def double(x):
+    return 2 * x
+
+@numba.njit
+def kernel_of_another_package(x):
+    return double(x)
+
+print(kernel_of_another_package(3.0), double(4))
+try:
+    double(None)
+except numba.TypingError:
+    print("an error")
+"""
+
+
+def test_kernels_are_called_by_those_of_others_and_raise_their_errors(run, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(CALLED_BY_OTHERS)
+    assert run(None, str(program)) == ("6.0 8\nan error\n", "")
 
 
 PARTS = """
-import gc
 from kdegraph.runtime.jit import jit
 
 @jit
@@ -171,9 +256,7 @@ def total(out, x):
 
 if __name__ == "__main__":
     import numpy as np
-    before = gc.get_threshold()
     print(total(np.empty(4), 3.0), total(np.empty(4), 3), half(3.0), len(half.overloads))
-    assert gc.get_threshold() == before
 """
 
 CONSTANTS = """
@@ -201,10 +284,8 @@ def test_what_kernels_call_has_no_machine_code_of_its_own(run, tmp_path):
     result = "6.0 6.0 1.5 1\n"
     assert run(None, str(program)) == (result, "")
     kept = {path.name.split("-")[0] for path in (tmp_path / "cache").rglob("*.nbc")}
-    assert kept == {"program.total", "program.half"}  # the latter for the call from Python
-    # Each signature has its own files: two processes may write at the same time.
-    for kind in ("nbc", "nbi"):
-        assert len(list((tmp_path / "cache").rglob(f"*.{kind}"))) == 3
+    assert kept == {"__main__.total", "__main__.half"}  # the latter for the call from Python
+    assert len(list((tmp_path / "cache").rglob("*.nbc"))) == 3
     assert run(None, str(program)) == (result, "")
 
 
@@ -212,22 +293,6 @@ def test_what_kernels_call_is_compiled_once_for_all_constants(run, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(COUNT + CONSTANTS)
     assert run(None, str(program)) == ("76\n", "")
-
-
-def test_garbage_is_searched_for_less_often_only_while_kernels_are_compiled(monkeypatch):
-    listener = garbage._FewerSearches()
-    before = gc.get_threshold()
-    try:
-        for often, meanwhile in ((700, 50_000), (0, 0), (90_000, 90_000)):
-            gc.set_threshold(often, 11, 12)
-            listener.on_start(None)
-            listener.on_start(None)  # a kernel that the first one calls
-            listener.on_end(None)
-            assert gc.get_threshold()[:2] == (meanwhile, 11)
-            listener.on_end(None)
-            assert gc.get_threshold()[:2] == (often, 11)
-    finally:
-        gc.set_threshold(*before)
 
 
 def modules_that_kernels_import():
@@ -281,52 +346,6 @@ def test_a_changed_callee_in_another_file_counts(run, tmp_path):
     assert run(SUM, **path)[0] == "1.1353352832366128\n"
     kernels.write_text(source)
     assert run(COUNT + SUM + "\nprint(compiled)", **path) == (RESULT + "[]\n", "")
-
-
-def test_notices_are_told_once_and_can_be_shown_elsewhere(capsys, monkeypatch):
-    monkeypatch.setattr(notices, "_told", set())
-    notices.tell("one")
-    notices.tell("one")
-    shown = []
-    with notices.shown_by(shown.append):
-        notices.tell("one")
-        notices.tell("two")
-    notices.tell("three")
-    assert shown == ["two"]
-    assert capsys.readouterr() == ("", "one\nthree\n")
-    monkeypatch.setattr("sys.stderr", None)
-    notices.tell("four")
-
-
-def test_notices_have_a_line_of_their_own_beside_progress():
-    stream = io.StringIO()
-    with ProgressLine(stream) as line:
-        line("samples", 0.5)
-        line.say("a notice")
-        line._next = 0.0
-        line("samples", 0.7)
-    assert re.fullmatch(r"\rsamples .* 50%\ra notice +\n\rsamples .* 70%\r +\r", stream.getvalue())
-
-
-BESIDE = """
-import numpy as np
-from kdegraph import similarity_graph, warmup
-
-X = np.random.default_rng(0).random((500, 2))
-warmup._edges(X)
-warmup._samples(X)
-beside = set(compiled)
-compiled.clear()
-similarity_graph(X, sigma=0.3, sampler="rejection", n_rounds=10, seed=0)
-for module in ("adjacency", "drawn", "sampling.rejection"):
-    name = f"kdegraph.{module}."
-    assert any(kernel.startswith(name) for kernel in beside)
-    assert not any(kernel.startswith(name) for kernel in compiled), compiled
-"""
-
-
-def test_the_second_process_begins_with_the_last_kernels_of_the_usual_graph(run):
-    assert run(COUNT + BESIDE)[0] == ""
 
 
 WARM_UP = """

@@ -1,7 +1,17 @@
-"""Reports of stages and of parts of stages."""
+"""Reports of stages and of parts of stages; notices."""
+
+import io
+import re
 
 import pytest
-from kdegraph.runtime.progress import StageTimer, partial_progress, stage_progress
+from kdegraph.cli._progress import ProgressLine
+from kdegraph.runtime.progress import (
+    StageTimer,
+    notices_shown_by,
+    notify,
+    partial_progress,
+    stage_progress,
+)
 
 
 def test_parts_of_a_stage_are_scaled():
@@ -50,3 +60,27 @@ def test_seconds_of_a_stage_add_up(monkeypatch):
         stages.enter(stage)
     stages.leave()
     assert stages.timings == {"a": pytest.approx(5.0), "b": pytest.approx(2.0)}
+
+
+def test_notices_are_shown_once_and_can_be_shown_elsewhere(capsys, monkeypatch):
+    notify("one")
+    notify("one")
+    shown = []
+    with notices_shown_by(shown.append):
+        notify("one")
+        notify("two")
+    notify("three")
+    assert shown == ["two"]
+    assert capsys.readouterr() == ("", "one\nthree\n")
+    monkeypatch.setattr("sys.stderr", None)
+    notify("four")
+
+
+def test_notices_have_a_line_of_their_own_beside_progress():
+    stream = io.StringIO()
+    with ProgressLine(stream) as line:
+        line("samples", 0.5)
+        line.say("a notice")
+        line._next = 0.0
+        line("samples", 0.7)
+    assert re.fullmatch(r"\rsamples .* 50%\ra notice +\n\rsamples .* 70%\r +\r", stream.getvalue())

@@ -1,7 +1,7 @@
 """How work is cut into ranges."""
 
 import pytest
-from kdegraph.runtime.ranges import SCHEDULE, WorkRanges
+from kdegraph.runtime.parallel import SCHEDULE, WorkRanges
 
 N_ITEMS = 20_000
 pytestmark = pytest.mark.nojit

@@ -7,7 +7,7 @@ import threading
 import kdegraph
 import numpy as np
 import pytest
-from kdegraph.runtime.responsive import responsive
+from kdegraph.runtime.progress import responsive
 
 
 @responsive

@@ -17,7 +17,7 @@ from kdegraph.costs import LAPACK_COSTS
 from kdegraph.dispatch import spectrum
 from kdegraph.geometry.tree import build_tree
 from kdegraph.graph import similarity_graph
-from kdegraph.runtime.responsive import Cancelled
+from kdegraph.runtime.progress import Cancelled
 from kdegraph.runtime.threads import set_num_threads
 from kdegraph.spectral.solver import coarse_vectors
 from sklearn.datasets import make_moons

@@ -5,7 +5,7 @@ import sys
 import time
 from contextlib import contextmanager
 
-from kdegraph.runtime import notices
+from kdegraph.runtime.progress import notices_shown_by
 
 # Seconds between two drawings.
 _REDRAW_INTERVAL = 0.1
@@ -62,8 +62,8 @@ def progress_line(quiet):
     either, elsewhere or when `quiet`.
     """
     if quiet or not sys.stderr.isatty():
-        with notices.shown_by(lambda text: None):
+        with notices_shown_by(lambda text: None):
             yield None
     else:
-        with ProgressLine() as line, notices.shown_by(line.say):
+        with ProgressLine() as line, notices_shown_by(line.say):
             yield line

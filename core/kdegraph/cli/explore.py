@@ -82,7 +82,7 @@ def explore(context, /, file, browser, window, **options):
 
         file_type(file)
     try:
-        with _nothing_is_garbage():
+        with _without_garbage_collection():
             if window:
                 from kdegraph_explorer.serving.window import show
             else:
@@ -108,11 +108,11 @@ def explore(context, /, file, browser, window, **options):
 
 
 @contextlib.contextmanager
-def _nothing_is_garbage():
-    """A context in which nothing is searched for garbage, and what is made is spared later, too.
+def _without_garbage_collection():
+    """Return a context in which the garbage collector is off, and ignores new objects later, too.
 
-    The explorer's packages make some 400,000 objects when they are imported, which stay to the end
-    of this process. Searching them would take a fifth of the time.
+    The explorer's packages create about 400,000 objects when they are imported, which stay until
+    this process ends. Collecting garbage would take a quarter of the time of importing them.
     """
     gc.disable()
     try:
@@ -123,7 +123,7 @@ def _nothing_is_garbage():
 
 
 def _refuse_beside_window(context):
-    """Refuse options that mean nothing for a window."""
+    """Refuse options that do not apply to a window."""
     for name in context.params:
         given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
         if given and name not in ("file", "window"):

@@ -1,4 +1,4 @@
-"""`kdegraph warmup`: the command that compiles all kernels by `kdegraph.warmup`."""
+"""The command `kdegraph warmup`."""
 
 import click
 

@@ -15,9 +15,9 @@ from kdegraph.costs import NEIGHBOR_COSTS
 from kdegraph.geometry.neighbors import rescaled, unit_scale
 from kdegraph.geometry.tree import build_tree
 from kdegraph.runtime import parallel
-from kdegraph.runtime.blas import blas_threads
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
+from kdegraph.runtime.threads import blas_threads
 
 # Neighbors that are looked for at least, so that all that need some find the same ones.
 LIST_LENGTH = 50

@@ -1,1 +1,1 @@
-"""Compiled code, threads, progress, memory and random numbers: what the package runs on."""
+"""Compiled code, threads, progress reports, memory, random numbers and atomic writes."""

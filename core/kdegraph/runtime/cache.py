@@ -1,33 +1,39 @@
-"""Where machine code is kept from run to run: a folder of the user's for each version of the code.
+"""Machine code on disk: a folder for each version of the kernels, a file for each signature.
 
-With numba's own ``cache=True`` alone, a change of a function that a kernel calls goes unnoticed if
-it lies in another file. So the folder is named after the sources of all kernels (`CACHE_DIR`), and
-what was compiled for other sources is not found. How numba finds and fills the folder is in
-`code_cache`, and numba's own way is taken where that does not work.
+Numba's own ``cache=True`` is not used, because it cannot be kept from wrong results:
+
+- It recompiles a function when its file has changed, but not when a function that it calls has
+  changed in another file. A folder for each version (`CACHE_DIR`) would solve that, but where this
+  folder cannot be written, numba writes beside the sources instead.
+- It writes its index of signatures before the code, to files that are numbered from 1. Of two
+  processes that start at once, one can replace the code to which the index of the other refers.
+
+Numba would also fail on damaged files and on a full disk, and ignore a filled folder that is
+read-only.
 """
 
+import contextlib
 import hashlib
+import inspect
 import os
+import pickle
 import re
 import sys
 from pathlib import Path
 
 import numba
-import numba.core.event
+from numba.core import serialize
+from numba.core.compiler import CompileResult
 
-from kdegraph.runtime import notices
+from kdegraph.runtime.progress import notify
+from kdegraph.runtime.replacing import replacing
 
-try:
-    from kdegraph.runtime.code_cache import CodeCache
-except Exception:  # another version of numba, whose private classes differ
-    CodeCache = None  # type: ignore[assignment, misc]
-
-COMPILING = (
-    "kdegraph: compiling for the first use, which takes about 5 to 15 seconds; later runs start "
-    "at once (`kdegraph warmup` compiles all at once)"
-)
 _ROOT = Path(__file__).parents[1]
 _IMPORTS = re.compile(r"^ *from kdegraph\.?([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
+
+
+def _hash(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()
 
 
 def _user_cache() -> Path:
@@ -44,9 +50,9 @@ def _user_cache() -> Path:
 
 
 def _kernel_sources() -> dict[str, str]:
-    """Return the source of each module with kernels, and of each module that such a one imports.
+    """Return the source of each module with kernels, and of each module that such a module imports.
 
-    Machine code contains what a kernel calls, and the values of constants from other modules.
+    Machine code contains the functions that a kernel calls, and constants from other modules.
     """
     sources = {}
     for path in _ROOT.rglob("*.py"):
@@ -67,7 +73,7 @@ def _kernel_sources() -> dict[str, str]:
 
 
 def _fingerprint() -> str:
-    """Return a hash of everything that machine code depends on."""
+    """Return a hash of the kernels' sources and of the versions of numba and Python."""
     digest = hashlib.blake2b(f"{numba.__version__} {sys.version_info[:2]}".encode(), digest_size=8)
     for name, source in sorted(_kernel_sources().items()):
         digest.update(f"{name}\n{source}".encode())
@@ -77,37 +83,74 @@ def _fingerprint() -> str:
 CACHE_DIR = _user_cache() / _fingerprint()
 
 
-def keep_machine_code(compiled) -> None:
-    """Let numba keep what it compiles for a function in `CACHE_DIR`.
+class MachineCode:
+    """Keep the machine code of one function. A numba dispatcher takes this as its cache.
 
-    Numba's own way (``cache=True`` with this folder) is the second choice. It is as fast, but it
-    writes to the folder whenever the package is imported, does not use a filled folder that it
-    cannot write to, such as one in the image of a container, and fails on damaged files.
+    A file holds a checksum, a key and the code for one signature and one kind of processor. It
+    gets its name when it is complete, so any number of processes can share the folder. A file that
+    is damaged counts as missing.
+
+    Parameters
+    ----------
+    function : function
+        The function that is compiled. Its file is a part of the key, as it may be a kernel of
+        another package, which `CACHE_DIR` does not stand for.
+
+    Raises
+    ------
+    OSError, TypeError
+        If the function is not in a file.
     """
-    if CodeCache is not None and hasattr(compiled, "_cache"):
+
+    def __init__(self, function):
+        self._function = function
+        # Now, because the file may change before the function is compiled.
+        self._source = _hash(Path(inspect.getfile(function)).read_bytes())
+
+    def _file_of(self, signature, codegen):
+        """Return the key of a signature and the path of its file."""
+        function = self._function
+        closure = serialize.dumps([cell.cell_contents for cell in function.__closure__ or ()])
+        place = function.__qualname__, function.__code__.co_firstlineno
+        key = signature, codegen.magic_tuple(), self._source, place, closure
+        name = f"{function.__module__}.{function.__name__.strip('<>')}"
+        return key, CACHE_DIR / f"{name}-{_hash(repr(key).encode()).hex()}.nbc"
+
+    def load_overload(self, signature, target_context):
+        """Return the code for a signature, or None if it is not there or damaged."""
+        target_context.refresh()
+        with contextlib.suppress(Exception):
+            wanted, path = self._file_of(signature, target_context.codegen())
+            data = path.read_bytes()
+            checksum, content = data[:16], data[16:]
+            if checksum == _hash(content):
+                key, code = pickle.loads(content)
+                if key == wanted:
+                    return CompileResult._rebuild(target_context, *code)
+        return None
+
+    def save_overload(self, signature, compiled):
+        """Keep the code for a signature, or say why that is not possible."""
+        if compiled.lifted or compiled.library.has_dynamic_globals:
+            return  # it contains addresses of this process
         try:
-            compiled._cache = CodeCache(compiled.py_func, CACHE_DIR)
-            return
-        except Exception:  # another version of numba, whose private classes differ
-            pass
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(CACHE_DIR)
-    try:
-        compiled.enable_caching()
-    except (OSError, RuntimeError):  # no folder can be written to: it is compiled in every run
-        pass
-    finally:
-        numba.config.CACHE_DIR = before
+            key, path = self._file_of(signature, compiled.codegen)
+            content = serialize.dumps((key, compiled._reduce()))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(path) as temporary:
+                temporary.write_bytes(_hash(content) + content)
+        except Exception as error:
+            reason = getattr(error, "strerror", None) or error
+            notify(
+                f"kdegraph: cannot keep compiled code in {CACHE_DIR} ({reason}), so every run "
+                "compiles again; set KDEGRAPH_CACHE_DIR to a folder that can be written"
+            )
 
 
-class _Announcer(numba.core.event.Listener):
-    """Says that a kernel of this package is being compiled."""
+def keep_machine_code(dispatcher) -> None:
+    """Let numba load what it compiles for a function from `CACHE_DIR`, and keep it there.
 
-    def on_start(self, event):
-        if (event.data["dispatcher"].py_func.__module__ or "").startswith("kdegraph"):
-            notices.tell(COMPILING)
-
-    def on_end(self, event):
-        pass
-
-
-numba.core.event.register("numba:compile", _Announcer())
+    A function that is not in a file is compiled in every run.
+    """
+    with contextlib.suppress(OSError, TypeError):
+        dispatcher._cache = MachineCode(dispatcher.py_func)

@@ -1,39 +1,41 @@
-"""How kernels are compiled: the one place for compiler options, also for those of programs that
-build on this package.
+"""How kernels are compiled: compiler options, for programs that build on this package, too.
+
+The private classes and attributes of numba that the package relies on are used here and in `cache`.
 """
 
+import functools
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
 import numba
+import numba.core.event
+from numba.core import types
 from numba.core.compiler import Compiler
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.options import DefaultOptions
 
-from kdegraph.runtime import garbage as _garbage  # noqa: F401  it listens to the compiler
-from kdegraph.runtime import interrupts as _interrupts  # noqa: F401  so does this one
 from kdegraph.runtime.cache import keep_machine_code
+from kdegraph.runtime.progress import notify
 
 try:
-    from kdegraph.runtime.parts import call_as_part
-except Exception:  # another version of numba, whose private classes differ
-    call_as_part = None  # type: ignore[assignment]
+    from numba.core.codegen import JITCodeLibrary
+except ImportError:  # in another version of numba; first use takes more time then
+    JITCodeLibrary = None
 
 __all__ = ["jit"]
+
+COMPILING = (
+    "kdegraph: compiling for the first use, which takes about 5 to 15 seconds; later runs start "
+    "at once (`kdegraph warmup` compiles all at once)"
+)
 
 # Sums may be reordered, which vectorizes loops over them. NaN and infinity keep their meaning.
 _REASSOCIATE = {"reassoc", "contract", "nsz"}
 
-# The option of numba that leaves out its run time, which counts references, is not documented.
-# Kernels are right without it, too, only slower.
+# Numba's option to omit its run time, which counts references, is not documented. Without the
+# option kernels are right, but slower.
 _NO_REFERENCE_COUNTS = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
-
-
-class _DistinctArrays(Compiler):
-    """Tells LLVM that memory which is written through one argument is reached through no other.
-
-    This is Fortran's rule. Numba has the flag, but no option of `numba.njit` that sets it.
-    """
-
-    def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals):
-        flags.noalias = True
-        super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
 
 
 def jit(function=None, *, reassociate=False, distinct=False, inline=False, borrow=False):
@@ -45,7 +47,7 @@ def jit(function=None, *, reassociate=False, distinct=False, inline=False, borro
     Parameters
     ----------
     function : function, optional
-        Without one, a decorator is returned.
+        If None, a decorator is returned.
     reassociate : bool
         Allow sums to be reordered, which vectorizes them and changes their rounding.
     distinct : bool
@@ -54,12 +56,11 @@ def jit(function=None, *, reassociate=False, distinct=False, inline=False, borro
         another one at computed indices is not vectorized. Measured on one core, the promise makes
         drawing samples 1.6 to 2.1 times as fast, the sampled graph 1.1 to 1.5 times, expansions on
         a grid 1.2 to 1.3 times, and the full graph of 3,000 points in 12 dimensions 5 times.
-
     inline : bool
         Copy the machine code of the function into its callers. This pays for short functions that
         are called often with tuples of arrays, because a call passes each array as seven numbers.
     borrow : bool
-        Promise that the function makes no array but uses only those of its caller, and views of
+        Promise that the function creates no array and uses only those of its caller, and views of
         them. Without this promise, every call counts a reference to each array of each tuple among
         its arguments, which makes kernel sums on a tree 2.5 to 3.5 times slower.
 
@@ -71,7 +72,7 @@ def jit(function=None, *, reassociate=False, distinct=False, inline=False, borro
         "nogil": True,
         "error_model": "numpy",
         "fastmath": _REASSOCIATE if reassociate else {"contract"},
-        "no_cfunc_wrapper": True,  # nobody calls kernels from C
+        "no_cfunc_wrapper": True,  # kernels are not called from C
         "forceinline": inline,
     }
     if borrow:
@@ -80,12 +81,124 @@ def jit(function=None, *, reassociate=False, distinct=False, inline=False, borro
         options["pipeline_class"] = _DistinctArrays
 
     def decorate(function):
-        compiled = numba.njit(**options)(function)
+        dispatcher = numba.njit(**options)(function)
         if not numba.config.DISABLE_JIT:
-            keep_machine_code(compiled)
+            keep_machine_code(dispatcher)
+            _compile_outside_of_main_thread(dispatcher)
             # How sums are reordered depends on how a function is compiled.
-            if call_as_part is not None and not reassociate:
-                call_as_part(compiled, options, rough=not distinct)
-        return compiled
+            if JITCodeLibrary is not None and not reassociate:
+                _merge_into_callers(dispatcher, options, optimize_later=not distinct)
+        return dispatcher
 
     return decorate if function is None else decorate(function)
+
+
+class _DistinctArrays(Compiler):
+    """Promise LLVM that memory written through one argument is accessed through no other one.
+
+    This is Fortran's rule. Numba has the flag, but no option of `numba.njit` that sets it.
+    """
+
+    def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals):
+        flags.noalias = True
+        super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
+
+
+def _compile_outside_of_main_thread(dispatcher):
+    """Let a dispatcher compile in another thread when it is called in the main thread.
+
+    Ctrl+C raises `KeyboardInterrupt` in the main thread only. Within numba and LLVM, which call
+    Python functions while they compile, the exception would be lost or leave incomplete code. So
+    the main thread waits, and the exception ends its waiting as soon as the kernel is ready.
+    """
+    compile_here = dispatcher.compile
+
+    def compile_signature(signature):
+        # A kernel of another package that calls this one is being compiled if this thread holds the
+        # compiler's lock, which the other thread would wait for.
+        in_main_thread = threading.current_thread() is threading.main_thread()
+        if not in_main_thread or global_compiler_lock.is_locked():
+            return compile_here(signature)
+        with ThreadPoolExecutor(1, "kdegraph-compiler") as worker:
+            try:
+                compiling = worker.submit(compile_here, signature)
+            except RuntimeError:  # the interpreter is shutting down and starts no threads
+                return compile_here(signature)
+            return compiling.result()
+
+    dispatcher.compile = compile_signature
+
+
+def _merge_into_callers(dispatcher, options, *, optimize_later):
+    """Let kernels that call a function contain its code, instead of calling machine code.
+
+    Numba compiles every function for calls from Python, too: down to machine code, with a wrapper
+    that unpacks each array of each tuple among its arguments. Without that, the first use of the
+    package takes two thirds of the time. Numba has no option for this. Numba also compiles a
+    function again for each constant among its arguments, even if a loop only begins with it. Code
+    that is the same for all values saves another sixth.
+
+    Parameters
+    ----------
+    dispatcher : numba dispatcher
+        It still serves the calls from Python.
+    options : dict
+        The options that it was made with.
+    optimize_later : bool
+        Optimize the code only within the kernels, which saves more time. A promise that its
+        arguments are distinct is lost then.
+    """
+    library = _MergedLater if optimize_later else _Merged
+    pipeline = _pipeline(options.get("pipeline_class", Compiler), library)
+    options = options | {"no_cpython_wrapper": True, "pipeline_class": pipeline}
+    merged = numba.njit(**options)(dispatcher.py_func)
+
+    def template(args, kws):
+        args = [types.unliteral(kind) for kind in args]
+        return merged.get_call_template(args, {name: types.unliteral(kws[name]) for name in kws})
+
+    dispatcher.get_call_template, dispatcher.get_overload = template, merged.get_overload
+
+
+if JITCodeLibrary is not None:
+
+    class _Merged(JITCodeLibrary):
+        """Code that is optimized, and then translated together with the kernels that contain it."""
+
+        # Numba registers the Python environment of machine code. This code has none.
+        codegen = SimpleNamespace(set_env=lambda name, environment: None)
+
+        def _finalize_final_module(self):
+            self._finalize_dynamic_globals()
+            self._finalized = True
+
+    class _MergedLater(_Merged):
+        """Code that is also optimized together with the kernels that contain it."""
+
+        def _optimize_final_module(self):
+            pass
+
+
+@functools.cache
+def _pipeline(base, library):
+    """Return a subclass of the compiler `base` whose code goes into a `library`."""
+
+    class Pipeline(base):
+        def __init__(self, typingctx, targetctx, _, *others):
+            super().__init__(typingctx, targetctx, library(targetctx.codegen(), "part"), *others)
+
+    return Pipeline
+
+
+class _Announcer(numba.core.event.Listener):
+    """Say that a kernel of this package is being compiled."""
+
+    def on_start(self, event):
+        if (event.data["dispatcher"].py_func.__module__ or "").startswith("kdegraph"):
+            notify(COMPILING)
+
+    def on_end(self, event):
+        pass
+
+
+numba.core.event.register("numba:compile", _Announcer())

@@ -1,4 +1,4 @@
-"""How much memory there is. Work that cannot fit is refused, rather than killed half-way."""
+"""Available memory, so that work that cannot fit is refused before it starts."""
 
 import functools
 import os
@@ -6,16 +6,16 @@ from pathlib import Path
 
 import numpy as np
 
-# Bytes that are taken for available where the system does not tell.
+# Bytes that are assumed to be available if the system does not report them.
 FALLBACK = 4 * 2**30
-# Bytes of the largest array after whose release glibc keeps memory: 32 MiB, less what glibc needs
-# for its own administration.
+# Bytes of the largest array whose memory glibc keeps when it is freed: 32 MiB, minus the overhead
+# of glibc.
 _LARGEST_KEPT = 2**25 - 2**16
 _CGROUP = Path("/sys/fs/cgroup")
 
 
 def _number(path):
-    """Return the number in a file of the system, or None. The word "max" stands for no limit."""
+    """Return the number in a file of the system, or None. The word "max" means no limit."""
     try:
         return int(Path(path).read_text().strip())
     except (OSError, ValueError):
@@ -23,7 +23,7 @@ def _number(path):
 
 
 def _available_in_machine():
-    """Return the bytes that Linux calls available, or None."""
+    """Return the available memory of a Linux machine in bytes, or None."""
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -34,14 +34,14 @@ def _available_in_machine():
 
 
 def available_memory() -> int:
-    """Return how many bytes this process can still use without displacing other processes.
+    """Return the number of bytes that this process can use without displacing other processes.
 
     Returns
     -------
     int
-        The smaller of the available memory of the machine and what is left of the limit of the
-        container (cgroup, both versions). Half of the physical memory where the system names no
-        available memory, and `FALLBACK` where it names nothing.
+        The available memory of the machine, or the rest of the container's limit (cgroup, both
+        versions) if that is smaller. Half of the physical memory if the system does not report the
+        available memory, and `FALLBACK` if it reports neither.
     """
     found = []
     if (free := _available_in_machine()) is not None:
@@ -70,10 +70,10 @@ def format_bytes(n: int) -> str:
 
 @functools.cache
 def reuse_freed_memory() -> None:
-    """Let glibc keep the memory of freed arrays for the next arrays.
+    """Let glibc reuse the memory of freed arrays for later arrays.
 
-    It does so once a large array has been freed. Before that, it takes each array of more than 128
-    KiB from the system, which clears the pages one by one. That takes a third of the time of the
-    spectrum of 15,000 points, and a fifth of the time of their graph.
+    Glibc does so once a large array has been freed. Before that, it requests the memory of each
+    array of more than 128 KiB from the system, which clears the pages one by one. This takes a
+    third of the time of the spectrum of 15,000 points, and a fifth of the time of their graph.
     """
-    np.empty(_LARGEST_KEPT, np.uint8)  # no page of it is touched
+    np.empty(_LARGEST_KEPT, np.uint8)  # its pages are never used

@@ -1,4 +1,4 @@
-"""Compiled kernels on all threads: work on a range of items is cut up and shared.
+"""Compiled kernels on all threads: work on a range of items is cut into smaller ranges and shared.
 
 Kernels release the GIL and take `(start, stop, *args)`. Each item is computed by one thread alone,
 and its result does not depend on the other items of its range. So results are the same for any
@@ -7,17 +7,130 @@ threads at once and after a fork.
 """
 
 import math
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import wait
+from dataclasses import dataclass
 from typing import Any
 
 from kdegraph.runtime.progress import REPORT_INTERVAL
-from kdegraph.runtime.ranges import SCHEDULE, WorkRanges
 from kdegraph.runtime.threads import call_helpers, get_num_threads
 
-# With at most so many ranges for each thread, none is tried alone: it could be a long one.
+# If there are at most this many ranges for each thread, the calling thread tries none of them
+# alone, because it could be a long one.
 _FEW_RANGES = 4
+# The first range is this part of all items, because nothing is known of their cost yet ...
+_FIRST_PART = 1024
+# ... and each range has at most this many times the items of the one before it.
+_GROWTH = 64
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Set the times, in seconds, by which work is cut into ranges and shared.
+
+    They affect speed only, and were chosen with the experiments `latency` and `stages` on two
+    cores.
+
+    Attributes
+    ----------
+    worth_waking : float
+        Work shorter than this is finished by the calling thread, because waking a sleeping thread
+        takes about 50 microseconds, and its first turn at the GIL as long again.
+    trial : float
+        The calling thread tries ranges of about this duration until it can judge the rest.
+    shortest : float
+        A range takes at least this long where threads share the work, so that taking a range costs
+        little compared to the work on it.
+    longest : float
+        A range takes at most about this long where threads share the work: long compared to the
+        cost of a call, too short for a person to notice when work is cancelled.
+    """
+
+    worth_waking: float = 150e-6
+    trial: float = 30e-6
+    shortest: float = 60e-6
+    longest: float = 5e-3
+
+
+SCHEDULE = Schedule()
+
+
+class WorkRanges:
+    """Cut ``range(n_items)`` into ranges for the threads that ask for them.
+
+    Parameters
+    ----------
+    n_items : int
+    chunk : int or None
+        Items in each range. None lets the size follow the time that ranges take.
+    n_threads : int
+        Number of threads that may share the work.
+    """
+
+    def __init__(self, n_items, chunk, n_threads):
+        self.n_items, self.chunk, self.n_threads = n_items, chunk, n_threads
+        self.n_done = 0
+        self._next = 0
+        self._size = chunk or 1 + min(n_items // _FIRST_PART, _GROWTH)
+        self._largest, self._smallest = -(-n_items // (4 * n_threads)), 1
+        self._shared = False
+        self._stopped = False
+        self._lock = threading.Lock()
+
+    def take(self):
+        """Return the next (start, stop), or None if nothing is left."""
+        with self._lock:
+            if not self.left:
+                return None
+            start, size = self._next, self._size
+            if self._shared and not self.chunk:
+                size = min(size, self._fair_share(self.n_items - start))
+            self._next = min(start + size, self.n_items)
+            return start, self._next
+
+    def _fair_share(self, n_left):
+        """Return the largest range while threads share the work.
+
+        Ranges become smaller toward the end, so that no thread waits long for another one.
+        """
+        half_of_share = -(-n_left // (2 * self.n_threads))
+        toward_end = max(half_of_share, self._largest // 16)
+        return max(min(self._largest, toward_end), self._smallest)
+
+    def finish(self, start, stop, seconds):
+        """Record that the work on a range took `seconds`."""
+        with self._lock:
+            self.n_done += stop - start
+            if not self.chunk:
+                seconds = max(seconds, 1e-9)
+                wanted = SCHEDULE.longest if self._shared else SCHEDULE.trial
+                growth = min(_GROWTH, max(0.25, wanted / seconds))
+                self._size = max(1, int((stop - start) * growth))
+                self._smallest = int((stop - start) * SCHEDULE.shortest / seconds)
+
+    def take_all_next(self):
+        """Let the next range contain all items that are left, unless `chunk` is given."""
+        self._size = self.chunk or self.n_items
+
+    def share(self):
+        """Expect several threads to take ranges from now on."""
+        self._shared = True
+
+    def stop(self):
+        """Hand out no more ranges."""
+        self._stopped = True
+
+    @property
+    def left(self):
+        """True if there is a range to take."""
+        return self._next < self.n_items and not self._stopped
+
+    @property
+    def fraction_done(self):
+        """The part of the work that is done, from 0 to 1."""
+        return self.n_done / self.n_items
 
 
 def run(
@@ -38,12 +151,12 @@ def run(
     *args
         Further arguments of the kernel.
     chunk : int, optional
-        Items in each range, for kernels whose results or speed depend on it. By default a range
-        takes a few milliseconds; see `Schedule`.
+        Number of items in each range, for kernels whose results or speed depend on it. By default
+        a range takes a few milliseconds; see `Schedule`.
     progress : callable, optional
         Called in the calling thread with the fraction that is done, about every `REPORT_INTERVAL`
-        seconds unless a range takes longer. What it raises stops the work after the ranges that
-        threads are working on.
+        seconds unless a range takes longer. If it raises an exception, the work stops after the
+        ranges that threads are working on.
     """
     if n_items == 0:
         return
@@ -60,7 +173,7 @@ def run(
 
 
 class _Work:
-    """A kernel, its arguments and the ranges that it has still to work on."""
+    """A kernel, its arguments and the ranges that are left."""
 
     def __init__(self, kernel, args, ranges):
         self._kernel, self._args, self.ranges = kernel, args, ranges
@@ -78,12 +191,12 @@ class _Work:
         return seconds
 
     def begin_alone(self):
-        """Do in this thread what is done sooner than other threads can be called.
+        """Do in this thread the work that ends before other threads could start.
 
         Returns
         -------
         float
-            About how many seconds the work that is left would take one thread.
+            Estimated seconds that the rest of the work would take one thread.
         """
         passed = seconds_left = 0.0
         while seconds_left < SCHEDULE.worth_waking and (found := self.ranges.take()):
@@ -102,7 +215,7 @@ class _Work:
             self._call(*found)
 
     def share(self, seconds_left, progress):
-        """Work together with as many threads of the pool as are worth calling."""
+        """Share the work with as many threads of the pool as are worth waking."""
         ranges = self.ranges
         n_ranges = -(-ranges.n_items // (ranges.chunk or 1))
         n_worth_calling = 1 + int(min(seconds_left / SCHEDULE.worth_waking, 1e9))
@@ -110,7 +223,7 @@ class _Work:
         ranges.share()
         helpers = call_helpers(self.take_part, n_helpers)
         try:
-            self._take_part_until_the_end(progress)
+            self._take_part_to_the_end(progress)
             working = _dismiss_idle(helpers)
             while wait(working, REPORT_INTERVAL if progress else None).not_done:
                 progress(ranges.fraction_done)
@@ -121,8 +234,8 @@ class _Work:
         for helper in working:
             helper.result()
 
-    def _take_part_until_the_end(self, progress):
-        """Work until no range is left, and report in between."""
+    def _take_part_to_the_end(self, progress):
+        """Work until no range is left, and report meanwhile."""
         while self.ranges.left:
             self.take_part(REPORT_INTERVAL if progress else math.inf)
             if progress:
@@ -130,5 +243,5 @@ class _Work:
 
 
 def _dismiss_idle(helpers):
-    """Cancel the helpers whose threads are still busy with other work; return the others."""
+    """Cancel the helpers whose threads are busy with other work; return the others."""
     return [helper for helper in helpers if not helper.cancel()]

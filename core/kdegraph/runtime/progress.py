@@ -1,23 +1,35 @@
-"""Reporting how far a computation is: ``progress(stage, fraction)`` and its parts.
+"""Progress reports, cancellation, and one-time notices to the user.
 
-A public function reports through ``progress(stage, fraction)``. A step within it does not know the
-stage and reports through ``progress(fraction)``. None stands for a caller who does not listen.
+A public function reports through ``progress(stage, fraction)``, and what that raises ends the
+computation (`responsive`). A step within the function does not know the stage and reports through
+``progress(fraction)``. None stands for a caller who wants no reports.
 """
 
+import collections
+import contextvars
+import functools
+import sys
+import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
 
-# Seconds between two reports while a computation is at work.
+# Seconds between two reports of a computation.
 REPORT_INTERVAL = 0.02
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def stage_progress(progress, name):
-    """Return the ``progress(fraction)`` of the stage `name`, or None when nobody listens."""
+    """Return the ``progress(fraction)`` of the stage `name`, or None if nobody listens."""
     return None if progress is None else lambda fraction: progress(name, fraction)
 
 
 def partial_progress(progress, start, stop):
     """Return the ``progress(fraction)`` of a step that leads from the fraction `start` of a stage
-    to the fraction `stop`, or None when nobody listens.
+    to the fraction `stop`, or None if nobody listens.
     """
     if progress is None:
         return None
@@ -25,7 +37,7 @@ def partial_progress(progress, start, stop):
 
 
 class StageTimer:
-    """Measures and reports the stages of one computation.
+    """Measure and report the stages of one computation.
 
     Parameters
     ----------
@@ -45,13 +57,13 @@ class StageTimer:
         self._start = self._fraction = 0.0
 
     def enter(self, stage):
-        """End the stage before and begin `stage`. A stage may be entered several times."""
+        """End the previous stage and begin `stage`. A stage may be entered several times."""
         self.leave()
         self._stage, self._start, self._fraction = stage, time.perf_counter(), 0.0
         self.report(0.0)
 
     def leave(self):
-        """End the current stage, if there is one, and note its seconds."""
+        """End the current stage, if there is one, and record its seconds."""
         if self._stage is not None:
             seconds = time.perf_counter() - self._start
             self.timings[self._stage] = self.timings.get(self._stage, 0.0) + seconds
@@ -59,11 +71,145 @@ class StageTimer:
 
     @property
     def progress(self):
-        """The ``progress(fraction)`` of the current stage, or None when nobody listens."""
+        """The ``progress(fraction)`` of the current stage, or None if nobody listens."""
         return None if self._progress is None else self.report
 
     def report(self, fraction):
-        """Report a fraction. It never falls within a stage, though the steps of it begin anew."""
+        """Report a fraction. Within a stage it never falls, even if a step of it starts again."""
         if self._progress is not None:
             self._fraction = max(self._fraction, float(fraction))
             self._progress(self._stage, self._fraction)
+
+
+class Cancelled(Exception):
+    """Raise this in a `progress` callback to stop a computation.
+
+    The function that was called raises it again, unchanged. Any other exception does the same.
+
+    Examples
+    --------
+    >>> import kdegraph
+    >>> X = kdegraph.datasets.make("moons", n=500, seed=0).X
+    >>> def progress(stage, fraction):
+    ...     raise kdegraph.Cancelled("enough")
+    >>> kdegraph.similarity_graph(X, sigma=0.1, seed=0, progress=progress)
+    Traceback (most recent call last):
+    ...
+    kdegraph.runtime.progress.Cancelled: enough
+    """
+
+
+class _ThisThread(threading.local):
+    """Facts about the current thread.
+
+    Attributes
+    ----------
+    is_worker : bool
+        True in a thread that `responsive` has started.
+    """
+
+    is_worker = False
+
+
+_this_thread = _ThisThread()
+
+
+def responsive(function: _Function) -> _Function:
+    """Let a function with the keyword `progress` return at once when it is cancelled.
+
+    With a `progress`, the function runs in a thread of its own. Meanwhile the calling thread calls
+    ``progress(stage, fraction)`` at least every `REPORT_INTERVAL` seconds, from the first report
+    on, and returns as soon as that raises. The function itself ends at its next report, and its
+    result is dropped. Within such a thread, other responsive functions are called directly, because
+    the outermost caller can already return.
+    """
+
+    @functools.wraps(function)
+    def call(*args, progress=None, **options):
+        if progress is None or _this_thread.is_worker:
+            return function(*args, progress=progress, **options)
+        return _Watched(function, args, options).result(progress)
+
+    return cast(_Function, call)
+
+
+class _Watched:
+    """A call in a thread of its own, whose reports the calling thread passes on."""
+
+    def __init__(self, function, args, options):
+        self._function, self._args, self._options = function, args, options
+        self._reports = collections.deque()
+        self._cancelled = threading.Event()
+        self._result = Future()
+
+    def result(self, progress):
+        """Start the thread, report to `progress` and return the function's result."""
+        context = contextvars.copy_context()
+        thread = threading.Thread(
+            target=context.run,
+            args=(self._work,),
+            name=f"kdegraph {self._function.__name__}",
+            daemon=True,
+        )
+        try:
+            thread.start()
+            self._pass_reports_to(progress)
+        except BaseException:
+            self._cancelled.set()
+            raise
+        return self._result.result()
+
+    def _pass_reports_to(self, progress):
+        last, finished = None, False
+        while not finished:
+            finished = bool(wait([self._result], timeout=REPORT_INTERVAL).done)
+            if last and not self._reports and not finished:
+                progress(*last)
+            while self._reports:
+                last = self._reports.popleft()
+                progress(*last)
+
+    def _work(self):
+        _this_thread.is_worker = True
+        try:
+            self._result.set_result(
+                self._function(*self._args, progress=self._report, **self._options)
+            )
+        except BaseException as error:
+            self._result.set_exception(error)
+
+    def _report(self, stage, fraction):
+        if self._cancelled.is_set():
+            raise Cancelled
+        self._reports.append((stage, fraction))
+
+
+def _write(text):
+    if sys.stderr is not None:  # None in programs without a console
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+
+
+_show = _write
+_shown: set[str] = set()
+
+
+def notify(text):
+    """Show a line on standard error, once per process."""
+    if text not in _shown:
+        _shown.add(text)
+        _show(text)
+
+
+@contextmanager
+def notices_shown_by(show):
+    """Return a context in which notices go to ``show(text)`` instead of standard error.
+
+    A program that draws on the terminal shows them in its own way.
+    """
+    global _show
+    before, _show = _show, show
+    try:
+        yield
+    finally:
+        _show = before

@@ -1,8 +1,8 @@
 """Counter-based random numbers.
 
-A stream depends on (seed, vertex, draw) alone, neither on threads nor on what was drawn before. The
-output function is that of SplitMix64 (Steele, Lea and Flood, 2014): a bijective mixing of a counter
-that advances by an odd constant.
+A stream depends only on (seed, vertex, draw), not on threads or on earlier draws. The output
+function is that of SplitMix64 (Steele, Lea and Flood, 2014): a bijective mixing of a counter that
+advances by an odd constant.
 """
 
 import numba
@@ -10,26 +10,26 @@ import numpy as np
 
 from kdegraph.runtime.jit import jit
 
-# SplitMix64's increment, 2**64 divided by the golden ratio; from one vertex, and one number, to the
-# next.
+# SplitMix64's increment, 2**64 divided by the golden ratio: the step from one vertex to the next,
+# and from one number of a stream to the next.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-# Another odd constant; from one draw to the next.
+# Another odd constant: the step from one draw to the next.
 _SECOND = np.uint64(0xD1B54A32D192ED03)
 # SplitMix64's multipliers.
 _MULTIPLIER_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MULTIPLIER_2 = np.uint64(0x94D049BB133111EB)
-# The distance of two neighboring numbers of 53 bits in [0, 1).
+# The distance between consecutive numbers of 53 bits in [0, 1).
 UNIT = 2.0**-53
 
 
 def _wrapping(function):
-    """Silence NumPy's warnings of overflow where the code is not compiled: it is meant to wrap."""
+    """Silence NumPy's overflow warnings in code that is not compiled: integers wrap on purpose."""
     return np.errstate(over="ignore")(function) if numba.config.DISABLE_JIT else function
 
 
 @jit
 def _mix(x):
-    """SplitMix64's bijective mixing of 64 bits."""
+    """Mix 64 bits bijectively, as SplitMix64 does."""
     x = (x ^ (x >> np.uint64(30))) * _MULTIPLIER_1
     x = (x ^ (x >> np.uint64(27))) * _MULTIPLIER_2
     return x ^ (x >> np.uint64(31))
@@ -45,7 +45,7 @@ def stream(seed, vertex, draw):
 @_wrapping
 @jit
 def vertex_stream(seed, vertex):
-    """Return what the streams of all draws of a vertex have in common, see `draw_stream`."""
+    """Return the common part of the streams of all draws of a vertex; see `draw_stream`."""
     return _mix(_mix(np.uint64(seed) + _GOLDEN) + np.uint64(vertex) * _GOLDEN)
 
 

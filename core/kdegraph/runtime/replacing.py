@@ -7,12 +7,12 @@ import uuid
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["writing"]  # what other packages may use
+__all__ = ["writing"]  # for other packages, too
 
 
 @contextmanager
 def writing(path):
-    """Write a file atomically; errors name it. See `replacing`.
+    """Write a file atomically, with errors that name it; see `replacing`.
 
     Raises
     ------
@@ -25,11 +25,11 @@ def writing(path):
 
 @contextmanager
 def replacing(path):
-    """Fill a temporary file, which replaces `path` at the end.
+    """Write a temporary file, which replaces `path` at the end.
 
-    If anything goes wrong, `path` stays as it was. A process that is killed leaves the temporary
-    file, whose name begins with a dot. The target of a symbolic link is replaced rather than the
-    link, and what is no regular file, such as a pipe or /dev/stdout, is written directly.
+    After an error, `path` is unchanged. A process that is killed leaves the temporary file, whose
+    name begins with a dot. A symbolic link stays, and its target is replaced. Anything but a
+    regular file, such as a pipe or /dev/stdout, is written directly.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def replacing(path):
 
 @contextmanager
 def new_folder(path):
-    """Write a folder atomically: a temporary one beside it, which is moved there at the end.
+    """Write a temporary folder, which is renamed to `path` at the end.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def new_folder(path):
     Raises
     ------
     FileExistsError
-        If there is something at `path`.
+        If `path` exists.
     OSError
         With `path` as its file name.
     """
@@ -91,10 +91,10 @@ def new_folder(path):
 
 @contextmanager
 def naming(path):
-    """Give errors of writing, for instance to a full disk, the name of the file.
+    """Add the name of the file to errors of writing, for example to a full disk.
 
-    Libraries raise some without it, and some without the number of the error. Errors about the
-    temporary file become errors about `path`.
+    Libraries raise some errors without a name or without a number. Errors about the temporary file
+    become errors about `path`.
     """
     try:
         yield

@@ -7,7 +7,7 @@ import numpy as np
 from kdegraph.eigengap import suggest_n_clusters
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import Tree
-from kdegraph.runtime.blas import blas_threads
+from kdegraph.runtime.threads import blas_threads
 
 # Relative error of the small eigenvalues that the number of rounds is made for.
 EIGENVALUE_ERROR = 0.1

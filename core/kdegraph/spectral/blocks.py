@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from kdegraph.runtime import parallel
-from kdegraph.runtime.blas import blas_threads
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.random import stream, uniform
+from kdegraph.runtime.threads import blas_threads
 
 CHUNK_ROWS = 1024  # of a narrow block
 # Rows of a panel, which stays in the cache next to the processor. Wider blocks have longer chunks,

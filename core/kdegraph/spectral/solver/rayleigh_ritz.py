@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-from kdegraph.runtime.blas import blas_threads
+from kdegraph.runtime.threads import blas_threads
 from kdegraph.spectral.blocks import gram_matrices, rotate_to_ritz
 from kdegraph.spectral.products import aligned_zeros
 

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.linalg
 
 from kdegraph.costs import LAPACK_COSTS
-from kdegraph.runtime.blas import blas_threads
 from kdegraph.runtime.memory import available_memory, format_bytes
+from kdegraph.runtime.threads import blas_threads
 from kdegraph.spectral.solver.iteration import Eigenpairs, block_width, default_limit, solve_block
 
 ALWAYS_AVAILABLE = 2**26  # bytes that are used without asking the system for its available memory
