@@ -193,8 +193,8 @@ class Table:
             if wanted == "y" and "x" in names:
                 continue  # y is a coordinate
             for name, column in zip(names, self.columns, strict=True):
-                beside = name == wanted and self._suggest_features(column.name)
-                if beside and _could_be_label(column):
+                others = name == wanted and self._suggest_features(column.name)
+                if others and _could_be_label(column):
                     return column.name
         return None
 
