@@ -93,7 +93,9 @@ class Column:
             # An array of text would take for each cell the memory of the longest one.
             names = sorted(_different(self.values))
             code_of = {name: code for code, name in enumerate([*names, None])}
-            codes = np.fromiter(map(code_of.get, self.values), np.int64, len(self.values))
+            # Other threads can run during a generator, but not during a `map` of a C function.
+            indices = (code_of[value] for value in self.values)
+            codes = np.fromiter(indices, np.int64, len(self.values))
         missing = bool((codes == len(names)).any())
         return tuple(names + ["(missing)"] * missing), codes
 
