@@ -142,7 +142,7 @@ class Dataset:
         if self.image is None or self.shape is None:
             raise ValueError(
                 f"the points of {self.name or 'this data set'} are not the pixels of an image, "
-                "so their labels are no picture"
+                "so their labels do not make a picture"
             )
         labels = as_array(labels, "labels")
         if labels.shape != (self.n_points,):

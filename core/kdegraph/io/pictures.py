@@ -128,7 +128,7 @@ def image_points(
         Of shape (height, width) for a gray picture, or (height, width, channels), where 1 channel
         is gray, 2 are gray and alpha, 3 are RGB and 4 are RGBA. Unsigned integers span the range
         of their type, other integers [0, 255], and floating-point numbers [0, 1]. Transparent
-        parts are put on white.
+        parts become white.
     color : {"lab", "rgb"}, default="lab"
         The color space: CIE L*a*b*, in which distances are closer to those that people see, or
         red, green and blue.
@@ -156,7 +156,7 @@ def image_points(
     ------
     ValueError, TypeError
         If the picture has another shape or other values, or if `color`, `blur` or `max_pixels` is
-        none of the values above.
+        not one of the values above.
 
     Notes
     -----
@@ -259,29 +259,20 @@ def _largest_value(array):
         )
     if 0 in array.shape:
         raise ValueError(f"image has no pixels: shape {array.shape}")
-    if array.dtype == bool:
-        return 1.0
+    if array.dtype.kind not in "buif":
+        raise ValueError(f"image must hold numbers, got dtype {array.dtype}")
     if array.dtype.kind == "u":
         return float(np.iinfo(array.dtype).max)
+    largest, rule = 1.0, "floating-point colors must lie in [0, 1] (divide by 255?)"
     if array.dtype.kind == "i":
-        if array.min() < 0 or array.max() > 255:
-            raise ValueError(
-                f"image has integers from {array.min()} to {array.max()}; "
-                "whole numbers must lie in [0, 255]"
-            )
-        return 255.0
-    if array.dtype.kind == "f":
-        if not np.isfinite(array).all() or array.min() < 0 or array.max() > 1:
-            raise ValueError(
-                f"image has values from {array.min()} to {array.max()}; "
-                "floating-point colors must lie in [0, 1] (divide by 255?)"
-            )
-        return 1.0
-    raise ValueError(f"image must hold numbers, got dtype {array.dtype}")
+        largest, rule = 255.0, "whole numbers must lie in [0, 255]"
+    if not (array.min() >= 0 and array.max() <= largest):  # also for NaN
+        raise ValueError(f"image has values from {array.min()} to {array.max()}; {rule}")
+    return largest
 
 
 def _color(array, c, largest):
-    """Return color `c` as (height, width) float64 in [0, 1], with transparent parts on white."""
+    """Return color `c` as (height, width) float64 in [0, 1], with white for transparent parts."""
     channels = array[:, :, None] if array.ndim == 2 else array
     gray, transparent = channels.shape[2] < 3, channels.shape[2] in (2, 4)
     values = np.divide(channels[:, :, 0 if gray else c], largest, dtype=np.float64)

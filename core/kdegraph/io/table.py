@@ -93,7 +93,9 @@ class Column:
             # An array of text would take for each cell the memory of the longest one.
             names = sorted(_different(self.values))
             code_of = {name: code for code, name in enumerate([*names, None])}
-            codes = np.fromiter(map(code_of.get, self.values), np.int64, len(self.values))
+            # Other threads can run during a generator, but not during a `map` of a C function.
+            indices = (code_of[value] for value in self.values)
+            codes = np.fromiter(indices, np.int64, len(self.values))
         missing = bool((codes == len(names)).any())
         return tuple(names + ["(missing)"] * missing), codes
 
@@ -193,8 +195,8 @@ class Table:
             if wanted == "y" and "x" in names:
                 continue  # y is a coordinate
             for name, column in zip(names, self.columns, strict=True):
-                beside = name == wanted and self._suggest_features(column.name)
-                if beside and _could_be_label(column):
+                others = name == wanted and self._suggest_features(column.name)
+                if others and _could_be_label(column):
                     return column.name
         return None
 
