@@ -96,6 +96,15 @@ def test_imports_follow_the_data(path):
         assert other == room or LAYER[other] < LAYER[room], f"{room} imports {other}"
 
 
+def test_only_public_functions_choose_between_memory_and_tiles():
+    importing = {
+        path.relative_to(CORE).with_suffix("").parts[0]
+        for path in MODULES
+        if "tiles" in imported_rooms(ast.parse(path.read_text()))
+    }
+    assert importing == {"tiles", "graph", "dispatch", "estimators"}
+
+
 def test_every_module_has_a_layer():
     assert {path.relative_to(CORE).with_suffix("").parts[0] for path in MODULES} == {
         *LAYER,
