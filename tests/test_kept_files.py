@@ -63,7 +63,7 @@ def test_folder_of_a_tiled_graph(version, tmp_path):
 
 
 def test_the_sampler_rows_of_earlier_versions_is_read(tmp_path):
-    """No graph can be asked for with it any more, also where a folder is not yet complete."""
+    """Graphs keep its name, which `similarity_graph` does not take any more."""
     version = KEPT / "2026-11-25"
     assert SimilarityGraph.load(version / "graph.npz").sampler == "rows"
     assert SimilarityGraph.from_zarr(unpacked(version, "graph.zarr", tmp_path)).sampler == "rows"

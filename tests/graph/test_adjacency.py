@@ -396,6 +396,13 @@ BAD_ARGUMENTS = [
         (name, "nonsense", ValueError, f"unknown {name} 'nonsense'; choose one of")
         for name in ("kernel", "sampler", "draws", "kde", "weighting")
     ),
+    (
+        "sampler",
+        "rows",  # of earlier versions
+        ValueError,
+        "unknown sampler 'rows'; choose one of "
+        "'auto', 'mixture', 'near', 'recursive', 'rejection'$",
+    ),
     *((name, 3, TypeError, f"{name} must be one of .*got 3") for name in NAMED),
     *((name, None, TypeError, f"{name} must be one of .*got None") for name in NAMED),
     *(

@@ -255,7 +255,6 @@ def test_graphs_compare_by_identity():
 @pytest.mark.nojit
 def test_sampler_auto():
     X = cloud(30)
-    assert similarity_graph(X, sigma=0.1).sampler == "near"
     assert similarity_graph(X, sigma="local").sampler == "near"
     assert similarity_graph(X, sigma=1.0).sampler == "rejection"
     line = np.linspace(0, 1, 3000)[:, None]

@@ -1,1 +1,1 @@
-"""From points to a sampled graph: on a tree, or from lists of near neighbors."""
+"""Sampling a similarity graph: its parameters, the steps, and the result."""

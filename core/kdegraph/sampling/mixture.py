@@ -1,15 +1,15 @@
-"""Samples in many dimensions: from lists of near neighbors, and by rejection from all other points.
+"""Samples in many dimensions, from lists of near neighbors and by rejection from all other points.
 
-Vertex i draws a listed neighbor with a probability in proportion to its kernel value. As often as
-the others have a part in its degree, one of them is proposed, each as likely as the next, and
-accepted by its kernel value in units of the smallest listed one, clipped to ``[1 / RANGE, 1]``. So
-a draw takes at most about `RANGE` proposals.
+Vertex i draws a listed neighbor with probability proportional to its kernel value. With a
+probability equal to the unlisted points' share of its degree, it draws one of these instead:
+proposals are uniform, and are accepted with the kernel value relative to the smallest listed one,
+clipped to ``[1 / RANGE, 1]``. So a draw takes at most about `RANGE` proposals.
 
-This is the law of Algorithm 2 but for the clipping and for estimated sums over the other points.
-Edges are weighted by the inclusion probabilities of the law that is drawn from, so that the
-adjacency matrix is an unbiased estimate of the kernel matrix, up to the error of these sums (a few
-percent of them, or none where most values are clipped), whichever neighbors are listed. The lists
-decide only how much it varies.
+This is the law of Algorithm 2 except for the clipping and for estimated sums over the unlisted
+points. Edges are weighted by the inclusion probabilities of the actual law. So the adjacency matrix
+is an unbiased estimate of the kernel matrix, up to the error of these sums (a few percent of them,
+or none where most values are clipped), whichever neighbors are listed. The lists affect only the
+variance.
 """
 
 from typing import NamedTuple
@@ -24,24 +24,26 @@ from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
 from kdegraph.runtime.random import stream, uniform
 
-# The largest over the smallest probability with which a proposal is accepted.
+# Ratio of the largest to the smallest probability with which a proposal is accepted.
 RANGE = 20.0
-# Other points by which sums over all of them are estimated: at first, and in all where that says
-# that more than a certain share of the degree is theirs.
+# Unlisted points from which the sums over all of them are estimated: a first number, and the total
+# number if the unlisted points seem to have more than a small share of the degree.
 FIRST_PILOTS = 16
 PILOTS = 256
 SMALL_SHARE = 0.05
-# Share of the draws that go to other points, at least.
+# Smallest share of the draws that go to unlisted points.
 MIN_FAR_SHARE = 0.001
-# The same, as far as it is needed because other points may be nearly as near as the last one of the
-# list: so often that an edge to one of them weighs at most this share of the degree, but no more
-# often than the other share.
+# Unlisted points may be nearly as near as the last listed one. They are drawn so often that an edge
+# to one of them weighs at most the first share of the degree, but for this reason they get at most
+# the second share of the draws.
 MAX_FAR_WEIGHT = 1 / 3
 MAX_PRECAUTION = 0.5
 
 
 class MixtureLaw(NamedTuple):
-    """How vertices draw. Kernel values are relative to the largest one of the vertex's list.
+    """The law by which vertices draw.
+
+    Kernel values are relative to the largest value of the vertex's list.
 
     Attributes
     ----------
@@ -49,17 +51,17 @@ class MixtureLaw(NamedTuple):
         The kernel.
     points : (n, d) float32 or float64
     neighbors : (n, m) int32
-        The listed neighbors, by ascending numbers.
+        The listed neighbors, in ascending order of their numbers.
     sums : (n, m) float64
         Running sums of their kernel values.
     least : (n,) float64
-        The exponent of the largest one.
+        The exponent of the largest kernel value.
     smallest : (n,) float64
-        The smallest one.
+        The smallest kernel value.
     far_total : (n,) float64
-        The estimated sum of the probabilities of acceptance over all other points.
+        The estimated sum of the probabilities of acceptance over all unlisted points.
     far_share : (n,) float64
-        The probability of a draw from the other points; -1 where nothing can be drawn.
+        The probability of a draw from the unlisted points; -1 for a vertex without neighbors.
     """
 
     code: int
@@ -75,7 +77,7 @@ class MixtureLaw(NamedTuple):
 
 
 def mixture_law(kernel, points, lists, n_rounds, seed, *, progress=None):
-    """The law by which vertices draw, and estimates of the kernel degrees.
+    """Return the law by which vertices draw, and estimates of the kernel degrees.
 
     Parameters
     ----------
@@ -91,7 +93,7 @@ def mixture_law(kernel, points, lists, n_rounds, seed, *, progress=None):
     -------
     law : MixtureLaw
     degrees : (n,) float64
-        ``sum_{j != i} k(x_i, x_j)``: exact for the listed neighbors, and unbiased for the others.
+        ``sum_{j != i} k(x_i, x_j)``: exact for the listed points, and unbiased for the others.
     """
     n, m = lists.indices.shape
     law = MixtureLaw(
@@ -106,7 +108,7 @@ def mixture_law(kernel, points, lists, n_rounds, seed, *, progress=None):
 
 @jit
 def _set_laws(begin, end, law, lists, n_rounds, seed, degrees):
-    """Fill in the laws of some vertices."""
+    """Compute the laws of some vertices."""
     for i in range(begin, end):
         places = np.argsort(lists.indices[i])
         law.neighbors[i] = lists.indices[i][places]
@@ -118,9 +120,7 @@ def _set_laws(begin, end, law, lists, n_rounds, seed, degrees):
 
 @jit(borrow=True)
 def _set_near(law, i, distances):
-    """Fill in the kernel values of the listed neighbors, which are at these distances; return their
-    sum.
-    """
+    """Compute the kernel values of the listed neighbors from their distances; return their sum."""
     row, total = law.sums[i], 0.0
     least, most = UNDERFLOW, 0.0
     for q in range(row.size):
@@ -136,8 +136,8 @@ def _set_near(law, i, distances):
 
 @jit(borrow=True)
 def _estimate_far(law, i, near, n_rounds, seed):
-    """Estimates of the sum of the kernel values of the points that are not listed, and of the sum
-    of their probabilities of acceptance.
+    """Estimate the sum of the kernel values of the unlisted points and the sum of their
+    probabilities of acceptance.
     """
     n_far = law.least.size - 1 - law.sums.shape[1]
     if n_far == 0:
@@ -156,7 +156,7 @@ def _estimate_far(law, i, near, n_rounds, seed):
 
 @jit(borrow=True)
 def _far_share(law, i, near, far, n_rounds):
-    """How often to draw one of the points that are not listed."""
+    """Return the probability of a draw from the unlisted points."""
     if near + far == 0.0:
         return -1.0
     if law.far_total[i] == 0.0:
@@ -168,7 +168,7 @@ def _far_share(law, i, near, far, n_rounds):
 
 @jit(borrow=True)
 def _acceptance(law, i, value):
-    """The probability that a proposal with this relative kernel value is accepted."""
+    """Return the probability that a proposal with this relative kernel value is accepted."""
     if law.smallest[i] == 0.0:
         return 1.0
     return min(max(value / law.smallest[i], 1.0 / RANGE), 1.0)
@@ -176,15 +176,15 @@ def _acceptance(law, i, value):
 
 @jit(borrow=True)
 def _exponent(law, i, j):
-    """The exponent of the kernel between the points i and j."""
+    """Return the exponent of the kernel between the points i and j."""
     t = _sum_over_dimensions(law.code, law.inverse_sigma, law.points[i], law.points[j])
     return rescaled(law.local, i, law.local, j, np.sqrt(t) if law.code == EXPONENTIAL else t)
 
 
 @jit(reassociate=True, borrow=True)
 def _sum_over_dimensions(code, inverse_sigma, x, y):
-    """The sum of the squared or, for the Laplacian kernel, absolute differences in units of sigma,
-    in double precision, by a vectorized loop.
+    """Sum the squared or, for the Laplacian kernel, absolute differences in units of sigma, in
+    double precision and by a vectorized loop.
     """
     total = 0.0
     if code == LAPLACIAN:
@@ -199,7 +199,7 @@ def _sum_over_dimensions(code, inverse_sigma, x, y):
 
 @jit(borrow=True)
 def _listed_exponent(law, i, j, distance):
-    """The exponent between two points whose Euclidean distance is known."""
+    """Return the exponent between two points with a known Euclidean distance."""
     if law.code == LAPLACIAN:
         return _exponent(law, i, j)
     t = distance * law.inverse_sigma
@@ -208,22 +208,20 @@ def _listed_exponent(law, i, j, distance):
 
 @jit(borrow=True)
 def _relative(t, least):
-    """The kernel value of an exponent, relative to that of `least`; 0 where it counts as zero."""
+    """Return the kernel value of an exponent relative to that of `least`; 0 if it underflows."""
     return exp_neg(max(t - least, -UNDERFLOW)) if t < UNDERFLOW else 0.0
 
 
 @jit(borrow=True)
 def _place(listed, j):
-    """The place of j among ascending numbers, or -1."""
+    """Return the place of j among ascending numbers, or -1."""
     place = np.searchsorted(listed, j)
     return place if place < listed.size and listed[place] == j else -1
 
 
 @jit(borrow=True)
 def _other_point(law, i, start, counter):
-    """One of the points that are not listed for vertex i, each with the same probability, and the
-    next number of the stream.
-    """
+    """Draw an unlisted point of vertex i uniformly; return it and the next counter."""
     n = law.least.size
     while True:
         j = min(int(uniform(start, counter) * n), n - 1)
@@ -234,7 +232,7 @@ def _other_point(law, i, start, counter):
 
 @jit(borrow=True)
 def _far_point(law, i, start, counter):
-    """One of the points that are not listed, or -1 if its kernel value counts as zero."""
+    """Draw an unlisted point by rejection; return -1 if its kernel value underflows."""
     while True:
         j, counter = _other_point(law, i, start, counter)
         t = _exponent(law, i, j)
@@ -249,7 +247,7 @@ def draw_neighbors(law, n_rounds, seed, *, progress=None):
     Returns
     -------
     (n, n_rounds) int32 array
-        -1 where the kernel value of what was drawn counts as zero.
+        -1 for an isolated vertex, and for a draw whose kernel value underflows.
     """
     neighbors = np.full((law.least.size, n_rounds), -1, np.int32)
     parallel.run(_draw_range, len(neighbors), law, np.uint64(seed), neighbors, progress=progress)
@@ -269,14 +267,16 @@ def _draw_range(begin, end, law, seed, neighbors):
                 neighbors[i, draw] = _far_point(law, i, start, 1)
             else:
                 q = np.searchsorted(sums, uniform(start, 1) * sums[-1], side="right")
-                # Rounding may reach the sum itself, and what comes last may have no part in it.
+                # Rounding may reach the total, and the last neighbors may contribute nothing to it.
                 q = min(q, np.searchsorted(sums, sums[-1]))
                 neighbors[i, draw] = law.neighbors[i, q]
 
 
 def weighted_adjacency(law, neighbors, *, progress=None):
-    """The symmetric adjacency matrix with Horvitz-Thompson weights: ``k(x_i, x_j)`` over the
-    probability that i has drawn j, or j has drawn i.
+    """Return the symmetric adjacency matrix with Horvitz-Thompson weights.
+
+    The weight of an edge is ``k(x_i, x_j)`` over the probability that i has drawn j or j has drawn
+    i.
 
     Returns
     -------
@@ -303,7 +303,7 @@ def weighted_adjacency(law, neighbors, *, progress=None):
 
 @jit
 def _weigh(begin, end, law, n_rounds, first, second, weights):
-    """Write the weights of some edges."""
+    """Compute the weights of some edges."""
     for e in range(begin, end):
         i, j = first[e], second[e]
         t = _exponent(law, i, j)
@@ -313,7 +313,7 @@ def _weigh(begin, end, law, n_rounds, first, second, weights):
 
 @jit(borrow=True)
 def _miss(law, i, j, t, n_rounds):
-    """The probability that vertex i does not draw j; t is the exponent between them."""
+    """Return the probability that vertex i does not draw j; t is the exponent between them."""
     far_share, sums = law.far_share[i], law.sums[i]
     if far_share < 0.0:
         return 1.0

@@ -1,10 +1,10 @@
-"""Algorithm 1 (Macgregor and Sun, 2023): neighbors by recursive halving, with a KDE solver as a
-black box.
+"""Sample neighbors by recursive halving, Algorithm 1 of Macgregor and Sun (2023).
 
-Where the paper carries one sample through the halving, here every vertex is carried once with all
-its uniforms, sorted, so that all L rounds share one descent. A vertex is not its own neighbor: the
-sum over its own half without itself is added up from the siblings along its path, which do not
-contain it, so that nothing is subtracted and small sums keep their relative error.
+The KDE solver is a black box. The paper carries one sample at a time through the halving. Here each
+vertex descends once with all its uniform numbers, sorted, so that the L rounds share one descent. A
+vertex is not its own neighbor: the sum over its own half is added up from the siblings along its
+path, which do not contain the vertex. Nothing is subtracted, so that small sums keep their relative
+error.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.random import stream, uniform
 
-# Halves of at most this number of points are sampled from exact kernel values.
+# Points of a half at most from which neighbors are sampled by exact kernel values.
 LEAF = 16
 
 
@@ -33,7 +33,7 @@ def draw_neighbors(kernel, tree, solver, n_rounds, seed, draws, *, progress=None
         The paper's L.
     seed : int
     draws : {"stratified", "independent"}
-        One uniform per vertex, shifted by multiples of 1/L, or L independent ones.
+        One uniform number per vertex, shifted by multiples of 1/L, or L independent ones.
 
     Returns
     -------
@@ -70,14 +70,14 @@ def _fill_uniforms(begin, end, seed, order, stratified, uniforms):
 
 
 def _sibling_sums(kernel, tree, solver, progress):
-    """The sums at each point over the parts of a division of the other points.
+    """Compute the sums at each point over the parts of a division of the other points.
 
     Returns
     -------
     (n_levels, n) float64
-        Row l: over the half of the point's node on level l that does not hold the point; the last
-        row: over the other points of its leaf. The rows from l on add up to the sum over the other
-        points of its node on level l.
+        Row l is the sum over the half of the point's node on level l that does not contain the
+        point; the last row is the sum over the other points of its leaf. The rows from l on add up
+        to the sum over the other points of its node on level l.
     """
     n, levels = tree.order.size, tree.n_levels
     sums = np.zeros((levels, n))
@@ -116,7 +116,7 @@ def _own_leaf_sums(code, scale, points, start, stop, sums):
 
 
 class _State:
-    """The vertices that have reached a node, each with the range of its uniforms that did."""
+    """The vertices that have reached a node, each with the range of its uniforms in this node."""
 
     def __init__(self, vertices, first, last):
         self.vertices, self.first, self.last = vertices, first, last
@@ -127,8 +127,8 @@ class _State:
 
 
 def _descend(kernel, tree, solver, known, uniforms, neighbors, state, progress):
-    """Carry the vertices down the halving, node by node; uniforms are rescaled to [0, 1) within the
-    node they reach.
+    """Move the vertices down the halving, node by node, and rescale their uniforms to [0, 1) within
+    each node.
     """
     stack = [(0, 0, state)]
     done = 0
@@ -151,8 +151,8 @@ def _descend(kernel, tree, solver, known, uniforms, neighbors, state, progress):
             for child in (left, right)
         ]
         total = halves[0] + halves[1]
-        # An estimator may call both halves of a reached node empty: then nothing is known, and they
-        # are taken by their sizes.
+        # An estimator may return zero for both halves of a reached node. Then they are chosen in
+        # proportion to their sizes.
         blind = total == 0.0
         size = tree.stop[left] - tree.start[left], tree.stop[right] - tree.start[right]
         share = np.where(
@@ -165,8 +165,9 @@ def _descend(kernel, tree, solver, known, uniforms, neighbors, state, progress):
 
 
 def _half_sums(kernel, tree, solver, known, level, child, vertices):
-    """Sums over the points of `child` without the vertex itself: those of its own points and of its
-    sibling's are known already.
+    """Compute the sums at vertices over the points of `child` without the vertex itself.
+
+    For the vertices in `child` and in its sibling they are known already.
     """
     siblings, remaining = known
     sums = np.empty(vertices.size)
@@ -203,8 +204,9 @@ def _split_uniforms(vertices, first, last, share, uniforms, middle):
 
 @jit
 def _sample_leaf(code, scale, points, start, stop, vertices, first, last, uniforms, neighbors):
-    """Sample from the exact kernel values of the leaf, shifted by their smallest exponent so that
-    none underflows together.
+    """Sample from the exact kernel values of the leaf.
+
+    Exponents are shifted by the smallest one, so that not all values underflow.
     """
     weights = np.empty(stop - start)
     for k in range(vertices.size):

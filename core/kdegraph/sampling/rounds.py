@@ -1,4 +1,4 @@
-"""How many rounds: the automatic L."""
+"""Choose the number of rounds, the paper's L."""
 
 import math
 
@@ -9,43 +9,44 @@ from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import Tree
 from kdegraph.runtime.threads import blas_threads
 
-# Relative error of the small eigenvalues that the number of rounds is made for.
+# Target for the relative error of the small eigenvalues.
 EIGENVALUE_ERROR = 0.1
 MIN_ROUNDS = 10
 MAX_ROUNDS = 100
-# This number of points is taken as it is; more are represented by the 128 nodes of a level of the
-# tree.
+# Up to this number, points are used directly; more points are represented by the 128 nodes of a
+# level of the tree.
 MAX_COARSE_POINTS = 512
 COARSE_LEVEL = 7
 COARSE_EIGENVALUES = 20
-# Clusters that L is made for where the spectrum does not suggest a number.
+# Assumed number of clusters if the spectrum does not suggest one.
 DEFAULT_CLUSTERS = 10
-# Rounds where every point has a bandwidth of its own.
+# Rounds for a bandwidth per point.
 LOCAL_ROUNDS = 30
 
 
 def suggest_n_rounds(kernel: Kernel, tree: Tree):
-    """A number of rounds L with which the small eigenvalues are within about 10% of those of the
-    full graph.
+    """Choose a number of rounds for which the small eigenvalues are within about 10% of those of
+    the full graph.
 
     Returns
     -------
     int
         ``10 / sqrt(1 - lambda)``, at least 10 and at most 100, where lambda is an estimate of the
-        eigenvalue ``lambda_{k+1}`` behind the gap of the spectrum, or of ``lambda_11`` if there is
+        eigenvalue ``lambda_{k+1}`` above the gap of the spectrum, or of ``lambda_11`` if there is
         no gap.
 
     Notes
     -----
-    The rule is measured (benchmarks: rounds): on 19 data sets the relative error of the
-    eigenvalues 2 ... k + 1 is about ``1 / (L sqrt(1 - lambda_{k+1}))``, whatever n. The paper's ``L
-    = 6 C log(n) / lambda_{k+1}``, which its proof asks for in the worst case, would need a C
-    between 0.0001 and 0.3 for the same error: small eigenvalues need no more rounds than large
-    ones.
+    The rule was measured (benchmarks: rounds): on 19 data sets the relative error of the
+    eigenvalues 2 ... k + 1 is about ``1 / (L sqrt(1 - lambda_{k+1}))``, independent of n. The
+    paper's ``L = 6 C log(n) / lambda_{k+1}``, which its proof requires in the worst case, would
+    need a C between 0.0001 and 0.3 for the same error: small eigenvalues need no more rounds than
+    large ones.
 
-    It gives 10 to 35 there, 11.9 in the mean, and an error of at most 0.15 on 16 of the sets: 10
-    for all have that on 14, 15 on 16, 30 on 18 at two and a half times the cost. What it adds to a
-    fixed number are the rounds for data of many dimensions.
+    On these sets the rule gives 10 to 35 rounds, 11.9 in the mean, and an error of at most 0.15 on
+    16 of them. A fixed number of 10 rounds reaches this error on 14 sets, 15 on 16, and 30 on 18 at
+    two and a half times the cost. Compared with a fixed number, the rule adds rounds for data in
+    many dimensions.
     """
     if kernel.local.is_local:
         return LOCAL_ROUNDS
@@ -61,11 +62,11 @@ def suggest_n_rounds(kernel: Kernel, tree: Tree):
 
 
 def coarse_eigenvalues(kernel: Kernel, tree: Tree, n_eigenvalues):
-    """Estimates of the smallest eigenvalues of the full graph, from the graph of at most a few
-    hundred nodes of the tree.
+    """Estimate the smallest eigenvalues of the full graph from a graph of at most a few hundred
+    nodes of the tree.
 
-    The weight between two nodes is the kernel between their centers times their numbers of points,
-    that of a node with itself the number of its pairs of points.
+    The weight between two nodes is the kernel between their centers times both numbers of points;
+    the weight between a node and itself is the number of its pairs of points.
 
     Returns
     -------
