@@ -224,6 +224,8 @@ def kernel_of_another_package(x):
     return double(x)
 
 print(kernel_of_another_package(3.0), double(4))
+double.recompile()
+print(double(5), double.stats.cache_hits.total())
 try:
     double(None)
 except numba.TypingError:
@@ -231,10 +233,10 @@ except numba.TypingError:
 """
 
 
-def test_kernels_are_called_by_those_of_others_and_raise_their_errors(run, tmp_path):
+def test_kernels_can_be_used_as_those_of_numba(run, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(CALLED_BY_OTHERS)
-    assert run(None, str(program)) == ("6.0 8\nan error\n", "")
+    assert run(None, str(program)) == ("6.0 8\n10 0\nan error\n", "")
 
 
 PARTS = """

@@ -1,4 +1,4 @@
-"""One line on the terminal that shows how far the work is."""
+"""A progress line on the terminal."""
 
 import shutil
 import sys
@@ -14,7 +14,9 @@ _BAR_WIDTH = 24
 
 
 class ProgressLine:
-    """A callable ``progress(stage, fraction)`` that redraws one line, and removes it at the end.
+    """Draw progress in one line of the terminal, and remove the line at the end.
+
+    Called as ``progress(stage, fraction)``.
 
     Parameters
     ----------
@@ -58,8 +60,9 @@ class ProgressLine:
 
 @contextmanager
 def progress_line(quiet):
-    """Gives a `progress` callback: a line where standard error is a terminal; None, and no notices
-    either, elsewhere or when `quiet`.
+    """Yield a `progress` callback that draws a line if standard error is a terminal.
+
+    If it is not, or if `quiet`, yield None and show no notices.
     """
     if quiet or not sys.stderr.isatty():
         with notices_shown_by(lambda text: None):

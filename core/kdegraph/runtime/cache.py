@@ -13,6 +13,7 @@ read-only.
 """
 
 import contextlib
+import glob
 import hashlib
 import inspect
 import os
@@ -104,6 +105,8 @@ class MachineCode:
 
     def __init__(self, function):
         self._function = function
+        self._name = f"{function.__module__}.{function.__name__.strip('<>')}"
+        self.cache_path = str(CACHE_DIR)
         # Now, because the file may change before the function is compiled.
         self._source = _hash(Path(inspect.getfile(function)).read_bytes())
 
@@ -113,8 +116,7 @@ class MachineCode:
         closure = serialize.dumps([cell.cell_contents for cell in function.__closure__ or ()])
         place = function.__qualname__, function.__code__.co_firstlineno
         key = signature, codegen.magic_tuple(), self._source, place, closure
-        name = f"{function.__module__}.{function.__name__.strip('<>')}"
-        return key, CACHE_DIR / f"{name}-{_hash(repr(key).encode()).hex()}.nbc"
+        return key, CACHE_DIR / f"{self._name}-{_hash(repr(key).encode()).hex()}.nbc"
 
     def load_overload(self, signature, target_context):
         """Return the code for a signature, or None if it is not there or damaged."""
@@ -145,6 +147,11 @@ class MachineCode:
                 f"kdegraph: cannot keep compiled code in {CACHE_DIR} ({reason}), so every run "
                 "compiles again; set KDEGRAPH_CACHE_DIR to a folder that can be written"
             )
+
+    def flush(self):
+        """Remove the code for all signatures, as a dispatcher's `recompile` asks for."""
+        for path in CACHE_DIR.glob(f"{glob.escape(self._name)}-*.nbc"):
+            path.unlink(missing_ok=True)
 
 
 def keep_machine_code(dispatcher) -> None:
