@@ -16,6 +16,7 @@ from panel.viewable import Viewer
 
 from .sources.column_scales import SCALES, check_scale
 from .state import State
+from .uploads import StoredFile
 
 SETTABLE = ("sigma", "n_rounds", "n_clusters", "selection", *SCALES)
 NOTHING = np.empty(0, dtype=np.intp)
@@ -24,11 +25,11 @@ NOTHING = np.empty(0, dtype=np.intp)
 class Material(NamedTuple):
     """The data that an explorer begins with: a dataset, a file or neither, and choices.
 
-    A file is a path or (name, bytes); `choices` are parameters of the state.
+    A file is a path or a `StoredFile`; `choices` are parameters of the state.
     """
 
     dataset: Dataset | None = None
-    file: Path | tuple | None = None
+    file: Path | StoredFile | None = None
     choices: dict = {}  # noqa: RUF012 (never changed)
 
 
@@ -130,7 +131,7 @@ def _of_frame(frame, y):
     name = "table.parquet"
     dataset = datasets.load(content, filename=name, label=y if is_name else "auto")
     if y is None:
-        return Material(file=(name, content))
+        return Material(file=StoredFile.of(name, content))
     return Material(dataset if is_name else _labeled(dataset, y))
 
 

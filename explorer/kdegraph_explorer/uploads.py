@@ -12,6 +12,7 @@ import time
 import weakref
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import IO
 
 from .results import UPLOADING
@@ -60,7 +61,7 @@ class StoredFile:
 
 
 def _store(name, parts):
-    """Return the `StoredFile` of the parts of a file."""
+    """Return the `StoredFile` of the parts of a file; folders in its name are dropped."""
     digest, size = hashlib.sha256(), 0
     with ExitStack() as stack:
         file = stack.enter_context(tempfile.SpooledTemporaryFile(MEMORY_BYTES))
@@ -69,7 +70,7 @@ def _store(name, parts):
             digest.update(part)
             size += len(part)
         stack.pop_all()  # The file stays open.
-    return StoredFile(name, size, digest.hexdigest(), file)
+    return StoredFile(PurePath(name).name, size, digest.hexdigest(), file)
 
 
 class IncomingFile:

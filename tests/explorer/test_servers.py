@@ -13,6 +13,7 @@ import pytest
 from browser.conftest import free_port, wait_for
 from explorer_objects import PATIENCE
 from kdegraph_explorer.serving import servers
+from kdegraph_explorer.serving.access import Access
 
 SOON = 0.5  # seconds
 HEAD = "Host: localhost:{port}\r\nOrigin: http://localhost:{port}\r\n"
@@ -37,7 +38,7 @@ def port(monkeypatch):
 
         loop = asyncio.new_event_loop()
         asyncio.set_event_loop(loop)
-        server = servers.server_of(lambda: pn.Column(), address="127.0.0.1", port=0)
+        server = servers.server_of(lambda: pn.Column(), Access(), address="127.0.0.1", port=0)
         server.start()
         found.update(loop=loop, server=server)
         ready.set()
