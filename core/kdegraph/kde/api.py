@@ -60,8 +60,8 @@ def kernel_sum(
     method : {"auto", "direct", "tree", "fgt"}, optional
         "direct" evaluates all pairs, whatever `eps`. "tree" skips distant nodes of a k-d tree and
         takes the mean kernel value for narrow ones. "fgt" is the fast Gauss transform (Gaussian
-        kernel only): expansions on a regular grid, or the tree where points are too sparse for a
-        grid. "auto", the default, takes the one that is estimated to cost least.
+        kernel only): expansions on a regular grid, or the tree where points are too few or too
+        sparse for one. "auto", the default, takes the one that is estimated to cost least.
 
     Returns
     -------

@@ -113,7 +113,7 @@ def choose_method(problem: KernelSum, method: str = "auto") -> Method:
     cost = best.cost if method == "auto" else math.inf
     set_up = GRID_COSTS.set_up if problem.targets is None else GRID_COSTS.set_up_targets
     expandable = problem.on_grid and problem.kernel.code == GAUSSIAN
-    if expandable and method != "tree" and cost > 2 * set_up:
+    if expandable and method != "tree" and best.cost > 2 * set_up:
         grid = _choose_grid(problem, cost - set_up)
         if grid is not None:
             best, cost = grid, grid.cost
