@@ -188,6 +188,7 @@ def test_keys_belong_to_the_explorer_or_to_the_notebook(explored):
     page.get_by_role("button", name="Box", exact=True, pressed=True).wait_for()
     assert page.locator(".jp-CodeCell").count() == n_cells
     code_cell(page, 4).locator(".jp-InputArea-editor").click()
+    page.wait_for_function("() => document.activeElement.matches('.cm-content')")
     page.keyboard.press("End")
     page.keyboard.type(" # me")  # keys of the explorer
     assert "# me" in code_cell(page, 4).locator(".jp-InputArea-editor").inner_text()
