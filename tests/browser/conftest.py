@@ -102,11 +102,12 @@ def serve(tmp_path_factory):
 def server(tmp_path):
     """Starts `kdegraph explore` with options, always on the same port; returns the process.
 
-    Its attribute `port` is that, `address` the one without a path, and `log` what was printed.
+    Its attribute `port` is that, `address` the one without a path, and `log` what was printed. The
+    `path` of the page is that of the option `--prefix`.
     """
     port, running = free_port(), []
 
-    def start(*options):
+    def start(*options, path=""):
         command = [sys.executable, "-m", "kdegraph", "explore", "--no-browser", "--port", str(port)]
         with start.log.open("ab") as output:
             process = subprocess.Popen(
@@ -116,7 +117,7 @@ def server(tmp_path):
                 stderr=subprocess.STDOUT,
             )
         running.append(process)
-        wait_for(start.address, process, start.log)
+        wait_for(start.address + path, process, start.log)
         return process
 
     start.port, start.address, start.log = port, f"http://localhost:{port}/", tmp_path / "log.txt"

@@ -95,7 +95,7 @@ def test_the_documented_nginx_with_a_path_tls_and_a_password(
     nginx, server, password_file, new_page, tmp_path
 ):
     options = ["--prefix", "/kdegraph", "--allow-origin", nginx, "--password-file", password_file]
-    process = server(*options)
+    process = server(*options, path="kdegraph/")
     ignored = (*ENTRANCE, *PROXY_ALONE)
     page = new_page(ignore=ignored, ignore_https_errors=True)
     page.goto(f"{nginx}/kdegraph?source=generators")
@@ -130,7 +130,7 @@ def test_the_documented_nginx_with_a_path_tls_and_a_password(
     end(process)
     banner = page.get_by_role("alert").filter(has_text="has lost its server")
     banner.wait_for()
-    server(*options)
+    server(*options, path="kdegraph/")
     banner.wait_for(state="detached")
     explorer.expect_status(", 3 clusters")
     # Files in both directions.
