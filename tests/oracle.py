@@ -4,15 +4,19 @@ the package.
 
 import numpy as np
 import scipy.linalg
+import scipy.optimize
 import scipy.sparse
 import scipy.stats
 
-KERNELS = ("gaussian", "laplacian", "exponential")
+KERNELS = ("gaussian", "laplacian", "exponential", "matern-3/2", "matern-5/2")
 UNDERFLOW = 708  # exponents from here on count as zero
 
 
 def exponents(Y, X, kernel, sigma):
-    """The exponents t of k = exp(-t) between rows of Y and of X, in extended precision, (m, n)."""
+    """The exponents t of k = exp(-t) between rows of Y and of X, in extended precision, (m, n).
+
+    `sigma` is a number, or an (m, n) array with the bandwidths of the pairs.
+    """
     Y, X = np.asarray(Y, dtype=float), np.asarray(X, dtype=float)
     sigma = np.longdouble(sigma)
     total = np.zeros((len(Y), len(X)), dtype=np.longdouble)
@@ -20,7 +24,26 @@ def exponents(Y, X, kernel, sigma):
         for c in range(X.shape[1]):
             delta = (Y[:, c, None].astype(np.longdouble) - X[None, :, c]) / sigma
             total += np.abs(delta) if kernel == "laplacian" else delta * delta
-    return np.sqrt(total) if kernel == "exponential" else total
+    return exponent_of(kernel, total if kernel == "laplacian" else np.sqrt(total))
+
+
+def exponent_of(kernel, r):
+    """The exponent t of k = exp(-t) at the distance r in units of sigma, in extended precision."""
+    if kernel == "gaussian":
+        return r * r
+    if kernel == "matern-3/2":
+        r = np.sqrt(np.longdouble(3)) * r
+        return r - np.log1p(np.minimum(r, 1e6))
+    if kernel == "matern-5/2":
+        r = np.sqrt(np.longdouble(5)) * r
+        near = np.minimum(r, 1e6)
+        return r - np.log1p(near + near * near / 3)
+    return r
+
+
+def reach(kernel):
+    """The distance in units of sigma at which the exponent is `UNDERFLOW`."""
+    return scipy.optimize.brentq(lambda r: float(exponent_of(kernel, r)) - UNDERFLOW, 1, 1000)
 
 
 def kernel_matrix(Y, X, kernel, sigma):

@@ -4,7 +4,7 @@ import tracemalloc
 
 import kdegraph
 import numpy as np
-from kdegraph.geometry.kernels import exp_neg
+from kdegraph.geometry.kernel_functions import exp_neg
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.random import stream, uniform

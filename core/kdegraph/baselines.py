@@ -2,7 +2,6 @@
 guess of the bandwidth.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -11,7 +10,8 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.bandwidth import estimate_sigma
-from kdegraph.geometry.kernels import CODES, UNDERFLOW, Kernel, exp_neg, exponent, fill_values
+from kdegraph.geometry.kernel_functions import KERNELS, exp_neg
+from kdegraph.geometry.kernels import Kernel, fill_values, scaled_distance
 from kdegraph.geometry.local_scale import rescaled
 from kdegraph.geometry.neighbors import duplicate_groups, nearest, unit_scale
 from kdegraph.runtime import parallel
@@ -38,8 +38,8 @@ _BLOCK_VALUES = 2**19
 def _pair_values(start, stop, code, inverse_sigma, local, X, rows, columns, values):
     for e in range(start, stop):
         i, j = rows[e], columns[e]
-        t = exponent(code, inverse_sigma, X, i, X, j)
-        values[e] = exp_neg(rescaled(local, i, local, j, t))
+        u = scaled_distance(code, inverse_sigma, X, i, X, j)
+        values[e] = exp_neg(rescaled(code, local, i, local, j, u))
 
 
 def _symmetric(X, rows, columns, kernel=None, progress=None):
@@ -144,7 +144,7 @@ def full_graph(
     """
     X = check_points(X)
     n = len(X)
-    check_choice(kernel, "kernel", tuple(CODES))
+    check_choice(kernel, "kernel", tuple(KERNELS))
     bandwidth = resolve_bandwidth(X, check_sigma(sigma, n), perplexity)
     alpha = check_fraction(alpha, "alpha")
     limit = available_memory() // 2 if max_bytes is None else check_count(max_bytes, "max_bytes")
@@ -250,8 +250,8 @@ def _sparse_graph(X, kernel, limit, progress):
     tree = cKDTree(np.ldexp(X, -shift))
     with np.errstate(over="ignore"):
         sigma = float(np.clip(np.ldexp(kernel.sigma, -shift), limits.tiny, limits.max / 1024))
-    radius = sigma * (math.sqrt(UNDERFLOW) if kernel.name == "gaussian" else UNDERFLOW) * (1 + 1e-9)
-    norm = 1 if kernel.name == "laplacian" else 2
+    function = KERNELS[kernel.name]
+    radius, norm = sigma * function.reach * (1 + 1e-9), function.norm
     if progress is not None:
         progress("full graph", 0.0)
     edges = (int(tree.count_neighbors(tree, radius, p=norm)) - len(X)) // 2
@@ -339,7 +339,7 @@ def knn_graph(
         "take fewer neighbors or more points"
     )
     k = check_count(n_neighbors, "n_neighbors", maximum=n - 1 if n > 1 else None, reason=reason)
-    check_choice(kernel, "kernel", tuple(CODES))
+    check_choice(kernel, "kernel", tuple(KERNELS))
     checked = None if sigma is None else check_sigma(sigma, n)
     if n == 1:
         return scipy.sparse.csr_array((1, 1))

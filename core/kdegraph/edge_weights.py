@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kdegraph.geometry.kernels import exp_neg, exponents_to
+from kdegraph.geometry.kernel_functions import exp_neg, to_exponents
+from kdegraph.geometry.kernels import scaled_distances_to
 from kdegraph.geometry.local_scale import LocalScale, rescale_to
 from kdegraph.runtime.jit import jit
 
@@ -51,9 +52,11 @@ def weigh_edges(law, columns, work, out):
     n = columns.size
     d = law.points.shape[1]
     probability = work.probability[:n]
-    exponents_to(law.code, law.inverse_sigma, work.own, law.points, columns, out)
+    scaled_distances_to(law.code, law.inverse_sigma, work.own, law.points, columns, out)
     if law.local.factor.size:
-        rescale_to(work.own[d + 1], work.own[d + 2], law.local, columns, out)
+        rescale_to(law.code, work.own[d + 1], work.own[d + 2], law.local, columns, out)
+    else:
+        to_exponents(law.code, out)
     for m in range(n):
         out[m] = exp_neg(out[m])
     # Of independent draws, neither end draws the other in any of the rounds with the probability of

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kdegraph.geometry.kernels import exp_neg
+from kdegraph.geometry.kernel_functions import exp_neg
 from kdegraph.geometry.neighbor_forest import (
     has_duplicates,
     has_many_dimensions,

@@ -15,7 +15,7 @@ from kdegraph.bandwidth import estimate_sigma
 from kdegraph.baselines import full_graph, knn_graph
 from kdegraph.dispatch import spectral_clustering, spectrum
 from kdegraph.geometry.closest_pair import closest_pair
-from kdegraph.geometry.kernels import GAUSSIAN
+from kdegraph.geometry.kernel_functions import GAUSSIAN
 from kdegraph.geometry.tree import Tree
 from kdegraph.graph import similarity_graph
 from kdegraph.kde import kernel_sum

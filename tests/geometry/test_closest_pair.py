@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from kdegraph.geometry.closest_pair import closest_pair
-from kdegraph.geometry.kernels import GAUSSIAN, LAPLACIAN
+from kdegraph.geometry.kernel_functions import GAUSSIAN, LAPLACIAN
 from kdegraph.geometry.tree import build_tree
 from scipy.spatial.distance import cdist
 

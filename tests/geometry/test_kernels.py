@@ -7,7 +7,12 @@ import numpy as np
 import oracle
 import pytest
 from kdegraph import Kernel
-from kdegraph.geometry.kernels import UNDERFLOW, exp_neg, exponent, exponents, rough_exp_neg
+from kdegraph.geometry.kernel_functions import (
+    UNDERFLOW,
+    exp_neg,
+    rough_exp_neg,
+)
+from kdegraph.geometry.kernels import exponent, row_exponents
 
 pytestmark = pytest.mark.nojit
 
@@ -66,7 +71,10 @@ def test_compiled_exponents_agree(name):
     exact = oracle.exponents(Y, X, name, 0.3).astype(float)
     columns, out = np.ascontiguousarray(X.T), np.empty(20)
     for i in range(5):
-        exponents(kernel.code, kernel.inverse_sigma, Y[i], columns, 10, 30, out)
+        row_exponents(
+            kernel.code, kernel.inverse_sigma, Y[i], kernel.local, i, columns, kernel.local,
+            10, 30, out,
+        )  # fmt: skip
         np.testing.assert_allclose(out, exact[i, 10:30], rtol=1e-14)
         one_by_one = [exponent(kernel.code, kernel.inverse_sigma, Y, i, X, j) for j in range(33)]
         np.testing.assert_allclose(one_by_one, exact[i], rtol=1e-14)

@@ -1,10 +1,11 @@
 """The kd-tree: permutation, tight boxes, balanced halves, all leaves on one level."""
 
 import numpy as np
+import oracle
 import pytest
 from kdegraph import get_num_threads, set_num_threads
-from kdegraph.geometry.boxes import box_distances
-from kdegraph.geometry.kernels import CODES
+from kdegraph.geometry.boxes import box_exponents
+from kdegraph.geometry.kernel_functions import KERNELS
 from kdegraph.geometry.tree import LEAF_SIZE, build_tree
 
 pytestmark = pytest.mark.nojit
@@ -122,8 +123,8 @@ def test_radii_of_extreme_points_raise_no_warning():
     assert np.isinf(build_tree(X).radii(1e10)[0])
 
 
-@pytest.mark.parametrize("kernel", CODES)
-def test_box_distances_enclose_all_exponents(kernel):
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_box_exponents_enclose_all_exponents(kernel):
     rng = np.random.default_rng(3)
     A, B = rng.normal(size=(60, 3)), rng.normal(size=(70, 3)) + 1.0
     left, right = build_tree(A), build_tree(B)
@@ -133,9 +134,7 @@ def test_box_distances_enclose_all_exponents(kernel):
                 left.points[left.start[a] : left.stop[a]],
                 right.points[right.start[b] : right.stop[b]],
             )
-            delta = np.abs(x[:, None] - y[None]) * 2.0
-            t = delta.sum(axis=2) if kernel == "laplacian" else (delta**2).sum(axis=2)
-            t = np.sqrt(t) if kernel == "exponential" else t
-            least, most = box_distances(CODES[kernel], 2.0, left, a, right, b)
+            t = oracle.exponents(x, y, kernel, 0.5).astype(float)
+            least, most = box_exponents(KERNELS[kernel].code, 2.0, left, a, right, b)
             assert 0 <= least <= t.min() * (1 + 1e-14)
             assert most >= t.max() * (1 - 1e-14)

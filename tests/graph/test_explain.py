@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import kdegraph
 import numpy as np
+import oracle
 import pytest
 from kdegraph import datasets
 from kdegraph.explain import (
@@ -63,15 +64,11 @@ def test_halvings_of_few_points(n_points, fewest, most):
     assert fewest <= len(halvings(graph, sampling_tree(X), 0, 0)) <= most
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "exponential"])
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
 def test_kernel_values_are_those_of_the_formula(kernel):
     X = np.random.default_rng(0).normal(size=(20, 3))
     graph = kdegraph.similarity_graph(X, sigma=0.8, kernel=kernel, n_rounds=2, seed=0)
-    norm = (
-        np.abs(X - X[4]).sum(axis=1) if kernel == "laplacian" else np.linalg.norm(X - X[4], axis=1)
-    )
-    expected = np.exp(-((norm / 0.8) ** (2 if kernel == "gaussian" else 1)))
-    expected[4] = 0
+    expected = oracle.full_graph(X, kernel, 0.8)[4]
     np.testing.assert_allclose(kernel_values(graph, 4), expected, rtol=1e-12)
 
 

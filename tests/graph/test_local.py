@@ -45,7 +45,7 @@ def exact(X, kernel, sigma, alpha=0.0):
     """The matrix of the graph that is documented, in extended precision, with a zero diagonal."""
     sigma = sigma.astype(np.longdouble)
     pair = np.sqrt(sigma[:, None] * sigma)
-    t = oracle.exponents(X, X, kernel, 1.0) / (pair**2 if kernel == "gaussian" else pair)
+    t = oracle.exponents(X, X, kernel, pair)
     K = np.where(t < oracle.UNDERFLOW, np.exp(-t), 0)
     g = K.sum(axis=1)
     W = K / (g[:, None] * g) ** np.longdouble(alpha)

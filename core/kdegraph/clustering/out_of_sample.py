@@ -3,7 +3,7 @@
 import numpy as np
 
 from kdegraph.geometry.closest_pair import closest_pair
-from kdegraph.geometry.kernels import GAUSSIAN, LAPLACIAN
+from kdegraph.geometry.kernel_functions import KERNELS
 from kdegraph.geometry.neighbors import query_tree
 from kdegraph.geometry.tree import build_tree
 from kdegraph.kde.api import kernel_sum
@@ -109,7 +109,7 @@ def nearest_to_groups(points, queries, group, kernel_name=None):
         nearest[groups] = found[by_distance[first]]
     large = np.flatnonzero(sizes > SMALL_GROUP)
     if len(large):
-        code = LAPLACIAN if kernel_name == "laplacian" else GAUSSIAN
+        code = KERNELS[kernel_name or "gaussian"].code
         tree, order, last = build_tree(points), np.argsort(group, kind="stable"), np.cumsum(sizes)
         for i in large:
             members = order[last[i] - sizes[i] : last[i]]
@@ -124,6 +124,6 @@ def _tree_of(points):
 
 
 def _query(tree, queries, kernel_name):
-    p = 1 if kernel_name == "laplacian" else 2
+    p = KERNELS[kernel_name or "gaussian"].norm
     distances, indices = query_tree(tree, queries, 1, p=p)
     return distances[:, 0], indices[:, 0]

@@ -7,18 +7,18 @@ closest points so far are left out.
 import numpy as np
 
 from kdegraph.geometry.boxes import box_distances
-from kdegraph.geometry.kernels import exponent
+from kdegraph.geometry.kernels import scaled_distance
 from kdegraph.runtime.jit import jit
 
 
 @jit
 def closest_pair(code, tree, other):
-    """Two points, one of each tree, with the smallest exponent of a kernel between them.
+    """Find two points, one of each tree, with the smallest distance of a kernel between them.
 
     Parameters
     ----------
     code : int
-        Of the kernel, which has the bandwidth 1.
+        Of the kernel function.
     tree, other : Tree
 
     Returns
@@ -39,9 +39,9 @@ def closest_pair(code, tree, other):
         if is_leaf and other_is_leaf:
             for k in range(tree.start[a], tree.stop[a]):
                 for m in range(other.start[b], other.stop[b]):
-                    t = exponent(code, 1.0, tree.points, k, other.points, m)
-                    if t < closest:
-                        closest, i, j = t, k, m
+                    u = scaled_distance(code, 1.0, tree.points, k, other.points, m)
+                    if u < closest:
+                        closest, i, j = u, k, m
             continue
         larger = tree.stop[a] - tree.start[a] >= other.stop[b] - other.start[b]
         if other_is_leaf or (larger and not is_leaf):

@@ -1,14 +1,14 @@
 """Bandwidths that differ from point to point, and densities that are divided out.
 
 The kernel between two points with the bandwidths ``sigma_i`` and ``sigma_j`` is that of one
-bandwidth, the geometric mean ``sqrt(sigma_i sigma_j)``. With the exponent ``t`` of a common
-reference bandwidth it is
+bandwidth, the geometric mean ``sqrt(sigma_i sigma_j)``. With the scaled distance ``u`` for a common
+reference bandwidth its exponent is
 
-    exp(-(factor_i factor_j t + shift_i + shift_j)),
+    t(factor_i factor_j u) + shift_i + shift_j,
 
-for every family of kernels, so that compiled code computes exponents as it does for one bandwidth,
-and rescales them here. A positive shift divides the kernel by a density: ``exp(-shift_i)`` is
-``density_i ** -alpha``.
+for every kernel function t, so that compiled code computes scaled distances as it does for one
+bandwidth, and turns them into exponents here. A positive shift divides the kernel by a density:
+``exp(-shift_i)`` is ``density_i ** -alpha``.
 """
 
 from typing import NamedTuple
@@ -16,12 +16,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kdegraph.geometry.kernel_functions import GAUSSIAN, LAPLACIAN, exponent_of
 from kdegraph.runtime.jit import jit
 
 
 class LocalScale(NamedTuple):
-    """Factors and shifts of the exponents; all arrays are empty where all points share one
-    bandwidth.
+    """Factors of scaled distances and shifts of exponents; all arrays are empty where all points
+    share one bandwidth.
 
     Attributes
     ----------
@@ -42,11 +43,6 @@ class LocalScale(NamedTuple):
     def is_local(self) -> bool:
         """Whether there is anything to rescale."""
         return self.factor.size > 0
-
-    @property
-    def largest_factor(self) -> float:
-        """The factor of the point with the smallest bandwidth; 1 where all points share one."""
-        return float(self.factor.max(initial=0.0)) if self.is_local else 1.0
 
 
 def _empty() -> NDArray[np.float64]:
@@ -84,61 +80,53 @@ def _fill_bounds(values, start, stop, low, high):
 
 
 @jit(inline=True, borrow=True)
-def rescaled(local, i, others, j, t):
-    """The exponent of point i of `local` and point j of `others` from that of the reference
-    bandwidth.
+def rescaled(code, local, i, others, j, u):
+    """Return the exponent of point i of `local` and point j of `others`, whose scaled distance for
+    the reference bandwidth is u.
     """
     if local.factor.size == 0:
-        return t
-    return local.factor[i] * others.factor[j] * t + (local.shift[i] + others.shift[j])
+        return exponent_of(code, u)
+    t = exponent_of(code, local.factor[i] * others.factor[j] * u)
+    return t + (local.shift[i] + others.shift[j])
 
 
 @jit(distinct=True, borrow=True)
-def rescale_to(own_factor, own_shift, local, columns, out):
-    """Rescale the exponents out[p] of pairs of points: the factor and the shift of the first one
-    are given, and the second one is columns[p].
+def rescale_to(code, own_factor, own_shift, local, columns, out):
+    """Replace scaled distances of pairs of points by exponents: the factor and the shift of the
+    first point are own_factor[p] and own_shift[p], and the second point is columns[p].
     """
     factor, shift = local.factor, local.shift
     for p in range(columns.size):
         j = np.uint32(columns[p])
-        out[p] = own_factor[p] * factor[j] * out[p] + (own_shift[p] + shift[j])
+        t = exponent_of(code, own_factor[p] * factor[j] * out[p])
+        out[p] = t + (own_shift[p] + shift[j])
 
 
 @jit(distinct=True, borrow=True)
-def rescale_row(own_factor, own_shift, local, start, out):
-    """Rescale the exponents of one point and the points from `start` on in the order of the
-    tree.
+def rescale(code, own_factor, own_shift, factor, shift, out):
+    """Replace scaled distances of one point and others with the given factors and shifts by
+    exponents.
     """
-    if local.factor.size:
-        stop = start + out.size
-        rescale(own_factor, own_shift, local.factor[start:stop], local.shift[start:stop], out)
-
-
-@jit(distinct=True, borrow=True)
-def rescale(own_factor, own_shift, factor, shift, out):
-    """Rescale the exponents of one point and the points with the factors and shifts given."""
-    for j in range(out.size):
-        out[j] = own_factor * factor[j] * out[j] + (own_shift + shift[j])
+    if code in (GAUSSIAN, LAPLACIAN):
+        for j in range(out.size):
+            out[j] = own_factor * factor[j] * out[j] + (own_shift + shift[j])
+    else:
+        for j in range(out.size):
+            t = exponent_of(code, own_factor * factor[j] * out[j])
+            out[j] = t + (own_shift + shift[j])
 
 
 @jit(inline=True, borrow=True)
-def factor_and_shift(local, i):
-    """The factor and the shift of point i; 1 and 0 where all points share one bandwidth."""
-    if local.factor.size == 0:
-        return 1.0, 0.0
-    return local.factor[i], local.shift[i]
-
-
-@jit(inline=True, borrow=True)
-def rescaled_bounds(local, a, others, b, least, most):
-    """The smallest and the largest exponent between node `a` of the tree of `local` and node `b` of
-    that of `others`, from those of the reference bandwidth.
+def rescaled_bounds(code, local, a, others, b, least, most):
+    """Return the smallest and the largest exponent between node `a` of the tree of `local` and node
+    `b` of that of `others`, whose scaled distances for the reference bandwidth lie between `least`
+    and `most`.
     """
     if local.factor.size == 0:
-        return least, most
-    low = local.low_factor[a] * others.low_factor[b]
-    high = local.high_factor[a] * others.high_factor[b]
+        return exponent_of(code, least), exponent_of(code, most)
+    least *= local.low_factor[a] * others.low_factor[b]
+    most *= local.high_factor[a] * others.high_factor[b]
     return (
-        low * least + (local.low_shift[a] + others.low_shift[b]),
-        high * most + (local.high_shift[a] + others.high_shift[b]),
+        exponent_of(code, least) + (local.low_shift[a] + others.low_shift[b]),
+        exponent_of(code, most) + (local.high_shift[a] + others.high_shift[b]),
     )

@@ -6,7 +6,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kdegraph.geometry.kernels import CODES, Kernel, exponent_factors, local_kernel
+from kdegraph.geometry.kernel_functions import KERNELS
+from kdegraph.geometry.kernels import Kernel, local_kernel
 from kdegraph.geometry.local_scale import ONE_BANDWIDTH, local_scale
 from kdegraph.kde.direct import direct_sums
 from kdegraph.kde.dispatch import fast_sums
@@ -135,7 +136,7 @@ def _check_kernel(name, sigma, target_sigma, sources, targets):
                 "target_sigma needs a bandwidth for each source, got one sigma for all"
             )
         return Kernel(name, sigma), ONE_BANDWIDTH
-    check_choice(name, "kernel", tuple(CODES))
+    check_choice(name, "kernel", tuple(KERNELS))
     kernel = local_kernel(name, check_bandwidths(sigma, len(sources)))
     if targets is None and target_sigma is None:
         return kernel, kernel.local
@@ -144,7 +145,8 @@ def _check_kernel(name, sigma, target_sigma, sources, targets):
             "targets with bandwidths of their own need both targets and target_sigma, got only one"
         )
     own = check_bandwidths(target_sigma, len(targets), "target_sigma")
-    return kernel, local_scale(exponent_factors(name, kernel.sigma, own), np.zeros(len(own)))
+    factors = KERNELS[name].bandwidth_factors(kernel.sigma, own)
+    return kernel, local_scale(factors, np.zeros(len(own)))
 
 
 def _checked_sums(kernel, sources, targets, weights, eps, method, target_local):

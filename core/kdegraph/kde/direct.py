@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kdegraph.costs import DIRECT_COSTS
-from kdegraph.geometry.kernels import Kernel, exp_neg, exponents
-from kdegraph.geometry.local_scale import LocalScale, factor_and_shift, rescale_row
+from kdegraph.geometry.kernel_functions import exp_neg
+from kdegraph.geometry.kernels import Kernel, row_exponents
+from kdegraph.geometry.local_scale import LocalScale
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 
@@ -72,9 +73,8 @@ def _direct_range(
         stop = min(start + SOURCE_BLOCK, columns.shape[1])
         for i in range(begin, end):
             out = buffer[: stop - start]
-            exponents(code, scale, targets[i], columns, start, stop, out)
-            factor, shift = factor_and_shift(target_local, i)
-            rescale_row(factor, shift, local, start, out)
+            y = targets[i]
+            row_exponents(code, scale, y, target_local, i, columns, local, start, stop, out)
             if start <= skip[i] < stop:
                 out[skip[i] - start] = np.inf
             sums[i] += _weighted_sum(weights[start:stop], out)

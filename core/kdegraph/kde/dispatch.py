@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kdegraph.costs import DIRECT_COSTS, GRID_COSTS, TREE_COSTS
-from kdegraph.geometry.kernels import GAUSSIAN, Kernel
+from kdegraph.geometry.kernel_functions import GAUSSIAN
+from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import Tree, build_tree
 from kdegraph.kde.direct import direct_sums
 from kdegraph.kde.grid.plan import Grid, choose_grid, range_of_most

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kdegraph.geometry.kernels import CODES
+from kdegraph.geometry.kernel_functions import KERNELS
 from kdegraph.kde.solvers import Solver, make_solver
 from kdegraph.scaled_kernel import Bandwidth, check_sigma
 from kdegraph.validation import (
@@ -66,7 +66,7 @@ def check_options(n: int, **options: Any) -> GraphOptions:
         sigma=check_sigma(given.sigma, n),
         perplexity=given.perplexity,
         alpha=check_fraction(given.alpha, "alpha"),
-        kernel=check_choice(given.kernel, "kernel", tuple(CODES)),
+        kernel=check_choice(given.kernel, "kernel", tuple(KERNELS)),
         n_rounds=_check_n_rounds(given.n_rounds),
         sampler="recursive" if sampler == "auto" and takes_solver else sampler,
         draws=check_choice(given.draws, "draws", DRAWS),

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse
 
-from kdegraph.geometry.kernels import EXPONENTIAL, GAUSSIAN, LAPLACIAN, UNDERFLOW, exp_neg
+from kdegraph.geometry.kernel_functions import LAPLACIAN, UNDERFLOW, exp_neg, scaled_term
 from kdegraph.geometry.local_scale import LocalScale, rescaled
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
@@ -177,23 +177,16 @@ def _acceptance(law, i, value):
 @jit(borrow=True)
 def _exponent(law, i, j):
     """Return the exponent of the kernel between the points i and j."""
-    t = _sum_over_dimensions(law.code, law.inverse_sigma, law.points[i], law.points[j])
-    return rescaled(law.local, i, law.local, j, np.sqrt(t) if law.code == EXPONENTIAL else t)
+    u = _scaled_distance(law.code, law.inverse_sigma, law.points[i], law.points[j])
+    return rescaled(law.code, law.local, i, law.local, j, u)
 
 
 @jit(reassociate=True, borrow=True)
-def _sum_over_dimensions(code, inverse_sigma, x, y):
-    """Sum the squared or, for the Laplacian kernel, absolute differences in units of sigma, in
-    double precision and by a vectorized loop.
-    """
+def _scaled_distance(code, inverse_sigma, x, y):
+    """Return the scaled distance of two points, in double precision and by a vectorized loop."""
     total = 0.0
-    if code == LAPLACIAN:
-        for c in range(x.size):
-            total += abs((np.float64(x[c]) - np.float64(y[c])) * inverse_sigma)
-    else:
-        for c in range(x.size):
-            gap = (np.float64(x[c]) - np.float64(y[c])) * inverse_sigma
-            total += gap * gap
+    for c in range(x.size):
+        total += scaled_term(code, (np.float64(x[c]) - np.float64(y[c])) * inverse_sigma)
     return total
 
 
@@ -202,8 +195,8 @@ def _listed_exponent(law, i, j, distance):
     """Return the exponent between two points with a known Euclidean distance."""
     if law.code == LAPLACIAN:
         return _exponent(law, i, j)
-    t = distance * law.inverse_sigma
-    return rescaled(law.local, i, law.local, j, t * t if law.code == GAUSSIAN else t)
+    scaled = distance * law.inverse_sigma
+    return rescaled(law.code, law.local, i, law.local, j, scaled * scaled)
 
 
 @jit(borrow=True)

@@ -13,12 +13,14 @@ Degrees and samples come from one traversal of the tree.
 
 import numpy as np
 
-from kdegraph.geometry.kernels import UNDERFLOW, exp_neg, exponent
+from kdegraph.geometry.boxes import leaf_exponents
+from kdegraph.geometry.kernel_functions import UNDERFLOW, exp_neg
+from kdegraph.geometry.kernels import scaled_distance
 from kdegraph.geometry.local_scale import rescaled
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.random import draw_stream, uniform, vertex_stream
-from kdegraph.sampling.near_lists import NearTask, allocate, list_sources
+from kdegraph.sampling.near_lists import EXPECTED_NODES, NearTask, allocate, list_sources
 
 # Initial capacity for near sources and for far nodes of a leaf; doubled for a leaf with more.
 FIRST_CAPACITY = 512
@@ -54,41 +56,48 @@ def draw_neighbors(kernel, tree, n_rounds, seed, eps, *, leaves=None, progress=N
     degrees : (m,) float64
         ``sum_{j != i} k(x_i, x_j)``; 0 exactly where all values underflow.
     """
-    n = tree.order.size
     leaves = np.arange(tree.first_leaf, tree.start.size) if leaves is None else leaves
     task = _task(kernel, tree.start[leaves[0]], tree.stop[leaves[-1]], n_rounds, seed, eps)
-    counts = np.empty(leaves.size, np.int64)
-    parallel.run(_draw_range, leaves.size, n, leaves, task, tree, counts, progress=progress)
+    parallel.run(_draw_range, leaves.size, leaves, task, tree, progress=progress)
     return task.neighbors, task.degrees
 
 
-def estimate_sources(kernel, tree, eps, most):
+def estimate_sources(kernel, tree, eps):
     """Estimate the number of near sources and the kernel degree of a point from a few leaves.
 
     Parameters
     ----------
     kernel : Kernel
+        With one bandwidth for all points.
     tree : Tree
     eps : float
         Relative error of the degrees.
-    most : int
-        The estimate ends at a leaf with clearly more near sources.
 
     Returns
     -------
     n_near, degree : float
-        Means over the points; both are infinite if the estimate ended early.
+        Means over the points.
+
+    Notes
+    -----
+    Takes O(n d), most of it NumPy's work, so that the kernels of this sampler are compiled only
+    where they are used.
     """
-    n_leaves = tree.start.size - tree.first_leaf
-    n_picked = min(SAMPLED_LEAVES, n_leaves)
+    sizes = (tree.stop - tree.start)[tree.first_leaf :]
+    least, most = np.empty(sizes.size), np.empty(sizes.size)
+    n_near, degrees = [], []
     # From the middle of equal parts, because the first and the last leaf lie at the border.
-    picked = ((np.arange(n_picked) + 0.5) * n_leaves / n_picked).astype(np.int64)
-    leaves, task = tree.first_leaf + picked, _task(kernel, 0, tree.order.size, 0, 0, eps)
-    counts = np.empty(n_picked, np.int64)
-    if _draw_range(0, n_picked, most, leaves, task, tree, counts) < n_picked:
-        return np.inf, np.inf
-    sizes = tree.stop[leaves] - tree.start[leaves]
-    return np.average(counts, weights=sizes), task.degrees.sum() / sizes.sum()
+    n_picked = min(SAMPLED_LEAVES, sizes.size)
+    picked = ((np.arange(n_picked) + 0.5) * sizes.size / n_picked).astype(np.int64)
+    for leaf in picked:
+        leaf_exponents(kernel.code, kernel.inverse_sigma, tree, tree.first_leaf + leaf, least, most)
+        largest, smallest = (np.where(t < UNDERFLOW, np.exp(-t), 0.0) for t in (least, most))
+        degree = 0.5 * sizes @ (largest + smallest)
+        is_near = 0.5 * sizes * (largest - smallest) > eps * degree / EXPECTED_NODES
+        is_near[leaf] = True
+        n_near.append(sizes[is_near].sum())
+        degrees.append(degree)
+    return np.average(n_near, weights=sizes[picked]), np.average(degrees, weights=sizes[picked])
 
 
 def _task(kernel, first, last, n_rounds, seed, eps):
@@ -105,51 +114,42 @@ def _task(kernel, first, last, n_rounds, seed, eps):
 
 
 @jit
-def _draw_range(begin, end, most, leaves, task, tree, counts):
-    """Draw for the points of leaves[begin:end], and write the numbers of near sources to `counts`.
-
-    Returns
-    -------
-    int
-        The first leaf with clearly more than `most` sources, at which the work has stopped, or
-        `end`.
-    """
+def _draw_range(begin, end, leaves, task, tree):
+    """Draw for the points of leaves[begin:end]."""
     k, capacity = begin, FIRST_CAPACITY
-    while k < end and capacity <= 2 * most + FIRST_CAPACITY:
-        k = _draw_with_capacity(k, end, capacity, leaves, task, tree, counts)
+    while k < end:
+        k = _draw_with_capacity(k, end, capacity, leaves, task, tree)
         capacity *= 2
-    return k
 
 
 @jit
-def _draw_with_capacity(begin, end, capacity, leaves, task, tree, counts):
-    """`_draw_range` up to the first leaf with more than `capacity` near sources or far nodes."""
+def _draw_with_capacity(begin, end, capacity, leaves, task, tree):
+    """Draw for the points of leaves[begin:end] up to the first leaf with more than `capacity` near
+    sources or far nodes; return the number of this leaf in `leaves`, or `end`.
+    """
     near, far = allocate(capacity, tree)
     for k in range(begin, end):
-        counts[k] = _draw_leaf(leaves[k], task, tree, near, far)
-        if counts[k] < 0:
+        if not _draw_leaf(leaves[k], task, tree, near, far):
             return k
     return end
 
 
 @jit(borrow=True)
 def _draw_leaf(leaf, task, tree, near, far):
-    """Draw for the points of one leaf; return the number of its near sources, or -1 if its lists
-    exceed the capacity.
-    """
+    """Draw for the points of one leaf; return False if its lists exceed the capacity."""
     first, last = tree.start[leaf], tree.stop[leaf]
     if last - first > near.position.size:
-        return -1
+        return False
     n_near, n_far, mean = list_sources(leaf, task, tree, near, far)
     if n_near < 0:
-        return -1
+        return False
     for i in range(first, last):
         t = i - first
         degree = near.total[t] * exp_neg(near.offset[t]) + mean
         task.degrees[i - task.first] = degree
         if degree > 0.0:
             _draw_point(i, t, n_near, n_far, task, tree, near, far)
-    return n_near
+    return True
 
 
 @jit(borrow=True)
@@ -194,8 +194,8 @@ def _propose(i, u, v, n_far, task, tree, far):
     v *= stop - start
     k = min(int(v), stop - start - 1)
     j = start + k
-    t = exponent(task.code, task.inverse_sigma, tree.points, i, tree.points, j)
-    t = rescaled(task.local, i, task.local, j, t)
+    u = scaled_distance(task.code, task.inverse_sigma, tree.points, i, tree.points, j)
+    t = rescaled(task.code, task.local, i, task.local, j, u)
     accepted = t < UNDERFLOW and v - k < exp_neg(max(t - far.nearest[low], 0.0))
     return j if accepted else -1
 

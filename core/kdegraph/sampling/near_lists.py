@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from kdegraph.geometry.boxes import box_distances
-from kdegraph.geometry.kernels import UNDERFLOW, exp_neg, exponents, rough_exp_neg
-from kdegraph.geometry.local_scale import LocalScale, factor_and_shift, rescale, rescaled_bounds
+from kdegraph.geometry.kernel_functions import UNDERFLOW, exp_neg, rough_exp_neg, to_exponents
+from kdegraph.geometry.kernels import scaled_distances
+from kdegraph.geometry.local_scale import LocalScale, rescale, rescaled_bounds
 from kdegraph.runtime.jit import jit
 
 # Expected number of nodes that contribute to the error of a degree. A larger number makes the first
@@ -189,7 +190,7 @@ def _divide(leaf, limit, n_near, n_far, n_nodes, task, tree, near, far):
         top -= 1
         start, stop = starts[node], stops[node]
         least, most = box_distances(task.code, task.inverse_sigma, tree, leaf, tree, node)
-        least, most = rescaled_bounds(task.local, leaf, task.local, node, least, most)
+        least, most = rescaled_bounds(task.code, task.local, leaf, task.local, node, least, most)
         if least >= UNDERFLOW or node == leaf:
             continue
         half = 0.5 * (stop - start) * _rough_difference(least, most)
@@ -284,10 +285,13 @@ def _extend_rows(first, last, begin, end, task, tree, near):
 @jit(borrow=True)
 def _row_exponents(i, begin, end, task, tree, near, out):
     """Write the exponents between the target i and the near sources begin ... end - 1."""
-    exponents(task.code, task.inverse_sigma, tree.points[i], near.columns, begin, end, out)
-    if task.local.factor.size:
-        factor, shift = factor_and_shift(task.local, i)
-        rescale(factor, shift, near.factor[begin:end], near.shift[begin:end], out)
+    code, local = task.code, task.local
+    scaled_distances(code, task.inverse_sigma, tree.points[i], near.columns, begin, end, out)
+    if local.factor.size:
+        factor, shift = near.factor[begin:end], near.shift[begin:end]
+        rescale(code, local.factor[i], local.shift[i], factor, shift, out)
+    else:
+        to_exponents(code, out)
 
 
 @jit(borrow=True)

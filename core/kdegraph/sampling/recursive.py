@@ -9,7 +9,8 @@ error.
 
 import numpy as np
 
-from kdegraph.geometry.kernels import UNDERFLOW, exp_neg, exponent
+from kdegraph.geometry.kernel_functions import UNDERFLOW, exp_neg
+from kdegraph.geometry.kernels import exponent
 from kdegraph.kde.solvers import checked_sums
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kdegraph.geometry.kernels import exp_neg, exponent
+from kdegraph.geometry.kernel_functions import exp_neg
+from kdegraph.geometry.kernels import exponent
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.sampling.rejection_lists import (

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kdegraph.geometry.boxes import interval_distances
-from kdegraph.geometry.kernels import EXPONENTIAL, LAPLACIAN, exp_neg
+from kdegraph.geometry.kernel_functions import exp_neg, scaled_term, to_exponents
 from kdegraph.runtime.jit import jit
 
 # Lists start on the level of the tree with this number of nodes. Higher levels have fewer nodes but
@@ -138,14 +138,10 @@ def _bound_values(code, inverse_sigma, low, high, node_low, node_high, width, wo
         for p in range(width):
             node = nodes[p]
             gap, span = interval_distances(low[c], high[c], node_low[node, c], node_high[node, c])
-            gap *= inverse_sigma
-            span *= inverse_sigma
-            nearest[p] += gap if code == LAPLACIAN else gap * gap
-            farthest[p] += span if code == LAPLACIAN else span * span
-    if code == EXPONENTIAL:
-        for p in range(width):
-            nearest[p] = np.sqrt(nearest[p])
-            farthest[p] = np.sqrt(farthest[p])
+            nearest[p] += scaled_term(code, gap * inverse_sigma)
+            farthest[p] += scaled_term(code, span * inverse_sigma)
+    to_exponents(code, nearest[:width])
+    to_exponents(code, farthest[:width])
     for p in range(width):
         largest[p] = exp_neg(nearest[p])
         farthest[p] = exp_neg(farthest[p])  # now the smallest kernel value

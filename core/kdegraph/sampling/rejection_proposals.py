@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kdegraph.geometry.kernels import UNDERFLOW, exp_neg, paired_exponents
+from kdegraph.geometry.kernel_functions import UNDERFLOW, exp_neg
+from kdegraph.geometry.kernels import paired_exponents
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.random import advance, streams, uniform
 

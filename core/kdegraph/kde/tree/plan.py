@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kdegraph.costs import TREE_COSTS
-from kdegraph.geometry.boxes import box_distances, squared_radius
-from kdegraph.geometry.kernels import Kernel, exp_neg
+from kdegraph.geometry.boxes import box_exponents, squared_radius
+from kdegraph.geometry.kernel_functions import exp_neg
+from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import Tree
 from kdegraph.runtime.jit import jit
 
@@ -125,7 +126,7 @@ def _estimate(code, inverse_sigma, tree, groups, picked, eps):
         target = groups.nodes[k]
         mass = 0.0
         for node in groups.nodes:
-            least, most = box_distances(code, inverse_sigma, tree, target, tree, node)
+            least, most = box_exponents(code, inverse_sigma, tree, target, tree, node)
             mass += (tree.stop[node] - tree.start[node]) * exp_neg(0.5 * (least + most))
         share = 0.5 * eps * mass / tree.stop[0]
         work = _estimate_group(code, inverse_sigma, tree, groups, k, share)
@@ -144,7 +145,7 @@ def _estimate_group(code, inverse_sigma, tree, groups, k, share):
     visits = size if groups.radii[k] > WIDE_RADIUS else 1
     work = 0.0
     for node in groups.nodes:
-        least, _ = box_distances(code, inverse_sigma, tree, target, tree, node)
+        least, _ = box_exponents(code, inverse_sigma, tree, target, tree, node)
         if exp_neg(least) > share:
             count = tree.stop[node] - tree.start[node]
             work += (TREE_COSTS.visit + TREE_COSTS.visit_per_dimension * d) * visits

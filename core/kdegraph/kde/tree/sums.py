@@ -16,7 +16,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from kdegraph.geometry.kernels import UNDERFLOW, Kernel
+from kdegraph.geometry.kernel_functions import UNDERFLOW
+from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.tree import Tree, build_tree
 from kdegraph.kde.tree.plan import Partition, Plan
 from kdegraph.kde.tree.traversal import Accuracy, Sources, Targets, sums_range

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kdegraph.geometry.boxes import box_distances
-from kdegraph.geometry.kernels import exp_neg, exponent, exponents
+from kdegraph.geometry.boxes import box_exponents
+from kdegraph.geometry.kernel_functions import exp_neg, to_exponents
+from kdegraph.geometry.kernels import exponent, scaled_distances
 from kdegraph.geometry.tree import Tree
 from kdegraph.kde.direct import SOURCE_BLOCK
 from kdegraph.kde.tree.plan import SMALL_GROUP
@@ -129,7 +130,7 @@ def _add_unit(code, scale, targets, unit, sources, accuracy, share, workspace, s
     while top >= 0:
         node = stack[top]
         top -= 1
-        least, most = box_distances(code, scale, targets, unit, tree, node)
+        least, most = box_exponents(code, scale, targets, unit, tree, node)
         largest = exp_neg(least)
         if least >= accuracy.cut or largest <= share:
             continue
@@ -171,7 +172,8 @@ def _add_direct(code, scale, targets, unit, sources, node, accuracy, values, sum
         count = min(n_rows, last - i0)
         for k in range(count):
             row = values[k * size : (k + 1) * size]
-            exponents(code, scale, targets.points[i0 + k], columns, begin, end, row)
+            scaled_distances(code, scale, targets.points[i0 + k], columns, begin, end, row)
+        to_exponents(code, values[: count * size])
         for j in range(count * size):
             values[j] = exp_neg(values[j])
         for k in range(count):
@@ -198,7 +200,7 @@ def _lower_bound(code, scale, targets, unit, sources, accuracy, stack):
     while top >= 0:
         node = stack[top]
         top -= 1
-        least, most = box_distances(code, scale, targets, unit, tree, node)
+        least, most = box_exponents(code, scale, targets, unit, tree, node)
         most_left = exp_neg(least) * sources.node_mass[0]
         if least >= accuracy.cut or most_left <= NEGLIGIBLE_PART * bound:
             continue
@@ -219,8 +221,8 @@ def _lower_bound(code, scale, targets, unit, sources, accuracy, stack):
 def _push_children(code, scale, targets, unit, tree, node, stack, top):
     """Put the children of a node on the stack, the nearer one on top."""
     near, far = 2 * node + 1, 2 * node + 2
-    to_near, _ = box_distances(code, scale, targets, unit, tree, near)
-    to_far, _ = box_distances(code, scale, targets, unit, tree, far)
+    to_near, _ = box_exponents(code, scale, targets, unit, tree, near)
+    to_far, _ = box_exponents(code, scale, targets, unit, tree, far)
     if to_near > to_far:
         near, far = far, near
     stack[top + 1], stack[top + 2] = far, near
