@@ -106,9 +106,8 @@ def full_graph(
         For ``sigma="local"`` and "moderate", see `local_bandwidths`.
     alpha : float
         From 0 to 1: the kernel is divided by ``(g_i g_j) ** alpha``, as for `similarity_graph`.
-    kernel : {"gaussian", "laplacian", "exponential"}
-        ``exp(-||x - y||_2^2 / sigma^2)``, ``exp(-||x - y||_1 / sigma)`` or ``exp(-||x - y||_2 /
-        sigma)``.
+    kernel : str
+        The kernel function, see `Kernel`.
     max_bytes : int, optional
         Limit on the memory that the matrix needs while it is built, besides up to about 20 MB of
         working memory; by default half of the memory that is available.
@@ -301,8 +300,9 @@ def knn_graph(
     sigma : float, "auto", "local", "moderate" or (n,) array_like, optional
         Bandwidth for ``mode="kernel"``, as for `similarity_graph`; by default ``estimate_sigma(X,
         n_neighbors, seed=0)``. Not used for "connectivity".
-    kernel : {"gaussian", "laplacian", "exponential"}
-        The kernel for ``mode="kernel"``; neighbors are always nearest in the Euclidean distance.
+    kernel : str
+        The kernel function for ``mode="kernel"``, see `Kernel`; neighbors are always nearest in the
+        Euclidean distance.
     progress : callable, optional
         Called as ``progress("nearest neighbors", fraction)``; what it raises stops the work.
 

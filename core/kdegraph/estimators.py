@@ -48,7 +48,8 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         Effective number of neighbors for local and moderate bandwidths, see `local_bandwidths`.
     alpha : float, default=0.0
         How far densities are divided out of the kernel, see `similarity_graph`.
-    kernel : {"gaussian", "laplacian", "exponential"}, default="gaussian"
+    kernel : str, default="gaussian"
+        A kernel function, see `Kernel`.
     n_rounds : int or "auto", default="auto"
         Neighbors that are sampled for every point: the paper's L.
     sampler, draws, kde, weighting, eps

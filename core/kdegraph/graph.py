@@ -71,8 +71,8 @@ def similarity_graph(
         From 0 to 1: the kernel is divided by ``(g_i g_j) ** alpha``, with the kernel sum ``g_i`` at
         each point, itself included, so that dense regions do not dominate (Coifman and Lafon,
         2006).
-    kernel : {"gaussian", "laplacian", "exponential"}
-        See `Kernel`.
+    kernel : str
+        The kernel function, see `Kernel`.
     n_rounds : int or "auto"
         The paper's L, at least 1; "auto" is `suggest_n_rounds`: 10 to 100, for eigenvalues within
         about 10% of the full graph's, and 30 for local bandwidths and in many dimensions.

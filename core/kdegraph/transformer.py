@@ -43,7 +43,8 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Effective number of neighbors of a point, for ``sigma="local"`` and "moderate".
     alpha : float, default=0.0
         How far densities are divided out of the kernel, from 0 to 1.
-    kernel : {"gaussian", "laplacian", "exponential"}, default="gaussian"
+    kernel : str, default="gaussian"
+        A kernel function, see `Kernel`.
     n_rounds : int or "auto", default="auto"
         Neighbors that are sampled for every point: the paper's L.
     sampler, draws, kde, weighting, eps

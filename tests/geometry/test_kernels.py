@@ -7,6 +7,7 @@ import numpy as np
 import oracle
 import pytest
 from kdegraph import Kernel
+from kdegraph.cli import _options
 from kdegraph.geometry.kernel_functions import (
     UNDERFLOW,
     exp_neg,
@@ -49,6 +50,10 @@ def test_the_rough_exp_is_never_too_small_and_hardly_too_large():
     ratios = np.array([rough_exp_neg(x) for x in t]) / np.exp(-t)
     assert ratios.min() > 1 - 1e-12
     assert ratios.max() < 1.0625
+
+
+def test_every_kernel_is_proven_and_offered_by_the_command_line():
+    assert tuple(KERNELS) == NAMES == _options.KERNELS
 
 
 @pytest.mark.parametrize("name", NAMES)

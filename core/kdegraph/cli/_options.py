@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-# As in `kdegraph.validation`, which takes long to import.
+# As in `kdegraph.validation` and `kdegraph.geometry.kernel_functions`, which take long to import.
 LOCAL_WORDS = ("local", "moderate")
-KERNELS = ("gaussian", "laplacian", "exponential")
+KERNELS = ("gaussian", "laplacian", "exponential", "matern-3/2", "matern-5/2")
 # Every library takes seeds up to here.
 LARGEST_SEED = 2**63 - 1
 
@@ -121,7 +121,7 @@ _GRAPH = (
         type=click.Choice(KERNELS),
         default="gaussian",
         show_default=True,
-        help="Kernel of the graph.",
+        help="Kernel function of the graph.",
     ),
     click.option(
         "--rounds",

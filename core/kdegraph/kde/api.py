@@ -46,7 +46,7 @@ def kernel_sum(
     targets : (m, d) array_like, optional
         Points at which the sums are computed; the sources by default. A source that is also a
         target contributes its own ``k(x, x) = 1``.
-    kernel : {"gaussian", "laplacian", "exponential"}, optional
+    kernel : str, optional
         The kernel function, see `Kernel`; the Gaussian by default.
     sigma : float or (n,) array_like
         Bandwidth, in the units of the points, positive and finite; or one for each source. The
