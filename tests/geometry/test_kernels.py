@@ -9,6 +9,7 @@ import pytest
 from kdegraph import Kernel
 from kdegraph.cli import _options
 from kdegraph.geometry.kernel_functions import (
+    KERNELS,
     UNDERFLOW,
     exp_neg,
     rough_exp_neg,
