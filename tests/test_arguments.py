@@ -62,7 +62,7 @@ CALLS = {
     "eigenvectors": (
         "eigenvectors",
         np.eye(3),
-        lambda a: kdegraph.estimate_n_clusters([0.0, 0.1, 1.0], a),
+        lambda a: kdegraph.suggest_n_clusters([0.0, 0.1, 1.0], eigenvectors=a),
     ),
     "estimator": ("X", X, lambda a: kdegraph.KDESpectralClustering(2).fit(a)),
     "estimator sigma": (

@@ -8,24 +8,12 @@ from contextlib import contextmanager
 import numpy as np
 import scipy.sparse
 
+from kdegraph.graph_parameters import PLAIN_PARAMETERS
 from kdegraph.npy_files import read_header
 from kdegraph.runtime.memory import available_memory, format_bytes
 from kdegraph.runtime.replacing import writing
 from kdegraph.validation import check_sparse
 
-# Fields of a graph that are stored together as JSON, and so is one sigma for all points. Files of
-# earlier versions have no alpha.
-PARAMETERS = (
-    "kernel",
-    "n_rounds",
-    "seed",
-    "sampler",
-    "draws",
-    "weighting",
-    "eps",
-    "timings",
-    "alpha",
-)
 # Arrays that not all graphs have: those with a number for each vertex, and the points.
 VALUES_OF_VERTICES = ("sigma", "densities", "order")
 OPTIONAL_ARRAYS = (*VALUES_OF_VERTICES, "points")
@@ -52,8 +40,8 @@ def write_graph(path, graph):
 
 
 def parameters_of(graph):
-    """What is stored as JSON, with one sigma for all points."""
-    parameters = {name: getattr(graph, name) for name in PARAMETERS}
+    """Return the parameters that are stored as JSON, with one sigma for all points."""
+    parameters = {name: getattr(graph, name) for name in PLAIN_PARAMETERS}
     if not isinstance(graph.sigma, np.ndarray):
         parameters["sigma"] = graph.sigma
     return parameters

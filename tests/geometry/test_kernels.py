@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import oracle
 import pytest
-from kdegraph import Kernel
 from kdegraph.geometry.kernels import UNDERFLOW, exp_neg, exponent, exponents, rough_exp_neg
+from kdegraph.kde import Kernel
 
 pytestmark = pytest.mark.nojit
 
