@@ -1,4 +1,4 @@
-"""The file format of sampled graphs: an .npz archive of plain arrays, without pickled objects."""
+"""Read and write sampled graphs as .npz archives of plain arrays, without pickled objects."""
 
 import json
 import math
@@ -18,10 +18,9 @@ from kdegraph.validation import check_sparse
 VALUES_OF_VERTICES = ("sigma", "densities", "order")
 OPTIONAL_ARRAYS = (*VALUES_OF_VERTICES, "points")
 INTEGER_ARRAYS = ("indices", "indptr", "neighbors", "order")
-# Those of the adjacency matrix, in the order in which SciPy takes them.
+# The arrays of the adjacency matrix, in the order in which SciPy takes them.
 MATRIX_ARRAYS = ("data", "indices", "indptr")
 ARRAYS = (*MATRIX_ARRAYS, "kernel_degrees", "neighbors", *OPTIONAL_ARRAYS)
-MAX_PARAMETERS = 2**20  # bytes of the parameters; they take about 1,000
 
 
 def write_graph(path, graph):
@@ -48,7 +47,7 @@ def parameters_of(graph):
 
 
 def read_graph(path, make):
-    """Read what `write_graph` has written.
+    """Read a graph that `write_graph` has written.
 
     Parameters
     ----------
@@ -59,13 +58,14 @@ def read_graph(path, make):
     Returns
     -------
     object
-        What `make` returns.
+        The result of `make`.
 
     Raises
     ------
     ValueError
         If the file is not such a graph, or damaged.
     FileNotFoundError
+        If the file does not exist.
     MemoryError
         If the graph needs more memory than is available, before it is read.
     """
@@ -84,7 +84,7 @@ def read_graph(path, make):
             with archive.open(f"{name}.npy") as stream:
                 return np.lib.format.read_array(stream, allow_pickle=False)
 
-        if header("parameters").dtype.itemsize > MAX_PARAMETERS:
+        if header("parameters").dtype.itemsize > 2**20:  # bytes; they take about 1,000
             raise ValueError("its parameters are too long")
         names = [name for name in ARRAYS if f"{name}.npy" in members]
         headers = {name: header(name) for name in names}
@@ -93,8 +93,8 @@ def read_graph(path, make):
 
 @contextmanager
 def refusing_others(path, writer):
-    """A context in which any error but that of memory means that `path` is not what the method
-    `writer` writes: a damaged file surfaces as almost any error.
+    """Turn any error in the context but a `MemoryError` into a `ValueError` that says that `path`
+    was not written by the method `writer`: a damaged file may cause any error.
     """
     try:
         yield
@@ -113,7 +113,7 @@ def read_fields(parameters, headers, read):
     ----------
     parameters : dict
     headers : dict of str to object
-        The arrays that are there, of `ARRAYS`, by name: objects with a shape and a dtype.
+        Objects with a shape and a dtype, for those of `ARRAYS` that exist.
     read : callable
         ``read(name)`` returns an array.
 
@@ -127,7 +127,7 @@ def read_fields(parameters, headers, read):
     MemoryError
         If the arrays take more memory than is available.
     Exception
-        Of any kind, where the arrays do not fit together.
+        Of any kind, if the arrays do not fit together.
     """
     n, nnz = math.prod(headers["indptr"].shape) - 1, math.prod(headers["data"].shape)
     shapes = {
@@ -177,9 +177,8 @@ def check_neighbors(neighbors, n):
 
 
 def check_vertex_arrays(headers, parameters, n):
-    """Raise an exception of any kind where the arrays with a number for each of the n vertices, of
-    which only kernel_degrees has to be there, do not have the shapes of a graph with these
-    parameters.
+    """Raise an exception of any kind if the arrays with a number for each of the n vertices, of
+    which only kernel_degrees must exist, do not have the shapes of a graph with these parameters.
     """
     there = [name for name in VALUES_OF_VERTICES if name in headers]
     _check_shapes(headers, dict.fromkeys(("kernel_degrees", *there), (n,)))
@@ -188,7 +187,7 @@ def check_vertex_arrays(headers, parameters, n):
 
 
 def check_values_of_vertices(arrays, n):
-    """Raise an exception of any kind where values of the n vertices cannot be those of a graph."""
+    """Raise an exception of any kind if values of the n vertices cannot be those of a graph."""
     order = arrays.get("order")
     if order is not None and not np.array_equal(np.sort(order), np.arange(n)):
         raise ValueError("order is not a permutation of the points")

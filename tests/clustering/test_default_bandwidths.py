@@ -218,37 +218,8 @@ def test_eigenvectors_beyond_a_gap_vanish():
     assert np.abs(rows[:, 3:]).max() < 1e-6
 
 
-@pytest.mark.parametrize("k", [1, 2, 5])
-def test_the_number_of_clusters_is_estimated(k):
-    rng = np.random.default_rng(k)
-    X = rng.normal(size=(400 * k, 2)) + np.repeat(
-        12 * np.arange(k)[:, None] * [1, 0.5], 400, axis=0
-    )
-    model = KDESpectralClustering("auto", random_state=0).fit(X)
-    assert model.n_clusters_ == k
-    assert 0 <= model.confidence_ < 1
-    assert k == 1 or model.confidence_ > 0.5
-    assert np.isnan(KDESpectralClustering(k, random_state=0).fit(X).confidence_)
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 20])
 def test_few_points_are_few_clusters(n):
     X = np.random.default_rng(n).normal(size=(n, 2))
     model = KDESpectralClustering("auto", random_state=0).fit(X)
     assert 1 <= model.n_clusters_ <= max(1, n // 2)
-
-
-def test_many_points_are_counted_by_a_sample(monkeypatch):
-    monkeypatch.setattr("kdegraph.estimators.MAX_COUNTED", 600)
-    X = np.random.default_rng(0).normal(size=(3000, 2))
-    X[::3] += 10
-    assert KDESpectralClustering("auto", random_state=0).fit(X).n_clusters_ == 2
-
-
-def test_segments_of_a_picture_are_counted():
-    rng = np.random.default_rng(0)
-    image = np.kron(rng.random((2, 3, 3)), np.ones((10, 10, 1))) + 0.02 * rng.normal(
-        size=(20, 30, 3)
-    )
-    points = datasets.image_points(np.clip(image, 0, 1)).X
-    assert 2 <= KDESpectralClustering("auto", random_state=0).fit(points).n_clusters_ <= 20

@@ -169,16 +169,6 @@ class SimilarityGraph(KeptParameters):
             If `path` exists.
         ImportError
             Without zarr, which ``pip install 'kdegraph[dask]'`` installs.
-
-        Examples
-        --------
-        >>> import kdegraph, pathlib, tempfile
-        >>> graph = kdegraph.similarity_graph([[0.0], [1.0]], sigma=1.0, seed=0)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder) / "graph.zarr"
-        ...     graph.to_zarr(path)
-        ...     kdegraph.SimilarityGraph.from_zarr(path).n_edges
-        1
         """
         write_zarr(path, self, self.adjacency.nnz, lambda name: [getattr(self, name)])
 
