@@ -1,4 +1,4 @@
-"""The spectrum and the clusters of a graph, in memory or tile by tile."""
+"""Compute the spectrum and the clusters of a graph, in memory or tile by tile."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -11,7 +11,7 @@ from kdegraph.runtime.threads import get_num_threads
 
 
 class Drawn(NamedTuple):
-    """The sampled neighbors of a run of vertices, and the vertices that drew these, all in the
+    """Hold the sampled neighbors of a run of vertices, and the vertices that drew these, all in the
     tree's order.
 
     Attributes

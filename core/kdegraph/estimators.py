@@ -68,7 +68,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
     n_init : int, default=3
         Starts of k-means.
     smallest_component : int or "auto", default="auto"
-        Connected components of the graph with fewer points are no clusters, but outliers: see
+        Connected components of the graph with fewer points are outliers, not clusters: see
         `spectral_clustering`.
     random_state : int, RandomState or None, default=None
         An int gives the same result in every call.
@@ -101,9 +101,9 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
     with which a cut between clusters costs the density along it, so that many points with noise
     between the clusters do not hide them.
 
-    The perplexity is doubled, up to 40, as long as the clusters are degenerate: so few points are
-    cut off one after the other that the clusters are fewer in effect than six tenths of their
-    number (by the entropy of their sizes). Where they remain so, all points get one bandwidth
+    The perplexity is doubled, up to 40, as long as the clusters are degenerate: their effective
+    number (by the entropy of their sizes) is less than six tenths of their number, because some
+    are a few points cut off from the rest. Where they remain so, all points get one bandwidth
     ("auto"), unless the clusters are degenerate then, too.
 
     For the pixels of a picture one bandwidth is better: points whose last two columns are the rows

@@ -1,4 +1,4 @@
-"""The parameters of sampled graphs: their defaults, their checks, and those that a graph keeps."""
+"""Define the parameters of sampled graphs, with their defaults and checks, in one place."""
 
 import math
 from dataclasses import dataclass, field, fields
@@ -20,9 +20,10 @@ from kdegraph.validation import (
 
 
 class GraphParameters(NamedTuple):
-    """The parameters of `similarity_graph` on which the graph of given points depends.
+    """Hold the parameters of `similarity_graph` on which the graph of given points depends.
 
-    This is their only list: `similarity_graph` and the estimators have the same names and defaults.
+    This is their only list: `similarity_graph` and the estimators have the same names and defaults,
+    which `tests/test_public_names.py` checks.
     """
 
     sigma: Any = "auto"
@@ -71,7 +72,7 @@ class GraphParameters(NamedTuple):
 
     @property
     def allows_estimates(self) -> bool:
-        """Whether estimates of the kernel degrees suffice, as the sampler "mixture" returns."""
+        """Return whether estimates of the kernel degrees suffice, as "mixture" returns them."""
         return self.alpha == 0 and self.weighting == "inclusion"
 
 
@@ -81,7 +82,7 @@ ESTIMATOR_PARAMETERS = tuple(name for name in GraphParameters._fields if name !=
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class KeptParameters:
-    """The parameters that a graph keeps, as they were used, and how long its stages took."""
+    """Hold the parameters that a graph keeps, as they were used, and the time of each stage."""
 
     sigma: Bandwidth
     kernel: str

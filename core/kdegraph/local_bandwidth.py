@@ -335,7 +335,7 @@ def _solve_rows(begin, end, distances, perplexity, sigmas):
 @jit(borrow=True)
 def _solve_row(distances, perplexity, gaps):
     """Return the sigma at which the law of neighbors at these distances has the perplexity, or the
-    least distance if so many are equal to it that there is none.
+    least distance if such a sigma does not exist because too many are equal to it.
 
     The array `gaps` receives the differences between the squared distances and the least one. A gap
     is a tie if it is at most 1e-4 of the least squared distance and of the largest gap. If all gaps

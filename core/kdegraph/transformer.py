@@ -62,10 +62,10 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     Notes
     -----
-    Whether two points are joined is drawn at random once, for the points given to `fit`, and
-    `transform` returns the rows of the graph for these. Other points are no vertices of it: they
-    get sampled neighbors among the fitted ones, which suits estimators that take similarities or
-    distances to the fitted points, and changes nothing in the graph.
+    The edges are drawn once, between the points given to `fit`, and `transform` returns the rows of
+    the graph for these. Other points do not become vertices: they get sampled neighbors among the
+    fitted ones, which suits estimators that take similarities or distances to the fitted points,
+    and the graph does not change.
 
     An estimator that looks for k neighbors needs an `n_neighbors` of at least k: `Isomap` and
     `KNeighborsClassifier` their own `n_neighbors`, `TSNE` three times its perplexity and 1. Those
