@@ -343,8 +343,8 @@ FAULTS = (
     Fault(
         "more clusters than eigenvalues are thought impossible",
         "core/kdegraph/eigengap.py",
-        "max([*others, _score_of_more(values)])",
-        "max([*others, 0.0])",
+        "of_more = len(values) ** 0.1 * max(0.0, math.log(0.5 / values[-1]))",
+        "of_more = 0.0",
         "test_eigengap.py",
     ),
     Fault(
@@ -496,14 +496,14 @@ FAULTS = (
     ),
     Fault(
         "rows of distances are filled with points that they have already",
-        "core/kdegraph/neighbor_distances.py",
+        "core/kdegraph/transformer.py",
         "near[new & (np.cumsum(new, axis=1) <= missing[:, None])]",
         "near[np.cumsum(np.ones_like(new), axis=1) <= missing[:, None]]",
         "clustering/test_transformer.py",
     ),
     Fault(
         "rows of distances are not sorted",
-        "core/kdegraph/neighbor_distances.py",
+        "core/kdegraph/transformer.py",
         "rows = sort_graph_by_row_values(rows, warn_when_not_sorted=False)",
         "",
         "clustering/test_transformer.py",
@@ -517,9 +517,9 @@ FAULTS = (
     ),
     Fault(
         "files of graphs forget alpha",
-        "core/kdegraph/graph_files.py",
-        '    "alpha",\n',
-        "",
+        "core/kdegraph/graph_parameters.py",
+        'if one.name != "sigma")',
+        'if one.name not in ("sigma", "alpha"))',
         "graph/test_graph_files.py",
     ),
     Fault(

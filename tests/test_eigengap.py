@@ -1,28 +1,27 @@
-"""Numbers of clusters from eigenvalues and eigenvectors, and the confidence in them."""
+"""Numbers of clusters from eigenvalues, eigenvectors and points, and the confidence in them."""
+
+import pickle
 
 import numpy as np
 import pytest
 import scipy.integrate
 import scipy.linalg
 from graphs import cycle, cycle_values
-from kdegraph.dispatch import spectrum
+from kdegraph import Cancelled, KDESpectralClustering, datasets, similarity_graph, spectrum
 from kdegraph.eigengap import (
     ALIGNMENT_ROWS,
     MIN_ALIGNMENT,
     NULL_SCORE,
-    NumberOfClusters,
-    _alignment,
-    estimate_n_clusters,
+    alignment,
     suggest_n_clusters,
-    suggest_n_segments,
 )
-from kdegraph.graph import similarity_graph
+from kdegraph.estimators import count_clusters
 from sklearn.datasets import make_blobs
 
 
-def estimate(X, sigma, m=20, seed=0):
+def suggest(X, sigma, m=20, seed=0):
     found = spectrum(similarity_graph(X, sigma=sigma, seed=seed), m, smallest_component="auto")
-    return estimate_n_clusters(found.eigenvalues, found.eigenvectors)
+    return suggest_n_clusters(found.eigenvalues, eigenvectors=found.eigenvectors)
 
 
 def blocks(sizes, columns):
@@ -40,7 +39,6 @@ def blocks(sizes, columns):
         ([0, 0, 0.0024, 0.0024, 0.0097], 2),
         ([0, 1e-9, 1e-7, 1e-6, 1e-5, 0.3, 0.31, 0.35], 5),
         ([0, 0, 0, 0, 0, 0.1], 5),
-        ([0] * 20, 20),
         ([0] * 19 + [0.2], 19),
         ([0.0], 1),
         ([0, 0.5], 1),
@@ -58,13 +56,14 @@ def test_suggested_number_of_clusters(eigenvalues, expected):
     assert suggest_n_clusters(eigenvalues) == expected
 
 
-def test_suggestion_for_points():
-    X, _ = make_blobs(600, centers=5, cluster_std=0.3, random_state=4)
-    assert suggest_n_clusters(spectrum(similarity_graph(X, sigma=1.0, seed=0), 20).eigenvalues) == 5
-    null = np.random.default_rng(0).random((600, 2))
-    assert (
-        suggest_n_clusters(spectrum(similarity_graph(null, sigma=0.2, seed=0), 20).eigenvalues) == 1
-    )
+def test_the_number_is_an_int_with_a_confidence():
+    found = suggest_n_clusters([0.0, 1e-9, 1e-9, 0.5, 0.5, 0.5])
+    assert isinstance(found, int)
+    assert str(found) == "3"
+    again = pickle.loads(pickle.dumps(found))
+    assert (again, again.confidence) == (found, found.confidence)
+    X = make_blobs(300, centers=3, cluster_std=0.3, random_state=4)[0]
+    assert KDESpectralClustering(found, sigma=1.0, random_state=0).fit(X).n_clusters_ == 3
 
 
 def test_confidence_is_the_distance_to_the_second_best_score():
@@ -72,38 +71,35 @@ def test_confidence_is_the_distance_to_the_second_best_score():
     # score is that of a single component, without or with the eigenvectors of two blocks.
     values = [0.0, 1e-9, 1e-9, 0.5, 0.5, 0.5]
     score = 3**0.1 * np.log(1000)
-    found = estimate_n_clusters(values)
-    assert isinstance(found, NumberOfClusters)
-    assert found.n_clusters == 3
+    found = suggest_n_clusters(values)
+    assert found == 3
     assert found.confidence == pytest.approx(1 - 5 * np.exp(-score))
-    found = estimate_n_clusters(values, blocks([5, 6, 7], 6))
-    assert found.n_clusters == 3
+    found = suggest_n_clusters(values, eigenvectors=blocks([5, 6, 7], 6))
+    assert found == 3
     assert found.confidence == pytest.approx(1 - np.exp(NULL_SCORE - score))
 
 
 @pytest.mark.parametrize("last", [0.5, 0.05, 0.005, 5e-6])
 def test_confidence_is_lower_where_there_may_be_more_clusters_than_eigenvalues(last):
     # Two clusters, whose gap is 2,000, or four with the gap from the last value to 0.5.
-    values = [0.0, last / 2000, last, last]
-    found = estimate_n_clusters(values)
+    found = suggest_n_clusters([0.0, last / 2000, last, last])
     score, of_more = 2**0.1 * np.log(1000), 4**0.1 * np.log(0.5 / last)
-    assert found.n_clusters == 2
+    assert found == 2
     expected = 1 - np.exp(max(of_more, np.log(5)) - score)
     assert found.confidence == pytest.approx(max(expected, 0.0))
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_few_eigenvalues_of_many_clusters_give_no_confidence(seed):
-    n_clusters, rng = 20, np.random.default_rng(seed)
+def test_few_eigenvalues_of_many_clusters_give_no_confidence():
+    n_clusters, rng = 20, np.random.default_rng(0)
     grid = 3.5 * np.column_stack(np.divmod(np.arange(n_clusters), 5))
     centers = grid + rng.normal(0, 0.4, (n_clusters, 2))
-    X, _ = make_blobs(60 * n_clusters, centers=centers, cluster_std=0.45, random_state=seed)
+    X, _ = make_blobs(60 * n_clusters, centers=centers, cluster_std=0.45, random_state=0)
     found = spectrum(similarity_graph(X, sigma=0.8, seed=0), 2 * n_clusters)
-    few = estimate_n_clusters(found.eigenvalues[:10])
-    many = estimate_n_clusters(found.eigenvalues, found.eigenvectors)
-    assert few.n_clusters < n_clusters
+    few = suggest_n_clusters(found.eigenvalues[:10])
+    many = suggest_n_clusters(found.eigenvalues, eigenvectors=found.eigenvectors)
+    assert few < n_clusters
     assert few.confidence < 0.1
-    assert many.n_clusters == n_clusters
+    assert many == n_clusters
     assert many.confidence > 0.5
 
 
@@ -111,14 +107,15 @@ def test_confidence_grows_with_the_distance_of_clusters():
     found = []
     for std in (0.3, 0.5, 0.7):
         X, _ = make_blobs(900, centers=[[0, 0], [4, 0], [2, 3.4]], cluster_std=std, random_state=0)
-        found.append(estimate(X, sigma=0.5))
-    assert [answer.n_clusters for answer in found] == [3, 3, 3]
+        found.append(suggest(X, sigma=0.5))
+    assert found == [3, 3, 3]
     assert found[0].confidence > found[1].confidence > found[2].confidence > 0
 
 
-def test_no_confidence_if_all_eigenvalues_are_zero():
-    assert estimate_n_clusters([0.0] * 4) == (4, 0.0)
-    assert estimate_n_clusters([0.0] * 4, blocks([3, 3, 3, 3], 4)) == (4, 0.0)
+@pytest.mark.parametrize("vectors", [None, blocks([3, 3, 3, 3], 4)])
+def test_no_confidence_if_all_eigenvalues_are_zero(vectors):
+    found = suggest_n_clusters([0.0] * 4, eigenvectors=vectors)
+    assert (found, found.confidence) == (4, 0.0)
 
 
 def test_eigenvectors_of_a_cycle_are_no_clusters():
@@ -128,7 +125,7 @@ def test_eigenvectors_of_a_cycle_are_no_clusters():
     np.testing.assert_allclose(found.eigenvalues, np.sort(cycle_values(n))[:m], atol=1e-6)
     gap = np.log(found.eigenvalues[3] / found.eigenvalues[2])
     assert 3**0.1 * gap > NULL_SCORE
-    assert estimate_n_clusters(found.eigenvalues, found.eigenvectors).n_clusters == 1
+    assert suggest_n_clusters(found.eigenvalues, eigenvectors=found.eigenvectors) == 1
 
 
 def test_alignment_of_the_halves_of_a_segment():
@@ -140,68 +137,61 @@ def test_alignment_of_the_halves_of_a_segment():
     exact = scipy.integrate.quad(squared_cosine, 0, 1, points=[0.5])[0]
     x = (np.arange(1000) + 0.5) / 1000
     vectors = np.column_stack([np.ones(1000), np.sqrt(2) * np.cos(np.pi * x)])
-    assert _alignment(vectors) == pytest.approx(exact, abs=1e-3)
+    assert alignment(vectors) == pytest.approx(exact, abs=1e-3)
     assert exact < MIN_ALIGNMENT
 
 
 def test_alignment_of_clusters_does_not_depend_on_the_basis():
     vectors = blocks([40, 50, 60], 3)
     rotation = scipy.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
-    assert _alignment(vectors @ rotation) == pytest.approx(1.0)
+    assert alignment(vectors @ rotation) == pytest.approx(1.0)
 
 
 def test_a_small_gap_is_taken_for_clusters_only_if_the_eigenvectors_align():
     values = [0.0, 0.01, 0.011, 0.03, 0.031, 0.033]
-    vectors = blocks([40, 50, 60], 6)
-    assert suggest_n_clusters(values) == 1
-    assert suggest_n_clusters(values, eigenvectors=vectors) == 3
     mixed = scipy.linalg.qr(np.random.default_rng(0).normal(size=(150, 6)), mode="economic")[0]
+    assert suggest_n_clusters(values) == 1
+    assert suggest_n_clusters(values, eigenvectors=blocks([40, 50, 60], 6)) == 3
     assert suggest_n_clusters(values, eigenvectors=mixed) == 1
 
 
 @pytest.mark.parametrize("shape", ["segment", "square", "ring", "normal"])
 def test_one_cluster_of_any_shape(shape):
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        angle = rng.uniform(0, 2 * np.pi, 800)
-        X = {
-            "segment": rng.random((800, 2)) * [8, 0.5],
-            "square": rng.random((800, 2)) * 2,
-            "ring": np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(0, 0.05, (800, 2)),
-            "normal": rng.normal(size=(800, 3)),
-        }[shape]
-        # Points that are thin in two places by chance may look like two parts, but not clearly.
-        found = estimate(X, sigma=0.3 if shape != "normal" else 0.8, seed=seed)
-        assert found.n_clusters == 1 or found.confidence < 0.1
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, 2 * np.pi, 800)
+    X = {
+        "segment": rng.random((800, 2)) * [8, 0.5],
+        "square": rng.random((800, 2)) * 2,
+        "ring": np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(0, 0.05, (800, 2)),
+        "normal": rng.normal(size=(800, 3)),
+    }[shape]
+    # Points that are thin in two places by chance may look like two parts, but not clearly.
+    found = suggest(X, sigma=0.3 if shape != "normal" else 0.8)
+    assert found == 1 or found.confidence < 0.1
 
 
-def test_order_signs_and_vertices_left_out_do_not_matter():
+def test_order_signs_and_excluded_vertices_do_not_matter():
     X, _ = make_blobs(600, centers=5, cluster_std=0.3, random_state=4)
     found = spectrum(similarity_graph(X, sigma=1.0, seed=0), 20)
-    expected = estimate_n_clusters(found.eigenvalues, found.eigenvectors)
-    assert expected.n_clusters == 5
+    assert suggest_n_clusters(found.eigenvalues) == 5
+    expected = suggest_n_clusters(found.eigenvalues, eigenvectors=found.eigenvectors)
     rng = np.random.default_rng(0)
     vectors = found.eigenvectors[rng.permutation(600)] * rng.choice([-1.0, 1.0], 20)
     vectors = np.insert(vectors, [0, 300, 600], 0.0, axis=0)
-    again = estimate_n_clusters(found.eigenvalues, vectors)
-    assert again.n_clusters == expected.n_clusters
+    again = suggest_n_clusters(found.eigenvalues, eigenvectors=vectors)
+    assert again == expected == 5
     assert again.confidence == pytest.approx(expected.confidence)
 
 
-def test_small_cluster_among_more_vertices_than_are_looked_at():
-    sizes = [2 * ALIGNMENT_ROWS, ALIGNMENT_ROWS, 200]
-    values = [0.0, 1e-6, 1e-5, 0.4, 0.5]
-    assert estimate_n_clusters(values, blocks(sizes, 5)).n_clusters == 3
+def test_small_cluster_among_more_vertices_than_alignments_are_computed_from():
+    vectors = blocks([2 * ALIGNMENT_ROWS, ALIGNMENT_ROWS, 200], 5)
+    assert suggest_n_clusters([0.0, 1e-6, 1e-5, 0.4, 0.5], eigenvectors=vectors) == 3
 
 
 @pytest.mark.parametrize(
     ("eigenvalues", "error", "message"),
     [
-        (
-            [0, 0.3, 0.2],
-            ValueError,
-            r"ascending, but eigenvalues\[1\] = 0.3 > eigenvalues\[2\] = 0.2",
-        ),
+        ([0, 0.3, 0.2], ValueError, r"ascending, but eigenvalues\[1\] = 0.3 > eigenvalues\[2\]"),
         ([], ValueError, "at least one"),
         ([[0, 1]], ValueError, "shape"),
         ([0, np.nan], ValueError, "lie in"),
@@ -229,18 +219,72 @@ def test_bad_eigenvalues_are_refused(eigenvalues, error, message):
 )
 def test_bad_eigenvectors_are_refused(eigenvectors, error, message):
     with pytest.raises(error, match=message):
-        estimate_n_clusters([0.0, 0.1, 0.2], eigenvectors)
-
-
-# ---------------------------------------------------------------- photographs
+        suggest_n_clusters([0.0, 0.1, 0.2], eigenvectors=eigenvectors)
 
 
 def test_segments_are_counted_below_a_fifth_of_the_31st_eigenvalue():
     values = np.concatenate([np.zeros(3), [0.19, 0.21], np.ones(26), [1.5, 1.9]])
-    assert suggest_n_segments(values) == 4
-    assert suggest_n_segments(values[:31]) == 4
-    assert suggest_n_segments(np.zeros(31)) == 1
+    assert suggest_n_clusters(values, photograph=True) == 4
+    assert suggest_n_clusters(values[:31], photograph=True) == 4
+    assert suggest_n_clusters(np.zeros(31), photograph=True) == 1
     with pytest.raises(ValueError, match="at least 31, got 30"):
-        suggest_n_segments(values[:30])
-    with pytest.raises(ValueError, match="ascending"):
-        suggest_n_segments(values[::-1])
+        suggest_n_clusters(values[:30], photograph=True)
+
+
+# ---------------------------------------------------------------- from points
+
+
+@pytest.mark.parametrize(
+    ("name", "n_clusters"), [("blobs", 3), ("blobs20d", 5), ("circles", 2), ("uniform", 1)]
+)
+def test_clusters_of_points_are_counted(name, n_clusters):
+    found = count_clusters(datasets.make(name, n=600, seed=0).X, seed=0)
+    assert found == n_clusters
+    assert 0 <= found.confidence < 1
+
+
+def test_estimator_counts_in_the_same_way():
+    X = datasets.make("blobs", n=300, seed=0).X
+    seed = int(np.random.RandomState(3).randint(2**31 - 1))
+    model = KDESpectralClustering("auto", random_state=3).fit(X)
+    counted = count_clusters(X, seed=seed)
+    assert (model.n_clusters_, model.confidence_) == (counted, counted.confidence)
+    assert np.isnan(KDESpectralClustering(3, random_state=0).fit(X).confidence_)
+
+
+def test_segments_of_a_picture_have_no_confidence():
+    found = count_clusters(datasets.photo("china", max_pixels=1000).X, seed=0)
+    assert 1 < found <= 30
+    assert found.confidence == 0.0
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_a_few_points_are_one_cluster(n):
+    found = count_clusters(np.arange(float(n))[:, None], seed=0)
+    assert (found, found.confidence) == (1, 0.0)
+
+
+def test_many_points_are_counted_by_a_sample(monkeypatch):
+    monkeypatch.setattr("kdegraph.estimators.MAX_COUNTED", 600)
+    X = np.random.default_rng(0).normal(size=(3000, 2))
+    X[::3] += 10
+    assert count_clusters(X, seed=0) == 2
+
+
+def test_progress_of_a_count_is_reported_and_stops_it():
+    X = datasets.make("blobs", n=300, seed=0).X
+    stages = set()
+    count_clusters(X, seed=0, progress=lambda stage, fraction: stages.add(stage))
+    assert {"samples", "eigenvectors"} <= stages
+
+    def stop(stage, fraction):
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        count_clusters(X, seed=0, progress=stop)
+
+
+@pytest.mark.parametrize(("X", "seed", "name"), [([[np.nan]], 0, "X"), ([[0.0]], -1, "seed")])
+def test_points_and_seeds_that_cannot_be_counted_are_named(X, seed, name):
+    with pytest.raises(ValueError, match=name):
+        count_clusters(X, seed=seed)

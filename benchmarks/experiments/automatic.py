@@ -4,6 +4,7 @@ from functools import partial
 
 import kdegraph
 import numpy as np
+from kdegraph.clustering import vertices_in_clusters
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks import photographs
@@ -20,7 +21,7 @@ SIGMAS = {"given": None, "auto / 2": 0.5, "auto": 1.0, "auto * 2": 2.0}
 def judge(X, sigma, k, score, seed):
     """The number of rounds, the suggested number of clusters, and all scores, by name."""
     graph = kdegraph.similarity_graph(X, sigma=sigma, seed=seed)
-    most = min(20, len(kdegraph.vertices_in_clusters(graph)))
+    most = min(20, len(vertices_in_clusters(graph)))
     spectrum = kdegraph.spectrum(graph, most, smallest_component="auto")
     suggested = kdegraph.suggest_n_clusters(spectrum.eigenvalues)
     cluster = partial(

@@ -4,6 +4,7 @@ import math
 
 import kdegraph
 import numpy as np
+from kdegraph.clustering import vertices_in_clusters
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.neighbors import nearest
 from kdegraph.geometry.tree import build_tree
@@ -30,7 +31,7 @@ def judge(X, y, sigma, k, seed):
     of clusters is right.
     """
     graph = kdegraph.similarity_graph(X, sigma=sigma, seed=seed)
-    n_counted = len(kdegraph.vertices_in_clusters(graph))
+    n_counted = len(vertices_in_clusters(graph))
     if n_counted < k:
         return (math.nan if y is None else 0.0), False
     spectrum = kdegraph.spectrum(graph, min(20, n_counted), smallest_component="auto")

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kdegraph.bandwidth import estimate_sigma
-from kdegraph.pixels import is_pixel_grid
+from kdegraph.bandwidth import estimate_sigma, is_pixel_grid
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
 from kdegraph.validation import check_count, check_points
+
+__all__ = ["Finding", "GraphWarning", "diagnose"]
 
 # The widest column over one of the narrowest: beyond it the narrow ones do not count.
 MAX_SPREAD_RATIO = 100.0
@@ -34,8 +35,9 @@ class GraphWarning(UserWarning):
 
     Examples
     --------
-    >>> import warnings, kdegraph
-    >>> warnings.simplefilter("ignore", kdegraph.GraphWarning)
+    >>> import warnings
+    >>> from kdegraph.diagnosis import GraphWarning
+    >>> warnings.simplefilter("ignore", GraphWarning)
     """
 
 

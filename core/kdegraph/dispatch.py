@@ -1,4 +1,4 @@
-"""The spectrum and the clusters of a graph, in memory or tile by tile."""
+"""Compute the spectrum and the clusters of a graph, in memory or tile by tile."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -33,10 +33,7 @@ def spectrum(
     multiplicity.
 
     Every eigenvalue is returned as often as it occurs, also for disconnected graphs and isolated
-    vertices. The connected components give the eigenvalue 0 and its eigenvectors without iteration.
-    LAPACK finds the others for small graphs, or if a large part of the spectrum is wanted, and
-    otherwise Chebyshev-filtered subspace iteration on a block of vectors, which gives up in favor
-    of LAPACK once it has taken as long as that would take.
+    vertices.
 
     Parameters
     ----------
@@ -51,9 +48,8 @@ def spectrum(
     tol : float, default=1e-4
         Largest residual ``||N v - lambda v||_2``; the eigenvalues are then exact to about
         ``tol**2`` over the gap to the rest of the spectrum. Where all wanted eigenvalues are tiny,
-        the residual is made small against the part of the spectrum that the block of iterated
-        vectors covers: at most ``20 * tol`` times its last eigenvalue (but never below 1e-9 unless
-        `tol` itself is).
+        the residual is at most ``20 * tol`` times the last eigenvalue of the iterated block of
+        vectors (but never below 1e-9 unless `tol` itself is).
     max_products : int, optional
         Give up after this number of products of the matrix with a block of vectors. By default
         after some thousands.
@@ -65,14 +61,13 @@ def spectrum(
         components too small to be clusters, those with fewer than ``min(2 log n, sqrt(m) / 2)``
         vertices, where m is the number of vertices in the component of a typical vertex.
     approximate : bool, default=False
-        For large graphs (5,000 vertices and more) end as soon as the eigenvectors that coarse
-        graphs show separate clusters: when the wanted eigenvalues have settled to about 10 to 20 %,
-        or are so small compared with the others that their vectors have settled. `tol` is not used,
-        and there is no search for eigenvectors that coarse graphs do not show. It takes 5 to 30
-        products where an accurate spectrum takes hundreds, as for photographs. If it does not
-        settle in these, the accurate spectrum is computed. A `TiledGraph` is processed tile by
-        tile, the eigenvectors are a Dask array, and a warning is given if they do not settle in 30
-        products.
+        For large graphs (5,000 vertices and more) end as soon as the eigenvectors separate
+        clusters: when the wanted eigenvalues have settled to about 10 to 20 %, or are small
+        compared with the others. `tol` is not used, and eigenvectors that coarse graphs do not show
+        are not searched for. It takes 5 to 30 products where an accurate spectrum takes hundreds,
+        as for photographs; if it does not settle in these, the accurate spectrum is computed. A
+        `TiledGraph` is processed tile by tile, the eigenvectors are a Dask array, and a warning is
+        given if they do not settle in 30 products.
     progress : callable, optional
         Called as ``progress(stage, fraction)``; it may raise `Cancelled`.
 
@@ -98,13 +93,15 @@ def spectrum(
 
     Notes
     -----
+    The connected components give the eigenvalue 0 and its eigenvectors without iteration. LAPACK
+    finds the others for small graphs (n up to 400, or k more than about n / 6, or a dense matrix),
+    and otherwise Chebyshev-filtered subspace iteration on a block of vectors, which gives up in
+    favor of LAPACK, up to 4,000 vertices, once it has taken as long as that would take.
+
     A product costs O(nnz * k). A graph with cluster structure takes about 20 to 60 products, and
     more are necessary the closer the wanted eigenvalues are to the next ones: hundreds for a k-NN
-    graph of 100,000 points, thousands for a long path. Memory: about four blocks of n times 1.5 k
-    numbers and a copy of the matrix; 3 n^2 numbers where LAPACK is used (n up to 400, or k more
-    than about n / 6, or a dense matrix; up to 4,000 vertices if the iteration does not converge).
-    Where 3 n^2 numbers fit into memory, the time is at most about twice that of LAPACK, which is
-    some seconds for 4,000 vertices.
+    graph of 100,000 points. Memory: about four blocks of n times 1.5 k numbers and a copy of the
+    matrix; 3 n^2 numbers where LAPACK is used.
 
     References
     ----------
@@ -232,28 +229,21 @@ def spectral_clustering(
     compared with its entries. Its product with the matrix, which takes the entries of the
     neighbors, is used there instead, because an exact eigenvector is proportional to it.
 
-    *Embedding.* Measured (benchmarks: automatic) with k-means: on 12 photographs at the paper's
-    sigma the mean Rand index is 0.722 with "degree", 0.724 with "plain" and 0.720 with "row", and
-    at the far smaller one of `estimate_sigma` 0.742, 0.771 and 0.791. On 15 sets of points with
-    classes the mean adjusted Rand index is 0.92 with each: "row" is better where clusters touch, or
-    in many dimensions, which is why "soft" is the default. "degree" puts small clusters far from
-    all others: take it where clusters may have less than a thousandth of the vertices. "cluster_qr"
-    is within 0.02 of k-means, except for photographs with a small sigma, where it is better (0.808
-    with each) and the default. On 40 other photographs it is better than k-means with "row" by
-    0.009 (standard error 0.004); clusters of more parts merged afterwards, by the
-    edges between them or by their colors, are no better.
-
-    *Tiled graphs.* The labels and eigenvectors of a `TiledGraph` are Dask arrays. It is read into
-    memory if it is small, or with `spectrum` or `points`. Otherwise the eigenvectors of a coarse
-    graph of groups of vertices, which fits into memory, are smoothed by products with the matrix,
-    tile by tile, until the eigenvalues have settled to about a tenth, and the result is kept in the
-    folder of the graph. Memory: about 90 bytes for each of 100,000,000 points of the plane, of all
-    processes together, the graph included (benchmarks: tiled_clusters).
+    *Embedding.* On 15 sets of points with classes the mean adjusted Rand index is 0.92 with each
+    (benchmarks: automatic); "row", and so "soft", is better where clusters touch, or in many
+    dimensions. "degree" puts small clusters far from all others: take it where clusters may have
+    less than a thousandth of the vertices. "cluster_qr" is within 0.02 of k-means, and better for
+    photographs with a small sigma, for which it is the default.
 
     *Large graphs.* For a given number of clusters the spectrum is that of
     ``spectrum(approximate=True)``, which separates clusters as well in a fraction of the time; pass
     a `spectrum` for accurate eigenvalues. k-means is fitted to at most 10,000 random vertices, and
     all others join the nearest center.
+
+    *Tiled graphs.* The labels and eigenvectors of a `TiledGraph` are Dask arrays, computed tile by
+    tile and kept in its folder; a small one, or one with a given `spectrum` or `points`, is read
+    into memory. Memory: about 90 bytes for each of 100,000,000 points of the plane, of all
+    processes together, the graph included (benchmarks: tiled_clusters).
 
     References
     ----------

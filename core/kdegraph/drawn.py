@@ -1,4 +1,4 @@
-"""Who drew whom: the neighbors of each vertex, and the vertices that it is a neighbor of."""
+"""Sampled neighbors in both directions: those a vertex drew, and the vertices that drew it."""
 
 from typing import NamedTuple
 
@@ -9,19 +9,17 @@ from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
 from kdegraph.runtime.threads import get_num_threads
 
-# Blocks of rows that are transposed at the same time; each needs 8 n bytes.
-MAX_TRANSPOSED_BLOCKS = 8
-
 
 class Drawn(NamedTuple):
-    """Who drew whom, all in the tree's order, for some vertices that follow each other.
+    """Hold the sampled neighbors of a run of vertices, and the vertices that drew these, all in the
+    tree's order.
 
     Attributes
     ----------
     first : int
-        The first of these vertices.
+        The first vertex of the run.
     neighbors : (m, L) int32
-        Whom each vertex drew; -1 for none.
+        The neighbors that each vertex drew; -1 for none.
     start : (m + 1,) int64
         The vertex ``first + k`` was drawn by ``incoming[start[k]:start[k + 1]]``.
     incoming : int32
@@ -38,26 +36,26 @@ class Drawn(NamedTuple):
 
 
 def transposed(neighbors, n_columns, progress=None):
-    """The rows in which each number stands.
+    """List the rows in which each number occurs.
 
     Parameters
     ----------
     neighbors : (m, L) int32
-        Numbers below `n_columns`; negative ones are left out.
+        Numbers below `n_columns`; negative ones are ignored.
     n_columns : int
 
     Returns
     -------
     start : (n_columns + 1,) int64
     rows : int32
-        The number j stands in the rows ``rows[start[j]:start[j + 1]]``, ascending.
+        The number j occurs in the rows ``rows[start[j]:start[j + 1]]``, ascending.
 
     Notes
     -----
-    Counting sort, block of rows by block of rows.
+    A counting sort in blocks of rows, each on a thread, which needs 8 `n_columns` bytes per block.
     """
     m = len(neighbors)
-    blocks = max(1, min(get_num_threads(), MAX_TRANSPOSED_BLOCKS, m // 4096))
+    blocks = max(1, min(get_num_threads(), 8, m // 4096))
     place = np.zeros((blocks, n_columns), np.int64)
     block_size = -(-m // blocks)
     parallel.run(

@@ -1,7 +1,6 @@
-"""The number of clusters, and the confidence in it, from the smallest eigenvalues of a graph."""
+"""Suggest a number of clusters from the smallest eigenvalues of a graph."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -17,54 +16,64 @@ NULL_SCORE = 0.4
 MIN_ALIGNMENT = 0.935
 ALIGNMENT_ROWS = 20_000  # largest number of vertices from which the alignment is computed
 AUTO_EIGENVALUES = 20  # from which `spectral_clustering` finds the number of clusters
-SEGMENT_EIGENVALUES = 31  # from which `suggest_n_segments` finds the number of segments
+SEGMENT_EIGENVALUES = 31  # from which the number of segments of a photograph is found
 
 
-class NumberOfClusters(NamedTuple):
-    """A number of clusters, and the confidence in it, from `estimate_n_clusters`.
+class SuggestedNumber(int):
+    """A number of clusters, and the confidence in it, as `suggest_n_clusters` returns it.
 
     Attributes
     ----------
-    n_clusters : int
     confidence : float
         In [0, 1): how clear the number is compared with the next best one, and with more clusters
         than the given eigenvalues can show.
 
     Examples
     --------
-    >>> from kdegraph import estimate_n_clusters
-    >>> estimate_n_clusters([0.0, 1e-4, 2e-4, 0.3, 0.31, 0.35]).n_clusters
-    3
+    >>> from kdegraph import suggest_n_clusters
+    >>> found = suggest_n_clusters([0.0, 1e-4, 2e-4, 0.3, 0.31, 0.35])
+    >>> found, found.confidence > 0.9
+    (3, True)
     """
 
-    n_clusters: int
     confidence: float
 
+    def __new__(cls, number: int, confidence: float = 0.0) -> "SuggestedNumber":
+        made = super().__new__(cls, number)
+        made.confidence = confidence
+        return made
 
-def estimate_n_clusters(
-    eigenvalues: ArrayLike, eigenvectors: ArrayLike | None = None
-) -> NumberOfClusters:
-    """Estimate the number of clusters of a graph, with the confidence in it.
+
+def suggest_n_clusters(
+    eigenvalues: ArrayLike, *, eigenvectors: ArrayLike | None = None, photograph: bool = False
+) -> SuggestedNumber:
+    """Suggest a number of clusters from the smallest eigenvalues of a normalized Laplacian.
+
+    This is the eigengap heuristic, with a check of the eigenvectors where these are given.
 
     Parameters
     ----------
     eigenvalues : (m,) array
-        Of the normalized Laplacian, ascending, starting with the smallest; at least one more than
-        the largest number of clusters that is to be considered.
+        Ascending, starting with the smallest; at least one more than the largest number of clusters
+        that is to be considered. 31 of them are used for a photograph.
     eigenvectors : (n, m) array, optional
         They improve the accuracy considerably. Rows of zeros (vertices that the spectrum excludes)
         are ignored.
+    photograph : bool, default=False
+        Suggest a number of segments for a photograph, whose spectrum has no gap: the number of
+        those of the first 31 eigenvalues that are below a fifth of the last of these, at least 1.
 
     Returns
     -------
-    NumberOfClusters
-        The number, between 1 and m, and the confidence in it, in [0, 1).
+    SuggestedNumber
+        An int between 1 and m. Its attribute `confidence`, in [0, 1), says how clear the number is;
+        0 for a photograph.
 
     Raises
     ------
     ValueError, TypeError
-        If the eigenvalues are not ascending numbers in [0, 2], or the eigenvectors are not finite
-        numbers in as many columns.
+        If the eigenvalues are not ascending numbers in [0, 2], or fewer than 31 for a photograph,
+        or if the eigenvectors are not finite numbers in as many columns.
 
     Notes
     -----
@@ -75,7 +84,8 @@ def estimate_n_clusters(
     the rows of length 1 lie near k orthogonal axes. The axes are sought by a pivoted QR
     factorization and a few rotations towards the nearest rows. A candidate is dropped if the mean
     squared cosine between the rows and their nearest axes is below 0.935: a single segment, ring or
-    square has large gaps, too, but 0.921, 0.80 and 0.86 at most.
+    square has large gaps, too, but 0.921, 0.80 and 0.86 at most. Cost: ``O(n k^2)`` for the largest
+    candidate k, with n at most 20,000 (vertices at random beyond that).
 
     *Score.* That of a candidate is its gap times ``k ** 0.1``. The number of connected components,
     at least 1, has a score of 0.4 (log 5 without eigenvectors). The largest score is the answer,
@@ -89,19 +99,16 @@ def estimate_n_clusters(
     clusters than eigenvalues.
 
     *Measured* with 101 eigenvalues and eigenvectors of graphs with locally scaled bandwidths,
-    perplexity 30 and 30 draws: 24 of 37 sets of public benchmarks are right (17 of 25 whose
-    reference is not in doubt, which have 2 to 50 classes), 48 of 62 other sets with classes, and
-    all of 72 sets with one cluster (segments, squares, cubes, rings, normal distributions). With
-    constants chosen on all kinds of sets but the one judged, 124 of these 171 sets are right, and
-    144 with those in use. Clusters that overlap much, or that are long and thin, are taken for one.
+    perplexity 30 and 30 draws: 24 of 37 sets of public benchmarks are right, 48 of 62 other sets
+    with classes, and all of 72 sets with one cluster. Clusters that overlap much, or that are long
+    and thin, are taken for one. Of the answers with a confidence of at least 0.9, 36 of 38 are
+    right, from 0.5 to 0.9 24 of 25, and below 0.5 84 of 108.
 
-    Of the answers with a confidence of at least 0.9, 36 of 38 are right, from 0.5 to 0.9 24 of 25,
-    and below 0.5 84 of 108. With 10 or 20 eigenvalues of graphs with one sigma and with local
-    bandwidths, and without eigenvectors, 69 of 71 answers with a confidence of at least 0.9 are
-    right; if there could be no more clusters than eigenvalues, 134 of 168 would be.
-
-    Cost: ``O(n k^2)`` for the largest candidate k, with n at most 20,000 (vertices at random beyond
-    that).
+    *Photographs.* On 30 photographs of BSDS500 with 20,000 pixels and the sigma of
+    `estimate_sigma` (two runs) the answers lie between 6 and 21, and the mean Rand index against
+    human segmentations is 0.81 and 0.82; it is 0.76 and 0.78 with 8 segments in every photograph,
+    0.80 and 0.80 with 12. The rule does not suit the paper's much larger sigma of 0.2, where it
+    answers 2 or 3, nor bandwidths per point, where it is no better than 8.
 
     References
     ----------
@@ -115,112 +122,42 @@ def estimate_n_clusters(
     >>> X = kdegraph.datasets.make("moons", n=1000, seed=0).X
     >>> graph = kdegraph.similarity_graph(X, sigma=0.1, seed=0)
     >>> found = kdegraph.spectrum(graph, 20)
-    >>> answer = kdegraph.estimate_n_clusters(found.eigenvalues, found.eigenvectors)
-    >>> answer.n_clusters, answer.confidence > 0.5
+    >>> k = kdegraph.suggest_n_clusters(found.eigenvalues, eigenvectors=found.eigenvectors)
+    >>> k, k.confidence > 0.5
     (2, True)
     """
     values = _check_eigenvalues(eigenvalues)
     vectors = None if eigenvectors is None else _check_eigenvectors(eigenvectors, len(values))
+    if photograph:
+        return _number_of_segments(values)
     n_zero = max(1, int(np.sum(values <= MAX_ZERO)))
     if n_zero == len(values):
-        return NumberOfClusters(n_zero, 0.0)
+        return SuggestedNumber(n_zero)
     # Without eigenvectors, log 5 is above the largest gap of a single elongated cluster, whose
     # eigenvalues are proportional to 1, 4, 9, ...
     scores = {n_zero: math.log(5) if vectors is None else NULL_SCORE}
     gaps = np.diff(np.log(np.maximum(values, 1e-3 * values[-1])))
     for k in (2 + np.argsort(-gaps[1:])[:3]).tolist():
-        if vectors is None or _alignment(vectors[:, :k]) >= MIN_ALIGNMENT:
+        if vectors is None or alignment(vectors[:, :k]) >= MIN_ALIGNMENT:
             scores[k] = max(scores.get(k, 0.0), k**0.1 * float(gaps[k - 1]))
     best = max(scores, key=scores.__getitem__)
-    others = [score for k, score in scores.items() if k != best]
-    second = max([*others, _score_of_more(values)])
-    return NumberOfClusters(best, max(0.0, 1.0 - math.exp(second - scores[best])))
+    of_more = len(values) ** 0.1 * max(0.0, math.log(0.5 / values[-1]))
+    second = max([of_more, *(score for k, score in scores.items() if k != best)])
+    return SuggestedNumber(best, max(0.0, 1.0 - math.exp(second - scores[best])))
 
 
-def _score_of_more(values):
-    """Return the score of as many clusters as there are eigenvalues, if the next one is 0.5."""
-    return len(values) ** 0.1 * max(0.0, math.log(0.5 / values[-1]))
-
-
-def suggest_n_clusters(eigenvalues: ArrayLike, *, eigenvectors: ArrayLike | None = None) -> int:
-    """Suggest a number of clusters from the smallest eigenvalues of a normalized Laplacian.
-
-    This is the eigengap heuristic: the number of `estimate_n_clusters`, without the confidence.
-
-    Parameters
-    ----------
-    eigenvalues : (m,) array
-        Ascending, starting with the smallest; at least one more than the largest number of clusters
-        that is to be considered.
-    eigenvectors : (n, m) array, optional
-        They improve the accuracy considerably.
-
-    Returns
-    -------
-    int
-        Between 1 and m.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `estimate_n_clusters`.
-
-    Examples
-    --------
-    >>> from kdegraph import suggest_n_clusters
-    >>> suggest_n_clusters([0.0, 1e-4, 2e-4, 0.3, 0.31, 0.35])
-    3
-    """
-    return estimate_n_clusters(eigenvalues, eigenvectors).n_clusters
-
-
-def suggest_n_segments(eigenvalues: ArrayLike) -> int:
-    """Suggest a number of segments for a photograph, whose spectrum has no gap.
-
-    Parameters
-    ----------
-    eigenvalues : (m,) array
-        Of the normalized Laplacian, ascending, starting with the smallest; 31 of them are used.
-
-    Returns
-    -------
-    int
-        The number of those of the first 31 eigenvalues that are below a fifth of the last of these;
-        at least 1.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the values are not ascending numbers in [0, 2], or fewer than 31.
-
-    Notes
-    -----
-    On 30 photographs of BSDS500 with 20,000 pixels and the sigma of `estimate_sigma`, twice with
-    other random numbers, the answers lie between 6 and 21, and the mean Rand index against human
-    segmentations is 0.81 and 0.82; it is 0.76 and 0.78 with 8 segments in every photograph, 0.80
-    and 0.80 with 12, 0.80 and 0.77 with the numbers of the human segmentations. With the share
-    chosen on all photographs but the one judged it is 0.81. The rule does not suit the paper's much
-    larger sigma of 0.2, where it answers 2 or 3, nor locally scaled bandwidths, where it is no
-    better than 8.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kdegraph import suggest_n_segments
-    >>> suggest_n_segments(np.linspace(0, 1, 31) ** 2)
-    14
-    """
-    values = _check_eigenvalues(eigenvalues)
+def _number_of_segments(values):
+    """Return the number of eigenvalues below a fifth of the 31st one."""
     if len(values) < SEGMENT_EIGENVALUES:
         raise ValueError(
             f"eigenvalues must be at least {SEGMENT_EIGENVALUES}, got {len(values)}; ask for more "
             "with spectrum(..., n_components)"
         )
-    most = values[SEGMENT_EIGENVALUES - 1]
-    return max(1, int(np.sum(values[:SEGMENT_EIGENVALUES] < 0.2 * most)))
+    values = values[:SEGMENT_EIGENVALUES]
+    return SuggestedNumber(max(1, int(np.sum(values < 0.2 * values[-1]))))
 
 
-def _alignment(vectors):
+def alignment(vectors):
     """Return the mean squared cosine between the rows of `vectors` (n, k) and the nearest of k
     axes.
     """

@@ -7,27 +7,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kdegraph.graph_parameters import GraphParameters
 from kdegraph.runtime.memory import reuse_freed_memory
 from kdegraph.runtime.progress import StageTimer, responsive
-from kdegraph.sampled_graph.options import check_options
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.sampled_graph.sample import sample_graph
 from kdegraph.sampling.choice import draws_from_lists
 from kdegraph.validation import check_points
-
-# Parameters of `similarity_graph` that estimators have, too.
-GRAPH_PARAMETERS = (
-    "sigma",
-    "perplexity",
-    "alpha",
-    "kernel",
-    "n_rounds",
-    "sampler",
-    "draws",
-    "kde",
-    "weighting",
-    "eps",
-)
 
 
 @responsive
@@ -61,9 +47,9 @@ def similarity_graph(
         For a Dask array, the graph is a `TiledGraph`.
     sigma : float, "auto", "local", "moderate" or (n,) array_like
         Bandwidth, in the units of the points; "auto" is `estimate_sigma`. An array gives every
-        point a bandwidth of its own, "local" is `local_bandwidths` and "moderate"
-        `moderate_bandwidths`; the kernel between two points then has the bandwidth ``sqrt(sigma_i
-        sigma_j)`` (Zelnik-Manor and Perona, 2004).
+        point a bandwidth of its own, "local" and "moderate" are `local_bandwidths` with the rules
+        "perplexity" and "moderate"; the kernel between two points then has the bandwidth
+        ``sqrt(sigma_i sigma_j)`` (Zelnik-Manor and Perona, 2004).
     perplexity : float, optional
         Effective number of neighbors within the bandwidth of a point, for ``sigma="local"`` and
         "moderate": see `local_bandwidths`.
@@ -162,8 +148,7 @@ def similarity_graph(
     """
     by_tiles = store is not None or hasattr(X, "__dask_graph__")
     X = _lazy_points(X) if by_tiles else check_points(X, keep_single=True)
-    options = check_options(
-        len(X),
+    parameters = GraphParameters(
         sigma=sigma,
         perplexity=perplexity,
         alpha=alpha,
@@ -175,23 +160,23 @@ def similarity_graph(
         weighting=weighting,
         eps=eps,
         seed=seed,
-    )
+    ).checked(len(X))
     reuse_freed_memory()
     if by_tiles:
         from kdegraph.tiles.build import sample_by_tiles
 
-        _check_samplers_of_tiles(X, options)
-        tiled = sample_by_tiles(X, options, store, progress, any_seed=seed is None)
+        _check_sampler_of_tiles(X, parameters)
+        tiled = sample_by_tiles(X, parameters, store, progress, any_seed=seed is None)
         return cast(SimilarityGraph, tiled)
     stages = StageTimer(progress)
-    sampled = sample_graph(X, options, stages)
+    sampled = sample_graph(X, parameters, stages)
     stages.leave()
     return SimilarityGraph(
         **sampled,
-        kernel=options.kernel,
-        seed=options.seed,
-        weighting=options.weighting,
-        alpha=options.alpha,
+        kernel=parameters.kernel,
+        seed=parameters.seed,
+        weighting=parameters.weighting,
+        alpha=parameters.alpha,
         timings=stages.timings,
     )
 
@@ -205,10 +190,10 @@ def _lazy_points(X):
     return as_dask_points(X)
 
 
-def _check_samplers_of_tiles(X, options):
+def _check_sampler_of_tiles(X, parameters):
     """Raise a `ValueError` for the samplers that need all points at once."""
-    from_lists = draws_from_lists(X, options.sampler, options.allows_estimates)
-    sampler = "mixture" if from_lists else options.sampler
+    from_lists = draws_from_lists(X, parameters.sampler, parameters.allows_estimates)
+    sampler = "mixture" if from_lists else parameters.sampler
     if sampler in ("recursive", "mixture"):
         raise ValueError(
             f"the sampler {sampler!r} needs all points at once; for a Dask array, or with a "

@@ -1,4 +1,4 @@
-"""The file format of sampled graphs: an .npz archive of plain arrays, without pickled objects."""
+"""Read and write sampled graphs as .npz archives of plain arrays, without pickled objects."""
 
 import json
 import math
@@ -8,32 +8,19 @@ from contextlib import contextmanager
 import numpy as np
 import scipy.sparse
 
+from kdegraph.graph_parameters import PLAIN_PARAMETERS
 from kdegraph.npy_files import read_header
 from kdegraph.runtime.memory import available_memory, format_bytes
 from kdegraph.runtime.replacing import writing
 from kdegraph.validation import check_sparse
 
-# Fields of a graph that are stored together as JSON, and so is one sigma for all points. Files of
-# earlier versions have no alpha.
-PARAMETERS = (
-    "kernel",
-    "n_rounds",
-    "seed",
-    "sampler",
-    "draws",
-    "weighting",
-    "eps",
-    "timings",
-    "alpha",
-)
 # Arrays that not all graphs have: those with a number for each vertex, and the points.
 VALUES_OF_VERTICES = ("sigma", "densities", "order")
 OPTIONAL_ARRAYS = (*VALUES_OF_VERTICES, "points")
 INTEGER_ARRAYS = ("indices", "indptr", "neighbors", "order")
-# Those of the adjacency matrix, in the order in which SciPy takes them.
+# The arrays of the adjacency matrix, in the order in which SciPy takes them.
 MATRIX_ARRAYS = ("data", "indices", "indptr")
 ARRAYS = (*MATRIX_ARRAYS, "kernel_degrees", "neighbors", *OPTIONAL_ARRAYS)
-MAX_PARAMETERS = 2**20  # bytes of the parameters; they take about 1,000
 
 
 def write_graph(path, graph):
@@ -52,15 +39,15 @@ def write_graph(path, graph):
 
 
 def parameters_of(graph):
-    """What is stored as JSON, with one sigma for all points."""
-    parameters = {name: getattr(graph, name) for name in PARAMETERS}
+    """Return the parameters that are stored as JSON, with one sigma for all points."""
+    parameters = {name: getattr(graph, name) for name in PLAIN_PARAMETERS}
     if not isinstance(graph.sigma, np.ndarray):
         parameters["sigma"] = graph.sigma
     return parameters
 
 
 def read_graph(path, make):
-    """Read what `write_graph` has written.
+    """Read a graph that `write_graph` has written.
 
     Parameters
     ----------
@@ -71,13 +58,14 @@ def read_graph(path, make):
     Returns
     -------
     object
-        What `make` returns.
+        The result of `make`.
 
     Raises
     ------
     ValueError
         If the file is not such a graph, or damaged.
     FileNotFoundError
+        If the file does not exist.
     MemoryError
         If the graph needs more memory than is available, before it is read.
     """
@@ -96,7 +84,7 @@ def read_graph(path, make):
             with archive.open(f"{name}.npy") as stream:
                 return np.lib.format.read_array(stream, allow_pickle=False)
 
-        if header("parameters").dtype.itemsize > MAX_PARAMETERS:
+        if header("parameters").dtype.itemsize > 2**20:  # bytes; they take about 1,000
             raise ValueError("its parameters are too long")
         names = [name for name in ARRAYS if f"{name}.npy" in members]
         headers = {name: header(name) for name in names}
@@ -105,8 +93,8 @@ def read_graph(path, make):
 
 @contextmanager
 def refusing_others(path, writer):
-    """A context in which any error but that of memory means that `path` is not what the method
-    `writer` writes: a damaged file surfaces as almost any error.
+    """Turn any error in the context but a `MemoryError` into a `ValueError` that says that `path`
+    was not written by the method `writer`: a damaged file may cause any error.
     """
     try:
         yield
@@ -125,7 +113,7 @@ def read_fields(parameters, headers, read):
     ----------
     parameters : dict
     headers : dict of str to object
-        The arrays that are there, of `ARRAYS`, by name: objects with a shape and a dtype.
+        Objects with a shape and a dtype, for those of `ARRAYS` that exist.
     read : callable
         ``read(name)`` returns an array.
 
@@ -139,7 +127,7 @@ def read_fields(parameters, headers, read):
     MemoryError
         If the arrays take more memory than is available.
     Exception
-        Of any kind, where the arrays do not fit together.
+        Of any kind, if the arrays do not fit together.
     """
     n, nnz = math.prod(headers["indptr"].shape) - 1, math.prod(headers["data"].shape)
     shapes = {
@@ -189,9 +177,8 @@ def check_neighbors(neighbors, n):
 
 
 def check_vertex_arrays(headers, parameters, n):
-    """Raise an exception of any kind where the arrays with a number for each of the n vertices, of
-    which only kernel_degrees has to be there, do not have the shapes of a graph with these
-    parameters.
+    """Raise an exception of any kind if the arrays with a number for each of the n vertices, of
+    which only kernel_degrees must exist, do not have the shapes of a graph with these parameters.
     """
     there = [name for name in VALUES_OF_VERTICES if name in headers]
     _check_shapes(headers, dict.fromkeys(("kernel_degrees", *there), (n,)))
@@ -200,7 +187,7 @@ def check_vertex_arrays(headers, parameters, n):
 
 
 def check_values_of_vertices(arrays, n):
-    """Raise an exception of any kind where values of the n vertices cannot be those of a graph."""
+    """Raise an exception of any kind if values of the n vertices cannot be those of a graph."""
     order = arrays.get("order")
     if order is not None and not np.array_equal(np.sort(order), np.arange(n)):
         raise ValueError("order is not a permutation of the points")

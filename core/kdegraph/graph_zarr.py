@@ -1,4 +1,4 @@
-"""Sampled graphs as Zarr stores, whose matrix other programs read, too.
+"""Read and write sampled graphs as Zarr stores, whose matrix other programs can read.
 
 The group `adjacency` has the layout of AnnData for sparse matrices: the arrays data, indices and
 indptr of the CSR form, and attributes that say so.

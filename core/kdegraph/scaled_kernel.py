@@ -1,71 +1,11 @@
-"""From what users pass as `sigma` to the kernel between the points of a tree."""
+"""Kernels between points with one bandwidth, or with a bandwidth for each of them."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from kdegraph.bandwidth import estimate_sigma
 from kdegraph.geometry.kernels import Kernel, local_kernel
 from kdegraph.geometry.tree import Tree
-from kdegraph.local_bandwidth import bandwidths_of_new_points, local_bandwidths
-from kdegraph.moderate_bandwidth import moderate_bandwidths, moderate_bandwidths_of_new_points
-from kdegraph.validation import LOCAL_WORDS, check_bandwidths, check_positive
-
-Bandwidth = float | NDArray[np.float64]
-
-
-def check_sigma(sigma: float | str | ArrayLike, n: int) -> Bandwidth | str:
-    """Return `sigma` as a positive number, as an (n,) array of them, or as one of the words "auto",
-    "local" and "moderate".
-    """
-    if isinstance(sigma, str):
-        if sigma not in ("auto", *LOCAL_WORDS):
-            raise ValueError(
-                "sigma must be a positive number, an array with one for each point, 'auto', "
-                f"'local' or 'moderate', got {sigma!r}"
-            )
-        return sigma
-    if np.ndim(sigma) == 0:
-        return check_positive(sigma, "sigma")
-    return check_bandwidths(sigma, n)
-
-
-def resolve_bandwidth(
-    X: NDArray[np.float64], sigma: Bandwidth | str, perplexity: float | None = None
-) -> Bandwidth:
-    """The number or the array that a checked `sigma` stands for."""
-    if not isinstance(sigma, str):
-        return sigma
-    if sigma == "auto":
-        return estimate_sigma(X, seed=0)
-    rule = moderate_bandwidths if sigma == "moderate" else local_bandwidths
-    return rule(X, perplexity=perplexity)
-
-
-def new_bandwidths(
-    bandwidth: Bandwidth,
-    sigma: ArrayLike | str,
-    X: NDArray[np.float64],
-    queries: NDArray[np.float64],
-    perplexity: float | None,
-) -> Bandwidth:
-    """The bandwidths of points that are not among the fitted ones `X`, whose bandwidths are
-    `bandwidth` and came from the parameters `sigma` and `perplexity`.
-
-    Raises
-    ------
-    ValueError
-        If `sigma` was an array.
-    """
-    if not isinstance(bandwidth, np.ndarray):
-        return bandwidth
-    if isinstance(sigma, str):
-        moderate = sigma == "moderate"
-        rule = moderate_bandwidths_of_new_points if moderate else bandwidths_of_new_points
-        return rule(X, queries, perplexity)
-    raise ValueError(
-        f"X has {len(queries)} new points, whose bandwidths are unknown, as sigma was an array "
-        "with those of the fitted points; take sigma='local' or 'moderate', or fit all points"
-    )
+from kdegraph.local_bandwidth import Bandwidth
 
 
 def tree_kernel(
@@ -76,7 +16,8 @@ def tree_kernel(
     density: NDArray[np.float64] | None = None,
     alpha: float = 0.0,
 ) -> Kernel:
-    """The kernel between the points of `tree`, divided by ``(density_i density_j) ** alpha``.
+    """Return the kernel between the points of `tree`, divided by ``(density_i density_j) **
+    alpha``.
 
     `bandwidth` and `density` are in the order of the original points.
     """
@@ -90,7 +31,7 @@ def tree_kernel(
 def pair_kernel(
     name: str, bandwidth: Bandwidth, n: int = 1, shift: NDArray[np.float64] | None = None
 ) -> Kernel:
-    """The kernel between `n` points in their own order, without a tree; see `local_kernel`."""
+    """Return the kernel between `n` points in their own order; see `local_kernel`."""
     if isinstance(bandwidth, np.ndarray):
         return local_kernel(name, bandwidth, shift=shift)
     if shift is not None:
@@ -107,8 +48,8 @@ def kernel_row(
     density: NDArray[np.float64] | None = None,
     alpha: float = 0.0,
 ) -> NDArray[np.float64]:
-    """The kernel between one of the points and all of them, (n,), that with itself being 1 before
-    the division by densities.
+    """Return the kernel values between one of the points and all of them, (n,). That with itself
+    is 1 before the division by densities.
     """
     if isinstance(bandwidth, np.ndarray):
         pair = np.sqrt(bandwidth[point]) * np.sqrt(bandwidth)

@@ -1,4 +1,4 @@
-"""Sampled graphs as a step of scikit-learn's pipelines."""
+"""Sampled graphs as a step of scikit-learn's pipelines, also as rows of distances."""
 
 from typing import Literal
 
@@ -6,16 +6,17 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.neighbors import NearestNeighbors, sort_graph_by_row_values
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kdegraph.diagnosis import warn_of
-from kdegraph.graph import GRAPH_PARAMETERS, similarity_graph
-from kdegraph.neighbor_distances import distance_rows
-from kdegraph.scaled_kernel import kernel_row, new_bandwidths
+from kdegraph.geometry.neighbors import unit_scale
+from kdegraph.graph import similarity_graph
+from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS
+from kdegraph.local_bandwidth import new_bandwidths
+from kdegraph.scaled_kernel import kernel_row
 from kdegraph.validation import check_choice, check_count, refuse_masked
-
-MODES = ("affinity", "distance")
 
 
 class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -37,8 +38,8 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         graph that are nearest; where it has fewer, the nearest other points make up for them.
     sigma : float, "auto", "local", "moderate" or (n,) array_like, default="auto"
         Bandwidth of the kernel, in the units of the data; "auto" is `estimate_sigma`, "local" and
-        "moderate" give every point one of its own (`local_bandwidths`, `moderate_bandwidths`), and
-        so does an array.
+        "moderate" give every point one of its own (`local_bandwidths` with the rules "perplexity"
+        and "moderate"), and so does an array.
     perplexity : float or None, default=None
         Effective number of neighbors of a point, for ``sigma="local"`` and "moderate".
     alpha : float, default=0.0
@@ -62,10 +63,10 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     Notes
     -----
-    Whether two points are joined is drawn at random once, for the points given to `fit`, and
-    `transform` returns the rows of the graph for these. Other points are no vertices of it: they
-    get sampled neighbors among the fitted ones, which suits estimators that take similarities or
-    distances to the fitted points, and changes nothing in the graph.
+    The edges are drawn once, between the points given to `fit`, and `transform` returns the rows of
+    the graph for these. Other points do not become vertices: they get sampled neighbors among the
+    fitted ones, which suits estimators that take similarities or distances to the fitted points,
+    and the graph does not change.
 
     An estimator that looks for k neighbors needs an `n_neighbors` of at least k: `Isomap` and
     `KNeighborsClassifier` their own `n_neighbors`, `TSNE` three times its perplexity and 1. Those
@@ -150,7 +151,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._check_rows(len(points))
         self.graph_ = similarity_graph(
             points,
-            **{name: getattr(self, name) for name in GRAPH_PARAMETERS},
+            **{name: getattr(self, name) for name in ESTIMATOR_PARAMETERS},
             seed=check_random_state(self.random_state).randint(2**31 - 1),
         )
         warn_of(self.graph_, feature_names=getattr(self, "feature_names_in_", None))
@@ -161,7 +162,7 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _check_rows(self, n):
         """Refuse a mode or a number of neighbors that graphs of n points do not have."""
-        check_choice(self.mode, "mode", MODES)
+        check_choice(self.mode, "mode", ("affinity", "distance"))
         if self.n_neighbors is None:
             return
         if self.mode != "distance":
@@ -218,17 +219,15 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Raises
         ------
         ValueError
-            For bad data, and for new points if `sigma` was an array, which says nothing of their
+            For bad data, and for new points if `sigma` was an array, which does not define their
             bandwidths.
 
         Notes
         -----
-        The bandwidth of a new point is, for ``sigma="local"``, what `local_bandwidths` would give
-        it if it were added to the fitted points (for "moderate" what `moderate_bandwidths` would,
-        with the geometric mean of the fitted points); its density is its kernel sum over these, and
-        1 for itself.
-
-        Each new point costs O(n d), as its kernel values are summed directly.
+        For ``sigma="local"`` and "moderate" the bandwidth of a new point is the one that
+        `local_bandwidths` would give it if it were added to the fitted points (for "moderate" with
+        the geometric mean of the fitted points); its density is its kernel sum over these, and 1
+        for itself. Each new point costs O(n d), as its kernel values are summed directly.
         """
         check_is_fitted(self)
         refuse_masked(X, "X")
@@ -251,25 +250,25 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self._rows(rows, queries, vertices)
 
     def _fitted_rows(self):
-        """The matrix of the fitted points."""
+        """Return the rows of the fitted points."""
         return self._rows(
             self.graph_.adjacency.copy(), self._points, np.arange(self.n_samples_fit_)
         )
 
     def _rows(self, edges, queries, vertices):
-        """Weights of edges as the mode wants them; see `distance_rows`."""
+        """Return edges with their weights, or with their lengths in the mode "distance"."""
         if self.mode == "affinity":
             return edges
         return distance_rows(edges, self._points, queries, vertices, self.n_neighbors)
 
 
 def _first_rows(points):
-    """The number of the first row with each sequence of bytes."""
+    """Return the number of the first row with each sequence of bytes."""
     return {row.tobytes(): i for i, row in reversed(list(enumerate(points)))}
 
 
 def _place_rows(part, rows, shape):
-    """A matrix of this shape with the given rows, and all others empty."""
+    """Return a matrix of this shape with the given rows, and all others empty."""
     entries = np.ones(len(rows)), (rows, np.arange(len(rows)))
     return scipy.sparse.csr_array(entries, shape=(shape[0], len(rows))) @ part
 
@@ -290,8 +289,8 @@ def _kernel_rows(graph, points, queries, bandwidths):
 
 
 def _sample_rows(graph, points, queries, bandwidths):
-    """A stratified sample of the kernel rows of new points: an (m, n) csr_array whose expectation
-    is the kernel values.
+    """Return a stratified sample of the kernel rows of new points: an (m, n) csr_array whose
+    expectation is the kernel values.
     """
     n_rounds = graph.n_rounds
     rows, columns, weights = [], [], []
@@ -310,3 +309,97 @@ def _sample_rows(graph, points, queries, bandwidths):
         return scipy.sparse.csr_array((len(queries), len(points)))
     entries = np.concatenate(weights), (np.concatenate(rows), np.concatenate(columns))
     return scipy.sparse.csr_array(entries, shape=(len(queries), len(points)))
+
+
+def distance_rows(edges, points, queries, vertices, n_neighbors=None):
+    """Return distances along edges, as `sklearn.neighbors.KNeighborsTransformer` returns those to
+    the nearest points.
+
+    Parameters
+    ----------
+    edges : (m, n) csr_array
+        The points that the queries are joined to.
+    points : (n, d) float64 array
+    queries : (m, d) float64 array
+    vertices : (m,) int array
+        The number of the point that each query is; -1 if it is not one of them.
+    n_neighbors : int, optional
+        From 1 to n - 1. Then all rows have ``n_neighbors + 1`` entries: the nearest points that the
+        query is joined to, and where these are too few, also the nearest of the others.
+
+    Returns
+    -------
+    (m, n) csr_matrix of float64
+        Euclidean distances, ascending along each row. A query that is one of the points has itself
+        as its first neighbor, at the distance zero, which is stored.
+    """
+    known = vertices >= 0
+    columns = np.insert(edges.indices, edges.indptr[:-1][known], vertices[known])
+    indptr = edges.indptr + np.append(0, np.cumsum(known))
+    rows = _sorted_rows(columns, indptr, points, queries)
+    if n_neighbors is None:
+        return rows
+    table = _nearest_joined(rows, n_neighbors + 1)
+    short = np.flatnonzero(table[:, -1] < 0)
+    if short.size:
+        table[short] = _filled(table[short], points, queries[short])
+    return _sorted_rows(table.ravel(), np.arange(len(table) + 1) * table.shape[1], points, queries)
+
+
+def _sorted_rows(columns, indptr, points, queries):
+    """Return the matrix of distances from each query to the points in its row, ascending. Of points
+    at the same distance the first one stays first.
+    """
+    pairs = np.repeat(np.arange(len(queries)), np.diff(indptr))
+    distances = _pair_distances(queries, pairs, points, columns)
+    # Without empty rows: scikit-learn may take a matrix that begins with one for sorted.
+    filled, n = np.unique(indptr), len(points)
+    rows = scipy.sparse.csr_matrix((distances, columns, filled), shape=(len(filled) - 1, n))
+    rows = sort_graph_by_row_values(rows, warn_when_not_sorted=False)
+    return scipy.sparse.csr_matrix((rows.data, rows.indices, indptr), shape=(len(queries), n))
+
+
+def _nearest_joined(rows, length):
+    """Return the first entries of all rows as a table, (m, length); -1 where a row has fewer."""
+    counts = np.diff(rows.indptr)
+    position = np.arange(rows.nnz) - np.repeat(rows.indptr[:-1], counts)
+    table = np.full((len(counts), length), -1)
+    table[np.arange(length) < counts[:, None]] = rows.indices[position < length]
+    return table
+
+
+def _filled(table, points, queries):
+    """Return the table with each -1 replaced by the nearest point that is not yet in the row."""
+    near = _nearest(points, queries, table.shape[1])
+    first = np.arange(len(table))[:, None] * len(points)  # numbers the pairs of a row and a point
+    new = ~np.isin(first + near, (first + table)[table >= 0])
+    missing = np.count_nonzero(table < 0, axis=1)
+    table[table < 0] = near[new & (np.cumsum(new, axis=1) <= missing[:, None])]
+    return table
+
+
+def _nearest(points, queries, k):
+    """Return the k nearest points to each query, (m, k), ascending."""
+    exponent = _common_scale(points, queries)
+    index = NearestNeighbors(n_neighbors=k).fit(np.ldexp(points, -exponent))
+    return index.kneighbors(np.ldexp(queries, -exponent), return_distance=False)
+
+
+def _pair_distances(queries, rows, points, columns):
+    """Return the distances between ``queries[rows]`` and ``points[columns]``."""
+    exponent = _common_scale(points, queries)
+    distances = np.empty(len(rows))
+    # The differences of one block of pairs of points take 2 MiB.
+    size = max(1, 2**18 // points.shape[1])
+    for start in range(0, len(rows), size):
+        block = slice(start, start + size)
+        ends = points[columns[block]], queries[rows[block]]
+        here, there = (np.ldexp(end, -exponent) for end in ends)
+        distances[block] = np.linalg.norm(here - there, axis=1)
+    with np.errstate(over="ignore"):  # distances between coordinates near the largest double
+        return np.minimum(np.ldexp(distances, exponent), np.finfo(float).max)
+
+
+def _common_scale(points, queries):
+    """Return the exponent that `unit_scale` finds for points and queries together."""
+    return unit_scale(np.array([end for X in (points, queries) for end in (X.min(), X.max())]))

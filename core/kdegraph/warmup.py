@@ -25,13 +25,6 @@ from kdegraph.spectral.blocks import shift_image
 from kdegraph.spectral.products import divide_rows
 from kdegraph.validation import check_choice
 
-# Enough points for trees with inner nodes and for eigenvalues by iteration.
-N_POINTS = 1200
-# Few enough points for eigenvalues by LAPACK.
-N_FEW = 100
-# Dimensions of the points, as methods are chosen by it.
-DIMENSIONS = (2, 5)
-
 
 def _leaf(X):
     """Return a tree with a single leaf, made without any kernel."""
@@ -88,8 +81,9 @@ def _fixed(X):
 
 
 def _clusters(X):
+    few = X[:100]  # eigenvalues by LAPACK
     many = np.tile(X, (5, 1))  # the spectrum of many vertices starts from a coarse graph
-    for points, sigma in ((X[:N_FEW], 0.3), (X, 0.3), (many, 0.3), (many, "local")):
+    for points, sigma in ((few, 0.3), (X, 0.3), (many, 0.3), (many, "local")):
         graph = similarity_graph(points, sigma=sigma, n_rounds=10, seed=0)
         spectral_clustering(graph, 3, seed=0)
         spectrum(graph, 3)
@@ -163,10 +157,11 @@ def warm_up(
     rng = np.random.default_rng(0)
     wanted = [step for step in steps if load or not _note_of(step).exists()]
     for i, step in enumerate(wanted):
-        for j, d in enumerate(DIMENSIONS):
+        for j, d in enumerate((2, 5)):  # the choice of methods depends on the dimension
             if progress is not None:
-                progress(f"compiling: {step}", (i + j / len(DIMENSIONS)) / len(wanted))
-            STEPS[step](rng.random((N_POINTS, d)))
+                progress(f"compiling: {step}", (i + j / 2) / len(wanted))
+            # Enough points for trees with inner nodes and for eigenvalues by iteration.
+            STEPS[step](rng.random((1200, d)))
         with contextlib.suppress(OSError):  # a folder that cannot be written to
             _note_of(step).touch()
     return time.perf_counter() - begin

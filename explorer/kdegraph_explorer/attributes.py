@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import param
-from kdegraph import SimilarityGraph, datasets, moderate_bandwidths
+from kdegraph import SimilarityGraph, datasets, local_bandwidths
 from kdegraph.datasets import Dataset
 from kdegraph.validation import LOCAL_WORDS, as_array, check_count, check_points, check_positive
 from panel.viewable import Viewer
@@ -107,7 +107,7 @@ def _of_graph(graph, y):
     if np.ndim(graph.sigma) == 0:
         choices = {"sigma": float(graph.sigma)}
     else:
-        moderate = np.array_equal(graph.sigma, moderate_bandwidths(graph.points))
+        moderate = np.array_equal(graph.sigma, local_bandwidths(graph.points, rule="moderate"))
         choices = {"bandwidth": "moderate" if moderate else "local"}
     most = State.param.n_rounds.bounds[1]
     choices |= {"n_rounds": min(graph.n_rounds, most), "seed": graph.seed}

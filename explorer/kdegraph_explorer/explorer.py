@@ -175,7 +175,7 @@ class Explorer(Attributes):
 
     @property
     def spectrum(self):
-        """The `kdegraph.Spectrum` of the KDE graph."""
+        """The `kdegraph.spectral.Spectrum` of the KDE graph."""
         return self._settled().outcome("kde").spectrum
 
     def open(self, file):

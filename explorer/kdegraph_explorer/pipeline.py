@@ -14,17 +14,16 @@ from functools import partial
 import numpy as np
 import scipy.sparse
 from kdegraph import (
-    NumberOfClusters,
     diagnose,
-    estimate_n_clusters,
     estimate_sigma,
     full_graph,
     knn_graph,
     similarity_graph,
     spectral_clustering,
-    vertices_in_clusters,
+    suggest_n_clusters,
 )
 from kdegraph import spectrum as find_spectrum
+from kdegraph.clustering import vertices_in_clusters
 
 from .results import ALL_METHODS, FIRST_LOOK, Early, Outcome, Result, matrix_of
 
@@ -190,9 +189,9 @@ class Pipeline:
             return request.n_clusters, None
         if method not in ("kde", "other"):
             return reference.n_clusters, None
-        found = estimate_n_clusters(spectrum.eigenvalues)
-        all_zero = found.n_clusters == len(spectrum.eigenvalues)
-        return NumberOfClusters(1, 0.0) if all_zero else found
+        found = suggest_n_clusters(spectrum.eigenvalues)
+        all_zero = found == len(spectrum.eigenvalues)
+        return (1, 0.0) if all_zero else (int(found), found.confidence)
 
     def _findings(self, memory, request, clusters_key, graph, n_clusters):
         """Return what may be wrong with the KDE graph.

@@ -125,7 +125,7 @@ class Outcome:
     spectrum : Spectrum
     n_clusters : int
     confidence : float or None
-        That of `kdegraph.estimate_n_clusters`, where this graph's eigenvalues give the number.
+        That of `kdegraph.suggest_n_clusters`, where this graph's eigenvalues give the number.
     labels : (n,) int array
         Exactly what `kdegraph.spectral_clustering` returns.
     colors : (n,) int array
@@ -133,7 +133,7 @@ class Outcome:
         between the methods.
     scores : dict
         Name of a score to its value.
-    findings : tuple of kdegraph.Finding
+    findings : tuple of kdegraph.diagnosis.Finding
         What may be wrong with the graph; only of the KDE graph with the chosen bandwidth.
     seconds : dict
         Name of a stage to its duration in seconds.

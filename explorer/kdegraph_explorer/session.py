@@ -3,7 +3,7 @@
 import threading
 from contextlib import contextmanager
 
-from kdegraph import count_clusters
+from kdegraph.estimators import count_clusters
 
 from . import process
 from .algorithm.judgement import Judge
@@ -187,7 +187,7 @@ class Session:
         if dataset is self.state.dataset:
             most = self.state.param.n_clusters.bounds[1]
             self.state.counted = found
-            self.state.choose(n_clusters=min(found.n_clusters, most))
+            self.state.choose(n_clusters=min(int(found), most))
 
     def reproduce(self, callback):
         """Call ``callback()`` on the session's thread once the present choices have a result.

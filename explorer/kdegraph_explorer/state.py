@@ -184,7 +184,7 @@ class State(param.Parameterized):
         default=0, bounds=(0, 3), doc="The step of the tour that is shown; 0 for none."
     )
     counted = param.Parameter(
-        doc="The `kdegraph.NumberOfClusters` of the points, once it was asked for, otherwise None."
+        doc="The result of `count_clusters` for the points, once it was requested, otherwise None."
     )
     extra_methods = param.Parameter(
         default=(), doc="Methods that the view on the screen shows besides `METHODS`."

@@ -202,7 +202,7 @@ def test_photographs_are_scored_against_the_segmentation_nearest_the_median(phot
     assert of_humans["rand index"] == pytest.approx((1 + agreement) / 2)
 
 
-@pytest.mark.filterwarnings("ignore::kdegraph.GraphWarning")  # it is a very small picture
+@pytest.mark.filterwarnings("ignore::kdegraph.diagnosis.GraphWarning")  # it is a very small picture
 def test_photographs_are_segmented_by_the_defaults(photographs):
     experiment = EXPERIMENTS["photographs"]
     row, full = experiment.rows(images=photographs, n_images=300)

@@ -175,8 +175,8 @@ def test_graph_of_local_bandwidths(run, moons, word):
     result = run("graph", moons, *options, "-o", "g.npz")
     assert (result.exit_code, result.stderr) == (0, ""), result.output
     graph = kdegraph.SimilarityGraph.load(moons.with_name("g.npz"))
-    rule = {"local": kdegraph.local_bandwidths, "moderate": kdegraph.moderate_bandwidths}[word]
-    sigma = rule(datasets.load(moons).X, perplexity=12)
+    rule = {"local": "perplexity", "moderate": "moderate"}[word]
+    sigma = kdegraph.local_bandwidths(datasets.load(moons).X, perplexity=12, rule=rule)
     np.testing.assert_array_equal(graph.sigma, sigma)
     assert graph.alpha == 0.5
     words = f"local bandwidths {sigma.min():.4g} to {sigma.max():.4g} (estimated), alpha 0.5, "

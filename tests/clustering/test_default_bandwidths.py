@@ -8,16 +8,15 @@ import scipy.sparse as sp
 from kdegraph import (
     KDESpectralClustering,
     datasets,
-    moderate_bandwidths,
+    local_bandwidths,
     similarity_graph,
     spectral_clustering,
 )
-from kdegraph.automatic import is_degenerate, perplexities
+from kdegraph.bandwidth import is_pixel_grid
 from kdegraph.clustering.embedding import embed
 from kdegraph.dispatch import spectrum
+from kdegraph.estimators import is_degenerate, perplexities
 from kdegraph.local_bandwidth import bandwidths_of_new_points
-from kdegraph.moderate_bandwidth import moderate_bandwidths_of_new_points
-from kdegraph.pixels import is_pixel_grid
 from kdegraph.spectral.checked_graph import check_adjacency
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import adjusted_rand_score
@@ -30,11 +29,11 @@ def tight_beside_wide(seed=0):
     return centers[y] + rng.normal(size=(700, 2)) * np.array([1.2, 0.05, 0.05])[y, None], y
 
 
-@pytest.mark.filterwarnings("ignore::kdegraph.GraphWarning")
+@pytest.mark.filterwarnings("ignore::kdegraph.diagnosis.GraphWarning")
 def test_default_finds_tight_beside_wide_clusters():
     X, y = tight_beside_wide()
     model = KDESpectralClustering(3, random_state=0).fit(X)
-    np.testing.assert_array_equal(model.sigma_, moderate_bandwidths(X))
+    np.testing.assert_array_equal(model.sigma_, local_bandwidths(X, rule="moderate"))
     assert adjusted_rand_score(y, model.labels_) > 0.98
     one = [
         adjusted_rand_score(y, KDESpectralClustering(3, sigma=sigma, random_state=0).fit(X).labels_)
@@ -57,7 +56,9 @@ def test_noise_between_many_points_does_not_hide_the_clusters():
 def test_the_perplexity_is_that_of_the_bandwidths():
     X = np.random.default_rng(0).normal(size=(300, 2))
     model = KDESpectralClustering(2, perplexity=8.0, random_state=0).fit(X)
-    np.testing.assert_array_equal(model.sigma_, moderate_bandwidths(X, perplexity=8.0))
+    np.testing.assert_array_equal(
+        model.sigma_, local_bandwidths(X, perplexity=8.0, rule="moderate")
+    )
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
@@ -81,7 +82,7 @@ def test_new_points_have_moderate_bandwidths_beside_those_of_the_fitted_points()
         kernel = np.exp(-squares / (bandwidths[:, None] * model.sigma_[None]))
         return np.argmax(kernel @ np.eye(3)[model.labels_], axis=1)
 
-    expected = clusters(moderate_bandwidths_of_new_points(X, queries))
+    expected = clusters(bandwidths_of_new_points(X, queries, rule="moderate"))
     np.testing.assert_array_equal(model.predict(queries), expected)
     assert (clusters(bandwidths_of_new_points(X, queries)) != expected).any()
 
@@ -217,37 +218,8 @@ def test_eigenvectors_beyond_a_gap_vanish():
     assert np.abs(rows[:, 3:]).max() < 1e-6
 
 
-@pytest.mark.parametrize("k", [1, 2, 5])
-def test_the_number_of_clusters_is_estimated(k):
-    rng = np.random.default_rng(k)
-    X = rng.normal(size=(400 * k, 2)) + np.repeat(
-        12 * np.arange(k)[:, None] * [1, 0.5], 400, axis=0
-    )
-    model = KDESpectralClustering("auto", random_state=0).fit(X)
-    assert model.n_clusters_ == k
-    assert 0 <= model.confidence_ < 1
-    assert k == 1 or model.confidence_ > 0.5
-    assert np.isnan(KDESpectralClustering(k, random_state=0).fit(X).confidence_)
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 20])
 def test_few_points_are_few_clusters(n):
     X = np.random.default_rng(n).normal(size=(n, 2))
     model = KDESpectralClustering("auto", random_state=0).fit(X)
     assert 1 <= model.n_clusters_ <= max(1, n // 2)
-
-
-def test_many_points_are_counted_by_a_sample(monkeypatch):
-    monkeypatch.setattr("kdegraph.automatic.MAX_POINTS", 600)
-    X = np.random.default_rng(0).normal(size=(3000, 2))
-    X[::3] += 10
-    assert KDESpectralClustering("auto", random_state=0).fit(X).n_clusters_ == 2
-
-
-def test_segments_of_a_picture_are_counted():
-    rng = np.random.default_rng(0)
-    image = np.kron(rng.random((2, 3, 3)), np.ones((10, 10, 1))) + 0.02 * rng.normal(
-        size=(20, 30, 3)
-    )
-    points = datasets.image_points(np.clip(image, 0, 1)).X
-    assert 2 <= KDESpectralClustering("auto", random_state=0).fit(points).n_clusters_ <= 20

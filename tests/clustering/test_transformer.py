@@ -9,10 +9,8 @@ import scipy.sparse
 from kdegraph import SimilarityGraphTransformer, local_bandwidths
 from kdegraph.local_bandwidth import bandwidths_of_new_points
 from scipy.spatial.distance import cdist
-from sklearn.cluster import DBSCAN, SpectralClustering
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.manifold import TSNE, Isomap
-from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import (
     KNeighborsClassifier,
     KNeighborsTransformer,
@@ -70,9 +68,7 @@ def test_rows_of_one_length_have_the_nearest_of_the_edges_and_then_of_the_others
     blobs, n_neighbors
 ):
     X, _ = blobs
-    model = SimilarityGraphTransformer(
-        mode="distance", n_neighbors=n_neighbors, n_rounds=10, random_state=0
-    )
+    model = SimilarityGraphTransformer(mode="distance", n_neighbors=n_neighbors, n_rounds=10)
     D = model.fit_transform(X)
     shape = KNeighborsTransformer(n_neighbors=n_neighbors).fit_transform(X)
     assert np.array_equal(D.indptr, shape.indptr)
@@ -149,17 +145,6 @@ def test_isomap_unrolls_a_spiral():
     assert abs(np.corrcoef(np.argsort(np.argsort(place)), np.arange(400))[0, 1]) > 0.999
 
 
-def test_isomap_takes_all_edges_by_a_radius(blobs):
-    X = blobs[0][blobs[1] == 0]
-    model = SimilarityGraphTransformer(sigma=1.0, mode="distance", random_state=0)
-    isomap = Isomap(n_neighbors=None, radius=np.inf, metric="precomputed")
-    isomap.fit(model.fit_transform(X))
-    exact = cdist(X, X)
-    joined = model.graph_.adjacency.toarray() > 0
-    np.testing.assert_allclose(isomap.dist_matrix_[joined], exact[joined])
-    assert (isomap.dist_matrix_ >= exact - 1e-12).all()
-
-
 def test_tsne_keeps_the_groups_apart(blobs):
     X, y = blobs
     perplexity = 8
@@ -173,17 +158,6 @@ def test_tsne_keeps_the_groups_apart(blobs):
     assert (y[nearest[:, 0]] == y).mean() > 0.98
 
 
-def test_dbscan_finds_the_groups(blobs):
-    X, y = blobs
-    model = make_pipeline(
-        SimilarityGraphTransformer(sigma=1.0, n_rounds=40, mode="distance", random_state=0),
-        DBSCAN(eps=0.7, min_samples=3, metric="precomputed"),
-    )
-    labels = model.fit_predict(X)
-    assert (labels >= 0).mean() > 0.9
-    assert adjusted_rand_score(y[labels >= 0], labels[labels >= 0]) == 1.0
-
-
 def test_a_classifier_of_neighbors_predicts_new_points():
     X, y = make_moons(400, noise=0.1, random_state=0)
     model = make_pipeline(
@@ -193,37 +167,6 @@ def test_a_classifier_of_neighbors_predicts_new_points():
     model.fit(X[:300], y[:300])
     assert model.score(X[300:], y[300:]) > 0.95
     assert model.score(X[:300], y[:300]) > 0.95
-
-
-def test_spectral_clustering_of_local_bandwidths_finds_tight_beside_wide():
-    rng = np.random.default_rng(2)
-    X = np.concatenate([rng.normal(0, 0.02, (100, 2)), rng.normal(1.8, 1.0, (100, 2))])
-    scores = {}
-    for sigma, perplexity in (("auto", None), ("local", 30)):
-        labels = make_pipeline(
-            SimilarityGraphTransformer(
-                sigma=sigma, perplexity=perplexity, n_rounds=300, random_state=0
-            ),
-            SpectralClustering(2, affinity="precomputed", random_state=0),
-        ).fit_predict(X)
-        scores[sigma] = adjusted_rand_score(np.repeat([0, 1], 100), labels)
-    assert scores["auto"] < 0.85
-    assert scores["local"] > 0.93
-
-
-def test_what_scanpy_reads(blobs):
-    """`scanpy.pp.neighbors` reads the parameter `n_neighbors`, fits, and takes the entries of all
-    rows as a table, the first column of which must be the points themselves.
-    """
-    X, _ = blobs
-    transformer = SimilarityGraphTransformer(mode="distance", n_neighbors=15, random_state=0)
-    n_neighbors = transformer.get_params()["n_neighbors"]
-    D = transformer.fit_transform(X)
-    assert set(D.getnnz(axis=1)) == {n_neighbors + 1}
-    indices, distances = (part.reshape(len(X), -1) for part in (D.indices, D.data))
-    assert np.array_equal(indices[:, 0], np.arange(len(X)))
-    assert (distances[:, 0] == 0).all()
-    assert (np.diff(distances, axis=1) >= 0).all()
 
 
 @pytest.mark.parametrize(
@@ -265,8 +208,16 @@ def test_the_bandwidth_beside_a_single_place_is_the_distance():
     np.testing.assert_allclose(row.sum(), 5 * np.exp(-(5.0**2) / (1.0 * 5.0)))
 
 
-@pytest.mark.parametrize("kernel", oracle.KERNELS)
-@pytest.mark.parametrize("alpha", [0.0, 0.6])
+@pytest.mark.parametrize(
+    ("kernel", "alpha"),
+    [
+        ("gaussian", 0.6),
+        ("laplacian", 0.0),
+        ("exponential", 0.0),
+        ("matern-3/2", 0.6),
+        ("matern-5/2", 0.0),
+    ],
+)
 def test_rows_of_new_points_estimate_the_kernel_of_local_bandwidths(kernel, alpha):
     rng = np.random.default_rng(0)
     X, queries = rng.normal(size=(12, 2)) * rng.uniform(0.1, 3, (12, 1)), rng.normal(size=(3, 2))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from explorer_objects import image, settle, source, view
-from kdegraph import datasets, estimate_n_clusters
+from kdegraph import datasets, suggest_n_clusters
 from kdegraph_explorer.drawing.edges import chosen_edges, edge_list, edges_of, strongest_edges
 from kdegraph_explorer.drawing.eigenvalue_plot import EigenvaluePlot
 from kdegraph_explorer.drawing.figures import Frame, extent_of, plain_figure
@@ -291,7 +291,7 @@ def test_gap_of_one_graph_is_drawn_after_the_kth_eigenvalue():
 def test_the_gap_that_looks_largest_is_the_one_that_decides():
     values = np.array([0.0, 0.01, 0.012, 0.3, 0.8, 0.9])  # the largest difference is the next one
     plot = EigenvaluePlot("eigenvalues", ("kde",))
-    k = estimate_n_clusters(values).n_clusters
+    k = suggest_n_clusters(values)
     plot.show({"kde": values}, k)
     drawn = source(plot.figure, "eigenvalues").data
     seen = np.diff(np.log(drawn["height"]))[1:]  # the axis is logarithmic; the first does not count

@@ -13,6 +13,8 @@ import pytest
 from explorer_objects import PATIENCE, controls, settle
 from files import npy_bytes
 from kdegraph import datasets, estimate_sigma
+from kdegraph.eigengap import SuggestedNumber
+from kdegraph.estimators import count_clusters
 from kdegraph_explorer.pipeline import Pipeline, align
 from kdegraph_explorer.results import Request
 from kdegraph_explorer.uploads import StoredFile
@@ -421,13 +423,13 @@ def test_automatic_number_is_that_of_the_plotted_eigenvalues_with_its_confidence
         state.choose(sigma=sigma)
         settle(explorer)
         outcome = state.outcome("kde")
-        expected = kdegraph.estimate_n_clusters(outcome.spectrum.eigenvalues)
-        assert (outcome.n_clusters, outcome.confidence) == expected
-        number = f"{expected.n_clusters} cluster{'s' * (expected.n_clusters != 1)}"
+        expected = kdegraph.suggest_n_clusters(outcome.spectrum.eigenvalues)
+        assert (outcome.n_clusters, outcome.confidence) == (expected, expected.confidence)
+        number = f"{expected} cluster{'s' * (expected != 1)}"
         assert explorer.layout.status.sentence().endswith(
             f", {number} (automatic, confidence {expected.confidence:.2f})"
         )
-    assert state.outcome("knn").n_clusters == expected.n_clusters
+    assert state.outcome("knn").n_clusters == expected
     assert state.outcome("knn").confidence is None
     state.choose(n_clusters=3)
     settle(explorer)
@@ -447,7 +449,7 @@ def test_clusters_are_counted_whatever_graph_is_chosen(sessions):
     for _ in range(2):
         for job in session.jobs:
             job.wait(PATIENCE)
-    assert session.state.counted == kdegraph.count_clusters(data.X, seed=0)
+    assert session.state.counted == count_clusters(data.X, seed=0)
     assert session.state.outcome("kde").n_clusters == session.state.n_clusters == 3
     assert not session.state.clusters_auto
     session.history.undo()
@@ -462,7 +464,7 @@ def test_a_count_that_comes_too_late_is_dropped(sessions, monkeypatch):
 
     def held(X, **options):
         assert go_on.wait(PATIENCE)
-        return kdegraph.NumberOfClusters(7, 0.5)
+        return SuggestedNumber(7, 0.5)
 
     monkeypatch.setattr(session_module, "count_clusters", held)
     session = sessions(datasets.make("blobs", n=300, seed=0))
@@ -499,11 +501,11 @@ def test_button_counts_and_says_what_it_has_found(explore):
     assert said.content == "Or count them in a separate graph:"
     button.clicks += 1
     settle(explorer)
-    assert said.content == f"Counted: {explorer.session.state.counted.n_clusters} segments"
+    assert said.content == f"Counted: {explorer.session.state.counted} segments"
 
 
 def test_more_clusters_than_can_be_chosen_are_counted(sessions, monkeypatch):
-    many = kdegraph.NumberOfClusters(101, 0.0)
+    many = SuggestedNumber(101, 0.0)
     monkeypatch.setattr(session_module, "count_clusters", lambda X, **options: many)
     session = sessions(MOONS)
     session.count()

@@ -6,7 +6,6 @@ from fractions import Fraction
 import numpy as np
 import oracle
 import pytest
-from kdegraph import Kernel
 from kdegraph.cli import _options
 from kdegraph.geometry.kernel_functions import (
     KERNELS,
@@ -15,6 +14,7 @@ from kdegraph.geometry.kernel_functions import (
     rough_exp_neg,
 )
 from kdegraph.geometry.kernels import exponent, row_exponents
+from kdegraph.kde import Kernel
 
 pytestmark = pytest.mark.nojit
 

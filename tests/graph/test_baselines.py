@@ -7,10 +7,11 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse
-from kdegraph import Cancelled, Kernel, set_num_threads
+from kdegraph import Cancelled, set_num_threads
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.baselines import full_graph, knn_graph
 from kdegraph.costs import NEIGHBOR_COSTS
+from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.neighbors import duplicate_groups
 from kdegraph.runtime.memory import available_memory, format_bytes
 from scipy.spatial.distance import pdist, squareform

@@ -9,14 +9,13 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from kdegraph import (
-    GraphWarning,
     KDESpectralClustering,
     SimilarityGraphTransformer,
     datasets,
     diagnose,
     similarity_graph,
 )
-from kdegraph.diagnosis import bandwidth_in_words, many_parts, unequal_columns
+from kdegraph.diagnosis import GraphWarning, bandwidth_in_words, many_parts, unequal_columns
 from sklearn.datasets import load_digits, load_iris
 
 

@@ -1,10 +1,18 @@
-"""Local bandwidths against their definitions, in extended precision, and against scikit-learn."""
+"""Bandwidths per point against their definitions, in extended precision, and scikit-learn."""
 
 import math
 
 import numpy as np
 import pytest
-from kdegraph import local_bandwidths, set_num_threads
+from kdegraph import (
+    SimilarityGraphTransformer,
+    full_graph,
+    knn_graph,
+    local_bandwidths,
+    set_num_threads,
+    similarity_graph,
+)
+from kdegraph.local_bandwidth import bandwidths_of_new_points
 from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
 from sklearn.manifold._utils import _binary_search_perplexity
@@ -25,6 +33,11 @@ def entropy(distances, sigma):
     weights = np.exp(t.min() - t)
     law = weights / weights.sum()
     return float(-(law[law > 0] * np.log(law[law > 0])).sum())
+
+
+def assert_perplexity(distances, sigmas, perplexity, within=1e-6):
+    for row, sigma in zip(distances, sigmas, strict=True):
+        assert abs(entropy(row, sigma) - math.log(perplexity)) <= within
 
 
 def n_near(n, perplexity):
@@ -49,11 +62,9 @@ def entropic_sigma(distances, perplexity):
 def test_the_law_of_neighbors_has_the_perplexity(n, d, perplexity):
     X = np.random.default_rng(n + d).standard_normal((n, d))
     sigmas = local_bandwidths(X, perplexity=perplexity)
-    assert sigmas.shape == (n,)
-    assert sigmas.dtype == np.float64
+    assert (sigmas.shape, sigmas.dtype) == ((n,), np.float64)
     distances = others(X, n_near(n, perplexity))
-    for row, sigma in zip(distances, sigmas, strict=True):
-        assert abs(entropy(row, sigma) - math.log(perplexity)) <= 1e-6
+    assert_perplexity(distances, sigmas, perplexity)
     expected = [entropic_sigma(row, perplexity) for row in distances]
     np.testing.assert_allclose(sigmas, expected, rtol=1e-6)
 
@@ -69,21 +80,11 @@ def test_bandwidths_are_those_of_sklearn_without_its_factor_of_two(perplexity):
     np.testing.assert_allclose(law, theirs, atol=2e-5)
 
 
-def test_the_default_perplexity_is_five():
-    X = np.random.default_rng(0).standard_normal((50, 2))
-    np.testing.assert_array_equal(local_bandwidths(X), local_bandwidths(X, perplexity=5))
-
-
 @pytest.mark.nojit
-@pytest.mark.parametrize("n", [4, 7, 15])
-def test_the_default_for_few_points_is_a_third_of_the_others(n):
+@pytest.mark.parametrize(("n", "perplexity"), [(50, 5), (15, 14 / 3), (7, 2), (4, 1)])
+def test_the_default_perplexity_is_five_or_a_third_of_the_others(n, perplexity):
     X = np.random.default_rng(0).standard_normal((n, 2))
-    perplexity = max((n - 1) / 3, 1)
-    sigmas = local_bandwidths(X)
-    np.testing.assert_array_equal(sigmas, local_bandwidths(X, perplexity=perplexity))
-    if n > 4:  # with perplexity 1, the nearest neighbor alone has all the weight
-        for row, sigma in zip(others(X, n - 1), sigmas, strict=True):
-            assert abs(entropy(row, sigma) - math.log(perplexity)) <= 1e-6
+    np.testing.assert_array_equal(local_bandwidths(X), local_bandwidths(X, perplexity=perplexity))
 
 
 @pytest.mark.nojit
@@ -116,8 +117,7 @@ def test_duplicates_count_as_one_point(rule, d):
 def test_a_perplexity_of_more_than_all_other_places_is_almost_that():
     places = np.random.default_rng(0).standard_normal((5, 2))
     sigmas = local_bandwidths(np.repeat(places, 10, axis=0), perplexity=20)
-    for row, sigma in zip(others(places, 4), sigmas[::10], strict=True):
-        assert entropy(row, sigma) == pytest.approx(math.log(3.9), abs=1e-6)
+    assert_perplexity(others(places, 4), sigmas[::10], 3.9)
 
 
 @pytest.mark.nojit
@@ -147,8 +147,7 @@ def test_inside_a_grid_the_bandwidth_is_its_step(step):
         sigmas = local_bandwidths(X, perplexity=perplexity)
         np.testing.assert_allclose(sigmas[middle], step, rtol=1e-9)
     sigmas = local_bandwidths(X, perplexity=7)
-    for row, sigma in zip(others(X, 21)[middle], sigmas[middle], strict=True):
-        assert abs(entropy(row, sigma) - math.log(7)) <= 1e-6
+    assert_perplexity(others(X, 21)[middle], sigmas[middle], 7)
 
 
 def test_rounding_makes_no_difference_to_a_grid():
@@ -196,7 +195,7 @@ def test_bandwidths_of_outliers_solve_the_rule_too(far):
     cluster = np.round(np.random.default_rng(0).random((50, 2)) * 2**12) / 2**12
     X = np.concatenate([cluster, [[far, 0.0]]])
     sigma = local_bandwidths(X)[-1]
-    assert abs(entropy(others(X, 15)[-1], sigma) - math.log(5)) <= 1e-5
+    assert_perplexity(others(X, 15)[-1:], [sigma], 5, within=1e-5)
     assert sigma < 0.2 * far
 
 
@@ -206,16 +205,12 @@ def test_a_tight_cluster_beside_a_wide_one_gets_small_bandwidths():
     np.testing.assert_allclose(sigmas[40:], 2.0**20 * sigmas[:40], rtol=1e-8)
 
 
-@pytest.mark.parametrize("make", [np.asfortranarray, np.ndarray.tolist, np.int8, np.float32])
+@pytest.mark.parametrize("make", [np.asfortranarray, np.ndarray.tolist, np.int8, np.float32, bool])
 def test_kinds_of_arrays(make):
-    X = np.random.default_rng(0).integers(-99, 99, (60, 2)).astype(float)
+    X = np.random.default_rng(0).integers(0, 2 if make is bool else 99, (60, 9)).astype(float)
     X.setflags(write=False)
-    np.testing.assert_array_equal(local_bandwidths(make(X)), local_bandwidths(X))
-
-
-def test_truth_values_are_coordinates():
-    X = np.random.default_rng(0).random((30, 60)) < 0.5
-    np.testing.assert_array_equal(local_bandwidths(X), local_bandwidths(X.astype(float)))
+    given = X.astype(bool) if make is bool else make(X)
+    np.testing.assert_array_equal(local_bandwidths(given), local_bandwidths(X))
 
 
 def test_bandwidths_do_not_depend_on_the_number_of_threads():
@@ -232,33 +227,116 @@ def test_bandwidths_do_not_depend_on_the_number_of_threads():
 
 @pytest.mark.nojit
 @pytest.mark.parametrize(
-    ("arguments", "error"),
+    ("name", "values", "error"),
     [
-        ({"perplexity": 20}, ValueError),
-        ({"perplexity": 1e9}, ValueError),
-        ({"perplexity": 0.99}, ValueError),
-        ({"perplexity": math.nan}, ValueError),
-        ({"perplexity": math.inf}, ValueError),
-        ({"perplexity": -5}, ValueError),
-        ({"perplexity": "5"}, TypeError),
-        ({"perplexity": True}, TypeError),
-        ({"perplexity": [5.0]}, TypeError),
-        ({"rule": "entropy"}, ValueError),
-        ({"rule": 1}, TypeError),
-        ({"n_neighbors": 0}, ValueError),
-        ({"n_neighbors": "7"}, TypeError),
+        ("perplexity", [20, 1e9, 0.99, math.nan, math.inf, -5], ValueError),
+        ("perplexity", ["5", True, [5.0]], TypeError),
+        ("rule", ["entropy"], ValueError),
+        ("rule", [1], TypeError),
+        ("n_neighbors", [0], ValueError),
+        ("n_neighbors", ["7"], TypeError),
     ],
 )
-def test_bad_arguments_are_named(arguments, error):
-    name, value = next(iter(arguments.items()))
-    with pytest.raises(error, match=name) as refusal:
-        local_bandwidths(np.eye(20), **arguments)
-    assert str(value) in str(refusal.value).replace("e+09", "000000000.0")
+def test_bad_arguments_are_named(name, values, error):
+    for value in values:
+        with pytest.raises(error, match=name) as refusal:
+            local_bandwidths(np.eye(20), **{name: value})
+        assert str(value) in str(refusal.value).replace("e+09", "000000000.0")
 
 
-@pytest.mark.parametrize(
-    "points", [[[math.nan, 1.0]], [[math.inf]], [], [1.0, 2.0], np.zeros((0, 2)), np.zeros((2, 0))]
-)
-def test_bad_points_are_refused(points):
-    with pytest.raises(ValueError, match="X"):
-        local_bandwidths(points)
+@pytest.mark.parametrize("rule", ["perplexity", "moderate"])
+def test_bad_points_are_refused(rule):
+    for X in ([[math.nan, 1.0]], [[math.inf]], [], [1.0, 2.0], np.zeros((0, 2)), np.zeros((2, 0))):
+        with pytest.raises(ValueError, match="X"):
+            local_bandwidths(X, rule=rule)
+
+
+# ---------------------------------------------------------------- moderate
+
+
+@pytest.fixture(scope="module")
+def uneven():
+    """Points that lie tight on the left and wide on the right."""
+    return np.exp(np.random.default_rng(0).normal(size=(400, 2)))
+
+
+@pytest.mark.parametrize("perplexity", [None, 12.0])
+@pytest.mark.parametrize("d", [1, 2])
+def test_between_the_local_bandwidth_and_the_geometric_mean_of_all(uneven, d, perplexity):
+    X = uneven[:, :d]
+    local = local_bandwidths(X, perplexity=perplexity)
+    middle = np.exp(np.log(local).mean())
+    expected = np.maximum(middle * (local / middle) ** (d / (d + 1)), 0.75 * local)
+    found = local_bandwidths(X, rule="moderate", perplexity=perplexity)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert 0.01 < np.mean(found == 0.75 * local) < 0.5
+
+
+def test_moderate_bandwidths_are_local_above_twelve_dimensions():
+    X = np.random.default_rng(0).normal(size=(300, 13))
+    np.testing.assert_array_equal(local_bandwidths(X, rule="moderate"), local_bandwidths(X))
+    Y = X[:, :12]
+    assert np.all(local_bandwidths(Y, rule="moderate") != local_bandwidths(Y))
+    new = bandwidths_of_new_points(X[:200], X[200:], rule="moderate")
+    np.testing.assert_array_equal(new, bandwidths_of_new_points(X[:200], X[200:]))
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
+@pytest.mark.parametrize("d", [1, 2, 12])
+def test_equal_bandwidths_are_moderate_at_any_scale(scale, d):
+    X = scale * np.eye(2, d)
+    found = local_bandwidths(X, rule="moderate")
+    np.testing.assert_allclose(found, local_bandwidths(X), rtol=1e-12)
+
+
+def test_moderate_bandwidths_of_points_that_coincide(uneven):
+    np.testing.assert_array_equal(local_bandwidths(np.zeros((5, 2)), rule="moderate"), np.ones(5))
+    found = local_bandwidths(np.vstack([uneven, uneven]), rule="moderate")
+    expected = np.tile(local_bandwidths(uneven, rule="moderate"), 2)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_the_word_is_the_rule(uneven):
+    for word, rule in (("local", "perplexity"), ("moderate", "moderate")):
+        sigma = local_bandwidths(uneven, rule=rule, perplexity=7.0)
+        graph = similarity_graph(uneven, sigma=word, perplexity=7.0, seed=0)
+        np.testing.assert_array_equal(graph.sigma, sigma)
+        assert (graph.adjacency != similarity_graph(uneven, sigma=sigma, seed=0).adjacency).nnz == 0
+        full = full_graph(uneven, sigma=word, perplexity=7.0)
+        np.testing.assert_array_equal(full, full_graph(uneven, sigma=sigma))
+        sigma = local_bandwidths(uneven, rule=rule)
+        found, expected = (knn_graph(uneven, 5, mode="kernel", sigma=s) for s in (word, sigma))
+        assert (found != expected).nnz == 0
+        with pytest.raises(ValueError, match="needs kernel sums with one bandwidth"):
+            similarity_graph(uneven, sigma=word, sampler="recursive")
+
+
+def test_new_points_are_measured_by_the_fitted_ones(uneven):
+    """The expected row of a new point is its kernel values, with its own moderate bandwidth."""
+    X, new = uneven[:60], uneven[60:61]
+    local = np.append(local_bandwidths(X), local_bandwidths(uneven[:61])[60])
+    middle = np.exp(np.log(local[:-1]).mean())
+    own = max(middle * (local[-1] / middle) ** (2 / 3), 0.75 * local[-1])
+    assert bandwidths_of_new_points(X, new, rule="moderate")[0] == pytest.approx(own, rel=1e-9)
+    expected = np.exp(-((X - new) ** 2).sum(axis=1) / own / local_bandwidths(X, rule="moderate"))
+    options = {"sigma": "moderate", "n_rounds": 30}
+    rows = [
+        SimilarityGraphTransformer(**options, random_state=seed).fit(X).transform(new).toarray()[0]
+        for seed in range(100)
+    ]
+    np.testing.assert_allclose(np.mean(rows, axis=0), expected, atol=0.06)
+
+
+@pytest.mark.parametrize(("rule", "ratio"), [("moderate", 4.0), ("perplexity", 2.0)])
+def test_a_cut_costs_the_density_along_it(rule, ratio):
+    """The upper half of a square has four times the density of the lower one; the kernel is summed
+    over upright lines through it, on the mean over all of them, in the middle of either half.
+    """
+    X = np.random.default_rng(0).random((3_000, 2))
+    X[:, 1] = np.where(np.arange(3_000) < 600, X[:, 1] / 2, 0.5 + X[:, 1] / 2)
+    sigma = local_bandwidths(X, rule=rule)
+    squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    lines = np.abs(X[:, None, 0] - X[None, :, 0])  # those between two points, as a share of all
+    cut = (np.exp(-squares / (sigma[:, None] * sigma[None])) * lines).sum(axis=1)
+    low, high = ((X[:, 1] > least) & (X[:, 1] < least + 0.4) for least in (0.05, 0.55))
+    assert cut[high].sum() / cut[low].sum() == pytest.approx(ratio, rel=0.1)

@@ -3,8 +3,8 @@
 import numpy as np
 import oracle
 import pytest
-from kdegraph import Kernel
 from kdegraph.costs import GRID_COSTS
+from kdegraph.kde import Kernel
 from kdegraph.kde.grid import chebyshev
 from kdegraph.kde.grid.plan import choose_grid
 from kdegraph.kde.grid.transform import grid_sums

@@ -6,9 +6,9 @@ import kdegraph
 import numpy as np
 import oracle
 import pytest
-from kdegraph import Kernel, gauss_transform, kernel_sum
+from kdegraph import gauss_transform, kernel_sum
 from kdegraph.geometry.tree import build_tree
-from kdegraph.kde import KERNEL_SUM_METHODS
+from kdegraph.kde import KERNEL_SUM_METHODS, Kernel
 from kdegraph.kde.dispatch import (
     InnerGrid,
     KernelSum,

@@ -6,8 +6,8 @@ import numpy as np
 import oracle
 import pytest
 import scipy.stats
-from kdegraph import Kernel, similarity_graph
-from kdegraph.kde import DirectKDE, FastKDE
+from kdegraph import similarity_graph
+from kdegraph.kde import DirectKDE, FastKDE, Kernel
 
 
 class Exact:

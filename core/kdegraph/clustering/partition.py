@@ -82,9 +82,10 @@ def vertices_in_clusters(
 
     Examples
     --------
-    >>> import kdegraph, numpy as np
+    >>> import numpy as np
+    >>> from kdegraph.clustering import vertices_in_clusters
     >>> triangle_and_point = np.array([[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 0, 0]])
-    >>> kdegraph.vertices_in_clusters(triangle_and_point)
+    >>> vertices_in_clusters(triangle_and_point)
     array([0, 1, 2])
     """
     graph = check_adjacency(adjacency)

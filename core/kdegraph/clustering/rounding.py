@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 from threadpoolctl import threadpool_limits
 
-from kdegraph.pixels import is_pixel_grid
+from kdegraph.bandwidth import is_pixel_grid
 
 MAX_SAMPLE = 10_000  # largest number of rows that k-means is fitted to
 

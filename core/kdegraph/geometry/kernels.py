@@ -51,7 +51,7 @@ class Kernel:
 
     Examples
     --------
-    >>> from kdegraph import Kernel
+    >>> from kdegraph.kde import Kernel
     >>> kernel = Kernel("gaussian", sigma=2.0)
     >>> kernel.sigma
     2.0
@@ -71,7 +71,7 @@ class Kernel:
 
         Examples
         --------
-        >>> from kdegraph import Kernel
+        >>> from kdegraph.kde import Kernel
         >>> Kernel("laplacian", sigma=1.0).code
         1
         """
@@ -83,7 +83,7 @@ class Kernel:
 
         Examples
         --------
-        >>> from kdegraph import Kernel
+        >>> from kdegraph.kde import Kernel
         >>> Kernel("gaussian", sigma=4.0).inverse_sigma
         0.25
         """
@@ -110,7 +110,7 @@ class Kernel:
 
         Examples
         --------
-        >>> from kdegraph import Kernel
+        >>> from kdegraph.kde import Kernel
         >>> Kernel("gaussian", sigma=2.0).pairwise([[0.0]], [[0.0], [2.0]]).round(4)
         array([[1.    , 0.3679]])
         """

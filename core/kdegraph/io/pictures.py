@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kdegraph.bandwidth import pixel_sigma
 from kdegraph.io.dataset import Dataset
 from kdegraph.io.limits import PIXEL_BYTES, check_pixels
-from kdegraph.pixels import pixel_sigma
 from kdegraph.validation import as_array, check_choice, check_count
 
 if TYPE_CHECKING:

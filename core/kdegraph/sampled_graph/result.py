@@ -1,6 +1,6 @@
 """The result of `kdegraph.similarity_graph`."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from os import PathLike
 
 import numpy as np
@@ -8,11 +8,12 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from kdegraph.graph_files import read_graph, write_graph
+from kdegraph.graph_parameters import KeptParameters
 from kdegraph.graph_zarr import read_zarr, write_zarr
 
 
 @dataclass(frozen=True, eq=False)
-class SimilarityGraph:
+class SimilarityGraph(KeptParameters):
     """A sampled similarity graph, as returned by `similarity_graph`. Graphs compare by identity.
 
     Attributes
@@ -68,16 +69,6 @@ class SimilarityGraph:
     adjacency: scipy.sparse.csr_array
     kernel_degrees: NDArray[np.float64]
     neighbors: NDArray[np.int32]
-    sigma: float | NDArray[np.float64]
-    kernel: str
-    n_rounds: int
-    seed: int
-    sampler: str
-    draws: str
-    weighting: str
-    eps: float
-    timings: dict[str, float] = field(default_factory=dict)
-    alpha: float = 0.0
     densities: NDArray[np.float64] | None = None
     points: NDArray[np.float64] | None = None
     order: NDArray[np.int32] | None = None
@@ -178,16 +169,6 @@ class SimilarityGraph:
             If `path` exists.
         ImportError
             Without zarr, which ``pip install 'kdegraph[dask]'`` installs.
-
-        Examples
-        --------
-        >>> import kdegraph, pathlib, tempfile
-        >>> graph = kdegraph.similarity_graph([[0.0], [1.0]], sigma=1.0, seed=0)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder) / "graph.zarr"
-        ...     graph.to_zarr(path)
-        ...     kdegraph.SimilarityGraph.from_zarr(path).n_edges
-        1
         """
         write_zarr(path, self, self.adjacency.nnz, lambda name: [getattr(self, name)])
 

@@ -11,11 +11,16 @@ from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.neighbor_forest import has_duplicates, has_many_dimensions, near_neighbors
 from kdegraph.geometry.tree import LEAF_SIZE, Tree, build_tree
 from kdegraph.kde.dispatch import kernel_degrees
-from kdegraph.local_bandwidth import bandwidths_of_lists, neighbors_needed
+from kdegraph.local_bandwidth import (
+    Bandwidth,
+    bandwidths_of_lists,
+    neighbors_needed,
+    resolve_bandwidth,
+)
 from kdegraph.sampling import mixture, near, recursive, rejection
 from kdegraph.sampling.choice import choose_sampler, draws_from_lists
 from kdegraph.sampling.rounds import LOCAL_ROUNDS, suggest_n_rounds
-from kdegraph.scaled_kernel import Bandwidth, pair_kernel, resolve_bandwidth, tree_kernel
+from kdegraph.scaled_kernel import pair_kernel, tree_kernel
 from kdegraph.validation import LOCAL_WORDS
 
 
@@ -25,7 +30,7 @@ def sample_graph(X, options, stages):
     Parameters
     ----------
     X : (n, d) float32 or float64 array
-    options : GraphOptions
+    options : GraphParameters
     stages : StageTimer
 
     Returns
@@ -37,9 +42,6 @@ def sample_graph(X, options, stages):
     if draws_from_lists(X, options.sampler, options.allows_estimates):
         return _sample_from_lists(X, options, stages)
     return _sample_on_tree(X, options, stages)
-
-
-# ---------------------------------------------------------------- lists of near neighbors
 
 
 def _sample_from_lists(X, options, stages):
@@ -81,9 +83,6 @@ def _bandwidth(X, lists, sigma, perplexity):
     return resolve_bandwidth(X, sigma, perplexity)
 
 
-# ---------------------------------------------------------------- a tree over the points
-
-
 class TreeProblem(NamedTuple):
     """A sampling problem on a tree over the points.
 
@@ -112,9 +111,9 @@ class TreeProblem(NamedTuple):
 def _sample_on_tree(X, options, stages):
     """`sample_graph` with Algorithm 1 or with a sampler that draws from the exact law."""
     problem = set_up(X, options, stages)
-    kernel, tree, n_rounds = problem.kernel, problem.tree, problem.n_rounds
-    draw = _draw_recursively if options.sampler == "recursive" else _draw_exactly
-    sampler, draws, neighbors, degrees = draw(kernel, tree, n_rounds, options, stages)
+    kernel, tree = problem.kernel, problem.tree
+    sampler, neighbors, degrees = _draw(kernel, tree, problem.n_rounds, options, stages)
+    draws = options.draws if sampler == "recursive" else "independent"
 
     stages.enter("graph")
     independent = options.weighting == "inclusion" and draws == "independent"
@@ -128,7 +127,7 @@ def _sample_on_tree(X, options, stages):
         "points": problem.points,
         "order": tree.order.astype(np.int32),
         "sigma": problem.bandwidth,
-        "n_rounds": n_rounds,
+        "n_rounds": problem.n_rounds,
         "sampler": sampler,
         "draws": draws,
         "eps": options.eps,
@@ -143,7 +142,7 @@ def set_up(X, options, stages):
     ----------
     X : (n, d) array
         Converted to float64.
-    options : GraphOptions
+    options : GraphParameters
     stages : StageTimer
 
     Returns
@@ -158,23 +157,16 @@ def set_up(X, options, stages):
     stages.enter("tree")
     leaf_size = recursive.LEAF if options.sampler == "recursive" else LEAF_SIZE
     tree = build_tree(X, leaf_size, progress=stages.progress)
-    kernel, densities = _kernel(bandwidth, tree, options, stages)
+    kernel, densities = tree_kernel(options.kernel, bandwidth, tree), None
+    if options.alpha > 0:
+        stages.enter("densities")
+        densities = _by_vertex(_densities(kernel, tree, options.eps, stages.progress), tree)
+        kernel = tree_kernel(
+            options.kernel, bandwidth, tree, density=densities, alpha=options.alpha
+        )
     automatic = isinstance(options.n_rounds, str)
     n_rounds = suggest_n_rounds(kernel, tree) if automatic else options.n_rounds
     return TreeProblem(X, tree, kernel, bandwidth, densities, n_rounds)
-
-
-def _kernel(bandwidth, tree, options, stages):
-    """Return the kernel between the points of the tree, and the densities that divide it, by
-    vertex, or None.
-    """
-    kernel = tree_kernel(options.kernel, bandwidth, tree)
-    if options.alpha == 0:
-        return kernel, None
-    stages.enter("densities")
-    densities = _by_vertex(_densities(kernel, tree, options.eps, stages.progress), tree)
-    scaled = tree_kernel(options.kernel, bandwidth, tree, density=densities, alpha=options.alpha)
-    return scaled, densities
 
 
 def _densities(kernel, tree, eps, progress):
@@ -184,42 +176,39 @@ def _densities(kernel, tree, eps, progress):
     return 1.0 + kernel_degrees(kernel, tree, eps, progress=progress)
 
 
-def _draw_recursively(kernel, tree, n_rounds, options, stages):
-    """Draw neighbors by Algorithm 1.
+def _draw(kernel, tree, n_rounds, options, stages):
+    """Draw neighbors by Algorithm 1, or independently from the exact law.
 
     Returns
     -------
-    sampler, draws : str
-        As in `SimilarityGraph`.
+    sampler : str
+        The sampler that was used.
     neighbors : (n, n_rounds) int32 array
         In the tree's order.
     degrees : (n,) float64 array
         Kernel degrees in the tree's order.
     """
-    stages.enter("samples")
-    neighbors, degrees = recursive.draw_neighbors(
-        kernel, tree, options.kde, n_rounds, options.seed, options.draws, progress=stages.progress
-    )
-    return "recursive", options.draws, neighbors, degrees
-
-
-def _draw_exactly(kernel, tree, n_rounds, options, stages):
-    """Draw independent neighbors from the exact law; returns the same as `_draw_recursively`."""
     eps, seed = options.eps, options.seed
+    if options.sampler == "recursive":
+        stages.enter("samples")
+        neighbors, degrees = recursive.draw_neighbors(
+            kernel, tree, options.kde, n_rounds, seed, options.draws, progress=stages.progress
+        )
+        return "recursive", neighbors, degrees
     sampler, method = choose_sampler(kernel, tree, eps, options.sampler)
     if sampler == "near":
         stages.enter("samples")
         neighbors, degrees = near.draw_neighbors(
             kernel, tree, n_rounds, seed, eps, progress=stages.progress
         )
-    else:
-        stages.enter("kernel degrees")
-        degrees = kernel_degrees(kernel, tree, eps, method=method, progress=stages.progress)
-        stages.enter("samples")
-        neighbors = rejection.draw_neighbors(
-            kernel, tree, degrees, n_rounds, seed, progress=stages.progress
-        )
-    return sampler, "independent", neighbors, degrees
+        return "near", neighbors, degrees
+    stages.enter("kernel degrees")
+    degrees = kernel_degrees(kernel, tree, eps, method=method, progress=stages.progress)
+    stages.enter("samples")
+    neighbors = rejection.draw_neighbors(
+        kernel, tree, degrees, n_rounds, seed, progress=stages.progress
+    )
+    return "rejection", neighbors, degrees
 
 
 def _by_vertex(values, tree):

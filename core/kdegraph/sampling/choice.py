@@ -1,6 +1,6 @@
 """The automatic choice of the sampler.
 
-A KDE solver of the caller needs "recursive", which `kdegraph.sampled_graph.options` sees to.
+A KDE solver of the caller needs "recursive", which `kdegraph.graph_parameters` chooses.
 Otherwise three conditions decide:
 
 1. Many points in many dimensions, where estimated degrees suffice: "mixture".

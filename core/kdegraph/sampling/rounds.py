@@ -53,8 +53,8 @@ def suggest_n_rounds(kernel: Kernel, tree: Tree):
     values = coarse_eigenvalues(kernel, tree, COARSE_EIGENVALUES)
     if len(values) == 0:
         return MIN_ROUNDS
-    k = suggest_n_clusters(values)
-    k = DEFAULT_CLUSTERS if k == 1 else k
+    suggested = suggest_n_clusters(values)
+    k = DEFAULT_CLUSTERS if suggested == 1 else suggested
     value = values[min(k, len(values) - 1)]
     return min(
         MAX_ROUNDS, max(MIN_ROUNDS, round(1 / (EIGENVALUE_ERROR * math.sqrt(max(1 - value, 1e-6)))))

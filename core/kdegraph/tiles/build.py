@@ -18,7 +18,7 @@ def sample_by_tiles(X, options, store, progress=None, *, any_seed=False):
     ----------
     X : (n, d) dask array
         As `kdegraph.tiles.points.as_dask_points` returns it.
-    options : GraphOptions
+    options : GraphParameters
     store : path-like or None
         The folder for the graph. None takes a temporary one, which is deleted when the process
         ends.
@@ -52,12 +52,11 @@ def sample_by_tiles(X, options, store, progress=None, *, any_seed=False):
 
 def _describe(X, options):
     """Return what the graph depends on, except for the coordinates of the points."""
-    sigma = options.sigma
-    if isinstance(sigma, np.ndarray):
-        sigma = f"an array with the checksum {checksum(sigma)}"
-    names = ("perplexity", "alpha", "kernel", "n_rounds", "sampler", "weighting", "eps")
-    plain = {name: getattr(options, name) for name in names}
-    return {"shape": list(X.shape), "sigma": sigma, "seed": options.seed} | plain
+    described = {"shape": list(X.shape)} | options._asdict()
+    del described["draws"], described["kde"]  # only the recursive sampler depends on these
+    if isinstance(options.sigma, np.ndarray):
+        described["sigma"] = f"an array with the checksum {checksum(options.sigma)}"
+    return described
 
 
 def _sample(points, options, folder, stages):

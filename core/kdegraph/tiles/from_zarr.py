@@ -12,7 +12,6 @@ import numpy as np
 import scipy.sparse
 
 from kdegraph.graph_files import (
-    PARAMETERS,
     VALUES_OF_VERTICES,
     check_memory,
     check_neighbors,
@@ -20,6 +19,7 @@ from kdegraph.graph_files import (
     check_vertex_arrays,
     refusing_others,
 )
+from kdegraph.graph_parameters import PLAIN_PARAMETERS
 from kdegraph.graph_zarr import ADJACENCY, arrays_of, open_zarr
 from kdegraph.runtime.progress import StageTimer
 from kdegraph.tiles import scheduler
@@ -70,7 +70,7 @@ def unpack_zarr(path, folder, progress=None):
             if not folder.has(ORDER):
                 _write_order(path, arrays, parameters, folder)
             _unpack_rows(path, folder, stages)
-            write_result(folder, {name: parameters[name] for name in PARAMETERS})
+            write_result(folder, {name: parameters[name] for name in PLAIN_PARAMETERS})
 
 
 def _write_order(path, arrays, parameters, folder):

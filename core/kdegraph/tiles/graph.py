@@ -3,7 +3,7 @@
 import itertools
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from kdegraph.graph_parameters import KeptParameters
 from kdegraph.graph_zarr import write_zarr
 from kdegraph.runtime.memory import available_memory, format_bytes
 from kdegraph.sampled_graph.result import SimilarityGraph
@@ -25,7 +26,7 @@ from kdegraph.tiles.steps import RESULT
 
 
 @dataclass(frozen=True, eq=False)
-class TiledGraph:
+class TiledGraph(KeptParameters):
     """A sampled similarity graph that need not fit into memory, as `similarity_graph` returns it
     for a Dask array.
 
@@ -64,16 +65,6 @@ class TiledGraph:
     n_vertices: int
     n_edges: int
     n_blocks: int
-    sigma: float | NDArray[np.float64]
-    kernel: str
-    n_rounds: int
-    seed: int
-    sampler: str
-    draws: str
-    weighting: str
-    eps: float
-    alpha: float = 0.0
-    timings: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "TiledGraph":
@@ -163,14 +154,9 @@ class TiledGraph:
             )
         names = ("adjacency", "neighbors", "kernel_degrees", "densities", "points", "order")
         lazy = {name: getattr(self, name) for name in names}
-        values = ("sigma", "kernel", "n_rounds", "seed", "sampler", "draws", "weighting", "eps")
+        kept = {one.name: getattr(self, one.name) for one in fields(KeptParameters)}
         (arrays,) = dask.compute(lazy)
-        return SimilarityGraph(
-            **arrays,
-            **{name: getattr(self, name) for name in values},
-            alpha=self.alpha,
-            timings=self.timings,
-        )
+        return SimilarityGraph(**arrays, **kept)
 
     def to_parquet(self, path: str | PathLike[str]) -> None:
         """Write the edges as a folder of Parquet files, one for each block of the matrix.

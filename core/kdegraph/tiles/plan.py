@@ -14,10 +14,10 @@ from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.local_scale import ONE_BANDWIDTH, LocalScale
 from kdegraph.geometry.tree import Tree
 from kdegraph.kde.dispatch import kernel_degrees
+from kdegraph.local_bandwidth import Bandwidth
 from kdegraph.sampled_graph.sample import set_up
 from kdegraph.sampling.choice import choose_sampler
 from kdegraph.sampling.rejection import TargetGroups, group_targets
-from kdegraph.scaled_kernel import Bandwidth
 
 # The step with the order of the points, which is kept, and the one with everything else.
 ORDER, PLAN = "order", "plan"

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from kdegraph import similarity_graph, spectrum, vertices_in_clusters
+from kdegraph import similarity_graph, spectrum
+from kdegraph.clustering import vertices_in_clusters
 from kdegraph.explain import adjacency_after
 
 from ..pipeline import TOLERANCE

@@ -9,8 +9,8 @@ from kdegraph import (
     similarity_graph,
     spectral_clustering,
     spectrum,
-    vertices_in_clusters,
 )
+from kdegraph.clustering import vertices_in_clusters
 
 from ..pipeline import N_EIGENVALUES, TOLERANCE, sparse_full_graph
 

@@ -10,7 +10,7 @@ from .figures import TEXT, plain_figure
 from .palette import BETWEEN, MARKERS, METHOD
 
 # Eigenvalues below this part of the last one count as equal to that, as
-# `kdegraph.estimate_n_clusters` takes them.
+# `kdegraph.suggest_n_clusters` takes them.
 FLOOR = 1e-3
 ALL_ZERO = 1e-12  # a last eigenvalue up to here counts as zero
 AXIS_ENDS = (1, 1.5, 2, 3, 5, 7, 10, 15)  # possible ends of a vertical axis, times a power of ten

@@ -2,7 +2,7 @@
 
 import numpy as np
 from bokeh.models import ColumnDataSource, HoverTool, Range1d
-from kdegraph import Kernel
+from kdegraph.kde import Kernel
 
 from .figures import FONT, TEXT, plain_figure
 from .palette import BETWEEN, MARK, METHOD, rgb

@@ -47,7 +47,7 @@ def advice(state):
 
 
 def _remedy(problem, request, source):
-    """Return what to do in the explorer about a problem of `kdegraph.Finding`."""
+    """Return what to do in the explorer about a problem of `kdegraph.diagnosis.Finding`."""
     if problem == "columns":
         other = f", or choose others under {_label('columns', Upload)}" * (source == Upload.key)
         return f"Standardize the columns or take the same unit for all{other}."

@@ -268,10 +268,9 @@ class ParameterControls(Part):
             if counted is None:
                 found.content = "Or count them in a separate graph:"
             elif self.state.shown.image is not None:
-                found.content = f"Counted: {counted.n_clusters} segments"
+                found.content = f"Counted: {counted} segments"
             else:
-                number, confidence = counted
-                found.content = f"Counted: {number}, with confidence {confidence:.2f}"
+                found.content = f"Counted: {counted}, with confidence {counted.confidence:.2f}"
 
         self.state.param.watch(show, "counted")
         show()
