@@ -8,8 +8,6 @@ import click
 from kdegraph.cli._errors import Failure
 from kdegraph.cli._options import FILE
 
-DEFAULT_PORT = 5006
-
 
 @click.command()
 @click.argument("file", type=FILE, required=False)
@@ -23,7 +21,7 @@ DEFAULT_PORT = 5006
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
-    default=DEFAULT_PORT,
+    default=5006,
     show_default=True,
     help="Port to listen at; 0 takes any that is free.",
 )
@@ -109,7 +107,7 @@ def explore(context, /, file, browser, window, **options):
 
 @contextlib.contextmanager
 def _without_garbage_collection():
-    """Return a context in which the garbage collector is off, and ignores new objects later, too.
+    """Disable the garbage collector, which ignores the objects of this context from then on.
 
     The explorer's packages create about 400,000 objects when they are imported, which stay until
     this process ends. Collecting garbage would take a quarter of the time of importing them.
