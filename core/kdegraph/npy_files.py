@@ -1,4 +1,4 @@
-"""Reading NPY files in two steps, the header and then the values, without pickles."""
+"""Read NPY files in two steps, the header and then the values, without pickles."""
 
 import math
 from typing import NamedTuple

@@ -68,7 +68,7 @@ def test_an_interrupted_store_is_removed(tmp_path, monkeypatch):
     def failing(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kdegraph.graph_zarr._write_rows", failing)
+    monkeypatch.setattr("kdegraph.graph_files._write_rows", failing)
     with pytest.raises(KeyboardInterrupt):
         graph.to_zarr(tmp_path / "graph.zarr")
     assert list(tmp_path.iterdir()) == []

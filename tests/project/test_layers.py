@@ -44,7 +44,6 @@ LAYERS = (
     {"adjacency"},
     {"npy_files"},
     {"graph_files"},
-    {"graph_zarr"},
     {"sampled_graph"},
     {"spectral"},
     {"clustering"},
