@@ -7,13 +7,7 @@ import kdegraph
 import numpy as np
 import pytest
 from kdegraph import datasets
-from kdegraph.explain import (
-    adjacency_after,
-    halvings,
-    kernel_values,
-    sample_of,
-    sampling_tree,
-)
+from kdegraph.explain import adjacency_after, halvings, kernel_values, sample_of, sampling_tree
 
 ROUNDS = 7
 

@@ -25,18 +25,21 @@ def lazily(X):
     return da.from_array(X, chunks=(700, 2))
 
 
+def assert_same(read, graph):
+    assert digest(read) == digest(graph)
+    for name in ("kernel_degrees", "neighbors", "sigma", "densities", "points", "order"):
+        np.testing.assert_array_equal(getattr(read, name), getattr(graph, name))
+    for name in ("kernel", "n_rounds", "seed", "sampler", "draws", "weighting", "eps", "alpha"):
+        assert getattr(read, name) == getattr(graph, name), name
+
+
 @pytest.mark.parametrize("make", [np.asarray, lazily], ids=["in memory", "tiled"])
 @pytest.mark.parametrize("parameters", PARAMETERS.values(), ids=PARAMETERS)
 def test_a_graph_is_read_as_it_was(parameters, make, tmp_path):
     graph = similarity_graph(make(MOONS), seed=3, n_rounds=8, **parameters)
     graph.to_zarr(tmp_path / "graph.zarr")
     read = SimilarityGraph.from_zarr(tmp_path / "graph.zarr")
-    expected = similarity_graph(MOONS, seed=3, n_rounds=8, **parameters)
-    assert digest(read) == digest(expected)
-    for name in ("kernel_degrees", "neighbors", "sigma", "densities", "points", "order"):
-        np.testing.assert_array_equal(getattr(read, name), getattr(expected, name))
-    for name in ("kernel", "n_rounds", "seed", "sampler", "draws", "weighting", "eps", "alpha"):
-        assert getattr(read, name) == getattr(expected, name), name
+    assert_same(read, similarity_graph(MOONS, seed=3, n_rounds=8, **parameters))
     assert [path.name for path in tmp_path.iterdir()] == ["graph.zarr"]
 
 
@@ -112,13 +115,8 @@ def test_a_graph_is_unpacked_as_it_was(five_tiles):
     graph, path = five_tiles
     tiled = TiledGraph.from_zarr(path)
     assert tiled.n_blocks == 5
-    read = tiled.compute()
-    assert digest(read) == digest(graph)
-    for name in ("kernel_degrees", "neighbors", "sigma", "densities", "points", "order"):
-        np.testing.assert_array_equal(getattr(read, name), getattr(graph, name))
-    for name in ("kernel", "n_rounds", "seed", "sampler", "draws", "weighting", "eps", "alpha"):
-        assert getattr(tiled, name) == getattr(graph, name), name
     assert tiled.n_edges == graph.n_edges
+    assert_same(tiled.compute(), graph)
 
 
 def test_other_processes_unpack_a_graph(five_tiles):

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from files import csv_table, load_csv, parquet_bytes, picture_bytes
+from files import NOISY, csv_table, load_csv, parquet_bytes, picture_bytes
 from kdegraph import datasets
 
 
@@ -12,10 +12,8 @@ def test_csv_with_a_header_and_labels():
     data = load_csv("a,b,label\n1,2.5,cat\n3,4,dog\n5,6,cat\n")
     np.testing.assert_array_equal(data.X, [[1, 2.5], [3, 4], [5, 6]])
     np.testing.assert_array_equal(data.y, [0, 1, 0])
-    assert data.label_names == ("cat", "dog")
-    assert data.feature_names == ("a", "b")
-    assert data.n_clusters == 2
-    assert data.name == "t.csv"
+    assert (data.label_names, data.feature_names) == (("cat", "dog"), ("a", "b"))
+    assert (data.n_clusters, data.name) == (2, "t.csv")
     np.testing.assert_array_equal(data.rows, [0, 1, 2])
 
 
@@ -215,23 +213,12 @@ def test_formulas_stay_text():
         (b"\xef\xbb\xbf", "empty"),
         (b"a,b\n", "no rows"),
         (b"hello world\nthis is prose, is it not\n", "no column of numbers|cannot be read"),
-        (b"words\nmore\nwords\n", "no column of numbers"),
-        (b"a,b\n1,2\n3,4,5\n", "cannot be read as a table"),
         (b"a,b\nu,v\n", "no column of numbers"),
         (b"a,b\n1,2\n\0\0,3\n", "zero bytes"),
         (b"\xff\xfea\x00,\x00b", "UTF-16"),
         (b"PAR1" + b"x" * 40, "does not hold what its name says: by its content it is a Parquet"),
         (b"%PDF-1.4 ...", "a PDF document"),
-        (picture_bytes(np.zeros((4, 4, 3), np.uint8)), "a PNG picture"),
-        (
-            (
-                ",".join(f"c{i}" for i in range(10_000))
-                + "\n"
-                + ",".join("1" for _ in range(10_000))
-                + "\n"
-            ).encode(),
-            "10,000 columns, the limit is 4,096",
-        ),
+        (picture_bytes(NOISY), "a PNG picture"),
         (b"a,b\nNaN,NaN\nNaN,1\n", r"row 0 \(line 2 of the file\)"),
     ],
 )
@@ -273,7 +260,6 @@ def test_parquet():
         (b"PAR1junkjunkPAR1", "cannot be read as Parquet"),
         (parquet_bytes({"x": [1.0]})[:-6], "cannot be read as Parquet"),
         (parquet_bytes({"x": np.zeros(0)}), "no rows"),
-        (parquet_bytes({f"c{i}": [0] for i in range(5000)}), "5,000 columns"),
         (parquet_bytes({"x": np.zeros(1_000_000)}), "unpacks to 7.6 MiB, the limit is 4.0 MiB"),
         (b"a,b\n1,2\n", "text or something unknown"),
     ],
