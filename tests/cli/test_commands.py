@@ -1,4 +1,4 @@
-"""Commands: clusters, graphs and samples as they are printed and written."""
+"""Clusters, graphs and samples as commands print and write them."""
 
 import re
 
@@ -171,7 +171,7 @@ def test_graph_of_local_bandwidths(run, moons, word):
 
 
 @pytest.mark.parametrize("method", ["kde", "knn"])
-def test_what_may_be_wrong_is_said_beside_the_report(run, moons, method):
+def test_problems_of_the_graph_are_printed_with_the_report(run, moons, method):
     table = np.loadtxt(moons, delimiter=",", skiprows=1) * [1, 1e4, 1]
     np.savetxt(moons, table, delimiter=",", header="x,y,label", comments="")
     for command in (["cluster", moons, "-k", 2], ["graph", moons, "-o", "g.npz"]):

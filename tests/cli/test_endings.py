@@ -1,4 +1,4 @@
-"""How commands end: errors, warnings, files that are there already, Ctrl+C."""
+"""The end of commands: errors, warnings, files that exist already, Ctrl+C."""
 
 import os
 import signal

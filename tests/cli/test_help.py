@@ -1,4 +1,4 @@
-"""Help, progress, and the explorer that is handed over to."""
+"""Help, progress, and the start of the explorer."""
 
 import gc
 import io

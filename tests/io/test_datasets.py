@@ -1,4 +1,4 @@
-"""Arrays in files, and what is common to all files: what is read, and what is refused and why."""
+"""Read arrays from files, and refuse bad files of all types with a reason."""
 
 import io
 import os

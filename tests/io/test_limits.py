@@ -1,4 +1,4 @@
-"""Files that would take far more memory than they are long: they are refused, or read in little."""
+"""Files that would unpack to far more than their size are refused or read with little memory."""
 
 import json
 import subprocess
@@ -12,7 +12,7 @@ from kdegraph import datasets
 from kdegraph.io.limits import MAX_COLUMNS, MAX_LINE
 from peak_memory import MEASURE, skip_unless_reported
 
-SPARE = 48 * 2**20  # bytes beside twice the size of the file, which reading a small one may take
+SPARE = 48 * 2**20  # bytes that reading may take besides twice the size of the file
 READ = """
 import json, sys
 from kdegraph import datasets
@@ -47,7 +47,7 @@ def zeros(*shape):
 
 TWO = b"a,b\n" + b"1,2\n" * 1000
 LABELS = np.array(["u"] * 2999 + ["x" * 1000])
-SMALL = {  # one of each type first: what is imported to read them is no part of what is measured
+SMALL = {  # one of each type first, so that importing their readers is not measured
     "a.csv": TWO,
     "a.npy": npy_bytes(np.zeros((3, 2))),
     "a.npz": npz_bytes(X=np.zeros((3, 2))),
@@ -78,7 +78,7 @@ MAKE = {
 }
 PIXELS = "is too large: 7,000 x 7,000 pixels, the limit is 44,739,242 pixels; scale it down first"
 LINE = "the limits are 1.0 MiB and 4,096 columns; keep the columns that matter, or pass an array"
-SAID = {  # of the files that are refused; the others are read
+SAID = {  # the messages about files that are refused; the others are read
     "later.csv": f"line 1,002 is 1.9 MiB long, with up to 1,000,000 columns; {LINE}",
     "all.csv": f"line 1 is 1.9 MiB long, with up to 1,000,000 columns; {LINE}",
     "all.tsv": f"line 1 is 1.9 MiB long, with up to 1,000,000 columns; {LINE}",
@@ -99,7 +99,7 @@ SAID = {  # of the files that are refused; the others are read
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    """By the name of a file: how many bytes it took to read it, what was said, and its size."""
+    """For each file, the bytes that reading it took, the message, and its size."""
     skip_unless_reported()
     folder = tmp_path_factory.mktemp("files")
     for name, content in SMALL.items():

@@ -1,4 +1,4 @@
-"""Pictures as points, and files of pictures: what is read, and what is refused and why."""
+"""Turn pictures into points, and refuse bad pictures with a reason."""
 
 import numpy as np
 import pytest

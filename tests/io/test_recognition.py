@@ -1,4 +1,4 @@
-"""Columns that are no features by default: what counts or names the rows, constants, dates."""
+"""Recognize columns that are not features: row numbers, identifiers, constants and dates."""
 
 import datetime
 

@@ -1,4 +1,4 @@
-"""Tables of text and Parquet: what is read, and what is refused and why."""
+"""Read tables of text and Parquet, and refuse bad tables with a reason."""
 
 import numpy as np
 import pyarrow as pa

@@ -166,7 +166,7 @@ class Input(NamedTuple):
     label : str or None
         Name of the column of known labels.
     n_rows : int
-        Rows of the file, including those that were left out.
+        Rows of the file, including skipped ones.
     unused : str
         Columns that are not features by default; see `kdegraph.datasets.Table.unused`.
     """

@@ -74,7 +74,7 @@ def explore(context, /, file, browser, window, **options):
       kdegraph explore --host 0.0.0.0 --password-file password.txt
     """
     if window:
-        _refuse_beside_window(context)
+        _refuse_with_window(context)
     if file is not None:
         from kdegraph.datasets import file_type
 
@@ -120,8 +120,8 @@ def _without_garbage_collection():
         gc.enable()
 
 
-def _refuse_beside_window(context):
-    """Refuse options that do not apply to a window."""
+def _refuse_with_window(context):
+    """Refuse options that do not apply to a window of its own."""
     for name in context.params:
         given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
         if given and name not in ("file", "window"):

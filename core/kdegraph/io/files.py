@@ -44,7 +44,7 @@ _CONTENTS = {
     "png": "a PNG picture",
     "jpeg": "a JPEG picture",
 }
-# The first bytes of files, and their type, or the content in words where it cannot be read.
+# The first bytes of files, and their type, or the name of a content that cannot be read.
 _SIGNATURES = {
     b"\x89PNG\r\n\x1a\n": "png",
     b"\xff\xd8\xff": "jpeg",
