@@ -57,26 +57,11 @@ def _stored(graph):
 
 
 def read_graph(path, make):
-    """Read what `write_graph` has written.
+    """Read a file of `write_graph`, and return the result of `make` for the fields of the graph as
+    keywords.
 
-    Parameters
-    ----------
-    path : path-like
-    make : callable
-        Called with the fields of the graph as keywords.
-
-    Returns
-    -------
-    object
-        The result of `make`.
-
-    Raises
-    ------
-    ValueError
-        If the file is not such a graph, or damaged.
-    FileNotFoundError
-    MemoryError
-        If the graph needs more memory than is available, before it is read.
+    A ValueError is raised if the file is not such a graph or is damaged, and a MemoryError, before
+    the arrays are read, if the graph needs more memory than is available.
     """
     with (
         open(path, "rb") as file,
@@ -101,22 +86,10 @@ def read_graph(path, make):
 
 
 def write_zarr(path, graph, nnz, blocks):
-    """Write a graph to a new folder, which gets its name when it is complete.
+    """Write a `SimilarityGraph` or a `TiledGraph` to a new folder, which appears once complete.
 
-    Parameters
-    ----------
-    path : path-like
-    graph : SimilarityGraph or TiledGraph
-        Whose parameters are written.
-    nnz : int
-        Number of entries of the matrix.
-    blocks : callable
-        ``blocks(name)`` returns an iterable of the blocks of rows of an array of the graph.
-
-    Raises
-    ------
-    FileExistsError
-        If `path` exists.
+    The matrix has `nnz` entries. ``blocks(name)`` returns an iterable of the blocks of rows of an
+    array of the graph. A FileExistsError is raised if `path` exists.
     """
     import zarr
 
@@ -162,7 +135,7 @@ def _create(group, name, shape, dtype):
 
 
 def read_zarr(path, make):
-    """Read what `write_zarr` has written; see `read_graph`."""
+    """Read a store of `write_zarr`; see `read_graph`."""
     root = open_zarr(path)
     with refusing_others(path, "to_zarr"):
         arrays = arrays_of(root)
@@ -181,12 +154,9 @@ def open_zarr(path):
 
 
 def arrays_of(root):
-    """Return the arrays of the group of a graph by name, none of which has been read.
+    """Return the arrays of the group of a graph by name, without reading them.
 
-    Raises
-    ------
-    ValueError
-        If a chunk, which is read as a whole, is far larger than its array.
+    A ValueError is raised if a chunk, which is read as a whole, is far larger than its array.
     """
     arrays = {name: root[ADJACENCY][name] for name in MATRIX_ARRAYS}
     arrays |= {name: root[name] for name in ARRAYS if name in root}
@@ -218,7 +188,7 @@ def read_fields(parameters, headers, read):
     ----------
     parameters : dict
     headers : dict of str to object
-        The arrays that are there, of `ARRAYS`, by name: objects with a shape and a dtype.
+        Existing arrays of `ARRAYS` by name, as objects with a shape and a dtype.
     read : callable
         ``read(name)`` returns an array.
 
@@ -262,12 +232,7 @@ def _native(array):
 
 
 def check_memory(headers):
-    """Refuse arrays that take more memory than is available.
-
-    Raises
-    ------
-    MemoryError
-    """
+    """Refuse arrays that take more memory than is available with a MemoryError."""
     needed = sum(math.prod(one.shape) * one.dtype.itemsize for one in headers.values())
     if needed > (available := available_memory()):
         raise MemoryError(

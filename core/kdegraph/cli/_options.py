@@ -8,8 +8,6 @@ import click
 # As in `kdegraph.validation`, which takes long to import.
 LOCAL_WORDS = ("local", "moderate")
 KERNELS = ("gaussian", "laplacian", "exponential")
-# Every library takes seeds up to here.
-LARGEST_SEED = 2**63 - 1
 FILE = click.Path(exists=True, dir_okay=False)
 
 
@@ -117,7 +115,7 @@ _OPTIONS = (
     ),
     click.option(
         "--seed",
-        type=click.IntRange(0, LARGEST_SEED),
+        type=click.IntRange(0, 2**63 - 1),  # all libraries take these
         default=0,
         metavar="NUMBER",
         show_default=True,
@@ -135,12 +133,7 @@ def data_and_graph_options(command):
 
 
 def check_options(given):
-    """Return the options as attributes, or refuse those that the method does not use.
-
-    Raises
-    ------
-    click.UsageError
-    """
+    """Return the options as attributes; refuse those that the method does not use."""
     options = SimpleNamespace(**given)
     local = options.sigma in LOCAL_WORDS
     if options.method == "kde" and options.neighbors is not None:

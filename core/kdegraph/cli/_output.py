@@ -9,23 +9,11 @@ from kdegraph.runtime.replacing import new_folder, writing
 
 
 def check_output(path, extensions):
-    """Check a path before any work is done for it.
+    """Check a path before any work is done for it, and return it as a Path; None stays None.
 
-    Parameters
-    ----------
-    path : str or None
-    extensions : sequence of str
-        Those that can be written, with the dot.
-
-    Returns
-    -------
-    Path or None
-        With links resolved, so that the file behind a link is replaced rather than the link.
-
-    Raises
-    ------
-    click.BadParameter
-        For another extension, or a folder that does not exist or cannot be written to.
+    Links are resolved, so that the file behind a link is replaced rather than the link. A
+    click.BadParameter is raised if the path does not end in one of the extensions, or if its folder
+    does not exist or cannot be written to.
     """
     if path is None:
         return None

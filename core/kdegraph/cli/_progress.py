@@ -13,12 +13,7 @@ _BAR_WIDTH = 24  # characters
 class ProgressLine:
     """Draw progress in one line of the terminal, and remove the line at the end.
 
-    Called as ``progress(stage, fraction)``.
-
-    Parameters
-    ----------
-    stream : text stream
-        By default standard error.
+    It is called as ``progress(stage, fraction)`` and writes to standard error by default.
     """
 
     def __init__(self, stream=None):
@@ -58,9 +53,9 @@ class ProgressLine:
 
 @contextmanager
 def progress_line(quiet):
-    """Yield a `progress` callback that draws a line if standard error is a terminal.
+    """Yield a `progress` callback that draws a line, if standard error is a terminal.
 
-    If it is not, or if `quiet`, yield None and show no notices.
+    Otherwise, or if `quiet`, yield None and show no notices.
     """
     if quiet or not sys.stderr.isatty():
         with notices_shown_by(lambda text: None):

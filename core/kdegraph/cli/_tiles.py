@@ -30,12 +30,7 @@ class Size(click.ParamType):
 
 
 def check_options(options):
-    """Refuse options that do not apply to points which are read block by block.
-
-    Raises
-    ------
-    click.UsageError
-    """
+    """Refuse options that do not apply to points which are read block by block."""
     given = {
         "--method knn": options.method == "knn",
         "--label": options.label not in (None, "none"),
