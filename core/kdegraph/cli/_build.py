@@ -28,7 +28,9 @@ class Built(NamedTuple):
 
 def build(data, options, progress):
     """Build the graph of a `kdegraph.datasets.Dataset` and return it as `Built`."""
-    return (_build_knn if options.method == "knn" else _build_kde)(data, options, progress)
+    if options.method == "knn":
+        return _build_knn(data, options, progress)
+    return _build_kde(data, options, progress)
 
 
 def _build_kde(data, options, progress):
