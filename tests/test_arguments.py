@@ -1,4 +1,4 @@
-"""Arguments of all public functions: what no argument accepts, and what all of them do."""
+"""Arguments that all public functions refuse, and those that all accept."""
 
 import dask.array as da
 import kdegraph

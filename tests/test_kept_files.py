@@ -1,4 +1,4 @@
-"""Files that earlier versions have written are opened, with the same contents."""
+"""Files of earlier versions open with the same contents."""
 
 import json
 import shutil
@@ -20,12 +20,12 @@ versions = pytest.mark.parametrize("version", VERSIONS, ids=lambda path: path.na
 
 
 def expected(version, kind):
-    """What the files of a version must hold, as it noted itself."""
+    """Return the contents of files of a version, which it has noted itself."""
     return json.loads((version / "expected.json").read_text())[kind]
 
 
 def unpacked(version, name, tmp_path):
-    """A folder that is kept as an archive."""
+    """Unpack a folder that is kept as an archive."""
     shutil.unpack_archive(version / f"{name}.zip", tmp_path / name)
     return tmp_path / name
 

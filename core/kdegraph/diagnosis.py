@@ -1,4 +1,4 @@
-"""What may be wrong with a graph, in sentences that say what to do about it."""
+"""Possible problems of a graph, in sentences with a remedy."""
 
 import warnings
 from collections.abc import Sequence
@@ -13,25 +13,9 @@ from kdegraph.validation import check_count, check_points
 
 __all__ = ["Finding", "GraphWarning", "diagnose"]
 
-# The widest column over one of the narrowest: beyond it the narrow ones do not count.
-MAX_SPREAD_RATIO = 100.0
-# Share of the columns with a spread, at least one, that are compared with the widest. In pictures
-# as points some columns, such as pixels at the edge, are almost constant.
-NARROW_SHARE = 0.25
-# Points by which spreads are judged.
-SPREAD_POINTS = 10_000
-# Mean kernel value between two points: above it all points look equally near.
-MAX_MEAN_KERNEL = 0.9
-# Share of the points without an edge: above it the graph says little about the data.
-MAX_ISOLATED = 0.5
-# Connected components for each cluster asked for, and share of the points that lie outside the
-# largest ones, as many as clusters: above both, the graph has other parts than those asked for.
-MAX_PARTS = 3
-MAX_OUTSIDE = 0.1
-
 
 class GraphWarning(UserWarning):
-    """A graph that may not show what is in the data; the message says why and what to do.
+    """Warn of a graph that may misrepresent the data; the message says why and what to do.
 
     Examples
     --------
@@ -42,7 +26,7 @@ class GraphWarning(UserWarning):
 
 
 class Finding(str):
-    """A sentence of `diagnose`: what was observed, and what to do about it.
+    """Hold a sentence of `diagnose`: an observation and its remedy.
 
     Parameters
     ----------
@@ -74,7 +58,7 @@ class Finding(str):
         return finding
 
     def __getnewargs__(self) -> tuple[str, str, str]:  # type: ignore[override]
-        """Keep all of it in copies and pickles."""
+        """Keep all parts in copies and pickles."""
         return self.problem, self.observation, self.remedy
 
 
@@ -85,7 +69,7 @@ def diagnose(
     n_clusters: int | None = None,
     feature_names: Sequence[str] | None = None,
 ) -> list[Finding]:
-    """Look for what often makes clusters of a graph disappoint.
+    """Look for frequent causes of poor clusters in a graph.
 
     Parameters
     ----------
@@ -94,9 +78,9 @@ def diagnose(
     points : (n, d) array_like, optional
         The points that the vertices stand for; by default those of the `SimilarityGraph`.
     n_clusters : int, optional
-        The number of clusters that the graph is made for.
+        The number of clusters to be found in the graph.
     feature_names : sequence of d str, optional
-        What the columns of the points are called; by default they are numbered from 0.
+        The names of the columns of the points; by default they are numbered from 0.
 
     Returns
     -------
@@ -105,7 +89,7 @@ def diagnose(
         than 100, as distances then depend on the wide ones alone; a sigma so large that the mean
         kernel value exceeds 0.9, or so small that more than half of the points have no edge; a
         graph with more than three times as many connected components as clusters, the largest of
-        which leave out more than a tenth of the points. Empty for most data.
+        which lack more than a tenth of the points. Empty for most data.
 
     Raises
     ------
@@ -142,20 +126,20 @@ def warn_of(
     n_clusters: int | None = None,
     feature_names: Sequence[str] | None = None,
 ) -> None:
-    """Show what `diagnose` finds as warnings of the caller's caller."""
+    """Show the findings of `diagnose` as warnings at the line of the caller's caller."""
     for sentence in diagnose(graph, n_clusters=n_clusters, feature_names=feature_names):
         warnings.warn(sentence, GraphWarning, stacklevel=3)
 
 
 def bandwidth_in_words(sigma: float | NDArray[np.float64]) -> str:
-    """One sigma, or the range of local bandwidths."""
+    """Describe one sigma, or the range of local bandwidths."""
     if isinstance(sigma, np.ndarray):
         return f"local bandwidths {sigma.min():.4g} to {sigma.max():.4g}"
     return f"sigma {sigma:.4g}"
 
 
 def _with_verb(sigma):
-    """The beginning of a sentence on sigma."""
+    """Return the beginning of a sentence on sigma."""
     return f"{bandwidth_in_words(sigma)} {'are' if isinstance(sigma, np.ndarray) else 'is'}"
 
 
@@ -170,15 +154,16 @@ def unequal_columns(
         )
     if is_pixel_grid(points):
         return None  # a picture of little color is no mistake
-    some = points[:: -(-len(points) // SPREAD_POINTS)]
+    some = points[:: -(-len(points) // 10_000)]  # at most 10,000 points
     low, high = np.quantile(some, [0.25, 0.75], axis=0)
     spreads = high / 2 - low / 2  # halves, as the difference of huge numbers would overflow
     narrow_first = np.argsort(spreads, kind="stable")[np.count_nonzero(spreads == 0) :]
     if narrow_first.size < 2:
         return None
-    narrow = narrow_first[int(NARROW_SHARE * (narrow_first.size - 1))]
-    wide = narrow_first[-1]
-    if spreads[wide] / MAX_SPREAD_RATIO <= spreads[narrow]:
+    # A quarter of the columns may be narrow: in pictures as points, pixels at the edge are almost
+    # constant.
+    narrow, wide = narrow_first[(narrow_first.size - 1) // 4], narrow_first[-1]
+    if spreads[wide] / 100 <= spreads[narrow]:
         return None
     name = range(len(spreads)) if feature_names is None else feature_names
     return Finding(
@@ -195,7 +180,7 @@ def too_wide(graph: SimilarityGraph) -> Finding | None:
     """Find a sigma far above the distances between the points."""
     n, points = len(graph.kernel_degrees), graph.points
     degrees = graph.kernel_degrees if graph.densities is None else graph.densities - 1
-    if n < 2 or np.mean(degrees) <= MAX_MEAN_KERNEL * (n - 1):
+    if n < 2 or np.mean(degrees) <= 0.9 * (n - 1):
         return None
     if points is not None and (points == points[0]).all():
         return None  # no sigma is too large for points that are all the same
@@ -211,7 +196,7 @@ def too_narrow(graph: SimilarityGraph) -> Finding | None:
     """Find a sigma far below the distances between the points."""
     n = len(graph.kernel_degrees)
     n_isolated = np.count_nonzero(np.diff(graph.adjacency.indptr) == 0)
-    if n < 2 or n_isolated <= MAX_ISOLATED * n:
+    if n < 2 or n_isolated <= n / 2:
         return None
     return Finding(
         "narrow",
@@ -222,7 +207,7 @@ def too_narrow(graph: SimilarityGraph) -> Finding | None:
 
 
 def _automatic(points):
-    """The end of a sentence: what else sigma could be."""
+    """Return the end of a sentence: other values for sigma."""
     if points is None:
         return ""
     return f", such as 'auto', which is {estimate_sigma(points, seed=0):.3g}, or 'local'"
@@ -233,7 +218,7 @@ def many_parts(adjacency: AdjacencyLike, n_clusters: int) -> Finding | None:
     sizes = check_adjacency(adjacency).sizes
     parts = np.sort(sizes[sizes > 1])[::-1]
     inside = parts[:n_clusters].sum()
-    if parts.size <= MAX_PARTS * n_clusters or inside >= (1 - MAX_OUTSIDE) * parts.sum():
+    if parts.size <= 3 * n_clusters or inside >= 0.9 * parts.sum():
         return None
     largest = "largest" if n_clusters == 1 else f"{n_clusters} largest"
     return Finding(

@@ -1,7 +1,7 @@
-"""Graphs as files for other programs: GraphML and GEXF.
+"""Write graphs for other programs, as GraphML and GEXF.
 
-Both are XML. Graphs have millions of edges, so their lines are formatted here, block by block, and
-no tree of elements is built.
+Both are XML. Graphs have millions of edges, so their lines are formatted block by block, without a
+tree of elements.
 """
 
 import re
@@ -22,12 +22,11 @@ from kdegraph.validation import as_array
 BLOCK = 20_000  # edges that are formatted at a time
 TYPES = {"b": "boolean", "i": "long", "u": "long", "f": "double", "U": "string", "O": "string"}
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-REPLACEMENT = "\ufffd"  # Unicode's character for what cannot be written
 PROLOG = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
 class Attribute(NamedTuple):
-    """What is known of every vertex."""
+    """A value for every vertex, and its name and type in the file."""
 
     name: str
     type: str
@@ -40,8 +39,7 @@ def export_graph(
     *,
     attributes: Mapping[str, ArrayLike] | None = None,
 ) -> None:
-    """Write a graph for other programs: as GraphML (NetworkX, igraph, Cytoscape, yEd) or as GEXF
-    (Gephi).
+    """Write a graph as GraphML (for NetworkX, igraph, Cytoscape, yEd) or as GEXF (for Gephi).
 
     Parameters
     ----------
@@ -50,13 +48,13 @@ def export_graph(
     graph : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
         Symmetric weights, finite and >= 0.
     attributes : mapping of str to (n,) array-like, optional
-        What is known of the vertices, by name: numbers, truth values or text, such as labels or
-        coordinates. NaN, and None among text, mean that a value is missing.
+        Values for the vertices, by name: numbers, truth values or text, such as labels or
+        coordinates. NaN, and None among text, stand for missing values.
 
     Raises
     ------
     ValueError, TypeError
-        For a path that ends otherwise, a matrix that is not an adjacency matrix (see `spectrum`),
+        For a path with another ending, a matrix that is not an adjacency matrix (see `spectrum`),
         or attributes of another length or kind.
     OSError
         If the file cannot be written. Whenever an error is raised, `path` stays as it was.
@@ -112,7 +110,7 @@ def _check_attribute(name, values, n):
 
 
 def _graphml(upper, attributes):
-    """The text of a GraphML file, in parts."""
+    """Yield the parts of a GraphML file."""
     yield PROLOG + '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
     yield '<key id="weight" for="edge" attr.name="weight" attr.type="double"/>\n'
     for i, (name, kind, _) in enumerate(attributes):
@@ -127,7 +125,7 @@ def _graphml(upper, attributes):
 
 
 def _gexf(upper, attributes):
-    """The text of a GEXF file, in parts."""
+    """Yield the parts of a GEXF file."""
     yield PROLOG + '<gexf xmlns="http://www.gexf.net/1.2draft" version="1.2">\n'
     yield '<graph defaultedgetype="undirected" mode="static">\n<attributes class="node">\n'
     for i, (name, kind, _) in enumerate(attributes):
@@ -142,9 +140,7 @@ def _gexf(upper, attributes):
 
 
 def _vertices(attributes, n) -> Iterator[tuple[int, list[tuple[int, str]]]]:
-    """For every vertex its number, and the pairs (number of an attribute, text) of what is
-    known.
-    """
+    """Yield the number of every vertex, and its pairs (number of an attribute, text)."""
     columns = [list(_texts(attribute)) for attribute in attributes]
     for number in range(n):
         texts = ((i, column[number]) for i, column in enumerate(columns))
@@ -152,7 +148,7 @@ def _vertices(attributes, n) -> Iterator[tuple[int, list[tuple[int, str]]]]:
 
 
 def _texts(attribute):
-    """The values of an attribute as XML Schema writes them; None where one is missing."""
+    """Yield the values of an attribute as XML Schema writes them, and None for missing ones."""
     if attribute.type == "double":
         special = {"nan": None, "inf": "INF", "-inf": "-INF"}
         return (special.get(text, text) for text in map(repr, attribute.values.tolist()))
@@ -163,11 +159,11 @@ def _texts(attribute):
 
 
 def _clean(text):
-    return NOT_XML.sub(REPLACEMENT, text)
+    return NOT_XML.sub("\ufffd", text)  # Unicode's replacement character
 
 
 def _edges(upper, line):
-    """The lines of all edges; the template takes source, target and weight."""
+    """Yield the lines of all edges; the template `line` takes source, target and weight."""
     for start in range(0, upper.nnz, BLOCK):
         part = slice(start, start + BLOCK)
         parts = upper.coords[0][part], upper.coords[1][part], upper.data[part]

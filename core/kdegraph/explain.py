@@ -1,20 +1,8 @@
-"""How a sampled graph came about, step by step: for teaching, for plots, and for the explorer.
+"""Replay parts of the sampling of a graph, step by step, as the explorer shows them.
 
-The functions take a `SimilarityGraph` that holds its points, and repeat a part of the work that
-`similarity_graph` did for it.
-
-Functions
----------
-sampling_tree
-    The order in which Algorithm 1 halves the points.
-halvings
-    The halvings by which one neighbor of one point is drawn.
-sample_of
-    The neighbor at which they end.
-kernel_values
-    The kernel between one point and all points.
-adjacency_after
-    The graph as it was after its first rounds.
+The functions take a `SimilarityGraph` that holds its points. Some also take the `sampling_tree` of
+these points, whose order Algorithm 1 of the paper halves (Macgregor and Sun, "Fast approximation of
+similarity graphs with kernel density estimation", NeurIPS 2023).
 """
 
 from dataclasses import dataclass
@@ -70,7 +58,7 @@ class Halving:
 
     @property
     def goes_left(self) -> bool:
-        """Whether the sample lies in the left half."""
+        """True if the sample lies in the left half."""
         return self.uniform < self.share
 
     @property
@@ -80,82 +68,35 @@ class Halving:
 
 
 def sampling_tree(points: ArrayLike) -> Tree:
-    """Build the tree whose order Algorithm 1 halves.
-
-    Parameters
-    ----------
-    points : (n, d) array_like
-        The points of the graph.
-
-    Returns
-    -------
-    Tree
-        Its attribute `order`, an (n,) int array, lists the points in the order of the tree.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If `points` is not a table of finite numbers.
-
-    Notes
-    -----
-    Cost: O(n log n).
-
-    Examples
-    --------
-    >>> from kdegraph import explain
-    >>> sorted(explain.sampling_tree([[3.0], [1.0], [2.0]]).order.tolist())
-    [0, 1, 2]
-    """
+    """Build the tree whose `order`, an (n,) int array of points, Algorithm 1 halves."""
     return build_tree(check_points(points, "points"), LEAF)
 
 
 def halvings(graph: SimilarityGraph, tree: Tree, point: int, draw: int) -> list[Halving]:
     """Draw one neighbor of one point as Algorithm 1 does, and list the halvings.
 
-    The kernel sums are exact, where Algorithm 1 takes estimates of them. With stratified draws and
-    exact kernel sums (``sampler="recursive", kde="direct"``), the sample is the neighbor that the
-    graph has.
+    The kernel sums are exact, whereas Algorithm 1 estimates them. With stratified draws and exact
+    kernel sums (``sampler="recursive", kde="direct"``), the sample is the neighbor in the graph.
 
     Parameters
     ----------
     graph : SimilarityGraph
-        A graph with its points. Its seed and its number of rounds decide the random number.
+        Its seed and its number of rounds L determine the random number.
     tree : Tree
-        The `sampling_tree` of these points.
+        The `sampling_tree` of its points.
     point : int
-        The point whose neighbor is drawn.
     draw : int
         Which of the L draws of the point, counted from 0.
 
     Returns
     -------
     list of Halving
-        Empty for an isolated point. The half that is chosen last is a single point, the sample.
+        Empty for an isolated point. The last chosen half is a single point, the sample.
 
     Raises
     ------
     ValueError
         If the graph has no such point or no such draw.
-
-    Notes
-    -----
-    Cost: O(n d).
-
-    References
-    ----------
-    Macgregor and Sun, "Fast approximation of similarity graphs with kernel density estimation",
-    NeurIPS 2023, Algorithm 1.
-
-    Examples
-    --------
-    >>> import kdegraph
-    >>> from kdegraph import explain
-    >>> X = [[0.0], [1.0], [2.0], [3.0]]
-    >>> graph = kdegraph.similarity_graph(X, sigma=1.0, n_rounds=2, seed=0)
-    >>> steps = explain.halvings(graph, explain.sampling_tree(X), point=0, draw=1)
-    >>> [step.stop - step.start for step in steps]
-    [4, 2]
     """
     point = check_count(point, "point", minimum=0, maximum=len(graph.kernel_degrees) - 1)
     draw = check_count(draw, "draw", minimum=0, maximum=graph.n_rounds - 1)
@@ -170,76 +111,23 @@ def halvings(graph: SimilarityGraph, tree: Tree, point: int, draw: int) -> list[
         left, right = float(row[start:middle].sum()), float(row[middle:stop].sum())
         step = Halving(start, middle, stop, left, right, u)
         steps.append(step)
-        u = _rescaled(u, step)
+        # Rescale the random number to [0, 1) within the chosen half.
+        u = u / step.share if step.goes_left else (u - step.share) / (1.0 - step.share)
+        u = min(max(u, 0.0), float(np.nextafter(1.0, 0.0)))
         start, stop = step.chosen
     return steps
 
 
 def sample_of(steps: list[Halving], tree: Tree) -> int:
-    """Return the point at which halvings end.
-
-    Parameters
-    ----------
-    steps : list of Halving
-        What `halvings` has returned, not empty.
-    tree : Tree
-        The `sampling_tree` that was halved.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> import kdegraph
-    >>> from kdegraph import explain
-    >>> X = [[0.0], [1.0], [100.0], [101.0]]
-    >>> tree = explain.sampling_tree(X)
-    >>> graph = kdegraph.similarity_graph(X, sigma=1.0, n_rounds=2, seed=0)
-    >>> explain.sample_of(explain.halvings(graph, tree, point=0, draw=1), tree)
-    1
-    """
+    """Return the point at which halvings, of which there is at least one, end."""
     return int(tree.order[steps[-1].chosen[0]])
 
 
-def _rescaled(u, step):
-    """Rescale the random number of a halving to [0, 1) within the half that was chosen."""
-    below_one = float(np.nextafter(1.0, 0.0))
-    if step.goes_left:
-        return min(u / step.share, below_one)
-    return min(max((u - step.share) / (1.0 - step.share), 0.0), below_one)
-
-
 def kernel_values(graph: SimilarityGraph, point: int) -> NDArray[np.float64]:
-    """Compute the kernel between a point of a graph and all its points.
+    """Compute the (n,) kernel values between a point of a graph and all its points.
 
-    Parameters
-    ----------
-    graph : SimilarityGraph
-        A graph with its points.
-    point : int
-
-    Returns
-    -------
-    (n,) float64 array
-        0 for the point itself, as the graph has no self-loops.
-
-    Raises
-    ------
-    ValueError
-        If the graph has no such point.
-
-    Notes
-    -----
-    Cost: O(n d).
-
-    Examples
-    --------
-    >>> import kdegraph
-    >>> from kdegraph import explain
-    >>> graph = kdegraph.similarity_graph([[0.0], [1.0], [2.0]], sigma=1.0, seed=0)
-    >>> explain.kernel_values(graph, 0).round(4).tolist()
-    [0.0, 0.3679, 0.0183]
+    The value of the point itself is 0, as the graph has no self-loops. A ValueError is raised if
+    the graph has no such point.
     """
     X = _points_of(graph)
     point = check_count(point, "point", minimum=0, maximum=len(X) - 1)
@@ -251,40 +139,12 @@ def kernel_values(graph: SimilarityGraph, point: int) -> NDArray[np.float64]:
 
 
 def adjacency_after(graph: SimilarityGraph, tree: Tree, n_rounds: int) -> scipy.sparse.csr_array:
-    """Compute the adjacency matrix that the first rounds alone would have given.
+    """Compute the adjacency matrix that the first rounds of a graph alone would have given.
 
-    Parameters
-    ----------
-    graph : SimilarityGraph
-        A graph with its points.
-    tree : Tree
-        The `sampling_tree` of these points.
-    n_rounds : int
-        Number of rounds, at most that of the graph.
-
-    Returns
-    -------
-    (n, n) csr_array
-        Symmetric, with the weights of `similarity_graph` for this number of rounds. Where the
-        sampler was "mixture", with those that the exact law would have; the two differ little.
-
-    Raises
-    ------
-    ValueError
-        If the graph has fewer rounds.
-
-    Notes
-    -----
-    Cost: that of the last step of `similarity_graph`, O(n L) for small L.
-
-    Examples
-    --------
-    >>> import kdegraph
-    >>> from kdegraph import explain
-    >>> X = [[0.0], [1.0], [2.0], [3.0]]
-    >>> graph = kdegraph.similarity_graph(X, sigma=1.0, n_rounds=5, seed=0)
-    >>> explain.adjacency_after(graph, explain.sampling_tree(X), 1).nnz <= graph.adjacency.nnz
-    True
+    The weights are those of `similarity_graph` for this number of rounds. For the sampler
+    "mixture", they are those of the exact law, which differ little. A ValueError is raised if the
+    graph has fewer rounds. The cost is that of the last step of `similarity_graph`, O(n L) for
+    small L.
     """
     n_rounds = check_count(
         n_rounds, "n_rounds", maximum=graph.n_rounds, reason="(the rounds of the graph)"
@@ -296,18 +156,17 @@ def adjacency_after(graph: SimilarityGraph, tree: Tree, n_rounds: int) -> scipy.
     position[tree.order] = np.arange(len(tree.order), dtype=np.int32)
     drawn = graph.neighbors[tree.order][:, :n_rounds]
     drawn = np.where(drawn >= 0, position[drawn], -1).astype(np.int32)
-    independent = graph.weighting == "inclusion" and graph.draws == "independent"
     return weighted_adjacency(
         tree_kernel(graph.kernel, graph.sigma, tree, density=graph.densities, alpha=graph.alpha),
         tree,
         graph.kernel_degrees[tree.order],
         drawn,
-        independent,
+        graph.weighting == "inclusion" and graph.draws == "independent",
     )
 
 
 def _points_of(graph):
-    """The points of a graph, or an error for a graph that does not hold them."""
+    """Return the points of a graph, or refuse a graph that does not hold them."""
     if graph.points is None:
         raise ValueError("graph must hold its points, got one whose `points` is None")
     return graph.points

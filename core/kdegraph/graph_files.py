@@ -1,9 +1,14 @@
-"""Read and write sampled graphs as .npz archives of plain arrays, without pickled objects."""
+"""Sampled graphs in files: .npz archives of plain arrays, without pickled objects, and Zarr stores.
+
+In a Zarr store, the group `adjacency` has the layout of AnnData for sparse matrices, which other
+programs read, too: the arrays data, indices and indptr of the CSR form, and attributes that say so.
+"""
 
 import json
 import math
 import zipfile
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse
@@ -11,63 +16,47 @@ import scipy.sparse
 from kdegraph.graph_parameters import PLAIN_PARAMETERS
 from kdegraph.npy_files import read_header
 from kdegraph.runtime.memory import available_memory, format_bytes
-from kdegraph.runtime.replacing import writing
+from kdegraph.runtime.replacing import new_folder, writing
 from kdegraph.validation import check_sparse
 
 # Arrays that not all graphs have: those with a number for each vertex, and the points.
 VALUES_OF_VERTICES = ("sigma", "densities", "order")
 OPTIONAL_ARRAYS = (*VALUES_OF_VERTICES, "points")
-INTEGER_ARRAYS = ("indices", "indptr", "neighbors", "order")
-# The arrays of the adjacency matrix, in the order in which SciPy takes them.
+# Those of the adjacency matrix, in the order in which SciPy takes them.
 MATRIX_ARRAYS = ("data", "indices", "indptr")
 ARRAYS = (*MATRIX_ARRAYS, "kernel_degrees", "neighbors", *OPTIONAL_ARRAYS)
+ADJACENCY = "adjacency"  # the group of a Zarr store
+CHUNK = 2**20  # numbers in a chunk of a Zarr store, the unit that is compressed and read
 
 
 def write_graph(path, graph):
     """Write a `SimilarityGraph` to `path`."""
-    parameters = parameters_of(graph)
-    optional = {name: getattr(graph, name) for name in OPTIONAL_ARRAYS if name not in parameters}
-    arrays = {
-        **{name: getattr(graph.adjacency, name) for name in MATRIX_ARRAYS},
-        "kernel_degrees": graph.kernel_degrees,
-        "neighbors": graph.neighbors,
-        "parameters": np.array(json.dumps(parameters)),
-    }
-    arrays |= {name: array for name, array in optional.items() if array is not None}
+    parameters, names = _stored(graph)
+    arrays = {name: getattr(graph.adjacency, name) for name in MATRIX_ARRAYS}
+    arrays |= {name: getattr(graph, name) for name in names}
+    arrays["parameters"] = np.array(json.dumps(parameters))
     with writing(path) as temporary, open(temporary, "wb") as file:
         np.savez_compressed(file, **arrays)
 
 
-def parameters_of(graph):
-    """Return the parameters that are stored as JSON, with one sigma for all points."""
+def _stored(graph):
+    """Return the parameters of a graph that are stored as JSON, and the names of its arrays
+    besides those of the matrix.
+    """
     parameters = {name: getattr(graph, name) for name in PLAIN_PARAMETERS}
     if not isinstance(graph.sigma, np.ndarray):
         parameters["sigma"] = graph.sigma
-    return parameters
+    optional = [name for name in OPTIONAL_ARRAYS if getattr(graph, name) is not None]
+    optional = [name for name in optional if name not in parameters]
+    return parameters, ["kernel_degrees", "neighbors", *optional]
 
 
 def read_graph(path, make):
-    """Read a graph that `write_graph` has written.
+    """Read a file of `write_graph`, and return the result of `make` for the fields of the graph as
+    keywords.
 
-    Parameters
-    ----------
-    path : path-like
-    make : callable
-        Called with the fields of the graph as keywords.
-
-    Returns
-    -------
-    object
-        The result of `make`.
-
-    Raises
-    ------
-    ValueError
-        If the file is not such a graph, or damaged.
-    FileNotFoundError
-        If the file does not exist.
-    MemoryError
-        If the graph needs more memory than is available, before it is read.
+    A ValueError is raised if the file is not such a graph or is damaged, and a MemoryError, before
+    the arrays are read, if the graph needs more memory than is available.
     """
     with (
         open(path, "rb") as file,
@@ -84,17 +73,98 @@ def read_graph(path, make):
             with archive.open(f"{name}.npy") as stream:
                 return np.lib.format.read_array(stream, allow_pickle=False)
 
-        if header("parameters").dtype.itemsize > 2**20:  # bytes; they take about 1,000
+        if header("parameters").dtype.itemsize > 2**20:  # they take about 1,000 bytes
             raise ValueError("its parameters are too long")
         names = [name for name in ARRAYS if f"{name}.npy" in members]
         headers = {name: header(name) for name in names}
         return make(**read_fields(json.loads(str(read("parameters"))), headers, read))
 
 
+def write_zarr(path, graph, nnz, blocks):
+    """Write a `SimilarityGraph` or a `TiledGraph` to a new folder, which appears once complete.
+
+    The matrix has `nnz` entries. ``blocks(name)`` returns an iterable of the blocks of rows of an
+    array of the graph. A FileExistsError is raised if `path` exists.
+    """
+    import zarr
+
+    parameters, names = _stored(graph)
+    with new_folder(Path(path)) as folder:
+        root = zarr.open_group(folder, mode="w", zarr_format=2)  # all versions of AnnData read it
+        root.attrs["kdegraph"] = parameters
+        _write_matrix(root, nnz, blocks(ADJACENCY))
+        for name in names:
+            _write_rows(root, name, len(graph.kernel_degrees), blocks(name))
+
+
+def _write_matrix(root, nnz, blocks):
+    group = root.create_group(ADJACENCY)
+    data = _create(group, "data", (nnz,), np.float64)
+    indices = _create(group, "indices", (nnz,), np.int32)
+    sizes, begin, n = [np.zeros(1, np.int64)], 0, 0
+    for block in blocks:
+        end = begin + block.nnz
+        data[begin:end], indices[begin:end] = block.data, block.indices
+        sizes.append(np.diff(block.indptr).astype(np.int64))
+        begin, n = end, block.shape[1]
+    # Of the type that SciPy chooses: other indices would be converted to that of indptr.
+    kind = np.int32 if nnz <= np.iinfo(np.int32).max else np.int64
+    _write_rows(group, "indptr", n + 1, [np.cumsum(np.concatenate(sizes)).astype(kind)])
+    layout = {"encoding-type": "csr_matrix", "encoding-version": "0.1.0", "shape": [n, n]}
+    group.attrs.update(layout)
+
+
+def _write_rows(group, name, n, blocks):
+    array, begin = None, 0
+    for block in blocks:
+        if array is None:
+            array = _create(group, name, (n, *block.shape[1:]), block.dtype)
+            array.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+        array[begin : begin + len(block)] = block
+        begin += len(block)
+
+
+def _create(group, name, shape, dtype):
+    rows = max(1, CHUNK // int(np.prod(shape[1:], initial=1)))
+    return group.create_array(name, shape=shape, chunks=(rows, *shape[1:]), dtype=dtype)
+
+
+def read_zarr(path, make):
+    """Read a store of `write_zarr`; see `read_graph`."""
+    root = open_zarr(path)
+    with refusing_others(path, "to_zarr"):
+        arrays = arrays_of(root)
+        fields = read_fields(dict(root.attrs["kdegraph"]), arrays, lambda name: arrays[name][...])
+        return make(**fields)
+
+
+def open_zarr(path):
+    """Open the group of a graph that `write_zarr` has written; errors as of `read_zarr`."""
+    import zarr
+
+    if not Path(path).exists():
+        raise FileNotFoundError(f"path: there is no {str(path)!r}")
+    with refusing_others(path, "to_zarr"):
+        return zarr.open_group(path, mode="r")
+
+
+def arrays_of(root):
+    """Return the arrays of the group of a graph by name, without reading them.
+
+    A ValueError is raised if a chunk, which is read as a whole, is far larger than its array.
+    """
+    arrays = {name: root[ADJACENCY][name] for name in MATRIX_ARRAYS}
+    arrays |= {name: root[name] for name in ARRAYS if name in root}
+    for name, array in arrays.items():
+        if math.prod(array.chunks) > max(array.size, CHUNK):
+            raise ValueError(f"{name} has chunks of {array.chunks}, larger than itself")
+    return arrays
+
+
 @contextmanager
 def refusing_others(path, writer):
-    """Turn any error in the context but a `MemoryError` into a `ValueError` that says that `path`
-    was not written by the method `writer`: a damaged file may cause any error.
+    """Turn any error but that of memory into one that says that `path` was not written by the
+    method `writer`: a damaged file surfaces as almost any error.
     """
     try:
         yield
@@ -107,13 +177,13 @@ def refusing_others(path, writer):
 
 
 def read_fields(parameters, headers, read):
-    """Read the fields of a graph, once the shapes of all arrays have been checked.
+    """Read the fields of a graph after the shapes of all arrays have been checked.
 
     Parameters
     ----------
     parameters : dict
     headers : dict of str to object
-        Objects with a shape and a dtype, for those of `ARRAYS` that exist.
+        Existing arrays of `ARRAYS` by name, as objects with a shape and a dtype.
     read : callable
         ``read(name)`` returns an array.
 
@@ -157,12 +227,7 @@ def _native(array):
 
 
 def check_memory(headers):
-    """Refuse arrays that take more memory than is available.
-
-    Raises
-    ------
-    MemoryError
-    """
+    """Refuse arrays that take more memory than is available with a MemoryError."""
     needed = sum(math.prod(one.shape) * one.dtype.itemsize for one in headers.values())
     if needed > (available := available_memory()):
         raise MemoryError(
@@ -171,14 +236,14 @@ def check_memory(headers):
 
 
 def check_neighbors(neighbors, n):
-    """Raise an exception of any kind if sampled neighbors are not vertices, or -1 for none."""
+    """Refuse sampled neighbors that are neither vertices nor -1, which stands for none."""
     if neighbors.size and not -1 <= neighbors.min() <= neighbors.max() < n:
         raise ValueError("neighbors are not numbers of vertices")
 
 
 def check_vertex_arrays(headers, parameters, n):
-    """Raise an exception of any kind if the arrays with a number for each of the n vertices, of
-    which only kernel_degrees must exist, do not have the shapes of a graph with these parameters.
+    """Refuse arrays with a number for each of the n vertices whose shapes do not belong to a graph
+    with these parameters; any exception does it. Only kernel_degrees is required.
     """
     there = [name for name in VALUES_OF_VERTICES if name in headers]
     _check_shapes(headers, dict.fromkeys(("kernel_degrees", *there), (n,)))
@@ -187,7 +252,7 @@ def check_vertex_arrays(headers, parameters, n):
 
 
 def check_values_of_vertices(arrays, n):
-    """Raise an exception of any kind if values of the n vertices cannot be those of a graph."""
+    """Refuse values of the n vertices that no graph can have."""
     order = arrays.get("order")
     if order is not None and not np.array_equal(np.sort(order), np.arange(n)):
         raise ValueError("order is not a permutation of the points")
@@ -198,6 +263,7 @@ def check_values_of_vertices(arrays, n):
 
 def _check_shapes(arrays, shapes):
     for name, shape in shapes.items():
-        array, kind = arrays[name], "i" if name in INTEGER_ARRAYS else "f"
+        array = arrays[name]
+        kind = "i" if name in ("indices", "indptr", "neighbors", "order") else "f"
         if array.shape != shape or array.dtype.kind != kind:
             raise ValueError(f"{name} has shape {array.shape} and dtype {array.dtype}")

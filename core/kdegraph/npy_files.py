@@ -1,4 +1,4 @@
-"""Reading NPY files in two steps, the header and then the values, without pickles."""
+"""Check the headers of NPY files before their values are read."""
 
 import math
 from typing import NamedTuple
@@ -7,7 +7,6 @@ import numpy as np
 from numpy.lib import format as npy
 
 from kdegraph.runtime.memory import format_bytes
-from kdegraph.runtime.slices import slices
 
 
 class Header(NamedTuple):
@@ -42,8 +41,7 @@ def read_header(stream, size, name):
         )
     try:
         header = Header(*readers[version](stream))
-    # The header is evaluated as a Python literal: a damaged one surfaces as many kinds of error.
-    except Exception as error:
+    except Exception as error:  # of any kind, as the header is evaluated as a Python literal
         raise ValueError(f"{name} has a damaged NPY header: {error}") from None
     if header.dtype.hasobject:
         raise ValueError(
@@ -57,12 +55,3 @@ def read_header(stream, size, name):
         promised = f"its header promises {format_bytes(needed)} of data"
         raise ValueError(f"{name} is cut off: {promised}, {format_bytes(left)} are there")
     return header
-
-
-def read_values(stream, header):
-    """Read the array that follows its header in the file."""
-    data = np.empty(header.size * header.dtype.itemsize, np.uint8)
-    for part in slices(len(data)):
-        data[part] = np.frombuffer(stream.read(part.stop - part.start), np.uint8)
-    values = data.view(header.dtype)
-    return values.reshape(header.shape, order="F" if header.fortran else "C")

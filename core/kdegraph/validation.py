@@ -1,7 +1,6 @@
-"""Checks of what users pass in: every error names the argument, says what arrived and what to do.
+"""Checks of arguments: every error names the argument, says what arrived and what to do.
 
-The names in `__all__` are public: programs that build on this package can refuse bad input with
-the same words.
+The names in `__all__` are public, so that other programs refuse bad input with the same messages.
 """
 
 import math
@@ -14,9 +13,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-# The largest bandwidth over the smallest one. Beyond it exponents would leave the range of doubles.
-MAX_BANDWIDTH_RATIO = 1e100
-# What `sigma` may be for bandwidths that are taken from the neighbors of each point.
+# Values of `sigma` for bandwidths that are taken from the neighbors of each point.
 LOCAL_WORDS = ("local", "moderate")
 
 Points = NDArray[np.float64]
@@ -40,10 +37,10 @@ def check_points(
     X: Any, name: str = "X", *, n_features: int | None = None, keep_single: bool = False
 ) -> Points:
     """Return `X` as a C-contiguous (n, d) float64 array of finite numbers; with `keep_single`,
-    float32 numbers stay what they are.
+    float32 numbers are kept.
 
-    The array is copied only where that is needed. The words of some messages are those that
-    scikit-learn's checks of estimators look for.
+    The array is copied only if necessary. Some messages have the words that scikit-learn's checks
+    of estimators look for.
     """
     array = _as_table(X, name)
     if array.shape[0] == 0:
@@ -113,24 +110,9 @@ def _as_table(X, name):
 
 
 def as_array(value: Any, name: str, kind: str = "an array") -> NDArray[Any]:
-    """Return `value` as a NumPy array.
+    """Return `value`, which messages call `name` and require to be `kind`, as a NumPy array.
 
-    Parameters
-    ----------
-    value : array_like
-    name : str
-        Name of the argument, for messages.
-    kind : str
-        Description of the required array, for messages.
-
-    Returns
-    -------
-    ndarray
-
-    Raises
-    ------
-    ValueError
-        If an entry is masked, or if the rows differ in length.
+    A ValueError is raised if an entry is masked, or if the rows differ in length.
     """
     refuse_masked(value, name)
     try:
@@ -149,9 +131,7 @@ def refuse_masked(value: Any, name: str) -> None:
 
 def check_positive(value: Any, name: str) -> float:
     """Return `value`, a number or an array of shape (), as a finite float greater than 0."""
-    value = _scalar(value, name)
-    if isinstance(value, (str, bytes, bool)) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a positive number, got {value!r}")
+    value = _real(value, name, "a positive number")
     try:
         number = float(value)
     except OverflowError:  # an integer of more than 308 digits
@@ -163,10 +143,20 @@ def check_positive(value: Any, name: str) -> float:
     return number
 
 
-def _scalar(value, name):
-    """Return the number in an array of shape (), and any other value as it is."""
+def check_fraction(value: Any, name: str) -> float:
+    """Return `value`, a number or an array of shape (), as a float from 0 to 1, both included."""
+    value = _real(value, name, "a number from 0 to 1")
+    if not 0 <= float(value) <= 1:
+        raise ValueError(f"{name} must lie in [0, 1], got {value!r}")
+    return float(value)
+
+
+def _real(value, name, kind):
+    """Return a real number, or the one in an array of shape (); messages require `kind`."""
     if isinstance(value, np.ndarray) and value.shape == ():
-        return as_array(value, name).item()
+        value = as_array(value, name).item()
+    if isinstance(value, (str, bytes, bool)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be {kind}, got {value!r}")
     return value
 
 
@@ -204,23 +194,17 @@ def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 
 
 def check_bandwidths(sigma: Any, n: int, name: str = "sigma") -> NDArray[np.float64]:
-    """Return `sigma` as an (n,) float64 array of finite positive numbers that do not differ too
-    much.
-    """
-    array = as_array(sigma, name)
-    if array.dtype.kind not in "fiu":
-        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}")
-    if array.shape != (n,):
-        raise ValueError(f"{name} must have shape ({n},), one for each point, got {array.shape}")
-    array = array.astype(np.float64)
+    """Return `sigma` as an (n,) float64 array of finite positive numbers of similar magnitude."""
+    array = _vector(sigma, name, n, "for each point", kinds="fiu")
     bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
     if bad.size:
         raise ValueError(
             f"{name} must be positive and finite, but {name}[{bad[0]}] is {array[bad[0]]}"
         )
-    if array.min() < array.max() / MAX_BANDWIDTH_RATIO:
+    largest_ratio = 1e100  # beyond it exponents would leave the range of doubles
+    if array.min() < array.max() / largest_ratio:
         raise ValueError(
-            f"the bandwidths in {name} differ by a factor of more than {MAX_BANDWIDTH_RATIO:g} "
+            f"the bandwidths in {name} differ by a factor of more than {largest_ratio:g} "
             f"({array.min():g} to {array.max():g}); clip the extremes"
         )
     return array
@@ -230,12 +214,7 @@ def check_weights(weights: Any, n: int) -> NDArray[np.float64]:
     """Return `weights` as an (n,) float64 array of finite numbers; None stands for ones."""
     if weights is None:
         return np.ones(n)
-    array = as_array(weights, "weights")
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"weights must hold real numbers, got dtype {array.dtype}")
-    if array.shape != (n,):
-        raise ValueError(f"weights must have shape ({n},), one per source, got {array.shape}")
-    array = np.ascontiguousarray(array, dtype=np.float64)
+    array = _vector(weights, "weights", n, "per source", kinds="fiub")
     if not np.isfinite(array).all():
         index = np.flatnonzero(~np.isfinite(array))[0]
         raise ValueError(
@@ -244,25 +223,22 @@ def check_weights(weights: Any, n: int) -> NDArray[np.float64]:
     return array
 
 
+def _vector(values, name, n, each, kinds):
+    """Return one number `each` as an (n,) float64 array, given numbers of these kinds of dtype."""
+    array = as_array(values, name)
+    if array.dtype.kind not in kinds:
+        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}")
+    if array.shape != (n,):
+        raise ValueError(f"{name} must have shape ({n},), one {each}, got {array.shape}")
+    return np.array(array, dtype=np.float64, order="C")
+
+
 def check_sparse(matrix: Any, name: str) -> None:
-    """Refuse a sparse matrix whose index arrays do not describe a matrix of its shape, which SciPy
-    can hold: compiled code would read and write beyond its arrays.
+    """Refuse a sparse matrix whose index arrays do not describe a matrix of its shape.
 
-    Parameters
-    ----------
-    matrix : sparse or dense matrix
-        Formats without index arrays (dense, DIA, DOK, LIL) are not checked.
-    name : str
-        Name of the argument, for messages.
-
-    Raises
-    ------
-    ValueError
-        If an index is out of range, or the index arrays contradict each other.
-
-    Notes
-    -----
-    Cost: O(nnz), a pass over the index arrays.
+    SciPy can hold such a matrix, and compiled code would read and write beyond its arrays. Formats
+    without index arrays (dense, DIA, DOK, LIL) are not checked. The cost is a pass over the index
+    arrays. Messages call the matrix `name`.
     """
     kind = getattr(matrix, "format", None)
     if kind == "coo":
@@ -299,17 +275,6 @@ def _check_indices(indices, size, n_values, name):
         )
 
 
-def check_fraction(value: Any, name: str) -> float:
-    """Return `value` as a float from 0 to 1, both included."""
-    value = _scalar(value, name)
-    if isinstance(value, (str, bytes, bool)) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number from 0 to 1, got {value!r}")
-    number = float(value)
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name} must lie in [0, 1], got {value!r}")
-    return number
-
-
 def check_eps(eps: Any) -> float:
     """Return the relative error `eps` as a float between 0 and 1, both excluded."""
     eps = check_positive(eps, "eps")
@@ -319,10 +284,8 @@ def check_eps(eps: Any) -> float:
 
 
 def check_seed(seed: Any) -> int:
-    """Return an unsigned seed of 64 bits.
-
-    It is the number given, or one that is drawn from the generator given, or for None one that
-    differs each time.
+    """Return an unsigned seed of 64 bits: the given number, or one from the given generator, or for
+    None one that differs each time.
     """
     if seed is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])

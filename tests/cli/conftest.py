@@ -27,14 +27,8 @@ def moons(tmp_path):
     """Two moons as a CSV with labels, in the folder of `run`."""
     data = datasets.make("moons", n=300, seed=0)
     path = tmp_path / "moons.csv"
-    np.savetxt(
-        path,
-        np.column_stack([data.X, data.y]),
-        delimiter=",",
-        header="x,y,label",
-        comments="",
-        fmt=["%.9f", "%.9f", "%d"],
-    )
+    rows = [f"{x:.9f},{y:.9f},{label}" for (x, y), label in zip(data.X, data.y, strict=True)]
+    path.write_text("\n".join(["x,y,label", *rows]))
     return path
 
 

@@ -1,10 +1,10 @@
-"""What a command has written, and how it refuses."""
+"""Read the files that commands write, and check their errors."""
 
 import numpy as np
 
 
 def column(path, name="label"):
-    """A column of a written CSV."""
+    """Return a column of whole numbers of a CSV file."""
     lines = path.read_text().splitlines()
     index = lines[0].split(",").index(name)
     return np.array([int(line.split(",")[index]) for line in lines[1:]])
@@ -15,7 +15,7 @@ def same_partition(a, b):
 
 
 def assert_refused(result, *words, code=2):
-    """One line on standard error, nothing on standard output, no traceback, and the exit code."""
+    """Assert one line on standard error, nothing on standard output, and the exit code."""
     assert result.exit_code == code, result.output
     assert result.stdout == ""
     lines = result.stderr.splitlines()

@@ -1,10 +1,11 @@
-"""Commands: clusters, graphs and samples as they are printed and written."""
+"""Clusters, graphs and samples as commands print and write them."""
 
 import re
 
 import kdegraph
 import networkx
 import numpy as np
+import pyarrow.csv
 import pyarrow.parquet
 import pytest
 import scipy.sparse
@@ -23,31 +24,22 @@ def test_cluster_writes_one_label_per_row(run, moons):
     assert result.stderr == ""  # not a terminal: no progress
     labels = column(moons.with_name("labels.csv"))
     assert same_partition(labels, column(moons))
-    for title in (
-        "data",
-        "graph",
-        "clusters",
-        "conductance",
-        "eigenvalues",
-        "agreement",
-        "seconds",
-        "written",
-    ):
-        assert any(line.startswith(title) for line in result.stdout.splitlines()), title
+    titles = "data graph clusters conductance eigenvalues agreement seconds written"
+    assert [line.split()[0] for line in result.stdout.splitlines()] == titles.split()
     assert "300 points, 2 columns" in result.stdout
     assert "sigma 0.2 (given)" in result.stdout
     assert "1.000 (adjusted Rand index with column 'label')" in result.stdout
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        [],
-        ["--method", "knn"],
-        ["--method", "knn", "--sigma", "auto", "--neighbors", 12],
-        ["--kernel", "laplacian", "--sigma", 0.05],
-    ],
-)
+METHODS = {
+    "automatic": (),
+    "knn": ("--method", "knn"),
+    "weighted knn": ("--method", "knn", "--sigma", "auto", "--neighbors", 12),
+    "laplacian": ("--kernel", "laplacian", "--sigma", 0.05),
+}
+
+
+@pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
 def test_methods_find_the_moons(run, moons, options):
     result = run("cluster", moons, "-k", 2, "-o", "labels.csv", *options)
     assert result.exit_code == 0, result.output
@@ -70,47 +62,41 @@ def test_isolated_points_are_reported(run, moons):
     assert_refused(run("cluster", moons, "-k", 2, "--sigma", 1e-300), "n_clusters", "larger sigma")
 
 
-@pytest.mark.parametrize("extension", ["csv", "parquet", "npy"])
-def test_formats_of_labels(run, moons, extension):
-    result = run("cluster", moons, "-k", 2, "--quiet", "-o", f"labels.{extension}")
-    assert (result.exit_code, result.output) == (0, "")
-    path = moons.with_name(f"labels.{extension}")
-    if extension == "csv":
-        labels = column(path)
-    elif extension == "parquet":
-        labels = pyarrow.parquet.read_table(path)["label"].to_numpy()
-    else:
-        labels = np.load(path)
-    assert labels.shape == (300,)
-    assert set(labels) == {0, 1}
+def test_formats_of_labels(run, moons):
+    read = {
+        "csv": column,
+        "parquet": lambda path: pyarrow.parquet.read_table(path)["label"].to_numpy(),
+        "npy": np.load,
+    }
+    for extension, read_labels in read.items():
+        result = run("cluster", moons, "-k", 2, "--quiet", "-o", f"labels.{extension}")
+        assert (result.exit_code, result.output) == (0, "")
+        labels = read_labels(moons.with_name(f"labels.{extension}"))
+        assert same_partition(labels, column(moons))
 
 
-def test_the_seed_decides(run, moons):
-    for name in ("a", "b"):
-        assert run("graph", moons, "--seed", 5, "-o", f"{name}.csv").exit_code == 0
-    assert run("graph", moons, "--seed", 6, "-o", "c.csv").exit_code == 0
-    texts = [moons.with_name(f"{name}.csv").read_text() for name in "abc"]
-    assert texts[0] == texts[1] != texts[2]
+def test_the_seed_decides_and_a_sigma_of_auto_is_the_default(run, moons):
+    written = []
+    for options in (["5"], ["5", "--sigma", "auto"], ["6"]):
+        assert run("graph", moons, "-o", "g.csv", "--seed", *options).exit_code == 0
+        written.append(moons.with_name("g.csv").read_text())
+    assert written[0] == written[1] != written[2]
 
 
 def test_columns_and_label_are_chosen(run, tmp_path):
     rng = np.random.default_rng(0)
     group = np.repeat([0, 1], 50)
     rows = [f"{rng.normal()},{10 * g + rng.normal()},{'ab'[g]},{g},u" for g in group]
-    (tmp_path / "t.csv").write_text(
-        "noise,x,kind,other,z,\n".replace(",\n", "\n") + "\n".join(rows)
-    )
+    (tmp_path / "t.csv").write_text("\n".join(["noise,x,kind,other,z", *rows]))
     result = run("cluster", "t.csv", "-k", 2, "--columns", "x", "--label", "kind", "-o", "l.csv")
     assert result.exit_code == 0, result.output
     assert "100 points, 1 columns" in result.stdout
     assert "1.000 (adjusted Rand index with column 'kind')" in result.stdout
     assert same_partition(column(tmp_path / "l.csv"), group)
-    assert (
-        "agreement"
-        not in run(
-            "cluster", "t.csv", "-k", 2, "--columns", "x,1", "--columns", "noise", "--label", "none"
-        ).stdout
-    )
+    options = ["--columns", "x,1", "--columns", "noise", "--label", "none"]
+    result = run("cluster", "t.csv", "-k", 2, *options)
+    assert "100 points, 3 columns" in result.stdout
+    assert "agreement" not in result.stdout
 
 
 def test_rows_that_are_left_out_have_the_label_minus_one(run, tmp_path):
@@ -129,24 +115,22 @@ def test_rows_that_are_left_out_have_the_label_minus_one(run, tmp_path):
 
 
 def test_a_picture_is_segmented(run, picture):
-    result = run("cluster", picture, "-k", 2, "--blur", 0, "-o", "segments.png")
-    assert result.exit_code == 0, result.output
+    def written(path, *options):
+        result = run("cluster", picture, "-k", 2, "-o", path, *options)
+        assert result.exit_code == 0, result.output
+        return result, picture.with_name(path)
+
+    result, path = written("segments.png", "--blur", 0)
     assert re.search(r"sigma 0\.\d+ \(estimated for pictures\)", result.stdout)
-    np.testing.assert_array_equal(
-        np.asarray(Image.open(picture.with_name("segments.png"))), np.asarray(Image.open(picture))
-    )
-    assert run("cluster", picture, "-k", 2, "--max-pixels", 150, "-o", "l.npy", "-q").exit_code == 0
-    labels = np.load(picture.with_name("l.npy"))
+    np.testing.assert_array_equal(np.asarray(Image.open(path)), np.asarray(Image.open(picture)))
+    _, path = written("l.npy", "--max-pixels", 150)
+    labels = np.load(path)
     assert labels.shape == (20, 30)
     assert len(set(labels[:, 20])) == 1
     assert labels[0, 0] != labels[0, 29]
-    assert (
-        run("cluster", picture, "-k", 2, "--max-pixels", "all", "-o", "l.csv", "-q").exit_code == 0
-    )
-    lines = picture.with_name("l.csv").read_text().splitlines()
-    assert lines[0] == "row,column,label"
-    assert len(lines) == 601
-    assert lines[-1].startswith("19,29,")
+    _, path = written("l.csv", "--max-pixels", "all")
+    lines = path.read_text().splitlines()
+    assert (lines[0], len(lines), lines[-1][:6]) == ("row,column,label", 601, "19,29,")
 
 
 # Graphs
@@ -186,15 +170,8 @@ def test_graph_of_local_bandwidths(run, moons, word):
     assert words in result.stdout
 
 
-def test_a_sigma_of_auto_is_the_default(run, moons):
-    for name, options in (("a", []), ("b", ["--sigma", "auto"])):
-        assert run("graph", moons, *options, "-o", f"{name}.csv").exit_code == 0
-    texts = [moons.with_name(f"{name}.csv").read_text() for name in "ab"]
-    assert texts[0] == texts[1]
-
-
 @pytest.mark.parametrize("method", ["kde", "knn"])
-def test_what_may_be_wrong_is_said_beside_the_report(run, moons, method):
+def test_problems_of_the_graph_are_printed_with_the_report(run, moons, method):
     table = np.loadtxt(moons, delimiter=",", skiprows=1) * [1, 1e4, 1]
     np.savetxt(moons, table, delimiter=",", header="x,y,label", comments="")
     for command in (["cluster", moons, "-k", 2], ["graph", moons, "-o", "g.npz"]):
@@ -210,21 +187,17 @@ def test_what_may_be_wrong_is_said_beside_the_report(run, moons, method):
 
 @pytest.mark.parametrize("extension", ["csv", "parquet"])
 def test_graph_as_edges(run, moons, extension):
-    assert (
-        run("graph", moons, "--method", "knn", "--sigma", 0.1, "-o", f"e.{extension}").exit_code
-        == 0
-    )
-    path = moons.with_name(f"e.{extension}")
-    if extension == "csv":
-        source, target, weight = np.loadtxt(path, delimiter=",", skiprows=1).T
-        assert path.read_text().startswith("source,target,weight\n")
-    else:
-        source, target, weight = (c.to_numpy() for c in pyarrow.parquet.read_table(path).columns)
+    result = run("graph", moons, "--method", "knn", "--sigma", 0.1, "-o", f"e.{extension}")
+    assert result.exit_code == 0, result.output
+    read = {"csv": pyarrow.csv.read_csv, "parquet": pyarrow.parquet.read_table}[extension]
+    edges = read(moons.with_name(f"e.{extension}"))
+    assert edges.column_names == ["source", "target", "weight"]
+    source, target, weight = (values.to_numpy() for values in edges.columns)
     assert (source < target).all()
     expected = kdegraph.knn_graph(datasets.load(moons).X, mode="kernel", sigma=0.1).toarray()
-    got = np.zeros_like(expected)
-    got[source.astype(int), target.astype(int)] = weight
-    np.testing.assert_allclose(got + got.T, expected, rtol=1e-12)
+    found = np.zeros_like(expected)
+    found[source, target] = weight
+    np.testing.assert_allclose(found + found.T, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("ending", "read"), [("graphml", "read_graphml"), ("gexf", "read_gexf")])

@@ -1,4 +1,4 @@
-"""Help, progress, and the explorer that is handed over to."""
+"""Help, progress, and the start of the explorer."""
 
 import gc
 import io
@@ -6,7 +6,6 @@ import sys
 import types
 
 import kdegraph
-import numpy as np
 import pytest
 from cli.results import assert_refused
 from kdegraph.cli import main
@@ -25,19 +24,18 @@ def test_help_teaches_with_examples(run, command):
 
 def test_examples_in_the_help_are_valid_commands(run, tmp_path):
     """Every example is parsed (not run) by the command it is shown for."""
-    count = 0
-    for name, command in main.commands.items():
-        for line in command.help.splitlines():
-            if line.strip().startswith(f"kdegraph {name}"):
-                words = line.strip().split("   ")[0].split()[2:]
-                files = [
-                    word for word in words if "." in word and not word.replace(".", "").isdigit()
-                ]
-                for file in files:
-                    (tmp_path / file).touch()
-                command.make_context(name, words).close()
-                count += 1
-    assert count >= 12
+    examples = [
+        (command, line.strip().split("   ")[0].split()[2:])
+        for name, command in main.commands.items()
+        for line in command.help.splitlines()
+        if line.strip().startswith(f"kdegraph {name}")
+    ]
+    assert len(examples) >= 12
+    for command, words in examples:
+        for word in words:
+            if "." in word and not word.replace(".", "").isdigit():
+                (tmp_path / word).touch()
+        command.make_context(command.name, words).close()
 
 
 def test_without_a_command_there_is_help(run):
@@ -70,17 +68,29 @@ def test_progress_line_is_not_drawn_too_often(monkeypatch):
     monkeypatch.setattr("time.monotonic", lambda: 1.0)
     stream = io.StringIO()
     progress = ProgressLine(stream)
-    for fraction in np.linspace(0, 1, 100):
-        progress("samples", fraction)
+    progress("samples", 0.0)
+    progress("samples", 1.0)
     assert stream.getvalue().count("\r") == 1
 
 
-def test_explore_hands_over(run, moons, monkeypatch):
-    calls = []
+@pytest.fixture
+def serve(monkeypatch):
+    """Replace the explorer by a function that notes its arguments and raises `error`, if set."""
     app = types.ModuleType("kdegraph_explorer.app")
-    app.serve = lambda file, **options: calls.append((file, options))
+    calls = types.SimpleNamespace(found=[], error=None)
+
+    def called(file, **options):
+        calls.found.append((file, options))
+        if calls.error is not None:
+            raise calls.error
+
+    app.serve = called
     monkeypatch.setitem(sys.modules, "kdegraph_explorer.app", app)
     monkeypatch.setitem(sys.modules, "kdegraph_explorer", types.ModuleType("kdegraph_explorer"))
+    return calls
+
+
+def test_explore_hands_over(run, moons, serve):
     assert run("explore").exit_code == 0
     options = ["--host", "0.0.0.0", "--port", 0, "--no-browser", "--allow-origin", "a.org"]
     options += ["--allow-origin", "https://b.org", "--password-file", moons, "--prefix", "/c"]
@@ -88,30 +98,18 @@ def test_explore_hands_over(run, moons, monkeypatch):
     assert run("explore", "--token").exit_code == 0
     usual = {"host": "127.0.0.1", "port": 5006, "show": True, "allow_origin": (), "token": False}
     usual |= {"password_file": None, "prefix": ""}
-    given = {
-        "host": "0.0.0.0",
-        "port": 0,
-        "show": False,
-        "allow_origin": ("a.org", "https://b.org"),
-    }
-    given |= {"token": False, "password_file": str(moons), "prefix": "/c"}
-    assert calls == [(None, usual), (str(moons), given), (None, {**usual, "token": True})]
+    given = {"host": "0.0.0.0", "port": 0, "show": False, "token": False, "prefix": "/c"}
+    given |= {"allow_origin": ("a.org", "https://b.org"), "password_file": str(moons)}
+    assert serve.found == [(None, usual), (str(moons), given), (None, usual | {"token": True})]
 
-    def stopped(*args, **options):
-        raise KeyboardInterrupt
 
-    app.serve = stopped
+def test_ends_of_explore(run, serve):
+    serve.error = KeyboardInterrupt()
     result = run("explore")
     assert (result.exit_code, result.stderr) == (0, "Stopped.\n")
-
-    def taken(*args, **options):
-        raise OSError(98, "Address already in use")
-
-    app.serve = taken
-    assert_refused(
-        run("explore"),
-        "cannot listen at 127.0.0.1, port 5006: Address already in use; try --port 0",
-    )
+    serve.error = OSError(98, "Address already in use")
+    message = "cannot listen at 127.0.0.1, port 5006: Address already in use; try --port 0"
+    assert_refused(run("explore"), message)
 
 
 def test_nothing_is_searched_for_garbage_while_explore_imports(run, monkeypatch):

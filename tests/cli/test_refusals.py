@@ -1,124 +1,82 @@
-"""What commands refuse, in one line."""
+"""Commands refuse wrong usage in one line."""
+
+import shlex
 
 import pytest
 from cli.results import assert_refused
 
+REFUSED = {
+    "cluster": ("Missing argument 'FILE'", "kdegraph cluster --help"),
+    "clusters moons.csv": ("No such command 'clusters'", "kdegraph --help"),
+    "cluster nope.csv": ("'nope.csv' does not exist",),
+    "cluster .": ("is a directory",),
+    "cluster moons.csv -k 0": ("-k", "0 is not in the range"),
+    "cluster moons.csv -k two": ("-k", "'two' is not a valid integer"),
+    "cluster moons.csv -k 301": ("301",),
+    "cluster moons.csv --sigma 0": ("--sigma", "0 is not a positive, finite number"),
+    "cluster moons.csv --sigma nan": ("--sigma", "positive"),
+    "cluster moons.csv --sigma wide": ("--sigma", "'wide' is not a valid float"),
+    "cluster moons.csv --perplexity 5": ("--perplexity goes with --sigma local",),
+    "cluster moons.csv --sigma local --perplexity 0": ("--perplexity", "0 is not a positive"),
+    "cluster moons.csv --sigma local --perplexity 300": ("perplexity", "n = 300; got 300"),
+    "cluster moons.csv --alpha 1.5": ("--alpha", "1.5 is not in the range"),
+    "cluster moons.csv --alpha nan": ("alpha must lie in [0, 1]",),
+    "cluster moons.csv --method knn --alpha 0.5": ("--alpha goes with --method kde",),
+    "cluster moons.csv --method knn --sigma local": ("--sigma local goes with --method kde",),
+    "cluster moons.csv --rounds 2.5": ("--rounds", "not a valid integer"),
+    "cluster moons.csv --seed -1": ("--seed",),
+    "cluster moons.csv --kernel cosine": ("--kernel", "gaussian"),
+    "cluster moons.csv --method knn --rounds 5": ("--rounds goes with --method kde",),
+    "cluster moons.csv --neighbors 5": ("--neighbors goes with --method knn",),
+    "cluster moons.csv --method knn --neighbors 300": ("n_neighbors must be at most 299",),
+    "cluster moons.csv --columns x,w": ("no column 'w'", "'x', 'y', 'label'"),
+    "cluster moons.csv --label kind": ("no column 'kind'",),
+    "cluster moons.csv -o labels.txt": ("'labels.txt' must end in .csv, .parquet, .npy",),
+    "cluster moons.csv -o labels.png": ("must end in .csv, .parquet, .npy",),
+    "cluster moons.csv -o none/labels.csv": ("folder", "does not exist"),
+    "cluster moons.csv -o folder.csv": ("is a folder",),
+    "cluster halves.png --columns x": ("is a picture",),
+    "cluster halves.png --label x": ("is a picture",),
+    "cluster halves.png --max-pixels 0": ("--max-pixels",),
+    "cluster halves.png --blur -1": ("--blur",),
+    "graph moons.csv": ("Missing option", "--output"),
+    "graph moons.csv -o g.npy": ("'g.npy' must end in .npz, .csv, .parquet",),
+    "explore nope.csv": ("'nope.csv' does not exist",),
+    "explore bad.txt": ("unknown type '.txt'",),
+    "explore --port 99999": ("--port",),
+    "explore --window --port 80": ("'--port'", "cannot be given with --window"),
+    "explore --window --token": ("'--token'", "cannot be given with --window"),
+    "explore --window --allow-origin a": ("'--allow-origin'", "with --window"),
+    "explore --window --no-browser": ("'--browser'", "cannot be given with"),
+    "explore --allow-origin '*'": ("--allow-origin: '*' is not an origin", "HOST:PORT"),
+    "explore --prefix 'a b'": ("--prefix: 'a b' is not a path",),
+    "explore --password-file nope": ("--password-file", "does not exist"),
+    "explore --token --password-file bad.txt": ("--token: cannot be given with --password-file",),
+    "explore --password-file bad.txt": ("--password-file: ", "chmod 600"),
+}
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["cluster"], ["Missing argument 'FILE'", "kdegraph cluster --help"]),
-        (["clusters", "moons.csv"], ["No such command 'clusters'", "kdegraph --help"]),
-        (["cluster", "nope.csv"], ["'nope.csv' does not exist"]),
-        (["cluster", "."], ["is a directory"]),
-        (["cluster", "moons.csv", "-k", "0"], ["-k", "0 is not in the range"]),
-        (["cluster", "moons.csv", "-k", "two"], ["-k", "'two' is not a valid integer"]),
-        (["cluster", "moons.csv", "-k", "301"], ["301"]),
-        (
-            ["cluster", "moons.csv", "--sigma", "0"],
-            ["--sigma", "0 is not a positive, finite number"],
-        ),
-        (["cluster", "moons.csv", "--sigma", "-1"], ["--sigma", "positive"]),
-        (["cluster", "moons.csv", "--sigma", "nan"], ["--sigma", "positive"]),
-        (["cluster", "moons.csv", "--sigma", "inf"], ["--sigma", "positive"]),
-        (["cluster", "moons.csv", "--sigma", "wide"], ["--sigma", "'wide' is not a valid float"]),
-        (
-            ["cluster", "moons.csv", "--perplexity", "5"],
-            ["--perplexity goes with --sigma local"],
-        ),
-        (
-            ["graph", "moons.csv", "-o", "g.npz", "--perplexity", "5", "--sigma", "1"],
-            ["--perplexity goes with --sigma local"],
-        ),
-        (
-            ["cluster", "moons.csv", "--sigma", "local", "--perplexity", "0"],
-            ["--perplexity", "0 is not a positive, finite number"],
-        ),
-        (
-            ["cluster", "moons.csv", "--sigma", "local", "--perplexity", "300"],
-            ["perplexity", "n = 300; got 300"],
-        ),
-        (["cluster", "moons.csv", "--alpha", "1.5"], ["--alpha", "1.5 is not in the range"]),
-        (["cluster", "moons.csv", "--alpha", "nan"], ["alpha must lie in [0, 1]"]),
-        (
-            ["cluster", "moons.csv", "--method", "knn", "--alpha", "0.5"],
-            ["--alpha goes with --method kde"],
-        ),
-        (
-            ["cluster", "moons.csv", "--method", "knn", "--sigma", "local"],
-            ["--sigma local goes with --method kde"],
-        ),
-        (["cluster", "moons.csv", "--rounds", "0"], ["--rounds", "0 is not in the range"]),
-        (["cluster", "moons.csv", "--rounds", "2.5"], ["--rounds", "not a valid integer"]),
-        (["cluster", "moons.csv", "--seed", "-1"], ["--seed"]),
-        (["cluster", "moons.csv", "--kernel", "cosine"], ["--kernel", "gaussian"]),
-        (["cluster", "moons.csv", "--method", "full"], ["--method"]),
-        (
-            ["cluster", "moons.csv", "--method", "knn", "--rounds", "5"],
-            ["--rounds goes with --method kde"],
-        ),
-        (["cluster", "moons.csv", "--neighbors", "5"], ["--neighbors goes with --method knn"]),
-        (
-            ["cluster", "moons.csv", "--method", "knn", "--neighbors", "300"],
-            ["n_neighbors must be at most 299"],
-        ),
-        (["cluster", "moons.csv", "--columns", "x,w"], ["no column 'w'", "'x', 'y', 'label'"]),
-        (["cluster", "moons.csv", "--label", "kind"], ["no column 'kind'"]),
-        (
-            ["cluster", "moons.csv", "-o", "labels.txt"],
-            ["'labels.txt' must end in .csv, .parquet, .npy"],
-        ),
-        (["cluster", "moons.csv", "-o", "labels.png"], ["must end in .csv, .parquet, .npy"]),
-        (["cluster", "moons.csv", "-o", "none/labels.csv"], ["folder", "does not exist"]),
-        (["cluster", "moons.csv", "-o", "folder.csv"], ["is a folder"]),
-        (["cluster", "halves.png", "--columns", "x"], ["is a picture"]),
-        (["cluster", "halves.png", "--label", "x"], ["is a picture"]),
-        (["cluster", "halves.png", "--max-pixels", "0"], ["--max-pixels"]),
-        (["cluster", "halves.png", "--blur", "-1"], ["--blur"]),
-        (["graph", "moons.csv"], ["Missing option", "--output"]),
-        (["graph", "moons.csv", "-o", "g.npy"], ["'g.npy' must end in .npz, .csv, .parquet"]),
-        (["explore", "nope.csv"], ["'nope.csv' does not exist"]),
-        (["explore", "bad.txt"], ["unknown type '.txt'"]),
-        (["explore", "--port", "99999"], ["--port"]),
-        (["explore", "--port", "http"], ["--port"]),
-        (["explore", "--window", "--port", "80"], ["'--port'", "cannot be given with --window"]),
-        (["explore", "--window", "--token"], ["'--token'", "cannot be given with --window"]),
-        (["explore", "--window", "--allow-origin", "a"], ["'--allow-origin'", "with --window"]),
-        (["explore", "--window", "--no-browser"], ["'--browser'", "cannot be given with"]),
-        (["explore", "--allow-origin", "*"], ["--allow-origin: '*' is not an origin", "HOST:PORT"]),
-        (["explore", "--prefix", "a b"], ["--prefix: 'a b' is not a path"]),
-        (["explore", "--password-file", "nope"], ["--password-file", "does not exist"]),
-        (
-            ["explore", "--token", "--password-file", "bad.txt"],
-            ["--token: cannot be given with --password-file"],
-        ),
-        (["explore", "--password-file", "bad.txt"], ["--password-file: ", "chmod 600"]),
-    ],
-)
-def test_wrong_usage_is_refused_in_one_line(run, moons, picture, tmp_path, arguments, words):
+
+@pytest.mark.parametrize(("command", "words"), REFUSED.items(), ids=REFUSED)
+def test_wrong_usage_is_refused_in_one_line(run, moons, picture, tmp_path, command, words):
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "bad.txt").write_text("words")
     before = sorted(tmp_path.iterdir())
-    assert_refused(run(*arguments), *words)
+    assert_refused(run(*shlex.split(command)), *words)
     assert sorted(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "words"),
-    [
-        ("t.csv", b"a,b\n1,2\n3\n", ["line 3 has 1 columns, and 2 are expected: '3'"]),
-        (
-            "t.csv",
-            b"a,b\n1,2\n3,nan\n",
-            ["row 1 (line 3 of the file)", "'b' is missing", "--dropna"],
-        ),
-        ("t.npy", b"a,b\n1,2\n", ["t.npy does not hold what its name says"]),
-        ("t.png", b"\x89PNG\r\n\x1a\njunk", ["not a readable PNG picture: its header is damaged"]),
-        ("t.txt", b"1,2\n3,4\n", ["unknown type '.txt'", ".csv"]),
-    ],
-)
-@pytest.mark.parametrize("command", ["cluster", "graph"])
-def test_bad_files_are_refused_in_one_line(run, tmp_path, command, name, content, words):
+BAD_FILES = [
+    ("t.csv", b"a,b\n1,2\n3\n", ["line 3 has 1 columns, and 2 are expected: '3'"]),
+    ("t.csv", b"a,b\n1,2\n3,nan\n", ["row 1 (line 3 of the file)", "'b' is missing", "--dropna"]),
+    ("t.npy", b"a,b\n1,2\n", ["t.npy does not hold what its name says"]),
+    ("t.png", b"\x89PNG\r\n\x1a\njunk", ["not a readable PNG picture: its header is damaged"]),
+    ("t.txt", b"1,2\n3,4\n", ["unknown type '.txt'", ".csv"]),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "words"), BAD_FILES)
+def test_bad_files_are_refused_in_one_line(run, tmp_path, name, content, words):
     (tmp_path / name).write_bytes(content)
-    assert_refused(run(command, name, "-o", "out.csv"), *words)
-    assert [path.name for path in tmp_path.iterdir()] == [name]
+    for command in ("cluster", "graph"):
+        assert_refused(run(command, name, "-o", "out.csv"), *words)
+        assert [path.name for path in tmp_path.iterdir()] == [name]

@@ -1,4 +1,4 @@
-"""What may be wrong with a graph is said once, with a remedy; of ordinary data nothing is said."""
+"""Problems of a graph are reported once, with a remedy, and none for ordinary data."""
 
 import pickle
 import warnings
@@ -21,7 +21,7 @@ from sklearn.datasets import load_digits, load_iris
 
 # Clumps have no edges between them at any sigma that is the distance to a near neighbor.
 @pytest.mark.parametrize("name", [name for name in datasets.names() if name != "clumps"])
-def test_nothing_is_said_of_ordinary_data(name):
+def test_ordinary_data_have_no_problems(name):
     data = datasets.make(name, n=400, seed=0)
     for sigma in ("auto", "local"):
         graph = similarity_graph(data.X, sigma=sigma, seed=0)
@@ -37,7 +37,7 @@ def test_clumps_are_parts():
 
 
 @pytest.mark.parametrize("load", [load_digits, load_iris])
-def test_nothing_is_said_of_measured_data(load):
+def test_measured_data_have_no_problems(load):
     X, y = load(return_X_y=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -161,7 +161,7 @@ def test_a_matrix_is_judged_by_its_points_and_parts():
         diagnose(blocks(3, 3), points=steps)
 
 
-# ---- what a program can make of it
+# ---- findings
 
 
 def test_findings_say_what_they_are_about():
@@ -181,7 +181,7 @@ def test_findings_say_what_they_are_about():
         diagnose(blocks(6, 6), points=X, feature_names=["width"])
 
 
-# ---- where it is said
+# ---- warnings
 
 
 @pytest.mark.parametrize(

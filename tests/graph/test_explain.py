@@ -8,13 +8,7 @@ import numpy as np
 import oracle
 import pytest
 from kdegraph import datasets
-from kdegraph.explain import (
-    adjacency_after,
-    halvings,
-    kernel_values,
-    sample_of,
-    sampling_tree,
-)
+from kdegraph.explain import adjacency_after, halvings, kernel_values, sample_of, sampling_tree
 
 ROUNDS = 7
 

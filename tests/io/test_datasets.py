@@ -1,4 +1,4 @@
-"""Arrays in files, and what is common to all files: what is read, and what is refused and why."""
+"""Read arrays from files, and refuse bad files of all types with a reason."""
 
 import io
 import os
@@ -13,41 +13,34 @@ from kdegraph import datasets
 
 
 def test_npy_of_every_type_and_order():
-    types = [np.float64, np.float32, np.float16, np.int16, np.uint8, bool, ">f8"]
-    for dtype, order in product(types, ["C", "F"]):
-        numbers = np.arange(12).reshape(4, 3)
-        array = np.asarray(numbers % 2 if dtype is bool else numbers, dtype=dtype, order=order)
+    numbers = np.arange(12).reshape(4, 3)
+    for dtype, order in product(["f8", "f4", "f2", "i2", "u1", "?", ">f8"], "CF"):
+        array = np.asarray(numbers % 2 if dtype == "?" else numbers, dtype=dtype, order=order)
         data = datasets.load(npy_bytes(array), filename="t.npy")
         np.testing.assert_array_equal(data.X, array.astype(float))
-        assert data.feature_names == ("x1", "x2", "x3")
-        assert data.y is None
+        assert (data.feature_names, data.y) == (("x1", "x2", "x3"), None)
 
 
 def test_npy_of_one_and_of_three_dimensions():
-    np.testing.assert_array_equal(
-        datasets.load(npy_bytes(np.arange(3.0)), filename="t.npy").X, [[0], [1], [2]]
-    )
-    picture = np.random.default_rng(0).integers(0, 256, (5, 7, 3), dtype=np.uint8)
-    data = datasets.load(npy_bytes(picture), filename="t.npy", blur=0)
-    assert data.shape == (5, 7)
-    np.testing.assert_array_equal(data.image, picture)
+    data = datasets.load(npy_bytes(np.arange(3.0)), filename="t.npy")
+    np.testing.assert_array_equal(data.X, [[0], [1], [2]])
+    data = datasets.load(npy_bytes(NOISY), filename="t.npy", blur=0)
+    assert data.shape == NOISY.shape[:2]
+    np.testing.assert_array_equal(data.image, NOISY)
 
 
 @pytest.mark.parametrize("shape", [(5, 4, 6), (3, 7, 3)])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_gray_pictures_become_points_with_pixels_for_columns(shape, order):
-    pictures = np.random.default_rng(0).random(shape)
-    expected = {
-        f"pixel_{i}_{j}": pictures[:, i, j] for i in range(shape[1]) for j in range(shape[2])
-    }
-    y = np.arange(shape[0]) % 2
+def test_gray_pictures_become_points_with_pixels_for_columns(shape):
+    pictures, y = np.random.default_rng(0).random(shape), np.arange(shape[0]) % 2
+    names = tuple(f"pixel_{i}_{j}" for i in range(shape[1]) for j in range(shape[2]))
     for content, name in (
-        (npy_bytes(np.asarray(pictures, order=order)), "t.npy"),
+        (npy_bytes(pictures), "t.npy"),
+        (npy_bytes(np.asfortranarray(pictures)), "t.npy"),
         (npz_bytes(images=pictures, y=y, weights=pictures[:, 0, 0]), "t.npz"),
     ):
         data = datasets.load(content, filename=name)
-        assert data.feature_names == tuple(expected)
-        np.testing.assert_array_equal(data.X, np.column_stack(list(expected.values())))
+        assert data.feature_names == names
+        np.testing.assert_array_equal(data.X, pictures.reshape(len(y), -1))
     np.testing.assert_array_equal(data.y, y)
     points = datasets.load(npz_bytes(images=pictures, other=y[:, None]), filename="t.npz")
     assert points.feature_names == ("x1",)  # an array of two dimensions is preferred
@@ -75,7 +68,6 @@ def test_npy_with_a_header_that_lies_allocates_nothing():
         (npy_bytes(np.array([["a", "b"]])), "holds text"),
         (npy_bytes(np.zeros(3, [("a", float)])), "numbers are needed"),
         (npy_bytes(np.array(["2020-01-01"], "datetime64[D]")), "numbers are needed"),
-        (npy_bytes(np.zeros((2, 10_000))), "10,000 columns, the limit is 4,096"),
         (npy_bytes(np.array([[1.0, np.nan]])), "row 0, column 'x2' is missing"),
         (npy_bytes(np.array([[np.inf, 1.0]])), "row 0, column 'x1' is infinite"),
         (b"\x93NUMPY\x01\x00\x10\x00" + b"__import__('os')", "damaged NPY header"),
@@ -94,15 +86,13 @@ def test_npz():
         {"X": X, "y": y},
         {"other": X[:, :1], "data": X, "labels": y, "weights": X[:, 0]},
         {"points": X, "class": y.astype(str)},
+        {"a": X[:, 0], "b": X[:, 1], "label": y},
     ):
         data = datasets.load(npz_bytes(**arrays), filename="t.npz")
         np.testing.assert_array_equal(data.X, X)
         np.testing.assert_array_equal(data.y, [0, 0, 1, 1, 1, 0])
         assert data.label_names == ("3", "5")
     assert datasets.load(npz_bytes(anything=X), filename="t.npz").y is None
-    data = datasets.load(npz_bytes(a=X[:, 0], b=X[:, 1], label=y), filename="t.npz")
-    np.testing.assert_array_equal(data.X, X)
-    assert data.y is not None
 
 
 def bomb():
@@ -152,39 +142,27 @@ def test_npz_with_damaged_data():
 def test_paths_open_files_and_bytes(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,2\n3,4\n")
-    expected = [[1, 2], [3, 4]]
-    np.testing.assert_array_equal(datasets.load(path).X, expected)
-    np.testing.assert_array_equal(datasets.load(str(path)).X, expected)
-    with path.open("rb") as stream:
-        np.testing.assert_array_equal(datasets.load(stream).X, expected)
-    with path.open() as stream:
-        np.testing.assert_array_equal(datasets.load(stream).X, expected)
-    np.testing.assert_array_equal(
-        datasets.load(path.read_bytes()).X, expected
-    )  # text without a name is CSV
-    np.testing.assert_array_equal(
-        datasets.load(io.BytesIO(npy_bytes(np.array(expected)))).X, expected
-    )
-    assert datasets.read(picture_bytes(np.zeros((4, 4, 3), np.uint8))).kind == "image"
+    array = io.BytesIO(npy_bytes(np.array([[1, 2], [3, 4]])))
+    with path.open("rb") as binary, path.open() as text:
+        for source in (path, str(path), binary, text, path.read_bytes(), array):
+            np.testing.assert_array_equal(datasets.load(source).X, [[1, 2], [3, 4]])
+    assert datasets.read(picture_bytes(NOISY)).kind == "image"
 
 
 def test_paths_that_cannot_be_read(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        datasets.load(tmp_path / "none.csv")
-    with pytest.raises(ValueError, match=r"unknown type '\.txt'; files can be \.csv"):
-        datasets.load(tmp_path / "none.txt")
-    with pytest.raises(ValueError, match="without an extension"):
-        datasets.load(b"1,2", filename="words")
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(ValueError, match="is a folder"):
-        datasets.load(tmp_path / "folder.csv")
     os.mkfifo(tmp_path / "pipe.csv")
-    with pytest.raises(ValueError, match="not a regular file"):
-        datasets.load(tmp_path / "pipe.csv")
-    with pytest.raises(TypeError, match="source must be a path, bytes or an open file, got int"):
-        datasets.load(3)
-    with pytest.raises(ValueError, match="content it is a PDF"):
-        datasets.load(b"%PDF-1.4")
+    for source, error, message in (
+        ("none.csv", FileNotFoundError, "none.csv"),
+        ("none.txt", ValueError, r"unknown type '\.txt'; files can be \.csv"),
+        ("none", ValueError, "without an extension"),
+        ("folder.csv", ValueError, "is a folder"),
+        ("pipe.csv", ValueError, "not a regular file"),
+        (3, TypeError, "source must be a path, bytes or an open file, got int"),
+        (b"%PDF-1.4", ValueError, "content it is a PDF"),
+    ):
+        with pytest.raises(error, match=message):
+            datasets.load(tmp_path / source if isinstance(source, str) else source)
 
 
 def test_the_size_is_checked_before_reading(tmp_path):
@@ -221,9 +199,9 @@ def test_damaged_files_are_refused_or_read_but_never_crash():
             for position in rng.integers(len(data), size=3):
                 damaged[position : position + rng.integers(3)] = rng.bytes(rng.integers(4))
             try:
-                assert np.isfinite(
-                    datasets.load(bytes(damaged), filename=name, max_bytes=2**24).X
-                ).all()
+                data = datasets.load(bytes(damaged), filename=name, max_bytes=2**24)
             except ValueError:
                 refused += 1
+            else:
+                assert np.isfinite(data.X).all()
     assert refused > 100

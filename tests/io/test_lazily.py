@@ -20,36 +20,39 @@ def table(n=1_000):
     return pa.table(columns | {"text": [f"row {i}" for i in range(n)]})
 
 
-@pytest.fixture(params=["npy", "zarr", "group", "h5", "h5ad", "parquet", "folder"])
+def save_group(path):
+    """Save the points as AnnData does."""
+    zarr.open_group(path, mode="w").create_array("X", shape=X.shape, dtype=X.dtype)[:] = X
+
+
+def save_hdf5(path, **arrays):
+    with h5py.File(path, "w") as file:
+        for name, array in arrays.items():
+            file.create_dataset(name, data=array, chunks=True)
+
+
+def save_folder(path):
+    path.mkdir()
+    for i in range(4):
+        parquet.write_table(table().slice(250 * i, 250), path / f"part-{i}.parquet")
+
+
+SAVED = {
+    "npy": lambda path: np.save(path, X),
+    "zarr": lambda path: zarr.save_array(path, X),
+    "group.zarr": save_group,
+    "h5": lambda path: save_hdf5(path, points=X),
+    "h5ad": lambda path: save_hdf5(path, X=X, weights=np.ones(1_000)),
+    "parquet": lambda path: parquet.write_table(table(), path, row_group_size=300),
+    "folder.parquet": save_folder,
+}
+
+
+@pytest.fixture(params=SAVED)
 def path(request, tmp_path):
-    match request.param:
-        case "npy":
-            np.save(tmp_path / "points.npy", X)
-            return tmp_path / "points.npy"
-        case "zarr":
-            zarr.save_array(tmp_path / "points.zarr", X)
-            return tmp_path / "points.zarr"
-        case "group":  # as AnnData has it
-            group = zarr.open_group(tmp_path / "points.zarr", mode="w")
-            group.create_array("X", shape=X.shape, dtype=X.dtype)[:] = X
-            return tmp_path / "points.zarr"
-        case "h5":
-            with h5py.File(tmp_path / "points.h5", "w") as file:
-                file.create_dataset("points", data=X, chunks=(100, 3))
-            return tmp_path / "points.h5"
-        case "h5ad":
-            with h5py.File(tmp_path / "points.h5ad", "w") as file:
-                file["X"], file["weights"] = X, np.ones(1_000)
-            return tmp_path / "points.h5ad"
-        case "parquet":
-            parquet.write_table(table(), tmp_path / "points.parquet", row_group_size=300)
-            return tmp_path / "points.parquet"
-        case "folder":
-            (tmp_path / "points.parquet").mkdir()
-            for i in range(4):
-                part = table().slice(250 * i, 250)
-                parquet.write_table(part, tmp_path / "points.parquet" / f"part-{i}.parquet")
-            return tmp_path / "points.parquet"
+    path = tmp_path / f"points.{request.param}"
+    SAVED[request.param](path)
+    return path
 
 
 def test_points_are_those_of_the_file(path):
@@ -67,13 +70,13 @@ def test_the_graph_is_that_of_the_points(path):
 
 
 def test_columns_of_a_table_have_names(tmp_path):
-    parquet.write_table(table(), tmp_path / "points.parquet", row_group_size=300)
-    chosen = load_lazily(tmp_path / "points.parquet", columns=["c", "label"])
+    path = tmp_path / "points.parquet"
+    SAVED["parquet"](path)
+    chosen = load_lazily(path, columns=["c", "label"])
     np.testing.assert_array_equal(chosen.compute(), np.c_[X[:, 2], np.arange(1_000) % 4])
-    with pytest.raises(ValueError, match="'text' does not"):
-        load_lazily(tmp_path / "points.parquet", columns=["a", "text"])
-    with pytest.raises(ValueError, match="'d'"):
-        load_lazily(tmp_path / "points.parquet", columns=["d"])
+    for columns, message in ((["a", "text"], "'text' does not"), (["d"], "'d'")):
+        with pytest.raises(ValueError, match=message):
+            load_lazily(path, columns=columns)
 
 
 def test_a_missing_value_is_named_by_its_row(tmp_path):
@@ -83,11 +86,6 @@ def test_a_missing_value_is_named_by_its_row(tmp_path):
     parquet.write_table(pa.table(columns), tmp_path / "points.parquet", row_group_size=300)
     with pytest.raises(ValueError, match=r"X\[700, 1\] is nan"):
         similarity_graph(load_lazily(tmp_path / "points.parquet"), sigma=0.5)
-
-
-def two_arrays(path):
-    with h5py.File(path, "w") as file:
-        file["a"] = file["b"] = X
 
 
 REFUSED = {
@@ -102,7 +100,10 @@ REFUSED = {
     "folder.zarr": (lambda path: path.mkdir(), "cannot be read as Zarr"),
     "group.zarr": (lambda path: zarr.open_group(path, mode="w"), "a group without an array X"),
     "broken.h5": (lambda path: path.write_bytes(b"\x89HDF"), "cannot be read as HDF5"),
-    "two.h5": (lambda path: two_arrays(path), "must have an array X, or no other than one"),
+    "two.h5": (
+        lambda path: save_hdf5(path, a=X, b=X),
+        "an array X, or no other",
+    ),
     "line.npy": (lambda path: np.save(path, np.ones(5)), "must have rows and columns"),
 }
 
@@ -119,7 +120,6 @@ def test_a_missing_file_and_a_missing_column_are_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no"):
         load_lazily(tmp_path / "points.npy")
     np.save(tmp_path / "points.npy", X)
-    with pytest.raises(ValueError, match="numbers from 0 to 2"):
-        load_lazily(tmp_path / "points.npy", columns=[3])
-    with pytest.raises(ValueError, match="numbers from 0 to 2"):
-        load_lazily(tmp_path / "points.npy", columns=["a"])
+    for column in (3, "a"):
+        with pytest.raises(ValueError, match="numbers from 0 to 2"):
+            load_lazily(tmp_path / "points.npy", columns=[column])

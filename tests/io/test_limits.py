@@ -1,4 +1,4 @@
-"""Files that would take far more memory than they are long: they are refused, or read in little."""
+"""Files that would unpack to far more than their size are refused or read with little memory."""
 
 import json
 import subprocess
@@ -12,7 +12,7 @@ from kdegraph import datasets
 from kdegraph.io.limits import MAX_COLUMNS, MAX_LINE
 from peak_memory import MEASURE, skip_unless_reported
 
-SPARE = 48 * 2**20  # bytes beside twice the size of the file, which reading a small one may take
+SPARE = 48 * 2**20  # bytes that reading may take besides twice the size of the file
 READ = """
 import json, sys
 from kdegraph import datasets
@@ -47,7 +47,7 @@ def zeros(*shape):
 
 TWO = b"a,b\n" + b"1,2\n" * 1000
 LABELS = np.array(["u"] * 2999 + ["x" * 1000])
-SMALL = {  # one of each type first: what is imported to read them is no part of what is measured
+SMALL = {  # one of each type first, so that importing their readers is not measured
     "a.csv": TWO,
     "a.npy": npy_bytes(np.zeros((3, 2))),
     "a.npz": npz_bytes(X=np.zeros((3, 2))),
@@ -78,7 +78,7 @@ MAKE = {
 }
 PIXELS = "is too large: 7,000 x 7,000 pixels, the limit is 44,739,242 pixels; scale it down first"
 LINE = "the limits are 1.0 MiB and 4,096 columns; keep the columns that matter, or pass an array"
-SAID = {  # of the files that are refused; the others are read
+SAID = {  # the messages about files that are refused; the others are read
     "later.csv": f"line 1,002 is 1.9 MiB long, with up to 1,000,000 columns; {LINE}",
     "all.csv": f"line 1 is 1.9 MiB long, with up to 1,000,000 columns; {LINE}",
     "all.tsv": f"line 1 is 1.9 MiB long, with up to 1,000,000 columns; {LINE}",
@@ -99,7 +99,7 @@ SAID = {  # of the files that are refused; the others are read
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    """By the name of a file: how many bytes it took to read it, what was said, and its size."""
+    """For each file, the bytes that reading it took, the message, and its size."""
     skip_unless_reported()
     folder = tmp_path_factory.mktemp("files")
     for name, content in SMALL.items():
@@ -115,19 +115,12 @@ def measured(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", MAKE)
-def test_memory_is_small_beside_the_file(measured, name):
-    taken, _, size = measured[name]
+def test_little_memory_is_taken_and_the_message_says_what_the_limit_is(measured, name):
+    taken, said, size = measured[name]
     assert taken < 2 * size + SPARE
-
-
-@pytest.mark.parametrize("name", MAKE)
-def test_message_says_what_arrived_and_what_the_limit_is(measured, name):
-    _, said, _ = measured[name]
-    if name in SAID:
-        assert said.startswith(name)
-        assert SAID[name] in said
-    else:
-        assert said == ""
+    assert said.startswith(name) == (name in SAID)
+    assert SAID.get(name, "") in said
+    assert bool(said) == (name in SAID)
 
 
 def test_a_line_may_be_as_long_as_the_limit():
@@ -139,34 +132,29 @@ def test_a_line_may_be_as_long_as_the_limit():
 
 @pytest.mark.parametrize("name", ["t.csv", "t.npy", "t.parquet"])
 def test_a_table_may_have_as_many_columns_as_the_limit(name):
-    def content(n_columns):
-        if name == "t.csv":
-            return wide(n_columns, b"c") + wide(n_columns) * 2
-        if name == "t.npy":
-            return npy_bytes(zeros(2, n_columns))
-        return parquet_bytes({f"c{i}": [0, 0] for i in range(n_columns)})
-
-    assert datasets.load(content(MAX_COLUMNS), filename=name).X.shape == (2, MAX_COLUMNS)
+    make = {
+        "t.csv": lambda n: wide(n, b"c") + wide(n) * 2,
+        "t.npy": lambda n: npy_bytes(zeros(2, n)),
+        "t.parquet": lambda n: parquet_bytes({f"c{i}": [0, 0] for i in range(n)}),
+    }[name]
+    assert datasets.load(make(MAX_COLUMNS), filename=name).X.shape == (2, MAX_COLUMNS)
     with pytest.raises(ValueError, match="4,097 columns, the limit is 4,096"):
-        datasets.load(content(MAX_COLUMNS + 1), filename=name)
+        datasets.load(make(MAX_COLUMNS + 1), filename=name)
 
 
-def test_numbers_may_take_as_much_as_the_limit():
-    for name, content in (
-        ("t.npy", npy_bytes(zeros(100, 2))),
-        ("t.npz", npz_bytes(X=zeros(100, 2))),
-        ("t.csv", b"1,2\n" * 99 + b"1,2"),
-    ):
-        assert datasets.load(content, filename=name, max_bytes=1600).n_points == 100
-        with pytest.raises(ValueError, match=r"unpacks to 1\.6 KiB, the limit is 1\.6 KiB"):
-            datasets.load(content, filename=name, max_bytes=1599)
-
-
-def test_a_picture_may_have_as_many_pixels_as_the_limit():
-    content = picture_bytes(zeros(10, 20, 3))
-    assert datasets.load(content, filename="t.png", max_bytes=24 * 200).n_points == 200
-    with pytest.raises(ValueError, match="20 x 10 pixels, the limit is 199 pixels"):
-        datasets.load(content, filename="t.png", max_bytes=24 * 200 - 1)
+@pytest.mark.parametrize(
+    ("name", "content", "limit", "message"),
+    [
+        ("t.npy", npy_bytes(zeros(100, 2)), 1600, r"unpacks to 1\.6 KiB, the limit is 1\.6 KiB"),
+        ("t.npz", npz_bytes(X=zeros(100, 2)), 1600, r"unpacks to 1\.6 KiB, the limit is 1\.6"),
+        ("t.csv", b"1,2\n" * 99 + b"1,2", 1600, r"unpacks to 1\.6 KiB, the limit is 1\.6 KiB"),
+        ("t.png", picture_bytes(zeros(10, 10, 3)), 2400, "10 x 10 pixels, the limit is 99 pixels"),
+    ],
+)
+def test_numbers_may_take_as_much_as_the_limit(name, content, limit, message):
+    assert datasets.load(content, filename=name, max_bytes=limit).n_points == 100
+    with pytest.raises(ValueError, match=message):
+        datasets.load(content, filename=name, max_bytes=limit - 1)
 
 
 def test_an_archive_may_have_as_many_files_as_the_limit():
@@ -198,9 +186,8 @@ def test_a_parquet_file_that_says_it_has_few_rows_is_not_believed():
     content = parquet_bytes({"x": np.zeros(123_457)})
     size = int.from_bytes(content[-8:-4], "little")
     data, footer = content[: -8 - size], content[-8 - size :]
-    few = footer.replace(
-        number(123_457, 3), number(5, 3), 1
-    )  # its own; those of its row groups stay
+    # The number of rows of the file, and not those of its row groups.
+    few = footer.replace(number(123_457, 3), number(5, 3), 1)
     assert pa.parquet.ParquetFile(pa.BufferReader(data + few)).metadata.num_rows == 5
     with pytest.raises(ValueError, match=r"unpacks to 964\.5 KiB, the limit is 97\.7 KiB"):
         datasets.load(data + few, filename="t.parquet", max_bytes=100_000)

@@ -1,6 +1,4 @@
-"""Pictures as points, and files of pictures: what is read, and what is refused and why."""
-
-import io
+"""Turn pictures into points, and refuse bad pictures with a reason."""
 
 import numpy as np
 import pytest
@@ -10,29 +8,18 @@ from PIL import Image
 from scipy.ndimage import gaussian_filter
 
 
-def test_pixels_follow_the_papers_protocol():
-    image = np.random.default_rng(0).integers(0, 256, (20, 30, 3), dtype=np.uint8)
-    data = datasets.image_points(image, color="rgb", blur=1)
-    blurred = np.stack(
-        [gaussian_filter(image[:, :, c] / 255, 1.0, mode="nearest") for c in range(3)], axis=2
-    )
-    assert data.X.shape == (600, 5)
+@pytest.mark.parametrize(("shape", "divisor"), [((20, 30), 255), ((300, 400), 400)])
+def test_pixels_follow_the_papers_protocol(shape, divisor):
+    image = np.random.default_rng(0).integers(0, 256, (*shape, 3), dtype=np.uint8)
+    data = datasets.image_points(image, color="rgb", blur=1, max_pixels=None)
+    blurred = gaussian_filter(image / 255, (1, 1, 0), mode="nearest")
     np.testing.assert_allclose(data.X[:, :3], blurred.reshape(-1, 3))
-    np.testing.assert_allclose(
-        data.X[:, 3].reshape(20, 30)[:, 7], np.arange(20) / 255
-    )  # max(20, 30, 255)
-    np.testing.assert_allclose(data.X[:, 4].reshape(20, 30)[3], np.arange(30) / 255)
-    assert data.shape == (20, 30)
+    places = np.indices(shape).reshape(2, -1).T / divisor
+    np.testing.assert_allclose(data.X[:, 3:], places)
+    assert data.shape == shape
     np.testing.assert_array_equal(data.image, image)
     assert data.feature_names == ("red", "green", "blue", "row", "column")
     assert data.sigma == 0.2
-
-
-def test_positions_of_a_large_picture_are_divided_by_its_longer_side():
-    data = datasets.image_points(np.zeros((300, 400)), color="rgb", max_pixels=None)
-    assert data.n_points == 120_000
-    assert data.X[:, 3].max() == pytest.approx(299 / 400)
-    assert data.X[:, 4].max() == pytest.approx(399 / 400)
 
 
 def test_pixels_are_colors_that_people_see_and_places():
@@ -98,18 +85,17 @@ def test_scaling_down_averages():
 
 
 def test_kinds_of_pictures_give_the_same_points():
-    rgb = np.random.default_rng(0).integers(0, 256, (9, 11, 3), dtype=np.uint8)
-    expected = datasets.image_points(rgb).X
-    np.testing.assert_allclose(datasets.image_points(rgb / 255).X, expected)
-    np.testing.assert_allclose(datasets.image_points(rgb.astype(int)).X, expected)
-    np.testing.assert_allclose(datasets.image_points(rgb.astype(np.uint16) * 257).X, expected)
-    np.testing.assert_allclose(datasets.image_points(Image.fromarray(rgb)).X, expected)
-    opaque = np.concatenate([rgb, np.full((9, 11, 1), 255, np.uint8)], axis=2)
-    np.testing.assert_allclose(datasets.image_points(opaque).X, expected)
-    gray = rgb[:, :, 0]
-    expected = datasets.image_points(np.repeat(gray[:, :, None], 3, axis=2)).X
-    for array in (gray, gray[:, :, None], np.stack([gray, np.full_like(gray, 255)], axis=2)):
-        np.testing.assert_allclose(datasets.image_points(array).X, expected)
+    rgb = NOISY
+    gray = rgb[:, :, :1]
+    opaque = np.full_like(gray, 255)
+    whole = [rgb / 255, rgb.astype(int), rgb.astype(np.uint16) * 257, Image.fromarray(rgb)]
+    for expected, images in (
+        (rgb, [*whole, np.dstack([rgb, opaque])]),
+        (np.repeat(gray, 3, axis=2), [gray, gray[:, :, 0], np.dstack([gray, opaque])]),
+    ):
+        points = datasets.image_points(expected).X
+        for image in images:
+            np.testing.assert_allclose(datasets.image_points(image).X, points)
 
 
 def test_transparent_parts_are_white():
@@ -176,21 +162,16 @@ def test_photographs(name):
 def test_png_of_every_mode(mode):
     array = np.zeros((6, 8, 3), np.uint8)
     array[:, 4:] = 255
-    data = (
-        picture_bytes(array[:, :, 0].astype(np.uint16) * 257)
-        if mode == "I;16"
-        else picture_bytes(array, mode=mode)
-    )
+    data = picture_bytes(array, mode=mode) if mode != "I;16" else None
+    data = data or picture_bytes(array[:, :, 0].astype(np.uint16) * 257)
     points = datasets.load(data, filename="a.PNG", blur=0)
     lightness_and_gray = array.reshape(-1, 3) / 255 * [1, 0, 0]
     np.testing.assert_allclose(points.X[:, :3], lightness_and_gray, atol=1e-9)
 
 
 def test_palette_with_a_transparent_color():
-    image = Image.fromarray(np.zeros((4, 4), np.uint8), mode=None).convert("P")
-    stream = io.BytesIO()
-    image.save(stream, "PNG", transparency=0)
-    np.testing.assert_array_equal(datasets.load(stream.getvalue(), filename="a.png").image, 255)
+    data = picture_bytes(np.zeros((4, 4), np.uint8), mode="P", transparency=0)
+    np.testing.assert_array_equal(datasets.load(data, filename="a.png").image, 255)
 
 
 @pytest.mark.parametrize("mode", ["L", "RGB", "CMYK"])
@@ -212,28 +193,15 @@ def test_photographs_are_turned_upright():
     ("data", "filename", "message"),
     [
         (png_header(100_000, 100_000), "a.png", "too large"),
-        (png_header(12_000, 12_000), "a.png", "too large: 12,000 x 12,000"),
         (png_header(10_001, 10_000), "a.png", "too large: 10,001 x 10,000"),
         (png_header(50, 50), "a.png", "cannot be decoded"),
         (picture_bytes(NOISY)[:-2000], "a.png", "cannot be decoded"),
-        (
-            picture_bytes(NOISY, "JPEG")[:-900],
-            "a.jpg",
-            "cannot be decoded",
-        ),
+        (picture_bytes(NOISY, "JPEG")[:-900], "a.jpg", "cannot be decoded"),
         (b"\x89PNG\r\n\x1a\n", "a.png", "not a readable PNG"),
         (b"\x89PNG\r\n\x1a\n" + b"junk" * 100, "a.png", "not a readable PNG"),
-        (
-            b"\xff\xd8\xff" + b"junk" * 100,
-            "a.jpg",
-            "not a readable JPEG picture: its header is damaged",
-        ),
-        (
-            b"GIF89a" + b"\0" * 100,
-            "a.png",
-            "does not hold what its name says: by its content it is a GIF",
-        ),
-        (picture_bytes(np.zeros((4, 4, 3), np.uint8)), "a.jpg", "a PNG picture"),
+        (b"\xff\xd8\xff" + b"junk" * 100, "a.jpg", "readable JPEG picture: its header is damaged"),
+        (b"GIF89a" + b"\0" * 100, "a.png", "does not hold what its name says: .* it is a GIF"),
+        (picture_bytes(NOISY), "a.jpg", "a PNG picture"),
         (b"some words", "a.png", "text or something unknown"),
     ],
 )

@@ -1,10 +1,10 @@
-"""Tables of text and Parquet: what is read, and what is refused and why."""
+"""Read tables of text and Parquet, and refuse bad tables with a reason."""
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from files import csv_table, load_csv, parquet_bytes, picture_bytes
+from files import NOISY, csv_table, load_csv, parquet_bytes, picture_bytes
 from kdegraph import datasets
 
 
@@ -12,10 +12,8 @@ def test_csv_with_a_header_and_labels():
     data = load_csv("a,b,label\n1,2.5,cat\n3,4,dog\n5,6,cat\n")
     np.testing.assert_array_equal(data.X, [[1, 2.5], [3, 4], [5, 6]])
     np.testing.assert_array_equal(data.y, [0, 1, 0])
-    assert data.label_names == ("cat", "dog")
-    assert data.feature_names == ("a", "b")
-    assert data.n_clusters == 2
-    assert data.name == "t.csv"
+    assert (data.label_names, data.feature_names) == (("cat", "dog"), ("a", "b"))
+    assert (data.n_clusters, data.name) == (2, "t.csv")
     np.testing.assert_array_equal(data.rows, [0, 1, 2])
 
 
@@ -136,42 +134,8 @@ def test_missing_cells_are_named_or_left_out(cell):
     np.testing.assert_array_equal(data.rows, [0, 2])
     np.testing.assert_array_equal(data.y, [0, 1])
     np.testing.assert_array_equal(load_csv(text, columns=["a"]).X, [[1], [3], [5]])
-
-
-def test_a_typing_error_does_not_remove_a_column():
-    place = r"row 2 \(line 4 of the file\), column 'b'"
-    with pytest.raises(ValueError, match=f"{place} is not a number: 'l2'"):
-        load_csv("a,b\n1,2\n3,4\n5,l2\n")
-    with pytest.raises(ValueError, match=r"row 0 \(line 2 of the file\), column 'a' is infinite"):
-        load_csv("a,b\ninf,2\n3,4\n")
-
-
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        ("1,2\n3,\n", r"row 1 \(line 2 of the file\), column"),
-        ("a,b\r\n1,2\r\n3,\r\n", r"row 1 \(line 3 of the file\), column"),
-        ("a,b\n1,2\n\n3,\n", "row 1, column"),  # an empty line
-        ('a,b,c\n1,2,"x\ny"\n3,,z\n', "row 1, column"),  # a cell of two lines
-        ("a,b\n" + "1,2\n" * 4998 + "3,\n", r"row 4,998 \(line 5,000 of the file\), column"),
-    ],
-)
-def test_rows_are_counted_from_0_and_lines_from_1(text, place):
-    with pytest.raises(ValueError, match=f"^{place} 'x?b?2?' is missing"):
-        load_csv(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a,b\n1,2\n\n13,4\n3,4,5\n", "line 5 has 3 columns, and 2 are expected: '3,4,5'"),
-        ("a,b\n1,21\n1\n", "line 3 has 1 columns, and 2 are expected: '1'"),
-        ("a,b\n1,2\n" + "3," * 99, r"line 3 has 100 columns, .*: '(3,){40}\.\.\.'"),
-    ],
-)
-def test_a_row_with_another_number_of_cells_is_named_by_its_line(text, message):
-    with pytest.raises(ValueError, match=f"t.csv cannot be read as a table: {message}"):
-        load_csv(text)
+    with pytest.raises(ValueError, match="no row in which"):
+        load_csv(f"a,b\n1,{cell}\n{cell},2\n", dropna=True)
 
 
 def test_a_missing_label_is_a_class_of_its_own():
@@ -207,42 +171,37 @@ def test_formulas_stay_text():
     assert [c.kind for c in table.columns] == ["number", "text"]
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b"", "empty"),
-        (b" \n \n", "empty"),
-        (b"\xef\xbb\xbf", "empty"),
-        (b"a,b\n", "no rows"),
-        (b"hello world\nthis is prose, is it not\n", "no column of numbers|cannot be read"),
-        (b"words\nmore\nwords\n", "no column of numbers"),
-        (b"a,b\n1,2\n3,4,5\n", "cannot be read as a table"),
-        (b"a,b\nu,v\n", "no column of numbers"),
-        (b"a,b\n1,2\n\0\0,3\n", "zero bytes"),
-        (b"\xff\xfea\x00,\x00b", "UTF-16"),
-        (b"PAR1" + b"x" * 40, "does not hold what its name says: by its content it is a Parquet"),
-        (b"%PDF-1.4 ...", "a PDF document"),
-        (picture_bytes(np.zeros((4, 4, 3), np.uint8)), "a PNG picture"),
-        (
-            (
-                ",".join(f"c{i}" for i in range(10_000))
-                + "\n"
-                + ",".join("1" for _ in range(10_000))
-                + "\n"
-            ).encode(),
-            "10,000 columns, the limit is 4,096",
-        ),
-        (b"a,b\nNaN,NaN\nNaN,1\n", r"row 0 \(line 2 of the file\)"),
-    ],
-)
-def test_bad_csv_is_refused(data, message):
+# Rows are counted from 0, and lines from 1 unless some are empty or a cell has line breaks.
+REFUSED = [
+    ("a,b\n1,2\n3,4\n5,l2\n", r"^row 2 \(line 4 of the file\), column 'b' is not a number: 'l2'"),
+    ("a,b\ninf,2\n3,4\n", r"^row 0 \(line 2 of the file\), column 'a' is infinite"),
+    ("a,b\nNaN,NaN\nNaN,1\n", r"^row 0 \(line 2 of the file\), column 'a' is missing"),
+    ("1,2\n3,\n", r"^row 1 \(line 2 of the file\), column 'x2' is missing"),
+    ("a,b\r\n1,2\r\n3,\r\n", r"^row 1 \(line 3 of the file\), column 'b' is missing"),
+    ("a,b\n1,2\n\n3,\n", "^row 1, column 'b' is missing"),
+    ('a,b,c\n1,2,"x\ny"\n3,,z\n', "^row 1, column 'b' is missing"),
+    ("a,b\n" + "1,2\n" * 4998 + "3,\n", r"^row 4,998 \(line 5,000 of the file\), column 'b'"),
+    ("a,b\n1,2\n\n13,4\n3,4,5\n", "line 5 has 3 columns, and 2 are expected: '3,4,5'"),
+    ("a,b\n1,21\n1\n", "cannot be read as a table: line 3 has 1 columns, and 2 are expected: '1'"),
+    ("a,b\n1,2\n" + "3," * 99, r"line 3 has 100 columns, .*: '(3,){40}\.\.\.'"),
+    ("", "empty"),
+    (" \n \n", "empty"),
+    ("\ufeff", "empty"),
+    ("a,b\n", "no rows"),
+    ("hello world\nthis is prose, is it not\n", "no column of numbers|cannot be read"),
+    ("a,b\nu,v\n", "no column of numbers"),
+    ("a,b\n1,2\n\0\0,3\n", "zero bytes"),
+    (b"\xff\xfea\x00,\x00b", "UTF-16"),
+    (b"PAR1" + b"x" * 40, "does not hold what its name says: by its content it is a Parquet"),
+    (b"%PDF-1.4 ...", "a PDF document"),
+    (picture_bytes(NOISY), "a PNG picture"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED)
+def test_bad_csv_is_refused(text, message):
     with pytest.raises(ValueError, match=message):
-        load_csv(data)
-
-
-def test_dropping_all_rows_is_an_error():
-    with pytest.raises(ValueError, match="no row in which"):
-        load_csv("a,b\n1,\n,2\n", dropna=True)
+        load_csv(text)
 
 
 # Parquet
@@ -273,7 +232,6 @@ def test_parquet():
         (b"PAR1junkjunkPAR1", "cannot be read as Parquet"),
         (parquet_bytes({"x": [1.0]})[:-6], "cannot be read as Parquet"),
         (parquet_bytes({"x": np.zeros(0)}), "no rows"),
-        (parquet_bytes({f"c{i}": [0] for i in range(5000)}), "5,000 columns"),
         (parquet_bytes({"x": np.zeros(1_000_000)}), "unpacks to 7.6 MiB, the limit is 4.0 MiB"),
         (b"a,b\n1,2\n", "text or something unknown"),
     ],

@@ -44,7 +44,6 @@ LAYERS = (
     {"npy_files"},
     {"graph_parameters"},
     {"graph_files"},
-    {"graph_zarr"},
     {"sampled_graph"},
     {"spectral"},
     {"clustering"},

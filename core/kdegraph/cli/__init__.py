@@ -1,7 +1,7 @@
 """The command line: `kdegraph explore`, `cluster`, `graph`, `sample` and `warmup`.
 
-Modules of this package import only click and the standard library at the top, so that `--help` does
-not wait for compilers.
+The modules of this package import only click and the standard library at the top, so that `--help`
+does not wait for compilers.
 """
 
 import click

@@ -1,18 +1,14 @@
 """From the options to a graph, and reports of what was done."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
-from kdegraph.cli._options import LOCAL_WORDS, GraphOptions
-
-DEFAULT_NEIGHBORS = 10
+from kdegraph.cli._options import LOCAL_WORDS
 
 
-@dataclass
-class Built:
-    """A graph and how to describe it.
+class Built(NamedTuple):
+    """A graph and its description.
 
     Attributes
     ----------
@@ -27,81 +23,48 @@ class Built:
     graph: Any
     adjacency: Any
     words: str
-    timings: dict[str, float] = field(default_factory=dict)
-
-    def describe(self, n_points: int) -> str:
-        """Return one line on the graph of so many points."""
-        n_edges = self.adjacency.nnz // 2
-        return f"{self.words}: {n_edges:,} edges, {2 * n_edges / n_points:.1f} per point"
-
-    def describe_timings(self) -> str:
-        """Return the seconds of the stages: ``"samples 0.12, graph 0.30"``."""
-        return ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in self.timings.items())
+    timings: dict[str, float]
 
 
-def check_options(options: GraphOptions) -> None:
-    """Refuse options that the method does not use.
-
-    Raises
-    ------
-    click.UsageError
-    """
-    if options.method == "knn" and options.rounds is not None:
-        raise click.UsageError("--rounds goes with --method kde; a k-NN graph has --neighbors")
-    if options.method == "kde" and options.neighbors is not None:
-        raise click.UsageError("--neighbors goes with --method knn; a kernel graph has --rounds")
-    if options.method == "knn" and options.sigma in LOCAL_WORDS:
-        raise click.UsageError(f"--sigma {options.sigma} goes with --method kde")
-    if options.method == "knn" and options.alpha is not None:
-        raise click.UsageError("--alpha goes with --method kde")
-    if options.perplexity is not None and options.sigma not in LOCAL_WORDS:
-        raise click.UsageError("--perplexity goes with --sigma local and --sigma moderate")
-
-
-def build(data, options: GraphOptions, progress) -> Built:
-    """Build the graph of a data set.
-
-    Parameters
-    ----------
-    data : kdegraph.datasets.Dataset
-    options : GraphOptions
-    progress : callable or None
-
-    Returns
-    -------
-    Built
-    """
+def build(data, options, progress):
+    """Build the graph of a `kdegraph.datasets.Dataset` and return it as `Built`."""
     if options.method == "knn":
         return _build_knn(data, options, progress)
     return _build_kde(data, options, progress)
 
 
 def _build_kde(data, options, progress):
-    from kdegraph.diagnosis import bandwidth_in_words
     from kdegraph.graph import similarity_graph
 
-    sigma, how = options.sigma, "given"
-    if sigma is None and data.image is not None:
-        sigma, how = data.sigma, "estimated for pictures"
-    elif sigma in (None, "auto", *LOCAL_WORDS):
-        sigma, how = sigma or "auto", "estimated"
-    graph = similarity_graph(
-        data.X,
-        sigma=sigma,
-        perplexity=options.perplexity,
-        alpha=options.alpha or 0.0,
-        kernel=options.kernel,
-        n_rounds=options.rounds or "auto",
-        seed=options.seed,
-        progress=progress,
-    )
+    how = "given"
+    if options.sigma is None and data.image is not None:
+        options.sigma, how = data.sigma, "estimated for pictures"
+    elif options.sigma in (None, "auto", *LOCAL_WORDS):
+        how = "estimated"
+    graph = similarity_graph(data.X, progress=progress, **kde_parameters(options))
     counted = "automatic" if options.rounds in (None, "auto") else "given"
-    density = f"alpha {graph.alpha:g}, " if graph.alpha > 0 else ""
-    words = (
-        f"{options.kernel} kernel, {bandwidth_in_words(graph.sigma)} ({how}), {density}"
-        f"{graph.n_rounds} rounds ({counted})"
-    )
+    words = f"{describe_kernel(graph, f' ({how})')}{graph.n_rounds} rounds ({counted})"
     return Built(graph, graph.adjacency, words, dict(graph.timings))
+
+
+def kde_parameters(options):
+    """Return the parameters of `similarity_graph` that the options stand for."""
+    return {
+        "sigma": options.sigma or "auto",
+        "perplexity": options.perplexity,
+        "alpha": options.alpha or 0.0,
+        "kernel": options.kernel,
+        "n_rounds": options.rounds or "auto",
+        "seed": options.seed,
+    }
+
+
+def describe_kernel(graph, how=""):
+    """Describe the kernel of a graph, with a comma at the end; `how` the bandwidth was found."""
+    from kdegraph.diagnosis import bandwidth_in_words
+
+    density = f"alpha {graph.alpha:g}, " if graph.alpha > 0 else ""
+    return f"{graph.kernel} kernel, {bandwidth_in_words(graph.sigma)}{how}, {density}"
 
 
 def _build_knn(data, options, progress):
@@ -110,7 +73,7 @@ def _build_knn(data, options, progress):
     from kdegraph.runtime.progress import StageTimer
 
     stages = StageTimer(progress)
-    neighbors = DEFAULT_NEIGHBORS if options.neighbors is None else options.neighbors
+    neighbors = options.neighbors or 10
     sigma, how = options.sigma, "given"
     if sigma == "auto":
         stages.enter("sigma")
@@ -125,15 +88,27 @@ def _build_knn(data, options, progress):
         progress=progress,
     )
     stages.leave()
-    weights = (
-        "weights 1" if sigma is None else f"{options.kernel} kernel, sigma {sigma:.4g} ({how})"
-    )
+    weights = "weights 1"
+    if sigma is not None:
+        weights = f"{options.kernel} kernel, sigma {sigma:.4g} ({how})"
     words = f"{neighbors} nearest neighbors, {weights}"
     return Built(adjacency, adjacency, words, stages.timings)
 
 
-def print_warnings(built: Built, data, n_clusters: int | None = None) -> None:
-    """Print what may be wrong with a graph, and what to do about it, to standard error."""
+def lines_on_data(file, found, left_out=""):
+    """Return the first lines of a report: pairs of a title and a text."""
+    n_points, n_columns = found.data.X.shape
+    lines = [("data", f"{file}: {n_points:,} points, {n_columns} columns{left_out}")]
+    return lines + ([("not used", found.unused)] if found.unused else [])
+
+
+def line_on_graph(words, n_edges, n_points):
+    """Return the line of a report on the graph."""
+    return "graph", f"{words}: {n_edges:,} edges, {2 * n_edges / n_points:.1f} per point"
+
+
+def print_warnings(built, data, n_clusters=None):
+    """Print possible problems of a graph, with their remedies, to standard error."""
     from kdegraph.diagnosis import diagnose
 
     found = diagnose(
@@ -143,7 +118,14 @@ def print_warnings(built: Built, data, n_clusters: int | None = None) -> None:
         click.echo(f"Warning: {sentence}", err=True)
 
 
-def print_report(lines: list[tuple[str, str]]) -> None:
-    """Print pairs of a title and a text, with the texts aligned."""
+def line_on_seconds(timings):
+    """Return the line of a report on the seconds of the stages."""
+    return "seconds", ", ".join(f"{stage} {spent:.2f}" for stage, spent in timings.items())
+
+
+def print_report(lines, output=None):
+    """Print pairs of a title and a text, with the texts aligned, and the path of a written file."""
+    if output:
+        lines = [*lines, ("written", output)]
     for title, text in lines:
         click.echo(f"{title:<12} {text}")

@@ -1,6 +1,5 @@
-"""How commands end: with an exit code, and one line for an error instead of a traceback."""
+"""The end of commands: an exit code, and one line for an error instead of a traceback."""
 
-import enum
 import errno
 import os
 import sys
@@ -8,58 +7,44 @@ import warnings
 
 import click
 
-
-class ExitCode(enum.IntEnum):
-    """What a command returns to the shell."""
-
-    DONE = 0
-    FAILED = 1
-    BAD_INPUT = 2
-    INTERRUPTED = 130  # as shells do: 128 and the number of the signal SIGINT
-
+# Exit codes of commands.
+DONE, FAILED, BAD_INPUT = 0, 1, 2
+INTERRUPTED = 130  # as shells do: 128 and the number of the signal SIGINT
 
 # An environment variable: if it is set, errors show a traceback.
 TRACEBACK_VARIABLE = "KDEGRAPH_TRACEBACK"
-# Errors of the operating system that come from what the user has asked for.
+# Errors of the operating system that bad input causes.
 _USER_ERRNO = (
-    errno.ENOENT,
-    errno.EACCES,
-    errno.EPERM,
-    errno.EISDIR,
-    errno.ENOTDIR,
-    errno.EROFS,
-    errno.EADDRINUSE,
-    errno.EADDRNOTAVAIL,
+    *(errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.EROFS),
+    *(errno.EADDRINUSE, errno.EADDRNOTAVAIL),
 )
 
 
 class Failure(click.ClickException):
-    """The job cannot be done for a reason that is not the input's fault; ends with status 1."""
+    """An error that the input has not caused; the command ends with status 1."""
 
-    exit_code = ExitCode.FAILED
+    exit_code = FAILED
 
 
 def describe(error):
     """Return the exit code for an exception and one line about it."""
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
-        return ExitCode.INTERRUPTED, "Interrupted."
-    if isinstance(error, Failure):
-        return ExitCode.FAILED, f"Error: {error.format_message()}"
-    if isinstance(error, click.UsageError):
-        hint = f" (see {error.ctx.command_path} --help)" if error.ctx is not None else ""
-        return ExitCode.BAD_INPUT, f"Error: {error.format_message()}{hint}"
+        return INTERRUPTED, "Interrupted."
     if isinstance(error, click.ClickException):
-        return ExitCode.BAD_INPUT, f"Error: {error.format_message()}"
+        context = getattr(error, "ctx", None)
+        hint = f" (see {context.command_path} --help)" if context is not None else ""
+        code = FAILED if isinstance(error, Failure) else BAD_INPUT
+        return code, f"Error: {error.format_message()}{hint}"
     if isinstance(error, ValueError):
-        return ExitCode.BAD_INPUT, f"Error: {error}"
+        return BAD_INPUT, f"Error: {error}"
     if isinstance(error, MemoryError):
-        return ExitCode.BAD_INPUT, f"Error: not enough memory: {error or 'take fewer points'}"
+        return BAD_INPUT, f"Error: not enough memory: {error or 'take fewer points'}"
     if isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename else ""
-        code = ExitCode.BAD_INPUT if error.errno in _USER_ERRNO else ExitCode.FAILED
+        code = BAD_INPUT if error.errno in _USER_ERRNO else FAILED
         return code, f"Error: {place}{error.strerror}"
     advice = f"set {TRACEBACK_VARIABLE}=1 to see where it comes from"
-    return ExitCode.FAILED, f"Error: {type(error).__name__}: {error} (unexpected; {advice})"
+    return FAILED, f"Error: {type(error).__name__}: {error} (unexpected; {advice})"
 
 
 def _warn(message, category, filename, lineno, file=None, line=None):
@@ -78,9 +63,9 @@ class Program(click.Group):
         shown, warnings.showwarning = warnings.showwarning, _warn
         try:
             code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
-        except BrokenPipeError:  # whoever read the output has gone, e.g. `head`
+        except BrokenPipeError:  # the reader of the output has ended, such as `head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = ExitCode.FAILED
+            code = FAILED
         except (Exception, KeyboardInterrupt) as error:
             if os.environ.get(TRACEBACK_VARIABLE):
                 raise
@@ -88,4 +73,4 @@ class Program(click.Group):
             click.echo(" ".join(line.split()), err=True)
         finally:
             warnings.showwarning = shown
-        sys.exit(int(code) if isinstance(code, int) else ExitCode.DONE)
+        sys.exit(int(code) if isinstance(code, int) else DONE)

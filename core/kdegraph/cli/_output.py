@@ -1,101 +1,78 @@
-"""Writing results: checked before the work begins, and never half a file."""
+"""Results in files: paths are checked before the work begins, and files are complete or absent."""
 
 import os
 from pathlib import Path
 
 import click
 
-from kdegraph.runtime.replacing import writing
+from kdegraph.runtime.replacing import new_folder, writing
 
 
 def check_output(path, extensions):
-    """Check a path before any work is done for it.
+    """Check a path before any work is done for it, and return it as a Path; None stays None.
 
-    Parameters
-    ----------
-    path : str or None
-    extensions : sequence of str
-        Those that can be written, with the dot.
-
-    Returns
-    -------
-    Path or None
-        With links resolved, so that the file behind a link is replaced rather than the link.
-
-    Raises
-    ------
-    click.BadParameter
-        For another extension, or a folder that does not exist or cannot be written to.
+    Links are resolved, so that the file behind a link is replaced rather than the link. A
+    click.BadParameter is raised if the path does not end in one of the extensions, or if its folder
+    does not exist or cannot be written to.
     """
     if path is None:
         return None
-    path = Path(path)
-    if path.suffix.lower() not in extensions:
-        raise click.BadParameter(
-            f"{path.name!r} must end in {', '.join(extensions)}.", param_hint="'--output'"
-        )
-    path = path.resolve()
-    if path.is_dir():
-        raise click.BadParameter(f"{str(path)!r} is a folder.", param_hint="'--output'")
-    if not path.parent.is_dir():
-        raise click.BadParameter(
-            f"the folder {str(path.parent)!r} does not exist.", param_hint="'--output'"
-        )
-    if not os.access(path.parent, os.W_OK):
-        raise click.BadParameter(
-            f"the folder {str(path.parent)!r} cannot be written to.", param_hint="'--output'"
-        )
+    name, path = Path(path).name, Path(path).resolve()
+    folder = f"the folder {str(path.parent)!r}"
+    problem = None
+    if Path(name).suffix.lower() not in extensions:
+        problem = f"{name!r} must end in {', '.join(extensions)}."
+    elif path.is_dir():
+        problem = f"{str(path)!r} is a folder."
+    elif not path.parent.is_dir():
+        problem = f"{folder} does not exist."
+    elif not os.access(path.parent, os.W_OK):
+        problem = f"{folder} cannot be written to."
+    if problem:
+        raise click.BadParameter(problem, param_hint="'--output'")
     return path
 
 
-def write_table(path, columns):
-    """Write columns as CSV or Parquet, by the extension.
+def write_columns(path, columns):
+    """Write a dictionary of columns of numbers by the extension of the path.
 
-    Parameters
-    ----------
-    path : Path
-    columns : dict
-        Plain name (no comma, no quote) to array of numbers.
-    """
-    import pyarrow as pa
-
-    table = pa.table({name: _arrow(column) for name, column in columns.items()})
-    with writing(path) as temporary:
-        if path.suffix.lower() == ".csv":
-            from pyarrow import csv
-
-            with temporary.open("wb") as stream:
-                # Arrow would put the names into quotes.
-                stream.write((",".join(columns) + "\n").encode())
-                csv.write_csv(table, stream, csv.WriteOptions(include_header=False))
-        else:
-            from pyarrow import parquet
-
-            parquet.write_table(table, temporary)
-
-
-def _arrow(column):
-    """An array of numbers for PyArrow, whose own conversion imports pandas: that takes longer than
-    to write a small table.
+    CSV and Parquet files hold all of them; NPY files and Zarr stores hold the last one. The names
+    have no commas and no quotes.
     """
     import numpy as np
-    import pyarrow as pa
 
-    buffer = pa.py_buffer(np.ascontiguousarray(column))
-    return pa.Array.from_buffers(pa.from_numpy_dtype(column.dtype), len(column), [None, buffer])
+    extension, values = path.suffix.lower(), list(columns.values())[-1]
+    if extension == ".zarr":
+        import zarr
 
-
-def write_array(path, array):
-    """Write an array as NPY."""
-    import numpy as np
-
+        with new_folder(path) as folder:
+            zarr.save_array(folder, values)
+        return
     with writing(path) as temporary, temporary.open("wb") as stream:
-        np.save(stream, array, allow_pickle=False)
+        if extension == ".npy":
+            np.save(stream, values, allow_pickle=False)
+        else:
+            _write_table(stream, columns, extension)
 
 
-def write_picture(path, image):
-    """Write an (height, width, 3) uint8 array as PNG."""
-    from PIL import Image
+def _write_table(stream, columns, extension):
+    import numpy as np
+    import pyarrow as pa
+    from pyarrow import csv, parquet
 
-    with writing(path) as temporary:
-        Image.fromarray(image).save(temporary, "PNG")
+    # PyArrow's own conversion imports pandas, which takes longer than writing a small table.
+    table = pa.table(
+        {
+            name: pa.Array.from_buffers(
+                pa.from_numpy_dtype(values.dtype),
+                len(values),
+                [None, pa.py_buffer(np.ascontiguousarray(values))],
+            )
+            for name, values in columns.items()
+        }
+    )
+    if extension == ".parquet":
+        parquet.write_table(table, stream)
+    else:
+        stream.write((",".join(columns) + "\n").encode())  # Arrow would quote the names
+        csv.write_csv(table, stream, csv.WriteOptions(include_header=False))

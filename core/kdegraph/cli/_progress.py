@@ -7,21 +7,13 @@ from contextlib import contextmanager
 
 from kdegraph.runtime.progress import notices_shown_by
 
-# Seconds between two drawings.
-_REDRAW_INTERVAL = 0.1
-# Characters of the bar.
-_BAR_WIDTH = 24
+_BAR_WIDTH = 24  # characters
 
 
 class ProgressLine:
     """Draw progress in one line of the terminal, and remove the line at the end.
 
-    Called as ``progress(stage, fraction)``.
-
-    Parameters
-    ----------
-    stream : text stream
-        By default standard error.
+    It is called as ``progress(stage, fraction)`` and writes to standard error by default.
     """
 
     def __init__(self, stream=None):
@@ -33,7 +25,7 @@ class ProgressLine:
         now = time.monotonic()
         if now < self._next:
             return
-        self._next = now + _REDRAW_INTERVAL
+        self._next = now + 0.1  # seconds between two drawings
         done = round(min(max(fraction, 0.0), 1.0) * _BAR_WIDTH)
         bar = "#" * done + " " * (_BAR_WIDTH - done)
         line = f"{stage:<20.20} [{bar}] {fraction:4.0%}"
@@ -44,25 +36,26 @@ class ProgressLine:
 
     def say(self, text):
         """Write `text` on a line of its own."""
-        self.stream.write("\r" + text.ljust(self._drawn) + "\n")
-        self.stream.flush()
-        self._drawn = 0
+        self._write_over(text, "\n")
 
     def __enter__(self):
         return self
 
     def __exit__(self, *exception):
         if self._drawn:
-            self.stream.write("\r" + " " * self._drawn + "\r")
-            self.stream.flush()
-            self._drawn = 0
+            self._write_over("", "\r")
+
+    def _write_over(self, text, end):
+        self.stream.write("\r" + text.ljust(self._drawn) + end)
+        self.stream.flush()
+        self._drawn = 0
 
 
 @contextmanager
 def progress_line(quiet):
-    """Yield a `progress` callback that draws a line if standard error is a terminal.
+    """Yield a `progress` callback that draws a line, if standard error is a terminal.
 
-    If it is not, or if `quiet`, yield None and show no notices.
+    Otherwise, or if `quiet`, yield None and show no notices.
     """
     if quiet or not sys.stderr.isatty():
         with notices_shown_by(lambda text: None):

@@ -5,14 +5,20 @@ from pathlib import Path
 import click
 
 from kdegraph.cli import _tiles
-from kdegraph.cli._build import build, check_options, print_report, print_warnings
-from kdegraph.cli._options import Auto, data_and_graph_options, read_input
-from kdegraph.cli._output import check_output, write_array, write_picture, write_table
+from kdegraph.cli._build import (
+    build,
+    line_on_graph,
+    line_on_seconds,
+    lines_on_data,
+    print_report,
+    print_warnings,
+)
+from kdegraph.cli._options import Auto, check_options, data_and_graph_options, read_input
+from kdegraph.cli._output import check_output, write_columns
 from kdegraph.cli._progress import progress_line
+from kdegraph.runtime.replacing import writing
 
 EXTENSIONS = (".csv", ".parquet", ".npy")
-# Sizes, conductances and eigenvalues that the report shows.
-_N_SHOWN = 12
 
 
 @click.command()
@@ -46,11 +52,11 @@ _N_SHOWN = 12
 @click.option(
     "--memory-limit",
     type=_tiles.Size(),
-    help="Compute the tiles by worker processes with so much memory in all, such as 4GB. Those of "
-    "a scheduler have limits of their own.",
+    help="Compute the tiles by worker processes with this much memory in all, such as 4GB. Those "
+    "of a scheduler have limits of their own.",
 )
 @data_and_graph_options
-def cluster(file, clusters, output, store, scheduler, memory_limit, reading, options, quiet):
+def cluster(file, clusters, output, store, scheduler, memory_limit, quiet, **given):
     """Cluster points, or segment a picture, by spectral clustering of a similarity graph.
 
     Prints a report; with -o writes one label (0, 1, ...) per row of FILE, in its order. Of a
@@ -70,81 +76,62 @@ def cluster(file, clusters, output, store, scheduler, memory_limit, reading, opt
     from kdegraph.datasets import file_type
 
     if file.lower().endswith(_tiles.BLOCKWISE) or store or scheduler or memory_limit:
-        tiles = _tiles.Tiles(store, scheduler, memory_limit)
-        _cluster_by_tiles(file, clusters, output, tiles, reading, options, quiet)
-        return
-    if Path(file).is_dir():
-        raise click.BadParameter(f"File {file!r} is a directory.", param_hint="'FILE'")
-    picture = file_type(file) in ("png", "jpeg")
-    path = check_output(output, (*EXTENSIONS, ".png") if picture else EXTENSIONS)
-    check_options(options)
-    with progress_line(quiet) as progress:
-        found = read_input(file, reading)
-        if path is not None and path.suffix.lower() == ".png" and found.data.image is None:
-            raise click.BadParameter(
-                "only the labels of a picture can be written as .png.", param_hint="'--output'"
-            )
-        built = build(found.data, options, progress)
-        result = _cluster(built, found.data, clusters, options.seed, progress)
-        if path is not None:
-            _write(path, found, result.labels)
+        workers = _tiles.workers(scheduler, memory_limit)
+        lines = _cluster_by_tiles(file, clusters, output, store, workers, given, quiet)
+    else:
+        if Path(file).is_dir():
+            raise click.BadParameter(f"File {file!r} is a directory.", param_hint="'FILE'")
+        picture = file_type(file) in ("png", "jpeg")
+        path = check_output(output, (*EXTENSIONS, ".png") if picture else EXTENSIONS)
+        lines = _cluster_in_memory(file, clusters, path, given, quiet)
     if not quiet:
-        print_warnings(built, found.data, None if clusters == "auto" else clusters)
-        lines = _report(file, found, built, result, clusters)
-        print_report(lines + ([("written", output)] if output else []))
+        print_report(lines, output=output)
 
 
-def _cluster_by_tiles(file, clusters, output, tiles, reading, options, quiet):
-    """Cluster the points of a file tile by tile."""
+def _cluster_by_tiles(file, clusters, output, store, workers, given, quiet):
+    """Cluster the points of a file tile by tile, and return the lines of the report."""
     from kdegraph.dispatch import spectral_clustering
 
-    check_options(options)
-    _tiles.check_options(reading, options)
-    path = check_output(output, _tiles.EXTENSIONS)
-    with progress_line(quiet) as progress, tiles.workers():
-        graph = tiles.graph(file, reading, options, progress)
+    options = check_options(given)
+    _tiles.check_options(options)
+    path = check_output(output, (*EXTENSIONS, ".zarr"))
+    with progress_line(quiet) as progress, workers:
+        graph = _tiles.build(file, options, store, progress)
         result = spectral_clustering(graph, clusters, seed=options.seed, progress=progress)
         labels = result.labels.compute()
         if path is not None:
-            _tiles.write_labels(path, labels)
-    if not quiet:
-        lines = [
-            ("data", f"{file}: {graph.n_vertices:,} points, {graph.points.shape[1]} columns"),
-            ("graph", _tiles.describe(graph)),
-            *_lines_on_clusters(result, labels, clusters),
-        ]
-        print_report(lines + ([("written", output)] if output else []))
+            write_columns(path, {"label": labels})
+    return [*_tiles.lines_on_graph(file, graph), *_lines_on_clusters(result, labels, clusters)]
 
 
-def _cluster(built, data, clusters, seed, progress):
-    """Cluster the points of a graph, and add the time to that of the graph."""
+def _cluster_in_memory(file, clusters, path, given, quiet):
+    """Cluster the points of a file, and return the lines of the report."""
     from kdegraph.dispatch import spectral_clustering
     from kdegraph.runtime.progress import StageTimer
 
-    stages = StageTimer(progress)
-    stages.enter("clusters")
-    result = spectral_clustering(built.graph, clusters, seed=seed, points=data.X, progress=progress)
-    stages.leave()
-    built.timings |= stages.timings
-    return result
-
-
-def _numbers(values):
-    """Return the first values as text, whole numbers in full and others with three digits."""
-    style = ",d" if values.dtype.kind == "i" else ".3g"
-    shown = " ".join(format(value, style) for value in values[:_N_SHOWN].tolist())
-    return shown + (" ..." if len(values) > _N_SHOWN else "")
-
-
-def _report(file, found, built, result, clusters):
-    """Return the lines of the report: pairs of a title and a text."""
-    data = found.data
+    options = check_options(given)
+    with progress_line(quiet) as progress:
+        found = read_input(file, options)
+        data = found.data
+        if path is not None and path.suffix.lower() == ".png" and data.image is None:
+            raise click.BadParameter(
+                "only the labels of a picture can be written as .png.", param_hint="'--output'"
+            )
+        built = build(data, options, progress)
+        stages = StageTimer(progress)
+        stages.enter("clusters")
+        result = spectral_clustering(
+            built.graph, clusters, seed=options.seed, points=data.X, progress=progress
+        )
+        stages.leave()
+        if path is not None:
+            _write(path, found, result.labels)
+    if not quiet:
+        print_warnings(built, data, None if clusters == "auto" else clusters)
     n_left_out = found.n_rows - data.n_points
-    left_out = f", {n_left_out:,} rows left out" if n_left_out > 0 else ""
     lines = [
-        ("data", f"{file}: {data.n_points:,} points, {data.X.shape[1]} columns{left_out}"),
-        *([("not used", found.unused)] if found.unused else []),
-        ("graph", built.describe(data.n_points)),
+        *lines_on_data(file, found, f", {n_left_out:,} rows left out" if n_left_out else ""),
+        line_on_graph(built.words, built.adjacency.nnz // 2, data.n_points),
         *_lines_on_clusters(result, result.labels, clusters),
     ]
     if data.y is not None:
@@ -153,7 +140,14 @@ def _report(file, found, built, result, clusters):
         score = round(adjusted_rand_score(data.y, result.labels), 3) + 0.0  # no minus before a zero
         text = f"{score:.3f} (adjusted Rand index with column {found.label!r})"
         lines.append(("agreement", text))
-    return [*lines, ("seconds", built.describe_timings())]
+    return [*lines, line_on_seconds(built.timings | stages.timings)]
+
+
+def _numbers(values):
+    """Return the first values as text, whole numbers in full and others with three digits."""
+    style, n_shown = ",d" if values.dtype.kind == "i" else ".3g", 12
+    shown = " ".join(format(value, style) for value in values[:n_shown].tolist())
+    return shown + (" ..." if len(values) > n_shown else "")
 
 
 def _lines_on_clusters(result, labels, clusters):
@@ -171,8 +165,8 @@ def _lines_on_clusters(result, labels, clusters):
         ("eigenvalues", eigenvalues),
     ]
     if n_isolated := len(result.isolated):
-        what = f"{n_isolated:,} points without an edge, labeled like their nearest neighbors"
-        lines.append(("isolated", f"{what}; a larger sigma connects them"))
+        text = f"{n_isolated:,} points without an edge, labeled like their nearest neighbors"
+        lines.append(("isolated", f"{text}; a larger sigma connects them"))
     return lines
 
 
@@ -181,21 +175,23 @@ def _write(path, found, labels):
     import numpy as np
 
     data = found.data
-    extension = path.suffix.lower()
     if data.image is None:
         full = np.full(found.n_rows, -1, np.int32)
         full[data.rows] = labels
-        columns = {"label": full}
+        write_columns(path, {"label": full})
+        return
+    full = data.label_image(labels).astype(np.int32)
+    if path.suffix.lower() == ".png":
+        from PIL import Image
+
+        with writing(path) as temporary:
+            Image.fromarray(_mean_colors(data.image, full)).save(temporary, "PNG")
+    elif path.suffix.lower() == ".npy":
+        write_columns(path, {"label": full})
     else:
-        full = data.label_image(labels).astype(np.int32)
         row, column = np.indices(full.shape, dtype=np.int32)
-        columns = {"row": row.ravel(), "column": column.ravel(), "label": full.ravel()}
-    if extension == ".png":
-        write_picture(path, _mean_colors(data.image, full))
-    elif extension == ".npy":
-        write_array(path, full)
-    else:
-        write_table(path, columns)
+        columns = {"row": row, "column": column, "label": full}
+        write_columns(path, {name: values.ravel() for name, values in columns.items()})
 
 
 def _mean_colors(image, labels):

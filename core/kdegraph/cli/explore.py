@@ -8,8 +8,6 @@ import click
 from kdegraph.cli._errors import Failure
 from kdegraph.cli._options import FILE
 
-DEFAULT_PORT = 5006
-
 
 @click.command()
 @click.argument("file", type=FILE, required=False)
@@ -23,7 +21,7 @@ DEFAULT_PORT = 5006
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
-    default=DEFAULT_PORT,
+    default=5006,
     show_default=True,
     help="Port to listen at; 0 takes any that is free.",
 )
@@ -76,7 +74,7 @@ def explore(context, /, file, browser, window, **options):
       kdegraph explore --host 0.0.0.0 --password-file password.txt
     """
     if window:
-        _refuse_beside_window(context)
+        _refuse_with_window(context)
     if file is not None:
         from kdegraph.datasets import file_type
 
@@ -109,7 +107,7 @@ def explore(context, /, file, browser, window, **options):
 
 @contextlib.contextmanager
 def _without_garbage_collection():
-    """Return a context in which the garbage collector is off, and ignores new objects later, too.
+    """Disable the garbage collector, which ignores the objects of this context from then on.
 
     The explorer's packages create about 400,000 objects when they are imported, which stay until
     this process ends. Collecting garbage would take a quarter of the time of importing them.
@@ -122,8 +120,8 @@ def _without_garbage_collection():
         gc.enable()
 
 
-def _refuse_beside_window(context):
-    """Refuse options that do not apply to a window."""
+def _refuse_with_window(context):
+    """Refuse options that do not apply to a window of its own."""
     for name in context.params:
         given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
         if given and name not in ("file", "window"):

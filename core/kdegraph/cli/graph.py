@@ -2,14 +2,20 @@
 
 import click
 
-from kdegraph.cli._build import build, check_options, print_report, print_warnings
-from kdegraph.cli._options import FILE, data_and_graph_options, read_input
-from kdegraph.cli._output import check_output, write_table
+from kdegraph.cli._build import (
+    build,
+    line_on_graph,
+    line_on_seconds,
+    lines_on_data,
+    print_report,
+    print_warnings,
+)
+from kdegraph.cli._options import FILE, check_options, data_and_graph_options, read_input
+from kdegraph.cli._output import check_output, write_columns
 from kdegraph.cli._progress import progress_line
 from kdegraph.runtime.replacing import writing
 
 EXCHANGE = (".graphml", ".gexf")
-EXTENSIONS = (".npz", ".csv", ".parquet", *EXCHANGE)
 
 
 @click.command()
@@ -23,7 +29,7 @@ EXTENSIONS = (".npz", ".csv", ".parquet", *EXCHANGE)
     ".gexf for other programs.",
 )
 @data_and_graph_options
-def graph(file, output, reading, options, quiet):
+def graph(file, output, quiet, **given):
     """Build a similarity graph and write it to a file.
 
     \b
@@ -44,24 +50,21 @@ def graph(file, output, reading, options, quiet):
       kdegraph graph points.csv --columns x,y --kernel laplacian -o graph.npz
       kdegraph graph photo.jpg --max-pixels 5000 --method knn --neighbors 15 -o edges.csv
     """
-    path = check_output(output, EXTENSIONS)
-    check_options(options)
+    path = check_output(output, (".npz", ".csv", ".parquet", *EXCHANGE))
+    options = check_options(given)
     with progress_line(quiet) as progress:
-        found = read_input(file, reading)
+        found = read_input(file, options)
         data = found.data
         built = build(data, options, progress)
         _write(path, built, data)
     if not quiet:
         print_warnings(built, data)
-        print_report(
-            [
-                ("data", f"{file}: {data.n_points:,} points, {data.X.shape[1]} columns"),
-                *([("not used", found.unused)] if found.unused else []),
-                ("graph", built.describe(data.n_points)),
-                ("seconds", built.describe_timings()),
-                ("written", output),
-            ]
-        )
+        lines = [
+            *lines_on_data(file, found),
+            line_on_graph(built.words, built.adjacency.nnz // 2, data.n_points),
+            line_on_seconds(built.timings),
+        ]
+        print_report(lines, output)
 
 
 def _write(path, built, data):
@@ -69,30 +72,26 @@ def _write(path, built, data):
     import numpy as np
     import scipy.sparse
 
-    rows = data.rows
     if path.suffix.lower() in EXCHANGE:
         from kdegraph.exchange import export_graph
 
         export_graph(path, built.adjacency, attributes=_attributes(data))
-        return
-
-    if path.suffix.lower() == ".npz":
-        if built.graph is not built.adjacency:
-            built.graph.save(path)
-            return
+    elif path.suffix.lower() != ".npz":
+        upper = scipy.sparse.triu(built.adjacency, k=1, format="coo")
+        rows = np.arange(data.n_points, dtype=np.int32) if data.rows is None else data.rows
+        source, target = rows[upper.row], rows[upper.col]
+        order = np.lexsort([target, source])
+        columns = {"source": source, "target": target, "weight": upper.data}
+        write_columns(path, {name: values[order] for name, values in columns.items()})
+    elif built.graph is built.adjacency:
         with writing(path) as temporary:
             scipy.sparse.save_npz(temporary, built.adjacency)
-        return
-    upper = scipy.sparse.triu(built.adjacency, k=1, format="coo")
-    source, target = (upper.row, upper.col) if rows is None else (rows[upper.row], rows[upper.col])
-    order = np.lexsort([target, source])
-    write_table(
-        path, {"source": source[order], "target": target[order], "weight": upper.data[order]}
-    )
+    else:
+        built.graph.save(path)
 
 
 def _attributes(data):
-    """What is known of the points of a data set, by name."""
+    """Return the values that are known of the points of a data set, by name."""
     import numpy as np
 
     known = dict(zip(data.feature_names, data.X.T, strict=True))

@@ -2,27 +2,11 @@
 
 import click
 
-from kdegraph.cli._output import check_output, write_table
-
-EXTENSIONS = (".csv", ".parquet")
-
-
-class Names(click.ParamType):
-    """A name of built-in data; the list is looked up when it is needed."""
-
-    name = "name"
-
-    def convert(self, value, parameter, context):
-        """See `click.ParamType.convert`."""
-        from kdegraph.datasets import names
-
-        if value not in names():
-            self.fail(f"{value!r} is not one of {', '.join(names())}.", parameter, context)
-        return value
+from kdegraph.cli._output import check_output, write_columns
 
 
 @click.command()
-@click.argument("name", type=Names(), required=False)
+@click.argument("name", required=False)
 @click.option(
     "-n",
     "--points",
@@ -62,13 +46,18 @@ def sample(name, n, noise, seed, output):
     """
     from kdegraph import datasets
 
+    names = datasets.names()
     if name is None:
-        for known in datasets.names():
+        for known in names:
             click.echo(f"{known:<12} {datasets.describe(known)}")
         return
+    if name not in names:
+        raise click.BadParameter(
+            f"{name!r} is not one of {', '.join(names)}.", param_hint="'[NAME]'"
+        )
     if output is None:
         raise click.UsageError("say where to write the points: -o points.csv")
-    path = check_output(output, EXTENSIONS)
+    path = check_output(output, (".csv", ".parquet"))
     data = datasets.make(name, n=n, noise=noise, seed=seed)
     columns = {feature: data.X[:, i] for i, feature in enumerate(data.feature_names)}
-    write_table(path, columns if data.y is None else columns | {"label": data.y})
+    write_columns(path, columns if data.y is None else columns | {"label": data.y})

@@ -209,7 +209,7 @@ def scales(n, noise, rng):
 
 @shape(noise=0.5, sigma=0.3, n_clusters=2)
 def bridge(n, noise, rng):
-    """Two blobs joined by a thin chain of points: the eigenvalue of the cut tells how weak the
+    """Two blobs joined by a thin chain of points: the eigenvalue of the cut shows how weak the
     chain is.
     """
     on_chain = min(n // 20, n)

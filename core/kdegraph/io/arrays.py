@@ -1,4 +1,4 @@
-"""NPY and NPZ files, without pickles. Headers are read first, then only the needed arrays."""
+"""Read NPY and NPZ files without pickles: headers first, then only the needed arrays."""
 
 import io
 import math
@@ -9,26 +9,25 @@ import numpy as np
 from kdegraph.io.limits import MAX_MEMBERS, check_pixels, check_table, check_unpacked
 from kdegraph.io.pictures import Picture
 from kdegraph.io.table import LABEL_NAMES, NULLS, Column, Table
-from kdegraph.npy_files import read_header, read_values
+from kdegraph.npy_files import read_header
 from kdegraph.runtime.slices import count, take
 
 # Names of arrays that are the points of an archive, the most certain first.
 _POINT_NAMES = ("x", "data", "points", "features", "arr_0")
-# The bytes with which the entry of each file in the directory of an archive begins.
-_DIRECTORY_ENTRY = b"PK\x01\x02"
 
 
 def read_npy(data, name, max_bytes):
     """Read an NPY file, given as bytes; messages call it `name`.
 
-    (n, d) is points, (n,) one column, (height, width, 3 or 4) of uint8 a picture, and other arrays
-    of three dimensions are points each of which is a gray picture. The numbers may take `max_bytes`
-    as float64.
+    An array of shape (n, d) holds points, (n,) one column, and (height, width, 3 or 4) of uint8 a
+    picture; other arrays of three dimensions hold a gray picture for each point. The numbers may
+    take `max_bytes` as float64.
     """
     stream = io.BytesIO(data)
     header = read_header(stream, len(data), name)
     _check_points(header, name, max_bytes)
-    return _from_array(read_values(stream, header), name)
+    stream.seek(0)
+    return _from_array(np.lib.format.read_array(stream, allow_pickle=False), name)
 
 
 def read_npz(data, name, max_bytes):
@@ -40,7 +39,8 @@ def read_npz(data, name, max_bytes):
     arrays of one length is a table of these columns. Neither the arrays as they are stored nor the
     numbers of the points as float64 may take more than `max_bytes`.
     """
-    if (n_members := count(data, _DIRECTORY_ENTRY)) > MAX_MEMBERS:
+    n_members = count(data, b"PK\x01\x02")  # begins each entry of the directory
+    if n_members > MAX_MEMBERS:
         found = f"{n_members:,} files, the limit is {MAX_MEMBERS:,}"
         raise ValueError(f"{name} holds {found}; save the points as an array of their own")
     try:
@@ -70,8 +70,7 @@ def _read_chosen(archive, name, max_bytes):
     arrays = {}
     for key in _choose(headers, name, max_bytes):
         with archive.open(members[key]) as stream:
-            read_header(stream, members[key].file_size, f"{key} in {name}")
-            arrays[key] = read_values(stream, headers[key])
+            arrays[key] = np.lib.format.read_array(stream, allow_pickle=False)
     return arrays
 
 
@@ -103,17 +102,17 @@ def _choose(headers, name, max_bytes):
 
 
 def _is_numeric(array):
-    """Return whether an array, or the header of one, holds numbers."""
+    """Return whether an array, or a header, describes numbers."""
     return array.dtype.kind in "fiub"
 
 
 def _is_picture(array):
-    """Return whether an array, or the header of one, is a picture with colors."""
+    """Return whether an array, or a header, describes a picture with colors."""
     return array.ndim == 3 and array.shape[2] in (3, 4) and array.dtype == np.uint8
 
 
 def _are_gray_pictures(array):
-    """Return whether an array, or the header of one, has a gray picture for each point."""
+    """Return whether an array, or a header, describes a gray picture for each point."""
     return array.ndim == 3 and _is_numeric(array) and not _is_picture(array)
 
 

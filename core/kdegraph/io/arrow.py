@@ -1,4 +1,4 @@
-"""Columns of Arrow tables: their types, and which are not features by default; Parquet files."""
+"""Read Parquet files, and recognize the columns of Arrow tables that are not features."""
 
 import re
 
@@ -6,19 +6,16 @@ import numpy as np
 
 from kdegraph.io.limits import (
     MAX_COLUMNS,
-    MAX_FOOTER,
     MAX_FOOTER_LIST,
+    check_footer,
     check_table,
     check_unpacked,
 )
 from kdegraph.io.table import Column, Table
-from kdegraph.runtime.memory import format_bytes
 from kdegraph.runtime.slices import slices, take
 
 # A number as text.
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
-# Number of wrong cells of a column of numbers that are kept for messages.
-_N_BAD_CELLS = 20
 # A date as text, and perhaps a time of day.
 _MONTH = "(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _DAY = (
@@ -32,13 +29,13 @@ _DATE = re.compile(rf"(?:{_DAY})(?:[T ]+{_CLOCK})?")
 def read_parquet(data, name, max_bytes):
     """Read a Parquet file, given as bytes; messages call it `name`.
 
-    The footer of the file says how large it is: a table that would take more than `max_bytes` is
-    refused before it is unpacked.
+    The footer says how large the table is: one that would take more than `max_bytes` is refused
+    before it is unpacked.
     """
     import pyarrow as pa
     from pyarrow import parquet
 
-    _check_footer(data, name)
+    check_footer(data, name)
     try:
         source = pa.BufferReader(data)
         file = parquet.ParquetFile(source, thrift_container_size_limit=MAX_FOOTER_LIST)
@@ -72,14 +69,6 @@ def read_parquet(data, name, max_bytes):
     return Table(columns, name)
 
 
-def _check_footer(data, name):
-    """Refuse a Parquet file with a footer of more than `MAX_FOOTER`, which is unpacked whole."""
-    size = int.from_bytes(data[-8:-4], "little")
-    if MAX_FOOTER < size < len(data):
-        found = f"a footer of {format_bytes(size)}, the limit is {format_bytes(MAX_FOOTER)}"
-        raise ValueError(f"{name} has {found}; write it with fewer columns or row groups")
-
-
 def _kind(arrow_type):
     """Return the kind of a column of an Arrow type; see `Column`."""
     from pyarrow import types
@@ -91,9 +80,10 @@ def _kind(arrow_type):
         "date": (types.is_timestamp, types.is_date),
         "number": (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal),
     }
-    return next(
-        (kind for kind in kinds if any(is_it(arrow_type) for is_it in kinds[kind])), "other"
-    )
+    for kind, checks in kinds.items():
+        if any(check(arrow_type) for check in checks):
+            return kind
+    return "other"
 
 
 def column(name, values):
@@ -119,7 +109,7 @@ def column(name, values):
 
 
 def _text_column(name, values):
-    """Return a column of text, or of numbers with wrong cells. Equal texts are held once."""
+    """Return a column of text, or of numbers with wrong cells, with equal texts held once."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -138,7 +128,7 @@ def _text_column(name, values):
         recognized = "date" if _are_dates(texts[:-1]) else ""
         return Column(name, "text", take(texts, codes), recognized=recognized)
     numbers = np.append(_to_float(pc.if_else(matches, trimmed, None)), np.nan)[codes]
-    bad = np.flatnonzero(~numeric & (codes != missing))[:_N_BAD_CELLS]
+    bad = np.flatnonzero(~numeric & (codes != missing))[:20]  # some of them, for messages
     cells = {int(row): texts[codes[row]] for row in bad}
     return Column(name, "number", numbers, cells, _recognize(name, numbers))
 
@@ -155,16 +145,15 @@ def _to_float(values):
 
 
 def _recognize(name, values):
-    """Return what a column of numbers is if it is not a measurement.
+    """Return the value of `Column.recognized` for numbers, "" for a feature.
 
-    The result is a value of `Column.recognized`: "" for a column that is a feature by default.
-
-    A column is an "index" if it has no name of its own and counts the rows. It is an "id" if it
-    holds whole numbers and is called id, user_id, userId or the like; if it is called index or row
-    and all its numbers differ; or, under any name and in any order, if 20 or more whole numbers
-    differ and are at least half of those in their range. It is a "date" if it is called year and
-    holds years, if its numbers are dates such as 20240131, or if it is called date, time or the
-    like and counts seconds since 1970. It is "constant" if all of two or more rows have one value.
+    - "constant": all of two or more rows have one value.
+    - "date": the name is year and the values are years, or the values are dates such as 20240131,
+      or the name contains time, date or the like and the values count seconds since 1970.
+    - "index": the column has no name of its own and counts the rows.
+    - "id": the values are whole numbers and the name is id, user_id, userId or the like; or they
+      all differ and the name is index or row; or 20 or more differ and are at least half of the
+      whole numbers in their range.
     """
     present = values[~np.isnan(values)]
     if len(values) < 2 or len(present) == 0:
@@ -212,8 +201,8 @@ def _are_days_or_years(name, values):
 
 
 def _counts_seconds(name, values):
-    """Return whether a column that is called a time or a date counts (milli-, micro- or nano-)
-    seconds since 1970.
+    """Return whether a column with the name of a time counts seconds, or thousandths, millionths or
+    billionths of them, since 1970.
     """
     low, high = 315_532_800, 4_102_444_800  # the years 1980 to 2100
     return bool(re.search("(?i:time|date|epoch|stamp)", name)) and any(

@@ -1,4 +1,4 @@
-"""Data sets: points, and what is known about them."""
+"""Data sets: points with labels, names and a picture."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,7 @@ from kdegraph.validation import as_array, check_positive
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Hold points and what is known about them.
+    """Hold points with their known labels, names, and the picture whose pixels they are.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Dataset:
         A number of clusters that suits the data.
     rows : (n,) int64 array, optional
         For data from a file: the row of the file, from 0, that each point comes from. It differs
-        from 0, 1, ... only where rows were left out.
+        from 0, 1, ... only if rows were skipped.
     image : (height, width, 3) uint8 array, optional
         The picture in full size, if the points are its pixels.
     shape : (rows, columns), optional
@@ -74,18 +74,18 @@ class Dataset:
         return len(self.X)
 
     def subset(self, points: ArrayLike) -> Self:
-        """Return some of the points, with what is known about them.
+        """Return some of the points with their labels and names.
 
         Parameters
         ----------
         points : (m,) int array
-            Their indices, each once, in the order of the new points.
+            Indices, each once, in the order of the new points.
 
         Returns
         -------
         Dataset
             Its `rows` are the rows, or the indices, of the points in these data. It has no `sigma`,
-            `n_clusters` and picture, which belong to all points together.
+            no `n_clusters` and no picture, which belong to all points together.
 
         Raises
         ------
@@ -204,7 +204,7 @@ def rescale(
     standardize: Iterable[str] = (),
     weights: Mapping[str, float] | None = None,
 ) -> Dataset:
-    """Change the scales of features, on which distances depend.
+    """Change the scales of features, which determine distances.
 
     Parameters
     ----------
@@ -220,8 +220,8 @@ def rescale(
     Returns
     -------
     Dataset
-        The names of its features say what was done, such as "income (log10, standardized, × 2)".
-        It has no `sigma`, which belongs to the former scales. Without any change, it is `dataset`
+        The names of its features state the changes, such as "income (log10, standardized, × 2)".
+        It has no `sigma`, which belongs to the former scales. If nothing changes, it is `dataset`
         itself.
 
     Raises

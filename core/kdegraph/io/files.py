@@ -1,4 +1,4 @@
-"""Files of data: their types, and reading them."""
+"""Read data from files of all types."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -26,17 +26,25 @@ _EXTENSIONS = {
     ".jpg": "jpeg",
     ".jpeg": "jpeg",
 }
-# For each type of file: its content in words, and the function that reads it.
-_READERS: dict[str, tuple[str, Callable[..., Table | Picture]]] = {
-    "csv": ("text", text.read_csv),
-    "tsv": ("text", partial(text.read_csv, delimiter="\t")),
-    "parquet": ("a Parquet table", arrow.read_parquet),
-    "npy": ("an NPY array", arrays.read_npy),
-    "npz": ("an NPZ or another zip archive", arrays.read_npz),
-    "png": ("a PNG picture", partial(read_picture, kind="png")),
-    "jpeg": ("a JPEG picture", partial(read_picture, kind="jpeg")),
+# The readers for the types of files, and the names of contents in messages.
+_READERS: dict[str, Callable[..., Table | Picture]] = {
+    "csv": text.read_csv,
+    "tsv": partial(text.read_csv, delimiter="\t"),
+    "parquet": arrow.read_parquet,
+    "npy": arrays.read_npy,
+    "npz": arrays.read_npz,
+    "png": partial(read_picture, kind="PNG"),
+    "jpeg": partial(read_picture, kind="JPEG"),
 }
-# The first bytes of files, and their type, or the content in words where it cannot be read.
+_CONTENTS = {
+    "text": "text or something unknown",
+    "parquet": "a Parquet table",
+    "npy": "an NPY array",
+    "npz": "an NPZ or another zip archive",
+    "png": "a PNG picture",
+    "jpeg": "a JPEG picture",
+}
+# The first bytes of files, and their type, or the name of a content that cannot be read.
 _SIGNATURES = {
     b"\x89PNG\r\n\x1a\n": "png",
     b"\xff\xd8\xff": "jpeg",
@@ -50,7 +58,7 @@ _SIGNATURES = {
     b"\xd0\xcf\x11\xe0": "an old office document",
 }
 
-# What `read` and `load` take: a path, the bytes of a file, or a file that is open for reading.
+# The sources of `read` and `load`: a path, the bytes of a file, or a file open for reading.
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | IO[Any]
 
 
@@ -89,15 +97,15 @@ def file_type(filename: str | os.PathLike[str]) -> str:
 def read(
     source: Source, *, filename: str | None = None, max_bytes: int = MAX_BYTES
 ) -> Table | Picture:
-    """Read a file without choosing columns yet, so that a user interface can show what there is.
+    """Read a file without choosing columns, so that a user interface can offer them.
 
     Parameters
     ----------
     source : path, bytes or open file
         The data.
     filename : str, optional
-        Its extension is the type of the content, and messages call the content by this name.
-        Without a name the content decides, and text is CSV.
+        Its extension determines the type of the content, and messages call the content by this
+        name. Without a name, the type is recognized from the content, and text is CSV.
     max_bytes : int
         Limit on the size of the file, and on the size of its numbers as float64; by default 1 GiB.
 
@@ -113,8 +121,8 @@ def read(
     ValueError
         If the type is unknown; if the content is not of that type; if the file is empty, damaged,
         cut off or too large; if it has more than 4,096 columns, a line of text of more than 1 MiB
-        or pickled objects; if it would unpack to more than `max_bytes`. All this is checked before
-        much is loaded.
+        or pickled objects; if it would unpack to more than `max_bytes`. All of this is checked
+        before most of the file is loaded.
     TypeError
         If `source` is none of these.
     OSError
@@ -133,10 +141,9 @@ def read(
     kind = file_type(name) if name is not None else ("csv" if content == "text" else content)
     name = name or "the file"
     if kind not in _READERS or content != ("text" if kind in ("csv", "tsv") else kind):
-        words = "text or something unknown" if content == "text" else content
-        holds = _READERS[content][0] if content in _READERS else words
-        raise ValueError(f"{name} does not hold what its name says: by its content it is {holds}")
-    return _READERS[kind][1](data, name, max_bytes)
+        found = _CONTENTS.get(content, content)
+        raise ValueError(f"{name} does not hold what its name says: by its content it is {found}")
+    return _READERS[kind](data, name, max_bytes)
 
 
 def _read_bytes(source, filename, max_bytes):
@@ -168,7 +175,7 @@ def _read_bytes(source, filename, max_bytes):
 
 
 def _read_path(path, filename, max_bytes):
-    """Return the bytes of a file, after all that can be checked without reading it."""
+    """Return the bytes of a file after all checks that do not need its content."""
     file_type(filename)
     if path.is_dir():
         raise ValueError(f"{path} is a folder, not a file")
@@ -207,13 +214,13 @@ def load(
     columns : sequence of str or int, optional
         The features of a table, by name or by position from 0. By default all columns of numbers
         except the label, and in text and Parquet files except those that are `Column.recognized`
-        as running numbers and other identifiers, constants and dates; all of them if nothing else
-        is there.
+        as running numbers and other identifiers, constants and dates; all of them if there are no
+        others.
     label : str, int or None
         The column of known labels, by name or by position. "auto" takes a column that is called
         label, class, cluster, target or y and holds classes; None takes none.
     dropna : bool
-        Leave out rows with missing cells. By default a table with missing cells is refused.
+        Skip rows with missing cells. By default a table with missing cells is refused.
     max_bytes : int
         Limit on the size of the file, and on the size of its numbers as float64; by default 1 GiB.
     blur, max_pixels

@@ -1,4 +1,4 @@
-"""Points from files that need not fit into memory, as Dask arrays."""
+"""Open points that need not fit into memory, as Dask arrays."""
 
 import os
 from collections.abc import Sequence
@@ -13,8 +13,6 @@ from kdegraph.io.table import Table
 if TYPE_CHECKING:
     import dask.array as da
 
-_KINDS = (".npy", ".parquet", ".zarr", ".h5", ".hdf5", ".h5ad")
-
 
 def load_lazily(
     path: str | os.PathLike[str], columns: Sequence[str | int] | None = None
@@ -25,24 +23,24 @@ def load_lazily(
     ----------
     path : str or path
         ``.npy``, which is mapped into memory; ``.zarr``, an array or a group with the array X, as
-        AnnData writes it; ``.h5``, ``.hdf5`` or ``.h5ad``, with the array X or only one array;
-        ``.parquet``, a file or a folder of files, read by row groups.
+        AnnData writes it; ``.h5``, ``.hdf5`` or ``.h5ad``, with the array X or a single array;
+        ``.parquet``, a file or a folder of files, which are read by row groups.
     columns : sequence of str or int, optional
-        The columns to take, of a Parquet table by name or position, otherwise by position. By
-        default all, and of a table those that its first row group suggests as features, see
-        `Table`.
+        The columns to take: by name or position for a Parquet table, otherwise by position. By
+        default all of them, and for a table those that its first row group suggests as features;
+        see `Table`.
 
     Returns
     -------
     (n, d) dask array
-        float64 of a table, otherwise as it is stored. Only the sizes have been read.
+        float64 for a table, otherwise the stored type. Only the sizes have been read.
 
     Raises
     ------
     ValueError
-        For another kind of file, a damaged one, or columns that are not there.
+        For another kind of file, a damaged file, or columns that do not exist.
     FileNotFoundError
-        If there is no such file.
+        If the file does not exist.
     ImportError
         Without Dask, zarr or h5py: ``pip install 'kdegraph[dask]'``.
 
@@ -57,9 +55,10 @@ def load_lazily(
     """
     path = Path(path)
     kind = path.suffix.lower()
-    if kind not in _KINDS:
+    kinds = (".npy", ".parquet", ".zarr", ".h5", ".hdf5", ".h5ad")
+    if kind not in kinds:
         raise ValueError(
-            f"{path.name} cannot be read block by block; files can be {', '.join(_KINDS)}"
+            f"{path.name} cannot be read block by block; files can be {', '.join(kinds)}"
         )
     if not path.exists():
         raise FileNotFoundError(f"there is no {str(path)!r}")
@@ -103,7 +102,7 @@ def _from_zarr(path):
 
 
 class _DatasetOfFile:
-    """An array of an HDF5 file, which is opened for every read, in whatever process."""
+    """An array of an HDF5 file, which is opened for every read, in any process."""
 
     def __init__(self, path, dataset):
         self.path, self.name = path, dataset.name

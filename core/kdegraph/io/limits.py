@@ -1,7 +1,7 @@
 """Limits on the contents of files.
 
-Readers check them before the work that they limit, so that a file is refused with little memory
-besides that of the file itself.
+Readers check them before they unpack anything, so that refusing a file takes little memory besides
+that of the file itself.
 """
 
 from kdegraph.runtime.memory import format_bytes
@@ -12,11 +12,8 @@ MAX_BYTES = 2**30
 MAX_COLUMNS = 4096
 # Bytes of a line of text: 256 for each column of the widest table.
 MAX_LINE = 2**20
-# Files in an archive. A directory of millions of files takes gigabytes.
+# Files in an archive, as a directory of millions of files takes gigabytes.
 MAX_MEMBERS = 1000
-# Bytes of the footer of a Parquet file, which takes about 14 times as much when it is unpacked.
-# 4,096 columns take 0.5 MB for each row group.
-MAX_FOOTER = 2**25
 # Entries of a list in that footer. It lists the parts of nested columns, and the row groups.
 MAX_FOOTER_LIST = 10_000
 # Bytes of the three colors of a pixel, each as a float64.
@@ -48,3 +45,13 @@ def check_pixels(height, width, name, max_bytes):
     if height * width > limit:
         found = f"{width:,} x {height:,} pixels, the limit is {limit:,} pixels"
         raise ValueError(f"{name} is too large: {found}; scale it down first")
+
+
+def check_footer(data, name):
+    """Refuse a Parquet file with a footer of more than 32 MiB, which is unpacked whole and then
+    takes about 14 times as much. 4,096 columns take 0.5 MB of it for each row group.
+    """
+    size, limit = int.from_bytes(data[-8:-4], "little"), 2**25
+    if limit < size < len(data):
+        found = f"a footer of {format_bytes(size)}, the limit is {format_bytes(limit)}"
+        raise ValueError(f"{name} has {found}; write it with fewer columns or row groups")

@@ -17,19 +17,16 @@ from kdegraph.validation import as_array, check_choice, check_count
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
 
-# Points that a picture becomes by default, so that it is clustered in a few seconds.
+# Points of a picture by default, which are clustered in a few seconds.
 MAX_PIXELS = 20_000
 _FEATURES = {
     "lab": ("L*", "a*", "b*", "row", "column"),
     "rgb": ("red", "green", "blue", "row", "column"),
 }
+# Photographs of scikit-learn: descriptions, and numbers of clusters.
 _PHOTOS = {
-    "china": ("china.jpg", "A temple roof against sky and trees: large regions of even color.", 5),
-    "flower": (
-        "flower.jpg",
-        "A bright flower before a dark background: one object, two or three segments.",
-        3,
-    ),
+    "china": ("A temple roof against sky and trees: large regions of even color.", 5),
+    "flower": ("A bright flower before a dark background: one object, two or three segments.", 3),
 }
 # From linear sRGB to XYZ (IEC 61966-2-1), each divided by that of the white point D65.
 _TO_XYZ = np.array(
@@ -83,14 +80,13 @@ class Picture:
 
 
 def read_picture(data, name, max_bytes, kind):
-    """Read a PNG or JPEG file (`kind`), given as bytes; messages call it `name`.
+    """Read a picture of a `kind` that Pillow knows, given as bytes; messages call it `name`.
 
-    The picture is upright as the camera noted. One whose colors would take more than `max_bytes` as
+    Photographs are turned upright. A picture whose colors would take more than `max_bytes` as
     float64 is refused before it is decoded.
     """
     from PIL import Image, ImageOps, UnidentifiedImageError
 
-    kind = kind.upper()
     try:
         with warnings.catch_warnings():
             # Pillow warns about very large pictures; `check_pixels` has a limit of its own.
@@ -120,7 +116,7 @@ def image_points(
     max_pixels: int | None = MAX_PIXELS,
     name: str = "image",
 ) -> Dataset:
-    """Turn the pixels of a picture into points: colors and places, for segmentation.
+    """Turn the pixels of a picture into points for segmentation: colors and places.
 
     Parameters
     ----------
@@ -130,8 +126,8 @@ def image_points(
         of their type, other integers [0, 255], and floating-point numbers [0, 1]. Transparent
         parts become white.
     color : {"lab", "rgb"}, default="lab"
-        The color space: CIE L*a*b*, in which distances are closer to those that people see, or
-        red, green and blue.
+        The color space: CIE L*a*b*, in which distances are closer to perceived ones, or red, green
+        and blue.
     blur : float or None, default=None
         Standard deviation of a Gaussian blur, in pixels of the picture as given, from 0 (no blur)
         to 1000. None is 3, or 1/160 of the longer side if that is less.
@@ -224,7 +220,7 @@ def _smooth_colors(pixels, largest, blur, shape):
 
     full = pixels.shape[:2]
     colors, picture = np.empty((*shape, 3)), np.empty((*full, 3), np.uint8)
-    for c in range(3):  # one after the other: as float64, one takes more than the picture
+    for c in range(3):  # one at a time, as a color in float64 takes more than the picture
         values = _color(pixels, c, largest)
         picture[:, :, c] = np.round(values * 255)
         smooth = gaussian_filter(values, blur, mode="nearest") if blur else values
@@ -251,7 +247,7 @@ def _pixels(image):
 
 
 def _largest_value(array):
-    """Check an array of pixels, and return the value that stands for full brightness."""
+    """Check an array of pixels, and return its value for full brightness."""
     if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (1, 2, 3, 4)):
         raise ValueError(
             "image must have shape (height, width), or (height, width, 1 to 4 channels), "
@@ -367,7 +363,7 @@ def photo(
     """
     from sklearn.datasets import load_sample_image
 
-    file, description, n_clusters = _PHOTOS[check_choice(name, "name", photo_names())]
-    image = load_sample_image(file)
+    description, n_clusters = _PHOTOS[check_choice(name, "name", photo_names())]
+    image = load_sample_image(f"{name}.jpg")
     points = image_points(image, color=color, blur=blur, max_pixels=max_pixels, name=name)
     return replace(points, description=description, n_clusters=n_clusters)

@@ -20,15 +20,6 @@ NULLS = (
     *("", "NA", "N/A", "n/a", "na", "NaN", "nan", "-nan", "-NaN"),
     *("NULL", "null", "None", "#N/A", "?"),
 )
-# The words of messages for what a column can be recognized as.
-_REASONS = {
-    "index": "counts the rows",
-    "id": "an identifier",
-    "constant": "always the same",
-    "date": "a date",
-}
-# A column with more different values is not suggested as the label.
-_MAX_CLASSES = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,17 +31,17 @@ class Column:
     name : str
         The name in the first line of the table; unique within the table.
     kind : {"number", "text", "date", "other"}
-        Only numbers can be features, only numbers and text labels. "other" stands for empty columns
-        and the like.
+        Only numbers can be features, and only numbers and text can be labels. "other" stands for
+        columns that are not read, such as lists and empty columns.
     values : (n,) array or None
-        For numbers float64, with NaN where a cell is missing or does not hold a number. For text
-        objects, str or None. For dates datetime64[ms]. None for other columns.
+        float64 for numbers, with NaN for cells that are missing or hold no number; objects (str or
+        None) for text; datetime64[ms] for dates; None for other columns.
     bad : dict
-        For numbers: some of the cells that hold something else, from row to content.
+        Some of the cells of a column of numbers that hold something else, from row to content.
     recognized : {"", "index", "id", "constant", "date"}
-        Why the column is not a feature by default, from its type, values and name: it counts the
-        rows without a name of its own, it is a running number or another identifier, it is the
-        same in all rows, or it is a date.
+        The reason why the column is not a feature by default: it counts the rows and has no name of
+        its own, it is a running number or another identifier, it has one value in all rows, or it
+        is a date.
 
     Examples
     --------
@@ -71,12 +62,12 @@ class Column:
 
     @property
     def numeric(self) -> bool:
-        """Whether the column can be a feature."""
+        """True if the column can be a feature."""
         return self.kind == "number"
 
     @property
     def classifies(self) -> bool:
-        """Whether the column can be the label."""
+        """True if the column can be the label."""
         return self.kind in ("number", "text")
 
     def classes(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
@@ -91,7 +82,7 @@ class Column:
             codes[present] = inverse
         else:
             # An array of text would take for each cell the memory of the longest one.
-            names = sorted(_different(self.values))
+            names = sorted(_different_texts(self.values))
             code_of = {name: code for code, name in enumerate([*names, None])}
             # Other threads can run during a generator, but not during a `map` of a C function.
             indices = (code_of[value] for value in self.values)
@@ -100,15 +91,13 @@ class Column:
         return tuple(names + ["(missing)"] * missing), codes
 
 
-def _different(texts, enough=np.inf):
-    """Return the different texts of a column, or the first of them if there are `enough`."""
+def _different_texts(values, enough=np.inf):
+    """Return the different texts of a column, or only some of them if there are `enough`."""
     found = set()
-    for part in slices(len(texts)):
-        found.update(texts[part])
-        found.discard(None)
-        if len(found) >= enough:
-            break
-    return found
+    for part in slices(len(values)):
+        if len(found) <= enough:
+            found.update(values[part])
+    return found - {None}
 
 
 def _number_as_text(value):
@@ -118,16 +107,15 @@ def _number_as_text(value):
 
 
 def _could_be_label(column):
-    """Return whether the values look like classes: not too many texts or whole numbers differ."""
-    if column.values is None or not column.classifies:
-        return False
+    """Return whether the values look like classes: at most 100 different texts or whole numbers."""
     if column.kind == "text":
-        n_classes = len(_different(column.values, _MAX_CLASSES + 1))
+        n_classes = len(_different_texts(column.values, 101))
+    elif column.kind == "number":
+        numbers = np.unique(column.values[~np.isnan(column.values)])
+        n_classes = len(numbers) if (numbers == np.round(numbers)).all() else 0
     else:
-        numbers = column.values[~np.isnan(column.values)]
-        whole = (numbers == np.round(numbers)).all()
-        n_classes = len(np.unique(numbers)) if whole else 0
-    return 1 <= n_classes <= _MAX_CLASSES
+        n_classes = 0
+    return 1 <= n_classes <= 100
 
 
 class Table:
@@ -140,7 +128,7 @@ class Table:
     name : str
         The name of the data set.
     first_line : int, optional
-        The line of a text file in which the first row stands, if each row is a line.
+        The line of the first row in a text file in which each row is a line.
 
     Attributes
     ----------
@@ -152,9 +140,9 @@ class Table:
         A column that is named like a label (label, class, cluster, target, y, ...) and holds
         classes.
     suggested_features : tuple of str
-        All other columns of numbers, without those that are `Column.recognized` as something else;
-        where no column is left, with them, except one that counts the rows without a name of its
-        own.
+        All other columns of numbers except those that are `Column.recognized` as something else.
+        If none remains, these are features too, except one that counts the rows and has no name of
+        its own.
 
     Examples
     --------
@@ -248,13 +236,13 @@ class Table:
             Name or position of the column of known labels. "auto" takes `suggested_label`, unless
             that is one of `columns`; None takes none.
         dropna : bool
-            Leave out rows with a cell that is missing or is not a finite number. By default such a
-            table is refused.
+            Skip rows with a cell that is missing or is not a finite number. By default such a table
+            is refused.
 
         Returns
         -------
         Dataset
-            Its `rows` are the rows of the table that are left. Its `description` also names the
+            Its `rows` are the rows of the table that it has. Its `description` also names the
             columns that are recognized as something other than a feature.
 
         Raises
@@ -306,12 +294,17 @@ class Table:
         Returns
         -------
         str
-            ``"'id' (an identifier), 'when' (a date)"``; the first five of many, and "" if there is
-            none.
+            ``"'id' (an identifier), 'when' (a date)"``; the first five of many, or "".
         """
+        reasons = {
+            "index": "counts the rows",
+            "id": "an identifier",
+            "constant": "always the same",
+            "date": "a date",
+        }
         names = set(used)
         found = [
-            f"{column.name!r} ({_REASONS[column.recognized]})"
+            f"{column.name!r} ({reasons[column.recognized]})"
             for column in self.columns
             if column.recognized and column.name not in names
         ]
@@ -319,10 +312,10 @@ class Table:
 
     def _target(self, label, features) -> Column | None:
         """Return the column of known labels, or None."""
-        if label == "auto" and self.suggested_label in [feature.name for feature in features]:
-            return None
         if label == "auto":
             label = self.suggested_label
+            if label in [feature.name for feature in features]:
+                return None
         if label is None:
             return None
         target = self.column(label, "label")

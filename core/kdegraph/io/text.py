@@ -1,9 +1,8 @@
-"""Tables of text: CSV and TSV files in any usual encoding, delimiter and decimal point."""
+"""Read tables of text: CSV and TSV files in all usual encodings, delimiters and decimal points."""
 
 import codecs
 import csv
 import re
-from typing import NamedTuple
 
 from kdegraph.io.arrow import NUMBER, column
 from kdegraph.io.limits import ADVICE, MAX_COLUMNS, MAX_LINE, check_table
@@ -14,20 +13,6 @@ from kdegraph.runtime.slices import count, slices
 _NUMBER_PATTERN = re.compile(NUMBER)
 # Delimiters to try, the most common first.
 _DELIMITERS = (",", ";", "\t", "|", " ")
-# Bytes, and lines, of the sample from which the dialect is recognized.
-_SAMPLE_BYTES = 2**18
-_SAMPLE_LINES = 30
-# Characters of a row that a message shows.
-_SHOWN_TEXT = 80
-
-
-class Dialect(NamedTuple):
-    """The way in which a table of text is written."""
-
-    delimiter: str
-    decimal_point: str
-    has_header: bool
-    names: list[str]
 
 
 def read_csv(data, name, max_bytes, delimiter=None):
@@ -40,8 +25,12 @@ def read_csv(data, name, max_bytes, delimiter=None):
 
     text = to_utf8(data, name)
     check_lines(text, name)
-    dialect = sniff(text, name, delimiter)
-    check_table(n_lines(text), len(dialect.names), name, max_bytes)
+    delimiter, decimal, rows = _best_reading(_sample(text, name), delimiter)
+    has_header = _is_header(rows, decimal)
+    names = [f"x{i + 1}" for i in range(len(rows[0]))]
+    if has_header:
+        names = [cell or f"column {i + 1}" for i, cell in enumerate(rows[0])]
+    check_table(n_lines(text), len(names), name, max_bytes)
     uneven = []
     try:
         table = csv.read_csv(
@@ -49,29 +38,25 @@ def read_csv(data, name, max_bytes, delimiter=None):
             # In one block, as Arrow chooses the types of columns by the first block: a column
             # with 1 there and 1.5 later must become one column of numbers.
             csv.ReadOptions(
-                block_size=len(text) + 1,
-                column_names=dialect.names,
-                skip_rows=int(dialect.has_header),
+                block_size=len(text) + 1, column_names=names, skip_rows=int(has_header)
             ),
             csv.ParseOptions(
-                delimiter=dialect.delimiter,
+                delimiter=delimiter,
                 invalid_row_handler=lambda row: uneven.append(row) or "error",
             ),
             csv.ConvertOptions(
-                null_values=list(NULLS),
-                strings_can_be_null=True,
-                decimal_point=dialect.decimal_point,
+                null_values=list(NULLS), strings_can_be_null=True, decimal_point=decimal
             ),
         )
     except pa.ArrowInvalid as error:
         reason = _describe_uneven(uneven[0], text) if uneven else error
         raise ValueError(f"{name} cannot be read as a table: {reason}") from None
     if table.num_rows == 0:
-        raise ValueError(f"{name} has no rows, only the names of {len(dialect.names)} column(s)")
+        raise ValueError(f"{name} has no rows, only the names of {len(names)} column(s)")
     # Lines cannot be numbered where some are empty or where a cell has line breaks.
-    n_before, n_whole = int(dialect.has_header), n_lines(text.rstrip(b"\r\n"))
+    n_before, n_whole = int(has_header), n_lines(text.rstrip(b"\r\n"))
     return Table(
-        map(column, dialect.names, table.columns),
+        map(column, names, table.columns),
         name,
         n_before + 1 if n_before + table.num_rows == n_whole else None,
     )
@@ -79,7 +64,7 @@ def read_csv(data, name, max_bytes, delimiter=None):
 
 def _describe_uneven(row, text):
     """Describe a row with more or fewer cells than the others."""
-    shown = row.text if len(row.text) <= _SHOWN_TEXT else f"{row.text[:_SHOWN_TEXT]}..."
+    shown = row.text if len(row.text) <= 80 else f"{row.text[:80]}..."
     line = re.search(rb"(?:^|[\r\n])" + re.escape(row.text.encode()) + rb"(?=[\r\n]|$)", text)
     place = "a row" if line is None else f"line {n_lines(text, line.end()):,}"
     return (
@@ -91,8 +76,8 @@ def _describe_uneven(row, text):
 def to_utf8(data, name):
     """Return a text as UTF-8, without a byte order mark and without "# " before the header.
 
-    UTF-16 is recognized by its byte order mark. Other text that is not UTF-8 is taken for
-    Windows-1252, or where that fails for Latin-1, in which every byte is a character.
+    UTF-16 is recognized by its byte order mark. Other text that is not UTF-8 is read as
+    Windows-1252 or, if that fails, as Latin-1, in which every byte is a character.
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         try:
@@ -114,7 +99,7 @@ def to_utf8(data, name):
 
 
 def _recoded(data, encoding, start=0):
-    """Yield parts of a text as UTF-8. As one str, it could take four times its memory."""
+    """Yield a text as UTF-8, in parts, as one str could take four times its memory."""
     encoded = (data[part] for part in slices(len(data), start))
     return (text.encode() for text in codecs.iterdecode(encoded, encoding))
 
@@ -158,29 +143,25 @@ def _describe_line(text, start):
     return f"line {n_lines(text, start):,} is {found}; the limits are {limits}"
 
 
-def sniff(text, name, delimiter=None):
-    """Recognize the `Dialect` of a UTF-8 text, whose delimiter may be known."""
-    end = _end_of_line(text, _SAMPLE_BYTES, _SAMPLE_BYTES + MAX_LINE + 1)
+def _sample(text, name):
+    """Return the first lines that are not empty, from which the dialect is recognized."""
+    size = 2**18  # bytes
+    end = _end_of_line(text, size, size + MAX_LINE + 1)
     lines = text[:end].decode("utf-8", errors="ignore").splitlines()
-    lines = [line for line in lines if line.strip()][: _SAMPLE_LINES + 1]
+    lines = [line for line in lines if line.strip()]
     if not lines:
         raise ValueError(f"{name} is empty: it has no rows")
-    separator, decimal, rows = _best_reading(lines, [delimiter] if delimiter else _DELIMITERS)
-    header = _is_header(rows, decimal)
-    names = [
-        (cell or f"column {i + 1}") if header else f"x{i + 1}" for i, cell in enumerate(rows[0])
-    ]
-    return Dialect(separator, decimal, header, names)
+    return lines[:31]
 
 
-def _best_reading(lines, delimiters):
+def _best_reading(lines, known_delimiter):
     """Return the delimiter and the decimal point that fit the lines best, and the cells.
 
     Lines of equal length count first, then numbers. Of two readings that fit equally well, the one
     with a decimal point and the more common delimiter is taken.
     """
     best_score, best = None, None
-    for delimiter in delimiters:
+    for delimiter in [known_delimiter] if known_delimiter else _DELIMITERS:
         rows = _rows(lines, delimiter)
         width = len(rows[0])
         even = width > 1 and all(len(row) == width for row in rows)
@@ -206,10 +187,7 @@ def _is_number(cell, decimal):
 
 
 def _is_header(rows, decimal):
-    """Return whether the first row has the names of the columns.
-
-    Text in the first row says so, and a number in it says that it does not.
-    """
+    """Return whether the first row has the names of the columns: it has text, and no number."""
     first, body = rows[0], rows[1:]
     if any(_is_number(cell, decimal) for cell in first):
         # A table saved without names has 0, 1, 2, ... for a header.

@@ -7,9 +7,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from kdegraph.graph_files import read_graph, write_graph
+from kdegraph.graph_files import read_graph, read_zarr, write_graph, write_zarr
 from kdegraph.graph_parameters import KeptParameters
-from kdegraph.graph_zarr import read_zarr, write_zarr
 
 
 @dataclass(frozen=True, eq=False)

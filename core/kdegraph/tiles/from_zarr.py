@@ -12,15 +12,17 @@ import numpy as np
 import scipy.sparse
 
 from kdegraph.graph_files import (
+    ADJACENCY,
     VALUES_OF_VERTICES,
+    arrays_of,
     check_memory,
     check_neighbors,
     check_values_of_vertices,
     check_vertex_arrays,
+    open_zarr,
     refusing_others,
 )
 from kdegraph.graph_parameters import PLAIN_PARAMETERS
-from kdegraph.graph_zarr import ADJACENCY, arrays_of, open_zarr
 from kdegraph.runtime.progress import StageTimer
 from kdegraph.tiles import scheduler
 from kdegraph.tiles.plan import ORDER, Order, n_tiles, number_of_tiles, read_order, span

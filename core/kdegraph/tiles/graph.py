@@ -14,8 +14,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from kdegraph.graph_files import write_zarr
 from kdegraph.graph_parameters import KeptParameters
-from kdegraph.graph_zarr import write_zarr
 from kdegraph.runtime.memory import available_memory, format_bytes
 from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.tiles import rows, scheduler
