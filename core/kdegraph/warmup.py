@@ -21,8 +21,6 @@ from kdegraph.graph import similarity_graph
 from kdegraph.kde import kernel_sum
 from kdegraph.local_bandwidth import local_bandwidths
 from kdegraph.runtime.cache import CACHE_DIR
-from kdegraph.spectral.blocks import shift_image
-from kdegraph.spectral.products import divide_rows
 from kdegraph.validation import check_choice
 
 # Enough points for trees with inner nodes and for eigenvalues by iteration.
@@ -96,12 +94,6 @@ def _clusters(X):
 
     neighbors = knn_graph(X, 5)
     spectrum(neighbors, 3, tol=1e-8)  # a tolerance that needs double precision
-    # That may or may not take a second filter in double precision, depending on rounding.
-    shift_image(np.ones((2, 1)), np.ones((2, 1)), 1.0, 0.0)
-
-    # Tiled graphs, for which Dask may not be installed, need this kernel, too.
-    divide_rows(np.arange(2, dtype=np.int32), np.ones(1), np.ones(1), np.ones(1, np.float32))
-
     apart = np.concatenate([X + 2 * shift for shift in range(5)])
     neighbors = knn_graph(apart, 5)  # many vertices in several components
     spectral_clustering(neighbors, 3, seed=0)

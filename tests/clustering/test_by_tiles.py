@@ -140,13 +140,13 @@ class Interrupted(Exception):
 
 
 TASKS = {
-    "matrix": "matrix._find_columns",
-    "groups": "coarse._group_tile",
-    "coarse graph": "coarse._sum_tile",
-    "start": "vectors._prolong",
-    "products": "vectors._recur",
-    "images": "vectors._multiply",
-    "overlaps": "vectors._overlap",
+    "matrix": "matrix._write_walk",
+    "groups": "matrix._group_tile",
+    "coarse graph": "matrix._sum_tile",
+    "start": "spectrum._prolong",
+    "products": "spectrum._recur",
+    "images": "spectrum._multiply",
+    "overlaps": "spectrum._overlap",
     "embedding": "clusters._embed_tile",
     "labels": "clusters._label_tile",
     "cut": "clusters._cut_tile",
@@ -212,17 +212,17 @@ def test_clusters_that_are_there_are_read(tmp_path):
 def test_a_damaged_tile_is_named(tmp_path):
     tiled = similarity_graph(lazy(BLOBS), **CONNECTED, store=tmp_path / "graph")
     interrupt(tiled, "products")
-    damaged = tiled.path / "columns-2.columns.npy"
+    damaged = tiled.path / "walk-2.columns.npy"
     contents = bytearray(damaged.read_bytes())
     contents[-5] ^= 1
     damaged.write_bytes(contents)
-    with pytest.raises(ValueError, match=r"columns-2\.columns\.npy' is damaged"):
+    with pytest.raises(ValueError, match=r"walk-2\.columns\.npy' is damaged"):
         spectral_clustering(tiled, 3, seed=0)
 
 
 def test_what_does_not_settle_is_said(tmp_path, monkeypatch):
     tiled = similarity_graph(lazy(rings()), sigma=0.12, seed=3)
-    monkeypatch.setattr("kdegraph.tiles.vectors.has_settled", lambda *_: False)
+    monkeypatch.setattr("kdegraph.tiles.spectrum.has_settled", lambda *_: False)
     with pytest.warns(match="did not converge"):
         found = spectral_clustering(tiled, 2, seed=0)
     assert not found.spectrum.converged

@@ -23,7 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 def set_costs(monkeypatch, **costs):
     """Change what decides between LAPACK and the iteration."""
     monkeypatch.setattr(
-        "kdegraph.spectral.solver.solve.LAPACK_COSTS", LAPACK_COSTS._replace(**costs)
+        "kdegraph.spectral.solver.iteration.LAPACK_COSTS", LAPACK_COSTS._replace(**costs)
     )
 
 
@@ -121,7 +121,7 @@ def test_iterates_on_where_lapack_has_no_room(monkeypatch):
     that they did not converge.
     """
     monkeypatch.setattr(
-        "kdegraph.spectral.solver.solve.fits", lambda n_bytes: n_bytes < 10 * 1000**2
+        "kdegraph.spectral.solver.iteration.fits", lambda n_bytes: n_bytes < 10 * 1000**2
     )
     A = random_weights(1000, np.random.default_rng(0))
     found = spectrum(A, 3, tol=1e-6)

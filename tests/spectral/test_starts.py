@@ -19,7 +19,7 @@ from kdegraph.geometry.tree import build_tree
 from kdegraph.graph import similarity_graph
 from kdegraph.runtime.progress import Cancelled
 from kdegraph.runtime.threads import set_num_threads
-from kdegraph.spectral.solver import coarse_vectors
+from kdegraph.spectral.solver.coarse import coarse_vectors
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
@@ -30,14 +30,13 @@ from sklearn.exceptions import ConvergenceWarning
 def grouped(monkeypatch):
     """Small graphs start from groups of points as large ones do."""
     monkeypatch.setattr("kdegraph.spectral.checked_graph.ORDER_MATTERS_ABOVE", 0)
-    monkeypatch.setattr("kdegraph.spectral.solver.coarse_vectors.MIN_VERTICES", 100)
+    monkeypatch.setattr("kdegraph.spectral.solver.coarse.MIN_VERTICES", 100)
     costs = LAPACK_COSTS._replace(max_small=100)
-    monkeypatch.setattr("kdegraph.spectral.solver.solve.LAPACK_COSTS", costs)
+    monkeypatch.setattr("kdegraph.spectral.solver.iteration.LAPACK_COSTS", costs)
     found = []
-    find = coarse_vectors.coarse_vectors
     monkeypatch.setattr(
         "kdegraph.spectral.spectrum.coarse_vectors",
-        lambda *args, **options: found.append(find(*args, **options)) or found[-1],
+        lambda *args, **options: found.append(coarse_vectors(*args, **options)) or found[-1],
     )
     return found
 

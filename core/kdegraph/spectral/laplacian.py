@@ -81,8 +81,8 @@ class NormalizedAdjacency:
         about -sqrt(q). Structure such as clusters leads to others, mostly positive ones. The
         estimate includes 5 % for random deviations.
         """
-        squares = np.empty(self.n, np.float32)
-        parallel.run(_row_squares, self.n, self.matrix(np.float32), squares)
+        indptr, _, weights = self.matrix(np.float32)
+        squares = np.add.reduceat(weights * weights, indptr[:-1])  # no row is empty
         return 1.05 * math.sqrt(max(4 * squares.mean(dtype=np.float64), squares.max()))
 
     def step(self, block, previous, alpha=1.0, shift=0.0, beta=0.0, progress=None):
@@ -109,16 +109,6 @@ class NormalizedAdjacency:
         """Return M as a dense (n, n) float64 array."""
         indptr, indices, weights = self.matrix(np.float64)
         return scipy.sparse.csr_array((weights, indices, indptr), shape=(self.n, self.n)).toarray()
-
-
-@jit(reassociate=True)
-def _row_squares(start, stop, matrix, squares):
-    indptr, _, weights = matrix
-    for i in range(start, stop):
-        total = np.float32(0.0)
-        for p in range(indptr[i], indptr[i + 1]):
-            total += weights[p] * weights[p]
-        squares[i] = total
 
 
 @jit(distinct=True)

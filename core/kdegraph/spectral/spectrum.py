@@ -13,10 +13,8 @@ from kdegraph.runtime.progress import partial_progress, stage_progress
 from kdegraph.spectral.blocks import NullSpace
 from kdegraph.spectral.checked_graph import check_adjacency
 from kdegraph.spectral.laplacian import NormalizedAdjacency
-from kdegraph.spectral.solver.coarse_graph import runs_in_space
-from kdegraph.spectral.solver.coarse_vectors import coarse_vectors, refine
-from kdegraph.spectral.solver.iteration import block_width
-from kdegraph.spectral.solver.solve import check_memory, is_small, solve
+from kdegraph.spectral.solver.coarse import coarse_vectors, refine, runs_in_space
+from kdegraph.spectral.solver.iteration import block_width, check_memory, is_small, solve
 from kdegraph.validation import check_count
 
 
@@ -133,7 +131,7 @@ def compute_spectrum(
         converged, n_products = pairs.converged, pairs.n_products
     if not converged:
         warn_of_residuals(residuals, n_products)
-    negative = -_extremes(eigenvectors, np.min) > _extremes(eigenvectors, np.max)
+    negative = -eigenvectors.min(axis=0) > eigenvectors.max(axis=0)
     if negative.any():
         eigenvectors *= np.where(negative, -1.0, 1.0)
     return Spectrum(
@@ -163,17 +161,6 @@ def check_n_components(n_components, graph, min_size):
     if available < n:
         reason = f"({n} vertices, of which {n - available} are {small} and left out)"
     return check_count(n_components, "n_components", maximum=available, reason=reason)
-
-
-def _extremes(vectors, reduce):
-    """Return the smallest or largest entry of each column; `reduce` is `numpy.min` or `numpy.max`.
-
-    NumPy reduces short rows slowly, so 64 of them are first reduced together.
-    """
-    n, k = vectors.shape
-    whole = n - n % 64
-    wide = reduce(vectors[:whole].reshape(-1, 64 * k), axis=0, initial=0.0).reshape(64, k)
-    return reduce(np.vstack([wide, vectors[whole:]]), axis=0)
 
 
 def _null_vector(graph):
