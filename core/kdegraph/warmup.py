@@ -14,9 +14,6 @@ import numpy as np
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.baselines import full_graph, knn_graph
 from kdegraph.dispatch import spectral_clustering, spectrum
-from kdegraph.geometry.closest_pair import closest_pair
-from kdegraph.geometry.kernels import GAUSSIAN
-from kdegraph.geometry.tree import Tree
 from kdegraph.graph import similarity_graph
 from kdegraph.kde import kernel_sum
 from kdegraph.local_bandwidth import local_bandwidths
@@ -29,13 +26,6 @@ N_POINTS = 1200
 N_FEW = 100
 # Dimensions of the points, as methods are chosen by it.
 DIMENSIONS = (2, 5)
-
-
-def _leaf(X):
-    """Return a tree with a single leaf, made without any kernel."""
-    start, stop = np.array([0]), np.array([len(X)])
-    low, high = X.min(axis=0, keepdims=True), X.max(axis=0, keepdims=True)
-    return Tree(X, X.T.copy(), np.arange(len(X)), start, stop, low, high, 1)
 
 
 def _sampled_graphs(X):
@@ -97,7 +87,6 @@ def _clusters(X):
     apart = np.concatenate([X + 2 * shift for shift in range(5)])
     neighbors = knn_graph(apart, 5)  # many vertices in several components
     spectral_clustering(neighbors, 3, seed=0)
-    closest_pair(GAUSSIAN, _leaf(X), _leaf(X))  # components that join a cluster
     neighbors.data[::2] *= 1 + 1e-12  # not quite symmetric, as after rounding
     spectrum(neighbors, 3)
 

@@ -186,7 +186,7 @@ def _write_null_vectors(graph, null_vector, min_size, out):
 
 def _nonzero_eigenpairs(graph, null_vector, min_size, k, solve, approximate, rng, report):
     """Find the `k` largest eigenpairs of M beyond the null space, on the vertices of components of
-    at least `min_size`; `solve` is that of `kdegraph.spectral.solver.solve` with its options.
+    at least `min_size`; `solve` is that of `kdegraph.spectral.solver.iteration` with its options.
 
     Returns
     -------
@@ -202,10 +202,13 @@ def _nonzero_eigenpairs(graph, null_vector, min_size, k, solve, approximate, rng
     operator = NormalizedAdjacency.of_graph(graph, vertices, beginning)
     start = None
     if not is_small(operator, null, k):
-        find_runs = partial(_find_runs, graph, places)
-        found = coarse_vectors(operator, null, k, rng, find_runs=find_runs, progress=beginning)
+        runs = np.searchsorted(runs_in_space(graph.order, graph.points), places, side="right")
+        found = coarse_vectors(operator, null, k, rng, runs=runs, progress=beginning)
         if found is not None and approximate:
-            start = found.start(null, _narrow_width(k), rng, progress=beginning)
+            # There are at least five guard vectors. Products with a block of 8 vectors take two
+            # thirds of the time of those with 16.
+            width = 8 * math.ceil((k + 5) / 8)
+            start = found.start(null, width, rng, progress=beginning)
             pairs = refine(operator, null, k, start, report)
             if pairs.converged:
                 return vertices, pairs
@@ -213,15 +216,6 @@ def _nonzero_eigenpairs(graph, null_vector, min_size, k, solve, approximate, rng
             n_probes = min(8, block_width(k) - k)  # random vectors, if there is room for them
             start = found.start(null, block_width(k) - n_probes, rng, n_probes, beginning)
     return vertices, solve(operator, null, k, rng=rng, start=start, report=report)
-
-
-def _narrow_width(k):
-    """Return the number of vectors in the block if the eigenvectors need not be accurate.
-
-    There are at least five guard vectors, and products with a block of 8 vectors take two thirds of
-    the time of those with 16.
-    """
-    return 8 * math.ceil((k + 5) / 8)
 
 
 def _rows_by_component(graph, min_size):
@@ -233,8 +227,3 @@ def _rows_by_component(graph, min_size):
     if len(graph.sizes) > 1:
         places = places[np.argsort(component[places], kind="stable")]
     return graph.order[places], places
-
-
-def _find_runs(graph, places):
-    """Return the run in space of each row; `places` are those of the rows in the graph's order."""
-    return np.searchsorted(runs_in_space(graph.order, graph.points), places, side="right")

@@ -79,7 +79,8 @@ def coarsen(operator, null, runs=None, progress=None):
     operator : NormalizedAdjacency
     null : NullSpace
     runs : (n,) int array, optional
-        The run of each row, ascending within each component.
+        The run of rows near each other in space that each row is in, ascending within each
+        component.
     progress : callable, optional
 
     Returns
@@ -286,7 +287,7 @@ class CoarseVectors(NamedTuple):
         return Start(block, n_probes, pairs.values[:width])
 
 
-def coarse_vectors(operator, null, k, rng, *, find_runs=None, progress=None):
+def coarse_vectors(operator, null, k, rng, *, runs=None, progress=None):
     """Compute approximate eigenvectors from a coarse graph.
 
     Parameters
@@ -296,9 +297,8 @@ def coarse_vectors(operator, null, k, rng, *, find_runs=None, progress=None):
     k : int
         Wanted pairs.
     rng : numpy.random.Generator
-    find_runs : callable, optional
-        Called without arguments if a coarse graph is made, it returns runs of rows that are near
-        each other in space, see `coarsen`.
+    runs : (n,) int array, optional
+        See `coarsen`.
     progress : callable, optional
 
     Returns
@@ -310,7 +310,7 @@ def coarse_vectors(operator, null, k, rng, *, find_runs=None, progress=None):
     width = block_width(k)
     if operator.n < MIN_VERTICES:
         return None
-    coarse = coarsen(operator, null, find_runs and find_runs(), progress)
+    coarse = coarsen(operator, null, runs, progress)
     if MIN_NODES_PER_VECTOR * width + len(null) > coarse.operator.n:
         return None
     # The blocks of all coarse graphs have the same width. If each had guard vectors for those of
