@@ -263,4 +263,4 @@ def npy_header(shape, dtype):
 
 def checksum(array: np.ndarray) -> int:
     """Return the CRC-32 of the bytes of a C-contiguous array."""
-    return zlib.crc32(array.reshape(-1).view(np.uint8))
+    return zlib.crc32(array.reshape(-1).view(np.uint8).data)
