@@ -164,10 +164,11 @@ def similarity_graph(
     reuse_freed_memory()
     if by_tiles:
         from kdegraph.tiles.build import sample_by_tiles
+        from kdegraph.tiles.graph import TiledGraph
 
         _check_sampler_of_tiles(X, parameters)
-        tiled = sample_by_tiles(X, parameters, store, progress, any_seed=seed is None)
-        return cast(SimilarityGraph, tiled)
+        path = sample_by_tiles(X, parameters, store, progress, any_seed=seed is None)
+        return cast(SimilarityGraph, TiledGraph.load(path))
     stages = StageTimer(progress)
     sampled = sample_graph(X, parameters, stages)
     stages.leave()

@@ -14,23 +14,11 @@ import numpy as np
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.baselines import full_graph, knn_graph
 from kdegraph.dispatch import spectral_clustering, spectrum
-from kdegraph.geometry.closest_pair import closest_pair
-from kdegraph.geometry.kernel_functions import GAUSSIAN
-from kdegraph.geometry.tree import Tree
 from kdegraph.graph import similarity_graph
 from kdegraph.kde import kernel_sum
 from kdegraph.local_bandwidth import local_bandwidths
 from kdegraph.runtime.cache import CACHE_DIR
-from kdegraph.spectral.blocks import shift_image
-from kdegraph.spectral.products import divide_rows
 from kdegraph.validation import check_choice
-
-
-def _leaf(X):
-    """Return a tree with a single leaf, made without any kernel."""
-    start, stop = np.array([0]), np.array([len(X)])
-    low, high = X.min(axis=0, keepdims=True), X.max(axis=0, keepdims=True)
-    return Tree(X, X.T.copy(), np.arange(len(X)), start, stop, low, high, 1)
 
 
 def _sampled_graphs(X):
@@ -90,16 +78,9 @@ def _clusters(X):
 
     neighbors = knn_graph(X, 5)
     spectrum(neighbors, 3, tol=1e-8)  # a tolerance that needs double precision
-    # That may or may not take a second filter in double precision, depending on rounding.
-    shift_image(np.ones((2, 1)), np.ones((2, 1)), 1.0, 0.0)
-
-    # Tiled graphs, for which Dask may not be installed, need this kernel, too.
-    divide_rows(np.arange(2, dtype=np.int32), np.ones(1), np.ones(1), np.ones(1, np.float32))
-
     apart = np.concatenate([X + 2 * shift for shift in range(5)])
     neighbors = knn_graph(apart, 5)  # many vertices in several components
     spectral_clustering(neighbors, 3, seed=0)
-    closest_pair(GAUSSIAN, _leaf(X), _leaf(X))  # components that join a cluster
     neighbors.data[::2] *= 1 + 1e-12  # not quite symmetric, as after rounding
     spectrum(neighbors, 3)
 

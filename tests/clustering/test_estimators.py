@@ -12,7 +12,9 @@ from kdegraph.estimators import KDESpectralClustering
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.transformer import SimilarityGraphTransformer
 from sklearn.base import clone
-from sklearn.datasets import make_blobs, make_moons
+from sklearn.cluster import SpectralClustering
+from sklearn.datasets import make_moons
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -43,13 +45,6 @@ def test_clustering_finds_the_moons_and_its_attributes_agree(moons):
     assert model.conductances_.max() < 0.01
     again = spectral_clustering(model.graph_, 2)
     assert adjusted_rand_score(again.labels, model.labels_) == 1.0
-
-
-def test_auto_finds_the_number_of_blobs():
-    X, y = make_blobs(500, centers=5, cluster_std=0.3, random_state=4)
-    model = KDESpectralClustering("auto", sigma=1.0, random_state=0).fit(X)
-    assert model.n_clusters_ == 5
-    assert adjusted_rand_score(y, model.labels_) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -91,6 +86,27 @@ def test_points_out_of_reach_get_the_cluster_of_the_nearest_point():
     assert model.predict([[-1e6, 0.0]]).tolist() == [0]  # the model has a copy
 
 
+def test_steps_of_a_pipeline(moons):
+    X, y = moons
+    scaled = X * [1.0, 1000.0] + [0.0, 50.0]
+    model = KDESpectralClustering(2, sigma=0.15, random_state=0)
+    assert adjusted_rand_score(y, make_pipeline(StandardScaler(), model).fit_predict(scaled)) > 0.98
+    transformer = SimilarityGraphTransformer(sigma=0.1, random_state=0)
+    of_graph = SpectralClustering(2, affinity="precomputed", random_state=0)
+    assert adjusted_rand_score(y, make_pipeline(transformer, of_graph).fit_predict(X)) > 0.98
+
+
+def test_new_points_need_a_fit_and_the_same_columns(moons):
+    for model, use in (
+        (KDESpectralClustering(2, sigma=0.1), "predict"),
+        (SimilarityGraphTransformer(sigma=0.1), "transform"),
+    ):
+        with pytest.raises(NotFittedError):
+            getattr(model, use)(moons[0])
+        with pytest.raises(ValueError, match="3 features"):
+            getattr(model.fit(moons[0]), use)(np.zeros((2, 3)))
+
+
 def test_random_state_decides_the_result(moons):
     X, _ = moons
     generator = np.random.RandomState(3)
@@ -101,13 +117,6 @@ def test_random_state_decides_the_result(moons):
     assert np.array_equal(first, same)
     assert not np.array_equal(first, other)
     assert not np.array_equal(drawn, again)
-
-
-def test_clustering_in_a_pipeline(moons):
-    X, y = moons
-    scaled = X * [1.0, 1000.0] + [0.0, 50.0]
-    model = make_pipeline(StandardScaler(), KDESpectralClustering(2, sigma=0.15, random_state=0))
-    assert adjusted_rand_score(y, model.fit_predict(scaled)) > 0.98
 
 
 def test_transform_returns_rows_of_fitted_points(moons):

@@ -6,7 +6,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse
 from kdegraph import similarity_graph, spectrum
-from kdegraph.tiles import coarse, matrix
+from kdegraph.tiles import matrix
 from kdegraph.tiles.folder import Folder
 from tiled import N, lazy, rings, touching, with_outliers
 
@@ -16,8 +16,8 @@ def test_the_coarse_graph_sums_the_weights_between_nodes(sigma):
     tiled = similarity_graph(lazy(rings()), sigma=sigma, n_rounds=10, seed=3)
     folder = Folder(tiled.path)
     vertices = matrix.make_matrix(folder)
-    summed = coarse.coarse_adjacency(folder, vertices)
-    place, node = folder.read("order", "place"), folder.read(coarse.NODES, "node")
+    summed = matrix.coarse_adjacency(folder, vertices)
+    place, node = folder.read("order", "place"), folder.read(matrix.NODES, "node")
     graph = tiled.compute().adjacency
     P = scipy.sparse.csr_array((np.ones(N), (np.arange(N), node[place])))
     np.testing.assert_allclose(summed.toarray(), (P.T @ graph @ P).toarray(), rtol=1e-12)

@@ -28,6 +28,8 @@ def test_products_with_blocks_of_any_size(n, m, dtype):
     scale = 1 / np.sqrt(graph.degrees[vertices])
     M = sp.diags_array(scale) @ A[vertices][:, vertices] @ sp.diags_array(scale)
     block, previous = (aligned_zeros(len(vertices), m, dtype) for _ in range(2))
+    assert block.ctypes.data % CACHE_LINE == 0
+    assert not block.any()
     block[:], previous[:] = rng.random((2, *block.shape))
     expected = 2.0 * (M @ block - 0.5 * block) - 0.25 * previous
     found = operator.step(block, previous, 2.0, 0.5, 0.25)
@@ -36,15 +38,6 @@ def test_products_with_blocks_of_any_size(n, m, dtype):
         assert np.abs(operator.toarray() - M.toarray()).max() < 1e-15
     else:
         assert len(operator.indices) == M.nnz
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_blocks_begin_with_a_cache_line(dtype):
-    block = aligned_zeros(33, 5, dtype)
-    assert block.ctypes.data % CACHE_LINE == 0
-    assert block.shape == (33, 5)
-    assert block.dtype == dtype
-    assert not block.any()
 
 
 def sampled(n_rounds):

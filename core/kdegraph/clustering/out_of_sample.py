@@ -2,14 +2,9 @@
 
 import numpy as np
 
-from kdegraph.geometry.closest_pair import closest_pair
 from kdegraph.geometry.kernel_functions import KERNELS
 from kdegraph.geometry.neighbors import query_tree
-from kdegraph.geometry.tree import build_tree
 from kdegraph.kde.api import kernel_sum
-
-# Queries of a group that are looked up one by one, at most; for a larger group a tree is built.
-SMALL_GROUP = 64
 
 
 def assign(graph, points, labels, queries, bandwidths):
@@ -68,8 +63,10 @@ def join_outliers(graph, points, kernel, labels):
         labels[rest] = np.argmax(np.bincount(labels[main]))
     elif len(rest):
         group = np.unique(graph.component[rest], return_inverse=True)[1]
-        nearest = nearest_to_groups(points[main], points[rest], group, kernel)
-        labels[rest] = labels[main[nearest]][group]
+        distance, nearest = nearest_points(points[main], points[rest], kernel)
+        by_distance = np.lexsort((distance, group))
+        first = by_distance[np.unique(group[by_distance], return_index=True)[1]]
+        labels[rest] = labels[main[nearest[first]]][group]
     if points is not None and isolated.any():
         linked = np.flatnonzero(labels >= 0)
         nearest = nearest_points(points[linked], points[isolated], kernel)[1]
@@ -80,50 +77,8 @@ def nearest_points(points, queries, kernel_name=None):
     """Return the distance from each query to its nearest point in the metric of the kernel, and the
     number of that point.
     """
-    return _query(_tree_of(points), queries, kernel_name)
-
-
-def nearest_to_groups(points, queries, group, kernel_name=None):
-    """Return for each group the number of the point that is nearest to any of its queries.
-
-    Parameters
-    ----------
-    points : (n, d) float64 array
-    queries : (m, d) float64 array
-    group : (m,) int array
-        From 0 to one less than the number of groups; no group is empty.
-    kernel_name : str, optional
-        The kernel in whose metric distances are measured.
-
-    Returns
-    -------
-    (number of groups,) int array
-    """
-    sizes = np.bincount(group)
-    nearest = np.empty(len(sizes), np.intp)
-    small = np.flatnonzero(sizes[group] <= SMALL_GROUP)
-    if len(small):
-        distance, found = _query(_tree_of(points), queries[small], kernel_name)
-        by_distance = np.lexsort((distance, group[small]))
-        groups, first = np.unique(group[small[by_distance]], return_index=True)
-        nearest[groups] = found[by_distance[first]]
-    large = np.flatnonzero(sizes > SMALL_GROUP)
-    if len(large):
-        code = KERNELS[kernel_name or "gaussian"].code
-        tree, order, last = build_tree(points), np.argsort(group, kind="stable"), np.cumsum(sizes)
-        for i in large:
-            members = order[last[i] - sizes[i] : last[i]]
-            nearest[i], _ = closest_pair(code, tree, build_tree(queries[members]))
-    return nearest
-
-
-def _tree_of(points):
     from scipy.spatial import cKDTree
 
-    return cKDTree(points, balanced_tree=False)
-
-
-def _query(tree, queries, kernel_name):
-    p = KERNELS[kernel_name or "gaussian"].norm
+    tree, p = cKDTree(points, balanced_tree=False), KERNELS[kernel_name or "gaussian"].norm
     distances, indices = query_tree(tree, queries, 1, p=p)
     return distances[:, 0], indices[:, 0]

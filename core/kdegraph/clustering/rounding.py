@@ -38,22 +38,16 @@ class Rounding(NamedTuple):
         """Return labels for the rows of an embedding, (m,) int32, with fewer values than clusters
         if there are fewer distinct rows.
         """
-        if self.assign_labels == "cluster_qr":
-            return Axes.of(rows).predict(rows)
         rng = np.random.default_rng(self.seed)
-        chosen = choose_rows(len(rows), rng)
-        if len(chosen) < len(rows):
-            chosen = np.union1d(chosen, extremes(rows))
-        fitted = self._fit_kmeans(rows[chosen], n_clusters, rng)
-        return fitted.labels_ if len(chosen) == len(rows) else predict(fitted, rows)
+        sample = rows
+        if self.assign_labels == "kmeans" and len(rows) > MAX_SAMPLE:
+            sample = rows[np.union1d(choose_rows(len(rows), rng), extremes(rows))]
+        return predict(self.fit(sample, n_clusters, rng), rows)
 
     def fit(self, sample, n_clusters, rng):
         """Fit a model for `predict` to rows of an embedding that stand for all."""
         if self.assign_labels == "cluster_qr":
             return Axes.of(sample)
-        return self._fit_kmeans(sample, n_clusters, rng)
-
-    def _fit_kmeans(self, sample, n_clusters, rng):
         # It is slow to import, and clusters that are connected components do not need it.
         from sklearn.cluster import KMeans
 

@@ -147,15 +147,16 @@ def check_adjacency(adjacency, name="adjacency", *, progress=None) -> CheckedGra
     given = graph_parts(adjacency)
     csr = _canonical_csr(given.adjacency, name)
     matrix = SparseRows(csr.indptr, csr.indices, csr.data)
-    degrees = _check_weights(matrix, name, partial_progress(progress, 0.0, 0.3))
+    degrees = _check_weights(matrix, name, partial_progress(progress, 0.0, 0.5))
     if degrees.max() > 1e290:  # scale the weights by a power of two, so that no sum overflows
         matrix = matrix._replace(weights=csr.data * 2.0**-200)
         degrees = _check_weights(matrix, name, None)
-    progress_of_components = partial_progress(progress, 0.3, 0.6)
-    component, sizes = connected_components(csr.indptr, csr.indices, progress_of_components)
+    component, sizes = connected_components(csr.indptr, csr.indices)
     order, points = given.order, given.points
-    if order is None or len(degrees) <= ORDER_MATTERS_ABOVE:
-        order, points = _own_order(matrix, partial_progress(progress, 0.6, 1.0)), None
+    if len(degrees) <= ORDER_MATTERS_ABOVE:
+        order, points = np.arange(len(degrees), dtype=np.int32), None
+    elif order is None:
+        order, points = breadth_first_order(csr.indptr, csr.indices, component), None
     else:
         _check_order(order, points, len(degrees), name)
     if progress is not None:
@@ -212,14 +213,6 @@ def _check_order(order, points, n, name):
         raise ValueError(f"{name}.points must have {n} rows, one per vertex, got {len(points)}")
 
 
-def _own_order(matrix, progress):
-    """Return an order of the vertices for a graph object without one."""
-    n = len(matrix.indptr) - 1
-    if n <= ORDER_MATTERS_ABOVE:
-        return np.arange(n, dtype=np.int32)
-    return breadth_first_order(matrix.indptr, matrix.indices, progress)
-
-
 def _check_weights(matrix, name, progress):
     """Refuse weights that are negative, not finite or not symmetric; return the degrees."""
     n = len(matrix.indptr) - 1
@@ -250,13 +243,18 @@ def _refuse_weights(matrix, name):
 
 def _refuse_asymmetry(matrix, name):
     """Raise an error if the matrix is asymmetric by more than rounding."""
-    cursor = matrix.indptr[:-1].copy()
-    tolerance = 1e-8  # relative difference between w(i, j) and w(j, i) that may be due to rounding
-    i, j, forward, backward = _first_asymmetry(matrix, cursor, tolerance)
-    if i >= 0:
+    indptr, indices, weights = matrix
+    n = len(indptr) - 1
+    csr = scipy.sparse.csr_array((weights, indices, indptr), shape=(n, n))
+    tolerable = 1e-8 * csr.maximum(csr.T)  # what may be due to rounding
+    wrong = (abs(csr - csr.T) > tolerable).tocoo()
+    if wrong.nnz:
+        i, j = min(zip(wrong.row, wrong.col, strict=True))
+        if csr[i, j] == 0:
+            i, j = j, i
         raise ValueError(
-            f"{name} must be symmetric, but {name}[{i}, {j}] is {forward} and {name}[{j}, {i}] is "
-            f"{backward}; symmetrize it, e.g. ({name} + {name}.T) / 2"
+            f"{name} must be symmetric, but {name}[{i}, {j}] is {csr[i, j]} and {name}[{j}, {i}] "
+            f"is {csr[j, i]}; symmetrize it, e.g. ({name} + {name}.T) / 2"
         )
 
 
@@ -295,27 +293,3 @@ def _edge_hash(key, low, high, bits):
     mixed = (bits ^ ((low + np.uint64(1)) * key)) * np.uint64(0xD1342543DE82EF95)
     mixed = (mixed ^ (mixed >> np.uint64(32)) ^ high) * np.uint64(0xDABA0B6EB09322E3)
     return mixed ^ (mixed >> np.uint64(29))
-
-
-@jit
-def _first_asymmetry(matrix, cursor, tolerance):
-    """Find the first entry without an equal one across the diagonal: row, column, weight and the
-    other weight; the row is -1 if there is none.
-
-    One sweep suffices: as the rows i ascend, the entries (j, i) of a symmetric matrix are met in
-    the order in which row j stores them, so ``cursor[j]``, which begins as a copy of
-    ``indptr[:-1]``, always points to the only place where (j, i) can be.
-    """
-    indptr, indices, weights = matrix
-    for i in range(len(indptr) - 1):
-        for p in range(indptr[i], indptr[i + 1]):
-            j = indices[p]
-            q = cursor[j]
-            if q == indptr[j + 1] or indices[q] > i:
-                return i, j, weights[p], 0.0
-            if indices[q] < i:
-                return j, indices[q], weights[q], 0.0
-            if abs(weights[q] - weights[p]) > tolerance * max(weights[p], weights[q]):
-                return i, j, weights[p], weights[q]
-            cursor[j] = q + 1
-    return -1, -1, 0.0, 0.0

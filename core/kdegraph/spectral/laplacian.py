@@ -10,11 +10,7 @@ import scipy.sparse
 
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
-from kdegraph.spectral.products import SparseRows, prefetch, step_rows
-
-# While a row is copied, the entries of the row that comes this number of rows later are requested
-# from memory.
-COPY_PREFETCH_ROWS = 4
+from kdegraph.spectral.products import SparseRows, step_rows
 
 
 class NormalizedAdjacency:
@@ -81,8 +77,8 @@ class NormalizedAdjacency:
         about -sqrt(q). Structure such as clusters leads to others, mostly positive ones. The
         estimate includes 5 % for random deviations.
         """
-        squares = np.empty(self.n, np.float32)
-        parallel.run(_row_squares, self.n, self.matrix(np.float32), squares)
+        indptr, _, weights = self.matrix(np.float32)
+        squares = np.add.reduceat(weights * weights, indptr[:-1])  # no row is empty
         return 1.05 * math.sqrt(max(4 * squares.mean(dtype=np.float64), squares.max()))
 
     def step(self, block, previous, alpha=1.0, shift=0.0, beta=0.0, progress=None):
@@ -111,32 +107,12 @@ class NormalizedAdjacency:
         return scipy.sparse.csr_array((weights, indices, indptr), shape=(self.n, self.n)).toarray()
 
 
-@jit(reassociate=True)
-def _row_squares(start, stop, matrix, squares):
-    indptr, _, weights = matrix
-    for i in range(start, stop):
-        total = np.float32(0.0)
-        for p in range(indptr[i], indptr[i + 1]):
-            total += weights[p] * weights[p]
-        squares[i] = total
-
-
 @jit(distinct=True)
 def _copy_scaled_rows(start, stop, matrix, vertices, place, scale, out):
-    """Copy the rows of some vertices, renumbered and scaled.
-
-    The rows are scattered in memory, so they are requested before they are used.
-    """
+    """Copy the rows of some vertices, renumbered and scaled."""
     indptr, indices, weights = matrix
     out_indptr, out_indices, out_weights = out
     for i in range(start, stop):
-        if i + 2 * COPY_PREFETCH_ROWS < len(vertices):
-            prefetch(indptr, vertices[i + 2 * COPY_PREFETCH_ROWS])
-        if i + COPY_PREFETCH_ROWS < len(vertices):
-            later = vertices[i + COPY_PREFETCH_ROWS]
-            for p in range(indptr[later], indptr[later + 1], 8):
-                prefetch(indices, p)
-                prefetch(weights, p)
         shift = indptr[vertices[i]] - out_indptr[i]
         for q in range(out_indptr[i], out_indptr[i + 1]):
             out_indices[q] = place[np.uint32(indices[q + shift])]

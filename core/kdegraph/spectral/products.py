@@ -244,11 +244,3 @@ def step_rows(start, stop, matrix, block, previous, alpha, shift, beta):
         add_rows(indices, weights, block, indptr[i], indptr[i + 1], total)
         for c in range(m):
             previous[i, c] = alpha * (total[c] - shift * block[i, c]) - beta * previous[i, c]
-
-
-@jit
-def divide_rows(indptr, weights, degrees, shares):
-    """Divide the weights of each row by the degree of its vertex, which gives those of D^-1 A."""
-    for i in range(len(degrees)):
-        for p in range(indptr[i], indptr[i + 1]):
-            shares[p] = weights[p] / degrees[i]

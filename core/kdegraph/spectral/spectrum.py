@@ -13,10 +13,8 @@ from kdegraph.runtime.progress import partial_progress, stage_progress
 from kdegraph.spectral.blocks import NullSpace
 from kdegraph.spectral.checked_graph import check_adjacency
 from kdegraph.spectral.laplacian import NormalizedAdjacency
-from kdegraph.spectral.solver.coarse_graph import runs_in_space
-from kdegraph.spectral.solver.coarse_vectors import coarse_vectors, refine
-from kdegraph.spectral.solver.iteration import block_width
-from kdegraph.spectral.solver.solve import check_memory, is_small, solve
+from kdegraph.spectral.solver.coarse import coarse_vectors, refine, runs_in_space
+from kdegraph.spectral.solver.iteration import block_width, check_memory, is_small, solve
 from kdegraph.validation import check_count
 
 
@@ -133,7 +131,7 @@ def compute_spectrum(
         converged, n_products = pairs.converged, pairs.n_products
     if not converged:
         warn_of_residuals(residuals, n_products)
-    negative = -_extremes(eigenvectors, np.min) > _extremes(eigenvectors, np.max)
+    negative = -eigenvectors.min(axis=0) > eigenvectors.max(axis=0)
     if negative.any():
         eigenvectors *= np.where(negative, -1.0, 1.0)
     return Spectrum(
@@ -165,17 +163,6 @@ def check_n_components(n_components, graph, min_size):
     return check_count(n_components, "n_components", maximum=available, reason=reason)
 
 
-def _extremes(vectors, reduce):
-    """Return the smallest or largest entry of each column; `reduce` is `numpy.min` or `numpy.max`.
-
-    NumPy reduces short rows slowly, so 64 of them are first reduced together.
-    """
-    n, k = vectors.shape
-    whole = n - n % 64
-    wide = reduce(vectors[:whole].reshape(-1, 64 * k), axis=0, initial=0.0).reshape(64, k)
-    return reduce(np.vstack([wide, vectors[whole:]]), axis=0)
-
-
 def _null_vector(graph):
     """Return the sum of the eigenvectors of eigenvalue 0, which have disjoint supports."""
     squares = np.where(graph.degrees > 0, graph.degrees, 1.0)
@@ -199,7 +186,7 @@ def _write_null_vectors(graph, null_vector, min_size, out):
 
 def _nonzero_eigenpairs(graph, null_vector, min_size, k, solve, approximate, rng, report):
     """Find the `k` largest eigenpairs of M beyond the null space, on the vertices of components of
-    at least `min_size`; `solve` is that of `kdegraph.spectral.solver.solve` with its options.
+    at least `min_size`; `solve` is that of `kdegraph.spectral.solver.iteration` with its options.
 
     Returns
     -------
@@ -215,10 +202,13 @@ def _nonzero_eigenpairs(graph, null_vector, min_size, k, solve, approximate, rng
     operator = NormalizedAdjacency.of_graph(graph, vertices, beginning)
     start = None
     if not is_small(operator, null, k):
-        find_runs = partial(_find_runs, graph, places)
-        found = coarse_vectors(operator, null, k, rng, find_runs=find_runs, progress=beginning)
+        runs = np.searchsorted(runs_in_space(graph.order, graph.points), places, side="right")
+        found = coarse_vectors(operator, null, k, rng, runs=runs, progress=beginning)
         if found is not None and approximate:
-            start = found.start(null, _narrow_width(k), rng, progress=beginning)
+            # There are at least five guard vectors. Products with a block of 8 vectors take two
+            # thirds of the time of those with 16.
+            width = 8 * math.ceil((k + 5) / 8)
+            start = found.start(null, width, rng, progress=beginning)
             pairs = refine(operator, null, k, start, report)
             if pairs.converged:
                 return vertices, pairs
@@ -226,15 +216,6 @@ def _nonzero_eigenpairs(graph, null_vector, min_size, k, solve, approximate, rng
             n_probes = min(8, block_width(k) - k)  # random vectors, if there is room for them
             start = found.start(null, block_width(k) - n_probes, rng, n_probes, beginning)
     return vertices, solve(operator, null, k, rng=rng, start=start, report=report)
-
-
-def _narrow_width(k):
-    """Return the number of vectors in the block if the eigenvectors need not be accurate.
-
-    There are at least five guard vectors, and products with a block of 8 vectors take two thirds of
-    the time of those with 16.
-    """
-    return 8 * math.ceil((k + 5) / 8)
 
 
 def _rows_by_component(graph, min_size):
@@ -246,8 +227,3 @@ def _rows_by_component(graph, min_size):
     if len(graph.sizes) > 1:
         places = places[np.argsort(component[places], kind="stable")]
     return graph.order[places], places
-
-
-def _find_runs(graph, places):
-    """Return the run in space of each row; `places` are those of the rows in the graph's order."""
-    return np.searchsorted(runs_in_space(graph.order, graph.points), places, side="right")

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from kdegraph.clustering.conductance import quotients
+from kdegraph.clustering.conductance import cuts_and_volumes, quotients
 from kdegraph.clustering.embedding import limits, represent
 from kdegraph.clustering.partition import (
     Clustering,
@@ -18,15 +18,14 @@ from kdegraph.eigengap import AUTO_EIGENVALUES, suggest_n_clusters
 from kdegraph.geometry.neighbors import unit_scale
 from kdegraph.runtime.progress import partial_progress, stage_progress
 from kdegraph.spectral.checked_graph import check_smallest_component
-from kdegraph.spectral.solver.coarse_vectors import MIN_VERTICES
+from kdegraph.spectral.solver.coarse import MIN_VERTICES
 from kdegraph.spectral.solver.rayleigh_ritz import MIN_DIVISOR
 from kdegraph.tiles import points, scheduler
 from kdegraph.tiles.folder import Folder
 from kdegraph.tiles.graph import array_by_blocks
 from kdegraph.tiles.matrix import COMPONENTS, lengths_of, make_matrix, rows_of
-from kdegraph.tiles.plan import ORDER, n_tiles, span
-from kdegraph.tiles.spectrum import RESULT, Eigenproblem, computation, read_spectrum
-from kdegraph.tiles.vectors import NAME
+from kdegraph.tiles.order import ORDER, n_tiles, span
+from kdegraph.tiles.spectrum import NAME, RESULT, Eigenproblem, computation, read_spectrum
 
 # The step with the labels of all vertices: in the tree's order, and in their own.
 LABELS = "labels"
@@ -192,14 +191,8 @@ def _write_result(problem, found, progress):
 def _cut_tile(folder, tile, graph, n_clusters):
     """Return the step "cut": the cut weights and the volumes of the clusters within a tile."""
     labels = folder.read(LABELS, "by_place")
-    indptr, columns, weights = rows_of(graph, tile)
-    own = np.repeat(labels[span(graph, tile)], np.diff(indptr))
-    leaving = labels[columns] != own
-    sums = [
-        np.bincount(own[leaving], weights[leaving], n_clusters),
-        np.bincount(own, weights, n_clusters),
-    ]
-    return {"sums": np.array(sums)}
+    own = labels[span(graph, tile)]
+    return {"sums": cuts_and_volumes(own, *rows_of(graph, tile), labels, n_clusters)}
 
 
 def _read(graph, folder):

@@ -25,9 +25,18 @@ from kdegraph.graph_files import (
 from kdegraph.graph_parameters import PLAIN_PARAMETERS
 from kdegraph.runtime.progress import StageTimer
 from kdegraph.tiles import scheduler
-from kdegraph.tiles.plan import ORDER, Order, n_tiles, number_of_tiles, read_order, span
+from kdegraph.tiles.build import fields_of_rows, write_result
+from kdegraph.tiles.order import (
+    DEGREES,
+    ORDER,
+    RESULT,
+    Order,
+    n_tiles,
+    number_of_tiles,
+    read_order,
+    span,
+)
 from kdegraph.tiles.points import gather_points
-from kdegraph.tiles.steps import DEGREES, RESULT, fields_of_rows, write_result
 from kdegraph.validation import check_sparse
 
 

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from kdegraph.graph_files import write_zarr
 from kdegraph.graph_parameters import KeptParameters
 from kdegraph.runtime.memory import available_memory, format_bytes
+from kdegraph.runtime.replacing import writing
 from kdegraph.sampled_graph.result import SimilarityGraph
-from kdegraph.tiles import rows, scheduler
+from kdegraph.tiles import points, scheduler
 from kdegraph.tiles.folder import Folder
 from kdegraph.tiles.from_zarr import unpack_zarr
-from kdegraph.tiles.plan import ORDER
-from kdegraph.tiles.steps import RESULT
+from kdegraph.tiles.order import DEGREES, ORDER, RESULT, read_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,32 +105,33 @@ class TiledGraph(KeptParameters):
     @property
     def adjacency(self) -> da.Array:
         """The adjacency matrix, (n, n) float64: rows in blocks that are CSR arrays."""
-        return array_by_blocks(self, rows.matrix_rows, scipy.sparse.csr_array((0, self.n_vertices)))
+        return array_by_blocks(self, matrix_rows, scipy.sparse.csr_array((0, self.n_vertices)))
 
     @property
     def neighbors(self) -> da.Array:
         """The sampled neighbors of every vertex, (n, L) int32."""
-        return array_by_blocks(self, rows.neighbors_of, np.empty((0, self.n_rounds), np.int32))
+        return array_by_blocks(self, _neighbors_of, np.empty((0, self.n_rounds), np.int32))
 
     @property
     def kernel_degrees(self) -> da.Array:
         """The degrees in the fully connected graph, (n,) float64."""
-        return array_by_blocks(self, rows.degrees_of, np.empty(0))
+        return array_by_blocks(self, _degrees_of, np.empty(0))
 
     @property
     def densities(self) -> da.Array | None:
         """The densities that were divided out, (n,) float64, or None for an `alpha` of 0."""
-        return array_by_blocks(self, rows.densities_of, np.empty(0)) if self.alpha > 0 else None
+        return array_by_blocks(self, _densities_of, np.empty(0)) if self.alpha > 0 else None
 
     @property
     def points(self) -> da.Array:
         """The points, (n, d) float64."""
-        return array_by_blocks(self, rows.points_of, np.empty((0, rows.dimension(self.path))))
+        dimension = Folder(self.path).read(points.STEP, points.NAME).shape[1]
+        return array_by_blocks(self, _points_of, np.empty((0, dimension)))
 
     @property
     def order(self) -> da.Array:
         """The points in the order of a tree, in which neighbors are near each other, (n,) int32."""
-        return array_by_blocks(self, rows.order_of, np.empty(0, np.int32))
+        return array_by_blocks(self, _order_of, np.empty(0, np.int32))
 
     def compute(self) -> SimilarityGraph:
         """Read the whole graph into memory.
@@ -192,7 +193,7 @@ class TiledGraph(KeptParameters):
             raise ValueError(f"path: {str(folder)!r} is not empty; choose a new folder")
         blocks = enumerate(_blocks(self))
         scheduler.run(
-            rows.write_edges,
+            _write_edges,
             [(self.path, *block, folder / f"part-{i:05}.parquet") for i, block in blocks],
         )
 
@@ -304,3 +305,83 @@ def _blocks(graph: TiledGraph) -> Iterator[tuple[int, int]]:
     """Yield the first vertex of each block, and the one after its last."""
     ends = np.linspace(0, graph.n_vertices, graph.n_blocks + 1).astype(int)
     return itertools.pairwise(ends.tolist())
+
+
+# ---------------------------------------------------------------- blocks of the arrays: parts for
+# consecutive vertices in their original order
+
+
+def matrix_rows(path, begin, end):
+    """Return the rows begin ... end - 1 of the adjacency matrix, (end - begin, n) CSR array."""
+    folder = Folder(path)
+    order = read_order(folder)
+    n = len(order.place)
+    parts, by_tile = [], []
+    for tile, mine, local in _tiles(order, begin, end):
+        arrays = folder.read(f"rows-{tile}", "data", "indices", "indptr")
+        of_tile = scipy.sparse.csr_array(tuple(arrays), shape=(len(arrays[-1]) - 1, n))
+        parts.append(of_tile[local])
+        by_tile.append(mine)
+    back = np.argsort(np.concatenate(by_tile))
+    found = scipy.sparse.vstack(parts, format="csr")[back]
+    found.has_sorted_indices = found.has_canonical_format = True
+    return found
+
+
+def _write_edges(path, begin, end, file):
+    """Write the edges from the vertices begin ... end - 1 to those of larger numbers to a Parquet
+    file, which gets its name when it is complete.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    found = matrix_rows(path, begin, end)
+    source = np.repeat(np.arange(begin, end), np.diff(found.indptr))
+    upper = found.indices > source
+    columns = {"source": source, "target": found.indices.astype(np.int64), "weight": found.data}
+    with writing(file) as temporary:
+        parquet.write_table(pa.table({name: c[upper] for name, c in columns.items()}), temporary)
+
+
+def _neighbors_of(path, begin, end):
+    """Return the neighbors of the vertices begin ... end - 1, (end - begin, L) int32."""
+    folder = Folder(path)
+    order = read_order(folder)
+    parts, by_tile = [], []
+    for tile, mine, local in _tiles(order, begin, end):
+        drawn = folder.read(f"draws-{tile}", "neighbors")[local]
+        parts.append(np.where(drawn >= 0, order.order[drawn], -1).astype(np.int32))
+        by_tile.append(mine)
+    return np.concatenate(parts)[np.argsort(np.concatenate(by_tile))]
+
+
+def _degrees_of(path, begin, end):
+    """Return the kernel degrees of the vertices begin ... end - 1."""
+    folder = Folder(path)
+    return folder.read(DEGREES, "degrees")[folder.read(ORDER, "place")[begin:end]]
+
+
+def _order_of(path, begin, end):
+    """Return the vertices at the places begin ... end - 1 of the tree's order."""
+    return Folder(path).read(ORDER, "order")[begin:end].astype(np.int32)
+
+
+def _densities_of(path, begin, end):
+    """Return the densities of the vertices begin ... end - 1."""
+    return np.array(Folder(path).read(ORDER, "densities")[begin:end])
+
+
+def _points_of(path, begin, end):
+    """Return the points begin ... end - 1."""
+    return np.array(Folder(path).read(points.STEP, points.NAME)[begin:end])
+
+
+def _tiles(order, begin, end):
+    """Yield for each tile with some of the vertices its number, these vertices counted from
+    `begin`, and their points counted from the first of the tile.
+    """
+    places = np.array(order.place[begin:end])
+    tiles = order.tiles_of(places)
+    for tile in np.unique(tiles):
+        mine = np.flatnonzero(tiles == tile)
+        yield tile, mine, places[mine] - order.bounds[tile]

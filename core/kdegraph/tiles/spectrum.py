@@ -1,4 +1,9 @@
-"""The smallest eigenvalues of a graph in a folder, and their eigenvectors, from end to end."""
+"""The smallest eigenvalues of a graph in a folder, and their eigenvectors.
+
+Eigenvectors of the coarse graph are smoothed as `kdegraph.spectral.solver.coarse.refine` does, with
+blocks of vectors in files and products tile by tile. Vectors are divided by the square roots of the
+degrees, and those of eigenvalue 1 of P are in the block, too.
+"""
 
 import contextlib
 import warnings
@@ -8,36 +13,42 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from kdegraph.runtime.progress import stage_progress
+from kdegraph.runtime.progress import partial_progress, stage_progress
 from kdegraph.spectral.checked_graph import CheckedGraph, GraphParts, check_smallest_component
 from kdegraph.spectral.products import NARROW_STRIP
-from kdegraph.spectral.solver.coarse_vectors import (
+from kdegraph.spectral.solver.coarse import (
+    MAX_ROUNDS,
     MIN_COARSE_VALUE,
     MIN_NODES_PER_VECTOR,
     MIN_VERTICES,
+    SMOOTHING_DEGREE,
+    has_settled,
+    smoothing_filter,
 )
+from kdegraph.spectral.solver.rayleigh_ritz import RitzRotation, ritz_rotation
 from kdegraph.spectral.spectrum import (
     Spectrum,
     check_n_components,
     compute_spectrum,
     warn_of_residuals,
 )
-from kdegraph.tiles.coarse import NODES, coarse_adjacency
+from kdegraph.tiles import scheduler
 from kdegraph.tiles.folder import DESCRIPTION, Folder
 from kdegraph.tiles.graph import array_by_blocks
-from kdegraph.tiles.matrix import DEGREES, make_matrix
-from kdegraph.tiles.plan import ORDER
-from kdegraph.tiles.vectors import (
-    COARSE_VECTORS,
-    NAME,
-    Blocks,
-    refine,
-    with_positive_extremes,
+from kdegraph.tiles.matrix import (
+    DEGREES,
+    NODES,
+    coarse_adjacency,
+    lengths_of,
+    make_matrix,
+    multiply,
 )
+from kdegraph.tiles.order import ORDER, n_tiles, span
 from kdegraph.validation import check_count
 
-# The last step.
-RESULT = "result"
+# The last step, the step with the eigenvectors of the coarse graph, and the name of the only array
+# of a step with a block of vectors.
+RESULT, COARSE_VECTORS, NAME = "result", "coarse", "block"
 
 
 def spectrum_by_tiles(graph, n_components, seed, smallest_component, progress=None):
@@ -90,6 +101,25 @@ def computation(graph, name, options):
         yield folder
 
 
+class RitzVectors(NamedTuple):
+    """Eigenpairs of P within the span of a block of vectors.
+
+    Attributes
+    ----------
+    ritz : RitzRotation
+    block, image : str
+        The steps with the block, (n, w) float32, and with P times the block.
+    settled : bool
+    n_products : int
+    """
+
+    ritz: RitzRotation
+    block: str
+    image: str
+    settled: bool
+    n_products: int
+
+
 class Eigenproblem(NamedTuple):
     """The graph whose eigenvectors are wanted, and the folder where they are computed.
 
@@ -135,15 +165,80 @@ class Eigenproblem(NamedTuple):
         of_nodes[kept] = np.clip(vectors * unit, -1e18, 1e18)
         self.folder.write(COARSE_VECTORS, {NAME: of_nodes})
         n_inexact = 0 if self.n_zero >= n_vectors else n_vectors
-        found = refine(Blocks(self.graph, self.folder, width), values, n_inexact, progress)
+        found = self._refine(values, n_inexact, progress)
         return found._replace(ritz=found.ritz.first(n_vectors))
+
+    def _refine(self, values, k, progress):
+        """Return the `RitzVectors` from the step `COARSE_VECTORS`, smoothed until the first `k`
+        eigenvalues have settled. If k is 0, the wanted eigenvalues are exact.
+
+        `values` are the eigenvalues of P of the coarse graph, in descending order.
+        """
+        width = len(values)
+        block = self._make_block("start-0", width, _prolong)
+        if k == 0:
+            exact = RitzRotation(values, np.zeros(width), np.eye(width))
+            return RitzVectors(exact, block, block, True, 0)
+        for round_ in range(MAX_ROUNDS):
+            done = 1 - 0.5**round_
+            at_present = partial_progress(progress, done, (1 + done) / 2)
+            filtered = self._smooth(block, values, round_, at_present)
+            image = self._make_block(f"image-{round_}", width, _multiply, filtered)
+            ritz = ritz_rotation(self._overlaps(filtered, image))
+            settled = has_settled(values, ritz, k)
+            if settled or round_ == MAX_ROUNDS - 1:
+                break
+            values = ritz.values
+            block = self._make_block(f"start-{round_ + 1}", width, _rotate, filtered, ritz.rotation)
+            self.folder.discard(filtered)
+            self.folder.discard(image)
+        n_products = (round_ + 1) * (SMOOTHING_DEGREE + 1)
+        return RitzVectors(ritz, filtered, image, settled, n_products)
+
+    def _smooth(self, block, values, round_, progress):
+        """Apply the smoothing filter: the three-term recurrence of Chebyshev polynomials."""
+        chebyshev = smoothing_filter(1.0 - values[-1])
+        center, half = (chebyshev.cut + chebyshev.low) / 2, (chebyshev.cut - chebyshev.low) / 2
+        previous, present = None, block
+        for degree in range(SMOOTHING_DEGREE):
+            done, next_done = degree / SMOOTHING_DEGREE, (degree + 1) / SMOOTHING_DEGREE
+            report = partial_progress(progress, done, next_done)
+            factor = (1 if degree == 0 else 2) / half
+            recurrence = _recur, present, previous, factor, center
+            step = self._make_block(
+                f"smooth-{round_}-{degree + 1}", len(values), *recurrence, progress=report
+            )
+            if previous is not None:
+                self.folder.discard(previous)
+            previous, present = present, step
+        self.folder.discard(previous)
+        return present
+
+    def _make_block(self, step, width, function, *args, progress=None):
+        """Make a block of vectors, unless it is there, and return its step.
+
+        ``function(graph, folder, tile, *args)`` returns the rows of a tile.
+        """
+        if not self.folder.has(step):
+            shape = self.vertices.n, width
+            with self.folder.filling(step, NAME, shape, np.float32) as rows:
+                common = rows, function, self.graph, self.folder
+                tasks = [(*common, tile, *args) for tile in range(n_tiles(self.graph))]
+                scheduler.run(_make_rows, tasks, progress)
+        return step
+
+    def _overlaps(self, block, image):
+        """Return the Gram matrix, weighted by the degrees, of the vectors and their images side by
+        side: a (2 width, 2 width) array.
+        """
+        name, tiles = f"{image}-overlaps", n_tiles(self.graph)
+        scheduler.write_tiles(self.folder, name, tiles, _overlap, self.graph, block, image)
+        return np.sum([self.folder.read(f"{name}-{tile}", "sums") for tile in range(tiles)], axis=0)
 
     def _kept_nodes(self, n_nodes):
         """Return which nodes of the coarse graph are in components that are kept."""
-        vertices = self.vertices
         kept = np.zeros(n_nodes, bool)
-        in_large = vertices.sizes[vertices.component] >= self.min_size
-        kept[self.graph.read(NODES, "node")[in_large]] = True
+        kept[self.graph.read(NODES, "node")[self.vertices.in_components(self.min_size)]] = True
         return kept
 
     def eigenvalues(self, found):
@@ -158,7 +253,7 @@ class Eigenproblem(NamedTuple):
         return {
             "eigenvalues": self.eigenvalues(found),
             "residuals": found.ritz.residuals,
-            "rotation": with_positive_extremes(self.graph, self.folder, found),
+            "rotation": self._rotation_with_positive_extremes(found),
             "block": found.block,
             "isolated": np.sort(self.vertices.order[of_tree]).astype(np.int64),
             "converged": found.settled,
@@ -166,6 +261,19 @@ class Eigenproblem(NamedTuple):
             "n_products": found.n_products,
             "smallest_component": self.min_size,
         }
+
+    def _rotation_with_positive_extremes(self, found):
+        """Return the rotation of `RitzVectors` with signs such that the entry of largest magnitude
+        of each vector is positive.
+        """
+        rotation = found.ritz.rotation
+        lowest = highest = np.zeros(rotation.shape[1])
+        block = self.folder.read(found.block, NAME)
+        for tile in range(n_tiles(self.graph)):
+            rows = lengths_of(self.graph, tile) * (block[span(self.graph, tile)] @ rotation)
+            lowest = np.minimum(lowest, rows.min(axis=0))
+            highest = np.maximum(highest, rows.max(axis=0))
+        return np.where(-lowest > highest, -rotation, rotation)
 
 
 def _coarse_eigenvectors(matrix, width, seed):
@@ -199,3 +307,39 @@ def _vectors_of(folder, graph, begin, end):
     degrees, mean = Folder(graph).read(DEGREES, "degrees", "mean")
     lengths = np.sqrt(degrees[places] / mean)[:, None]
     return lengths * (folder.read(block, NAME)[places] @ rotation)
+
+
+# ---------------------------------------------------------------- tasks of a tile
+
+
+def _make_rows(rows, function, graph, folder, tile, *args):
+    rows.put(span(graph, tile).start, function(graph, folder, tile, *args))
+
+
+def _prolong(graph, folder, tile):
+    """Return the vectors of the coarse graph, prolonged to the vertices."""
+    return folder.read(COARSE_VECTORS, NAME)[graph.read(NODES, "node")[span(graph, tile)]]
+
+
+def _recur(graph, folder, tile, present, previous, factor, center):
+    """Return a step of the recurrence: ``factor (P - center) present - previous``."""
+    mine = span(graph, tile)
+    block = folder.read(present, NAME)
+    rows = multiply(graph, tile, block)
+    rows -= np.float32(center) * block[mine]
+    rows *= np.float32(factor)
+    return rows if previous is None else rows - folder.read(previous, NAME)[mine]
+
+
+def _multiply(graph, folder, tile, block):
+    return multiply(graph, tile, folder.read(block, NAME))
+
+
+def _rotate(graph, folder, tile, block, rotation):
+    return folder.read(block, NAME)[span(graph, tile)] @ rotation
+
+
+def _overlap(folder, tile, graph, block, image):
+    mine, lengths = span(graph, tile), lengths_of(graph, tile)
+    both = np.hstack([lengths * folder.read(name, NAME)[mine] for name in (block, image)])
+    return {"sums": both.T @ both}

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kdegraph.spectral.blocks import shift_image
 from kdegraph.spectral.products import aligned_zeros
 
 MIN_DEGREE = 4  # of a filter whose degree is chosen: a Rayleigh-Ritz step costs as much as this
@@ -124,7 +123,9 @@ class FilteredBlock:
         self._half = (chebyshev.cut - chebyshev.low) / 2
         if image is not None and image.dtype == chebyshev.dtype:
             self.n_products = 0
-            self.vectors = shift_image(image, block, 1 / self._half, self._center, progress)
+            image -= chebyshev.dtype(self._center) * block
+            image *= chebyshev.dtype(1 / self._half)
+            self.vectors = image
         else:
             self.n_products = 1
             block = block.astype(chebyshev.dtype, copy=False)

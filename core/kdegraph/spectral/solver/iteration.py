@@ -1,11 +1,12 @@
 """The largest eigenvalues of M = D^-1/2 A D^-1/2, with multiplicity, by Chebyshev-filtered subspace
 iteration on a block of vectors.
 
-A block holds the wanted vectors and some guard vectors. A Chebyshev polynomial of M damps the
-unwanted part of the spectrum, and the Rayleigh-Ritz method reads off the eigenpairs, in single
-precision where that suffices for the residual. Unlike a Krylov method from a single vector, a block
-finds every copy of a repeated eigenvalue. The eigenvectors of eigenvalue 1 are known exactly, one
-per connected component, and are kept out of the iteration.
+Small graphs and large parts of the spectrum are left to LAPACK. A block holds the wanted vectors
+and some guard vectors. A Chebyshev polynomial of M damps the unwanted part of the spectrum, and the
+Rayleigh-Ritz method reads off the eigenpairs, in single precision where that suffices for the
+residual. Unlike a Krylov method from a single vector, a block finds every copy of a repeated
+eigenvalue. The eigenvectors of eigenvalue 1 are known exactly, one per connected component, and are
+kept out of the iteration.
 
 References
 ----------
@@ -13,13 +14,18 @@ Y. Zhou, Y. Saad, M. L. Tiago, J. R. Chelikowsky, "Self-consistent-field calcula
 Chebyshev-filtered subspace iteration", J. Comput. Phys. 219 (2006), 172-184.
 """
 
+import contextlib
 import math
+import sys
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg
 
-from kdegraph.spectral.blocks import fill_random
+from kdegraph.costs import LAPACK_COSTS
+from kdegraph.runtime.memory import available_memory, format_bytes
+from kdegraph.runtime.threads import blas_threads
 from kdegraph.spectral.products import aligned_zeros
 from kdegraph.spectral.solver.chebyshev import (
     MIN_DEGREE,
@@ -35,6 +41,7 @@ FIRST_FILTER = ChebyshevFilter(cut=0.5, degree=12, dtype=np.float32)  # of a ran
 # number of multiplications (about ten seconds) if these allow more products.
 MAX_PRODUCTS = 3000
 MAX_MULTIPLICATIONS = 5e9
+ALWAYS_AVAILABLE = 2**26  # bytes that are used without asking the system for its available memory
 
 
 def block_width(k):
@@ -87,12 +94,131 @@ class Start:
     n_probes: int
     values: np.ndarray | None = None
 
-    @classmethod
-    def random(cls, n, k, seed):
-        """Return a block of random vectors."""
-        block = aligned_zeros(n, block_width(k), np.float32)
-        fill_random(block, 0, seed)
-        return cls(block, block.shape[1])
+
+def solve(operator, null, k, tol, *, rng, start=None, max_products=None, report=None):
+    """Find the `k` largest eigenpairs beyond the null space.
+
+    Small graphs and large parts of the spectrum are solved by LAPACK, all others by iteration,
+    which gives up in favor of LAPACK once it has taken as long as that would take.
+
+    Parameters
+    ----------
+    operator : NormalizedAdjacency
+    null : NullSpace
+    k : int
+    tol : float
+        See `target_residual`.
+    rng : numpy.random.Generator
+        For random starting vectors.
+    start : Start, optional
+        Where the iteration starts.
+    max_products : int, optional
+        The iteration gives up after this number of products; by default after some thousands.
+    report : callable, optional
+        Called with the estimated fraction done.
+
+    Returns
+    -------
+    Eigenpairs
+    """
+    n_products = 0
+    if not is_small(operator, null, k):
+        lapack_products = _products_in_time_of_lapack(operator, k)
+        per_product = block_width(k) * (len(operator.indices) + operator.n)
+        default_limit = max(MAX_PRODUCTS, int(MAX_MULTIPLICATIONS / per_product))
+        limit = min(lapack_products, max_products or default_limit)
+        pairs = solve_block(
+            operator, null, k, tol=tol, rng=rng, limit=limit, start=start, report=report
+        )
+        n_products = pairs.n_products
+        if pairs.converged or (
+            operator.n > LAPACK_COSTS.max_instead and n_products < lapack_products
+        ):
+            return pairs
+    check_memory(_lapack_bytes(operator.n), k, operator.n)
+    return _solve_by_lapack(operator, null, k)._replace(n_products=n_products)
+
+
+def is_small(operator, null, k):
+    """Return whether LAPACK is faster than an iteration from the beginning, or the block of the
+    iteration would be too wide beside the null space.
+    """
+    return (
+        operator.n <= LAPACK_COSTS.max_small
+        or 4 * block_width(k) > operator.n - len(null)
+        or _products_in_time_of_lapack(operator, k) < LAPACK_COSTS.typical_products
+    )
+
+
+def _products_in_time_of_lapack(operator, k):
+    """Return the number of products with a block, with Rayleigh-Ritz steps between them, that take
+    as long as LAPACK; the largest integer if there is not enough memory for LAPACK.
+    """
+    n, width = operator.n, block_width(k)
+    if not fits(_lapack_bytes(n)):
+        return sys.maxsize
+    multiplications = width * (len(operator.indices) + width // 2 * n)  # of one product
+    n_products = LAPACK_COSTS.multiplication * n**3 / multiplications
+    return int(min(n_products, sys.maxsize))
+
+
+def _lapack_bytes(n):
+    return 24 * n**2
+
+
+def _solve_by_lapack(operator, null, k):
+    """Find the `k` largest eigenpairs beyond the null space in O(n^3) time."""
+    n, values = operator.n, ()
+    few = k < 0.25 * n  # up to about this share, finding some is faster than finding all
+    with blas_threads(n):
+        if few:
+            with contextlib.suppress(np.linalg.LinAlgError):
+                values, vectors = scipy.linalg.eigh(
+                    _without_null(operator, null),
+                    subset_by_index=[n - k, n - 1],
+                    overwrite_a=True,
+                    check_finite=False,
+                )
+        # The method for a subset may fail, or lose some, if many eigenvalues are equal; divide and
+        # conquer does not.
+        if len(values) < k:
+            values, vectors = scipy.linalg.eigh(
+                _without_null(operator, null), driver="evd", overwrite_a=True, check_finite=False
+            )
+            values, vectors = values[-k:], vectors[:, -k:]
+        vectors = null.remove(np.ascontiguousarray(vectors[:, ::-1]))
+        if few:
+            vectors, _ = np.linalg.qr(vectors)
+    values = values[::-1]
+    errors = operator.step(vectors, np.zeros_like(vectors)) - vectors * values
+    return Eigenpairs(values, vectors, np.linalg.norm(errors, axis=0), True, 0)
+
+
+def _without_null(operator, null):
+    """Return the dense matrix with the eigenvalues 1 of the null space moved to -2, below all
+    others.
+    """
+    matrix = operator.toarray()
+    for start, stop in zip(null.bounds[:-1], null.bounds[1:], strict=True):
+        part = null.vector[start:stop]
+        matrix[start:stop, start:stop] -= 3 * np.outer(part, part)
+    matrix += matrix.T
+    matrix *= 0.5
+    return matrix
+
+
+def fits(n_bytes):
+    """Return whether this much memory is available."""
+    return n_bytes <= ALWAYS_AVAILABLE or n_bytes <= available_memory()
+
+
+def check_memory(n_bytes, k, n):
+    """Raise a `MemoryError` if `n_bytes`, for `k` eigenvectors of `n` vertices, do not fit."""
+    if not fits(n_bytes):
+        raise MemoryError(
+            f"{k} eigenvectors of a graph of {n} vertices need about {format_bytes(n_bytes)}, and "
+            f"{format_bytes(available_memory())} are available; use fewer n_components"
+        )
 
 
 def solve_block(operator, null, k, *, tol, rng, limit, start=None, report=None):
@@ -119,7 +245,9 @@ def solve_block(operator, null, k, *, tol, rng, limit, start=None, report=None):
     Eigenpairs
     """
     if start is None:
-        start = Start.random(operator.n, k, rng.integers(2**63))
+        block = aligned_zeros(operator.n, block_width(k), np.float32)
+        block += rng.random(block.shape, np.float32) - 0.5
+        start = Start(block, block.shape[1])
     estimate = _FractionDone(report)
     progress = None if report is None else estimate
     missed = overlaps = None
@@ -154,12 +282,6 @@ def solve_block(operator, null, k, *, tol, rng, limit, start=None, report=None):
     found = RitzRotation(ritz.values, ritz.residuals, np.eye(len(ritz.values))).first(k)
     vectors = ritz_vectors(null, ritz.vectors, None, found, np.float64, progress=progress)
     return Eigenpairs(found.values, vectors, found.residuals, converged, n_products)
-
-
-def default_limit(operator, width):
-    """Return the number of products with a block after which the iteration gives up by default."""
-    per_product = width * (len(operator.indices) + operator.n)
-    return max(MAX_PRODUCTS, int(MAX_MULTIPLICATIONS / per_product))
 
 
 def target_residual(tol, values):
