@@ -11,8 +11,9 @@ PORT ?= 5006
 FILE ?=
 PYTEST_ARGS ?=
 VERSIONS_ARGS ?=
+QUICK := tests/test_quick.py tests/explorer/test_state.py
 
-.PHONY: help explore test lint format build screenshots update-constraints try-versions clean
+.PHONY: help explore test quick lint format build screenshots update-constraints try-versions clean
 
 help: ## Say what can be made
 	@echo "Targets:"
@@ -34,6 +35,9 @@ test: $(VENV)/.ready-dev ## Run the whole suite, browser included (PYTEST_ARGS="
 	@scripts/browser.sh $(BIN)/python
 	$(BIN)/pytest -n auto -m "not browser" $(PYTEST_ARGS)
 	$(BIN)/pytest -n 2 --dist loadgroup -m browser $(PYTEST_ARGS)
+
+quick: $(VENV)/.ready-dev ## Test one thing of each layer, in about a minute; no browser
+	$(BIN)/pytest -n 2 $(QUICK) $(PYTEST_ARGS)
 
 lint: $(VENV)/.ready-dev ## Check format, style and types
 	$(BIN)/ruff format --check .
