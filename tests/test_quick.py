@@ -115,17 +115,3 @@ def test_files_and_command_line(graph, tmp_path):
 def test_refusals(bad):
     with pytest.raises(ValueError, match=r"^X "):
         similarity_graph(bad)
-
-
-def test_state_of_the_explorer(sessions):
-    session = sessions(DATA, sigma=SIGMA, n_clusters=2)
-    state = session.state
-    assert state.error == ""
-    assert state.outcome("kde").graph.sigma == SIGMA
-    assert adjusted_rand_score(DATA.y, state.outcome("kde").labels) > 0.95
-    state.n_clusters = 3
-    session.wait(60)
-    assert len(np.unique(state.outcome("kde").labels)) == 3
-    session.history.undo()
-    session.wait(60)
-    assert state.n_clusters == 2

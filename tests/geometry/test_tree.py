@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from kdegraph import get_num_threads, set_num_threads
 from kdegraph.geometry.boxes import box_distances
 from kdegraph.geometry.kernels import CODES
 from kdegraph.geometry.tree import LEAF_SIZE, build_tree
+from promises import check_fractions, check_threads
 
 pytestmark = pytest.mark.nojit
 
@@ -75,37 +75,26 @@ def check(X, tree, leaf_size):
     assert tree.n_levels == 1 or -(-n // 2 ** (tree.n_levels - 2)) > leaf_size
 
 
-@pytest.mark.parametrize("leaf_size", [2, 8, 16])
 @pytest.mark.parametrize("name", CASES)
-def test_structure(name, leaf_size):
+def test_structure(name):
     X = CASES[name]
     before = X.copy()
-    check(X, build_tree(X, leaf_size), leaf_size)
+    for leaf_size in (2, 8, 16):
+        check(X, build_tree(X, leaf_size), leaf_size)
     assert np.array_equal(X, before)
 
 
 def test_large_tree_does_not_depend_on_threads():
     X = np.random.default_rng(1).normal(size=(6000, 2))
     X[1000:2000] = X[0]
-    default = get_num_threads()
-    trees = []
-    try:
-        for threads in (1, 2, 3):
-            set_num_threads(threads)
-            trees.append(build_tree(X))
-    finally:
-        set_num_threads(default)
-    check(X, trees[0], LEAF_SIZE)
-    for tree in trees[1:]:
-        assert np.array_equal(tree.order, trees[0].order)
+    check(X, build_tree(X), LEAF_SIZE)
+    check_threads(lambda: build_tree(X).order)
 
 
 def test_progress_of_a_large_tree():
     fractions = []
     build_tree(np.random.default_rng(1).normal(size=(20_000, 3)), progress=fractions.append)
-    assert fractions
-    assert all(0 <= f <= 1 for f in fractions)
-    assert fractions == sorted(fractions)
+    check_fractions(fractions)
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.25])

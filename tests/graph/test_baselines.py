@@ -1,39 +1,21 @@
 """full_graph, knn_graph and estimate_sigma against definitions written out with plain NumPy."""
 
-import math
 import tracemalloc
 
 import numpy as np
 import oracle
 import pytest
 import scipy.sparse
-from kdegraph import Cancelled, Kernel, set_num_threads
+from kdegraph import Cancelled, Kernel
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.baselines import full_graph, knn_graph
 from kdegraph.costs import NEIGHBOR_COSTS
 from kdegraph.geometry.neighbors import duplicate_groups
 from kdegraph.runtime.memory import available_memory, format_bytes
+from promises import check_reports, check_threads
 from scipy.spatial.distance import pdist, squareform
 
-KERNELS = ("gaussian", "laplacian", "exponential")
-
 MAX_TREE_DIMENSION = NEIGHBOR_COSTS.max_tree_dimension
-
-
-def naive_kernel(X, sigma, kernel):
-    """The definition, by broadcasting."""
-    difference = X[:, None, :] - X[None, :, :]
-    if kernel == "laplacian":
-        values = np.exp(-np.abs(difference).sum(2) / sigma)
-    else:
-        distance = np.sqrt((difference**2).sum(2))
-        values = (
-            np.exp(-((distance / sigma) ** 2))
-            if kernel == "gaussian"
-            else np.exp(-distance / sigma)
-        )
-    np.fill_diagonal(values, 0)
-    return values
 
 
 def naive_knn(X, k):
@@ -60,17 +42,18 @@ def assert_proper(graph, n):
     assert abs(graph - graph.T).nnz == 0
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("d", [1, 2, 5, 20])
-def test_full_graph_is_the_kernel_without_self_loops(kernel, d):
-    X = np.random.default_rng(d).standard_normal((70, d))
-    graph = full_graph(X, sigma=0.8, kernel=kernel)
-    assert isinstance(graph, np.ndarray)
-    np.testing.assert_allclose(graph, naive_kernel(X, 0.8, kernel), rtol=1e-12, atol=1e-300)
-    assert (np.diag(graph) == 0).all()
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
+def test_full_graph_is_the_kernel_without_self_loops(kernel):
+    for d in (1, 2, 5, 20):
+        X = np.random.default_rng(d).standard_normal((70, d))
+        graph = full_graph(X, sigma=0.8, kernel=kernel)
+        assert isinstance(graph, np.ndarray)
+        exact = oracle.full_graph(X, kernel, 0.8)
+        np.testing.assert_allclose(graph, exact, rtol=1e-12, atol=1e-300)
+        assert (np.diag(graph) == 0).all()
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
 @pytest.mark.parametrize("exponent", [-500, 0, 500])
 def test_full_graph_of_points_on_all_scales(kernel, exponent):
     """Distances from 1e-150 to 1e150 in one set, and far beyond either side of sigma, dense and
@@ -88,7 +71,7 @@ def test_full_graph_of_points_on_all_scales(kernel, exponent):
         np.testing.assert_allclose(values, expected[:9] + np.eye(9, 150), rtol=1e-12, atol=1e-300)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", oracle.KERNELS)
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
 def test_full_graph_is_sparse_where_most_values_underflow(kernel, scale):
     rng = np.random.default_rng(0)
@@ -97,24 +80,17 @@ def test_full_graph_is_sparse_where_most_values_underflow(kernel, scale):
     graph = full_graph(X, sigma=sigma, kernel=kernel)
     assert_proper(graph, 200)
     assert graph.nnz > 100
-    expected = naive_kernel(X / scale, sigma / scale, kernel)
-    expected[expected < math.exp(-708)] = 0
+    expected = oracle.full_graph(X / scale, kernel, sigma / scale)
     # atol: values next to the point of underflow
     np.testing.assert_allclose(graph.toarray(), expected, rtol=1e-9, atol=1e-300)
 
 
-def test_full_graph_of_isolated_points_has_no_edges():
-    graph = full_graph([[0.0], [1.0], [2.0]], sigma=1e-300)
-    assert_proper(graph, 3)
-    assert graph.nnz == 0
-
-
-def test_full_graph_with_a_huge_sigma_has_equal_weights():
-    graph = full_graph([[0.0], [1.0], [2.0]], sigma=1e300)
-    np.testing.assert_array_equal(graph, 1 - np.eye(3))
-
-
-def test_full_graph_of_one_point():
+def test_full_graph_of_few_points():
+    line = [[0.0], [1.0], [2.0]]
+    isolated = full_graph(line, sigma=1e-300)
+    assert_proper(isolated, 3)
+    assert isolated.nnz == 0
+    np.testing.assert_array_equal(full_graph(line, sigma=1e300), 1 - np.eye(3))
     np.testing.assert_array_equal(full_graph([[3.0, 4.0]], sigma=1.0), [[0.0]])
 
 
@@ -157,22 +133,22 @@ def test_full_graph_of_distinct_locations_counts_reachable_pairs():
     assert graph.nnz == 2 * (999 + 998)
 
 
-@pytest.mark.parametrize("k", [1, 3, 10])
 @pytest.mark.parametrize("d", [1, 2, 5, MAX_TREE_DIMENSION, MAX_TREE_DIMENSION + 1, 20])
-def test_knn_graph_is_the_union_of_nearest_neighbors(k, d):
+def test_knn_graph_is_the_union_of_nearest_neighbors(d):
     X = np.random.default_rng(d).standard_normal((120, d))
-    graph = knn_graph(X, k)
-    assert_proper(graph, 120)
-    np.testing.assert_array_equal(graph.toarray(), naive_knn(X, k))
+    for k in (1, 3, 10):
+        graph = knn_graph(X, k)
+        assert_proper(graph, 120)
+        np.testing.assert_array_equal(graph.toarray(), naive_knn(X, k))
 
 
 def test_knn_graph_with_kernel_weights():
     X = np.random.default_rng(1).standard_normal((80, 3))
-    for kernel in KERNELS:
+    for kernel in oracle.KERNELS:
         graph = knn_graph(X, 4, mode="kernel", sigma=0.7, kernel=kernel)
         assert_proper(graph, 80)
         np.testing.assert_allclose(
-            graph.toarray(), naive_knn(X, 4) * naive_kernel(X, 0.7, kernel), rtol=1e-12
+            graph.toarray(), naive_knn(X, 4) * oracle.full_graph(X, kernel, 0.7), rtol=1e-12
         )
     default = knn_graph(X, 4, mode="kernel")
     np.testing.assert_array_equal(
@@ -187,7 +163,7 @@ def test_knn_graph_leaves_out_edges_that_underflow():
 
 
 @pytest.mark.parametrize("d", [2, MAX_TREE_DIMENSION + 3])
-@pytest.mark.parametrize("copies", [2, 4, 5, 6, 7, 30])
+@pytest.mark.parametrize("copies", [2, 5, 6, 30])
 def test_duplicates_are_neighbors_and_cost_no_point_its_own(d, copies):
     k = 5
     places = np.random.default_rng(d).standard_normal((12, d))
@@ -262,68 +238,28 @@ def test_knn_graph_of_few_points():
         knn_graph(np.eye(5), 5)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"n_neighbors": 0},
-        {"n_neighbors": 1.5},
-        {"mode": "distance"},
-        {"mode": "kernel", "sigma": -1.0},
-        {"sigma": 0.0},
-    ],
-)
-def test_knn_graph_names_what_is_wrong(arguments):
-    name = list(arguments)[-1]
-    with pytest.raises(ValueError, match=name):
-        knn_graph(np.random.default_rng(0).random((20, 2)), **arguments)
-
-
-@pytest.mark.parametrize(
-    "function", [lambda X: full_graph(X, sigma=1.0), knn_graph, estimate_sigma]
-)
-@pytest.mark.parametrize(
-    "points",
-    [
-        [[math.nan, 1.0]],
-        [[math.inf, 1.0]],
-        [],
-        [1.0, 2.0],
-        [["a", "b"]],
-        [[1j, 2.0]],
-        np.zeros((0, 2)),
-        np.zeros((2, 0)),
-    ],
-)
-def test_bad_points_are_refused(function, points):
-    with pytest.raises(ValueError, match="X"):
-        function(points)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [np.asfortranarray, lambda X: X.astype(np.float32), np.ndarray.tolist, lambda X: X[::-1][::-1]],
-)
-def test_kinds_of_arrays(make):
-    X = np.round(np.random.default_rng(0).random((40, 2)) * 64) / 64
-    X.setflags(write=False)
-    np.testing.assert_array_equal(full_graph(make(X), sigma=0.3), full_graph(X, sigma=0.3))
-    np.testing.assert_array_equal(knn_graph(make(X), 3).toarray(), knn_graph(X, 3).toarray())
-    assert estimate_sigma(make(X)) == estimate_sigma(X)
+def test_arguments_that_are_wrong_are_named():
+    X = np.random.default_rng(0).random((20, 2))
+    for call, arguments, error in (
+        (knn_graph, {"n_neighbors": 0}, ValueError),
+        (knn_graph, {"n_neighbors": 1.5}, ValueError),
+        (knn_graph, {"mode": "distance"}, ValueError),
+        (knn_graph, {"mode": "kernel", "sigma": -1.0}, ValueError),
+        (knn_graph, {"sigma": 0.0}, ValueError),
+        (estimate_sigma, {"n_neighbors": 0}, ValueError),
+        (estimate_sigma, {"n_neighbors": "3"}, TypeError),
+        (estimate_sigma, {"seed": -1}, ValueError),
+        (estimate_sigma, {"seed": 0.5}, TypeError),
+    ):
+        with pytest.raises(error, match=list(arguments)[-1]):
+            call(X, **arguments)
 
 
 def test_results_do_not_depend_on_the_number_of_threads():
     X = np.random.default_rng(0).random((700, 2))
-    results = []
-    for threads in (1, 2):
-        set_num_threads(threads)
-        try:
-            results.append(
-                (full_graph(X, sigma=0.1), knn_graph(X, 5, mode="kernel").data, estimate_sigma(X))
-            )
-        finally:
-            set_num_threads(None)
-    for one, two in zip(*results, strict=True):
-        np.testing.assert_array_equal(one, two)
+    check_threads(
+        lambda: (full_graph(X, sigma=0.1), knn_graph(X, 5, mode="kernel").data, estimate_sigma(X))
+    )
 
 
 def test_sigma_is_the_mean_distance_to_the_kth_neighbor():
@@ -383,20 +319,6 @@ def test_sigma_scales_with_the_data():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ({"n_neighbors": 0}, ValueError),
-        ({"n_neighbors": "3"}, TypeError),
-        ({"seed": -1}, ValueError),
-        ({"seed": 0.5}, TypeError),
-    ],
-)
-def test_sigma_refuses(arguments, error):
-    with pytest.raises(error, match=next(iter(arguments))):
-        estimate_sigma(np.eye(3), **arguments)
-
-
-@pytest.mark.parametrize(
     ("call", "stage"),
     [
         (lambda X, p: full_graph(X, sigma=0.1, progress=p), "full graph"),
@@ -407,9 +329,8 @@ def test_progress_reaches_the_end_and_can_cancel(call, stage):
     X = np.random.default_rng(0).random((5000, 2))
     seen = []
     call(X, lambda name, fraction: seen.append((name, fraction)))
-    assert {name for name, _ in seen} == {stage}
+    assert check_reports(seen) == [stage]
     assert seen[-1][1] == 1.0
-    assert all(0 <= fraction <= 1 for _, fraction in seen)
 
     def stop(name, fraction):
         raise Cancelled
