@@ -1,4 +1,4 @@
-"""One test of each layer, for `make quick`: Gaussian kernel, one kind of points, public names.
+"""One test of each layer of the library: Gaussian kernel, points of the plane, public names.
 
 Whoever changes a layer also runs the tests in its folder, which look at the other kernels, at many
 dimensions and at the edges.
