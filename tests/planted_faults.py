@@ -415,7 +415,7 @@ FAULTS = (
         "core/kdegraph/validation.py",
         "if not np.isfinite(array).all():\n        row, column",
         "if np.isnan(array).any():\n        row, column",
-        "graph/test_adjacency.py",
+        "test_arguments.py",
     ),
     Fault(
         "a server answers to every host",

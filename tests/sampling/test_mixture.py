@@ -82,10 +82,10 @@ def test_draws_follow_the_law(name, bandwidth):
         assert chi2.sf(gaps.sum(), N - 2) > 1e-5
 
 
-@pytest.mark.parametrize("wrong", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("wrong", [0.0, 1.0])
 @pytest.mark.parametrize("bandwidth", ["one", "each"])
 def test_the_matrix_is_unbiased_whatever_is_listed(bandwidth, wrong):
-    X, n_rounds, n_graphs = points(), 5, 3000
+    X, n_rounds, n_graphs = points(), 5, 2000
     sigma = bandwidths(bandwidth, X)
     K = kernel_matrix("gaussian", sigma, X)
     law, _ = mixture.mixture_law(
@@ -246,10 +246,10 @@ def test_what_needs_exact_degrees_is_refused_or_done_otherwise():
 
 
 @pytest.mark.usefixtures("taken")
-@pytest.mark.parametrize("perplexity", [0.5, 2500, -1, np.nan])
-def test_perplexities_that_cannot_be_are_refused(perplexity):
-    with pytest.raises(ValueError, match="perplexity"):
-        kdegraph.similarity_graph(points(2500, 24), sigma="local", perplexity=perplexity)
+def test_perplexities_that_cannot_be_are_refused():
+    for perplexity in (0.5, 2500, -1, np.nan):
+        with pytest.raises(ValueError, match="perplexity"):
+            kdegraph.similarity_graph(points(2500, 24), sigma="local", perplexity=perplexity)
 
 
 @pytest.mark.usefixtures("taken")

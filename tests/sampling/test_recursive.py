@@ -64,8 +64,7 @@ def frequencies(X, kernel, sigma, solver, n_rounds=6000):
 
 
 @pytest.mark.parametrize("mode", ["random", "adverse"])
-@pytest.mark.parametrize("kernel", oracle.KERNELS)
-@pytest.mark.parametrize("d", [1, 3])
+@pytest.mark.parametrize(("d", "kernel"), [(1, "gaussian"), (3, "laplacian"), (3, "exponential")])
 def test_lemma_every_probability_within_a_factor_of_two(d, kernel, mode):
     X = np.random.default_rng(d).normal(size=(260, d))
     eps = 1 / (6 * math.log2(len(X)))
