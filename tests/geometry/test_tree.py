@@ -97,18 +97,14 @@ def test_progress_of_a_large_tree():
     check_fractions(fractions)
 
 
-@pytest.mark.parametrize("scale", [1.0, 0.25])
-def test_radii(scale):
-    X = np.random.default_rng(2).normal(size=(100, 3))
-    tree = build_tree(X)
-    expected = [np.linalg.norm(h - l) / 2 * scale for l, h in zip(tree.low, tree.high, strict=True)]
-    np.testing.assert_allclose(tree.radii(scale), expected, rtol=1e-14)
-
-
-def test_radii_of_extreme_points_raise_no_warning():
-    X = np.array([[1.7e308], [-1.7e308]] * 10)
-    assert build_tree(X).radii(1e-308)[0] == pytest.approx(1.7)
-    assert np.isinf(build_tree(X).radii(1e10)[0])
+def test_radii():
+    tree = build_tree(np.random.default_rng(2).normal(size=(100, 3)))
+    expected = np.linalg.norm(tree.high - tree.low, axis=1) / 2
+    for scale in (1.0, 0.25):
+        np.testing.assert_allclose(tree.radii(scale), expected * scale, rtol=1e-14)
+    extreme = build_tree(np.array([[1.7e308], [-1.7e308]] * 10))
+    assert extreme.radii(1e-308)[0] == pytest.approx(1.7)
+    assert np.isinf(extreme.radii(1e10)[0])
 
 
 @pytest.mark.parametrize("kernel", CODES)

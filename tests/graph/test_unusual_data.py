@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-import scipy.sparse
 from kdegraph import (
     KDESpectralClustering,
     SimilarityGraphTransformer,
     local_bandwidths,
     similarity_graph,
 )
-from sampled import assert_same_graph
 from scipy.spatial.distance import cdist
 
 WAYS = {
@@ -79,36 +77,7 @@ def test_points_that_are_all_equal_are_one_cluster():
 
 
 @ways
-@pytest.mark.parametrize("dtype", [np.uint64, bool])
-def test_columns_of_other_numbers_are_columns_of_doubles(build, dtype):
-    X = np.random.default_rng(0).integers(0, 2 if dtype is bool else 100, (40, 6)).astype(dtype)
-    graph = build(X, sigma="local", n_rounds=10)
-    assert_same_graph(graph, build(X.astype(float), sigma="local", n_rounds=10))
-    K = exact_kernel(X, graph.sigma)
-    np.testing.assert_allclose(graph.kernel_degrees, K.sum(axis=1), rtol=graph.eps)
-
-
-@ways
-def test_a_table_of_mixed_columns(build):
-    X = cloud(20, 3)
-    mixed = np.column_stack([X[:, 0].astype(object), X[:, 1] > 0, (10 * X[:, 2]).astype(int)])
-    assert_right(build(mixed, sigma="local", n_rounds=20_000, eps=1e-3), mixed.astype(float))
-
-
-@ways
 @pytest.mark.parametrize(("n", "d"), [(2, 100), (10, 50), (30, 1000)])
 def test_fewer_points_than_dimensions(build, n, d):
     X = cloud(n, d)
     assert_right(build(X, sigma="local", n_rounds=5000, eps=1e-3), X)
-
-
-@pytest.mark.parametrize("make", [scipy.sparse.csr_array, scipy.sparse.csr_matrix])
-def test_sparse_points_are_refused(make):
-    X = make(np.eye(20))
-    with pytest.raises(TypeError, match=rf"X is a sparse {make.__name__}; .*toarray"):
-        similarity_graph(X, sigma="local")
-    with pytest.raises(TypeError, match=rf"X is a sparse {make.__name__}; .*toarray"):
-        local_bandwidths(X)
-    for estimator in (KDESpectralClustering, SimilarityGraphTransformer):
-        with pytest.raises(TypeError, match=r"[Ss]parse data was passed.*dense"):
-            estimator(sigma="local").fit(X)

@@ -99,12 +99,11 @@ def test_progress_increases_to_one():
 @on_threads
 def test_progress_is_called_in_the_calling_thread():
     callers = set()
-    parallel.run(
-        lambda start, stop: None,
-        64,
-        chunk=1,
-        progress=lambda fraction: callers.add(threading.get_ident()),
-    )
+
+    def progress(fraction):
+        callers.add(threading.get_ident())
+
+    parallel.run(lambda start, stop: None, 64, chunk=1, progress=progress)
     assert callers == {threading.get_ident()}
 
 
@@ -126,13 +125,8 @@ def test_many_callers_at_once():
         try:
             counts = np.zeros(500, int)
             for _ in range(20):
-                parallel.run(
-                    add_one,
-                    500,
-                    counts,
-                    chunk=13,
-                    progress=(lambda fraction: None) if k % 2 else None,
-                )
+                progress = (lambda fraction: None) if k % 2 else None
+                parallel.run(add_one, 500, counts, chunk=13, progress=progress)
             results[k] = counts
         except BaseException as error:
             errors.append(error)

@@ -6,8 +6,6 @@ import os
 import subprocess
 import sys
 
-import battery
-import numba
 import numpy as np
 import pytest
 import scipy.stats
@@ -45,73 +43,18 @@ def test_bits():
                     assert number(*place) == expected(*place)
 
 
-COUNT = 2**17
-ORDERS = ("counters", "draws", "vertices", "seeds", "counters of draws of vertices")
-
-
-@numba.njit
-def in_order(order, seed, out):
-    """Write the numbers along one of `ORDERS`; samplers use them in the last one."""
-    for k in range(out.size):
-        if order == 0:
-            out[k] = uniform(stream(seed, 7, 3), k)
-        elif order == 1:
-            out[k] = uniform(stream(seed, 7, k), 0)
-        elif order == 2:
-            out[k] = uniform(stream(seed, k, 3), 0)
-        elif order == 3:
-            out[k] = uniform(stream(seed + np.uint64(k), 7, 3), 1)
-        else:
-            out[k] = uniform(stream(seed, k // 40, k // 4 % 10), k % 4)
-
-
-def ordered(order, seed):
-    out = np.empty(COUNT)
-    in_order(ORDERS.index(order), np.uint64(seed), out)
-    return out
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_battery(order):
-    """About 30 tests of each of 10 sequences: the smallest p-value to expect is 3e-3."""
-    for seed in (0, 2**40 + 12345):
-        values = ordered(order, seed)
-        found = dict(battery.p_values(values))
-        assert min(found.values()) > 1e-5
-        assert np.unique(values).size == values.size
-
-
-def test_battery_p_values_are_uniform():
-    """Also flaws that are too small for one test would show."""
-    sequences = [ordered("counters of draws of vertices", seed) for seed in range(10, 16)]
-    found = [p for values in sequences for _, p in battery.p_values(values)]
-    assert scipy.stats.kstest(found, "uniform").pvalue > 1e-4
-
-
-FLAWED = {
-    "weyl": lambda k: k * np.uint64(GOLDEN),
-    "mixed once, low bits short": lambda k: (
-        (k ^ k >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-    ),
-    "congruential": lambda k: (
-        np.cumsum(np.full(k.size, 6364136223846793005, np.uint64)) * np.uint64(1442695040888963407)
-    ),
-    "repeated": lambda k: np.tile(
-        np.random.default_rng(0).integers(0, 2**64, k.size // 2, dtype=np.uint64), 2
-    ),
-    "lowest bit stuck": lambda k: (
-        np.random.default_rng(0).integers(0, 2**64, k.size, dtype=np.uint64) | np.uint64(1 << 11)
-    ),
-    "alternating": lambda k: np.sort(
-        np.random.default_rng(0).integers(0, 2**64, k.size, dtype=np.uint64).reshape(-1, 2), axis=1
-    ).ravel(),
-}
-
-
-@pytest.mark.parametrize("flaw", FLAWED)
-def test_battery_finds_flaws(flaw):
-    numbers = (FLAWED[flaw](np.arange(COUNT, dtype=np.uint64)) >> np.uint64(11)) * 2.0**-53
-    assert min(p for _, p in battery.p_values(numbers)) < 1e-8
+def test_numbers_are_uniform_and_independent_along_every_axis():
+    """Briefly: `python -m benchmarks run randomness` tests the algorithm at length."""
+    shape = (3, 25, 25, 25)  # seeds, vertices, draws, counters
+    block = np.array([number(*place) for place in np.ndindex(shape)]).reshape(shape)
+    assert np.unique(block).size == block.size
+    assert scipy.stats.kstest(block.ravel(), "uniform").pvalue > 1e-4
+    for axis in range(4):
+        values = np.moveaxis(block, axis, 0)
+        one, next_one = values[:-1].ravel(), values[1:].ravel()
+        assert abs(np.corrcoef(one, next_one)[0, 1]) * np.sqrt(one.size) < 4.5
+        cells = (one * 16).astype(int) * 16 + (next_one * 16).astype(int)
+        assert scipy.stats.chisquare(np.bincount(cells, minlength=256)).pvalue > 1e-4
 
 
 WITHOUT_COMPILER = """
