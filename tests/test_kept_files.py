@@ -20,7 +20,7 @@ versions = pytest.mark.parametrize("version", VERSIONS, ids=lambda path: path.na
 
 
 def expected(version, kind):
-    """What the files of a version must hold, as it noted itself."""
+    """Return the contents of the files of a version, which it has noted itself."""
     return json.loads((version / "expected.json").read_text())[kind]
 
 

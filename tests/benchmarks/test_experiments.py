@@ -1,4 +1,4 @@
-"""What experiments measure, on small data where the right values are known."""
+"""Experiments on small data for which the right values are known."""
 
 import math
 

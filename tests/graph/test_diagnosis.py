@@ -1,4 +1,4 @@
-"""What may be wrong with a graph is said once, with a remedy; of ordinary data nothing is said."""
+"""Possible problems of a graph are reported once, with a remedy; ordinary data have none."""
 
 import pickle
 import warnings
@@ -22,7 +22,7 @@ from sklearn.datasets import load_digits, load_iris
 
 # Clumps have no edges between them at any sigma that is the distance to a near neighbor.
 @pytest.mark.parametrize("name", [name for name in datasets.names() if name != "clumps"])
-def test_nothing_is_said_of_ordinary_data(name):
+def test_ordinary_data_have_no_findings(name):
     data = datasets.make(name, n=400, seed=0)
     for sigma in ("auto", "local"):
         graph = similarity_graph(data.X, sigma=sigma, seed=0)
@@ -38,7 +38,7 @@ def test_clumps_are_parts():
 
 
 @pytest.mark.parametrize("load", [load_digits, load_iris])
-def test_nothing_is_said_of_measured_data(load):
+def test_measured_data_have_no_findings(load):
     X, y = load(return_X_y=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -75,7 +75,7 @@ def test_a_few_narrow_columns_among_many_are_normal():
     assert "very different scales" in unequal_columns(X)
 
 
-def test_a_picture_of_little_color_is_no_mistake():
+def test_pictures_of_little_color_have_no_findings():
     gray = np.random.default_rng(0).random((12, 15, 1))
     points = datasets.image_points(np.clip(gray + np.array([0, 0.001, 0]), 0, 1), blur=0).X
     assert unequal_columns(points) is None
@@ -162,7 +162,7 @@ def test_a_matrix_is_judged_by_its_points_and_parts():
         diagnose(blocks(3, 3), points=steps)
 
 
-# ---- what a program can make of it
+# ---- findings as values
 
 
 def test_findings_say_what_they_are_about():
@@ -182,7 +182,7 @@ def test_findings_say_what_they_are_about():
         diagnose(blocks(6, 6), points=X, feature_names=["width"])
 
 
-# ---- where it is said
+# ---- warnings
 
 
 @pytest.mark.parametrize(

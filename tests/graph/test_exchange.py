@@ -1,4 +1,4 @@
-"""Graphs for other programs, as NetworkX reads them."""
+"""Files of graphs for other programs, as NetworkX reads them."""
 
 import kdegraph
 import networkx

@@ -1,4 +1,4 @@
-"""Saved graphs: all comes back, nothing is unpickled, and what is no graph is refused."""
+"""Saved graphs: they are read as they were, nothing is unpickled, and other files are refused."""
 
 import contextlib
 import io
@@ -93,7 +93,7 @@ def stored(tmp_path_factory):
 
 
 def other_files(stored):
-    """What is no graph, nor a file of arrays that could be one."""
+    """Return the contents of files that hold something else than a graph."""
     yield from (b"", b"x,y\n1,2\n", stored[: len(stored) // 2])
     yield npz_bytes()
     yield npz_bytes(x=np.zeros(3))

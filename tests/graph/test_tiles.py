@@ -1,5 +1,5 @@
-"""Graphs tile by tile, in a folder: the same bits as in memory, whoever computes them and however
-often they are interrupted.
+"""Graphs tile by tile, in a folder: the same bits as in memory, in any process and after any
+interruption.
 """
 
 import functools
@@ -40,7 +40,7 @@ def moons(n=N, seed=0):
 
 
 def lazy(X, rows=1_500):
-    """The points in blocks that are no tiles."""
+    """Return the points as a Dask array, in blocks that differ from the tiles."""
     return da.from_array(X, chunks=(rows, 1))
 
 
@@ -148,12 +148,12 @@ def test_edges_as_a_folder_of_parquet_files(tmp_path):
 
 
 def steps(store):
-    """When each file in the store was written."""
+    """Return when each file in the store was written."""
     return {path.name: path.stat().st_mtime_ns for path in store.iterdir()}
 
 
 class Interrupted(Exception):
-    """What ends a graph half-way."""
+    """Ends the computation of a graph."""
 
 
 # The function of each stage that is called for tile after tile, or block after block.

@@ -32,8 +32,8 @@ def exact_kernel(X, sigma):
 
 
 def assert_right(graph, X, perplexity=None):
-    """Bandwidths, kernel degrees and the degrees of a graph with so many rounds that it is nearly
-    the full one.
+    """Check bandwidths, kernel degrees, and the degrees of a graph that is nearly the full one, as
+    its rounds are many.
     """
     np.testing.assert_array_equal(graph.sigma, local_bandwidths(X, perplexity=perplexity))
     K = exact_kernel(X, graph.sigma)

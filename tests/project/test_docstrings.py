@@ -42,7 +42,7 @@ def documented(section):
 
 
 def faults(obj):
-    """What the sections of a docstring lack, as sentences."""
+    """Return what the sections of a docstring lack, as sentences."""
     try:
         found = sections(obj)
     except (ValueError, UserWarning) as error:
@@ -51,7 +51,7 @@ def faults(obj):
     described = documented(found["Parameters"])
     lacking = []
     if inspect.isclass(obj):
-        if not described:  # what functions return is made by nobody else: attributes are enough
+        if not described:  # only functions make objects of this class: attributes are enough
             attributes = documented(found["Attributes"])
             described = [name for name in expected if name in attributes]
     else:
@@ -62,7 +62,7 @@ def faults(obj):
     if described != expected:
         lacking.append(f"it describes the parameters {described}, not {expected}")
     if not "".join(found["Summary"]).endswith("."):
-        lacking.append("the summary is no sentence")
+        lacking.append("the summary is not a sentence")
     if re.search(r"^-{3,} +\S", inspect.getdoc(obj), flags=re.MULTILINE):
         lacking.append("text follows the underline of a heading")
     return lacking
@@ -105,7 +105,7 @@ def test_examples_are_right(name, own_folder):
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     report = doctest.testmod(importlib.import_module(name), optionflags=flags)
     assert report.attempted > 0
-    assert report.failed == 0  # what doctest has printed tells which example is wrong, and how
+    assert report.failed == 0  # doctest has printed which example is wrong, and how
 
 
 def test_faults_are_found():

@@ -1,4 +1,4 @@
-"""Imports follow the data, and the library knows no user interface."""
+"""Imports follow the data, and the library does not depend on a user interface."""
 
 import ast
 import functools
@@ -215,8 +215,8 @@ def test_imports_of_the_core_are_found(code, found):
     assert list(names_of_the_core(ast.parse(code))) == found
 
 
-# Every private name of a library that the explorer uses: where, and why there is no public way.
-# What is no documented place is in the folder `patches`, with what is lost without it.
+# Every private name of a library that the explorer uses, its files, and the reason. Names without
+# any documentation are used in the folder `patches` only, which states what is lost without each.
 COMPONENTS = {f"views/{name}.py" for name in ("base", "browser", "color", "columns", "rows")} | {
     "views/markup.py",
     "views/widgets.py",
@@ -238,7 +238,7 @@ PRIVATE_NAMES = {
     ),
     "_debounce": ({"patches/panel.py"}, "No parameter turns off the wait for further events."),
     "_event_coroutine": ({"patches/panel.py"}, "Panel processes it without the document's lock."),
-    "_models": ({"patches/panel.py"}, "No other name tells in which documents a layout is."),
+    "_models": ({"patches/panel.py"}, "No public name gives the documents of a layout."),
     "_views": ({"patches/panel.py"}, "Panel has no way to release the page of an ended session."),
     "_tornado": ({"patches/bokeh.py"}, "Bokeh names the application of a server in no other way."),
     "_sync_model": (

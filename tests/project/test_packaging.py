@@ -27,7 +27,7 @@ TYPED = {"kdegraph/py.typed", "kdegraph/__init__.pyi", "kdegraph_explorer/py.typ
 
 
 def run(*command, cwd, **environment):
-    """What a command prints; its errors are the message when it fails."""
+    """Return the output of a command, which must succeed."""
     clean = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "COV_"))
     }

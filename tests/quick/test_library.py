@@ -1,7 +1,7 @@
 """One test of each layer of the library: Gaussian kernel, points of the plane, public names.
 
-Whoever changes a layer also runs the tests in its folder, which look at the other kernels, at many
-dimensions and at the edges.
+After a change of a layer, also run the tests in its folder: they cover the other kernels, other
+dimensions and the edges.
 """
 
 import numpy as np

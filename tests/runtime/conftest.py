@@ -1,4 +1,4 @@
-"""What the tests of threads share."""
+"""Fixtures of the tests of threads."""
 
 import kdegraph
 import pytest

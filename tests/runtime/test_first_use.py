@@ -1,5 +1,5 @@
 """Compiled code: made when it is first called, kept from run to run, made anew when a kernel
-changes, and announced to whoever waits.
+changes, and announced to users who wait.
 """
 
 import ast

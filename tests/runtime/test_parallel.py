@@ -163,7 +163,7 @@ def test_number_of_threads_may_change_during_work():
 
 @on_threads
 def test_progress_may_compute():
-    """A callback that uses the library itself (the explorer draws while it waits)."""
+    """A callback may use the library itself: the explorer draws while it waits."""
     results = []
 
     def progress(fraction):

@@ -29,7 +29,7 @@ def expected(seed, vertex, draw, counter):
 
 
 def number(seed, vertex, draw, counter):
-    # Python's integers would arrive as signed ones.
+    # The compiler takes Python's integers for signed ones.
     return uniform(np.uint64(stream(np.uint64(seed), vertex, draw)), counter)
 
 
