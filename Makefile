@@ -12,7 +12,7 @@ FILE ?=
 PYTEST_ARGS ?=
 VERSIONS_ARGS ?=
 
-.PHONY: help explore test lint format build screenshots update-constraints try-versions clean
+.PHONY: help explore test quick lint format build screenshots update-constraints try-versions clean
 
 help: ## Say what can be made
 	@echo "Targets:"
@@ -34,6 +34,10 @@ test: $(VENV)/.ready-dev ## Run the whole suite, browser included (PYTEST_ARGS="
 	@scripts/browser.sh $(BIN)/python
 	$(BIN)/pytest -n auto -m "not browser" $(PYTEST_ARGS)
 	$(BIN)/pytest -n 2 --dist loadgroup -m browser $(PYTEST_ARGS)
+
+# A process for each file: the library and the explorer.
+quick: $(VENV)/.ready-dev ## Test each layer once, without a browser: half a minute, after changes of kernels 90 s
+	$(BIN)/pytest -n 2 --dist loadfile tests/quick $(PYTEST_ARGS)
 
 lint: $(VENV)/.ready-dev ## Check format, style and types
 	$(BIN)/ruff format --check .

@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Settings and fixtures of all tests."""
 
 import os
 
@@ -27,7 +27,7 @@ def state_folder(tmp_path_factory):
 
 @pytest.fixture
 def explore():
-    """Makes explorers and waits for their first result; closes them at the end."""
+    """Make explorers and wait for their first results; they are closed at the end."""
     from kdegraph_explorer import Explorer
 
     explorers = []
@@ -45,8 +45,8 @@ def explore():
 
 @pytest.fixture
 def sessions():
-    """Makes sessions, with choices, and waits for their first result; small generated data unless
-    some are given.
+    """Make sessions with choices and wait for their first results. Without given data, they are
+    small generated ones.
     """
     from kdegraph_explorer.session import Session
 

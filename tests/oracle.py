@@ -1,6 +1,4 @@
-"""Independent answers for the tests of the engine: extended precision and numpy alone, no code of
-the package.
-"""
+"""Exact results for tests, in extended precision, without any code of the package."""
 
 import numpy as np
 import scipy.linalg
@@ -73,7 +71,7 @@ def sums_and_masses(X, Y, kernel, sigma, weights=None):
 
 
 def excess(result, X, Y, kernel, sigma, eps, weights=None):
-    """By what factor the worst result misses the promised error: at most 1 is right.
+    """Return the largest error in units of the promised one: at most 1 is right.
 
     That is ``eps * mass + 1e-14 * sum |w|``, and half of the smallest double for the rounding to
     one.

@@ -1,11 +1,11 @@
-"""Plant faults in a copy of the project, one at a time, and see its tests catch each of them.
+"""Plant faults in a copy of the project, one at a time, and check that its tests catch each.
 
     python tests/planted_faults.py [--only WORD] [--list]
 
 A fault is a small change of one line that a tired programmer might make: a weight without its
 correction, a draw that is skipped, an eigenvector that is lost, a result that is stale. The tests
 named beside it must fail. The program ends with the faults that no test has noticed, and fails if
-there are any. `tests/project/test_planted_faults.py` sees to it that each can still be planted.
+there are any. `tests/project/test_planted_faults.py` checks that each can still be planted.
 """
 
 import os
@@ -415,7 +415,7 @@ FAULTS = (
         "core/kdegraph/validation.py",
         "if not np.isfinite(array).all():\n        row, column",
         "if np.isnan(array).any():\n        row, column",
-        "graph/test_adjacency.py",
+        "test_arguments.py",
     ),
     Fault(
         "a server answers to every host",
@@ -726,7 +726,7 @@ def plant(fault, root):
 
 
 def is_noticed(fault, folder):
-    """Whether the tests of a fault fail in a copy of the project with that fault."""
+    """Return whether the tests of a fault fail in a copy of the project with that fault."""
     root = Path(folder) / "project"
     for name in COPIED:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy

@@ -1,4 +1,4 @@
-"""Graphs by every way of drawing neighbors, and all that their bits are."""
+"""Graphs by every way of drawing neighbors, and their comparison bit for bit."""
 
 import numpy as np
 import pytest
@@ -9,6 +9,10 @@ WAYS = {
     "stratified": {"sampler": "recursive", "draws": "stratified", "kde": "direct"},
     "independent": {"sampler": "recursive", "draws": "independent", "kde": "direct"},
 }
+
+
+FIELDS = ("kernel_degrees", "neighbors", "points", "order", "sigma", "densities")
+PARAMETERS = ("kernel", "n_rounds", "seed", "sampler", "draws", "weighting", "eps", "alpha")
 
 
 def ways(function):
@@ -23,9 +27,18 @@ def cloud(n, d=2, seed=0):
 
 
 def digest(graph):
-    return [
-        graph.neighbors.tobytes(),
-        graph.adjacency.data.tobytes(),
-        graph.adjacency.indices.tobytes(),
-        graph.adjacency.indptr.tobytes(),
-    ]
+    """All bits of a graph that depend on its draws."""
+    matrix = graph.adjacency
+    arrays = graph.neighbors, matrix.data, matrix.indices, matrix.indptr
+    return [array.tobytes() for array in arrays]
+
+
+def assert_same_graph(graph, expected):
+    """Two graphs in memory are the same, bit for bit."""
+    assert digest(graph) == digest(expected)
+    for name in FIELDS:
+        mine, other = getattr(graph, name), getattr(expected, name)
+        assert np.array_equal(mine, other), name
+        assert getattr(mine, "dtype", None) == getattr(other, "dtype", None), name
+    for name in (*PARAMETERS, "n_edges"):
+        assert getattr(graph, name) == getattr(expected, name), name

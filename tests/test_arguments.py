@@ -3,6 +3,7 @@
 import dask.array as da
 import kdegraph
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from kdegraph import datasets, similarity_graph
@@ -91,6 +92,76 @@ def test_masked_entries_are_refused_and_the_argument_is_named(
     assert list(tmp_path.iterdir()) == []
 
 
+BAD_POINTS = [
+    ([[0.0, 1.0], [np.nan, 2.0]], ValueError, r"finite.*\[1, 0\].*nan"),
+    ([[0.0, np.inf]], ValueError, r"finite.*\[0, 1\].*inf"),
+    (np.array([[np.longdouble("1e400"), 0]]), ValueError, "finite"),
+    (np.zeros((0, 2)), ValueError, "no points"),
+    ([], ValueError, r"shape \(n, d\), got \(0,\)"),
+    (np.zeros((3, 0)), ValueError, "no columns"),
+    ([1.0, 2.0], ValueError, r"shape \(n, d\), got \(2,\).*reshape"),
+    (np.zeros((2, 2, 2)), ValueError, r"shape \(n, d\), got \(2, 2, 2\)"),
+    (3.0, ValueError, r"shape \(n, d\), got \(\)"),
+    ([[1.0], [1.0, 2.0]], ValueError, "rows differ in length"),
+    ([["a", "b"]], ValueError, "must hold numbers"),
+    ([["1", "2"]], ValueError, "must hold numbers"),
+    (np.array([[b"1"]]), ValueError, "must hold numbers"),
+    ([[1.0, {}]], ValueError, "must hold numbers"),
+    ([[1.0, None]], ValueError, "must hold numbers|finite"),
+    (np.array([["2020-01-01"]], dtype="M8[D]"), ValueError, "must hold numbers"),
+    (np.zeros((2, 2), dtype=[("a", float)]), ValueError, "must hold numbers"),
+    ([[1j, 2.0]], ValueError, "complex"),
+    (scipy.sparse.eye_array(3).tocsr(), TypeError, "sparse.*toarray"),
+]
+OF_POINTS = {
+    "similarity_graph": ("X", lambda X: similarity_graph(X, sigma=1.0, seed=0).adjacency.toarray()),
+    "local": ("X", lambda X: similarity_graph(X, sigma="local", seed=0).adjacency.toarray()),
+    "direct": ("sources", lambda X: kdegraph.kernel_sum(X, sigma=1.0, method="direct")),
+    "fgt": ("sources", lambda X: kdegraph.gauss_transform(X, sigma=1.0, method="fgt")),
+    "tree": ("sources", lambda X: kdegraph.kernel_sum(X, sigma=1.0, method="tree")),
+    "targets": ("targets", lambda Y: kdegraph.kernel_sum([[0.0, 1.0]], Y, sigma=1.0)),
+    "full_graph": ("X", lambda X: kdegraph.full_graph(X, sigma=1.0)),
+    "knn_graph": ("X", lambda X: kdegraph.knn_graph(X, 3).toarray()),
+    "estimate_sigma": ("X", kdegraph.estimate_sigma),
+    "local_bandwidths": ("X", kdegraph.local_bandwidths),
+}
+of_points = pytest.mark.parametrize(("name", "call"), OF_POINTS.values(), ids=OF_POINTS)
+
+
+@of_points
+def test_bad_points_are_refused_and_the_argument_is_named(name, call):
+    for bad, kind, message in BAD_POINTS:
+        with pytest.raises(kind, match=rf"^{name} .*{message}"):
+            call(bad)
+
+
+@of_points
+def test_kinds_of_points(name, call):
+    """All are the doubles that they hold, and none is changed."""
+    ints = np.random.default_rng(2).integers(-30, 30, size=(80, 2))
+    read_only = ints.astype(float)
+    read_only.flags.writeable = False
+    wide = np.zeros((160, 4))
+    wide[::2, ::2] = ints
+    expected = call(ints.astype(float))
+    for points in (
+        ints,
+        ints.tolist(),
+        tuple(map(tuple, ints.tolist())),
+        *(ints.astype(kind) for kind in (np.float32, np.float16, np.int8, object, ">f8")),
+        np.asfortranarray(ints.astype(float)),
+        read_only,
+        wide[::2, ::2],
+        ints[::-1].astype(float)[::-1],
+        np.ma.array(ints, mask=False),
+        pd.DataFrame(ints, columns=["a", "b"]),
+    ):
+        np.testing.assert_array_equal(call(points), expected)
+    np.testing.assert_array_equal(read_only, ints)
+    truth = ints > 0
+    np.testing.assert_array_equal(call(truth), call(truth.astype(float)))
+
+
 def test_a_masked_array_without_masked_entries_is_an_array():
     bare = np.ma.masked_array(np.ones(12), np.zeros(12, bool))
     sums = kdegraph.kernel_sum(np.ma.masked_array(X), sigma=1.0, weights=bare)
@@ -163,18 +234,21 @@ USES = {
 
 @pytest.mark.parametrize("use", USES.values(), ids=USES)
 def test_index_arrays_that_lead_nowhere_are_refused(use):
-    for kind in ("csr", "csc", "bsr"):
-        for damage in DAMAGES.values():
+    for damage in DAMAGES:
+        for kind in ("csr", "csc", "bsr"):
             with pytest.raises(ValueError, match=r"^(adjacency|graph)\.(indices|indptr)\b"):
-                use(damaged(kind, damage))
+                use(damaged(kind, DAMAGES[damage]))
 
 
-def test_entries_out_of_range_are_refused():
+def test_coordinates_out_of_range_are_refused():
     for value in (6, -7, 50_000_000):
         matrix = damaged("coo", lambda matrix: None)
         matrix.coords[1][0] = value
         with pytest.raises(ValueError, match=r"adjacency\.coords\[1\] must be from 0 to 5"):
             kdegraph.spectrum(matrix, 2)
+
+
+def test_lists_of_rows_with_a_column_out_of_range_are_refused():
     matrix = damaged("lil", lambda matrix: None)
     matrix.rows[0][0] = 50_000_000
     with pytest.raises(ValueError, match=r"adjacency\.indices must be from 0 to 5"):

@@ -37,7 +37,7 @@ def failing(way):
 
 
 def in_folder(n, *, images):
-    """What needs a folder."""
+    """Count the entries of a folder."""
     return {"entries": len(list(images.iterdir()))}
 
 

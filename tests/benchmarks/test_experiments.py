@@ -1,4 +1,4 @@
-"""What experiments measure, on small data where the right values are known."""
+"""Experiments on small data for which the right values are known."""
 
 import math
 
@@ -85,22 +85,22 @@ def test_graphs_of_others_are_what_they_are_called():
     assert ((by_scikit_learn(X, 0.5).toarray() > 0) == (expected | expected.T)).all()
 
 
-@pytest.mark.parametrize("name", sorted({*ALL, *SHAPES} - {"digits"}))
-@pytest.mark.parametrize("n", [60, 15_000])
-def test_the_explorer_has_the_points_of_the_experiments(name, n):
-    data = points(name, n)
-    found = Generators(shape=data.name, n=2000).sized(n)()
-    np.testing.assert_array_equal(found.X, data.X)
-    np.testing.assert_array_equal(found.y, data.y)
-    assert (found.sigma, found.n_clusters) == (data.sigma, data.n_clusters)
+def test_the_explorer_has_the_points_of_the_experiments():
+    for name in {*ALL, *SHAPES} - {"digits"}:
+        for n in (60, 3_000):
+            data = points(name, n)
+            found = Generators(shape=data.name, n=2000).sized(n)()
+            np.testing.assert_array_equal(found.X, data.X)
+            np.testing.assert_array_equal(found.y, data.y)
+            assert (found.sigma, found.n_clusters) == (data.sigma, data.n_clusters)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_data_are_the_same_each_time(name):
-    data = points(name, 200)
-    assert data.sigma > 0
-    assert data.X.ndim == 2
-    assert (points(name, 200).X == data.X).all()
+def test_data_are_the_same_each_time():
+    for name in ALL:
+        data = points(name, 200)
+        assert data.sigma > 0
+        assert data.X.ndim == 2
+        assert (points(name, 200).X == data.X).all()
 
 
 def test_moons_are_made_block_by_block(monkeypatch):
@@ -155,16 +155,16 @@ def test_the_theorem_holds_on_small_data():
     assert 0.5 < values["lambda_{k+1} / that of full"] < 2
 
 
-@pytest.mark.parametrize("d", [2, 5, 10])
-def test_clusters_of_the_theorem_are_as_far_apart_in_all_dimensions(d):
-    X = theorem.overlapping_clusters(50_000, d)
-    assert X.shape == (50_000, d)
-    means = np.array([X[i :: theorem.K].mean(axis=0) for i in range(theorem.K)])
-    apart = np.linalg.norm(means[:, None] - means, axis=2)[np.triu_indices(theorem.K, 1)]
-    if d < theorem.K:  # a projection
-        assert apart.max() < 4.1
-    else:
-        np.testing.assert_allclose(apart, 4, atol=0.1)
+def test_clusters_of_the_theorem_are_as_far_apart_in_all_dimensions():
+    for d in (2, 5, 10):
+        X = theorem.overlapping_clusters(50_000, d)
+        assert X.shape == (50_000, d)
+        means = np.array([X[i :: theorem.K].mean(axis=0) for i in range(theorem.K)])
+        apart = np.linalg.norm(means[:, None] - means, axis=2)[np.triu_indices(theorem.K, 1)]
+        if d < theorem.K:  # a projection
+            assert apart.max() < 4.1
+        else:
+            np.testing.assert_allclose(apart, 4, atol=0.1)
 
 
 @pytest.fixture

@@ -153,14 +153,18 @@ def test_the_list_counts_the_rows_that_are_measured_and_all(tool, tmp_path):
     assert listed("in_folder", "--images", str(tmp_path)) == ["0", "of", "1"]
 
 
-@pytest.mark.parametrize("name", [name for name, one in EXPERIMENTS.items() if not one.options])
-def test_rows_have_the_parameters_that_are_measured(name):
-    experiment = EXPERIMENTS[name]
-    rows = [tuple(map(as_text, row.values())) for row in experiment.rows()]
-    assert len(set(rows)) == len(rows)
-    assert all(list(row) == experiment.parameters for row in experiment.rows())
-    measured = read(RESULTS / f"{name}.csv")  # a row that changes would be measured besides
-    assert {tuple(row[column] for column in experiment.parameters) for row in measured} <= set(rows)
+def test_rows_have_the_parameters_that_are_measured():
+    real = {TINY.name, FAILING.name, IN_FOLDER.name}.symmetric_difference(EXPERIMENTS)
+    for name in real:
+        experiment = EXPERIMENTS[name]
+        if experiment.options:
+            continue
+        rows = [tuple(map(as_text, row.values())) for row in experiment.rows()]
+        assert len(set(rows)) == len(rows)
+        assert all(list(row) == experiment.parameters for row in experiment.rows())
+        measured = read(RESULTS / f"{name}.csv")  # a row that changes would be measured besides
+        of = {tuple(row[column] for column in experiment.parameters) for row in measured}
+        assert of <= set(rows)
 
 
 def test_the_report_is_written_from_the_tables_alone(tool, tmp_path):

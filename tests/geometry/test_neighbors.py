@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from kdegraph import set_num_threads
 from kdegraph.costs import NEIGHBOR_COSTS
 from kdegraph.geometry import neighbors
 from kdegraph.geometry.lanes import LANES, squared_gaps
 from kdegraph.geometry.neighbors import nearest, nearest_in_tree
 from kdegraph.geometry.tree import build_tree
 from kdegraph.runtime.jit import jit
+from promises import check_fractions, check_threads
 from scipy.spatial import cKDTree
 
 RNG = np.random.default_rng(0)
@@ -59,20 +59,19 @@ def check(X, distances, indices, k):
 
 
 @pytest.mark.nojit
-@pytest.mark.parametrize("k", [1, 9])
 @pytest.mark.parametrize("name", CASES)
-def test_the_nearest_points_of_all(name, k):
+def test_the_nearest_points_of_all(name):
     X = CASES[name]
-    k = min(k, len(X))
-    check(X, *nearest_in_tree(build_tree(X), k), k)
+    for k in (1, min(9, len(X))):
+        check(X, *nearest_in_tree(build_tree(X), k), k)
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
 @pytest.mark.parametrize("name", CASES)
-def test_many_neighbors(name, share):
+def test_many_neighbors(name):
     X = CASES[name]
-    k = math.ceil(share * len(X))
-    check(X, *nearest_in_tree(build_tree(X), k), k)
+    for share in (0.1, 1.0):
+        k = math.ceil(share * len(X))
+        check(X, *nearest_in_tree(build_tree(X), k), k)
 
 
 @pytest.mark.parametrize("leaf_size", [1, 3, 8, 20, 1000])
@@ -81,10 +80,10 @@ def test_leaves_of_any_size(leaf_size):
     check(X, *nearest_in_tree(build_tree(X, leaf_size), 11), 11)
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 5, 9])
+@pytest.mark.parametrize("d", [1, 2, 5, 9])
 def test_many_points(d):
     """The distances are those of SciPy's tree."""
-    X = np.random.default_rng(d).normal(size=(20_000, d)) ** 3
+    X = np.random.default_rng(d).normal(size=(8000, d)) ** 3
     X[:3000] = X[0] + 1e-6 * X[:3000]
     X[3000:3100] = X[3000]
     for k in (1, 12):
@@ -97,25 +96,16 @@ def test_many_points(d):
 
 def test_neighbors_do_not_depend_on_the_number_of_threads():
     X = np.random.default_rng(0).integers(0, 60, (20_000, 2)).astype(float)  # many ties
-    results = []
-    try:
-        for threads in (1, 2, 3):
-            set_num_threads(threads)
-            results.append(nearest_in_tree(build_tree(X), 10))
-    finally:
-        set_num_threads(None)
-    for distances, indices in results[1:]:
-        np.testing.assert_array_equal(distances, results[0][0])
-        np.testing.assert_array_equal(indices, results[0][1])
+    check_threads(lambda: nearest_in_tree(build_tree(X), 10))
 
 
-@pytest.mark.parametrize("exponent", [-1000, -300, 300, 990])
-def test_distances_scale_exactly_with_powers_of_two(exponent):
+def test_distances_scale_exactly_with_powers_of_two():
     X = CASES["space"]
     distances, indices = nearest_in_tree(build_tree(X), 10)
-    scaled = nearest_in_tree(build_tree(np.ldexp(X, exponent)), 10)
-    np.testing.assert_array_equal(scaled[0], np.ldexp(distances, exponent))
-    np.testing.assert_array_equal(scaled[1], indices)
+    for exponent in (-1000, -300, 300, 990):
+        scaled = nearest_in_tree(build_tree(np.ldexp(X, exponent)), 10)
+        np.testing.assert_array_equal(scaled[0], np.ldexp(distances, exponent))
+        np.testing.assert_array_equal(scaled[1], indices)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.7, 1.0])
@@ -135,8 +125,8 @@ def test_progress_of_a_search(k):
     X = np.random.default_rng(0).random((4000, 2))
     fractions = []
     nearest(X, np.arange(4000), k, fractions.append)
+    check_fractions(fractions)
     assert fractions[-1] == 1.0
-    assert fractions == sorted(fractions)
 
 
 @jit

@@ -3,10 +3,10 @@
 import numpy as np
 import oracle
 import pytest
-from kdegraph import get_num_threads, set_num_threads
 from kdegraph.geometry.boxes import box_exponents
 from kdegraph.geometry.kernel_functions import KERNELS
 from kdegraph.geometry.tree import LEAF_SIZE, build_tree
+from promises import check_fractions, check_threads
 
 pytestmark = pytest.mark.nojit
 
@@ -76,51 +76,36 @@ def check(X, tree, leaf_size):
     assert tree.n_levels == 1 or -(-n // 2 ** (tree.n_levels - 2)) > leaf_size
 
 
-@pytest.mark.parametrize("leaf_size", [2, 8, 16])
 @pytest.mark.parametrize("name", CASES)
-def test_structure(name, leaf_size):
+def test_structure(name):
     X = CASES[name]
     before = X.copy()
-    check(X, build_tree(X, leaf_size), leaf_size)
+    for leaf_size in (2, 8, 16):
+        check(X, build_tree(X, leaf_size), leaf_size)
     assert np.array_equal(X, before)
 
 
 def test_large_tree_does_not_depend_on_threads():
     X = np.random.default_rng(1).normal(size=(6000, 2))
     X[1000:2000] = X[0]
-    default = get_num_threads()
-    trees = []
-    try:
-        for threads in (1, 2, 3):
-            set_num_threads(threads)
-            trees.append(build_tree(X))
-    finally:
-        set_num_threads(default)
-    check(X, trees[0], LEAF_SIZE)
-    for tree in trees[1:]:
-        assert np.array_equal(tree.order, trees[0].order)
+    check(X, build_tree(X), LEAF_SIZE)
+    check_threads(lambda: build_tree(X).order)
 
 
 def test_progress_of_a_large_tree():
     fractions = []
     build_tree(np.random.default_rng(1).normal(size=(20_000, 3)), progress=fractions.append)
-    assert fractions
-    assert all(0 <= f <= 1 for f in fractions)
-    assert fractions == sorted(fractions)
+    check_fractions(fractions)
 
 
-@pytest.mark.parametrize("scale", [1.0, 0.25])
-def test_radii(scale):
-    X = np.random.default_rng(2).normal(size=(100, 3))
-    tree = build_tree(X)
-    expected = [np.linalg.norm(h - l) / 2 * scale for l, h in zip(tree.low, tree.high, strict=True)]
-    np.testing.assert_allclose(tree.radii(scale), expected, rtol=1e-14)
-
-
-def test_radii_of_extreme_points_raise_no_warning():
-    X = np.array([[1.7e308], [-1.7e308]] * 10)
-    assert build_tree(X).radii(1e-308)[0] == pytest.approx(1.7)
-    assert np.isinf(build_tree(X).radii(1e10)[0])
+def test_radii():
+    tree = build_tree(np.random.default_rng(2).normal(size=(100, 3)))
+    expected = np.linalg.norm(tree.high - tree.low, axis=1) / 2
+    for scale in (1.0, 0.25):
+        np.testing.assert_allclose(tree.radii(scale), expected * scale, rtol=1e-14)
+    extreme = build_tree(np.array([[1.7e308], [-1.7e308]] * 10))
+    assert extreme.radii(1e-308)[0] == pytest.approx(1.7)
+    assert np.isinf(extreme.radii(1e10)[0])
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

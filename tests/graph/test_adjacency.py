@@ -1,4 +1,4 @@
-"""What must work at the edges, and what must be refused with a message that names the argument."""
+"""Graphs at the edges of what is accepted, and refusals with a message that names the argument."""
 
 import math
 from fractions import Fraction
@@ -6,12 +6,10 @@ from fractions import Fraction
 import numpy as np
 import oracle
 import pytest
-import scipy.sparse
 from kdegraph import (
     Cancelled,
     estimate_sigma,
     full_graph,
-    gauss_transform,
     kernel_sum,
     knn_graph,
     similarity_graph,
@@ -34,20 +32,15 @@ def way(request):
 
 
 @pytest.mark.nojit
-@pytest.mark.parametrize("kernel", oracle.KERNELS)
-def test_one_point(way, kernel):
-    graph = similarity_graph([[1.0, 2.0, 3.0]], sigma=1.0, kernel=kernel, n_rounds=4, seed=0, **way)
-    assert graph.adjacency.shape == (1, 1)
-    assert graph.n_edges == 0
-    assert graph.neighbors.tolist() == [[-1] * 4]
-    assert graph.kernel_degrees.tolist() == [0.0]
-    assert graph.laplacian().toarray().tolist() == [[0.0]]
-
-
-def test_one_point_with_everything_automatic():
-    graph = similarity_graph([[1.0, 2.0]])
-    assert graph.n_edges == 0
-    assert graph.sigma > 0
+def test_one_point(way):
+    for kernel in oracle.KERNELS:
+        graph = similarity_graph([[1.0, 2.0]], sigma=1.0, kernel=kernel, n_rounds=4, seed=0, **way)
+        assert graph.adjacency.shape == (1, 1)
+        assert graph.n_edges == 0
+        assert graph.neighbors.tolist() == [[-1] * 4]
+        assert graph.kernel_degrees.tolist() == [0.0]
+        assert graph.laplacian().toarray().tolist() == [[0.0]]
+    assert similarity_graph([[1.0, 2.0]], **way).sigma > 0
 
 
 @pytest.mark.nojit
@@ -59,7 +52,7 @@ def test_two_points(way):
     np.testing.assert_allclose(graph.kernel_degrees, k, rtol=0.2)
 
 
-@pytest.mark.parametrize("n", [2, 9, 300, 5000])
+@pytest.mark.parametrize("n", [2, 9, 1500])
 def test_duplicates_only(way, n):
     for sigma in ("auto", 1e-3, 1e300):
         graph = similarity_graph(np.full((n, 3), 0.1), sigma=sigma, n_rounds=10, seed=0, **way)
@@ -70,49 +63,40 @@ def test_duplicates_only(way, n):
         assert graph.n_edges <= n * 10
 
 
-@pytest.mark.parametrize("constant", [0.0, 3.0, -1e9, 1e300])
-def test_constant_columns_change_nothing(way, constant):
-    Y = np.column_stack([X[:, 0], np.full(30, constant), X[:, 1]])
-    graph, expected = (similarity_graph(Z, sigma=0.8, n_rounds=12, seed=0, **way) for Z in (Y, X))
-    assert np.array_equal(graph.neighbors, expected.neighbors)
-    np.testing.assert_allclose(graph.kernel_degrees, expected.kernel_degrees, rtol=1e-12)
-
-
-@pytest.mark.parametrize("sigma", [5e-324, 1e-308, 1e-300, 1e-200])
-@pytest.mark.parametrize("kernel", oracle.KERNELS)
-def test_tiny_bandwidth_isolates_all(way, kernel, sigma):
-    for Y in (X, X * 1e10, np.arange(30.0)[:, None]):
-        graph = similarity_graph(Y, sigma=sigma, kernel=kernel, seed=0, **way)
-        assert graph.n_edges == 0
-        assert (graph.neighbors == -1).all()
-        assert (graph.kernel_degrees == 0).all()
+def test_constant_columns_change_nothing(way):
+    expected = similarity_graph(X, sigma=0.8, n_rounds=12, seed=0, **way)
+    for constant in (0.0, -1e9, 1e300):
+        Y = np.column_stack([X[:, 0], np.full(30, constant), X[:, 1]])
+        graph = similarity_graph(Y, sigma=0.8, n_rounds=12, seed=0, **way)
+        assert np.array_equal(graph.neighbors, expected.neighbors)
+        np.testing.assert_allclose(graph.kernel_degrees, expected.kernel_degrees, rtol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
-@pytest.mark.parametrize("scale", [1e-5, 1.0, 1e10])
-def test_tiny_bandwidth_on_larger_sets(way, kernel, scale):
-    Y = np.concatenate(
-        [RNG.normal(size=(1500, 2)) * scale, np.zeros((2, 2))]
-    )  # one pair of duplicates
-    graph = similarity_graph(Y, sigma=1e-300, kernel=kernel, n_rounds=4, seed=0, **way)
-    assert graph.n_edges == 1
-    assert (graph.neighbors[:-2] == -1).all()
-    assert graph.neighbors[-2:].tolist() == [[1501] * 4, [1500] * 4]
+def test_tiny_bandwidth_isolates_all_but_duplicates(way, kernel):
+    for sigma in (5e-324, 1e-300, 1e-200):
+        for n, scale in ((30, 1.0), (1500, 1e10)):
+            Y = np.concatenate([RNG.normal(size=(n, 2)) * scale, np.zeros((2, 2))])
+            graph = similarity_graph(Y, sigma=sigma, kernel=kernel, n_rounds=4, seed=0, **way)
+            assert graph.n_edges == 1
+            assert (graph.neighbors[:-2] == -1).all()
+            assert graph.neighbors[-2:].tolist() == [[n + 1] * 4, [n] * 4]
+            assert (graph.kernel_degrees[:-2] == 0).all()
 
 
-@pytest.mark.parametrize("sigma", [1e100, 1e300, 1.7e308])
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
-def test_huge_bandwidth_joins_all_equally(way, kernel, sigma):
-    graph = similarity_graph(X, sigma=sigma, kernel=kernel, n_rounds=3000, seed=0, **way)
-    np.testing.assert_allclose(graph.kernel_degrees, 29, rtol=0.21)
-    for i, row in enumerate(graph.neighbors):
-        p = np.full(30, 1 / 29)
-        p[i] = 0
-        assert oracle.chi_square_p(np.bincount(row, minlength=30), p) > 1e-5
+def test_huge_bandwidth_joins_all_equally(way, kernel):
+    for sigma in (1e100, 1.7e308):
+        graph = similarity_graph(X, sigma=sigma, kernel=kernel, n_rounds=3000, seed=0, **way)
+        np.testing.assert_allclose(graph.kernel_degrees, 29, rtol=0.21)
+        for i, row in enumerate(graph.neighbors):
+            p = np.full(30, 1 / 29)
+            p[i] = 0
+            assert oracle.chi_square_p(np.bincount(row, minlength=30), p) > 1e-5
 
 
 def test_huge_coordinates(way):
-    """Around 1e9 all that counts are the differences."""
+    """Around 1e9 only the differences count."""
     grid = np.random.default_rng(1).integers(0, 2000, size=(300, 2)) / 1024
     near = similarity_graph(grid, sigma=0.25, n_rounds=15, seed=0, **way)
     far = similarity_graph(grid + 1e9, sigma=0.25, n_rounds=15, seed=0, **way)
@@ -130,69 +114,62 @@ def test_largest_coordinates(way, kernel):
         assert graph.kernel_degrees[0] >= 0.8
 
 
-@pytest.mark.parametrize("exponent", [-1000, -997, 997])
-def test_scales_do_not_matter(way, exponent):
-    """Coordinates of about 1e-300 and 1e300: a power of two changes no digit."""
+EXPONENTS = (-1000, 997)  # coordinates of about 1e-300 and 1e300: a power of two changes no digit
+
+
+def test_scales_do_not_matter(way):
     Y = np.random.default_rng(4).normal(size=(400, 2))
-    scaled = np.ldexp(Y, exponent)
-    graph, expected = (
-        similarity_graph(Z, sigma=s, n_rounds=9, seed=0, **way)
-        for Z, s in ((scaled, math.ldexp(0.5, exponent)), (Y, 0.5))
-    )
-    assert np.array_equal(graph.neighbors, expected.neighbors)
-    assert np.array_equal(graph.adjacency.data, expected.adjacency.data)
+    expected = similarity_graph(Y, sigma=0.5, n_rounds=9, seed=0, **way)
+    for exponent in EXPONENTS:
+        scaled, sigma = np.ldexp(Y, exponent), math.ldexp(0.5, exponent)
+        graph = similarity_graph(scaled, sigma=sigma, n_rounds=9, seed=0, **way)
+        assert np.array_equal(graph.neighbors, expected.neighbors)
+        assert np.array_equal(graph.adjacency.data, expected.adjacency.data)
 
 
-@pytest.mark.parametrize("exponent", [-1000, -997, 997])
+@pytest.mark.parametrize("exponent", EXPONENTS)
 def test_scales_do_not_matter_to_sums_and_other_graphs(exponent):
     Y = np.random.default_rng(4).normal(size=(400, 2))
     scaled, sigma = np.ldexp(Y, exponent), math.ldexp(0.5, exponent)
     for kernel in oracle.KERNELS:
-        expected = kernel_sum(Y, kernel=kernel, sigma=0.5, method="direct")
-        for method in ("direct", "tree", "fgt") if kernel == "gaussian" else ("direct", "tree"):
-            np.testing.assert_allclose(
-                kernel_sum(scaled, kernel=kernel, sigma=sigma, method=method), expected, rtol=2e-6
-            )
-        np.testing.assert_allclose(
-            full_graph(scaled, sigma=sigma, kernel=kernel),
-            full_graph(Y, sigma=0.5, kernel=kernel),
-            rtol=1e-13,
+        options, expected = (
+            {"kernel": kernel, "sigma": sigma},
+            kernel_sum(Y, kernel=kernel, sigma=0.5, method="direct"),
         )
+        for method in ("direct", "tree", "fgt") if kernel == "gaussian" else ("direct", "tree"):
+            sums = kernel_sum(scaled, method=method, **options)
+            np.testing.assert_allclose(sums, expected, rtol=2e-6)
+        graph = full_graph(scaled, **options)
+        np.testing.assert_allclose(graph, full_graph(Y, sigma=0.5, kernel=kernel), rtol=1e-13)
     assert (knn_graph(scaled, 5) != knn_graph(Y, 5)).nnz == 0
     assert estimate_sigma(scaled, seed=0) == math.ldexp(estimate_sigma(Y, seed=0), exponent)
 
 
-@pytest.mark.parametrize("method", ["direct", "tree", "fgt"])
-def test_smallest_bandwidth(method):
-    for Y in (X, np.ldexp(X, 1000), np.zeros((300, 2))):
-        expected = len(Y) if (Y == 0).all() else 1
-        np.testing.assert_allclose(kernel_sum(Y, sigma=5e-324, method=method), expected, rtol=1e-6)
+def test_smallest_bandwidth():
+    for method in ("direct", "tree", "fgt"):
+        for Y, expected in ((X, 1), (np.ldexp(X, 1000), 1), (np.zeros((300, 2)), 300)):
+            sums = kernel_sum(Y, sigma=5e-324, method=method)
+            np.testing.assert_allclose(sums, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("sigma", [1e-3, 0.5])
 def test_a_crowd_in_one_place(sigma):
-    """100,000 times the same point among others."""
+    """The same point 100,000 times among others."""
     others = np.random.default_rng(5).normal(size=(500, 2))
     Y = np.concatenate([np.tile([[0.3, 0.1]], (100_000, 1)), others])
     graph = similarity_graph(Y, sigma=sigma, n_rounds=10, seed=0)
-    K = oracle.kernel_matrix(
-        others, np.concatenate([others, [[0.3, 0.1]]]), "gaussian", sigma
-    ).astype(float)
-    np.fill_diagonal(K, 0)
+    K = oracle.kernel_matrix(others, Y[99_999:], "gaussian", sigma).astype(float)
+    np.fill_diagonal(K[:, 1:], 0)
+    of_crowd = 99_999 + K[:, 0].sum()
+    of_others = K[:, 1:].sum(axis=1) + 100_000 * K[:, 0]
+    np.testing.assert_allclose(graph.kernel_degrees[:100_000], of_crowd, rtol=graph.eps)
     np.testing.assert_allclose(
-        graph.kernel_degrees[:100_000], 99_999 + K[:, -1].sum(), rtol=graph.eps
-    )
-    np.testing.assert_allclose(
-        graph.kernel_degrees[100_000:],
-        K[:, :-1].sum(axis=1) + 100_000 * K[:, -1],
-        rtol=graph.eps,
-        atol=1e-300,
+        graph.kernel_degrees[100_000:], of_others, rtol=graph.eps, atol=1e-300
     )
     assert (graph.neighbors[:100_000] >= 0).all()
     assert (graph.neighbors != np.arange(len(Y))[:, None]).all()
-    counts = np.bincount(graph.neighbors[:100_000].ravel() // 1000, minlength=101)[
-        :100
-    ]  # nobody in the crowd is preferred
+    # Nobody in the crowd is preferred.
+    counts = np.bincount(graph.neighbors[:100_000].ravel() // 1000, minlength=101)[:100]
     assert oracle.chi_square_p(counts, np.full(100, 0.01)) > 1e-5
     assert knn_graph(Y, 5).nnz > 0
 
@@ -215,91 +192,17 @@ def test_points_are_not_copied_without_need(tmp_path):
         assert not np.shares_memory(copy, Y)
 
 
-def test_kinds_of_input(way):
-    ints = np.random.default_rng(2).integers(-30, 30, size=(80, 2))
-    read_only = ints.astype(float)
-    read_only.flags.writeable = False
-    wide = np.zeros((160, 4))
-    wide[::2, ::2] = ints
-    kinds = [
-        ints,
-        ints.tolist(),
-        tuple(map(tuple, ints.tolist())),
-        *(ints.astype(kind) for kind in (np.float32, np.float16, np.int8, object, ">f4")),
-        np.asfortranarray(ints.astype(float)),
-        read_only,
-        wide[::2, ::2],
-        np.ma.array(ints, mask=False),
-    ]
-    graphs = [
-        similarity_graph(Y, sigma=np.float32(6), n_rounds=np.int64(7), seed=0, **way) for Y in kinds
-    ]
-    for graph in graphs:
-        assert np.array_equal(graph.neighbors, graphs[0].neighbors)
-        assert np.array_equal(graph.adjacency.data, graphs[0].adjacency.data)
-    assert np.array_equal(read_only, ints)
-    booleans = similarity_graph(ints > 0, sigma=1, n_rounds=3.0, seed=0, **way)
-    assert booleans.n_rounds == 3
-
-
-def test_data_frames(way):
-    pandas = pytest.importorskip("pandas")
-    graph = similarity_graph(pandas.DataFrame(X, columns=["a", "b"]), sigma=1.0, seed=0, **way)
-    assert np.array_equal(graph.neighbors, similarity_graph(X, sigma=1.0, seed=0, **way).neighbors)
-
-
 def test_input_is_left_alone(way):
     before = X.copy()
     similarity_graph(X, sigma=1.0, seed=0, **way)
     assert np.array_equal(X, before)
 
 
-@pytest.mark.parametrize("sigma", [Fraction(1, 2), np.float64(0.5), np.float16(0.5)])
-def test_kinds_of_sigma(sigma):
-    assert similarity_graph(X, sigma=sigma, seed=0).sigma == 0.5
-
-
-# Refusals.
-
-BAD_POINTS = {
-    "nan": ([[0.0, 1.0], [np.nan, 2.0]], ValueError, r"finite.*\[1, 0\].*nan"),
-    "inf": ([[0.0, np.inf]], ValueError, r"finite.*\[0, 1\].*inf"),
-    "float overflow": (np.array([[np.longdouble("1e400"), 0]]), ValueError, "finite"),
-    "no points": (np.zeros((0, 2)), ValueError, "no points"),
-    "empty list": ([], ValueError, r"shape \(n, d\), got \(0,\)"),
-    "no columns": (np.zeros((3, 0)), ValueError, "no columns"),
-    "one dimension": ([1.0, 2.0], ValueError, r"shape \(n, d\), got \(2,\).*reshape"),
-    "three dimensions": (np.zeros((2, 2, 2)), ValueError, r"shape \(n, d\), got \(2, 2, 2\)"),
-    "number": (3.0, ValueError, r"shape \(n, d\), got \(\)"),
-    "none": (None, ValueError, r"shape \(n, d\)"),
-    "ragged": ([[1.0], [1.0, 2.0]], ValueError, "rows differ in length"),
-    "strings": ([["a", "b"]], ValueError, "must hold numbers"),
-    "numbers as strings": ([["1", "2"]], ValueError, "must hold numbers"),
-    "bytes": (np.array([[b"1"]]), ValueError, "must hold numbers"),
-    "mixed": ([[1.0, "b"]], ValueError, "must hold numbers"),
-    "objects": ([[1.0, {}]], ValueError, "must hold numbers"),
-    "none inside": ([[1.0, None]], ValueError, "must hold numbers|finite"),
-    "dates": (np.array([["2020-01-01"]], dtype="M8[D]"), ValueError, "must hold numbers"),
-    "records": (np.zeros((2, 2), dtype=[("a", float)]), ValueError, "must hold numbers"),
-    "complex": ([[1j, 2.0]], ValueError, "complex"),
-    "sparse": (scipy.sparse.eye_array(3).tocsr(), TypeError, "sparse.*toarray"),
-    "masked": (np.ma.array([[1.0, 2.0]], mask=[[False, True]]), ValueError, "masked"),
-}
-
-
-@pytest.mark.parametrize("name", BAD_POINTS)
-def test_bad_points(name):
-    bad, kind, message = BAD_POINTS[name]
-    with pytest.raises(kind, match=message) as caught:
-        similarity_graph(bad, sigma=1.0)
-    assert str(caught.value).startswith("X ")
-    with pytest.raises(kind, match=message) as caught:
-        kernel_sum(bad, sigma=1.0)
-    assert str(caught.value).startswith("sources ")
-    if bad is not None:
-        with pytest.raises(kind, match=message) as caught:
-            gauss_transform([[0.0, 1.0]], bad, sigma=1.0)
-        assert str(caught.value).startswith("targets ")
+def test_kinds_of_numbers():
+    for sigma in (Fraction(1, 2), np.float64(0.5), np.float16(0.5)):
+        assert similarity_graph(X, sigma=sigma, seed=0).sigma == 0.5
+    for n_rounds in (3.0, np.int64(3)):
+        assert similarity_graph(X > 0, sigma=1, n_rounds=n_rounds, seed=0).n_rounds == 3
 
 
 class NoSums:
@@ -318,108 +221,54 @@ class Solver:
         return self._sums(targets)
 
 
-NOT_REAL = "kde: Solver.sums must return real numbers"
-BAD_SOLVERS = [
-    (None, TypeError, "kde must be one of .*NoneType has no method 'fit'"),
-    (3, TypeError, "kde must be one of .*int has no method 'fit'"),
-    (NoSums(), TypeError, "kde must be one of .*NoSums has no method 'sums'"),
-    (
-        Solver(fit=lambda self: None),
-        TypeError,
-        "kde: Solver.fit.* must return the fitted object .*None",
-    ),
-    (
-        Solver(sums=lambda t: np.ones(len(t) + 1)),
-        ValueError,
-        r"kde: Solver.sums must return shape \(\d+,\).*got",
-    ),
-    (
-        Solver(sums=lambda t: np.ones((len(t), 1))),
-        ValueError,
-        r"kde: Solver.sums must return shape",
-    ),
-    (
-        Solver(sums=lambda t: 1.0),
-        ValueError,
-        r"kde: Solver.sums must return shape .*got \(\)",
-    ),
-    (
-        Solver(sums=lambda t: np.full(len(t), np.nan)),
-        ValueError,
-        r"kde: Solver.sums returned nan",
-    ),
-    (
-        Solver(sums=lambda t: np.full(len(t), np.inf)),
-        ValueError,
-        r"kde: Solver.sums returned inf",
-    ),
-    (Solver(sums=lambda t: None), TypeError, NOT_REAL),
-    (Solver(sums=lambda t: ["a"] * len(t)), TypeError, NOT_REAL),
-    (Solver(sums=lambda t: np.ones(len(t)) * 1j), TypeError, NOT_REAL),
-]
+SHAPE, NOT_REAL = "kde: Solver.sums must return shape", "kde: Solver.sums must return real numbers"
 NAMED = ("kernel", "sampler", "draws", "weighting")  # chosen by name only
+NO_ROUNDS = "n_rounds must be a whole number >= 1, got"
+# Argument, values, the error and its message.
 BAD_ARGUMENTS = [
+    ("sigma", (0, -1.0, math.nan, math.inf), ValueError, "sigma must be positive and finite, got"),
+    ("sigma", ("wide",), ValueError, "sigma must be a positive number, an array .*, got 'wide'"),
+    ("sigma", ([1.0],), ValueError, r"must have shape \(30,\), one for each point, got \(1,\)"),
+    ("sigma", ([1.0] * 29 + [0.0],), ValueError, r"sigma must be positive .* sigma\[29\] is 0.0"),
+    ("sigma", ([1.0] * 29 + [1e101],), ValueError, "differ by a factor of more than 1e\\+100"),
+    ("sigma", (["1"] * 30,), TypeError, "sigma must hold real numbers"),
+    ("sigma", (None, 1j, True, b"1"), TypeError, "sigma must be a positive number, got"),
+    ("alpha", ("1",), TypeError, "alpha must be a number from 0 to 1, got '1'"),
+    ("alpha", (1.5,), ValueError, r"alpha must lie in \[0, 1\], got 1.5"),
+    ("n_rounds", (0, -3, 2.5, math.nan, math.inf), ValueError, NO_ROUNDS),
+    ("n_rounds", (None, [3], True, 1j), TypeError, NO_ROUNDS),
+    ("n_rounds", ("many",), ValueError, "n_rounds must be a number or 'auto', got 'many'"),
+    ("n_rounds", (2**40,), ValueError, "n_rounds must be at most"),
+    ("eps", (0, 1, -0.1, math.nan, math.inf), ValueError, "eps .*got|eps must be positive"),
+    ("eps", ("small", True, 1j), TypeError, "eps must be a positive number, got"),
+    ("sampler", ("rows",), ValueError, "'auto', 'mixture', 'near', 'recursive', 'rejection'$"),
     *(
-        ("sigma", value, ValueError, "sigma must be positive and finite, got")
-        for value in (0, -1.0, math.nan, math.inf, -math.inf)
+        (name, ("nonsense",), ValueError, f"unknown {name} 'nonsense'; choose one of")
+        for name in (*NAMED, "kde")
     ),
-    ("sigma", "wide", ValueError, "sigma must be a positive number, an array .*, got 'wide'"),
-    ("sigma", [1.0], ValueError, r"sigma must have shape \(30,\), one for each point, got \(1,\)"),
-    ("sigma", [1.0] * 29 + [0.0], ValueError, r"sigma must be positive .* sigma\[29\] is 0.0"),
-    ("sigma", [1.0] * 29 + [1e101], ValueError, "differ by a factor of more than 1e\\+100"),
-    ("sigma", ["1"] * 30, TypeError, "sigma must hold real numbers"),
-    ("alpha", "1", TypeError, "alpha must be a number from 0 to 1, got '1'"),
-    ("alpha", 1.5, ValueError, r"alpha must lie in \[0, 1\], got 1.5"),
-    *(
-        ("sigma", value, TypeError, "sigma must be a positive number, got")
-        for value in (None, 1j, True, b"1")
-    ),
-    *(
-        ("n_rounds", value, ValueError, "n_rounds must be a whole number >= 1, got")
-        for value in (0, -3, 2.5, math.nan, math.inf)
-    ),
-    *(
-        ("n_rounds", value, TypeError, "n_rounds must be a whole number >= 1, got")
-        for value in (None, [3], True, 1j)
-    ),
-    ("n_rounds", "many", ValueError, "n_rounds must be a number or 'auto', got 'many'"),
-    ("n_rounds", 2**40, ValueError, "n_rounds must be at most"),
-    *(
-        ("eps", value, ValueError, "eps .*got|eps must be positive")
-        for value in (0, 1, 1.5, -0.1, math.nan, math.inf)
-    ),
-    *(
-        ("eps", value, TypeError, "eps must be a positive number, got")
-        for value in ("small", True, 1j)
-    ),
-    *(
-        (name, "nonsense", ValueError, f"unknown {name} 'nonsense'; choose one of")
-        for name in ("kernel", "sampler", "draws", "kde", "weighting")
-    ),
-    (
-        "sampler",
-        "rows",  # of earlier versions
-        ValueError,
-        "unknown sampler 'rows'; choose one of "
-        "'auto', 'mixture', 'near', 'recursive', 'rejection'$",
-    ),
-    *((name, 3, TypeError, f"{name} must be one of .*got 3") for name in NAMED),
-    *((name, None, TypeError, f"{name} must be one of .*got None") for name in NAMED),
-    *(
-        ("seed", value, TypeError, "seed must be None, a whole number")
-        for value in ("1", 1.5, True, [1])
-    ),
-    *(("seed", value, ValueError, r"seed must lie in \[0, 2\*\*64\)") for value in (-1, 2**64)),
-    *(("kde", *bad) for bad in BAD_SOLVERS),
+    *((name, (3, None), TypeError, f"{name} must be one of .*got") for name in NAMED),
+    ("seed", ("1", 1.5, True, [1]), TypeError, "seed must be None, a whole number"),
+    ("seed", (-1, 2**64), ValueError, r"seed must lie in \[0, 2\*\*64\)"),
+    ("kde", (None,), TypeError, "kde must be one of .*NoneType has no method 'fit'"),
+    ("kde", (3,), TypeError, "kde must be one of .*int has no method 'fit'"),
+    ("kde", (NoSums(),), TypeError, "kde must be one of .*NoSums has no method 'sums'"),
+    ("kde", (Solver(fit=lambda self: None),), TypeError, "must return the fitted object .*None"),
+    ("kde", (Solver(sums=lambda t: np.ones(len(t) + 1)),), ValueError, rf"{SHAPE} \(\d+,\).*got"),
+    ("kde", (Solver(sums=lambda t: np.ones((len(t), 1))),), ValueError, SHAPE),
+    ("kde", (Solver(sums=lambda t: 1.0),), ValueError, rf"{SHAPE} .*got \(\)"),
+    ("kde", (Solver(sums=lambda t: t[:, 0] * np.nan),), ValueError, "Solver.sums returned nan"),
+    ("kde", (Solver(sums=lambda t: np.full(len(t), np.inf)),), ValueError, "sums returned inf"),
+    ("kde", (Solver(sums=lambda t: None),), TypeError, NOT_REAL),
+    ("kde", (Solver(sums=lambda t: ["a"] * len(t)),), TypeError, NOT_REAL),
+    ("kde", (Solver(sums=lambda t: np.ones(len(t)) * 1j),), TypeError, NOT_REAL),
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "kind", "message"), BAD_ARGUMENTS, ids=lambda value: repr(value)[:30]
-)
-def test_bad_arguments(name, value, kind, message):
-    with pytest.raises(kind, match=message):
-        similarity_graph(X, **({"sigma": 1.0} | {name: value}))
+def test_bad_arguments():
+    for name, values, kind, message in BAD_ARGUMENTS:
+        for value in values:
+            with pytest.raises(kind, match=message):
+                similarity_graph(X, **({"sigma": 1.0} | {name: value}))
 
 
 BAD_SUM_ARGUMENTS = [
@@ -436,27 +285,16 @@ BAD_SUM_ARGUMENTS = [
     ("weights", 1.0, ValueError, r"weights must have shape \(30,\).*got \(\)"),
     ("weights", np.ones((30, 1)), ValueError, r"weights must have shape"),
     ("weights", np.full(30, np.nan), ValueError, r"weights must be finite, but weights\[0\]"),
-    ("weights", np.full(30, np.inf), ValueError, r"weights must be finite"),
     ("weights", ["a"] * 30, TypeError, "weights must hold real numbers"),
     ("weights", [1j] * 30, TypeError, "weights must hold real numbers"),
-    (
-        "targets",
-        np.zeros((4, 3)),
-        ValueError,
-        "targets must have 2 columns like the sources, got 3",
-    ),
+    ("targets", np.zeros((4, 3)), ValueError, "must have 2 columns like the sources, got 3"),
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "kind", "message"), BAD_SUM_ARGUMENTS, ids=lambda value: repr(value)[:30]
-)
-def test_bad_arguments_of_sums(name, value, kind, message):
-    with pytest.raises(kind, match=message):
-        kernel_sum(X, **({"sigma": 1.0} | {name: value}))
-
-
-def test_expansions_are_for_the_gaussian():
+def test_bad_arguments_of_sums():
+    for name, value, kind, message in BAD_SUM_ARGUMENTS:
+        with pytest.raises(kind, match=message):
+            kernel_sum(X, **({"sigma": 1.0} | {name: value}))
     with pytest.raises(ValueError, match=r"method 'fgt'.*'laplacian'.*method='tree'"):
         kernel_sum(X, kernel="laplacian", sigma=1.0, method="fgt")
 
@@ -465,14 +303,7 @@ def test_errors_come_before_any_work():
     def progress(stage, fraction):
         raise Cancelled
 
-    for bad in (
-        {"n_rounds": 0},
-        {"seed": -1},
-        {"kernel": "x"},
-        {"sigma": -1.0},
-        {"weighting": "x"},
-        {"kde": 3},
-        {"eps": 2.0},
-    ):
-        with pytest.raises((ValueError, TypeError)):
-            similarity_graph(X, progress=progress, **bad)
+    for name, values, kind, message in BAD_ARGUMENTS:
+        if name != "kde":
+            with pytest.raises(kind, match=message):
+                similarity_graph(X, progress=progress, **({"sigma": 1.0} | {name: values[0]}))

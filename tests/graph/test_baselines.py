@@ -1,19 +1,19 @@
 """full_graph, knn_graph and estimate_sigma against definitions written out with plain NumPy."""
 
-import math
 import tracemalloc
 
 import numpy as np
 import oracle
 import pytest
 import scipy.sparse
-from kdegraph import Cancelled, set_num_threads
+from kdegraph import Cancelled
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.baselines import full_graph, knn_graph
 from kdegraph.costs import NEIGHBOR_COSTS
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.neighbors import duplicate_groups
 from kdegraph.runtime.memory import available_memory, format_bytes
+from promises import check_reports, check_threads
 from scipy.spatial.distance import pdist, squareform
 
 MAX_TREE_DIMENSION = NEIGHBOR_COSTS.max_tree_dimension
@@ -44,13 +44,14 @@ def assert_proper(graph, n):
 
 
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
-@pytest.mark.parametrize("d", [1, 2, 5, 20])
-def test_full_graph_is_the_kernel_without_self_loops(kernel, d):
-    X = np.random.default_rng(d).standard_normal((70, d))
-    graph = full_graph(X, sigma=0.8, kernel=kernel)
-    assert isinstance(graph, np.ndarray)
-    np.testing.assert_allclose(graph, oracle.full_graph(X, kernel, 0.8), rtol=1e-12, atol=1e-300)
-    assert (np.diag(graph) == 0).all()
+def test_full_graph_is_the_kernel_without_self_loops(kernel):
+    for d in (1, 2, 5, 20):
+        X = np.random.default_rng(d).standard_normal((70, d))
+        graph = full_graph(X, sigma=0.8, kernel=kernel)
+        assert isinstance(graph, np.ndarray)
+        exact = oracle.full_graph(X, kernel, 0.8)
+        np.testing.assert_allclose(graph, exact, rtol=1e-12, atol=1e-300)
+        assert (np.diag(graph) == 0).all()
 
 
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
@@ -86,18 +87,12 @@ def test_full_graph_is_sparse_where_most_values_underflow(kernel, scale):
     np.testing.assert_allclose(graph.toarray(), expected, rtol=1e-9, atol=1e-300)
 
 
-def test_full_graph_of_isolated_points_has_no_edges():
-    graph = full_graph([[0.0], [1.0], [2.0]], sigma=1e-300)
-    assert_proper(graph, 3)
-    assert graph.nnz == 0
-
-
-def test_full_graph_with_a_huge_sigma_has_equal_weights():
-    graph = full_graph([[0.0], [1.0], [2.0]], sigma=1e300)
-    np.testing.assert_array_equal(graph, 1 - np.eye(3))
-
-
-def test_full_graph_of_one_point():
+def test_full_graph_of_few_points():
+    line = [[0.0], [1.0], [2.0]]
+    isolated = full_graph(line, sigma=1e-300)
+    assert_proper(isolated, 3)
+    assert isolated.nnz == 0
+    np.testing.assert_array_equal(full_graph(line, sigma=1e300), 1 - np.eye(3))
     np.testing.assert_array_equal(full_graph([[3.0, 4.0]], sigma=1.0), [[0.0]])
 
 
@@ -140,13 +135,13 @@ def test_full_graph_of_distinct_locations_counts_reachable_pairs():
     assert graph.nnz == 2 * (999 + 998)
 
 
-@pytest.mark.parametrize("k", [1, 3, 10])
 @pytest.mark.parametrize("d", [1, 2, 5, MAX_TREE_DIMENSION, MAX_TREE_DIMENSION + 1, 20])
-def test_knn_graph_is_the_union_of_nearest_neighbors(k, d):
+def test_knn_graph_is_the_union_of_nearest_neighbors(d):
     X = np.random.default_rng(d).standard_normal((120, d))
-    graph = knn_graph(X, k)
-    assert_proper(graph, 120)
-    np.testing.assert_array_equal(graph.toarray(), naive_knn(X, k))
+    for k in (1, 3, 10):
+        graph = knn_graph(X, k)
+        assert_proper(graph, 120)
+        np.testing.assert_array_equal(graph.toarray(), naive_knn(X, k))
 
 
 def test_knn_graph_with_kernel_weights():
@@ -170,7 +165,7 @@ def test_knn_graph_leaves_out_edges_that_underflow():
 
 
 @pytest.mark.parametrize("d", [2, MAX_TREE_DIMENSION + 3])
-@pytest.mark.parametrize("copies", [2, 4, 5, 6, 7, 30])
+@pytest.mark.parametrize("copies", [2, 5, 6, 30])
 def test_duplicates_are_neighbors_and_cost_no_point_its_own(d, copies):
     k = 5
     places = np.random.default_rng(d).standard_normal((12, d))
@@ -205,27 +200,6 @@ def test_a_crowd_is_still_seen_by_others():
     assert 50 in graph[[51]].indices
 
 
-@pytest.mark.parametrize("d", [2, MAX_TREE_DIMENSION + 2])
-@pytest.mark.parametrize(
-    ("offset", "scale"), [(1e9, 1.0), (0.0, 1e300), (0.0, 1e-300), (1e9, 1e-3)]
-)
-def test_neighbors_survive_extreme_coordinates(d, offset, scale):
-    X = np.round(np.random.default_rng(0).random((60, d)) * 2**20) / 2**10 * scale
-    moved = X + offset
-    if offset:
-        X = (
-            moved - offset
-        )  # what is left after rounding: the oracle works on exactly representable differences
-    distance = np.sqrt((((X[:, None] - X[None]) / scale) ** 2).sum(2))
-    np.fill_diagonal(distance, np.inf)
-    graph = knn_graph(moved, 4)
-    assert_proper(graph, 60)
-    expected = np.sort(distance, axis=1)[:, :4]
-    got = np.array([np.sort(distance[i, graph[[i]].indices])[:4] for i in range(60)])
-    np.testing.assert_allclose(got, expected, rtol=1e-9)
-    assert estimate_sigma(moved, 4) == pytest.approx(expected[:, -1].mean() * scale, rel=1e-9)
-
-
 def test_a_tight_cluster_far_away_keeps_its_neighbors_in_high_dimension():
     rng = np.random.default_rng(0)
     near, far = rng.standard_normal((60, 20)), rng.standard_normal((20, 20)) + 1e7
@@ -245,68 +219,28 @@ def test_knn_graph_of_few_points():
         knn_graph(np.eye(5), 5)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"n_neighbors": 0},
-        {"n_neighbors": 1.5},
-        {"mode": "distance"},
-        {"mode": "kernel", "sigma": -1.0},
-        {"sigma": 0.0},
-    ],
-)
-def test_knn_graph_names_what_is_wrong(arguments):
-    name = list(arguments)[-1]
-    with pytest.raises(ValueError, match=name):
-        knn_graph(np.random.default_rng(0).random((20, 2)), **arguments)
-
-
-@pytest.mark.parametrize(
-    "function", [lambda X: full_graph(X, sigma=1.0), knn_graph, estimate_sigma]
-)
-@pytest.mark.parametrize(
-    "points",
-    [
-        [[math.nan, 1.0]],
-        [[math.inf, 1.0]],
-        [],
-        [1.0, 2.0],
-        [["a", "b"]],
-        [[1j, 2.0]],
-        np.zeros((0, 2)),
-        np.zeros((2, 0)),
-    ],
-)
-def test_bad_points_are_refused(function, points):
-    with pytest.raises(ValueError, match="X"):
-        function(points)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [np.asfortranarray, lambda X: X.astype(np.float32), np.ndarray.tolist, lambda X: X[::-1][::-1]],
-)
-def test_kinds_of_arrays(make):
-    X = np.round(np.random.default_rng(0).random((40, 2)) * 64) / 64
-    X.setflags(write=False)
-    np.testing.assert_array_equal(full_graph(make(X), sigma=0.3), full_graph(X, sigma=0.3))
-    np.testing.assert_array_equal(knn_graph(make(X), 3).toarray(), knn_graph(X, 3).toarray())
-    assert estimate_sigma(make(X)) == estimate_sigma(X)
+def test_arguments_that_are_wrong_are_named():
+    X = np.random.default_rng(0).random((20, 2))
+    for call, arguments, error in (
+        (knn_graph, {"n_neighbors": 0}, ValueError),
+        (knn_graph, {"n_neighbors": 1.5}, ValueError),
+        (knn_graph, {"mode": "distance"}, ValueError),
+        (knn_graph, {"mode": "kernel", "sigma": -1.0}, ValueError),
+        (knn_graph, {"sigma": 0.0}, ValueError),
+        (estimate_sigma, {"n_neighbors": 0}, ValueError),
+        (estimate_sigma, {"n_neighbors": "3"}, TypeError),
+        (estimate_sigma, {"seed": -1}, ValueError),
+        (estimate_sigma, {"seed": 0.5}, TypeError),
+    ):
+        with pytest.raises(error, match=list(arguments)[-1]):
+            call(X, **arguments)
 
 
 def test_results_do_not_depend_on_the_number_of_threads():
     X = np.random.default_rng(0).random((700, 2))
-    results = []
-    for threads in (1, 2):
-        set_num_threads(threads)
-        try:
-            results.append(
-                (full_graph(X, sigma=0.1), knn_graph(X, 5, mode="kernel").data, estimate_sigma(X))
-            )
-        finally:
-            set_num_threads(None)
-    for one, two in zip(*results, strict=True):
-        np.testing.assert_array_equal(one, two)
+    check_threads(
+        lambda: (full_graph(X, sigma=0.1), knn_graph(X, 5, mode="kernel").data, estimate_sigma(X))
+    )
 
 
 def test_sigma_is_the_mean_distance_to_the_kth_neighbor():
@@ -366,20 +300,6 @@ def test_sigma_scales_with_the_data():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ({"n_neighbors": 0}, ValueError),
-        ({"n_neighbors": "3"}, TypeError),
-        ({"seed": -1}, ValueError),
-        ({"seed": 0.5}, TypeError),
-    ],
-)
-def test_sigma_refuses(arguments, error):
-    with pytest.raises(error, match=next(iter(arguments))):
-        estimate_sigma(np.eye(3), **arguments)
-
-
-@pytest.mark.parametrize(
     ("call", "stage"),
     [
         (lambda X, p: full_graph(X, sigma=0.1, progress=p), "full graph"),
@@ -390,9 +310,8 @@ def test_progress_reaches_the_end_and_can_cancel(call, stage):
     X = np.random.default_rng(0).random((5000, 2))
     seen = []
     call(X, lambda name, fraction: seen.append((name, fraction)))
-    assert {name for name, _ in seen} == {stage}
+    assert check_reports(seen) == [stage]
     assert seen[-1][1] == 1.0
-    assert all(0 <= fraction <= 1 for _, fraction in seen)
 
     def stop(name, fraction):
         raise Cancelled

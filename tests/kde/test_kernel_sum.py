@@ -1,8 +1,7 @@
-"""The kernel sums keep their promise, |error| <= eps sum |w| k + 1e-14 sum |w|, whatever the
-method; degrees keep a purely relative one.
+"""Kernel sums keep their promise, |error| <= eps sum |w| k + 1e-14 sum |w|, whatever the method;
+degrees keep a purely relative one.
 """
 
-import kdegraph
 import numpy as np
 import oracle
 import pytest
@@ -20,13 +19,14 @@ from kdegraph.kde.dispatch import (
 from kdegraph.kde.grid import chebyshev
 from kdegraph.kde.grid.plan import choose_grid
 from kdegraph.kde.grid.transform import grid_sums
-from kdegraph.kde.tree.plan import choose_plan
-from kdegraph.kde.tree.sums import tree_sums
+from kdegraph.kde.tree import plan
+from promises import check_threads
 
-EPS = (1e-1, 1e-3, 1e-6, 1e-9, 1e-12)
-SOLVERS = [("gaussian", m) for m in KERNEL_SUM_METHODS] + [
-    (k, m) for k in oracle.KERNELS[1:] for m in KERNEL_SUM_METHODS if m != "fgt"
-]
+METHODS = {
+    kernel: [m for m in KERNEL_SUM_METHODS if m != "fgt" or kernel == "gaussian"]
+    for kernel in oracle.KERNELS
+}
+SOLVERS = [(kernel, method) for kernel, methods in METHODS.items() for method in methods]
 
 
 def degrees(X, kernel, sigma, eps):
@@ -43,29 +43,41 @@ def cloud(d, n, rng):
     return X[rng.permutation(len(X))]
 
 
-@pytest.mark.parametrize("ratio", [1e-3, 1e-2, 0.1, 0.3, 1.0, 10.0, 1e3])
-@pytest.mark.parametrize("d", [1, 2, 3, 5, 8, 20])
+def clusters(d, n, rng):
+    centers = rng.uniform(0, 10, size=(5, d))
+    return centers[rng.integers(0, 5, n)] + rng.normal(size=(n, d)) * 10.0 ** rng.uniform(
+        -1.5, 0, size=(n, 1)
+    )
+
+
+def heavy_tails(d, n, rng):
+    """Most points within a few units, the others up to some 10,000 units away."""
+    return rng.standard_cauchy(size=(n, d))
+
+
+def outliers(d, n, rng):
+    """A normal distribution and five points far away."""
+    return np.concatenate([rng.normal(size=(n - 5, d)), 1e5 * rng.normal(size=(5, d))])
+
+
+@pytest.mark.parametrize("ratio", [1e-3, 0.1, 1.0, 1e3])
+@pytest.mark.parametrize("d", [1, 2, 3, 20])
 def test_guarantee(d, ratio):
     rng = np.random.default_rng([d, int(ratio * 1e3)])
-    X, Y = cloud(d, 700, rng), cloud(d, 150, rng) + 0.1
+    X, Y = cloud(d, 500, rng), cloud(d, 100, rng) + 0.1
     Y[:5] = X[:5]
     weights = rng.normal(size=len(X)) * 10.0 ** rng.integers(-6, 6, len(X))
     sigma = ratio * np.ptp(X, axis=0).max()
-    for kernel in oracle.KERNELS:
+    for kernel, methods in METHODS.items():
         exact, mass = oracle.sums_and_masses(X, Y, kernel, sigma, weights)
-        for method in (m for k, m in SOLVERS if k == kernel):
-            for eps in EPS:
+        for method in methods:
+            for eps in (1e-1, 1e-6, 1e-12):
                 got = kernel_sum(
                     X, Y, kernel=kernel, sigma=sigma, weights=weights, eps=eps, method=method
                 )
                 allowed = eps * mass + 1e-14 * np.abs(weights).sum()
                 assert got.shape == (len(Y),)
-                assert (np.abs(got - exact) <= allowed).all(), (
-                    kernel,
-                    method,
-                    eps,
-                    float((np.abs(got - exact) / allowed).max()),
-                )
+                assert (np.abs(got - exact) <= allowed).all()
 
 
 @pytest.mark.parametrize(("kernel", "method"), SOLVERS)
@@ -79,105 +91,53 @@ def test_guarantee_with_targets_the_sources(kernel, method):
             assert oracle.excess(got[pick], X, X[pick], kernel, sigma, eps) <= 1
 
 
-def clusters(d, n, rng):
-    centers = rng.uniform(0, 10, size=(5, d))
-    return centers[rng.integers(0, 5, n)] + rng.normal(size=(n, d)) * 10.0 ** rng.uniform(
-        -1.5, 0, size=(n, 1)
-    )
-
-
-@pytest.mark.parametrize("signed", [False, True], ids=["ones", "signed"])
 @pytest.mark.parametrize(
-    ("d", "n", "sigma"),
-    [
-        (1, 5000, 0.5),
-        (2, 6000, 0.5),
-        (2, 6000, 3.0),
-        (3, 6000, 3.0),
-        (3, 6000, 8.0),
-        (5, 5000, 8.0),
-    ],
+    ("d", "n", "sigma"), [(1, 5000, 0.5), (2, 6000, 3.0), (3, 6000, 8.0), (5, 5000, 8.0)]
 )
-def test_guarantee_of_trees(d, n, sigma, signed):
+def test_guarantee_of_trees(d, n, sigma):
     rng = np.random.default_rng([d, n])
     X = clusters(d, n, rng)
-    weights = rng.normal(size=n) if signed else np.ones(n)
-    kernel, tree = Kernel("gaussian", sigma), build_tree(X)
     pick = rng.choice(n, 120, replace=False)
     pick[0] = int(np.argmax(np.abs(X - X.mean(axis=0)).sum(axis=1)))  # the remotest
-    exact, mass = oracle.sums_and_masses(X, X[pick], "gaussian", sigma, weights)
-    total = np.abs(weights).sum()
-    for eps in (0.3, 1e-2, 1e-5, 1e-10):
-        chosen = choose_plan(kernel, tree, eps, n)
-        got = tree_sums(kernel, tree, None, weights, eps, floor=1e-14, plan=chosen)[pick]
-        worst = float((np.abs(got - exact) / (eps * mass + 1e-14 * total)).max())
-        assert worst <= 1, (eps, worst)
+    for weights in (np.ones(n), rng.normal(size=n)):
+        for eps in (0.3, 1e-2, 1e-10):
+            got = kernel_sum(X, sigma=sigma, weights=weights, eps=eps, method="tree")[pick]
+            assert oracle.excess(got, X, X[pick], "gaussian", sigma, eps, weights) <= 1
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_estimated_cost_is_about_that_of_all_groups(seed, monkeypatch):
-    """Also where density is so uneven that a few groups say little."""
-    from kdegraph.kde.tree import plan
-
-    rng = np.random.default_rng(seed)
-    scales = 10.0 ** rng.uniform(-2, 0, size=40)
-    parts = [rng.normal(size=(1000, 5)) * scale + rng.normal(size=5) * 2 for scale in scales]
-    kernel, tree = Kernel("gaussian", 0.1), build_tree(np.concatenate(parts))
-    estimate = choose_plan(kernel, tree, 0.01, 40_000).cost
-    monkeypatch.setattr(plan, "PLAN_TARGETS", 40_000)
-    assert 0.6 < estimate / choose_plan(kernel, tree, 0.01, 40_000).cost < 1.6
-
-
-@pytest.mark.parametrize("radius", [0.12, 0.35, 1.0])
-@pytest.mark.parametrize("d", [1, 2, 3, 5])
-def test_guarantee_of_groups_of_every_radius(d, radius, monkeypatch):
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_guarantee_of_groups_of_every_radius(d, monkeypatch):
     """Whatever radius the estimate of costs prefers: each is forced in turn."""
-    from kdegraph.kde.tree import plan
-
-    monkeypatch.setattr(plan, "GROUP_RADII", (radius,))
     rng = np.random.default_rng(d)
     X = np.concatenate([rng.uniform(0, 3, size=(3000, d)), rng.normal(size=(500, d)) * 0.05])
     Y = np.concatenate([rng.uniform(-1, 4, size=(100, d)), X[:50]])
     weights = rng.normal(size=len(X))
-    exact, mass = oracle.sums_and_masses(X, Y, "gaussian", 1.0, weights)
-    kernel, tree = Kernel("gaussian", 1.0), build_tree(X)
-    for eps in (1e-1, 1e-4, 1e-8):
-        chosen = plan.choose_plan(kernel, tree, eps, len(Y))
-        got = tree_sums(kernel, tree, Y, weights, eps, floor=1e-14, plan=chosen)
-        assert (np.abs(got - exact) <= eps * mass + 1e-14 * np.abs(weights).sum()).all(), eps
-
-
-def heavy_tails(d, n, rng):
-    """Most points within a few units, the others up to some 10,000 units away."""
-    return rng.standard_cauchy(size=(n, d))
-
-
-def outliers(d, n, rng):
-    """A normal distribution and five points far away."""
-    return np.concatenate([rng.normal(size=(n - 5, d)), 1e5 * rng.normal(size=(5, d))])
+    for radius in (0.12, 0.35, 1.0):
+        monkeypatch.setattr(plan, "GROUP_RADII", (radius,))
+        for eps in (1e-1, 1e-4, 1e-8):
+            got = kernel_sum(X, Y, sigma=1.0, weights=weights, eps=eps, method="tree")
+            assert oracle.excess(got, X, Y, "gaussian", 1.0, eps, weights) <= 1
 
 
 @pytest.mark.parametrize("points", [heavy_tails, outliers])
-@pytest.mark.parametrize("weighting", ["ones", "signed"])
 @pytest.mark.parametrize("onto_sources", [True, False])
 @pytest.mark.parametrize("d", [1, 2])
-def test_guarantee_of_grids_over_most_of_the_points(d, onto_sources, weighting, points):
+def test_guarantee_of_grids_over_most_of_the_points(d, onto_sources, points):
     rng = np.random.default_rng(d)
     X = points(d, 20_000, rng)
     Y = None if onto_sources else points(d, 20_000, rng)
-    weights = np.ones(len(X)) if weighting == "ones" else rng.normal(size=len(X))
-    kernel, at = Kernel("gaussian", 1.0), X if onto_sources else Y
+    at = X if onto_sources else Y
     # In one dimension, a grid over all points is cheap unless rounded coordinates forbid it.
     for eps in (1e-10,) if d == 1 else (1e-2, 1e-10):
-        chosen = choose_method(KernelSum(kernel, X, Y, eps))
+        chosen = choose_method(KernelSum(Kernel("gaussian", 1.0), X, Y, eps))
         assert isinstance(chosen, InnerGrid)
         assert not chosen.sources.all()
         outside = np.flatnonzero(~chosen.targets)
         near = np.argsort(np.abs(at).max(axis=1))[np.flatnonzero(chosen.targets).size - 20 :][:20]
-        pick = np.concatenate([rng.choice(len(at), 100, replace=False), outside[:20], near])
-        exact, mass = oracle.sums_and_masses(X, at[pick], "gaussian", 1.0, weights)
-        got = kernel_sum(X, Y, sigma=1.0, weights=weights, eps=eps)[pick]
-        assert (np.abs(got - exact) <= eps * mass + 1e-14 * np.abs(weights).sum()).all()
+        pick = np.concatenate([rng.choice(len(at), 50, replace=False), outside[:20], near])
+        for weights in (np.ones(len(X)), rng.normal(size=len(X))):
+            got = kernel_sum(X, Y, sigma=1.0, weights=weights, eps=eps)[pick]
+            assert oracle.excess(got, X, at[pick], "gaussian", 1.0, eps, weights) <= 1
 
 
 @pytest.mark.parametrize("points", [heavy_tails, outliers])
@@ -186,66 +146,51 @@ def test_degrees_on_a_grid_over_most_of_the_points(d, points):
     rng = np.random.default_rng(d)
     X, kernel, eps = points(d, 20_000, rng), Kernel("gaussian", 1.0), 1e-10 if d == 1 else 1e-2
     assert isinstance(choose_for_degrees(kernel, build_tree(X), eps), InnerGrid)
-    pick = np.concatenate([rng.choice(len(X), 100), np.argsort(np.abs(X).max(axis=1))[-400:]])
-    exact = oracle.sums_and_masses(X, X[pick], "gaussian", 1.0, np.ones(len(X)))[0] - 1
+    pick = np.concatenate([rng.choice(len(X), 50), np.argsort(np.abs(X).max(axis=1))[-100:]])
+    exact = oracle.sums_and_masses(X, X[pick], "gaussian", 1.0)[0] - 1
     got = degrees(X, "gaussian", 1.0, eps)[pick]
     # The reference has lost digits where the point's own value of 1 is nearly all of the sum.
     assert (np.abs(got - exact) <= eps * exact + 1e-12).all()
 
 
-@pytest.mark.parametrize("weighting", ["ones", "positive", "signed"])
 @pytest.mark.parametrize(
-    ("d", "width"),
-    [(d, w) for d in (1, 2, 3) for w in (0.25, 0.7, 2.0)] + [(4, 0.7), (5, 1.0), (5, 1.4)],
+    ("d", "width"), [(1, 0.25), (1, 2.0), (2, 0.7), (2, 2.0), (3, 0.25), (3, 0.7), (4, 0.7), (5, 1)]
 )
-def test_guarantee_of_grids(d, width, weighting, monkeypatch):
+def test_guarantee_of_grids(d, width, monkeypatch):
     """Whatever width the estimate of costs prefers: each is forced in turn. What is not handed back
     is right, which is nearly all.
     """
     monkeypatch.setattr(chebyshev, "BOX_WIDTHS", (width,))
     rng = np.random.default_rng(d)
     side = {1: 40.0, 2: 8.0, 3: 4.0, 4: 2.0, 5: 1.5}[d] * min(1.0, 2 * width)
-    X = np.concatenate(
-        [
-            rng.uniform(0, side, size=(1500, d)),
-            side / 3 + rng.normal(size=(300, d)) * 0.05,
-            np.full((30, d), 0.1),
-        ]
-    )
+    spread, narrow = rng.uniform(0, side, (1500, d)), side / 3 + rng.normal(size=(300, d)) * 0.05
+    X = np.concatenate([spread, narrow, np.full((30, d), 0.1)])
     Y = np.concatenate([rng.uniform(-0.5, side + 0.5, size=(50, d)), X[:50]])
-    weights = {
-        "ones": np.ones(len(X)),
-        "positive": 10.0 ** rng.uniform(-3, 3, len(X)),
-        "signed": rng.normal(size=len(X)),
-    }[weighting]
-    exact, mass = oracle.sums_and_masses(X, Y, "gaussian", 1.0, weights)
-    used = 0
-    for eps in (0.1, 1e-2, 1e-4, 1e-8, 1e-12):
-        bounds = np.minimum(X.min(0), Y.min(0)), np.maximum(X.max(0), Y.max(0))
-        grid = choose_grid(Kernel("gaussian", 1.0), X, bounds, len(Y), eps)
-        if grid is None:
-            continue
-        got, left = grid_sums(grid, X, Y, weights, eps)
-        if left.size == len(Y):  # too few to be worth an expansion
-            continue
-        assert left.size <= len(Y) / 2, eps
-        allowed = eps * mass
-        allowed[left] = np.inf
-        assert (np.abs(got - exact) <= allowed).all(), (
-            eps,
-            float((np.abs(got - exact) / allowed).max()),
-        )
-        used += 1
-    assert used >= (4 if d <= 2 else 2 if d <= 4 else 1)
+    bounds = np.minimum(X.min(0), Y.min(0)), np.maximum(X.max(0), Y.max(0))
+    for weights in (np.ones(len(X)), 10.0 ** rng.uniform(-3, 3, len(X)), rng.normal(size=len(X))):
+        exact, mass = oracle.sums_and_masses(X, Y, "gaussian", 1.0, weights)
+        used = 0
+        for eps in (0.1, 1e-2, 1e-4, 1e-8, 1e-12):
+            grid = choose_grid(Kernel("gaussian", 1.0), X, bounds, len(Y), eps)
+            if grid is None:
+                continue
+            got, left = grid_sums(grid, X, Y, weights, eps)
+            if left.size == len(Y):  # too few to be worth an expansion
+                continue
+            assert left.size <= len(Y) / 2
+            allowed = eps * mass
+            allowed[left] = np.inf
+            assert (np.abs(got - exact) <= allowed).all()
+            used += 1
+        assert used >= (4 if d <= 2 else 2 if d <= 4 else 1)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
 def test_degrees_by_grids(d):
     """Without the point itself, far from all others too."""
     rng = np.random.default_rng(d)
-    X = np.concatenate(
-        [[np.full(d, 4.0), np.full(d, 4.0), np.full(d, -4.0)], rng.normal(size=(4000, d))]
-    )
+    far = [np.full(d, 4.0), np.full(d, 4.0), np.full(d, -4.0)]
+    X = np.concatenate([far, rng.normal(size=(4000, d))])
     K = oracle.kernel_matrix(X[:100], X, "gaussian", 2.0)
     np.fill_diagonal(K, 0.0)
     exact = K.sum(axis=1)
@@ -260,44 +205,9 @@ def test_degrees_by_grids(d):
         assert np.abs(degrees(X, "gaussian", 2.0, eps)[:100] / exact - 1).max() <= eps
 
 
-@pytest.mark.parametrize("kernel", oracle.KERNELS)
-def test_clustered_data_with_every_kernel(kernel):
-    rng = np.random.default_rng(11)
-    for d in (2, 3):
-        X = clusters(d, 4000, rng)
-        pick = rng.choice(len(X), 100, replace=False)
-        for eps in (1e-1, 1e-5):
-            got = kernel_sum(X, kernel=kernel, sigma=0.7, eps=eps)
-            assert oracle.excess(got[pick], X, X[pick], kernel, 0.7, eps) <= 1
-
-
-@pytest.mark.parametrize(("kernel", "method"), SOLVERS)
-def test_additive_over_a_split_of_the_sources(kernel, method):
-    rng = np.random.default_rng(3)
-    X, Y = rng.normal(size=(900, 2)), rng.normal(size=(80, 2))
-    options = {"kernel": kernel, "sigma": 0.4, "eps": 1e-11, "method": method}
-    parts = kernel_sum(X[:313], Y, **options) + kernel_sum(X[313:], Y, **options)
-    np.testing.assert_allclose(kernel_sum(X, Y, **options), parts, rtol=1e-10, atol=1e-10)
-
-
-@pytest.mark.parametrize("kernel", oracle.KERNELS)
-def test_all_methods_agree(kernel):
-    rng = np.random.default_rng(4)
-    X, Y = cloud(3, 1200, rng), cloud(3, 900, rng)
-    results = [
-        kernel_sum(X, Y, kernel=kernel, sigma=1.0, eps=1e-8, method=m)
-        for k, m in SOLVERS
-        if k == kernel
-    ]
-    for other in results[1:]:
-        np.testing.assert_allclose(other, results[0], rtol=3e-8, atol=1e-10)
-
-
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(5))
 def test_random_problems(seed):
-    """What nobody thought of: dimension, spread, bandwidth, eps, weights at random, with targets
-    and for degrees.
-    """
+    """Dimension, spread, bandwidth, eps and weights at random, with targets and for degrees."""
     rng = np.random.default_rng(seed)
     for _ in range(4):
         d, n = int(rng.integers(1, 6)), int(rng.integers(200, 3000))
@@ -307,42 +217,29 @@ def test_random_problems(seed):
         X = rng.normal(size=(n, d)) * spread
         weights = rng.normal(size=n) if rng.random() < 0.5 else None
         Y = np.concatenate([X[rng.choice(n, 40)], rng.normal(size=(40, d)) * 2])
-        got = kernel_sum(
-            X,
-            Y,
-            kernel=kernel,
-            sigma=sigma,
-            eps=eps,
-            weights=weights,
-            method="fgt" if kernel == "gaussian" else "tree",
-        )
-        setting = d, n, kernel, sigma, eps
-        assert oracle.excess(got, X, Y, kernel, sigma, eps, weights) <= 1, setting
+        method = "fgt" if kernel == "gaussian" else "tree"
+        options = {"kernel": kernel, "sigma": sigma, "eps": eps, "weights": weights}
+        got = kernel_sum(X, Y, method=method, **options)
+        assert oracle.excess(got, X, Y, kernel, sigma, eps, weights) <= 1
         pick = rng.choice(n, 40, replace=False)
         K = oracle.kernel_matrix(X[pick], X, kernel, sigma)
         K[np.arange(40), pick] = 0
-        exact = K.sum(axis=1)
-        assert (
-            np.abs(degrees(X, kernel, sigma, eps)[pick] - exact) <= (eps + 1e-12) * exact
-        ).all(), setting
+        error = np.abs(degrees(X, kernel, sigma, eps)[pick] - K.sum(axis=1))
+        assert (error <= (eps + 1e-12) * K.sum(axis=1)).all()
 
 
-@pytest.mark.parametrize("exponent", [-1074, -1040, 959, 1000])
 @pytest.mark.parametrize(("kernel", "method"), SOLVERS)
-def test_the_unit_of_the_weights_does_not_matter(kernel, method, exponent):
-    """From the smallest doubles to sums near the largest: a power of two changes no digit.
-
-    The point far away leaves too few points in most boxes of a grid: the Gaussian is expanded on
-    the tree, to a high order.
-    """
+def test_the_unit_of_the_weights_does_not_matter(kernel, method):
+    """From the smallest doubles to sums near the largest: a power of two changes no digit."""
     rng = np.random.default_rng(11)
     X, weights = rng.normal(size=(6000, 1)), rng.integers(-2, 5, 6000).astype(float)
-    X[0] = 1e9
+    X[0] = 1e9  # leaves too few points in most boxes of a grid
     for eps in (1e-2, 1e-12):
         options = {"kernel": kernel, "sigma": 1.0, "eps": eps, "method": method}
         expected = kernel_sum(X, weights=weights, **options)
-        got = kernel_sum(X, weights=np.ldexp(weights, exponent), **options)
-        assert np.array_equal(got, np.ldexp(expected, exponent))
+        for exponent in (-1074, 1000):
+            got = kernel_sum(X, weights=np.ldexp(weights, exponent), **options)
+            assert np.array_equal(got, np.ldexp(expected, exponent))
 
 
 WEIGHTS = {
@@ -356,100 +253,76 @@ WEIGHTS = {
 
 
 @pytest.mark.parametrize("kind", WEIGHTS)
-@pytest.mark.parametrize("d", [1, 2, 3, 5])
-def test_guarantee_for_extreme_weights(d, kind):
-    rng = np.random.default_rng([d, len(kind)])
-    for n in (30, 800, 8000):
+def test_guarantee_for_extreme_weights(kind):
+    for d, n in ((1, 30), (1, 8000), (2, 800), (5, 800)):
+        rng = np.random.default_rng([d, len(kind)])
         X = clusters(d, n, rng)
         pick = rng.choice(n, 20)
         weights = WEIGHTS[kind](rng, n)
         for kernel, method in SOLVERS:
             sigma, eps = 10.0 ** rng.uniform(-1, 3), 10.0 ** rng.uniform(-13, -0.5)
-            targets = None if n > 800 else X[pick]
-            got = kernel_sum(
-                X, targets, kernel=kernel, sigma=sigma, weights=weights, eps=eps, method=method
-            )
-            got = got[pick] if targets is None else got
-            assert oracle.excess(got, X, X[pick], kernel, sigma, eps, weights) <= 1, (
-                n,
-                kernel,
-                method,
-                sigma,
-                eps,
-            )
+            options = {"kernel": kernel, "sigma": sigma, "eps": eps, "method": method}
+            if n > 800:
+                got = kernel_sum(X, X[pick], weights=weights, **options)
+            else:
+                got = kernel_sum(X, weights=weights, **options)[pick]
+            assert oracle.excess(got, X, X[pick], kernel, sigma, eps, weights) <= 1
 
 
 @pytest.mark.parametrize(("kernel", "method"), SOLVERS)
 def test_sums_beyond_the_largest_double_are_infinite(kernel, method):
     X = np.repeat([[0.0], [1e3], [2e3]], 2000, axis=0)
     weights = np.repeat([1e308, -1e308, 8e304], 2000)
-    got = kernel_sum(
-        X, [[0.0], [1e3], [2e3], [5e2]], kernel=kernel, sigma=1.0, weights=weights, method=method
-    )
+    options = {"kernel": kernel, "sigma": 1.0, "weights": weights, "method": method}
+    got = kernel_sum(X, [[0.0], [1e3], [2e3], [5e2]], **options)
     assert got[:2].tolist() == [np.inf, -np.inf]
     np.testing.assert_allclose(got[2] / 1.6e308, 1.0, rtol=1e-6)
     assert abs(got[3]) < 1e302
     weights[::2] *= -1
-    assert np.isfinite(
-        kernel_sum(X, kernel=kernel, sigma=1.0, weights=weights, method=method)
-    ).all()
+    assert np.isfinite(kernel_sum(X, **options)).all()
 
 
-@pytest.mark.parametrize("d", [3, 5])
-def test_sums_of_coordinates_that_overflow(d):
+def test_sums_of_coordinates_that_overflow():
     """So far from the origin that the mean of the points is infinite, if it is computed from their
     sum.
     """
-    X = 1e307 * (1 + 1e-3 * clusters(d, 3000, np.random.default_rng(d)))
-    pick = np.arange(20)
-    for kernel, method in SOLVERS:
-        for sigma in (1e300, 1e304, 1e306):
-            got = kernel_sum(X, kernel=kernel, sigma=sigma, method=method)[pick]
-            assert oracle.excess(got, X, X[pick], kernel, sigma, 1e-6) <= 1, (kernel, method, sigma)
+    for d in (3, 5):
+        X = 1e307 * (1 + 1e-3 * clusters(d, 1500, np.random.default_rng(d)))
+        for kernel, method in SOLVERS:
+            for sigma in (1e300, 1e304, 1e306):
+                got = kernel_sum(X, kernel=kernel, sigma=sigma, method=method)[:20]
+                assert oracle.excess(got, X, X[:20], kernel, sigma, 1e-6) <= 1
 
 
-def test_linear_in_the_weights():
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(2000, 2))
-    v, w = rng.normal(size=(2, 2000))
-    options = {"sigma": 0.5, "eps": 1e-10, "method": "fgt"}
-    both = gauss_transform(X, weights=2 * v - w, **options)
-    single = 2 * gauss_transform(X, weights=v, **options) - gauss_transform(X, weights=w, **options)
-    np.testing.assert_allclose(both, single, atol=1e-6)
+@pytest.mark.parametrize(("kernel", "method"), SOLVERS)
+def test_distances_that_overflow(kernel, method):
+    X, Y = [[0.0, 0.0], [-1.7e308, 0.0]], [[1e200, -1e200], [1.7e308, 1.7e308], [0.0, 0.0]]
+    for sigma in (1.0, 1e-300):
+        sums = kernel_sum(X, Y, kernel=kernel, sigma=sigma, method=method)
+        assert sums.tolist() == [0.0, 0.0, 1.0]
 
 
 def test_translation_and_scale():
     rng = np.random.default_rng(6)
     X = np.round(rng.normal(size=(1500, 2)) * 1024) / 1024
     expected = gauss_transform(X, sigma=0.5, method="direct")
-    for scale in (2.0**-300, 2.0**300):
-        np.testing.assert_allclose(
-            gauss_transform(X * scale, sigma=0.5 * scale, method="direct"), expected, rtol=1e-12
-        )
-        np.testing.assert_allclose(
-            gauss_transform(X * scale, sigma=0.5 * scale, eps=1e-9, method="fgt"),
-            expected,
-            rtol=1.1e-9,
-        )
-    np.testing.assert_allclose(
-        gauss_transform(X + 2.0**30, sigma=0.5, eps=1e-9, method="fgt"), expected, rtol=1.1e-9
-    )
+    for scale, shift in ((2.0**-300, 0.0), (2.0**300, 0.0), (1.0, 2.0**30)):
+        for method, eps in (("direct", 1e-12), ("fgt", 1.1e-9)):
+            got = gauss_transform(X * scale + shift, sigma=0.5 * scale, eps=1e-9, method=method)
+            np.testing.assert_allclose(got, expected, rtol=eps)
 
 
 @pytest.mark.parametrize("method", KERNEL_SUM_METHODS)
-@pytest.mark.parametrize("offset", [1e9, 1e12])
-def test_huge_offsets(offset, method):
-    """Points on the grid of the doubles around `offset`, a bandwidth of a few of its steps or
-    many.
-    """
+def test_huge_offsets(method):
+    """Points on the grid of the doubles around an offset, and bandwidths of few steps or many."""
     rng = np.random.default_rng(8)
-    step = np.spacing(offset)
-    X = offset + rng.integers(0, 400, size=(1200, 2)) * step
-    pick = rng.choice(len(X), 100, replace=False)
-    for sigma in (3 * step, 40 * step, 1e3 * step):
-        for eps in (1e-3, 1e-10):
-            got = gauss_transform(X, sigma=sigma, eps=eps, method=method)
-            assert oracle.excess(got[pick], X, X[pick], "gaussian", sigma, eps) <= 1
+    for offset in (1e9, 1e12):
+        step = np.spacing(offset)
+        X = offset + rng.integers(0, 400, size=(1200, 2)) * step
+        for sigma in (3 * step, 40 * step, 1e3 * step):
+            for eps in (1e-3, 1e-10):
+                got = gauss_transform(X, sigma=sigma, eps=eps, method=method)
+                assert oracle.excess(got[:50], X, X[:50], "gaussian", sigma, eps) <= 1
 
 
 @pytest.mark.nojit
@@ -458,81 +331,27 @@ def test_small_problems(kernel, method):
     options = {"kernel": kernel, "method": method}
     assert kernel_sum([[3.0]], sigma=1.0, **options).tolist() == [1.0]
     assert kernel_sum([[3.0]], sigma=1.0, weights=[-2.5], **options).tolist() == [-2.5]
-    np.testing.assert_allclose(
-        kernel_sum(np.ones((40, 2)), sigma=1e-3, **options), np.full(40, 40.0), rtol=1e-6
-    )
-    assert (
-        kernel_sum(np.arange(40.0)[:, None], sigma=1e-3, weights=np.zeros(40), **options).tolist()
-        == [0.0] * 40
-    )
+    places, line = np.ones((40, 2)), np.arange(40.0)[:, None]
+    np.testing.assert_allclose(kernel_sum(places, sigma=1e-3, **options), 40.0, rtol=1e-6)
+    assert not kernel_sum(line, sigma=1e-3, weights=np.zeros(40), **options).any()
     rng = np.random.default_rng(9)
     X, Y = rng.normal(size=(60, 2)), rng.normal(size=(20, 2))
     got = kernel_sum(X, Y, sigma=0.5, eps=1e-7, **options)
     assert oracle.excess(got, X, Y, kernel, 0.5, 1e-7) <= 1
+    ones = np.ones(60, np.float32)[::-1]
+    assert np.array_equal(kernel_sum(X, Y, sigma=0.5, eps=1e-7, weights=ones, **options), got)
+    if kernel == "gaussian":
+        assert np.array_equal(gauss_transform(X, Y, sigma=0.5, eps=1e-7, method=method), got)
 
 
-@pytest.mark.parametrize("method", KERNEL_SUM_METHODS)
-def test_kinds_of_input(method):
-    rng = np.random.default_rng(10)
-    ints = rng.integers(-50, 50, size=(300, 3))
-    expected = gauss_transform(ints.astype(float), sigma=9.0, method=method)
-    read_only = ints.astype(float)
-    read_only.flags.writeable = False
-    wide = np.zeros((600, 6))
-    wide[::2, ::2] = ints
-    kinds = {
-        "list": ints.tolist(),
-        "int": ints,
-        "int8": ints.astype(np.int8),
-        "float32": ints.astype(np.float32),
-        "float16": ints.astype(np.float16),
-        "Fortran": np.asfortranarray(ints.astype(float)),
-        "read-only": read_only,
-        "strided": wide[::2, ::2],
-        "reversed": ints[::-1].astype(float)[::-1],
-        "big-endian": ints.astype(">f8"),
-        "object": ints.astype(object),
-    }
-    for name, X in kinds.items():
-        assert np.array_equal(gauss_transform(X, sigma=9.0, method=method), expected), name
-        assert np.array_equal(
-            gauss_transform(X, X, sigma=9.0, method=method, weights=np.ones(300, np.float32)[::-1]),
-            expected,
-        ), name
-
-
-@pytest.mark.parametrize(("kernel", "method"), SOLVERS)
-def test_distances_that_overflow(kernel, method):
-    Y = [[1e200, -1e200], [1.7e308, 1.7e308], [0.0, 0.0]]
-    for sigma in (1.0, 1e-300):
-        assert kernel_sum(
-            [[0.0, 0.0], [-1.7e308, 0.0]], Y, kernel=kernel, sigma=sigma, method=method
-        ).tolist() == [0.0, 0.0, 1.0]
-
-
-def test_gauss_transform_is_the_gaussian_kernel_sum():
-    X = np.random.default_rng(0).normal(size=(300, 2))
-    for method in KERNEL_SUM_METHODS:
-        expected = kernel_sum(X, kernel="gaussian", sigma=0.3, eps=1e-4, method=method)
-        assert np.array_equal(gauss_transform(X, sigma=0.3, eps=1e-4, method=method), expected)
-
-
-@pytest.mark.parametrize("method", KERNEL_SUM_METHODS)
-def test_does_not_depend_on_threads(method):
+def test_does_not_depend_on_threads():
     X = clusters(2, 3000, np.random.default_rng(1))
-    default, results = kdegraph.get_num_threads(), []
-    try:
-        for threads in (1, 2, 5):
-            kdegraph.set_num_threads(threads)
-            results.append(gauss_transform(X, sigma=1.0, eps=1e-5, method=method))
-    finally:
-        kdegraph.set_num_threads(default)
-    assert np.array_equal(results[0], results[1])
-    assert np.array_equal(results[0], results[2])
+    for method in KERNEL_SUM_METHODS:
+        check_threads(lambda method=method: gauss_transform(X, sigma=1.0, eps=1e-5, method=method))
 
 
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
-@pytest.mark.parametrize("d", [1, 2, 3, 8])
+@pytest.mark.parametrize("d", [1, 3])
 def test_degrees_are_relatively_exact_everywhere(d, kernel):
     """Outliers too, whose degrees go down to about 1e-280."""
     rng = np.random.default_rng(d)
@@ -543,63 +362,43 @@ def test_degrees_are_relatively_exact_everywhere(d, kernel):
     assert (exact > 0).all()
     assert exact.min() < 1e-180
     for eps in (0.3, 1e-2, 1e-6, 1e-11):
-        worst = float(np.abs(degrees(X, kernel, 1.0, eps) / exact - 1).max())
-        assert worst <= eps, (eps, worst / eps)
+        assert np.abs(degrees(X, kernel, 1.0, eps) / exact - 1).max() <= eps
 
 
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
-@pytest.mark.parametrize("count", [100, 6000])
-def test_degrees_at_some_positions(kernel, count):
+def test_degrees_at_some_positions(kernel):
     """In any order; all of them too, where the tree is cheaper than all pairs."""
     X = np.random.default_rng(6).uniform(0, 100, size=(6000, 2))
     tree = build_tree(X)
-    positions = np.random.default_rng(7).permutation(6000)[:count]
-    exact = (
-        oracle.kernel_matrix(tree.points[positions[:100]], tree.points, kernel, 1.0).sum(axis=1) - 1
-    )
-    got = degrees_at(Kernel(kernel, 1.0), tree, positions, 1e-3)
-    assert got.shape == (count,)
-    np.testing.assert_allclose(got[:100], exact, rtol=1e-3)
+    positions = np.random.default_rng(7).permutation(6000)
+    K = oracle.kernel_matrix(tree.points[positions[:100]], tree.points, kernel, 1.0)
+    for count in (100, 6000):
+        got = degrees_at(Kernel(kernel, 1.0), tree, positions[:count], 1e-3)
+        assert got.shape == (count,)
+        np.testing.assert_allclose(got[:100], K.sum(axis=1) - 1, rtol=1e-3)
 
 
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
 def test_degrees_leave_out_the_point_itself(kernel):
     """Points so close that nodes are lumped: a point must not be lumped with itself."""
     unit = np.random.default_rng(0).random((400, 1))
-    for eps in (1e-2, 1e-3, 1e-4):
+    for eps in (1e-2, 1e-4):
         for width in np.geomspace(1.2, 4, 6) * eps:
             X = unit * (np.sqrt(width) if kernel == "gaussian" else width)
             exact = oracle.full_graph(X, kernel, 1.0).sum(axis=1)
             assert np.abs(degrees(X, kernel, 1.0, eps) / exact - 1).max() <= eps
 
 
-@pytest.mark.parametrize("kernel", oracle.KERNELS)
-def test_degrees_of_expanded_groups(kernel):
-    rng = np.random.default_rng(2)
-    X = np.concatenate([clusters(2, 4000, rng), [[60.0, 60.0]]])
-    pick = np.append(rng.choice(4000, 150, replace=False), 4000)
-    exact = oracle.kernel_matrix(X[pick], X, kernel, 3.0).sum(axis=1) - 1
-    exact[-1] = oracle.kernel_matrix(X[-1:], X[:-1], kernel, 3.0).sum()  # not by subtraction
-    for eps in (1e-1, 1e-3, 1e-7):
-        assert np.abs(degrees(X, kernel, 3.0, eps)[pick] / exact - 1).max() <= eps
-
-
 @pytest.mark.nojit
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
 def test_degrees_are_zero_where_all_values_underflow_and_only_there(kernel):
     edge = oracle.reach(kernel)
+    line = 1e6 + np.arange(40.0)[:, None] * 1e5 + np.zeros(2)
     for distance, reached in ((0.999 * edge, True), (1.001 * edge, False)):
-        X = np.concatenate(
-            [
-                np.zeros((1, 2)),
-                [[distance, 0.0]],
-                1e6 + np.arange(40.0)[:, None] * 1e5 + np.zeros(2),
-            ]
-        )
+        X = np.concatenate([[[0.0, 0.0], [distance, 0.0]], line])
         got = degrees(X, kernel, 1.0, 0.1)
         assert (got[:2] > 0).all() == reached
         assert (got[2:] == 0).all()
         if reached:
-            np.testing.assert_allclose(
-                got[:2], oracle.full_graph(X, kernel, 1.0).sum(axis=1)[:2], rtol=0.1
-            )
+            exact = oracle.full_graph(X, kernel, 1.0).sum(axis=1)
+            np.testing.assert_allclose(got[:2], exact[:2], rtol=0.1)

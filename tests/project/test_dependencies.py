@@ -1,4 +1,4 @@
-"""What the packages import is declared in `pyproject.toml` and pinned in `constraints.txt`."""
+"""Imported packages are declared in `pyproject.toml` and pinned in `constraints.txt`."""
 
 import ast
 import re
@@ -68,7 +68,7 @@ def pinned():
 
 
 def required_by(name):
-    """What a package asks for; nothing is known of those of experiments that are not installed."""
+    """Return the requirements of a package; none if it is for experiments and not installed."""
     try:
         return requires(name) or ()
     except PackageNotFoundError:

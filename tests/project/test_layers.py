@@ -1,6 +1,7 @@
-"""Imports follow the data, and the library knows no user interface."""
+"""Imports follow the data, and the library does not depend on a user interface."""
 
 import ast
+import functools
 import importlib
 import inspect
 import re
@@ -69,11 +70,12 @@ def imported(tree):
             yield node.module.partition(".")[0]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(CORE).as_posix())
-def test_core_module_imports_no_interface(path):
+def test_core_modules_import_no_interface():
     # The command line starts the explorer, inside the one command that does so.
-    allowed = {"kdegraph_explorer"} if path == CORE / "cli" / "explore.py" else set()
-    assert not set(imported(ast.parse(path.read_text()))) & INTERFACE - allowed
+    allowed = {CORE / "cli" / "explore.py": {"kdegraph_explorer"}}
+    for path in MODULES:
+        found = set(imported(ast.parse(path.read_text()))) & INTERFACE
+        assert found <= allowed.get(path, set()), path
 
 
 def imported_rooms(tree):
@@ -84,29 +86,24 @@ def imported_rooms(tree):
             yield from (name for name in names if name in LAYER)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(CORE).as_posix())
-def test_imports_follow_the_data(path):
-    room = path.relative_to(CORE).with_suffix("").parts[0]
-    if room == "__init__":
-        return
-    for other in imported_rooms(ast.parse(path.read_text())):
-        assert other == room or LAYER[other] < LAYER[room], f"{room} imports {other}"
+def room_of(path):
+    """The first name of a module below `kdegraph`."""
+    return path.relative_to(CORE).with_suffix("").parts[0]
+
+
+def test_imports_follow_the_data():
+    assert {room_of(path) for path in MODULES} == {*LAYER, "__init__"}
+    for path in MODULES:
+        room = room_of(path)
+        for other in imported_rooms(ast.parse(path.read_text())) if room in LAYER else ():
+            assert other == room or LAYER[other] < LAYER[room], f"{path} imports {other}"
 
 
 def test_only_public_functions_choose_between_memory_and_tiles():
     importing = {
-        path.relative_to(CORE).with_suffix("").parts[0]
-        for path in MODULES
-        if "tiles" in imported_rooms(ast.parse(path.read_text()))
+        room_of(path) for path in MODULES if "tiles" in imported_rooms(ast.parse(path.read_text()))
     }
     assert importing == {"tiles", "graph", "dispatch", "estimators"}
-
-
-def test_every_module_has_a_layer():
-    assert {path.relative_to(CORE).with_suffix("").parts[0] for path in MODULES} == {
-        *LAYER,
-        "__init__",
-    }
 
 
 def loaded_by(code):
@@ -196,13 +193,12 @@ def names_of_the_core(tree):
             yield modules[ast.unparse(node.value)], node.attr
 
 
-@pytest.mark.parametrize(
-    "path", EXPLORER_MODULES, ids=lambda path: path.relative_to(EXPLORER).as_posix()
-)
-def test_explorer_uses_public_names_of_the_core_only(path):
-    for module, name in names_of_the_core(ast.parse(path.read_text())):
-        assert module in PUBLIC_MODULES, f"{module} is no public module"
-        assert name in importlib.import_module(module).__all__, f"{module}.{name} is not public"
+def test_explorer_uses_public_names_of_the_core_only():
+    for path in EXPLORER_MODULES:
+        for module, name in names_of_the_core(ast.parse(path.read_text())):
+            assert module in PUBLIC_MODULES, f"{module}, which {path} imports, is not public"
+            public = importlib.import_module(module).__all__
+            assert name in public, f"{module}.{name}, which {path} uses, is not public"
 
 
 @pytest.mark.parametrize(
@@ -220,8 +216,8 @@ def test_imports_of_the_core_are_found(code, found):
     assert list(names_of_the_core(ast.parse(code))) == found
 
 
-# Every private name of a library that the explorer uses: where, and why there is no public way.
-# What is no documented place is in the folder `patches`, with what is lost without it.
+# Every private name of a library that the explorer uses, its files, and the reason. Names without
+# any documentation are used in the folder `patches` only, which states what is lost without each.
 COMPONENTS = {f"views/{name}.py" for name in ("base", "browser", "color", "columns", "rows")} | {
     "views/markup.py",
     "views/widgets.py",
@@ -243,7 +239,7 @@ PRIVATE_NAMES = {
     ),
     "_debounce": ({"patches/panel.py"}, "No parameter turns off the wait for further events."),
     "_event_coroutine": ({"patches/panel.py"}, "Panel processes it without the document's lock."),
-    "_models": ({"patches/panel.py"}, "No other name tells in which documents a layout is."),
+    "_models": ({"patches/panel.py"}, "No public name gives the documents of a layout."),
     "_views": ({"patches/panel.py"}, "Panel has no way to release the page of an ended session."),
     "_tornado": ({"patches/bokeh.py"}, "Bokeh names the application of a server in no other way."),
     "_sync_model": (
@@ -277,9 +273,14 @@ def names_in(source):
     return {*used, *re.findall(r"^    (?:async )?(?:def )?(_[a-z]\w*)(?:\(| = |: )", source, re.M)}
 
 
+@functools.cache  # as many classes have the same bases
+def names_of(kind):
+    in_library = kind.__module__.split(".")[0] in LIBRARIES
+    return names_in(inspect.getsource(kind)) if in_library else set()
+
+
 def names_of_bases(kind):
-    bases = [base for base in kind.__mro__ if base.__module__.split(".")[0] in LIBRARIES]
-    return set().union(*(names_in(inspect.getsource(base)) for base in bases))
+    return set().union(*map(names_of, kind.__mro__))
 
 
 def test_private_names_of_libraries_are_few_and_have_a_reason():

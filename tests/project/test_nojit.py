@@ -13,19 +13,8 @@ import pytest
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="this is that run already")
 def test_engine_without_compiler():
     root = Path(__file__).parents[2]
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-m",
-        "nojit",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
-        "tests",
-    ]
+    plugins = ["-p", "no:cacheprovider", "-p", "no:xdist"]
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "nojit", *plugins, "tests"]
     run = subprocess.run(
         command,
         cwd=root,

@@ -27,7 +27,7 @@ TYPED = {"kdegraph/py.typed", "kdegraph/__init__.pyi", "kdegraph_explorer/py.typ
 
 
 def run(*command, cwd, **environment):
-    """What a command prints; its errors are the message when it fails."""
+    """Return the output of a command, which must succeed."""
     clean = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "COV_"))
     }
@@ -68,15 +68,8 @@ def test_sdist_holds_what_a_build_and_the_tests_need(built):
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {
-        "pyproject.toml",
-        "README.md",
-        "LICENSE",
-        "Makefile",
-        "constraints.txt",
-        "apps/explorer.py",
-        "tests/conftest.py",
-    } <= names
+    files = "pyproject.toml README.md LICENSE Makefile constraints.txt apps/explorer.py"
+    assert names >= {*files.split(), "tests/conftest.py"}
     assert names >= {f"core/{name}" for name in TYPED if name.startswith("kdegraph/")}
     assert "explorer/kdegraph_explorer/py.typed" in names
     assert not any(".venv" in name or "__pycache__" in name for name in names)
@@ -89,45 +82,21 @@ def test_wheel_works_in_an_empty_environment(built, tmp_path):
     venv.create(tmp_path / "venv", with_pip=True)
     bin_folder = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin")
     python = bin_folder / "python"
-    run(
-        python,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "-c",
-        ROOT / "constraints.txt",
-        f"{wheel}[explorer]",
-        cwd=tmp_path,
-    )
+    constraints = ("-c", ROOT / "constraints.txt")
+    run(python, "-m", "pip", "install", "-q", *constraints, f"{wheel}[explorer]", cwd=tmp_path)
     # An installed package may belong to root: nothing is written beside it, the cache has a place
     # of its own.
-    package = Path(
-        run(
-            python,
-            "-c",
-            "import kdegraph; print(kdegraph.__file__)",
-            cwd=tmp_path,
-            PYTHONDONTWRITEBYTECODE="1",
-        ).strip()
-    ).parent
+    environment = {"PYTHONDONTWRITEBYTECODE": "1", "KDEGRAPH_CACHE_DIR": str(tmp_path / "cache")}
+    locate = "import kdegraph; print(kdegraph.__file__)"
+    where = run(python, "-c", locate, cwd=tmp_path, **environment)
+    package = Path(where.strip()).parent
     folders = (package, package.parent / "kdegraph_explorer")
     for folder in folders:
         for path in (folder, *folder.rglob("*")):
             path.chmod(path.stat().st_mode & ~0o222)
     before = {path for folder in folders for path in folder.rglob("*")}
-    used = Path(
-        run(
-            python,
-            "-c",
-            SMOKE,
-            cwd=tmp_path,
-            KDEGRAPH_CACHE_DIR=str(tmp_path / "cache"),
-            PYTHONDONTWRITEBYTECODE="1",
-        )
-        .strip()
-        .splitlines()[-1]
-    )
+    printed = run(python, "-c", SMOKE, cwd=tmp_path, **environment)
+    used = Path(printed.strip().splitlines()[-1])
     assert used.is_relative_to(tmp_path)
     assert {path for folder in folders for path in folder.rglob("*")} == before
     assert any((tmp_path / "cache").rglob("*.nbc")), "compiled code is kept in KDEGRAPH_CACHE_DIR"

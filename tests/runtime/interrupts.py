@@ -1,4 +1,4 @@
-"""Interrupts the public functions at random moments, and looks whether all still works.
+"""Interrupt the public functions at random moments, and check that all still works.
 
 Run as a program, it prints how many interrupts the process has survived::
 
@@ -30,7 +30,7 @@ LEAK = 300 * 2**20
 
 
 class Interrupts:
-    """Sends SIGINT to this process, which raises `KeyboardInterrupt` only while an action runs."""
+    """Send SIGINT to this process, which raises `KeyboardInterrupt` only while an action runs."""
 
     def __init__(self):
         self.sent = self.raised = 0
@@ -104,7 +104,7 @@ def actions(scale):
 
 
 def works():
-    """Whether what a few quick calls return is what it should be."""
+    """Return whether a few quick calls return the right results."""
     X = np.random.default_rng(1).normal(size=(300, 2))
     distances = ((X[:, None] - X) ** 2).sum(axis=2)
     values = np.exp(-distances)
@@ -122,7 +122,7 @@ def works():
 
 
 def resident_bytes():
-    """Memory of this process that lies in the machine's, or 0 where the system does not tell."""
+    """Return the resident memory of this process, or 0 where the system does not report it."""
     gc.collect()
     try:
         with open("/proc/self/statm") as file:

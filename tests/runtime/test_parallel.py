@@ -16,23 +16,25 @@ import numpy as np
 import pytest
 from kdegraph.runtime import parallel
 from kdegraph.runtime import threads as threads_module
+from promises import check_fractions
 
-pytestmark = pytest.mark.usefixtures("threads")
+on_threads = pytest.mark.usefixtures("threads")
 
 
 def add_one(start, stop, counts):
     counts[start:stop] += 1
 
 
+@on_threads
 @pytest.mark.nojit
-@pytest.mark.parametrize("progress", [None, lambda fraction: None], ids=["silent", "progress"])
-@pytest.mark.parametrize("chunk", [None, 1, 3, 100, 10**6])
-@pytest.mark.parametrize("n_items", [0, 1, 2, 7, 100, 1001])
-def test_every_item_once(n_items, chunk, progress):
-    counts = np.zeros(n_items + 5, int)
-    parallel.run(add_one, n_items, counts, chunk=chunk, progress=progress)
-    assert (counts[:n_items] == 1).all()
-    assert (counts[n_items:] == 0).all()
+def test_every_item_once():
+    for n_items in (0, 1, 2, 100, 1001):
+        for chunk in (None, 1, 3, 100, 10**6):
+            for progress in (None, lambda fraction: None):
+                counts = np.zeros(n_items + 5, int)
+                parallel.run(add_one, n_items, counts, chunk=chunk, progress=progress)
+                assert (counts[:n_items] == 1).all()
+                assert (counts[n_items:] == 0).all()
 
 
 def test_work_is_spread(threads):
@@ -49,6 +51,7 @@ def test_work_is_spread(threads):
     assert len(seen) == threads
 
 
+@on_threads
 def test_exceptions_of_kernels_reach_the_caller():
     calls = []
 
@@ -66,6 +69,7 @@ def test_exceptions_of_kernels_reach_the_caller():
     assert (counts == 1).all()
 
 
+@on_threads
 def test_exceptions_of_progress_stop_the_work():
     running, finished = [], []
 
@@ -84,21 +88,22 @@ def test_exceptions_of_progress_stop_the_work():
     assert len(running) == len(finished)
 
 
+@on_threads
 def test_progress_increases_to_one():
     fractions = []
     parallel.run(lambda start, stop: time.sleep(1e-4), 3000, chunk=7, progress=fractions.append)
-    assert fractions == sorted(fractions)
+    check_fractions(fractions)
     assert fractions[-1] == 1.0
 
 
+@on_threads
 def test_progress_is_called_in_the_calling_thread():
     callers = set()
-    parallel.run(
-        lambda start, stop: None,
-        64,
-        chunk=1,
-        progress=lambda fraction: callers.add(threading.get_ident()),
-    )
+
+    def progress(fraction):
+        callers.add(threading.get_ident())
+
+    parallel.run(lambda start, stop: None, 64, chunk=1, progress=progress)
     assert callers == {threading.get_ident()}
 
 
@@ -112,6 +117,7 @@ def test_what_is_soon_done_wakes_no_thread(progress, monkeypatch):
     assert callers == {threading.get_ident()}
 
 
+@on_threads
 def test_many_callers_at_once():
     results, errors = {}, []
 
@@ -119,13 +125,8 @@ def test_many_callers_at_once():
         try:
             counts = np.zeros(500, int)
             for _ in range(20):
-                parallel.run(
-                    add_one,
-                    500,
-                    counts,
-                    chunk=13,
-                    progress=(lambda fraction: None) if k % 2 else None,
-                )
+                progress = (lambda fraction: None) if k % 2 else None
+                parallel.run(add_one, 500, counts, chunk=13, progress=progress)
             results[k] = counts
         except BaseException as error:
             errors.append(error)
@@ -160,8 +161,9 @@ def test_number_of_threads_may_change_during_work():
         thread.join()
 
 
+@on_threads
 def test_progress_may_compute():
-    """A callback that uses the library itself (the explorer draws while it waits)."""
+    """A callback may use the library itself: the explorer draws while it waits."""
     results = []
 
     def progress(fraction):
@@ -206,19 +208,21 @@ if __name__ == "__main__":
 """
 
 
-def test_after_a_fork(threads, tmp_path):
-    if not hasattr(os, "fork") or threads == 4:
-        pytest.skip("no fork here, or enough said")
-    script = tmp_path / "fork.py"
-    script.write_text(FORK)
-    run = subprocess.run(
-        [sys.executable, "-W", "error", str(script), str(threads)],
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
+def check_program(*arguments):
+    """A program that prints "right" at its end, and nothing else."""
+    command = [sys.executable, "-W", "error", *arguments]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=200)
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip() == "right"
+    assert "Traceback" not in run.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+@pytest.mark.parametrize("n_threads", ["1", "2"])
+def test_after_a_fork(n_threads, tmp_path):
+    script = tmp_path / "fork.py"
+    script.write_text(FORK)
+    check_program(str(script), n_threads)
 
 
 EXIT = """
@@ -245,12 +249,7 @@ print("right")
 
 
 def test_a_process_ends_while_threads_are_at_work():
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", EXIT], capture_output=True, text=True, timeout=200
-    )
-    assert run.returncode == 0, run.stderr
-    assert run.stdout.strip() == "right"
-    assert "Traceback" not in run.stderr
+    check_program("-c", EXIT)
 
 
 def test_helpers_work_in_the_context_of_the_caller():

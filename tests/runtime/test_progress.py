@@ -23,7 +23,7 @@ def test_parts_of_a_stage_are_scaled():
     assert calls == [("samples", 0.5), ("samples", 0.625), ("samples", 0.75)]
 
 
-def test_nobody_listens():
+def test_without_a_listener_there_is_no_report():
     assert stage_progress(None, "samples") is None
     assert partial_progress(None, 0.0, 1.0) is None
     assert StageTimer().progress is None
@@ -76,11 +76,11 @@ def test_notices_are_shown_once_and_can_be_shown_elsewhere(capsys, monkeypatch):
     notify("four")
 
 
-def test_notices_have_a_line_of_their_own_beside_progress():
-    stream = io.StringIO()
+def test_notices_have_a_line_of_their_own_beside_progress(monkeypatch):
+    stream, clock = io.StringIO(), iter([0.0, 1.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
     with ProgressLine(stream) as line:
         line("samples", 0.5)
         line.say("a notice")
-        line._next = 0.0
         line("samples", 0.7)
     assert re.fullmatch(r"\rsamples .* 50%\ra notice +\n\rsamples .* 70%\r +\r", stream.getvalue())

@@ -1,4 +1,4 @@
-"""The counter-based random numbers: a known algorithm, uniform, without correlations between draws,
+"""The counter-based random numbers: a known algorithm, and no dependence between counters, draws,
 vertices and seeds.
 """
 
@@ -6,8 +6,6 @@ import os
 import subprocess
 import sys
 
-import battery
-import numba
 import numpy as np
 import pytest
 import scipy.stats
@@ -31,143 +29,32 @@ def expected(seed, vertex, draw, counter):
 
 
 def number(seed, vertex, draw, counter):
-    # Python's integers would arrive as signed ones.
+    # The compiler takes Python's integers for signed ones.
     return uniform(np.uint64(stream(np.uint64(seed), vertex, draw)), counter)
 
 
-def numbers(seed, vertices, draws, counters):
-    return np.array(
-        [
-            [[number(seed, v, l, c) for c in range(counters)] for l in range(draws)]
-            for v in range(vertices)
-        ]
-    )
-
-
 @pytest.mark.nojit
-@pytest.mark.parametrize("seed", [0, 1, 2**63, 2**64 - 1])
-def test_bits(seed):
-    for vertex in (0, 1, 12345, 2**31):
-        for draw in (0, 1, 1000):
-            for counter in (0, 1, 77):
-                assert number(seed, vertex, draw, counter) == expected(seed, vertex, draw, counter)
+def test_bits():
+    for seed in (0, 1, 2**63, 2**64 - 1):
+        for vertex in (0, 1, 12345, 2**31):
+            for draw in (0, 1, 1000):
+                for counter in (0, 1, 77):
+                    place = seed, vertex, draw, counter
+                    assert number(*place) == expected(*place)
 
 
-@pytest.fixture(scope="module")
-def block():
-    return numbers(42, 40, 40, 40)
-
-
-def test_uniform(block):
-    values = block.ravel()
-    assert values.min() >= 0.0
-    assert values.max() < 1.0
-    assert scipy.stats.kstest(values, "uniform").pvalue > 1e-4
-    counts = np.bincount((values * 256).astype(int), minlength=256)
-    assert scipy.stats.chisquare(counts).pvalue > 1e-4
-    # The low ones of the 53 bits too.
-    low = (values * 2**53).astype(np.uint64) & np.uint64(255)
-    assert scipy.stats.chisquare(np.bincount(low.astype(int), minlength=256)).pvalue > 1e-4
-
-
-def test_every_bit_is_fair(block):
-    bits = (block.ravel()[:, None] * 2.0**53).astype(np.uint64) >> np.arange(
-        53, dtype=np.uint64
-    ) & np.uint64(1)
-    z = (bits.mean(axis=0) - 0.5) * 2 * np.sqrt(len(bits))
-    assert np.abs(z).max() < 4.5
-
-
-@pytest.mark.parametrize("axis", [0, 1, 2])
-@pytest.mark.parametrize("lag", [1, 2, 7])
-def test_no_serial_correlation(block, axis, lag):
-    x = np.moveaxis(block, axis, 0)
-    a, b = x[:-lag].ravel(), x[lag:].ravel()
-    assert abs(np.corrcoef(a, b)[0, 1]) * np.sqrt(a.size) < 4.5
-    counts = np.bincount((a * 16).astype(int) * 16 + (b * 16).astype(int), minlength=256)
-    assert scipy.stats.chisquare(counts).pvalue > 1e-4
-
-
-def test_neighboring_seeds_are_independent(block):
-    other = numbers(43, 40, 40, 40)
-    assert abs(np.corrcoef(block.ravel(), other.ravel())[0, 1]) * np.sqrt(block.size) < 4.5
-    assert not np.isin(other.ravel(), block.ravel()).any()
-
-
-def test_no_number_twice(block):
+def test_numbers_are_uniform_and_independent_along_every_axis():
+    """Briefly: `python -m benchmarks run randomness` tests the algorithm at length."""
+    shape = (3, 25, 25, 25)  # seeds, vertices, draws, counters
+    block = np.array([number(*place) for place in np.ndindex(shape)]).reshape(shape)
     assert np.unique(block).size == block.size
-
-
-COUNT = 2**17
-ORDERS = ("counters", "draws", "vertices", "seeds", "counters of draws of vertices")
-
-
-@numba.njit
-def in_order(order, seed, out):
-    """Write the numbers along one of `ORDERS`; samplers use them in the last one."""
-    for k in range(out.size):
-        if order == 0:
-            out[k] = uniform(stream(seed, 7, 3), k)
-        elif order == 1:
-            out[k] = uniform(stream(seed, 7, k), 0)
-        elif order == 2:
-            out[k] = uniform(stream(seed, k, 3), 0)
-        elif order == 3:
-            out[k] = uniform(stream(seed + np.uint64(k), 7, 3), 1)
-        else:
-            out[k] = uniform(stream(seed, k // 40, k // 4 % 10), k % 4)
-
-
-def ordered(order, seed):
-    out = np.empty(COUNT)
-    in_order(ORDERS.index(order), np.uint64(seed), out)
-    return out
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2**40 + 12345])
-@pytest.mark.parametrize("order", ORDERS)
-def test_battery(order, seed):
-    """About 30 tests of each of 15 sequences: the smallest p-value to expect is 2e-3."""
-    found = dict(battery.p_values(ordered(order, seed)))
-    assert min(found.values()) > 1e-5, found
-
-
-def test_battery_p_values_are_uniform():
-    """What the battery finds in the streams is what it finds in perfect numbers, flaws too small
-    for one test included.
-    """
-    found = [
-        p
-        for seed in range(10, 20)
-        for _, p in battery.p_values(ordered("counters of draws of vertices", seed))
-    ]
-    assert scipy.stats.kstest(found, "uniform").pvalue > 1e-4
-
-
-FLAWED = {
-    "weyl": lambda k: k * np.uint64(GOLDEN),
-    "mixed once, low bits short": lambda k: (
-        (k ^ k >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-    ),
-    "congruential": lambda k: (
-        np.cumsum(np.full(k.size, 6364136223846793005, np.uint64)) * np.uint64(1442695040888963407)
-    ),
-    "repeated": lambda k: np.tile(
-        np.random.default_rng(0).integers(0, 2**64, k.size // 2, dtype=np.uint64), 2
-    ),
-    "lowest bit stuck": lambda k: (
-        np.random.default_rng(0).integers(0, 2**64, k.size, dtype=np.uint64) | np.uint64(1 << 11)
-    ),
-    "alternating": lambda k: np.sort(
-        np.random.default_rng(0).integers(0, 2**64, k.size, dtype=np.uint64).reshape(-1, 2), axis=1
-    ).ravel(),
-}
-
-
-@pytest.mark.parametrize("flaw", FLAWED)
-def test_battery_finds_flaws(flaw):
-    numbers = (FLAWED[flaw](np.arange(COUNT, dtype=np.uint64)) >> np.uint64(11)) * 2.0**-53
-    assert min(p for _, p in battery.p_values(numbers)) < 1e-8
+    assert scipy.stats.kstest(block.ravel(), "uniform").pvalue > 1e-4
+    for axis in range(4):
+        values = np.moveaxis(block, axis, 0)
+        one, next_one = values[:-1].ravel(), values[1:].ravel()
+        assert abs(np.corrcoef(one, next_one)[0, 1]) * np.sqrt(one.size) < 4.5
+        cells = (one * 16).astype(int) * 16 + (next_one * 16).astype(int)
+        assert scipy.stats.chisquare(np.bincount(cells, minlength=256)).pvalue > 1e-4
 
 
 WITHOUT_COMPILER = """

@@ -114,7 +114,7 @@ def test_links_are_followed_and_modes_kept(tmp_path):
     assert target.stat().st_size > 1000
 
 
-def test_what_is_no_file_is_written_to_and_stays(tmp_path):
+def test_devices_and_pipes_are_written_to_and_stay(tmp_path):
     with writing(os.devnull) as device:
         device.write_bytes(b"nothing")
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)

@@ -129,7 +129,9 @@ def test_a_nested_function_is_cancelled_with_the_outer_one():
 
 
 def test_a_callback_may_call_a_responsive_function():
-    """The calling thread does not work for anybody, so what it calls gets a thread of its own."""
+    """The calling thread does no work for another call: functions that it calls get a thread of
+    their own.
+    """
     workers = set()
 
     @responsive

@@ -2,18 +2,14 @@
 probabilities.
 """
 
+import itertools
+
 import numpy as np
 import oracle
 import pytest
 import scipy.stats
 from kdegraph import similarity_graph
-
-SAMPLERS = {
-    "rejection": {"sampler": "rejection"},
-    "near": {"sampler": "near"},
-    "independent": {"sampler": "recursive", "draws": "independent", "kde": "direct"},
-    "stratified": {"sampler": "recursive", "draws": "stratified", "kde": "direct"},
-}
+from sampled import WAYS, ways
 
 
 def cloud(d, rng, n=70):
@@ -56,39 +52,37 @@ def check_law(X, kernel, sigma, n_rounds, options, seed):
         assert scipy.stats.kstest(tested, "uniform").pvalue > 1e-4
 
 
-@pytest.mark.parametrize("options", SAMPLERS.values(), ids=SAMPLERS)
+@ways
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
-@pytest.mark.parametrize("d", [1, 2, 5, 20])
-def test_law(d, kernel, options):
+@pytest.mark.parametrize("d", [1, 2, 20])
+def test_law(d, kernel, name):
     X = cloud(d, np.random.default_rng(d))
     for sigma in (0.02, 0.4, 2.5, 1e3):
-        check_law(X, kernel, sigma, 3000, options, seed=int(sigma * 100) + d)
+        check_law(X, kernel, sigma, 3000, WAYS[name], seed=int(sigma * 100) + d)
 
 
-@pytest.mark.parametrize("options", SAMPLERS.values(), ids=SAMPLERS)
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
-@pytest.mark.parametrize("d", [1, 3, 12, 50])
-def test_degrees_have_the_relative_error_that_was_asked_for(d, kernel, options):
-    """From points that do not see each other to points that are all alike: 1e-13 and rounding, too,
-    duplicates and outliers, too.
+@pytest.mark.parametrize("d", [1, 3, 50])
+def test_degrees_have_the_relative_error_eps(d, kernel):
+    """From points that do not see each other to points that are all alike, with duplicates and
+    outliers, down to rounding.
     """
     rng = np.random.default_rng(d)
-    X = np.concatenate(
-        [cloud(d, rng, 150), rng.normal(size=(150, d)) * 10.0 ** rng.uniform(-9, 1, size=(150, 1))]
-    )
+    scales = 10.0 ** rng.uniform(-9, 1, size=(100, 1))
+    X = np.concatenate([cloud(d, rng, 100), rng.normal(size=(100, d)) * scales])
     for sigma in (0.05, 1.0, 30.0, 4e5):
         exponents = oracle.exponents(X, X, kernel, sigma)
         K = oracle.kernel_matrix(X, X, kernel, sigma)
         np.fill_diagonal(K, 0)
         exact = K.sum(axis=1)
         mean = (K * np.where(K > 0, exponents, 0)).sum(axis=1) / np.maximum(exact, 1e-320)
-        for eps in (0.3, 1e-4, 2e-12, 1e-13):
-            degrees = similarity_graph(
-                X, kernel=kernel, sigma=sigma, n_rounds=1, eps=eps, seed=0, **options
-            ).kernel_degrees
-            assert (
-                np.abs(degrees - exact) <= (eps + 1e-16 * (d + 8) * (1 + mean)) * exact
-            ).all(), (sigma, eps)
+        for eps in (0.3, 1e-4, 1e-13):
+            allowed = (eps + 1e-16 * (d + 8) * (1 + mean)) * exact
+            for way in WAYS.values():
+                graph = similarity_graph(
+                    X, kernel=kernel, sigma=sigma, n_rounds=1, eps=eps, seed=0, **way
+                )
+                assert (np.abs(graph.kernel_degrees - exact) <= allowed).all()
 
 
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
@@ -100,7 +94,7 @@ def test_law_of_the_outlier(kernel):
     p = oracle.kernel_matrix(X[-1:], X[:-1], kernel, 1.0)[0]
     assert p.max() < 1e-70
     p = np.append((p / p.sum()).astype(float), 0.0)
-    for name, options in SAMPLERS.items():
+    for name, options in WAYS.items():
         graph = similarity_graph(X, kernel=kernel, sigma=1.0, n_rounds=20_000, seed=1, **options)
         counts = np.bincount(graph.neighbors[-1], minlength=len(X))
         if name == "stratified":
@@ -109,7 +103,7 @@ def test_law_of_the_outlier(kernel):
             assert oracle.chi_square_p(counts, p) > 1e-4
 
 
-@pytest.mark.parametrize("n_rounds", [1, 3, 20])
+@pytest.mark.parametrize("n_rounds", [1, 20])
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
 def test_law_of_many_vertices_with_few_draws(kernel, n_rounds):
     """Small L takes wide groups of targets in the rejection sampler: copies of one cluster give the
@@ -137,7 +131,7 @@ def test_consecutive_draws_are_independent(name):
     X = np.random.default_rng(0).normal(size=(50, 2))
     P = oracle.full_graph(X, "gaussian", 1.0)
     P /= P.sum(axis=1, keepdims=True)
-    neighbors = similarity_graph(X, sigma=1.0, n_rounds=4000, seed=3, **SAMPLERS[name]).neighbors
+    neighbors = similarity_graph(X, sigma=1.0, n_rounds=4000, seed=3, **WAYS[name]).neighbors
     for lag in (1, 2, 5):
         same = neighbors[:, :-lag] == neighbors[:, lag:]
         expected = (P**2).sum(axis=1)
@@ -149,30 +143,30 @@ def test_consecutive_draws_are_independent(name):
 def test_vertices_draw_independently(name):
     """Duplicates have the same law but streams of their own."""
     X = np.concatenate([np.zeros((2, 1)), np.linspace(1, 2, 20)[:, None]])
-    neighbors = similarity_graph(X, sigma=5.0, n_rounds=400, seed=1, **SAMPLERS[name]).neighbors
+    neighbors = similarity_graph(X, sigma=5.0, n_rounds=400, seed=1, **WAYS[name]).neighbors
     first, second = (np.bincount(row, minlength=22)[2:] for row in neighbors[:2])
     assert 8 < np.abs(first - second).sum() < 200
 
 
 @pytest.mark.nojit
-@pytest.mark.parametrize("options", SAMPLERS.values(), ids=SAMPLERS)
+@ways
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
-def test_law_on_a_few_points(kernel, options):
+def test_law_on_a_few_points(kernel, name):
     X = np.random.default_rng(2).normal(size=(20, 2))
-    check_law(X, kernel, 0.8, 60, options, seed=4)
+    check_law(X, kernel, 0.8, 60, WAYS[name], seed=4)
 
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("sampler", ["rejection", "near", "recursive"])
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
-@pytest.mark.parametrize("d", [1, 3, 5])
+@pytest.mark.parametrize("d", [1, 3])
 def test_edge_of_underflow(d, kernel, sampler):
     """Two points at an exponent of 708 up to rounding: reached or not, but the same everywhere, and
     never for ever.
     """
     rng = np.random.default_rng(d)
     outcomes = set()
-    for _ in range(12):
+    for _ in range(8):
         X = rng.normal(size=(2, d))
         distance = np.linalg.norm(X[0] - X[1], 1 if kernel == "laplacian" else 2)
         edge = distance / oracle.reach(kernel)
@@ -190,14 +184,12 @@ def test_edge_of_underflow(d, kernel, sampler):
     assert outcomes == {True, False}
 
 
-@pytest.mark.parametrize("sampler", ["rejection", "near"])
-@pytest.mark.parametrize("n_rounds", [1, 30])
-def test_law_in_hard_places(n_rounds, sampler):
+def test_law_in_hard_places():
     """Huge groups beside tiny ones, a line of outliers: each vertex draws from all parts of the
     points in proportion to their kernel values, and a remote point stays alone.
     """
     rng = np.random.default_rng(3)
-    crowd, near, line = 3000, 500, 300
+    crowd, near, line = 1500, 300, 300
     X = np.concatenate(
         [
             np.zeros((crowd, 2)),
@@ -207,22 +199,21 @@ def test_law_in_hard_places(n_rounds, sampler):
         ]
     )
     part = np.repeat(np.arange(4), [crowd, near, line, 1])
-    neighbors = similarity_graph(X, sigma=1.0, n_rounds=n_rounds, seed=0, sampler=sampler).neighbors
-    assert (neighbors[-1] == -1).all()
-    assert (neighbors[:-1] >= 0).all()
     K = oracle.full_graph(X, "gaussian", 1.0)[:-1]
     P = K / K.sum(axis=1, keepdims=True)
-    for own in range(3):
-        rows = part[:-1] == own
-        for other in range(3):
-            p = P[np.ix_(rows, part == other)].sum(axis=1)
-            drawn = (part[neighbors[:-1][rows]] == other).sum()
-            variance = n_rounds * (p * (1 - p)).sum()
-            assert abs(drawn - n_rounds * p.sum()) <= 4 * np.sqrt(variance) + 1e-6
-    # Along the line the law changes from vertex to vertex.
     on_line = np.flatnonzero(part == 2)
     mean, square = P[on_line] @ X[:, 0], P[on_line] @ X[:, 0] ** 2
-    z = (X[neighbors[on_line], 0].sum() - n_rounds * mean.sum()) / np.sqrt(
-        n_rounds * (square - mean**2).sum()
-    )
-    assert abs(z) < 4
+    for n_rounds, sampler in itertools.product((1, 30), ("rejection", "near")):
+        graph = similarity_graph(X, sigma=1.0, n_rounds=n_rounds, seed=0, sampler=sampler)
+        assert (graph.neighbors[-1] == -1).all()
+        neighbors = graph.neighbors[:-1]
+        assert (neighbors >= 0).all()
+        for own, other in itertools.product(range(3), range(3)):
+            rows = part[:-1] == own
+            p = P[np.ix_(rows, part == other)].sum(axis=1)
+            drawn = (part[neighbors[rows]] == other).sum()
+            variance = n_rounds * (p * (1 - p)).sum()
+            assert abs(drawn - n_rounds * p.sum()) <= 4 * np.sqrt(variance) + 1e-6
+        # Along the line the law changes from vertex to vertex.
+        excess = X[neighbors[on_line], 0].sum() - n_rounds * mean.sum()
+        assert abs(excess) < 4 * np.sqrt(n_rounds * (square - mean**2).sum())

@@ -9,6 +9,7 @@ from kdegraph.geometry.kernel_functions import UNDERFLOW
 from kdegraph.geometry.neighbor_forest import NeighborLists
 from kdegraph.sampling import mixture
 from kdegraph.scaled_kernel import kernel_row, pair_kernel
+from promises import check_threads
 from scipy.stats import chi2
 from sklearn.metrics import adjusted_rand_score
 
@@ -81,10 +82,10 @@ def test_draws_follow_the_law(name, bandwidth):
         assert chi2.sf(gaps.sum(), N - 2) > 1e-5
 
 
-@pytest.mark.parametrize("wrong", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("wrong", [0.0, 1.0])
 @pytest.mark.parametrize("bandwidth", ["one", "each"])
 def test_the_matrix_is_unbiased_whatever_is_listed(bandwidth, wrong):
-    X, n_rounds, n_graphs = points(), 5, 3000
+    X, n_rounds, n_graphs = points(), 5, 2000
     sigma = bandwidths(bandwidth, X)
     K = kernel_matrix("gaussian", sigma, X)
     law, _ = mixture.mixture_law(
@@ -151,18 +152,14 @@ def test_graph_in_many_dimensions(name, kind):
 
 @pytest.mark.usefixtures("taken")
 def test_the_same_seed_draws_the_same_for_any_number_of_threads():
-    X, before = points(2500, 24), kdegraph.get_num_threads()
-    graphs = []
-    try:
-        for n_threads in (1, 2):
-            kdegraph.set_num_threads(n_threads)
-            graphs.append(kdegraph.similarity_graph(X, sigma="local", seed=3))
-    finally:
-        kdegraph.set_num_threads(before)
-    np.testing.assert_array_equal(graphs[0].neighbors, graphs[1].neighbors)
-    np.testing.assert_array_equal(graphs[0].adjacency.data, graphs[1].adjacency.data)
-    other = kdegraph.similarity_graph(X, sigma="local", seed=4)
-    assert (other.neighbors != graphs[0].neighbors).any()
+    X = points(2500, 24)
+
+    def make(seed=3):
+        graph = kdegraph.similarity_graph(X, sigma="local", seed=seed)
+        return graph.neighbors, graph.adjacency.data
+
+    check_threads(make, (1, 2))
+    assert (make(4)[0] != make()[0]).any()
 
 
 @pytest.mark.usefixtures("taken")
@@ -249,10 +246,10 @@ def test_what_needs_exact_degrees_is_refused_or_done_otherwise():
 
 
 @pytest.mark.usefixtures("taken")
-@pytest.mark.parametrize("perplexity", [0.5, 2500, -1, np.nan])
-def test_perplexities_that_cannot_be_are_refused(perplexity):
-    with pytest.raises(ValueError, match="perplexity"):
-        kdegraph.similarity_graph(points(2500, 24), sigma="local", perplexity=perplexity)
+def test_perplexities_that_cannot_be_are_refused():
+    for perplexity in (0.5, 2500, -1, np.nan):
+        with pytest.raises(ValueError, match="perplexity"):
+            kdegraph.similarity_graph(points(2500, 24), sigma="local", perplexity=perplexity)
 
 
 @pytest.mark.usefixtures("taken")

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import oracle
 import pytest
-import scipy.stats
 from kdegraph import similarity_graph
 from kdegraph.kde import DirectKDE, FastKDE, Kernel
 
@@ -64,8 +63,7 @@ def frequencies(X, kernel, sigma, solver, n_rounds=6000):
 
 
 @pytest.mark.parametrize("mode", ["random", "adverse"])
-@pytest.mark.parametrize("kernel", oracle.KERNELS)
-@pytest.mark.parametrize("d", [1, 3])
+@pytest.mark.parametrize(("d", "kernel"), [(1, "gaussian"), (3, "laplacian"), (3, "exponential")])
 def test_lemma_every_probability_within_a_factor_of_two(d, kernel, mode):
     X = np.random.default_rng(d).normal(size=(260, d))
     eps = 1 / (6 * math.log2(len(X)))
@@ -151,34 +149,6 @@ def test_scikit_learn_as_the_solver():
     np.testing.assert_allclose(theirs.kernel_degrees, ours.kernel_degrees, rtol=1e-6)
 
 
-def test_solver_may_return_itself_anew_lists_or_single_precision():
-    X = np.random.default_rng(6).normal(size=(90, 2))
-
-    class Factory:
-        def fit(self, sources, kernel):
-            return Exact().fit(np.array(sources), kernel)
-
-        sums = None
-
-    class Lists(Exact):
-        def sums(self, targets):
-            return super().sums(targets).tolist()
-
-    class Single(Exact):
-        def sums(self, targets):
-            return super().sums(targets).astype(np.float32)
-
-    expected = similarity_graph(X, sigma=1.0, kde=Exact(), seed=0)
-    assert np.array_equal(
-        similarity_graph(X, sigma=1.0, kde=Lists(), seed=0).neighbors, expected.neighbors
-    )
-    assert (
-        similarity_graph(X, sigma=1.0, kde=Single(), seed=0).neighbors != expected.neighbors
-    ).mean() < 1e-3
-    with pytest.raises(TypeError, match="sums"):
-        similarity_graph(X, sigma=1.0, kde=Factory(), seed=0)  # the protocol asks for both methods
-
-
 @pytest.mark.parametrize("blind", [0.0, -1e-9])
 def test_an_estimator_that_sees_nothing_far_away(blind):
     """Estimates of zero (or slightly negative ones, noise) where the truth is small and positive:
@@ -197,76 +167,3 @@ def test_an_estimator_that_sees_nothing_far_away(blind):
     assert graph.neighbors.max() < 300
     assert np.isfinite(graph.adjacency.data).all()
     assert (graph.adjacency.data > 0).all()
-
-
-def test_isolated_vertices():
-    X = np.concatenate([np.random.default_rng(8).normal(size=(60, 2)), [[1e4, 0.0], [0.0, 1e5]]])
-    for kde in (Exact(), "direct", "fgt"):
-        for draws in ("stratified", "independent"):
-            graph = similarity_graph(X, sigma=1.0, kde=kde, draws=draws, seed=0)
-            assert (graph.neighbors[-2:] == -1).all()
-            assert (graph.neighbors[:-2] >= 0).all()
-            assert (graph.kernel_degrees[-2:] == 0).all()
-
-
-L = 6
-
-
-@pytest.fixture(scope="module", params=["stratified", "independent"])
-def inclusions(request):
-    """How often j was among the L draws of i, over many copies of the same points (each with
-    streams of its own).
-    """
-    base = np.random.default_rng(9).normal(size=(24, 2))
-    X, base = oracle.replicas(base, 250)
-    hits, edges, n_graphs = np.zeros((24, 24)), [], 6
-    for seed in range(n_graphs):
-        graph = similarity_graph(
-            X, sigma=1.0, n_rounds=L, kde="direct", draws=request.param, seed=seed
-        )
-        assert graph.n_edges <= len(X) * L
-        edges.append(graph.n_edges / 250)
-        vertex, own = np.divmod(np.arange(len(X)), 24)
-        drawn = np.unique(
-            np.stack([np.repeat(np.arange(len(X)), L), graph.neighbors.ravel()]), axis=1
-        )
-        assert (drawn[1] // 24 == vertex[drawn[0]]).all()
-        np.add.at(hits, (own[drawn[0]], drawn[1] % 24), 1)
-    K = oracle.full_graph(base, "gaussian", 1.0)
-    return request.param, hits, 250 * n_graphs, K / K.sum(axis=1, keepdims=True), np.mean(edges)
-
-
-def test_inclusion_probabilities(inclusions):
-    draws, hits, trials, P, _ = inclusions
-    expected = oracle.inclusion(L, P, draws)
-    certain = expected >= 1 - 1e-12
-    assert (hits[certain] == trials).all()
-    assert certain.any() == (draws == "stratified")
-    assert (hits[expected == 0] == 0).all()
-    test = (~certain) & (expected > 0)
-    p_values = np.array(
-        [
-            scipy.stats.binomtest(int(h), trials, p).pvalue
-            for h, p in zip(hits[test], expected[test], strict=True)
-        ]
-    )
-    assert p_values.min() > 0.01 / test.sum()
-    rich = test & (trials * expected * (1 - expected) > 9)
-    z = (hits[rich] - trials * expected[rich]) / np.sqrt(
-        trials * expected[rich] * (1 - expected[rich])
-    )
-    assert abs(z.mean()) < 0.25
-    assert 0.75 < (z**2).mean() < 1.25
-    # The other law is refuted by the same test: it can fail.
-    other = oracle.inclusion(L, P, "independent" if draws == "stratified" else "stratified")[
-        rich
-    ].clip(0.001, 0.999)
-    assert (((hits[rich] - trials * other) / np.sqrt(trials * other * (1 - other))) ** 2).mean() > 2
-
-
-def test_expected_number_of_edges(inclusions):
-    draws, _, trials, P, edges = inclusions
-    q = oracle.inclusion(L, P, draws)
-    either = (q + q.T - q * q.T)[np.triu_indices(24, 1)]
-    assert abs(edges - either.sum()) < 5 * np.sqrt(either.sum() / trials)
-    assert edges <= 24 * L
