@@ -127,9 +127,6 @@ class RoundsView(View):
         curves = filling_column(eigenvalues, degrees)
         return beside(graph, curves, widths=[6, 5], min_height=240)
 
-    def figures(self):
-        return (self._plots["rounds"].figure,)
-
     def _update(self):
         outcome = self.state.outcome("kde")
         if outcome is None or outcome.graph.points is not self.state.shown.X:

@@ -8,7 +8,7 @@ import param
 from markupsafe import Markup, escape
 from panel.custom import JSComponent
 
-from ..assets import script
+from ..assets import script, style_sheet
 
 
 class Text(JSComponent):
@@ -28,6 +28,12 @@ class Text(JSComponent):
         if "content" in params:
             params["content"] = str(escape(params["content"]))
         return super()._process_param_change(params)
+
+
+def styled_text(look, content="", **options):
+    """Return a `Text` with the style sheet `look`, as wide as its place."""
+    sheets = [style_sheet(look), *options.pop("stylesheets", [])]
+    return Text(content, stylesheets=sheets, **{"sizing_mode": "stretch_width", **options})
 
 
 class Beacon(Text):

@@ -127,9 +127,6 @@ class OnePointView(View):
             min_height=240,
         )
 
-    def figures(self):
-        return (self._near["near"].figure, self._map["map"].figure, self._recursion.figure)
-
     @property
     def point(self):
         """Return the point that is shown: the first that is selected, or the first of all."""

@@ -22,15 +22,15 @@ class PictureView(View):
 
     def __init__(self, session):
         super().__init__(session)
-        self._frame = Frame(lambda: None)
+        self.frame = Frame(lambda: None)
         self._shown = None
         self._figures, self._pictures, self._overlays, self._glyphs = {}, {}, {}, {}
         for method, name in METHODS.items():
             fig = plain_figure(
                 tools="pan,wheel_zoom,zoom_in,zoom_out,reset",
                 description=f"{name}: segmentation",
-                x_range=self._frame.x_range,
-                y_range=self._frame.y_range,
+                x_range=self.frame.x_range,
+                y_range=self.frame.y_range,
             )
             fig.axis.visible = False
             fig.grid.visible = False
@@ -48,7 +48,7 @@ class PictureView(View):
                 name="segments",
             )
             self._glyphs[method] = overlay.glyph
-            self._frame.add(fig)
+            self.frame.add(fig)
             self._figures[method] = fig
         self._body = beside(
             *(
@@ -73,13 +73,6 @@ class PictureView(View):
         """Only images have pictures."""
         return state.shown is not None and state.shown.image is not None
 
-    def figures(self):
-        return tuple(self._figures.values())
-
-    @property
-    def frame(self):
-        return self._frame
-
     def _update(self):
         if not self.applies(self.state):
             return
@@ -91,7 +84,7 @@ class PictureView(View):
             for method in METHODS:
                 self._pictures[method].data = {"image": [image], "dw": [width], "dh": [height]}
                 self._overlays[method].data = {"image": [], "dw": [], "dh": []}
-            self._frame.fit((0, width, 0, height))
+            self.frame.fit((0, width, 0, height))
         for method in METHODS:
             outcome = self.state.outcome(method)
             if outcome is not None and len(outcome.colors) == dataset.n_points:

@@ -15,7 +15,7 @@ from ..drawing.palette import MARKERS, METHOD
 from ..results import ALL_METHODS
 from . import describe
 from .base import View, beside, card
-from .markup import Markup, Text, html_table
+from .markup import Markup, html_table, styled_text
 from .scores import colored, number, table_pane
 from .widgets import button, filling_column
 
@@ -64,12 +64,11 @@ class ScalingView(View):
         self._bar = pmui.LinearProgress(
             value=0, variant="determinate", width=110, margin=(22, 12), visible=False
         )
-        self._words = Text(
-            sizing_mode="stretch_width",
+        self._words = styled_text(
+            "one-line",
             height=20,
             margin=(16, 4),
             styles={"flex": "1 1 60px", "width": "auto", "min-width": "0"},
-            stylesheets=[style_sheet("one-line")],
         )
         self._plot = LiveElement(
             "Scaling: seconds",

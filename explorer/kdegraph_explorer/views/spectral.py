@@ -80,9 +80,6 @@ class SpectralView(View):
         self.follow(self._update, "shown", "result", "selection", "coloring")
         self.follow(self._judge, "judgements")
 
-    def figures(self):
-        return (self._embedding["embedding"].figure, self._degrees["degrees"].figure)
-
     def _vector(self, label, number):
         choice = pmui.Select(
             label=label,
