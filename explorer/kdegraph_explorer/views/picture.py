@@ -24,48 +24,40 @@ class PictureView(View):
         super().__init__(session)
         self.frame = Frame(lambda: None)
         self._shown = None
-        self._figures, self._pictures, self._overlays, self._glyphs = {}, {}, {}, {}
-        for method, name in METHODS.items():
-            fig = plain_figure(
-                tools="pan,wheel_zoom,zoom_in,zoom_out,reset",
-                description=f"{name}: segmentation",
-                x_range=self.frame.x_range,
-                y_range=self.frame.y_range,
-            )
-            fig.axis.visible = False
-            fig.grid.visible = False
-            for store in (self._pictures, self._overlays):
-                store[method] = ColumnDataSource({"image": [], "dw": [], "dh": []})
-            fig.image_rgba("image", 0, 0, "dw", "dh", source=self._pictures[method], name="picture")
-            overlay = fig.image_rgba(
-                "image",
-                0,
-                0,
-                "dw",
-                "dh",
-                source=self._overlays[method],
-                global_alpha=self.state.overlay,
-                name="segments",
-            )
-            self._glyphs[method] = overlay.glyph
-            self.frame.add(fig)
-            self._figures[method] = fig
-        self._body = beside(
-            *(
-                self.card(
-                    name,
-                    "each color is one cluster of pixels",
-                    figure_pane(self._figures[method], f"{method}-picture"),
-                    describe=partial(describe_segments, self.state, method),
-                )
-                for method, name in METHODS.items()
-            ),
-            min_height=240,
-        )
+        self._pictures, self._overlays, self._glyphs = {}, {}, {}
+        cards = [self._picture_card(method, name) for method, name in METHODS.items()]
+        self._body = beside(*cards, min_height=240)
         self.follow(self._update, "shown", "result", "segments")
         self.state.param.watch(
             lambda event: [glyph.update(global_alpha=event.new) for glyph in self._glyphs.values()],
             "overlay",
+        )
+
+    def _picture_card(self, method, name):
+        """Return the card of one graph: the picture, and the segments above it."""
+        figure = plain_figure(
+            tools="pan,wheel_zoom,zoom_in,zoom_out,reset",
+            description=f"{name}: segmentation",
+            x_range=self.frame.x_range,
+            y_range=self.frame.y_range,
+        )
+        figure.axis.visible = figure.grid.visible = False
+        place = ("image", 0, 0, "dw", "dh")
+        for store in (self._pictures, self._overlays):
+            store[method] = ColumnDataSource({"image": [], "dw": [], "dh": []})
+        figure.image_rgba(*place, source=self._pictures[method], name="picture")
+        self._glyphs[method] = figure.image_rgba(
+            *place,
+            source=self._overlays[method],
+            global_alpha=self.state.overlay,
+            name="segments",
+        ).glyph
+        self.frame.add(figure)
+        return self.card(
+            name,
+            "each color is one cluster of pixels",
+            figure_pane(figure, f"{method}-picture"),
+            describe=partial(describe_segments, self.state, method),
         )
 
     @staticmethod
