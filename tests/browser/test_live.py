@@ -54,7 +54,7 @@ def holdings(page):
     return {"models": models, "nodes": counters["nodes"], "listeners": counters["jsEventListeners"]}
 
 
-def test_quick_moves_blank_nothing_and_end_where_they_should(explorer):
+def test_quick_moves_blank_nothing_and_leave_nothing_behind(explorer):
     page = explorer(query="?sigma=0.1&sigma_auto=false")
     before = page.lasting_scores(), page.colors()
     page.page.evaluate(WATCH)
@@ -72,11 +72,6 @@ def test_quick_moves_blank_nothing_and_end_where_they_should(explorer):
     fresh = explorer(query=f"?sigma={10 ** (-1 + 0.07)}&sigma_auto=false")
     assert page.lasting_scores() == fresh.lasting_scores()
     assert page.colors() == fresh.colors()
-
-
-def test_quick_moves_leave_nothing_behind_in_the_browser(explorer):
-    page = explorer(query="?sigma=0.1&sigma_auto=false")
-    drag(page)
     before = holdings(page)
     drag(page)
     drag(page)
