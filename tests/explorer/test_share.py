@@ -167,27 +167,28 @@ def test_address_is_that_of_what_it_asks_for(sessions):
         )
 
 
-@pytest.mark.parametrize(
-    ("query", "message"),
-    [
-        ("source=moon", "source must be one of"),
-        ("data.shape=cube", "shape cannot be 'cube'"),
-        ("data.n=3.5", "n cannot be 3.5"),
-        ("sigma=-1", "sigma cannot be -1"),
-        ("sigma=true", "sigma cannot be True"),
-        ("sigma=NaN", "sigma cannot be nan"),
-        ("seed=1e400", "seed cannot be inf"),
-        ("n_rounds=many", "n_rounds cannot be 'many'"),
-        ("result=1", "nothing called 'result'"),
-        ("hue=red", "nothing called 'hue'"),
-        ("selection=[-1]", "selection must be"),
-        ("selection=x", "selection must be"),
-        ("source=upload&data.file=zoo.csv", "'zoo.csv' cannot be part of an address"),
-    ],
+BAD_ADDRESSES = (
+    ("source=moon", "source must be one of"),
+    ("data.shape=cube", "shape cannot be 'cube'"),
+    ("data.n=3.5", "n cannot be 3.5"),
+    ("sigma=-1", "sigma cannot be -1"),
+    ("sigma=true", "sigma cannot be True"),
+    ("sigma=NaN", "sigma cannot be nan"),
+    ("seed=1e400", "seed cannot be inf"),
+    ("n_rounds=many", "n_rounds cannot be 'many'"),
+    ("result=1", "nothing called 'result'"),
+    ("hue=red", "nothing called 'hue'"),
+    ("selection=[-1]", "selection must be"),
+    ("selection=x", "selection must be"),
+    ("source=upload&data.file=zoo.csv", "'zoo.csv' cannot be part of an address"),
 )
-def test_bad_address_says_why(sessions, query, message):
-    with pytest.raises(ValueError, match=message):
-        address.read(sessions(start=False), query)
+
+
+def test_bad_address_says_why(sessions):
+    session = sessions(start=False)
+    for query, message in BAD_ADDRESSES:
+        with pytest.raises(ValueError, match=message):
+            address.read(session, query)
 
 
 def test_indices_beyond_the_data_are_no_selection(sessions):
@@ -267,38 +268,37 @@ def test_large_file_is_referred_to_by_its_checksum(sessions, monkeypatch):
     assert session.state.sigma_auto
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda values: b"words", "not JSON"),
-        (lambda values: b"[" * 100_000, "not JSON"),
-        (lambda values: b"[1]", "no session"),
-        (lambda values: {**values, "format": "zip"}, "no session"),
-        (lambda values: {**values, "version": 99}, "version 99"),
-        (lambda values: {**values, "choices": 3}, "damaged: choices is 3"),
-        (lambda values: {**values, "source": "web"}, "source 'web'"),
-        (lambda values: {**values, "source": "upload", "data": {"file": "x"}}, "damaged"),
-        (
-            lambda values: {
-                **values,
-                "source": "upload",
-                "data": {"file": {"name": "x.csv", "content": "?"}},
-            },
-            "cannot be read",
-        ),
-        (lambda values: {**values, "data": {"shape": "__class__"}}, "shape cannot be"),
-        (lambda values: {**values, "choices": {"sigma": [1]}}, "sigma cannot be"),
-        (lambda values: {**values, "selection": [0.5]}, "selection must be"),
-    ],
+BAD_FILES = (
+    (lambda values: b"words", "not JSON"),
+    (lambda values: b"[" * 100_000, "not JSON"),
+    (lambda values: b"[1]", "no session"),
+    (lambda values: {**values, "format": "zip"}, "no session"),
+    (lambda values: {**values, "version": 99}, "version 99"),
+    (lambda values: {**values, "choices": 3}, "damaged: choices is 3"),
+    (lambda values: {**values, "source": "web"}, "source 'web'"),
+    (lambda values: {**values, "source": "upload", "data": {"file": "x"}}, "damaged"),
+    (
+        lambda values: {
+            **values,
+            "source": "upload",
+            "data": {"file": {"name": "x.csv", "content": "?"}},
+        },
+        "cannot be read",
+    ),
+    (lambda values: {**values, "data": {"shape": "__class__"}}, "shape cannot be"),
+    (lambda values: {**values, "choices": {"sigma": [1]}}, "sigma cannot be"),
+    (lambda values: {**values, "selection": [0.5]}, "selection must be"),
 )
-def test_bad_session_file_says_why(sessions, change, message):
+
+
+def test_bad_session_file_says_why(sessions):
     session = sessions()
-    before = take(session)
-    changed = change(json.loads(session_file.write(session)))
-    with pytest.raises(ValueError, match=message):
-        session_file.read(
-            session, changed if isinstance(changed, bytes) else json.dumps(changed).encode()
-        )
+    before, content = take(session), session_file.write(session)
+    for change, message in BAD_FILES:
+        changed = change(json.loads(content))
+        changed = changed if isinstance(changed, bytes) else json.dumps(changed).encode()
+        with pytest.raises(ValueError, match=message):
+            session_file.read(session, changed)
     assert take(session) == before
 
 
