@@ -83,7 +83,6 @@ class Generators(Source):
     )
 
     def loader(self):
-        """See `Source.loader`."""
         return partial(
             datasets.make,
             self.shape,
@@ -93,11 +92,9 @@ class Generators(Source):
         )
 
     def sized(self, n):
-        """See `Source.sized`."""
         return partial(self.loader(), n=n)
 
     def script(self, data, dataset):
-        """See `Source.script`."""
         noise = data["noise"] * datasets.default_noise(data["shape"])
         options = f"n={data['n']!r}, noise={noise!r}, seed={data['seed']!r}"
         return [f"data = kdegraph.datasets.make({data['shape']!r}, {options})"]

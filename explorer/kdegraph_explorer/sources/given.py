@@ -20,7 +20,6 @@ class Given(Source):
         self._dataset = dataset
 
     def loader(self):
-        """See `Source.loader`."""
         return lambda: self._dataset
 
     def portable(self, data, dataset):

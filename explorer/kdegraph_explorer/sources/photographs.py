@@ -32,11 +32,9 @@ class Photographs(Source):
     )
 
     def loader(self):
-        """See `Source.loader`."""
         return partial(datasets.photo, self.picture, max_pixels=self.pixels)
 
     def script(self, data, dataset):
-        """See `Source.script`."""
         return [
             f"data = kdegraph.datasets.photo({data['picture']!r}, max_pixels={data['pixels']!r})"
         ]

@@ -74,7 +74,6 @@ class Upload(ColumnScales, Source):
         self._wanted = {}  # choices of columns for a file that has not been read yet
 
     def applicable(self):
-        """See `Source.applicable`."""
         if self.contents is None:
             return ("file",)
         return (
@@ -123,7 +122,6 @@ class Upload(ColumnScales, Source):
             self.columns = [name for name in self.columns if name != self.label_column]
 
     def loader(self):
-        """See `Source.loader`."""
         if self.file is None:
             return None
         file, contents, pixels, wanted = self.file, self.contents, self.pixels, self._wanted
@@ -223,11 +221,9 @@ class Upload(ColumnScales, Source):
         return {**data, "file": name_of(data["file"])}
 
     def portable(self, data, dataset):
-        """See `Source.portable`."""
         return self.key, {**data, "file": packed(stored(data["file"]))}
 
     def unpack(self, data):
-        """See `Source.unpack`."""
         file = data.get("file")
         if file is None:
             return data
@@ -254,7 +250,6 @@ class Upload(ColumnScales, Source):
         )
 
     def script(self, data, dataset):
-        """See `Source.script`."""
         name = name_of(data["file"])
         if self.contents.kind == "image":
             return [f"data = kdegraph.datasets.load({name!r}, max_pixels={data['pixels']!r})"]

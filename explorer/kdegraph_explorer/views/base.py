@@ -48,7 +48,7 @@ class Part(Viewer):
 
 
 class View(Part):
-    """Shows one aspect of a session; watches its state and changes it only through its parameters.
+    """Show one aspect of a session; watch its state and change it only through its parameters.
 
     To add one, write a subclass in a module of this package and put it into `VIEWS`. A large view
     is made when it is first shown or asked for, with any state.

@@ -11,11 +11,6 @@ from .base import Part
 from .markup import Markup, styled_text
 from .widgets import link, open_choice, row
 
-SWATCH = Markup('<span class="entry"><i style="background:{}"></i>{}</span>')
-BAR = Markup(
-    '<span class="entry">{}<b style="background:linear-gradient(to right,{})"></b>{}</span>'
-)
-
 
 class NamedClusters(JSComponent):
     """Show a legend of the clusters, in which a click on one lets the user type a name.
@@ -136,9 +131,13 @@ class ColorControl(Part):
         elif coloring is not None and coloring.limits is not None:
             low, high = coloring.limits
             colors = Markup(",").join("#{:02x}{:02x}{:02x}".format(*color) for color in SCALE)
-            self.legend.content = BAR.format(low, colors, high)
+            self.legend.content = Markup(
+                '<span class="entry">{}'
+                '<b style="background:linear-gradient(to right,{})"></b>{}</span>'
+            ).format(low, colors, high)
         else:
             entries = () if coloring is None else coloring.entries
+            swatch = Markup('<span class="entry"><i style="background:{}"></i>{}</span>')
             self.legend.content = Markup().join(
-                SWATCH.format(color, name) for name, color in entries
+                swatch.format(color, name) for name, color in entries
             )

@@ -14,10 +14,6 @@ from .plots import PLOTTED, LinkedPlots, graph_and_clusters
 from .scores import score_rows, score_table, table_pane
 from .widgets import button, filling_column
 
-NOT_BUILT = (
-    "Not built: its memory and time grow with the square of the points. "
-    f"Up to {FULL_UP_TO:,} points it is shown here."
-)
 OVER_THE_MIDDLE = {
     "position": "absolute",
     "inset": "40% 32px auto 48px",
@@ -55,7 +51,11 @@ class CompareView(View):
         self._sentences = styled_text("sentences", css_classes=["kg-differences"], margin=(4, 12))
         self._buttons = {method: self._button(method) for method in ("other", "knn", "full")}
         self._not_built = Text(
-            NOT_BUILT, css_classes=["kg-not-built"], styles=OVER_THE_MIDDLE, visible=False
+            "Not built: its memory and time grow with the square of the points. "
+            f"Up to {FULL_UP_TO:,} points it is shown here.",
+            css_classes=["kg-not-built"],
+            styles=OVER_THE_MIDDLE,
+            visible=False,
         )
         self._cards = {
             method: self._graph_card(method, name) for method, name in ALL_METHODS.items()

@@ -29,7 +29,6 @@ HEADING = Markup("""<h2>{title}</h2>
 <button popovertarget="about" aria-label="About: {title}" title="What these controls do">i</button>
 <div id="about" popover><h3>{title}</h3><dl>{entries}</dl></div>""")
 SIGMA_DECADES = 1.5  # powers of ten between the automatic value and either end of the slider
-SIGMA_ROUNDING = 3e-5  # rounding error of log10(sigma) when sigma is shown with five digits
 
 
 def group(title, *parts):
@@ -341,8 +340,9 @@ class ParameterControls(Part):
         state, sliders, self._following = self.state, self._sliders, True
         try:
             exponent = math.log10(state.sigma)
-            # A value that only comes back rounded would pull the handle back while it is dragged.
-            if abs(sliders["sigma"].value - exponent) > SIGMA_ROUNDING:
+            # A value that only comes back rounded to five digits would pull the handle back while
+            # it is dragged.
+            if abs(sliders["sigma"].value - exponent) > 3e-5:
                 sliders["sigma"].value = exponent
             if state.sigma_auto or state.shown is not self._centered_for:
                 self._centered_for = state.shown

@@ -52,7 +52,6 @@ class Beacon(Text):
 
 
 _ICON = ":material/"  # panel-material-ui replaces this by an icon, up to the next colon
-_JOINER = "\N{WORD JOINER}"  # invisible
 
 
 class AsWritten:
@@ -61,7 +60,8 @@ class AsWritten:
     @property
     def labels(self):
         """Return the text of each option."""
-        return [label.replace(_ICON, f":{_JOINER}{_ICON[1:]}") for label in super().labels]
+        invisible = "\N{WORD JOINER}"
+        return [label.replace(_ICON, f":{invisible}{_ICON[1:]}") for label in super().labels]
 
     @property
     def unicode_values(self):

@@ -119,7 +119,7 @@ class PaintView(View):
 
     @staticmethod
     def applies(state):
-        """Only painted points can be painted on."""
+        """Return whether the points are painted ones."""
         return state.source == "painted"
 
     def _draw(self):

@@ -12,8 +12,6 @@ from ..results import METHODS
 from .base import View, beside, figure_pane
 from .describe import segments as describe_segments
 
-FINE_UP_TO = 1_000_000  # pixels of a photograph up to which boundaries are as fine as they
-
 
 class PictureView(View):
     """Show the picture with the clusters of its pixels laid over it, for both graphs."""
@@ -62,7 +60,7 @@ class PictureView(View):
 
     @staticmethod
     def applies(state):
-        """Only images have pictures."""
+        """Return whether the points are the pixels of an image."""
         return state.shown is not None and state.shown.image is not None
 
     def _update(self):
@@ -101,7 +99,8 @@ def segments(labels, style="colors", picture=None):
     as fine as the pixels of the picture if there is one.
     """
     if style == "boundaries":
-        fine = picture is not None and picture.shape[0] * picture.shape[1] <= FINE_UP_TO
+        # The boundaries of larger pictures would take too long to draw at their full size.
+        fine = picture is not None and picture.shape[0] * picture.shape[1] <= 1_000_000
         return (
             _boundaries(expand_labels(labels, labels.shape, picture.shape[:2]), 1)
             if fine

@@ -16,7 +16,6 @@ from .markup import html_table, styled_text
 
 PAGE = 100  # rows that the browser gets at once
 MAX_COLUMNS = 40  # columns that are shown; the search includes all
-MAX_SUMMARIZED = 6  # columns in the summary by cluster
 CLUSTER = "Cluster"
 
 
@@ -103,7 +102,7 @@ class RowTable:
         the first columns.
         """
         known = self.columns[2:]  # after the row and the cluster
-        chosen = [column for column in known if not column.recognized][:MAX_SUMMARIZED]
+        chosen = [column for column in known if not column.recognized][:6]
         heads = [f"Mean {c.name}" if c.kind == "number" else f"Most {c.name}" for c in chosen]
         selected = np.bincount(self.clusters[selection], minlength=int(self.clusters.max()) + 1)
         rows = []

@@ -19,11 +19,6 @@ from .markup import Markup, html_table, styled_text
 from .scores import colored, number, table_pane
 from .widgets import button, filling_column
 
-HINT = Markup(
-    "<p>Recorded {}. Press “Measure” for this computer: the present bandwidth, L and k are used, "
-    "on more and more points like those on the screen.</p>"
-).format(WHERE)
-
 
 class ScalingView(View):
     """Measure how long each graph takes, against the number of points like the present ones.
@@ -184,8 +179,11 @@ class ScalingView(View):
             )
             for timing in self.timings
         ]
-        hint = Markup() if self.measured else HINT
-        self._table.content = hint + html_table(
+        hint = Markup(
+            "<p>Recorded {}. Press “Measure” for this computer: the present bandwidth, L and k are "
+            "used, on more and more points like those on the screen.</p>"
+        ).format(WHERE)
+        self._table.content = hint * (not self.measured) + html_table(
             ("", "points", "edges", "graph", "eigenvalues", "clusters"), rows
         )
 
