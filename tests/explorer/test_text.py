@@ -101,9 +101,10 @@ def test_foreign_text_reaches_the_browser_in_known_places_only(explorer):
     seen = set()
     for name in names:
         state.param.update(horizontal=name, vertical=names[0], tables=True)
-        for key in state.param.view.objects:
-            state.view = key
-            settle(explorer)
+        settle(explorer)
+    for key in state.param.view.objects:
+        state.view = key
+        settle(explorer)
     for text in TEXTS.values():
         state.error = f"this cannot be: {text}"
         for kind, name, string in sent(page):
