@@ -1,4 +1,4 @@
-"""What tests do with the files and the address of a page."""
+"""Save files from a page, and compare pages by their addresses."""
 
 import numpy as np
 
@@ -31,8 +31,9 @@ def picture_of(page, title, item):
 
 
 def seen(page):
-    """What a page shows, without what depends on where the sliders have been: last digits, and
-    which cluster has which color.
+    """Return the content of a page, apart from what depends on earlier positions of sliders.
+
+    These are last digits, and which cluster has which color.
     """
     colors = page.colors()
     numbers = {color: number for number, color in enumerate(dict.fromkeys(colors))}

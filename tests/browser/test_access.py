@@ -1,6 +1,5 @@
 """For everyone: axe-core, keys, the system's dark mode, small and large windows."""
 
-
 from browser import axe
 from browser.explorer_page import VIEWS
 from browser.test_explorer import FOCUSED

@@ -1,6 +1,4 @@
-"""Quick moves of a slider in a real browser: nothing blank, nothing wrong at the end, nothing left
-behind.
-"""
+"""Quick moves of a slider in a real browser show no blank plots and leak nothing."""
 
 import json
 
@@ -43,9 +41,7 @@ def drag(page, moves=MOVES):
 
 
 def holdings(page):
-    """What a page holds: parts of the document, nodes and listeners, after the garbage was
-    collected.
-    """
+    """Count the models, nodes and listeners of a page after garbage collection."""
     session = page.page.context.new_cdp_session(page.page)
     session.send("HeapProfiler.collectGarbage")
     counters = session.send("Memory.getDOMCounters")

@@ -1,4 +1,4 @@
-"""What the page and its session tell each other arrives, however slow either of them is."""
+"""Messages between a page and its session arrive, however slow either of them is."""
 
 import sys
 
@@ -53,7 +53,7 @@ def test_a_value_that_is_outdated_when_it_is_drawn_is_no_choice(explorer):
 
 
 class Wire:
-    """What passes between a page and its session, held back from a given message on.
+    """Hold back the messages between a page and its session from a given one on.
 
     Parameters
     ----------

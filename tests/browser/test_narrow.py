@@ -45,7 +45,7 @@ def resize(first_view, width):
 
 
 def check_edges(page, outer, inner, least=1):
-    """No part within another is cut off at the right; there are at least so many."""
+    """Check that no part within another is cut off at the right; there are at least `least`."""
     edges = page.evaluate(EDGES, [outer, inner])
     assert len(edges) >= least, (outer, inner)
     assert all(right <= limit for right, limit in edges), (outer, inner, edges)

@@ -1,5 +1,6 @@
-"""How the explorer looks, and what axe-core says to it: each view is opened once for both, as that
-takes long.
+"""Screenshots of all views, and their accessibility problems by axe-core.
+
+Each view is opened once for both, as that takes long.
 """
 
 from itertools import pairwise
@@ -57,7 +58,7 @@ COMPACT, PHONE = {"width": 1000, "height": 672}, {"width": 390, "height": 844}
 
 
 def hidden(page):
-    """What differs from run to run."""
+    """Return the parts that differ from run to run."""
     return [
         page.locator(f"{table} tr", has_text="Seconds").locator("td:visible")
         for table in (".kg-scores", ".kg-compare")

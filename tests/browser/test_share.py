@@ -1,4 +1,4 @@
-"""What can be saved in a real browser: files, and every plot as a picture and as a table."""
+"""Files saved in a real browser, and every plot as a picture and as a table."""
 
 import xml.etree.ElementTree as ElementTree
 

@@ -1,4 +1,4 @@
-"""What a program sets, reads and watches as attributes of an explorer."""
+"""Attributes of an explorer that a program sets, reads and watches."""
 
 import numpy as np
 import pytest

@@ -19,7 +19,7 @@ def explorer(explore):
 
 
 def press(explorer, key):
-    """Press a key, as the browser tells of it."""
+    """Press a key, as the browser reports it."""
     browser = explorer.layout.toolbar.browser
     browser._handle_msg({"action": browser.keys[key]})
     settle(explorer)

@@ -1,4 +1,4 @@
-"""What a session can be kept and shared as: undo, addresses, session files."""
+"""Undo, addresses and session files."""
 
 import json
 
@@ -306,7 +306,7 @@ def test_bad_session_file_says_why(sessions):
 
 
 def present(session):
-    """What is explored, and how."""
+    """Return the data that are explored, and their bandwidth."""
     state = session.state
     names = state.dataset.feature_names
     return state.dataset.name, tuple(names), state.result.request.sigma, state.bandwidth

@@ -1,4 +1,4 @@
-"""What comes from files, addresses and session files is text, wherever it is shown or written."""
+"""Text from files, addresses and session files stays text, wherever it is shown or written."""
 
 import ast
 import json
@@ -34,7 +34,7 @@ AS_TEXT = {
 
 
 def model_of(viewable):
-    """What is sent to the browser."""
+    """Return the model that is sent to the browser."""
     return viewable.get_root(Document())
 
 
