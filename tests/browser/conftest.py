@@ -244,12 +244,12 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def wait_for(address, process, log, seconds=90):
+def wait_for(address, process, log, seconds=PATIENCE / 500):
     """Wait until a server answers; what it has printed is the message when it does not."""
     end = time.monotonic() + seconds
     while True:
         try:
-            with urllib.request.urlopen(address, timeout=30):
+            with urllib.request.urlopen(address, timeout=120):
                 return
         except OSError as error:
             if getattr(error, "code", None) == 403:  # it asks for a password

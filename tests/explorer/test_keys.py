@@ -79,7 +79,6 @@ def test_keys_zoom_move_and_show_tables_edges_and_views(explorer):
     assert frame.viewport[2] == near[2]
     press(explorer, "0")
     np.testing.assert_allclose(frame.viewport[:4], (x0, x1, y0, y1))
-
     state = explorer.session.state
     press(explorer, "e")
     assert not state.show_edges
@@ -108,6 +107,8 @@ def test_files_are_handed_to_the_browser(explorer, monkeypatch):
     assert state.sigma == 0.8
     assert state.source == "upload"
 
+
+def test_a_file_that_holds_no_session_is_an_error(explorer):
     explorer.layout.toolbar.open(StoredFile.of("s.json", b"words"))
     settle(explorer)
     assert "is no session" in explorer.session.state.error
@@ -127,7 +128,6 @@ def test_clusters_and_eigenvalues_in_words_and_numbers(explorer):
     assert sum(row[3] + row[4] for row in told.rows) == outcome.adjacency.nnz
     members = outcome.colors == 0
     assert told.rows[0][5:] == pytest.approx(tuple(state.shown.X[members].mean(axis=0)))
-
     told = describe.eigenvalues(explorer.session.state, "kde", True)
     values = explorer.spectrum.eigenvalues
     assert f"Gap after 3: × {values[3] / (1e-3 * values[-1]):,.0f} or more." in told.summary
