@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from explorer_objects import PATIENCE, TABLE, choose, settle
-from kdegraph import datasets
+from kdegraph import datasets, local_bandwidths
 from kdegraph_explorer import address, history
 from kdegraph_explorer.address import AddressBar
 from kdegraph_explorer.exports import session_file
@@ -37,21 +37,30 @@ def test_undo_and_redo_of_parameters_and_selection(sessions):
     sigma = state.sigma
     choose(session, sigma=0.3)
     choose(session, n_clusters=5)
+    choose(session, bandwidth="local", perplexity=9)
+    choose(session, color="column:x", point_size=0.5)
     choose(session, selection=np.array([1, 4]))
     history.undo()
     assert state.selection.tolist() == []
-    assert state.n_clusters == 5
+    assert (state.color, state.point_size) == ("column:x", 0.5)
+    history.undo()
+    assert (state.color, state.point_size) == ("cluster", 1.0)
+    history.undo()
+    assert (state.bandwidth, state.perplexity, state.n_clusters) == ("one", 5, 5)
     history.undo()
     history.undo()
     session.wait(PATIENCE)
     assert (state.sigma, state.sigma_auto, state.clusters_auto) == (sigma, True, True)
     assert not history.can_undo
     assert history.can_redo
-    for _ in range(3):
+    for _ in range(5):
         history.redo()
     session.wait(PATIENCE)
     assert (state.sigma, state.n_clusters, state.selection.tolist()) == (0.3, 5, [1, 4])
-    assert state.outcome("kde").graph.sigma == 0.3
+    assert (state.color, state.point_size) == ("column:x", 0.5)
+    np.testing.assert_array_equal(
+        state.outcome("kde").graph.sigma, local_bandwidths(state.dataset.X, perplexity=9)
+    )
     assert not history.can_redo
 
 
@@ -127,25 +136,36 @@ def test_address_of_a_fresh_session_is_empty(sessions):
     assert address.read(session, "") is None
 
 
-def test_address_brings_back_the_choices(sessions):
+def test_address_and_session_file_restore_the_choices(sessions):
     session = sessions()
     session.sources["generators"].param.update(shape="rings", noise=0.5, seed=3)
     session.wait(PATIENCE)
     choose(session, sigma=0.25, n_rounds=9, n_clusters=4, n_neighbors=6, seed=5)
+    choose(session, bandwidth="local", perplexity=9)
     session.state.param.update(
-        vertical="z", show_edges=False, edges="strongest", selection=np.array([2, 7])
+        vertical="z",
+        show_edges=False,
+        edges="strongest",
+        color="column:z",
+        point_size=0.5,
+        point_opacity=0.4,
+        selection=np.array([2, 7]),
     )
     query = address.query(session, take(session))
-    assert "data.shape=rings" in query
-    assert "sigma=0.25" in query
-    other = sessions(start=False)
-    other.restore(address.read(other, "?" + query))
-    other.wait(PATIENCE)
-    assert take(other) == take(session)
-    np.testing.assert_array_equal(other.state.shown.X, session.state.shown.X)
-    assert other.state.vertical == "z"
-    assert other.state.selection.tolist() == [2, 7]
-    assert address.query(other, take(other)) == query
+    for part in ("data.shape=rings", "sigma=0.25", "bandwidth=local", "perplexity=9"):
+        assert part in query
+    assert "color=column%3Az" in query
+    by_address = sessions(start=False)
+    by_address.restore(address.read(by_address, "?" + query))
+    by_address.wait(PATIENCE)
+    for other in (by_address, reopened(session, sessions)):
+        assert take(other) == take(session)
+        np.testing.assert_array_equal(other.state.shown.X, session.state.shown.X)
+        outcomes = other.state.outcome("kde"), session.state.outcome("kde")
+        np.testing.assert_array_equal(*(outcome.labels for outcome in outcomes))
+        assert other.state.vertical == "z"
+        assert other.state.selection.tolist() == [2, 7]
+        assert address.query(other, take(other)) == query
 
 
 def test_address_is_that_of_what_it_asks_for(sessions):
@@ -218,16 +238,6 @@ def reopened(session, sessions):
     other.restore(session_file.read(other, session_file.write(session)))
     other.wait(PATIENCE)
     return other
-
-
-def test_session_file_refers_to_generated_data(sessions):
-    session = sessions()
-    choose(session, sigma=0.2, n_clusters=3, selection=np.array([1]))
-    other = reopened(session, sessions)
-    assert take(other) == take(session)
-    np.testing.assert_array_equal(
-        other.state.outcome("kde").labels, session.state.outcome("kde").labels
-    )
 
 
 def test_session_file_holds_an_uploaded_table_and_the_choice_of_columns(sessions):
