@@ -8,6 +8,12 @@ from browser.pages import PATIENCE
 from kdegraph_explorer.uploads import PART_BYTES
 
 LOOK = Path(__file__).with_name("look.js").read_text()
+# The name of the element that has the focus.
+FOCUSED = """() => {
+  let element = document.activeElement
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
+  return element?.getAttribute("aria-label") ?? element?.textContent ?? ""
+}"""
 
 VIEWS = {  # the large views of every data set, and what is the last to appear in each
     "Start": ".kg-start-weights",

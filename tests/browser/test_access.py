@@ -1,8 +1,7 @@
 """For everyone: axe-core, keys, the system's dark mode, small and large windows."""
 
 from browser import axe
-from browser.explorer_page import VIEWS
-from browser.test_explorer import FOCUSED
+from browser.explorer_page import FOCUSED, VIEWS
 
 OVERFLOWS = """() => {
   const {scrollWidth, scrollHeight} = document.documentElement
@@ -42,7 +41,6 @@ def test_axe_finds_nothing_serious_around_the_views_in_light_and_in_dark(explore
     wait_for_ground(page, dark=False)
     page.get_by_label("Toggle theme").click()
     wait_for_ground(page, dark=True)
-    page.get_by_label("Toggle theme").click()
     for source in ("Photograph", "File"):
         explorer.choose_source(source)
         explorer.settle()

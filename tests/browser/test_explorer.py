@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from browser.conftest import MOONS
-from browser.explorer_page import ExplorerPage
+from browser.explorer_page import FOCUSED, ExplorerPage
 from browser.saving import save, seen, wait_for_address
 from kdegraph_explorer.uploads import PART_BYTES
 from PIL import Image
@@ -41,13 +41,6 @@ def two_toned_picture(size):
     pixels[:, : size[1] // 2], pixels[:, size[1] // 2 :] = (40, 160, 60), (210, 60, 50)
     pixels += np.random.default_rng(0).normal(size=pixels.shape) * 6
     return Image.fromarray(pixels.clip(0, 255).astype(np.uint8))
-
-
-FOCUSED = """() => {
-  let element = document.activeElement
-  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
-  return element?.getAttribute("aria-label") ?? element?.textContent ?? ""
-}"""
 
 
 def test_choices_change_what_depends_on_them_and_are_kept(explorer, first_view, tmp_path):
