@@ -61,12 +61,11 @@ def refused_address(explorer_server, page, query):
 def test_addresses_that_cannot_be_restored(explorer_server, new_page, clean_log):
     page = ExplorerPage(new_page())
     assert "sigma cannot be -3" in refused_address(explorer_server, page, "sigma=-3")
-    several = [
-        " ".join(TEXTS[name] for name in names)
+    cases = [
+        (" ".join(TEXTS[name] for name in names), "sigma={}")
         for names in (("style", "image", "frame"), ("markdown", "link"))
     ]
-    queries = dict.fromkeys(several, "sigma={}")
-    for text, query in (*queries.items(), (TEXTS["image"], "{}=1"), (TEXTS["image"], "source={}")):
+    for text, query in (*cases, (TEXTS["image"], "{}=1"), (TEXTS["image"], "source={}")):
         said = refused_address(explorer_server, page, query.format(quote(text)))
         assert repr(text) in said
 
