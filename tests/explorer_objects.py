@@ -70,7 +70,7 @@ def part(viewable, label):
 
 
 def text(viewable, css_class):
-    """What a view or a bar says in one of its places."""
+    """Return the text in one place of a view or a bar."""
     (found,) = viewable.__panel__().select(
         lambda w: "content" in w.param and css_class in w.css_classes
     )
@@ -78,7 +78,7 @@ def text(viewable, css_class):
 
 
 def source(figure, name):
-    """What a figure draws under a name: a ColumnDataSource."""
+    """Return the ColumnDataSource of the renderer with a name."""
     (renderer,) = (renderer for renderer in figure.renderers if renderer.name == name)
     return renderer.data_source
 
@@ -89,7 +89,7 @@ def image(figure):
 
 
 def happen(figure, kind, **values):
-    """What the browser tells of a figure, a `bokeh.events.Event`."""
+    """Trigger a `bokeh.events.Event` of a figure, as the browser does."""
     figure._trigger_event(kind(figure, **values))
 
 

@@ -9,8 +9,9 @@ with quietly():
     pn.extension(inline=True, notifications=False)
 
 # Widgets register with the extension, which therefore has to be set up before this import.
+from .drawing.elements import elements
 from .explorer import Explorer
 
 lock_events()
 
-__all__ = ["Explorer"]
+__all__ = ["Explorer", "elements"]

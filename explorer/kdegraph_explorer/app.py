@@ -22,7 +22,7 @@ from .views.markup import Text
 
 
 def create_app(file=None, checked=False):
-    """A new session of the explorer as a page.
+    """Return a page with a new session of the explorer.
 
     Parameters
     ----------

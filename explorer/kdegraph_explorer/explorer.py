@@ -98,7 +98,7 @@ class Explorer(Attributes):
 
     @property
     def views(self):
-        """Every view by its name, as a mapping.
+        """Return a mapping of names to views.
 
         In a notebook, a view as the last line of a cell is shown by itself, linked to the explorer.
         """
@@ -108,7 +108,7 @@ class Explorer(Attributes):
         return place_for(self._appear, self.session.mailbox, NOTEBOOK_HEIGHT)
 
     def ipywidget(self):
-        """A Jupyter widget that shows the explorer, to be a part of other widgets.
+        """Return a Jupyter widget that shows the explorer, to put it into other widgets.
 
         Returns
         -------
@@ -160,22 +160,22 @@ class Explorer(Attributes):
 
     @property
     def X(self):
-        """(n, d) float64 array: the points that are explored."""
+        """Return the points that are explored: (n, d) float64 array."""
         return self._settled().dataset.X
 
     @property
     def labels(self):
-        """(n,) int array: the clusters of the KDE graph."""
+        """Return the clusters of the KDE graph: (n,) int array."""
         return self._settled().outcome("kde").labels
 
     @property
     def graph(self):
-        """The `kdegraph.SimilarityGraph`."""
+        """Return the KDE graph, a `kdegraph.SimilarityGraph`."""
         return self._settled().outcome("kde").graph
 
     @property
     def spectrum(self):
-        """The `kdegraph.spectral.Spectrum` of the KDE graph."""
+        """Return the `kdegraph.spectral.Spectrum` of the KDE graph."""
         return self._settled().outcome("kde").spectrum
 
     def open(self, file):

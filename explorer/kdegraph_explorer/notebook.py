@@ -17,10 +17,6 @@ from .serving.servers import hidden_server_of
 from .views.browser import Connection
 from .views.markup import Beacon
 
-FRAME = Markup(
-    '<iframe class="kg-frame" title="kdegraph explorer" src="{}" '
-    'style="display: block; width: 100%; height: {}px; border: 0"></iframe>'
-)
 FOREVER = 2**50  # milliseconds, or seconds
 
 
@@ -152,7 +148,11 @@ class FramedPage:
         self._end.add_done_callback(lambda task: server.stop())
 
     def _repr_html_(self):
-        return str(FRAME.format(self._address, self._height))
+        frame = Markup(
+            '<iframe class="kg-frame" title="kdegraph explorer" src="{}" '
+            'style="display: block; width: 100%; height: {}px; border: 0"></iframe>'
+        )
+        return str(frame.format(self._address, self._height))
 
     def _make(self):
         take_files_from_the_server()

@@ -14,13 +14,7 @@ from PIL import Image
 from .point_columns import columns_of, values_of
 
 MIN_SIDE = 4  # pixels along each side of a picture
-MIN_UNNAMED_SIDE = 8  # the same if the names of the columns do not say that they are pixels
 PATCH = 21  # pixels along each side of the part around a pixel of a photograph; odd
-
-_PLACE = re.compile(r"(?i:pixels?|pix|px)[\W_]*r?(\d+)[\W_x]+c?(\d+)")
-_ROW_BY_COLUMN = re.compile(r"(\d+)x(\d+)")  # without the x it could be the months of some years
-_NUMBERED = re.compile(r"(?i:pixels?|pix|px)[\W_]*(\d+)")
-_UNNAMED = re.compile(r"x(\d+)")
 
 _known_pixels: WeakKeyDictionary[Dataset, object] = WeakKeyDictionary()
 
@@ -74,9 +68,10 @@ def picture_address(dataset, point):
 
 def _find_pixels(columns):
     numbers = {name: column for name, column in columns.items() if column.kind == "number"}
-    names, shape = _grid(numbers) or _square(numbers, _NUMBERED, MIN_SIDE) or (None, None)
-    if names is None:
-        names, shape = _square(numbers, _UNNAMED, MIN_UNNAMED_SIDE) or (None, None)
+    numbered = r"(?i:pixels?|pix|px)[\W_]*(\d+)"
+    names, shape = _grid(numbers) or _square(numbers, numbered, MIN_SIDE) or (None, None)
+    if names is None:  # columns without names may be pixels, too, if there are many
+        names, shape = _square(numbers, r"x(\d+)", 8) or (None, None)
         if names is None or not all(_is_gray(numbers[name].values) for name in names):
             return None
     known = [values[np.isfinite(values)] for values in (numbers[name].values for name in names)]
@@ -90,7 +85,11 @@ def _grid(names):
 
     None if they do not fill a rectangle.
     """
-    matches = {name: _PLACE.fullmatch(name) or _ROW_BY_COLUMN.fullmatch(name) for name in names}
+    place = r"(?i:pixels?|pix|px)[\W_]*r?(\d+)[\W_x]+c?(\d+)"
+    row_by_column = r"(\d+)x(\d+)"  # without the x it could be the months of some years
+    matches = {
+        name: re.fullmatch(place, name) or re.fullmatch(row_by_column, name) for name in names
+    }
     found = {name: match for name, match in matches.items() if match}
     places = {(int(match[1]), int(match[2])): name for name, match in found.items()}
     if not places:
@@ -100,14 +99,14 @@ def _grid(names):
     if len(found) != shape[0] * shape[1] or min(shape) < MIN_SIDE:
         return None
     order = [(top + i, left + j) for i in range(shape[0]) for j in range(shape[1])]
-    if not all(place in places for place in order):
+    if not all(cell in places for cell in order):
         return None
-    return [places[place] for place in order], shape
+    return [places[cell] for cell in order], shape
 
 
 def _square(names, pattern, min_side):
     """Return the names with a number in them, in order, and the shape; None if not a square."""
-    found = {name: match for name in names if (match := pattern.fullmatch(name))}
+    found = {name: match for name in names if (match := re.fullmatch(pattern, name))}
     numbered = {int(match[1]): name for name, match in found.items()}
     side = isqrt(len(found))
     if side < min_side or side * side != len(found):

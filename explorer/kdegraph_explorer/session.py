@@ -14,7 +14,7 @@ from .pipeline import Pipeline
 from .projection import axes, prepare
 from .results import FIRST_LOOK, LOADING, ProgressRows
 from .sources import SOURCES
-from .sources.given import Given
+from .sources.upload import Given
 from .state import State
 from .uploads import receive
 

@@ -20,7 +20,6 @@ from .results import UPLOADING
 PART_BYTES = 2 * 2**20  # Bytes that are asked for at a time; one message holds them.
 MEMORY_BYTES = 2**20  # Bytes up to which a file is kept in memory, and not in a temporary file.
 STALL_LIMIT = 60  # Seconds that a part may take.
-CHECK_EVERY = 0.1  # Seconds between two checks whether the file is still wanted.
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,7 @@ class IncomingFile:
         while time.monotonic() < end:
             progress(UPLOADING, start / self.size)
             try:
-                answer = self._answers.get(timeout=CHECK_EVERY)
+                answer = self._answers.get(timeout=0.1)  # then `progress` may stop this
             except queue.Empty:
                 continue
             if isinstance(answer, Exception):

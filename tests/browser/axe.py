@@ -1,4 +1,4 @@
-"""axe-core, which finds what keeps people from using a page."""
+"""Find accessibility problems with axe-core."""
 
 from axe_playwright_python.sync_playwright import Axe
 
@@ -6,13 +6,14 @@ COLORS = "color-contrast"  # the only rule that depends on whether a page is lig
 
 
 def load(page):
-    """Bring axe-core into a page."""
+    """Load axe-core into a page."""
     page.evaluate(f"() => {{ {Axe().axe_script} }}")
 
 
 def serious(part, only=None, tries=5):
-    """What axe-core finds in a part of the page that is serious or worse, and goes on finding: what
-    has just appeared is mended soon.
+    """Return the serious problems that axe-core finds in a part of the page.
+
+    Problems of what has just appeared may disappear by themselves, so they are looked for again.
     """
     for _ in range(tries):
         if not (found := _serious_now(part, only)):
@@ -22,7 +23,7 @@ def serious(part, only=None, tries=5):
 
 
 def _serious_now(part, only):
-    """What axe-core finds in a part of the page at this moment, of all rules or of one."""
+    """Return the serious problems of a part of the page at this moment, by all rules or by one."""
     named = {"label-content-name-mismatch": {"enabled": True}}  # axe-core leaves it out by default
     options = {
         "resultTypes": ["violations"],

@@ -1,5 +1,6 @@
-"""A real Chromium, the served explorer, and the rules that every browser test keeps: no error, no
-request that leaves the machine.
+"""Provide Chromium, the served explorer, and the rules of every browser test.
+
+A test fails on any error, and on any request that leaves the machine.
 """
 
 import os
@@ -69,9 +70,7 @@ def chromium():
 
 @pytest.fixture(scope="package")
 def serve(tmp_path_factory):
-    """Starts a program that serves HTTP, waits for it, and returns its address and the path of its
-    log.
-    """
+    """Start a program that serves HTTP; return its address and the path of its log."""
     running = []
 
     def start(command, path="/", **environment):
@@ -100,7 +99,7 @@ def serve(tmp_path_factory):
 
 @pytest.fixture
 def server(tmp_path):
-    """Starts `kdegraph explore` with options, always on the same port; returns the process.
+    """Start `kdegraph explore` with options, always on the same port; return the process.
 
     Its attribute `port` is that, `address` the one without a path, and `log` what was printed. The
     `path` of the page is that of the option `--prefix`.
@@ -145,9 +144,7 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture
 def new_page(chromium, request):
-    """Makes pages, with options for the browser context; at the end, fails the test if one had a
-    problem.
-    """
+    """Make pages, with options for the browser context; fail the test if one had a problem."""
     pages = Pages(chromium)
     yield pages.open
     if getattr(request.node, "failed", False):
@@ -158,7 +155,7 @@ def new_page(chromium, request):
 
 @pytest.fixture
 def clean_log(explorer_server):
-    """Fails the test if the server has logged an error meanwhile."""
+    """Fail the test if the server has logged an error meanwhile."""
     _, log = explorer_server
     start = log.stat().st_size
     yield
@@ -170,7 +167,7 @@ def clean_log(explorer_server):
 
 @pytest.fixture
 def explorer(clean_log, new_page, explorer_server):
-    """Opens the explorer in a page of its own."""
+    """Open the explorer in a page of its own."""
     return lambda query=MOONS, **options: ExplorerPage(new_page(**options)).open(
         explorer_server[0] + query
     )
@@ -178,14 +175,15 @@ def explorer(clean_log, new_page, explorer_server):
 
 @pytest.fixture(scope="package")
 def first_views():
-    """What `first_view` has at hand: at most one pair of `Pages` and the `ExplorerPage` in it."""
+    """Keep the page of `first_view`: at most one pair of `Pages` and the `ExplorerPage` in it."""
     return []
 
 
 @pytest.fixture
 def first_view(clean_log, first_views, chromium, explorer_server, request):
-    """The explorer as it opens, for tests that leave it as they found it: they share one page, as
-    opening one takes long.
+    """Provide the explorer as it opens, in a page that tests share.
+
+    A test has to leave it as it was.
     """
     if first_views:
         pages, explorer = first_views.pop()
@@ -206,7 +204,7 @@ def first_view(clean_log, first_views, chromium, explorer_server, request):
 
 @pytest.fixture(scope="package")
 def report(request):
-    """Compares screenshots with the baselines; see test-report/index.html."""
+    """Compare screenshots with the baselines; see test-report/index.html."""
     return Report(REPORT, request.config.getoption("--update-screenshots"))
 
 
@@ -246,12 +244,12 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def wait_for(address, process, log, seconds=90):
+def wait_for(address, process, log, seconds=PATIENCE / 500):
     """Wait until a server answers; what it has printed is the message when it does not."""
     end = time.monotonic() + seconds
     while True:
         try:
-            with urllib.request.urlopen(address, timeout=30):
+            with urllib.request.urlopen(address, timeout=120):
                 return
         except OSError as error:
             if getattr(error, "code", None) == 403:  # it asks for a password

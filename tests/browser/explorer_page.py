@@ -1,4 +1,4 @@
-"""The explorer as a test sees it: what it shows (see look.js), and the controls that a user has."""
+"""Drive the explorer in a page: read what it shows (see look.js), and use its controls."""
 
 import re
 import time
@@ -8,6 +8,12 @@ from browser.pages import PATIENCE
 from kdegraph_explorer.uploads import PART_BYTES
 
 LOOK = Path(__file__).with_name("look.js").read_text()
+# The name of the element that has the focus.
+FOCUSED = """() => {
+  let element = document.activeElement
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
+  return element?.getAttribute("aria-label") ?? element?.textContent ?? ""
+}"""
 
 VIEWS = {  # the large views of every data set, and what is the last to appear in each
     "Start": ".kg-start-weights",
@@ -61,37 +67,37 @@ class ExplorerPage:
         return self.page.evaluate("([name, values]) => look[name](...values)", [name, arguments])
 
     def status(self):
-        """The line that says what is explored."""
+        """Return the line of the status."""
         return self._look("status")
 
     def scores(self):
-        """{row: [value of the KDE graph, value of the k-NN graph]} as the table shows it."""
+        """Return the table of scores: {row: [value of the KDE graph, value of the k-NN graph]}."""
         return self._look("scores")
 
     def column(self, figure, column):
-        """A column of the data that a figure draws, of its uppermost layer that has it."""
+        """Return a column of the data that a figure draws, of its uppermost layer that has it."""
         return self._look("column", figure, column)
 
     def eigenvalues(self, graph="KDE graph"):
-        """The eigenvalues that the spectrum shows."""
+        """Return the eigenvalues that the spectrum shows."""
         return self.column(f"{graph}: eigenvalues", "value")
 
     def colors(self, graph="KDE graph"):
-        """The colors of the points: the clusters."""
+        """Return the colors of the points, which show the clusters."""
         return self.column(f"{graph}: points and edges", "color")
 
     def segments(self, graph="KDE graph"):
-        """The colors of the segments that lie over a photograph, flat, the lowest row first."""
+        """Return the colors of the segments over a photograph, flat, the lowest row first."""
         return self.column(f"{graph}: segmentation", "image")[0]
 
     def lasting_scores(self):
-        """The scores without the seconds, which differ from run to run."""
+        """Return the scores without the seconds, which differ from run to run."""
         return {
             name: values for name, values in self.scores().items() if not name.startswith("Seconds")
         }
 
     def seen(self):
-        """All that a parameter of the computation can change, as one string."""
+        """Return all that a parameter of the computation can change, as one string."""
         return self._look("seen")
 
     def expect_status(self, words):
@@ -115,10 +121,10 @@ class ExplorerPage:
         return self.settle()
 
     def until(self, condition, what):
-        """Wait until `condition()` holds; `what` it is stands in the error."""
+        """Wait until `condition()` holds; the error says `what` it is."""
         end = time.monotonic() + PATIENCE / 1000
         while not condition():
-            assert time.monotonic() < end, f"waited in vain until {what}"
+            assert time.monotonic() < end, f"timed out waiting until {what}"
             self.page.wait_for_timeout(100)
 
     def open_view(self, name):
@@ -150,13 +156,13 @@ class ExplorerPage:
         return self.expect_status("large.csv: 1,000 points")
 
     def error(self, mentioning=""):
-        """The message in the page; waits for one that mentions what is given."""
+        """Wait for a message in the page that mentions a text, and return it."""
         message = self._message(re.escape(mentioning) or r"\w")
         message.wait_for()
         return message.inner_text().strip()
 
     def has_error(self):
-        """Whether there is a message in the page."""
+        """Return whether there is a message in the page."""
         return self._message().is_visible()
 
     def set_slider(self, label, presses):

@@ -1,4 +1,4 @@
-"""Pages in contexts of their own, watched for what must not happen in them."""
+"""Open pages in contexts of their own, and watch them for errors."""
 
 from browser.watcher import Watcher
 
@@ -26,8 +26,9 @@ class Pages:
         self._contexts, self._watchers = [], []
 
     def open(self, ignore=(), **options):
-        """A new page; `options` are those of a browser context, `ignore` holds parts of errors
-        that are not ours.
+        """Open a page; `options` are those of a browser context.
+
+        Errors that contain a part in `ignore` are not ours.
         """
         context = self._browser.new_context(**{**OPTIONS, **options})
         context.set_default_timeout(PATIENCE)
@@ -36,11 +37,11 @@ class Pages:
         return context.new_page()
 
     def problems(self):
-        """What has happened so far and must not."""
+        """Return the problems so far."""
         return [problem for watcher in self._watchers for problem in watcher.problems]
 
     def take_pictures(self, folder, name):
-        """Keep what is seen, for whoever looks into a failure."""
+        """Save screenshots of all pages after a failure."""
         folder.mkdir(exist_ok=True)
         pages = [page for context in self._contexts for page in context.pages]
         for index, page in enumerate(pages):

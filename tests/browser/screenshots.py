@@ -43,8 +43,9 @@ class Report:
         self._rows = []
 
     def agrees(self, name, png):
-        """Whether the screenshot `png` (bytes) looks like the baseline `name`; never when that is
-        to be made.
+        """Return whether the screenshot `png` (bytes) looks like the baseline `name`.
+
+        It never does when the baseline is to be made.
         """
         baseline = BASELINES / f"{name}.png"
         return not self.update and baseline.exists() and not compare(baseline, io.BytesIO(png))[0]
@@ -90,8 +91,7 @@ class Report:
 
 
 def compare(expected, actual):
-    """What is wrong with a picture ("" when nothing is), and a picture of the difference (None when
-    there is none).
+    """Compare two pictures: return the problem, or "", and a picture of the difference, or None.
 
     Parameters
     ----------

@@ -72,9 +72,24 @@ def server_here():
     pn.state.kill_all_servers()
 
 
-def test_no_message_is_kept_back(server_here, new_page):
-    page = ExplorerPage(new_page()).open(f"http://localhost:{server_here.port}/").page
-    (session,) = server_here.get_sessions("/")
+def test_messages_and_keys_count_while_others_wait(server_here, new_page, monkeypatch, caplog):
+    def late(widget):  # as on a busy server
+        widget._debounce = 1000  # milliseconds
+        return widget
+
+    for module in (controls, widgets):
+        monkeypatch.setattr(module, "at_once", late)
+    explorer = ExplorerPage(new_page()).open(f"http://localhost:{server_here.port}/")
+    check_no_message_is_kept_back(explorer.page, server_here)
+    explorer.set_slider("Clusters k", 2)
+    explorer.page.keyboard.press("t")
+    explorer.page.locator(".kg-table").first.wait_for()
+    explorer.page.wait_for_function("() => location.search.includes('n_clusters=4')")
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
+
+
+def check_no_message_is_kept_back(page, server):
+    (session,) = server.get_sessions("/")
     (connection,) = session._subscribed_connections
 
     async def send():
@@ -86,18 +101,3 @@ def test_no_message_is_kept_back(server_here, new_page):
 
     session.document.add_next_tick_callback(send)
     page.wait_for_function("() => Bokeh.documents[0].title() === 'kept back'")
-
-
-def test_a_key_counts_while_a_change_waits(server_here, new_page, monkeypatch, caplog):
-    def late(widget):  # as on a busy server
-        widget._debounce = 1000  # milliseconds
-        return widget
-
-    for module in (controls, widgets):
-        monkeypatch.setattr(module, "at_once", late)
-    page = ExplorerPage(new_page()).open(f"http://localhost:{server_here.port}/")
-    page.set_slider("Clusters k", 2)
-    page.page.keyboard.press("t")
-    page.page.locator(".kg-table").first.wait_for()
-    page.page.wait_for_function("() => location.search.includes('n_clusters=4')")
-    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]

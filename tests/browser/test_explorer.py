@@ -1,7 +1,8 @@
-"""The explorer in a real browser: parameters, files, errors."""
+"""The explorer in a real browser: choices and what keeps them, files, errors."""
 
 import csv
 import io
+import json
 import os
 import re
 from itertools import pairwise
@@ -9,7 +10,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from browser.conftest import MOONS
-from browser.explorer_page import ExplorerPage
+from browser.explorer_page import FOCUSED, ExplorerPage
+from browser.saving import save, seen, wait_for_address
 from kdegraph_explorer.uploads import PART_BYTES
 from PIL import Image
 from sklearn.datasets import load_sample_image
@@ -41,8 +43,23 @@ def two_toned_picture(size):
     return Image.fromarray(pixels.clip(0, 255).astype(np.uint8))
 
 
-def test_loads_and_shows_both_graphs(first_view):
-    page = first_view
+def test_choices_change_what_depends_on_them_and_are_kept(explorer, first_view, tmp_path):
+    """One page from choice to choice; meanwhile the one in `first_view` must not change."""
+    page = explorer()
+    assert page.page.url.endswith("?source=generators")
+    check_both_graphs(page)
+    check_keys_of_controls(page)
+    check_back_and_forward(page)
+    check_rounds_and_undo(page)
+    check_other_clusters_are_selected(page)
+    again = check_address(page, explorer)
+    check_session_file(page, again, tmp_path)
+    check_sigma(page)
+    check_shapes(page)
+    assert first_view.page.url.endswith("?source=generators")
+
+
+def check_both_graphs(page):
     edges = page.scores()["Edges"]
     assert len(edges) == 2
     assert all(int(value.replace(",", "")) > 1000 for value in edges)
@@ -54,8 +71,124 @@ def test_loads_and_shows_both_graphs(first_view):
         )
 
 
-def test_shapes_stand_below_headings_and_are_chosen_by_mouse_and_by_keys(explorer):
-    page = explorer()
+def check_keys_of_controls(page):
+    keyboard = page.page.keyboard
+    for key, label in (
+        ("s", "Kernel width σ"),
+        ("l", "Rounds L"),
+        ("n", "k-NN neighbors"),
+        ("k", "Clusters k"),
+    ):
+        keyboard.press(key)
+        page.page.wait_for_function(f"label => ({FOCUSED})() === label", arg=label)
+    page.change(lambda: keyboard.press("ArrowRight"))
+    assert "3 clusters" in page.status()
+    keyboard.press("?")
+    page.page.get_by_role("dialog").get_by_text("Undo the last change.").wait_for()
+    keyboard.press("Escape")
+    page.page.get_by_role("dialog").wait_for(state="hidden")
+    page.change(lambda: keyboard.press("Control+z"))
+    assert "2 clusters (automatic" in page.status()
+
+
+def check_back_and_forward(page):
+    # One press each: several are one step only if they follow each other quickly.
+    page.change(lambda: page.set_slider("Clusters k", 1))
+    page.page.wait_for_url("**/*n_clusters=3*")
+    page.change(lambda: page.set_slider("Rounds L", 1))
+    page.page.wait_for_url("**/*n_rounds=21*")
+    page.change(page.page.go_back)
+    assert "n_rounds" not in page.page.url
+    assert "3 clusters" in page.status()
+    page.change(page.page.go_back)
+    assert "2 clusters (automatic" in page.status()
+    page.change(page.page.go_forward)
+    assert "3 clusters" in page.status()
+    page.change(lambda: page.page.keyboard.press("Control+z"))  # undo continues from there
+    assert "2 clusters (automatic" in page.status()
+
+
+def check_rounds_and_undo(page):
+    first = page.scores()["Edges"]
+    page.change(lambda: page.set_slider("Rounds L", 1))
+    second = page.scores()["Edges"]
+    page.change(lambda: page.page.keyboard.press("Control+z"))
+    assert page.scores()["Edges"] == first
+    page.change(lambda: page.page.keyboard.press("Control+Shift+Z"))
+    assert page.scores()["Edges"] == second
+    page.change(lambda: page.page.locator(".kg-undo button").click())
+    assert page.scores()["Edges"] == first
+    page.change(lambda: page.set_slider("Rounds L", 10))
+    many = page.scores()["Edges"]
+    assert int(many[0].replace(",", "")) > int(first[0].replace(",", ""))
+    page.change(lambda: page.set_slider("Clusters k", 3))
+    assert page.scores()["Edges"] == many
+    assert len(set(page.colors())) == 5
+
+
+def check_other_clusters_are_selected(page):
+    page.open_view("Compare")
+    words = page.page.get_by_text(re.compile("k-NN graph: [0-9,]+ of 2,000 points"))
+    words.wait_for()
+    n = int(re.search("graph: ([0-9,]+) of", words.inner_text()).group(1).replace(",", ""))
+    assert n > 0
+    page.page.get_by_role("button", name="Select those of the k-NN graph", exact=True).click()
+    page.page.wait_for_function(
+        f"([name, n]) => ({SELECTED})(name).length === n", arg=["Compare: KDE graph", n]
+    )
+    page.page.keyboard.press("Escape")
+    page.open_view("Graphs")
+    expect_selection(page, [])
+
+
+def check_address(page, explorer):
+    """Return the page that the address of `page` leads to."""
+    wait_for_address(page, "n_clusters=5")
+    page.page.wait_for_function("() => !location.search.includes('selection')")
+    again = explorer(query=page.page.url[page.page.url.index("?") :])
+    assert seen(again) == seen(page)
+    return again
+
+
+def check_session_file(page, other, folder):
+    page.change(lambda: page.set_slider("Clusters k", 1))
+    save(page, "Session file").save_as(folder / "session.json")
+    assert json.loads((folder / "session.json").read_text())["choices"]["n_clusters"] == 6
+
+    def open_file():
+        other.page.locator(".kg-export button").click()
+        other.page.get_by_role("menuitem", name="Open a session file").click()
+        other.page.get_by_role("dialog").locator("input[type=file]").set_input_files(
+            folder / "session.json"
+        )
+
+    other.change(open_file)
+    assert seen(other) == seen(page)
+
+
+def check_sigma(page):
+    before, colors = page.scores(), page.colors()
+    spectrum, spectrum_knn = page.eigenvalues(), page.eigenvalues("k-NN graph")
+    page.change(lambda: page.set_slider("Kernel width σ", 100))
+    sigma = float(page.page.get_by_label("σ typed").input_value())
+    label = page.page.get_by_text("Kernel width σ").filter(visible=True).first.locator("xpath=..")
+    page.until(
+        lambda: label.inner_text().split()[-1] == f"{sigma:.3g}", "the label is that of the handle"
+    )
+    handle = page.page.get_by_role("slider", name="Kernel width σ")
+    place = float(handle.get_attribute("aria-valuenow"))
+    assert place == pytest.approx(np.log10(sigma), abs=1e-4)
+    after = page.scores()
+    assert after["Edges"][0] != before["Edges"][0]
+    assert page.eigenvalues() != spectrum
+    assert page.colors() != colors
+    # The k-NN graph does not depend on sigma.
+    assert after["Edges"][1] == before["Edges"][1]
+    assert page.eigenvalues("k-NN graph") == spectrum_knn
+
+
+def check_shapes(page):
+    """Shapes stand below headings, and are chosen by keys and by mouse."""
     page.page.get_by_role("combobox", name="Shape").click()
     page.page.locator(".MuiListSubheader-root", has_text="No clusters").wait_for()
     page.page.keyboard.press("End")
@@ -63,33 +196,7 @@ def test_shapes_stand_below_headings_and_are_chosen_by_mouse_and_by_keys(explore
     page.expect_status("one_gaussian: 2,000 points in 3 dimensions")
     page.page.get_by_role("combobox", name="Shape").click()
     page.page.get_by_role("menuitem", name="Two bananas").click()
-    page.expect_status("two_bananas: 2,000 points in 2 dimensions, 2 clusters")
-
-
-def test_sigma_changes_edges_spectrum_and_clusters(explorer):
-    page = explorer()
-    before, spectrum, colors, spectrum_knn = (
-        page.scores(),
-        page.eigenvalues(),
-        page.colors(),
-        page.eigenvalues("k-NN graph"),
-    )
-    page.change(lambda: page.set_slider("Kernel width σ", 100))
-    sigma = float(page.page.get_by_label("σ typed").input_value())
-    label = page.page.get_by_text("Kernel width σ").filter(visible=True).first.locator("xpath=..")
-    page.until(
-        lambda: label.inner_text().split()[-1] == f"{sigma:.3g}", "the label is that of the handle"
-    )
-    assert float(
-        page.page.get_by_role("slider", name="Kernel width σ").get_attribute("aria-valuenow")
-    ) == pytest.approx(np.log10(sigma), abs=1e-4)
-    after = page.scores()
-    assert after["Edges"][0] != before["Edges"][0]
-    assert page.eigenvalues() != spectrum
-    assert page.colors() != colors
-    # The k-NN graph does not know sigma.
-    assert after["Edges"][1] == before["Edges"][1]
-    assert page.eigenvalues("k-NN graph") == spectrum_knn
+    page.expect_status("two_bananas: 2,000 points in 2 dimensions, 6 clusters")
 
 
 def test_each_point_its_own_bandwidth(explorer):
@@ -120,106 +227,6 @@ def test_each_point_its_own_bandwidth(explorer):
     )
 
 
-def test_rounds_change_the_edges_and_clusters_do_not(explorer):
-    page = explorer()
-    few = page.scores()["Edges"]
-    page.change(lambda: page.set_slider("Rounds L", 10))
-    many = page.scores()["Edges"]
-    assert int(many[0].replace(",", "")) > int(few[0].replace(",", ""))
-    page.change(lambda: page.set_slider("Clusters k", 3))
-    assert page.scores()["Edges"] == many
-    assert len(set(page.colors())) == 5
-
-
-def test_uploaded_csv_is_clustered(explorer, tmp_path):
-    page = explorer()
-    page.choose_source("File")
-    page.change(lambda: page.upload(csv_file(tmp_path / "animals.csv")))
-    assert "animals" in page.status()
-    assert "90 points in 2 dimensions, 3 clusters" in page.status()
-    assert page.scores()["Adjusted Rand index"] == ["1.000", "1.000"]
-    colors = np.reshape(page.colors(), (3, 30))
-    assert all(len(set(group)) == 1 for group in colors)
-    assert len(set(colors[:, 0])) == 3
-
-
-def test_uploaded_pictures_are_segmented(explorer, tmp_path):
-    page = explorer()
-    page.choose_source("File")
-    for name in ("leaf.png", "blade.jpg"):
-        two_toned_picture((60, 80)).save(tmp_path / name)
-        page.change(lambda name=name: page.upload(tmp_path / name))
-        assert name.split(".")[0] in page.status()
-        page.change(lambda: page.set_slider("Clusters k", 4))
-        page.change(lambda: page.page.keyboard.press("Home"))
-        page.change(lambda: page.set_slider("Clusters k", 1))
-        assert "2 clusters" in page.status()
-        segments = np.reshape(page.segments(), (60, 80))
-        left, right = segments[:, :39], segments[:, 41:]
-        assert len(np.unique(left)) == len(np.unique(right)) == 1, name
-        assert left[0, 0] != right[0, 0], name
-    Image.fromarray(load_sample_image("flower.jpg")).save(tmp_path / "flower.jpg")
-    page.change(lambda: page.upload(tmp_path / "flower.jpg"))
-    assert "flower" in page.status()
-    assert "in 5 dimensions" in page.status()
-    assert len(set(page.segments())) >= 2
-
-
-def test_upload_of_a_large_file_shows_its_progress(explorer, tmp_path):
-    (tmp_path / "large.npy").write_bytes(
-        bytes(64 * 2**20)
-    )  # no array: when it has arrived, nothing is computed
-    page = explorer()
-    page.choose_source("File")
-    page.page.evaluate(WATCH_STATUS)
-    page.upload(tmp_path / "large.npy")
-    page.error(mentioning="large.npy")
-    said, fractions = page.page.evaluate("() => [said, fractions]")
-    assert "File: arriving …" in said
-    assert len(set(fractions)) >= 2
-    assert fractions == sorted(fractions)
-    assert "2,000 points" in page.settle().status()
-
-
-def test_an_upload_is_sent_on_demand_and_can_be_cancelled(
-    clean_log, new_page, explorer_server, tmp_path
-):
-    path = tmp_path / "large.npy"
-    path.touch()
-    os.truncate(path, 200 * PART_BYTES)
-    tab, sent = new_page(), []
-    tab.on("websocket", lambda socket: socket.on("framesent", lambda data: sent.append(len(data))))
-    page = ExplorerPage(tab).open(explorer_server[0] + MOONS)
-    page.choose_source("File")
-    page.upload(path)
-    cancel = page.page.locator(".kg-cancel button")
-    cancel.click()
-    cancel.wait_for(state="hidden")
-    assert "2,000 points" in page.settle().status()
-    assert not page.has_error()
-    parts = [size for size in sent if size > PART_BYTES / 2]
-    assert 0 < len(parts) < 200
-    assert max(sent) == PART_BYTES
-    page.page.wait_for_timeout(1000)  # Nothing follows.
-    assert len([size for size in sent if size > PART_BYTES / 2]) == len(parts)
-
-
-def test_a_dropped_file_is_taken(explorer):
-    page = explorer()
-    page.choose_source("File")
-    button = page.page.locator("label", has=page.page.locator("input[type=file]"))
-    button.wait_for()
-    drop = """() => {
-      const files = new DataTransfer()
-      const rows = Array.from({length: 30}, (_, i) => `${i % 7},${i % 5}`)
-      files.items.add(new File(["x,y\\n" + rows.join("\\n")], "dropped.csv"))
-      return files
-    }"""
-    files = page.page.evaluate_handle(drop)
-    button.dispatch_event("drop", {"dataTransfer": files})
-    page.expect_status("dropped.csv: 30 points")
-
-
 # Notes what the line of the status says, and how full its bar is while a file arrives.
 WATCH_STATUS = """() => {
   const bar = () => {
@@ -232,7 +239,7 @@ WATCH_STATUS = """() => {
     if (line !== window.said.at(-1)) window.said.push(line)
     // A full bar is still that of the work before.
     if (line.startsWith("File: arriving") && bar() < 100) window.fractions.push(bar())
-    requestAnimationFrame(note)
+    if (!window.noted) requestAnimationFrame(note)
   }
   note()
 }"""
@@ -253,26 +260,6 @@ BAD_FILES = {
     "broken.png": truncated_png(),
     "hole.csv": b"x,y\n1,2\nnan,4\n5,6\n",
 }
-
-
-def test_bad_files_give_a_message_and_keep_the_last_good_state(explorer, tmp_path):
-    csv_file(tmp_path / "animals.csv")
-    for name, content in BAD_FILES.items():
-        (tmp_path / name).write_bytes(content)
-    page = explorer()
-    page.choose_source("File")
-    page.change(lambda: page.upload(tmp_path / "animals.csv"))
-    seen = page.seen()
-    for name, content in BAD_FILES.items():
-        page.upload(tmp_path / name)
-        message = page.error(mentioning=name if content else "the file is empty")
-        assert "Traceback" not in message
-        assert page.settle().seen() == seen
-    # The next good file is taken, and the message goes.
-    two_toned_picture((30, 30)).save(tmp_path / "leaf.png")
-    page.change(lambda: page.upload(tmp_path / "leaf.png"))
-    assert "leaf" in page.status()
-    assert not page.has_error()
 
 
 PLACES = """([name, places]) => {
@@ -310,11 +297,76 @@ def expect_selection(page, expected):
     )
 
 
-def test_dragging_selects_and_moves(explorer, tmp_path):
-    page = explorer()
-    keyboard = page.page.keyboard
+def test_files_are_sent_read_and_refused(clean_log, new_page, explorer_server, tmp_path):
+    tab, sent = new_page(), []
+    tab.on("websocket", lambda socket: socket.on("framesent", lambda data: sent.append(len(data))))
+    page = ExplorerPage(tab).open(explorer_server[0] + MOONS)
     page.choose_source("File")
-    page.change(lambda: page.upload(csv_file(tmp_path / "animals.csv")))
+    check_an_upload_is_cancelled(page, sent, tmp_path)
+    check_progress_of_an_upload(page, tmp_path)
+    check_a_dropped_file(page)
+    check_a_table(page, tmp_path)
+    check_dragging(page)
+    check_bad_files(page, tmp_path)
+    check_pictures(page, tmp_path)
+
+
+def check_an_upload_is_cancelled(page, sent, folder):
+    """Parts are sent only as far as they are requested; `sent` collects their sizes."""
+    (folder / "endless.npy").touch()
+    os.truncate(folder / "endless.npy", 200 * PART_BYTES)
+    page.upload(folder / "endless.npy")
+    cancel = page.page.locator(".kg-cancel button")
+    cancel.click()
+    cancel.wait_for(state="hidden")
+    assert "2,000 points" in page.settle().status()
+    assert not page.has_error()
+    parts = [size for size in sent if size > PART_BYTES / 2]
+    assert 0 < len(parts) < 200
+    assert max(sent) == PART_BYTES
+    page.page.wait_for_timeout(1000)  # Nothing follows.
+    assert len([size for size in sent if size > PART_BYTES / 2]) == len(parts)
+
+
+def check_progress_of_an_upload(page, folder):
+    # It holds no array, so that nothing is computed when it has arrived.
+    (folder / "large.npy").write_bytes(bytes(64 * 2**20))
+    page.page.evaluate(WATCH_STATUS)
+    page.upload(folder / "large.npy")
+    page.error(mentioning="large.npy")
+    said, fractions = page.page.evaluate("() => { noted = true; return [said, fractions] }")
+    assert "File: arriving …" in said
+    assert len(set(fractions)) >= 2
+    assert fractions == sorted(fractions)
+    assert "2,000 points" in page.settle().status()
+
+
+def check_a_dropped_file(page):
+    button = page.page.locator("label", has=page.page.locator("input[type=file]"))
+    button.wait_for()
+    drop = """() => {
+      const files = new DataTransfer()
+      const rows = Array.from({length: 30}, (_, i) => `${i % 7},${i % 5}`)
+      files.items.add(new File(["x,y\\n" + rows.join("\\n")], "dropped.csv"))
+      return files
+    }"""
+    files = page.page.evaluate_handle(drop)
+    button.dispatch_event("drop", {"dataTransfer": files})
+    page.expect_status("dropped.csv: 30 points")
+
+
+def check_a_table(page, folder):
+    page.change(lambda: page.upload(csv_file(folder / "animals.csv")))
+    page.expect_status("animals.csv: 90 points in 2 dimensions, 3 clusters")
+    assert page.scores()["Adjusted Rand index"] == ["1.000", "1.000"]
+    colors = np.reshape(page.colors(), (3, 30))
+    assert all(len(set(group)) == 1 for group in colors)
+    assert len(set(colors[:, 0])) == 3
+
+
+def check_dragging(page):
+    """Dragging selects the animals in a box and in a lasso, or moves the window."""
+    keyboard = page.page.keyboard
     page.page.get_by_role("button", name="Box", exact=True).click()
     drag(page, "BoxSelectTool", [(-1.5, -0.9), (2, 2)])
     expect_selection(page, range(30))
@@ -334,14 +386,36 @@ def test_dragging_selects_and_moves(explorer, tmp_path):
     expect_selection(page, [])
 
 
-def test_points_with_another_cluster_are_selected(explorer):
-    page = explorer(query="?n_clusters=5&clusters_auto=false").page
-    page.locator(".kg-tabs button", has_text="Compare").click()
-    words = page.get_by_text(re.compile("k-NN graph: [0-9,]+ of 2,000 points"))
-    words.wait_for()
-    n = int(re.search("graph: ([0-9,]+) of", words.inner_text()).group(1).replace(",", ""))
-    assert n > 0
-    page.get_by_role("button", name="Select those of the k-NN graph", exact=True).click()
-    page.wait_for_function(
-        f"([name, n]) => ({SELECTED})(name).length === n", arg=["Compare: KDE graph", n]
-    )
+def check_bad_files(page, folder):
+    """Bad files give a message and keep what is seen; the next good file removes the message."""
+    before = page.settle().seen()
+    for name, content in BAD_FILES.items():
+        (folder / name).write_bytes(content)
+        page.upload(folder / name)
+        message = page.error(mentioning=name if content else "the file is empty")
+        assert "Traceback" not in message
+        assert page.settle().seen() == before
+    two_toned_picture((30, 30)).save(folder / "twig.png")
+    page.change(lambda: page.upload(folder / "twig.png"))
+    assert "twig" in page.status()
+    assert not page.has_error()
+
+
+def check_pictures(page, folder):
+    for name in ("leaf.png", "blade.jpg"):
+        two_toned_picture((60, 80)).save(folder / name)
+        page.change(lambda name=name: page.upload(folder / name))
+        assert name.split(".")[0] in page.status()
+        page.change(lambda: page.set_slider("Clusters k", 4))
+        page.change(lambda: page.page.keyboard.press("Home"))
+        page.change(lambda: page.set_slider("Clusters k", 1))
+        assert "2 clusters" in page.status()
+        segments = np.reshape(page.segments(), (60, 80))
+        left, right = segments[:, :39], segments[:, 41:]
+        assert len(np.unique(left)) == len(np.unique(right)) == 1, name
+        assert left[0, 0] != right[0, 0], name
+    Image.fromarray(load_sample_image("flower.jpg")).save(folder / "flower.jpg")
+    page.change(lambda: page.upload(folder / "flower.jpg"))
+    assert "flower" in page.status()
+    assert "in 5 dimensions" in page.status()
+    assert len(set(page.segments())) >= 2

@@ -1,4 +1,4 @@
-"""What a visitor sees first."""
+"""The page that a visitor sees first."""
 
 
 def test_the_first_page_proves_the_point_and_the_tour_can_be_left(explorer):

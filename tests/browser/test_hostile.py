@@ -5,9 +5,8 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from urllib.parse import quote
 
-import pytest
 from browser.explorer_page import ExplorerPage
-from browser.test_share import picture_of, save
+from browser.saving import picture_of, save
 from hostile import MARK, N_ROWS, NAME, TEXTS, bad_cell, table
 
 # What of a page is not text, though it should be.
@@ -50,16 +49,6 @@ def open_session(page, folder, values):
     chooser.set_input_files(folder / "hostile.json")
 
 
-@pytest.fixture
-def page(explorer, tmp_path):
-    """The explorer with the hostile table."""
-    page = explorer()
-    page.choose_source("File")
-    (tmp_path / NAME).write_bytes(table())
-    page.change(lambda: page.upload(tmp_path / NAME))
-    return page
-
-
 def refused_address(explorer_server, page, query):
     """Open the explorer with an address that cannot be; returns what it says."""
     page.page.goto(f"{explorer_server[0]}?{query}")
@@ -69,20 +58,29 @@ def refused_address(explorer_server, page, query):
     return said
 
 
-@pytest.mark.parametrize("names", [("style", "image", "frame"), ("markdown", "link")])
-def test_values_in_an_address(explorer_server, new_page, clean_log, names):
-    text = " ".join(TEXTS[name] for name in names)
-    said = refused_address(explorer_server, ExplorerPage(new_page()), f"sigma={quote(text)}")
-    assert repr(text) in said
+def test_addresses_that_cannot_be_restored(explorer_server, new_page, clean_log):
+    page = ExplorerPage(new_page())
+    assert "sigma cannot be -3" in refused_address(explorer_server, page, "sigma=-3")
+    cases = [
+        (" ".join(TEXTS[name] for name in names), "sigma={}")
+        for names in (("style", "image", "frame"), ("markdown", "link"))
+    ]
+    for text, query in (*cases, (TEXTS["image"], "{}=1"), (TEXTS["image"], "source={}")):
+        said = refused_address(explorer_server, page, query.format(quote(text)))
+        assert repr(text) in said
 
 
-@pytest.mark.parametrize("query", ["{}=1", "source={}"])
-def test_names_in_an_address(explorer_server, new_page, clean_log, query):
-    page, text = ExplorerPage(new_page()), TEXTS["image"]
-    assert repr(text) in refused_address(explorer_server, page, query.format(quote(text)))
+def test_files_and_session_files(explorer, tmp_path):
+    page = explorer()
+    page.choose_source("File")
+    (tmp_path / NAME).write_bytes(table())
+    page.change(lambda: page.upload(tmp_path / NAME))
+    check_names_labels_and_cells(page, tmp_path)
+    check_session_files(page, tmp_path)
+    check_message_about_a_cell(page, tmp_path)
 
 
-def test_names_labels_and_cells_of_a_file(page, tmp_path):
+def check_names_labels_and_cells(page, tmp_path):
     names = list(TEXTS.values())
     assert NAME in page.status()
     check(
@@ -112,7 +110,7 @@ def test_names_labels_and_cells_of_a_file(page, tmp_path):
     assert not [element for element in root.iter() if element.tag.endswith(foreign)]
 
 
-def test_message_about_a_cell(page, tmp_path):
+def check_message_about_a_cell(page, tmp_path):
     (tmp_path / ("a" + NAME)).write_bytes(bad_cell())
     page.upload(tmp_path / ("a" + NAME))
     said = page.error("is not a number")
@@ -120,7 +118,7 @@ def test_message_about_a_cell(page, tmp_path):
     check(page, said)
 
 
-def test_session_files(page, tmp_path):
+def check_session_files(page, tmp_path):
     values = session_of(page, tmp_path)
     file, text = values["data"]["file"], TEXTS["image"]
     changes = [({"choices": {"sigma": text}}, repr(text)) for text in TEXTS.values()]

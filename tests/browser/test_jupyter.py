@@ -164,22 +164,37 @@ def _lowest_plot_is_below(page):
     return lower["y"] >= upper["y"] + upper["height"]
 
 
-@pytest.fixture
-def explored(request, open_notebook, folder):
-    """A page with a notebook in which an explorer and a single view are live."""
+def explore(open_notebook, folder, application):
+    """Open a notebook in which an explorer and a single view are live; return its page."""
     cells = [new_code_cell(source) for source in CELLS]
     nbformat.write(new_notebook(cells=cells), folder / "short.ipynb")
-    page = open_notebook("short.ipynb", getattr(request, "param", JUPYTERLAB))
+    page = open_notebook("short.ipynb", application)
     run_all(page)
     page.locator(".kg-status").filter(has_text="points in").wait_for()
     return page
 
 
-@pytest.mark.parametrize(
-    "explored", [JUPYTERLAB, NOTEBOOK_7], ids=["JupyterLab", "Notebook 7"], indirect=True
-)
-def test_keys_belong_to_the_explorer_or_to_the_notebook(explored):
-    page, n_cells = explored, len(CELLS)
+def test_an_explorer_in_jupyterlab_and_after_it(
+    open_notebook, folder, lab, tmp_path, screenshot, subtests
+):
+    page = explore(open_notebook, folder, JUPYTERLAB)
+    explorer = ExplorerPage(page, notebook=True).settle()
+    check_screenshots(page, explorer, screenshot, subtests)
+    page.evaluate(CHOOSE_THEME, "JupyterLab Light")
+    explorer.expect_theme("light")
+    show(explorer, "moons")
+    check_keys(page)
+    check_the_picture_outlives_its_kernel(page, open_notebook, folder, lab, tmp_path)
+    explorer.upload_large(tmp_path)
+
+
+def test_keys_in_notebook_7(open_notebook, folder):
+    check_keys(explore(open_notebook, folder, NOTEBOOK_7))
+
+
+def check_keys(page):
+    """Keys belong to the explorer or to the notebook, whichever has the focus."""
+    n_cells = len(CELLS)
     page.locator(".kg-kde-points").first.click(position={"x": 90, "y": 60})
     for key in "bda":  # JupyterLab would add and delete cells
         page.keyboard.press(key)
@@ -207,15 +222,13 @@ def test_keys_belong_to_the_explorer_or_to_the_notebook(explored):
     explorer.expect_status(", 3 clusters")
 
 
-def test_an_explorer_outlives_its_page_and_its_picture_outlives_its_kernel(
-    explored, open_notebook, folder, lab, tmp_path
-):
-    page = explored
+def check_the_picture_outlives_its_kernel(page, open_notebook, folder, lab, tmp_path):
+    """The explorer outlives its page, and its picture outlives its kernel."""
     single = code_cell(page, 3).locator(".kg-kde-spectrum")
     single.wait_for()
     explorer = ExplorerPage(page, notebook=True).settle()
     assert not page.locator(SHOWN_PICTURE).count()
-    explorer.change(lambda: explorer.set_slider("Clusters k", 2))
+    explorer.change(lambda: explorer.set_slider("Clusters k", 1))
     explorer.expect_status(", 4 clusters")
     code_cell(page, 4).locator(".jp-InputArea-editor").click()
     page.keyboard.press("Control+Enter")
@@ -229,15 +242,28 @@ def test_an_explorer_outlives_its_page_and_its_picture_outlives_its_kernel(
     page.locator(".kg-status").filter(has_text="4 clusters").wait_for()
     assert not page.locator(SHOWN_PICTURE).count()
     shutil.copy(path, folder / "copy.ipynb")  # has a kernel of its own, without an explorer
-    page = open_notebook("copy.ipynb", ignore=(*THEIR_OWN, "widget model not found"))
-    page.locator(SHOWN_PICTURE).first.wait_for()
-    page.wait_for_timeout(3000)
-    assert not page.get_by_text("model not found").locator("visible=true").count()
+    copy = open_notebook("copy.ipynb", ignore=(*THEIR_OWN, "widget model not found"))
+    copy.locator(SHOWN_PICTURE).first.wait_for()
+    copy.wait_for_timeout(3000)
+    assert not copy.get_by_text("model not found").locator("visible=true").count()
     command = [sys.executable, "-m", "jupyter", "nbconvert", "--to", "html", str(path)]
     subprocess.run([*command, "--output-dir", str(tmp_path)], check=True, capture_output=True)
     html = (tmp_path / "short.html").read_text()
     assert 'class="kg-snapshot"' in html
     assert "4 clusters" in html
+
+
+def check_screenshots(page, explorer, screenshot, subtests):
+    place = code_cell(page, 2).locator(".kg-explorer")
+    for theme in ("light", "dark"):
+        page.evaluate(CHOOSE_THEME, f"JupyterLab {theme.capitalize()}")
+        explorer.expect_theme(theme)
+        for view in VIEWS:
+            name = f"{view}-jupyterlab-{theme}"
+            with subtests.test(name):
+                show(explorer, view)
+                explorer.expect_theme(theme)
+                screenshot(place, name, hide=hidden(page))
 
 
 def test_the_widget_is_a_part_of_other_widgets(open_notebook, folder):
@@ -254,27 +280,6 @@ def test_the_widget_is_a_part_of_other_widgets(open_notebook, folder):
     explorer = ExplorerPage(page, notebook=True).settle()
     explorer.set_slider("Clusters k", 1)
     explorer.expect_status(", 3 clusters")
-
-
-def test_a_file_arrives_in_a_notebook(explored, tmp_path):
-    page = explored
-    explorer = ExplorerPage(page, notebook=True).settle()
-    explorer.upload_large(tmp_path)
-
-
-def test_screenshots_in_jupyterlab(explored, screenshot, subtests):
-    page = explored
-    explorer = ExplorerPage(page, notebook=True).settle()
-    place = code_cell(page, 2).locator(".kg-explorer")
-    for theme in ("light", "dark"):
-        page.evaluate(CHOOSE_THEME, f"JupyterLab {theme.capitalize()}")
-        explorer.expect_theme(theme)
-        for view in VIEWS:
-            name = f"{view}-jupyterlab-{theme}"
-            with subtests.test(name):
-                show(explorer, view)
-                explorer.expect_theme(theme)
-                screenshot(place, name, hide=hidden(page))
 
 
 def code_cell(page, number):

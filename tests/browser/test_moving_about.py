@@ -1,4 +1,4 @@
-"""Back and Forward, views that are being opened, and swipes: what only a browser shows."""
+"""Views that are being opened, swipes and the drawer: what only a browser shows."""
 
 ANNOUNCED = """name => {
   const tabs = look.part(".kg-tabs")
@@ -42,26 +42,22 @@ LAYOUTS = """async () => {
 }"""
 
 
-def test_back_takes_back_a_choice_and_forward_makes_it_again(explorer):
-    page = explorer()
-    # One press each: several are one step only if they follow each other quickly.
-    page.change(lambda: page.set_slider("Clusters k", 1))
-    page.page.wait_for_url("**/*n_clusters=3*")
-    page.change(lambda: page.set_slider("Rounds L", 1))
-    page.page.wait_for_url("**/*n_rounds=21*")
-    page.change(page.page.go_back)
-    assert "n_rounds" not in page.page.url
-    assert "3 clusters" in page.status()
-    page.change(page.page.go_back)
-    assert "2 clusters (automatic" in page.status()
-    page.change(page.page.go_forward)
-    assert "3 clusters" in page.status()
-    page.change(lambda: page.page.keyboard.press("Control+z"))  # undo goes on as before
-    assert "2 clusters (automatic" in page.status()
+def test_a_swipe_scrolls_a_phone_and_a_view_is_announced_before_it_is_built(explorer):
+    page = explorer(has_touch=True, viewport={"width": 390, "height": 844})
+    check_swipe(page)
+    for name in (".kg-kde-points", ".kg-knn-points", ".kg-kde-spectrum", ".kg-scores"):
+        place = page.page.locator(name).first
+        place.scroll_into_view_if_needed()
+        box = place.bounding_box()
+        assert 300 < box["width"] <= 390
+        assert box["height"] > 150
+    check_announcement(page)
+    page.page.get_by_label("Open drawer").click()
+    page.page.get_by_role("slider", name="Rounds L").wait_for()
+    page.change(lambda: page.set_slider("Rounds L", 5))
 
 
-def test_a_view_is_announced_before_the_session_has_heard_of_it(explorer):
-    page = explorer()
+def check_announcement(page):
     # Script runs to its end before any message comes from the session, however busy that is.
     before, after, words = page.page.evaluate(ANNOUNCED, "Scaling")
     assert (before, after) == (True, False)
@@ -71,14 +67,13 @@ def test_a_view_is_announced_before_the_session_has_heard_of_it(explorer):
     page.page.wait_for_function("() => !look.part('.kg-main').matches('.kg-opening')")
 
 
-def test_the_page_is_laid_out_once_for_many_changes(explorer):
-    at_once, later = explorer().page.evaluate(LAYOUTS)
+def test_the_page_is_laid_out_once_for_many_changes(first_view):
+    at_once, later = first_view.page.evaluate(LAYOUTS)
     assert at_once == {"styles": 0, "sizes": 0}
     assert later == {"styles": 1, "sizes": 1}
 
 
-def test_a_swipe_scrolls_the_page(explorer):
-    page = explorer(has_touch=True, viewport={"width": 390, "height": 844})
+def check_swipe(page):
     page.page.wait_for_function(f"() => ({TOUCH_ACTION})() === 'pan-x pan-y'")
     before = page.page.evaluate(WINDOW)
     fingers = page.page.context.new_cdp_session(page.page)

@@ -1,7 +1,5 @@
 """In a narrow window, as a cell of a notebook is one: nothing is cut, and every tool is there."""
 
-import pytest
-
 # The right edge of each part, and that of the page or of what the part must fit in.
 EDGES = """([outer, inner]) => look.within(document, outer).flatMap(host =>
   look.within(host, inner).filter(part => part.checkVisibility()).map(part => {
@@ -13,26 +11,66 @@ RANGE = "name => { const {x_range} = look.figure(name); return x_range.end - x_r
 PLOT = "KDE graph: points and edges"
 
 
-@pytest.mark.parametrize("width", [900, 1100])
-def test_nothing_is_cut_off(first_view, width):
+def test_views_fit_into_narrow_windows(first_view):
     page = first_view.page
-    page.set_viewport_size({"width": width, "height": 672})
-    first_view.settle()
-    for part in PARTS:
-        edges = page.evaluate(EDGES, part)
-        assert edges, part
-        assert all(right <= limit for right, limit in edges), (part, edges)
-
-
-def test_the_numbers_of_four_graphs_fit(first_view):
-    page = first_view.page
-    page.set_viewport_size({"width": 1000, "height": 720})
+    for width in (900, 1100):
+        resize(first_view, width)
+        for part in PARTS:
+            check_edges(page, *part)
+    resize(first_view, 1000)
     first_view.open_view("Compare")
     page.locator(".kg-compare tr", has_text="Edges").filter(has_not_text="–").wait_for()
-    edges = page.evaluate(EDGES, [".kg-compare", "th, td"])
-    assert len(edges) >= 5 * 8
-    assert all(right <= limit for right, limit in edges), edges
+    check_edges(page, ".kg-compare", "th, td", least=5 * 8)
+    first_view.open_view("Scaling")
+    for inner in ("button", ".kg-timings", "canvas"):
+        check_edges(page, ".kg-main", inner)
+    first_view.open_view("One point")
+    for width in (900, 1000, 1280):
+        resize(first_view, width)
+        check_edges(page, ".kg-neighbors", "th, td")
+        check_edges(page, ".kg-card", "button")
+        track = page.get_by_role("slider", name="Draw").locator("../..").bounding_box()
+        assert track["width"] >= 100
+    first_view.open_view("Start")
+    for width in (900, 1000):
+        resize(first_view, width)
+        check_verdicts(page, width)
+    check_headline(page)
     first_view.open_view("Graphs")
+
+
+def resize(first_view, width):
+    first_view.page.set_viewport_size({"width": width, "height": 672})
+    first_view.settle()
+
+
+def check_edges(page, outer, inner, least=1):
+    """Check that no part within another is cut off at the right; there are at least `least`."""
+    edges = page.evaluate(EDGES, [outer, inner])
+    assert len(edges) >= least, (outer, inner)
+    assert all(right <= limit for right, limit in edges), (outer, inner, edges)
+
+
+def check_headline(page):
+    """The headline stands between the tabs and the plots, which end above the fold."""
+    text = page.locator(".kg-headline p").bounding_box()
+    card = page.locator(".kg-start-spectra").bounding_box()
+    plots = page.locator(".kg-card").filter(has_text="Sampled graph").first.bounding_box()
+    assert text["y"] >= page.locator(".kg-tabs").bounding_box()["y"] + 30
+    assert text["y"] + text["height"] <= plots["y"]
+    assert card["y"] + card["height"] <= 672
+
+
+def check_verdicts(page, width):
+    """The verdicts stand above the plots, whole or with their words as a tooltip."""
+    for method in ("kde", "knn", "full"):
+        verdict = page.locator(f".kg-verdict-{method} span")
+        text, plot = verdict.bounding_box(), page.locator(f".kg-start-{method}").bounding_box()
+        assert text["y"] + text["height"] <= plot["y"]
+        line = verdict.locator("..")
+        whole = line.evaluate("({scrollWidth, clientWidth}) => scrollWidth <= clientWidth")
+        assert whole or width == 900
+        assert verdict.get_attribute("title") == verdict.inner_text()
 
 
 def test_each_plot_has_its_tools(first_view):
@@ -66,57 +104,3 @@ def test_one_sign_explains_the_controls_of_a_group(first_view):
     assert "Perplexity" not in popover.inner_text()  # not offered at present
     page.keyboard.press("Escape")
     popover.wait_for(state="detached")
-
-
-def test_the_view_of_scaling_fits(first_view):
-    page = first_view.page
-    page.set_viewport_size({"width": 1000, "height": 672})
-    first_view.open_view("Scaling")
-    for inner in ("button", ".kg-timings", "canvas"):
-        edges = page.evaluate(EDGES, [".kg-main", inner])
-        assert edges
-        assert all(right <= limit for right, limit in edges), (inner, edges)
-    first_view.open_view("Graphs")
-
-
-def test_the_headline_is_whole(first_view):
-    page = first_view.page
-    page.set_viewport_size({"width": 1000, "height": 672})
-    first_view.open_view("Start")
-    text = page.locator(".kg-headline p").bounding_box()
-    card = page.locator(".kg-start-spectra").bounding_box()
-    plots = page.locator(".kg-card").filter(has_text="Sampled graph").first.bounding_box()
-    assert text["y"] >= page.locator(".kg-tabs").bounding_box()["y"] + 30
-    assert text["y"] + text["height"] <= plots["y"]
-    assert card["y"] + card["height"] <= 672
-    first_view.open_view("Graphs")
-
-
-@pytest.mark.parametrize("width", [900, 1000])
-def test_the_verdicts_of_the_first_page_are_above_the_plots(first_view, width):
-    page = first_view.page
-    page.set_viewport_size({"width": width, "height": 672})
-    first_view.open_view("Start")
-    for method in ("kde", "knn", "full"):
-        verdict = page.locator(f".kg-verdict-{method} span")
-        text, plot = verdict.bounding_box(), page.locator(f".kg-start-{method}").bounding_box()
-        assert text["y"] + text["height"] <= plot["y"]
-        line = verdict.locator("..")
-        whole = line.evaluate("({scrollWidth, clientWidth}) => scrollWidth <= clientWidth")
-        assert whole or width == 900
-        assert verdict.get_attribute("title") == verdict.inner_text()
-    first_view.open_view("Graphs")
-
-
-@pytest.mark.parametrize("width", [900, 1000, 1280])
-def test_the_view_of_one_point_fits(first_view, width):
-    page = first_view.page
-    page.set_viewport_size({"width": width, "height": 672})
-    first_view.open_view("One point")
-    for outer, inner in ((".kg-neighbors", "th, td"), (".kg-card", "button")):
-        edges = page.evaluate(EDGES, [outer, inner])
-        assert edges
-        assert all(right <= limit for right, limit in edges), (inner, edges)
-    track = page.get_by_role("slider", name="Draw").locator("../..").bounding_box()
-    assert track["width"] >= 100
-    first_view.open_view("Graphs")

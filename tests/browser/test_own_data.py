@@ -1,15 +1,13 @@
 """One's own data in the browser: hundreds of columns, colors, rows."""
 
 import numpy as np
-import pytest
 
 SIGMA = "Kernel width σ"
 N_COLUMNS = 60
 
 
-@pytest.fixture
-def own_data(explorer, tmp_path):
-    """The explorer with a table of many columns, of which the first counts and the last groups."""
+def open_own_data(explorer, folder):
+    """Open a table of many columns, of which the first counts and the last groups."""
     rng = np.random.default_rng(0)
     group = np.repeat([0, 1], 40)
     X = rng.normal(size=(80, N_COLUMNS)) + 6 * group[:, None]
@@ -18,7 +16,7 @@ def own_data(explorer, tmp_path):
         f"{i + 1},{','.join(f'{value:.4f}' for value in x)},{'uv'[g]}"
         for i, (x, g) in enumerate(zip(X, group, strict=True))
     ]
-    path = tmp_path / "own.csv"
+    path = folder / "own.csv"
     path.write_text("\n".join([f"number,{','.join(names)},kind", *rows]))
     found = explorer()
     found.choose_source("File")
@@ -26,8 +24,11 @@ def own_data(explorer, tmp_path):
     return found
 
 
-def test_many_columns_are_chosen_colored_and_read(own_data):
+def test_many_columns_are_chosen_scaled_and_read(explorer, tmp_path):
+    own_data = open_own_data(explorer, tmp_path)
+    check_scales_and_names(own_data)
     page = own_data.page
+    page.get_by_label("Search columns").fill("")
     columns = page.locator(".kg-columns")
     assert "60 of 62 are features" in page.locator(".columns .count").inner_text()
     assert columns.bounding_box()["height"] <= 200
@@ -55,7 +56,7 @@ def test_many_columns_are_chosen_colored_and_read(own_data):
     assert rows.first.locator("td").first.inner_text() == "40"
 
 
-def test_columns_are_scaled_and_clusters_named(own_data):
+def check_scales_and_names(own_data):
     page = own_data.page
     page.get_by_label("Search columns").fill("sensor 1")
     page.get_by_role("button", name="Scale of sensor 1", exact=True).click()

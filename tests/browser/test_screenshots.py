@@ -1,6 +1,9 @@
-"""How the explorer looks, and what axe-core says to it: each view is opened once for both, as that
-takes long.
+"""Screenshots of all views, and their accessibility problems by axe-core.
+
+Each view is opened once for both, as that takes long.
 """
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,6 +12,10 @@ from browser.screenshots import BASELINES, compare
 from kdegraph_explorer.drawing.palette import CLUSTER_COLORS, rgb
 from PIL import Image
 
+CARDS = """cards => cards
+  .filter(card => card.checkVisibility())
+  .map(card => card.getBoundingClientRect())
+  .map(({left, right, top, bottom}) => ({left, right, top, bottom}))"""
 ALL_ROUNDS = """([name, rounds]) =>
   look.columns(name, "error").some(errors => errors.length === rounds)"""
 EDGES = """names => names.every(name =>
@@ -51,7 +58,7 @@ COMPACT, PHONE = {"width": 1000, "height": 672}, {"width": 390, "height": 844}
 
 
 def hidden(page):
-    """What differs from run to run."""
+    """Return the parts that differ from run to run."""
     return [
         page.locator(f"{table} tr", has_text="Seconds").locator("td:visible")
         for table in (".kg-scores", ".kg-compare")
@@ -90,7 +97,20 @@ def test_screenshots_on_a_phone(explorer, screenshot, theme, subtests):
         name = f"{view}-phone-{theme}"
         with subtests.test(name):
             show(explorer, view)
+            check_cards_on_a_phone(explorer.page)
             screenshot(explorer.page, name, hide=hidden(explorer.page))
+
+
+def check_cards_on_a_phone(page):
+    """Cards lie one below the other, none is cut off, and nothing is wider than the page."""
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    cards = page.locator(".kg-main .kg-card").evaluate_all(CARDS)
+    assert len(cards) >= 2
+    for card in cards:
+        assert card["left"] >= 0
+        assert card["right"] <= PHONE["width"]
+        assert card["bottom"] - card["top"] > 150
+    assert all(above["bottom"] <= below["top"] for above, below in pairwise(cards)), cards
 
 
 def test_another_color_of_a_cluster_is_seen(tmp_path):

@@ -16,8 +16,8 @@ from bokeh.util.token import get_session_id
 from browser import axe
 from browser.conftest import ROOT, free_port
 from browser.explorer_page import ExplorerPage
+from browser.saving import save
 from browser.test_connection import UNREACHABLE, end
-from browser.test_share import save
 from explorer_objects import TABLE
 
 NGINX = shutil.which("nginx", path=os.pathsep.join([

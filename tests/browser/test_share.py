@@ -1,89 +1,14 @@
-"""Keeping and sharing in a real browser: the address, undo, files, pictures."""
+"""Files saved in a real browser, and every plot as a picture and as a table."""
 
-import json
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pyarrow as pa
 from browser.explorer_page import VIEWS
+from browser.saving import MENU, menu_item, picture_of, save
 from kdegraph import SimilarityGraph
 from PIL import Image
 from pyarrow import csv
-
-
-def save(page, item):
-    """Choose an item of the menu of files, and return the file."""
-    page.page.locator(".kg-export button").click()
-    with page.page.expect_download() as download:
-        page.page.get_by_role("menuitem", name=item, exact=True).click()
-    return download.value
-
-
-MENU = ": table and pictures"
-
-
-def menu_item(page, title, item):
-    """Open the menu of a plot, and return one of its items."""
-    page.page.get_by_role("button", name=title + MENU, exact=True).click()
-    return page.page.get_by_role("button", name=item, exact=True).and_(
-        page.page.locator(":visible")
-    )
-
-
-def picture_of(page, title, item):
-    """Save a plot as a picture from its own menu."""
-    chosen = menu_item(page, title, item)
-    with page.page.expect_download() as download:
-        chosen.click()
-    return download.value
-
-
-def seen(page):
-    """What a page shows, without what depends on where the sliders have been: last digits, and
-    which cluster has which color.
-    """
-    colors = page.colors()
-    numbers = {color: number for number, color in enumerate(dict.fromkeys(colors))}
-    return (
-        page.status(),
-        page.lasting_scores(),
-        [numbers[c] for c in colors],
-        np.round(page.eigenvalues(), 4).tolist(),
-    )
-
-
-def wait_for_address(page, part):
-    page.page.wait_for_function("part => location.search.includes(part)", arg=part)
-
-
-def test_address_follows_the_choices_and_brings_them_back(explorer):
-    page = explorer()
-    assert page.page.url.endswith("?source=generators")
-    page.change(lambda: page.set_slider("Rounds L", 10))
-    page.change(lambda: page.set_slider("Clusters k", 1))
-    wait_for_address(page, "n_clusters=3")
-    again = explorer(query=page.page.url[page.page.url.index("?") :])
-    assert seen(again) == seen(page)
-
-
-def test_address_that_cannot_be_says_why(explorer_server, new_page):
-    other = new_page()
-    other.goto(explorer_server[0] + "?sigma=-3")
-    other.locator(".kg-error", has_text="sigma cannot be -3").wait_for()
-    other.locator(".kg-status", has_text="points in").wait_for()
-
-
-def test_undo_and_redo_with_keys(explorer):
-    page = explorer()
-    first = page.scores()["Edges"]
-    page.change(lambda: page.set_slider("Rounds L", 1))
-    second = page.scores()["Edges"]
-    page.change(lambda: page.page.keyboard.press("Control+z"))
-    assert page.scores()["Edges"] == first
-    page.change(lambda: page.page.keyboard.press("Control+Shift+Z"))
-    assert page.scores()["Edges"] == second
-    page.change(lambda: page.page.locator(".kg-undo button").click())
-    assert page.scores()["Edges"] == first
 
 
 def test_files_hold_what_is_shown(first_view, tmp_path):
@@ -97,24 +22,6 @@ def test_files_hold_what_is_shown(first_view, tmp_path):
     script = save(page, "Python script")
     assert script.suggested_filename == "moons.py"
     assert "kdegraph.similarity_graph" in script.path().read_text()
-
-
-def test_session_file_is_opened_in_another_browser(explorer, tmp_path):
-    page = explorer()
-    page.change(lambda: page.set_slider("Clusters k", 2))
-    save(page, "Session file").save_as(tmp_path / "session.json")
-    assert json.loads((tmp_path / "session.json").read_text())["choices"]["n_clusters"] == 4
-    other = explorer()
-
-    def open_file():
-        other.page.locator(".kg-export button").click()
-        other.page.get_by_role("menuitem", name="Open a session file").click()
-        other.page.get_by_role("dialog").locator("input[type=file]").set_input_files(
-            tmp_path / "session.json"
-        )
-
-    other.change(open_file)
-    assert seen(other) == seen(page)
 
 
 def test_every_plot_of_every_view_is_saved_as_a_picture_and_read_as_a_table(first_view, tmp_path):
@@ -155,12 +62,3 @@ def check_table(page, title):
     ), title
     menu_item(page, title, "Show the plot").click()
     table.wait_for(state="hidden")
-
-
-def test_two_browsers_do_not_see_each_other(explorer, first_view):
-    one, other = explorer(), first_view
-    before = other.seen()
-    one.change(lambda: one.set_slider("Rounds L", 10))
-    one.change(lambda: one.set_slider("Clusters k", 2))
-    assert other.settle().seen() == before
-    assert other.page.url.endswith("?source=generators")

@@ -95,7 +95,7 @@ def watch(port, chromium, screenshot, subtests, address):
 
 
 def answers(port):
-    """Whether a Chromium that can be watched listens there."""
+    """Return whether a Chromium with remote debugging listens at a port."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/version", timeout=PATIENCE):
             return True

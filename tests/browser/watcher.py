@@ -1,4 +1,4 @@
-"""Notes all that must not happen in a page."""
+"""Collect errors and external requests of a page."""
 
 from urllib.parse import urlsplit
 
@@ -54,7 +54,7 @@ class Watcher:
 
 
 def is_local(url):
-    """Whether a request stays on this machine."""
+    """Return whether a request stays on this machine."""
     parts = urlsplit(url)
     return (
         parts.scheme in ("data", "blob", "about", "file")

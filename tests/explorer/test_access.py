@@ -1,4 +1,4 @@
-"""Who can enter a server: servers that are started in each way, and attacked."""
+"""Access to servers that are started in each way, and attacked."""
 
 import contextlib
 import functools

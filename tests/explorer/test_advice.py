@@ -1,4 +1,4 @@
-"""What is said of graphs that may not show what is in the data, and where it is said."""
+"""Advice on graphs that may not show what is in the data."""
 
 import pytest
 from explorer_objects import PATIENCE, choose, settle, widget

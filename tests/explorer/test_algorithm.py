@@ -1,4 +1,4 @@
-"""What the explorer shows of the algorithm, against the graph that the library has drawn."""
+"""Neighborhoods, rounds and timings, against the graph that the library has drawn."""
 
 import kdegraph
 import numpy as np

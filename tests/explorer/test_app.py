@@ -12,30 +12,17 @@ from explorer_objects import PATIENCE
 from kdegraph_explorer import app
 
 
-@pytest.fixture
-def served(tmp_path):
-    """Starts `serve` with arguments in a process of its own; returns the address that it prints."""
-    running = []
-
-    def start(*arguments):
-        code = (
-            "import ast, sys; from kdegraph_explorer.app import serve; "
-            "serve(*map(ast.literal_eval, sys.argv[1:]))"
-        )
-        process = subprocess.Popen(
-            [sys.executable, "-c", code, *map(repr, arguments)], stdout=subprocess.PIPE, text=True
-        )
-        running.append(process)
-        return re.search(r"http://\S+", process.stdout.readline()).group()
-
-    yield start
-    for process in running:
-        process.terminate()
-        process.communicate(timeout=PATIENCE)
+@pytest.fixture(scope="module")
+def address():
+    """The address that `serve` prints, in a process of its own."""
+    code = "from kdegraph_explorer.app import serve; serve(None, '127.0.0.1', 0)"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    yield re.search(r"http://\S+", process.stdout.readline()).group()
+    process.terminate()
+    process.communicate(timeout=PATIENCE)
 
 
-def test_serves_a_page_that_names_no_other_host(served):
-    address = served(None, "127.0.0.1", 0)
+def test_serves_a_page_that_names_no_other_host(address):
     with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
         page = answer.read().decode()
     assert "<title>kdegraph explorer</title>" in page
@@ -50,8 +37,7 @@ def policy_of(page):
     return dict(directive.split(" ", 1) for directive in policy.split("; "))
 
 
-def test_page_lets_the_browser_run_its_own_scripts_only(served):
-    address = served(None, "127.0.0.1", 0)
+def test_page_lets_the_browser_run_its_own_scripts_only(address):
     nonces = set()
     for _ in range(2):
         with urllib.request.urlopen(address, timeout=PATIENCE) as answer:

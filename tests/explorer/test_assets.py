@@ -12,12 +12,18 @@ PACKAGE = Path(kdegraph_explorer.__file__).parent
 
 def named_files():
     """The files that the modules of the package name."""
-    endings = {"script": "js", "style_sheet": "css", "icon": "svg", "template": "html"}
+    endings = {
+        "script": "js",
+        "style_sheet": "css",
+        "styled_text": "css",
+        "icon": "svg",
+        "template": "html",
+    }
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in endings:
-                name = ast.literal_eval(node.args[0])
-                yield f"{name}.{endings[ast.unparse(node.func)]}"
+            called = isinstance(node, ast.Call) and endings.get(ast.unparse(node.func))
+            if called and isinstance(node.args[0], ast.Constant):  # elsewhere it is passed on
+                yield f"{node.args[0].value}.{called}"
 
 
 def test_every_file_is_used_and_every_name_has_a_file():

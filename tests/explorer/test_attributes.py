@@ -1,4 +1,4 @@
-"""What a program sets, reads and watches as attributes of an explorer."""
+"""Attributes of an explorer that a program sets, reads and watches."""
 
 import numpy as np
 import pytest
@@ -62,29 +62,29 @@ def test_none_means_automatic_and_local_means_a_width_for_each_point(explore):
     assert explorer.graph.sigma == 2.0
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "error", "message"),
-    [
-        ("sigma", -1, ValueError, "sigma must be positive"),
-        ("sigma", "wide", TypeError, "sigma"),
-        ("n_rounds", 0, ValueError, "n_rounds must be a whole number >= 1"),
-        ("n_rounds", 1001, ValueError, "n_rounds must be at most 1000"),
-        ("n_rounds", None, TypeError, "n_rounds"),
-        ("n_clusters", 5, ValueError, "n_clusters must be at most 4"),
-        ("selection", [True, False], ValueError, r"mask must have shape \(4,\)"),
-        ("selection", [4], ValueError, "indices from 0 to 3, got 4 to 4"),
-        ("selection", [-1], ValueError, "indices from 0 to 3"),
-        ("selection", [0.5], TypeError, "list of the indices"),
-        ("sgima", 0.3, AttributeError, "did you mean sigma"),
-        ("clusters", 3, AttributeError, "did you mean n_clusters"),
-        ("color", 3, AttributeError, "There are sigma, n_rounds, n_clusters, selection"),
-        ("labels", [0], AttributeError, "labels is a result, which cannot be set"),
-    ],
+REFUSED = (
+    ("sigma", -1, ValueError, "sigma must be positive"),
+    ("sigma", "wide", TypeError, "sigma"),
+    ("n_rounds", 0, ValueError, "n_rounds must be a whole number >= 1"),
+    ("n_rounds", 1001, ValueError, "n_rounds must be at most 1000"),
+    ("n_rounds", None, TypeError, "n_rounds"),
+    ("n_clusters", 5, ValueError, "n_clusters must be at most 4"),
+    ("selection", [True, False], ValueError, r"mask must have shape \(4,\)"),
+    ("selection", [4], ValueError, "indices from 0 to 3, got 4 to 4"),
+    ("selection", [-1], ValueError, "indices from 0 to 3"),
+    ("selection", [0.5], TypeError, "list of the indices"),
+    ("sgima", 0.3, AttributeError, "did you mean sigma"),
+    ("clusters", 3, AttributeError, "did you mean n_clusters"),
+    ("color", 3, AttributeError, "There are sigma, n_rounds, n_clusters, selection"),
+    ("labels", [0], AttributeError, "labels is a result, which cannot be set"),
 )
-def test_what_cannot_be_is_refused_at_once(explore, name, value, error, message):
+
+
+def test_invalid_values_are_refused_at_once(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=2)
-    with pytest.raises(error, match=message):
-        setattr(explorer, name, value)
+    for name, value, error, message in REFUSED:
+        with pytest.raises(error, match=message):
+            setattr(explorer, name, value)
     assert (explorer.sigma, explorer.n_clusters, explorer.n_rounds) == (1.0, 2, 20)
     explorer.session.wait(PATIENCE)
     assert explorer.session.state.selection.tolist() == []

@@ -8,13 +8,11 @@ import pytest
 from explorer_objects import PATIENCE, explorer_of_file, settle, source, view
 from files import csv_table, parquet_bytes
 from kdegraph import datasets
-from kdegraph_explorer import address
 from kdegraph_explorer.coloring import SCALE, choices, coloring_of
 from kdegraph_explorer.drawing.palette import BETWEEN, CLUSTER_COLORS, packed, rgb
 from kdegraph_explorer.exports import html_page
 from kdegraph_explorer.exports.figure import draw
 from kdegraph_explorer.exports.still import png, still_of
-from kdegraph_explorer.history import take
 from kdegraph_explorer.point_columns import TableDataset, cell, columns_of, row_in_words, values_of
 from matplotlib.collections import PathCollection
 from PIL import Image
@@ -205,17 +203,6 @@ def test_the_choice_stands_where_plots_follow_it(explorer):
     for key, visible in (("rounds", False), ("spectral", True), ("points", True)):
         state.view = key
         assert color.__panel__().visible is visible
-
-
-def test_the_color_is_undone_and_kept_in_the_address(explorer):
-    session = explorer.session
-    session.history.end_step()
-    session.state.color = "column:kind"
-    assert "color=column%3Akind" in address.query(session, take(session))
-    session.history.undo()
-    assert session.state.color == "cluster"
-    session.history.redo()
-    assert session.state.color == "column:kind"
 
 
 def test_other_points_without_the_column_are_colored_by_cluster(explorer):

@@ -35,11 +35,13 @@ NO_PLOT = ("paint", "picture", "scores", "rows")
 ALWAYS_SHOWN = [shown.key for shown in VIEWS if shown.key not in NO_PLOT]
 
 
-@pytest.mark.parametrize("key", ALWAYS_SHOWN)
-def test_every_plot_can_be_saved_and_read(explorer, key):
-    shown = view(explorer, key)
-    if shown.area == "top":
-        show(explorer, key)
+def test_every_plot_can_be_saved_and_read(explorer):
+    for key in ALWAYS_SHOWN:
+        shown = view(explorer, key)
+        check_captions(show(explorer, key) if shown.area == "top" else shown)
+
+
+def check_captions(shown):
     plots = [
         caption
         for caption in captions(shown).values()
@@ -77,8 +79,13 @@ def test_a_table_takes_the_place_of_its_plot_and_stays_current(explorer):
     assert not table.visible
 
 
-def test_neighbors_in_words(explorer):
+def test_neighbors_and_halving_in_words(explorer):
     shown = show(explorer, "point")
+    check_neighbors(explorer, shown)
+    check_halving(shown)
+
+
+def check_neighbors(explorer, shown):
     graph = explorer.graph
     told = shown.describe_neighbors(True)
     rows = {row[0]: dict(zip(told.columns, row, strict=True)) for row in told.rows}
@@ -101,8 +108,7 @@ def test_neighbors_in_words(explorer):
     assert nearest == [str(j) for j in np.argsort(distances)[1:11]]
 
 
-def test_halving_in_words(explorer):
-    shown = show(explorer, "point")
+def check_halving(shown):
     told = shown.describe_halving(True)
     assert told.summary.startswith(
         f"Draw {shown.draw.value} of point 0: {len(told.rows)} halvings of 90 points lead to point "

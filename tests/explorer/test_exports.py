@@ -74,11 +74,10 @@ def test_graph_and_edges(sessions, tmp_path):
     np.testing.assert_array_equal(graph.adjacency[source, target], weight)
 
 
-def test_every_export_has_a_name_and_a_sentence(sessions):
+def test_every_export_has_a_name_of_its_own(sessions):
     session = sessions()
     assert len({export.key for export in EXPORTS}) == len(EXPORTS)
     assert len({export.filename(session) for export in EXPORTS}) == len(EXPORTS)
-    assert all(export.sentence for export in EXPORTS)
     assert (
         next(export for export in EXPORTS if export.key == "script").filename(session) == "moons.py"
     )

@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md says of adding a view and a source."""
+"""The view and the source that CONTRIBUTING.md adds."""
 
 import re
 from pathlib import Path
@@ -35,7 +35,7 @@ def example(name):
 
 
 def shown(explorer):
-    """What the view of the page says."""
+    """Return the text of the view of the page."""
     (text,) = view(explorer, "count").__panel__().select(markup.Text)
     return text.content
 

@@ -1,4 +1,4 @@
-"""What slow work shows before its result: a graph of few rounds, edges without clusters."""
+"""A graph of few rounds, and edges without clusters, that slow work shows first."""
 
 import threading
 import time

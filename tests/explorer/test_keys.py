@@ -19,24 +19,21 @@ def explorer(explore):
 
 
 def press(explorer, key):
-    """Press a key, as the browser tells of it."""
+    """Press a key, as the browser reports it."""
     browser = explorer.layout.toolbar.browser
     browser._handle_msg({"action": browser.keys[key]})
     settle(explorer)
 
 
 def test_every_key_does_something_and_is_explained(explorer):
+    for key in explorer.layout.toolbar.browser.keys:
+        press(explorer, key)
+    assert explorer.session.state.error == ""
     browser = explorer.layout.toolbar.browser
     assert sum(len(shortcut.keys) for shortcut in SHORTCUTS) == len(browser.keys)
     assert set(browser.keys.values()) <= set(explorer.layout.toolbar.actions)
     assert all(shortcut.sentence for shortcut in SHORTCUTS if shortcut.shown)
     assert all(shortcut.shown in help_text() for shortcut in SHORTCUTS)
-
-
-def test_every_key_can_be_pressed(explorer):
-    for key in explorer.layout.toolbar.browser.keys:
-        press(explorer, key)
-    assert explorer.session.state.error == ""
 
 
 def test_undo_and_redo_by_key(explorer):
@@ -71,7 +68,7 @@ def test_clusters_and_points_are_selected_by_key(explorer):
     assert state.selection.tolist() == [0]
 
 
-def test_zoom_and_move_by_key(explorer):
+def test_keys_zoom_move_and_show_tables_edges_and_views(explorer):
     frame = explorer.views["points"].frame
     x0, x1, y0, y1, *_ = frame.viewport
     press(explorer, "+")
@@ -82,9 +79,6 @@ def test_zoom_and_move_by_key(explorer):
     assert frame.viewport[2] == near[2]
     press(explorer, "0")
     np.testing.assert_allclose(frame.viewport[:4], (x0, x1, y0, y1))
-
-
-def test_keys_show_tables_edges_and_views(explorer):
     state = explorer.session.state
     press(explorer, "e")
     assert not state.show_edges
@@ -114,13 +108,13 @@ def test_files_are_handed_to_the_browser(explorer, monkeypatch):
     assert state.source == "upload"
 
 
-def test_a_file_that_is_no_session_is_an_error(explorer):
+def test_a_file_that_holds_no_session_is_an_error(explorer):
     explorer.layout.toolbar.open(StoredFile.of("s.json", b"words"))
     settle(explorer)
     assert "is no session" in explorer.session.state.error
 
 
-def test_clusters_in_words_and_numbers(explorer):
+def test_clusters_and_eigenvalues_in_words_and_numbers(explorer):
     state = explorer.session.state
     state.selection = np.array([0])
     outcome = state.outcome("kde")
@@ -134,9 +128,6 @@ def test_clusters_in_words_and_numbers(explorer):
     assert sum(row[3] + row[4] for row in told.rows) == outcome.adjacency.nnz
     members = outcome.colors == 0
     assert told.rows[0][5:] == pytest.approx(tuple(state.shown.X[members].mean(axis=0)))
-
-
-def test_eigenvalues_in_words_and_numbers(explorer):
     told = describe.eigenvalues(explorer.session.state, "kde", True)
     values = explorer.spectrum.eigenvalues
     assert f"Gap after 3: × {values[3] / (1e-3 * values[-1]):,.0f} or more." in told.summary

@@ -21,8 +21,6 @@ from kdegraph.validation import LOCAL_WORDS
 from kdegraph_explorer import Explorer, address, pipeline
 from kdegraph_explorer.algorithm.convergence import convergence, estimated_eigenvalues
 from kdegraph_explorer.algorithm.neighborhood import TreeKeeper
-from kdegraph_explorer.exports import session_file
-from kdegraph_explorer.history import take
 from kdegraph_explorer.pipeline import Pipeline
 from kdegraph_explorer.results import Bandwidth, Request
 from kdegraph_explorer.sources.contrast import tight_beside_wide
@@ -55,36 +53,6 @@ def test_each_point_gets_the_bandwidth_of_the_perplexity(sessions, kind):
         np.testing.assert_array_equal(graph.sigma, expected.sigma)
         np.testing.assert_array_equal(graph.neighbors, expected.neighbors)
         assert (graph.adjacency != expected.adjacency).nnz == 0
-
-
-def test_choice_is_undone_and_redone(sessions):
-    session = sessions(MOONS)
-    choose(session, bandwidth="local")
-    choose(session, perplexity=9)
-    session.history.undo()
-    assert (session.state.bandwidth, session.state.perplexity) == ("local", 5)
-    session.history.undo()
-    assert session.state.bandwidth == "one"
-    session.history.redo()
-    session.history.redo()
-    session.wait(PATIENCE)
-    np.testing.assert_array_equal(
-        session.state.outcome("kde").graph.sigma, local_graph(MOONS, 9).sigma
-    )
-
-
-def test_address_and_session_file_bring_the_choice_back(sessions):
-    first = sessions()
-    choose(first, bandwidth="local", perplexity=9)
-    query = address.query(first, take(first))
-    assert "bandwidth=local" in query
-    assert "perplexity=9" in query
-    snapshots = (
-        address.read(sessions(), query),
-        session_file.read(sessions(), session_file.write(first)),
-    )
-    for snapshot in snapshots:
-        assert (snapshot.choices["bandwidth"], snapshot.choices["perplexity"]) == ("local", 9)
 
 
 @pytest.mark.parametrize("query", ["?bandwidth=wide", "?perplexity=1", "?perplexity=many"])

@@ -3,7 +3,6 @@
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from kdegraph_explorer.drawing.raster import add_lines, add_points, draw
 
 SIZE = 16
@@ -27,8 +26,12 @@ def cells(image):
     return np.argwhere(image[:, :, 3])[:, ::-1]
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_a_line_has_the_nearest_cell_in_each_column_or_row(seed):
+def test_a_line_has_the_nearest_cell_in_each_column_or_row():
+    for seed in range(40):
+        check_cells_of_a_line(seed)
+
+
+def check_cells_of_a_line(seed):
     ends = np.random.default_rng(seed).integers(0, SIZE, (2, 2))
     image = lines((ends + 0.5).ravel() / SIZE)
     assert set(np.unique(image)) <= {0, 1}
@@ -44,8 +47,12 @@ def test_a_line_has_the_nearest_cell_in_each_column_or_row(seed):
     np.testing.assert_array_equal(image, lines((ends[::-1] + 0.5).ravel() / SIZE))
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_a_line_that_leaves_the_image_ends_at_its_border(seed):
+def test_a_line_that_leaves_the_image_ends_at_its_border():
+    for seed in range(40):
+        check_part_inside(seed)
+
+
+def check_part_inside(seed):
     x0, y0, x1, y1 = ends = np.random.default_rng(seed).uniform(-1, 2, 4)
     found = cells(lines(ends))
     share = np.linspace(0, 1, 100_001)
@@ -60,9 +67,8 @@ def test_a_line_that_leaves_the_image_ends_at_its_border(seed):
         assert distance.min(axis=0).max() <= 1.5  # and no part of the line is far from ink
 
 
-@pytest.mark.parametrize("ends", [(-1, 0.5, -0.5, 0.5), (0.5, 1.1, 0.7, 3), (-0.5, 0.4, 0.4, -0.5)])
-def test_a_line_outside_leaves_no_ink(ends):
-    assert not lines(ends).any()
+def test_lines_outside_leave_no_ink():
+    assert not lines([(-1, 0.5, -0.5, 0.5), (0.5, 1.1, 0.7, 3), (-0.5, 0.4, 0.4, -0.5)]).any()
 
 
 def test_a_line_of_no_length_is_a_cell():
@@ -84,9 +90,8 @@ def test_inks_of_lines_that_cross_add_up():
     assert image[:, :, 3].sum() == 2 * SIZE
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_four_cells_of_a_pixel_are_drawn_into_it(seed):
-    ends = np.random.default_rng(seed).uniform(-0.2, 1.2, (10, 4))
+def test_four_cells_of_a_pixel_are_drawn_into_it():
+    ends = np.random.default_rng(0).uniform(-0.2, 1.2, (50, 4))
     fine = lines(ends, size=2 * SIZE)
     expected = fine.reshape(SIZE, 2, SIZE, 2, 4).sum(axis=(1, 3))
     np.testing.assert_array_equal(lines(ends, halvings=1), expected)

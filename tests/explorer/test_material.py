@@ -1,4 +1,4 @@
-"""What an explorer begins with: frames, files, datasets, graphs."""
+"""Data that an explorer begins with: frames, files, datasets, graphs."""
 
 import kdegraph
 import numpy as np
@@ -11,7 +11,7 @@ from kdegraph import datasets
 from kdegraph.validation import LOCAL_WORDS
 from kdegraph_explorer.attributes import material_of
 
-TABLE = ANIMALS.replace(b"kind", b"label")  # a name that tells what it is
+TABLE = ANIMALS.replace(b"kind", b"label")  # a name that says what it holds
 COLUMNS = ("width", "height", "weight")
 
 

@@ -1,4 +1,4 @@
-"""What a notebook shows, and the example notebooks, which run from top to bottom."""
+"""The explorer in notebooks, and the example notebooks, which run from top to bottom."""
 
 import asyncio
 import json

@@ -36,7 +36,7 @@ def test_what_are_no_indices(wrong):
 
 
 def test_a_short_text_for_many_indices_takes_no_memory():
-    """Its numbers are listed only if there are so many points."""
+    """Its numbers are listed only if there are enough points."""
     text = "0-999999999999"
     assert count(text) == 10**12
     assert at(text, np.array([5 * 10**11])).tolist() == [5 * 10**11]

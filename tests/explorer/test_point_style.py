@@ -7,11 +7,9 @@ import pytest
 from bokeh.models import GlyphRenderer, Plot
 from explorer_objects import image, settle, view
 from kdegraph import datasets
-from kdegraph_explorer import address
 from kdegraph_explorer.drawing.raster import draw
 from kdegraph_explorer.exports import html_page, still
 from kdegraph_explorer.exports.figure import draw as draw_figure
-from kdegraph_explorer.history import take
 from kdegraph_explorer.views.color import PointStyle
 from matplotlib.collections import PathCollection
 from PIL import Image
@@ -44,6 +42,9 @@ def test_glyphs_grow_and_become_translucent(style):
     settle(explorer)
     assert (dots.glyph.size, dots.glyph.fill_alpha) == (2 * size, 0.5)
     assert dots.nonselection_glyph.fill_alpha == faded / 2
+    (control,) = explorer.layout.color.__panel__().select(PointStyle)
+    control.size = 0.5
+    assert state.point_size == 0.5
 
 
 def test_points_of_an_image_grow_and_become_translucent(style):
@@ -144,15 +145,3 @@ def test_density_shows_at_a_million_points():
     left, right = drawn[20:-20, 20:180].mean(), drawn[20:-20, 220:380].mean()
     assert left > 1.7 * right
     assert 0.05 < right < left < 0.95
-
-
-def test_the_style_is_chosen_undone_and_kept_in_the_address(style):
-    explorer = style(300)
-    session = explorer.session
-    (control,) = explorer.layout.color.__panel__().select(PointStyle)
-    session.history.end_step()
-    control.size = 0.5
-    assert session.state.point_size == 0.5
-    assert "point_size=0.5" in address.query(session, take(session))
-    session.history.undo()
-    assert session.state.point_size == control.size == 1.0

@@ -1,11 +1,11 @@
-"""What a session can be kept and shared as: undo, addresses, session files."""
+"""Undo, addresses and session files."""
 
 import json
 
 import numpy as np
 import pytest
 from explorer_objects import PATIENCE, TABLE, choose, settle
-from kdegraph import datasets
+from kdegraph import datasets, local_bandwidths
 from kdegraph_explorer import address, history
 from kdegraph_explorer.address import AddressBar
 from kdegraph_explorer.exports import session_file
@@ -37,21 +37,30 @@ def test_undo_and_redo_of_parameters_and_selection(sessions):
     sigma = state.sigma
     choose(session, sigma=0.3)
     choose(session, n_clusters=5)
+    choose(session, bandwidth="local", perplexity=9)
+    choose(session, color="column:x", point_size=0.5)
     choose(session, selection=np.array([1, 4]))
     history.undo()
     assert state.selection.tolist() == []
-    assert state.n_clusters == 5
+    assert (state.color, state.point_size) == ("column:x", 0.5)
+    history.undo()
+    assert (state.color, state.point_size) == ("cluster", 1.0)
+    history.undo()
+    assert (state.bandwidth, state.perplexity, state.n_clusters) == ("one", 5, 5)
     history.undo()
     history.undo()
     session.wait(PATIENCE)
     assert (state.sigma, state.sigma_auto, state.clusters_auto) == (sigma, True, True)
     assert not history.can_undo
     assert history.can_redo
-    for _ in range(3):
+    for _ in range(5):
         history.redo()
     session.wait(PATIENCE)
     assert (state.sigma, state.n_clusters, state.selection.tolist()) == (0.3, 5, [1, 4])
-    assert state.outcome("kde").graph.sigma == 0.3
+    assert (state.color, state.point_size) == ("column:x", 0.5)
+    np.testing.assert_array_equal(
+        state.outcome("kde").graph.sigma, local_bandwidths(state.dataset.X, perplexity=9)
+    )
     assert not history.can_redo
 
 
@@ -127,25 +136,36 @@ def test_address_of_a_fresh_session_is_empty(sessions):
     assert address.read(session, "") is None
 
 
-def test_address_brings_back_the_choices(sessions):
+def test_address_and_session_file_restore_the_choices(sessions):
     session = sessions()
     session.sources["generators"].param.update(shape="rings", noise=0.5, seed=3)
     session.wait(PATIENCE)
     choose(session, sigma=0.25, n_rounds=9, n_clusters=4, n_neighbors=6, seed=5)
+    choose(session, bandwidth="local", perplexity=9)
     session.state.param.update(
-        vertical="z", show_edges=False, edges="strongest", selection=np.array([2, 7])
+        vertical="z",
+        show_edges=False,
+        edges="strongest",
+        color="column:z",
+        point_size=0.5,
+        point_opacity=0.4,
+        selection=np.array([2, 7]),
     )
     query = address.query(session, take(session))
-    assert "data.shape=rings" in query
-    assert "sigma=0.25" in query
-    other = sessions(start=False)
-    other.restore(address.read(other, "?" + query))
-    other.wait(PATIENCE)
-    assert take(other) == take(session)
-    np.testing.assert_array_equal(other.state.shown.X, session.state.shown.X)
-    assert other.state.vertical == "z"
-    assert other.state.selection.tolist() == [2, 7]
-    assert address.query(other, take(other)) == query
+    for part in ("data.shape=rings", "sigma=0.25", "bandwidth=local", "perplexity=9"):
+        assert part in query
+    assert "color=column%3Az" in query
+    by_address = sessions(start=False)
+    by_address.restore(address.read(by_address, "?" + query))
+    by_address.wait(PATIENCE)
+    for other in (by_address, reopened(session, sessions)):
+        assert take(other) == take(session)
+        np.testing.assert_array_equal(other.state.shown.X, session.state.shown.X)
+        outcomes = other.state.outcome("kde"), session.state.outcome("kde")
+        np.testing.assert_array_equal(*(outcome.labels for outcome in outcomes))
+        assert other.state.vertical == "z"
+        assert other.state.selection.tolist() == [2, 7]
+        assert address.query(other, take(other)) == query
 
 
 def test_address_is_that_of_what_it_asks_for(sessions):
@@ -167,27 +187,28 @@ def test_address_is_that_of_what_it_asks_for(sessions):
         )
 
 
-@pytest.mark.parametrize(
-    ("query", "message"),
-    [
-        ("source=moon", "source must be one of"),
-        ("data.shape=cube", "shape cannot be 'cube'"),
-        ("data.n=3.5", "n cannot be 3.5"),
-        ("sigma=-1", "sigma cannot be -1"),
-        ("sigma=true", "sigma cannot be True"),
-        ("sigma=NaN", "sigma cannot be nan"),
-        ("seed=1e400", "seed cannot be inf"),
-        ("n_rounds=many", "n_rounds cannot be 'many'"),
-        ("result=1", "nothing called 'result'"),
-        ("hue=red", "nothing called 'hue'"),
-        ("selection=[-1]", "selection must be"),
-        ("selection=x", "selection must be"),
-        ("source=upload&data.file=zoo.csv", "'zoo.csv' cannot be part of an address"),
-    ],
+BAD_ADDRESSES = (
+    ("source=moon", "source must be one of"),
+    ("data.shape=cube", "shape cannot be 'cube'"),
+    ("data.n=3.5", "n cannot be 3.5"),
+    ("sigma=-1", "sigma cannot be -1"),
+    ("sigma=true", "sigma cannot be True"),
+    ("sigma=NaN", "sigma cannot be nan"),
+    ("seed=1e400", "seed cannot be inf"),
+    ("n_rounds=many", "n_rounds cannot be 'many'"),
+    ("result=1", "nothing called 'result'"),
+    ("hue=red", "nothing called 'hue'"),
+    ("selection=[-1]", "selection must be"),
+    ("selection=x", "selection must be"),
+    ("source=upload&data.file=zoo.csv", "'zoo.csv' cannot be part of an address"),
 )
-def test_bad_address_says_why(sessions, query, message):
-    with pytest.raises(ValueError, match=message):
-        address.read(sessions(start=False), query)
+
+
+def test_bad_address_says_why(sessions):
+    session = sessions(start=False)
+    for query, message in BAD_ADDRESSES:
+        with pytest.raises(ValueError, match=message):
+            address.read(session, query)
 
 
 def test_indices_beyond_the_data_are_no_selection(sessions):
@@ -217,16 +238,6 @@ def reopened(session, sessions):
     other.restore(session_file.read(other, session_file.write(session)))
     other.wait(PATIENCE)
     return other
-
-
-def test_session_file_refers_to_generated_data(sessions):
-    session = sessions()
-    choose(session, sigma=0.2, n_clusters=3, selection=np.array([1]))
-    other = reopened(session, sessions)
-    assert take(other) == take(session)
-    np.testing.assert_array_equal(
-        other.state.outcome("kde").labels, session.state.outcome("kde").labels
-    )
 
 
 def test_session_file_holds_an_uploaded_table_and_the_choice_of_columns(sessions):
@@ -267,38 +278,37 @@ def test_large_file_is_referred_to_by_its_checksum(sessions, monkeypatch):
     assert session.state.sigma_auto
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda values: b"words", "not JSON"),
-        (lambda values: b"[" * 100_000, "not JSON"),
-        (lambda values: b"[1]", "no session"),
-        (lambda values: {**values, "format": "zip"}, "no session"),
-        (lambda values: {**values, "version": 99}, "version 99"),
-        (lambda values: {**values, "choices": 3}, "damaged: choices is 3"),
-        (lambda values: {**values, "source": "web"}, "source 'web'"),
-        (lambda values: {**values, "source": "upload", "data": {"file": "x"}}, "damaged"),
-        (
-            lambda values: {
-                **values,
-                "source": "upload",
-                "data": {"file": {"name": "x.csv", "content": "?"}},
-            },
-            "cannot be read",
-        ),
-        (lambda values: {**values, "data": {"shape": "__class__"}}, "shape cannot be"),
-        (lambda values: {**values, "choices": {"sigma": [1]}}, "sigma cannot be"),
-        (lambda values: {**values, "selection": [0.5]}, "selection must be"),
-    ],
+BAD_FILES = (
+    (lambda values: b"words", "not JSON"),
+    (lambda values: b"[" * 100_000, "not JSON"),
+    (lambda values: b"[1]", "no session"),
+    (lambda values: {**values, "format": "zip"}, "no session"),
+    (lambda values: {**values, "version": 99}, "version 99"),
+    (lambda values: {**values, "choices": 3}, "damaged: choices is 3"),
+    (lambda values: {**values, "source": "web"}, "source 'web'"),
+    (lambda values: {**values, "source": "upload", "data": {"file": "x"}}, "damaged"),
+    (
+        lambda values: {
+            **values,
+            "source": "upload",
+            "data": {"file": {"name": "x.csv", "content": "?"}},
+        },
+        "cannot be read",
+    ),
+    (lambda values: {**values, "data": {"shape": "__class__"}}, "shape cannot be"),
+    (lambda values: {**values, "choices": {"sigma": [1]}}, "sigma cannot be"),
+    (lambda values: {**values, "selection": [0.5]}, "selection must be"),
 )
-def test_bad_session_file_says_why(sessions, change, message):
+
+
+def test_bad_session_file_says_why(sessions):
     session = sessions()
-    before = take(session)
-    changed = change(json.loads(session_file.write(session)))
-    with pytest.raises(ValueError, match=message):
-        session_file.read(
-            session, changed if isinstance(changed, bytes) else json.dumps(changed).encode()
-        )
+    before, content = take(session), session_file.write(session)
+    for change, message in BAD_FILES:
+        changed = change(json.loads(content))
+        changed = changed if isinstance(changed, bytes) else json.dumps(changed).encode()
+        with pytest.raises(ValueError, match=message):
+            session_file.read(session, changed)
     assert take(session) == before
 
 
@@ -306,7 +316,7 @@ def test_bad_session_file_says_why(sessions, change, message):
 
 
 def present(session):
-    """What is explored, and how."""
+    """Return the data that are explored, and their bandwidth."""
     state = session.state
     names = state.dataset.feature_names
     return state.dataset.name, tuple(names), state.result.request.sigma, state.bandwidth

@@ -20,20 +20,14 @@ from panel_material_ui.base import MaterialComponent
 
 def test_every_plot_that_can_be_moved_has_a_button_to_reset_it(explore):
     explorer = explore(TWO_PAIRS)
-    for key in ("points", "rounds", "compare"):
+    for key, titles in {
+        "points": {"KDE graph", "k-NN graph"},
+        "rounds": {"Sampled graph"},
+        "compare": {"KDE graph", "Other bandwidth", "k-NN graph", "Full graph"},
+    }.items():
         heads = view(explorer, key).__panel__().select(Caption)
-        assert {head.title for head in heads if head.resets} == MOVABLE[key]
-
-
-MOVABLE = {
-    "points": {"KDE graph", "k-NN graph"},
-    "rounds": {"Sampled graph"},
-    "compare": {"KDE graph", "Other bandwidth", "k-NN graph", "Full graph"},
-}
-
-
-def test_rounds_stop_at_the_last_one(explore):
-    assert view(explore(TWO_PAIRS), "rounds").player.loop_policy == "once"
+        assert {head.title for head in heads if head.resets} == titles
+    assert view(explorer, "rounds").player.loop_policy == "once"
 
 
 def test_every_view_has_a_key_and_a_place():
@@ -41,12 +35,17 @@ def test_every_view_has_a_key_and_a_place():
     assert {view.area for view in VIEWS} == {"top", "bottom"}
 
 
-def test_points_are_colored_by_cluster(explore):
+def test_points_are_colored_by_cluster_and_edges_can_be_hidden(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=2)
     figure = view(explorer, "points").figures()[0]
     colors = source(figure, "points").data["color"]
     assert colors[0] == colors[1] != colors[2] == colors[3]
     assert len(source(figure, "image").data["image"]) == 1
+    figure = view(explorer, "points").figures()[1]
+    assert image(figure).any()
+    widget(explorer, "Edges").value = False
+    settle(explorer)
+    assert not image(figure).any()
 
 
 def test_a_view_has_the_theme_of_the_notebook_when_it_opens_and_when_it_comes_back(explore):
@@ -128,15 +127,6 @@ def test_other_names_of_axes_are_one_change_of_the_document(explore, monkeypatch
         assert figure.xaxis[0].axis_label.text == "width"
         assert figure.yaxis[0].axis_label.document is document
     assert len(counted) == 1
-
-
-def test_edges_can_be_hidden(explore):
-    explorer = explore(TWO_PAIRS, sigma=1.0)
-    figure = view(explorer, "points").figures()[1]
-    assert image(figure).any()
-    widget(explorer, "Edges").value = False
-    settle(explorer)
-    assert not image(figure).any()
 
 
 def test_spectrum_shows_the_eigenvalues_and_the_gap(explore):
@@ -272,25 +262,24 @@ def test_forty_quick_moves_never_blank_a_view_and_never_show_a_wrong_state(explo
     np.testing.assert_array_equal(spectra[-1], explorer.spectrum.eigenvalues)
 
 
-@pytest.mark.parametrize(
-    ("keys", "expected"),
-    [((), [2, 3]), (("shift",), [0, 2, 3]), (("ctrl", "shift"), [0]), (("ctrl",), [])],
-)
-def test_keys_held_down_add_and_take_away(explore, keys, expected):
+def test_keys_held_down_add_and_take_away(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0)
-    figure = view(explorer, "points").figures()[0]
-    held = {"shift": "shift" in keys, "ctrl": "ctrl" in keys, "alt": False}
+    figure, state = view(explorer, "points").figures()[0], explorer.session.state
     box = {"type": "rect", "x0": 4, "x1": 6, "y0": 4, "y1": 6}
-    explorer.session.state.selection = np.array([0, 2] if keys == ("ctrl", "shift") else [0])
-    happen(figure, PanStart, modifiers=held)
-    happen(figure, SelectionGeometry, geometry=box, final=True)
-    assert explorer.selection.tolist() == expected
-    explorer.session.state.selection = np.array([0])
-    happen(figure, Tap, x=5.1, y=5.0, modifiers=held)
-    assert (
-        explorer.selection.tolist()
-        == {"shift": [0, 3], "ctrl": [], "ctrl shift": [0], "": [3]}[" ".join(keys)]
-    )
+    for keys, before, by_box, by_tap in (
+        ("", [0], [2, 3], [3]),
+        ("shift", [0], [0, 2, 3], [0, 3]),
+        ("ctrl shift", [0, 2], [0], [0]),
+        ("ctrl", [0], [], []),
+    ):
+        held = {"shift": "shift" in keys, "ctrl": "ctrl" in keys, "alt": False}
+        state.selection = np.array(before)
+        happen(figure, PanStart, modifiers=held)
+        happen(figure, SelectionGeometry, geometry=box, final=True)
+        assert explorer.selection.tolist() == by_box
+        state.selection = np.array([0])
+        happen(figure, Tap, x=5.1, y=5.0, modifiers=held)
+        assert explorer.selection.tolist() == by_tap
 
 
 def test_dragging_does_what_was_chosen_in_all_plots(explore):

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-NOT_ZERO = 1e-3  # share of the last eigenvalue below which eigenvalues count as zero
 SHOWN_EDGES = 1500  # edges that a plot of weights shows
 
 
@@ -49,7 +48,8 @@ def proof(outcomes):
 def _eigenvalue_error(values, exact):
     n = min(len(values), len(exact))
     values, exact = np.asarray(values)[:n], np.asarray(exact)[:n]
-    known = np.minimum(values / max(values[-1], 1e-300), exact / max(exact[-1], 1e-300)) > NOT_ZERO
+    # Eigenvalues below a thousandth of the last one count as zero.
+    known = np.minimum(values / max(values[-1], 1e-300), exact / max(exact[-1], 1e-300)) > 1e-3
     return float(np.max(np.abs(values[known] / exact[known] - 1), initial=0.0))
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 
 MAX_EDGES = 400_000  # drawn as density
-MAX_STRONGEST = 3000  # drawn as lines that can be told apart
 
 
 def edge_list(adjacency, limit=MAX_EDGES):
@@ -40,8 +39,10 @@ def edges_of(adjacency, vertices, limit=MAX_EDGES):
     return rows[once], columns[once]
 
 
-def strongest_edges(adjacency, vertices=(), limit=MAX_STRONGEST):
+def strongest_edges(adjacency, vertices=(), limit=3000):
     """List the edges of greatest weight once, at most `limit`: two int32 arrays.
+
+    By default they are as many as can be told apart when they are drawn as lines.
 
     Of equally heavy ones, an evenly spread part is taken, so that no region is preferred. Unless
     `vertices` is empty, only edges at these vertices count.

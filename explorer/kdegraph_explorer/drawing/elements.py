@@ -1,18 +1,98 @@
-"""Draw curves and scatter plots with HoloViews, in the explorer's style.
+"""Make HoloViews elements of graphs, and draw curves and scatter plots in the explorer's style.
 
 HoloViews is not thread-safe: use these on the session's own thread only.
 """
 
+from typing import NamedTuple
+
 import holoviews as hv
 import holoviews.plotting.bokeh
+import kdegraph
+import numpy as np
 import panel as pn
 from bokeh.models import Span
+from kdegraph.datasets import Dataset
 
 from ..patches.panel import growing
+from ..projection import first_axes, positions
+from .edges import strongest_edges
 from .figures import restyle
 from .palette import MARK
 
 hv.renderer("bokeh").webgl = False  # without a GPU it is slow
+
+
+class Elements(NamedTuple):
+    """A similarity graph as HoloViews elements; see `elements`."""
+
+    graph: hv.Graph
+    points: hv.Points
+    spectrum: hv.Scatter
+
+
+def elements(graph, labels=None, spectrum=None, *, max_edges=20_000):
+    """Return a graph, its points and its eigenvalues as HoloViews elements.
+
+    Combine them with ``*`` and ``+``, and style them with ``.opts``, as all elements of HoloViews.
+    Load one of its plotting extensions first, such as ``hv.extension("bokeh")``.
+
+    Parameters
+    ----------
+    graph : kdegraph.SimilarityGraph
+        A graph with its points, such as the attribute `graph` of an explorer.
+    labels : (n,) int array, optional
+        The cluster of each point; without it, all points are in cluster 0.
+    spectrum : kdegraph.Spectrum, optional
+        The eigenvalues to show; by default the 10 smallest ones.
+    max_edges : int
+        The largest number of edges; if there are more, those with the largest weights are taken.
+
+    Returns
+    -------
+    Elements
+        `graph`, a `holoviews.Graph` with the `weight` of each edge; `points`, a `holoviews.Points`
+        with the `cluster` and the kernel `degree` of each point; and `spectrum`, a
+        `holoviews.Scatter` of the eigenvalues by their numbers from 1. Points in more than two
+        dimensions lie along their first two principal components.
+
+    Raises
+    ------
+    ValueError
+        If the graph has no points.
+
+    Examples
+    --------
+    >>> import kdegraph
+    >>> from kdegraph_explorer import elements
+    >>> X = [[0.0, 0.0], [0.1, 0.0], [5.0, 5.0], [5.1, 5.0]]
+    >>> graph = kdegraph.similarity_graph(X, sigma=1.0, n_rounds=5, seed=0)
+    >>> shown = elements(graph, labels=[0, 0, 1, 1])
+    >>> layout = shown.graph * shown.points + shown.spectrum
+    >>> len(shown.graph), len(shown.points), len(shown.spectrum)
+    (2, 4, 4)
+    """
+    if graph.points is None:
+        raise ValueError("the graph has no points to place its vertices at; build it from points")
+    dataset, n = Dataset(graph.points), len(graph.points)
+    names = first_axes(dataset)
+    if names[0] == names[1]:
+        names = (names[0], "random offset")
+    x, y = positions(dataset, *first_axes(dataset)).T
+    rows, columns = strongest_edges(graph.adjacency, limit=max_edges)
+    weights = graph.adjacency[rows, columns]
+    if spectrum is None:
+        spectrum = kdegraph.spectrum(graph, min(10, n), seed=0)
+    clusters = np.zeros(n, dtype=int) if labels is None else np.asarray(labels)
+    nodes = hv.Nodes((x, y, np.arange(n)), kdims=[*names, "point"])
+    return Elements(
+        hv.Graph(((rows, columns, weights), nodes), vdims="weight"),
+        hv.Points((x, y, clusters, graph.kernel_degrees), list(names), vdims=["cluster", "degree"]),
+        hv.Scatter(
+            (np.arange(1, len(spectrum.eigenvalues) + 1), spectrum.eigenvalues),
+            "number",
+            "eigenvalue",
+        ),
+    )
 
 
 class LiveElement:

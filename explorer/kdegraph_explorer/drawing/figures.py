@@ -15,9 +15,6 @@ from ..assets import SIZES
 # The page sets the same values for its theme, so that all figures look alike.
 FONT = "Roboto, system-ui, sans-serif"
 TEXT = {"text_font": FONT, "text_font_size": SIZES["small"]}  # style of words within a plot
-NUMBER_WIDTH = 60  # pixels along the horizontal axis for a number and the space beside it
-MIN_SPREAD = 1e-9  # share of the largest coordinate; closer points count as one
-MAX_SCALE_RATIO = 8  # ratio of the units on both axes beyond which each has a scale of its own
 
 
 def plain_figure(*, tools="", description, **options):
@@ -111,7 +108,7 @@ class Frame:
         x0, x1, y0, y1 = extent
         width, height = self.size
         scales = ((x1 - x0) / width, (y1 - y0) / height)  # units per pixel
-        if max(scales) <= MAX_SCALE_RATIO * min(scales):
+        if max(scales) <= 8 * min(scales):  # else each axis has a scale of its own
             scales = (max(scales), max(scales))
         for axis, low, high, half in (
             (self.x_range, x0, x1, scales[0] * width / 2),
@@ -157,7 +154,9 @@ class Frame:
             return
         old, self.size = self.size, size
         for shown in self._figures:
-            shown.xaxis.ticker.desired_num_ticks = max(3, min(6, size[0] // NUMBER_WIDTH))
+            shown.xaxis.ticker.desired_num_ticks = max(
+                3, min(6, size[0] // 60)
+            )  # a number in 60 pixels
         if self._fitted:
             self.fit(self._extent)
             return
@@ -177,7 +176,7 @@ def extent_of(positions, margin=0.05):
     high = np.array([column.max() for column in positions.T])
     spread = float((high - low).max())
     size = float(max(abs(low).max(), abs(high).max()))
-    if spread <= MIN_SPREAD * size or spread == 0:
+    if spread <= 1e-9 * size or spread == 0:  # such close points count as one
         spread = size or 1.0  # numbers along the axes would have too many digits
     pad = margin * spread
     flat = (high - low) < 1e-3 * spread

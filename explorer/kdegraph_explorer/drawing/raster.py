@@ -11,11 +11,6 @@ width): red, green and blue, multiplied by the opacity, and the opacity.
 import numpy as np
 from kdegraph.runtime.jit import jit
 
-# Up to this number of edges, lines are smoothed by drawing them twice as large. Among more edges,
-# the steps cannot be seen.
-SMOOTH_EDGES = 60_000
-CROWD = 0.25  # points that would cover more of the image than this become translucent
-
 
 def draw(
     viewport, positions, colors, palette, *, edges=None, radius=None, opacity=1.0, above=False
@@ -69,15 +64,17 @@ def draw(
 def _lay_points(image, x, y, colors, inks, radius, factor):
     height, _, width = image.shape
     seen = np.count_nonzero((x > 0) & (x < 1) & (y > 0) & (y < 1))
-    opacity = min(0.9, CROWD * width * height / max(1.0, seen * np.pi * radius**2)) * factor
+    # Points that would cover more than a quarter of the image become translucent.
+    opacity = min(0.9, 0.25 * width * height / max(1.0, seen * np.pi * radius**2)) * factor
     ink = _point_ink((width, height), x, y, colors, inks, radius)
     _lay_over(image, ink, 1 - np.exp(np.float32(np.log1p(-opacity)) * ink[:, 3]))
 
 
 def _edge_ink(size, x, y, colors, inks, rows, columns):
     """Sum the inks of all edges that cross a pixel: (height, 4, width) float32."""
-    # A line that is drawn twice as large crosses two of the four parts of a pixel.
-    halvings = 1 if len(rows) <= SMOOTH_EDGES else 0
+    # Lines are smoothed by drawing them twice as large: each crosses two of the four parts of a
+    # pixel. Among more edges, the steps cannot be seen.
+    halvings = 1 if len(rows) <= 60_000 else 0
     ends = rows.astype(np.int32), columns.astype(np.int32)
     return _ink(add_lines, size, x, y, *ends, colors, inks / 2**halvings, halvings)
 

@@ -19,27 +19,22 @@ from . import figure, html_page, script, session_file
 class Export:
     """A kind of file, with a `label` in the menu.
 
-    `sentence` describes the content, and `ending` follows the name of the data in the name of the
-    file. ``make(session)`` returns bytes. If `reproducible`, the file has results, which then are
-    those of the present choices; see `Session.reproduce`.
+    `ending` follows the name of the data in the name of the file. ``make(session)`` returns bytes.
+    If `reproducible`, the file has results, which then are those of the present choices; see
+    `Session.reproduce`.
     """
 
     key: str
     label: str
-    sentence: str
     ending: str
     make: Any
     reproducible: bool = True
 
     def filename(self, session):
         """Return a name for the file, made of the name of the data and the ending."""
-        name = (
-            "".join(c if c.isalnum() else "-" for c in Path(session.state.dataset.name).stem).strip(
-                "-"
-            )
-            or "points"
-        )
-        return f"{name}{self.ending}"
+        stem = Path(session.state.dataset.name).stem
+        name = "".join(c if c.isalnum() else "-" for c in stem).strip("-")
+        return f"{name or 'points'}{self.ending}"
 
 
 def label_table(session):
@@ -137,69 +132,22 @@ def figure_export(kind, **options):
     return Export(
         f"figure-{kind}",
         f"Figure, {kind.upper()}",
-        "Both graphs with a title, the parameters and a legend, for a paper",
         f".{kind}",
         partial(figure.write, kind=kind, **options),
     )
 
 
 EXPORTS = (
-    Export(
-        "session",
-        "Session file",
-        "All choices, with the data where they are yours",
-        "-session.json",
-        session_file.write,
-        False,
-    ),
-    Export(
-        "script", "Python script", "A program that computes this result again", ".py", script.write
-    ),
-    Export("labels-csv", "Labels, CSV", "The clusters of every point", "-labels.csv", labels_csv),
-    Export(
-        "labels-parquet",
-        "Labels, Parquet",
-        "The clusters of every point",
-        "-labels.parquet",
-        labels_parquet,
-    ),
-    Export("graph", "Graph, NPZ", "For kdegraph.SimilarityGraph.load", "-graph.npz", graph_npz),
-    Export(
-        "graphml",
-        "Graph, GraphML",
-        "For NetworkX, igraph and Cytoscape, with clusters and coordinates",
-        ".graphml",
-        partial(graph_for_others, ".graphml"),
-    ),
-    Export(
-        "gexf",
-        "Graph, GEXF",
-        "For Gephi, with clusters and coordinates",
-        ".gexf",
-        partial(graph_for_others, ".gexf"),
-    ),
-    Export(
-        "edges",
-        "Edges, Parquet",
-        "Every edge of the KDE graph with its weight",
-        "-edges.parquet",
-        edges_parquet,
-    ),
-    Export(
-        "points",
-        "Points, Parquet",
-        "The coordinates of the points",
-        "-points.parquet",
-        points_parquet,
-        False,
-    ),
-    Export(
-        "page",
-        "Page, HTML",
-        "Linked plots of both graphs, to look at without Python",
-        "-view.html",
-        html_page.write,
-    ),
+    Export("session", "Session file", "-session.json", session_file.write, reproducible=False),
+    Export("script", "Python script", ".py", script.write),
+    Export("labels-csv", "Labels, CSV", "-labels.csv", labels_csv),
+    Export("labels-parquet", "Labels, Parquet", "-labels.parquet", labels_parquet),
+    Export("graph", "Graph, NPZ", "-graph.npz", graph_npz),
+    Export("graphml", "Graph, GraphML", ".graphml", partial(graph_for_others, ".graphml")),
+    Export("gexf", "Graph, GEXF", ".gexf", partial(graph_for_others, ".gexf")),
+    Export("edges", "Edges, Parquet", "-edges.parquet", edges_parquet),
+    Export("points", "Points, Parquet", "-points.parquet", points_parquet, reproducible=False),
+    Export("page", "Page, HTML", "-view.html", html_page.write),
 )
 
 

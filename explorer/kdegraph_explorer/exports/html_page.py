@@ -18,7 +18,6 @@ from .still import edge_image, still_of, window
 
 WIDTH, HEIGHT = 560, 420  # pixels of the plots
 SHARPNESS = 2  # pixels of the images of edges per pixel of the plots
-MAX_LIVE = 50_000  # points that can be selected and hovered over; of more, an evenly spread part
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -41,7 +40,8 @@ def write(session):
     """
     still = still_of(session.state)
     viewport = window(still, WIDTH, HEIGHT)
-    live = np.arange(0, len(still.positions), -(-len(still.positions) // MAX_LIVE))
+    # At most 50,000 points can be selected and hovered over; of more, an evenly spread part.
+    live = np.arange(0, len(still.positions), -(-len(still.positions) // 50_000))
     points = points_of(still, live)
     plots = [_plot(still, graph, viewport, points) for graph in still.graphs]
     for plot in plots[1:]:

@@ -2,14 +2,6 @@
 
 from ..pipeline import TOLERANCE, max_products
 
-SUMMARY = (
-    'if __name__ == "__main__":',
-    '    print(f"{len(X):,} points, {graph.n_edges:,} edges")',
-    '    print("eigenvalues:", spectrum.eigenvalues)',
-    "    for cluster in range(labels.max() + 1):",
-    '        print(f"cluster {cluster}: {(labels == cluster).sum():,} points")',
-)
-
 
 def write(session):
     """Write the program, as UTF-8.
@@ -40,7 +32,11 @@ def write(session):
         f"knn_graph = kdegraph.knn_graph(X, {n_neighbors})",
         *_clusters("knn_graph", "knn_spectrum", "knn_labels", knn, request),
         "",
-        *SUMMARY,
+        'if __name__ == "__main__":',
+        '    print(f"{len(X):,} points, {graph.n_edges:,} edges")',
+        '    print("eigenvalues:", spectrum.eigenvalues)',
+        "    for cluster in range(labels.max() + 1):",
+        '        print(f"cluster {cluster}: {(labels == cluster).sum():,} points")',
         "",
     ]
     return "\n".join(lines).encode()

@@ -13,7 +13,6 @@ SESSION_ADVICE = "choose a file that Export > Session file has written"
 # are counted before.
 MAX_SESSION_BYTES = 256 * 2**20  # of a file, nearly all of them those of a data file
 MAX_PARTS = 100_000  # lists and objects; brackets in names are counted, too
-MAX_VALUES = 6_000_000  # nearly all of them selected points
 MAX_SAVED_SELECTION = 5_000_000  # points; a longer selection is omitted
 ENCODED = b'"content": "'  # before the content of the data file, as `write` writes it
 
@@ -47,7 +46,7 @@ def read(session, content) -> Snapshot:
         )
     for signs, limit, what in (
         ((b"[", b"{"), MAX_PARTS, "lists and objects"),
-        ((b",",), MAX_VALUES, "values"),
+        ((b",",), 6_000_000, "values"),  # nearly all of them selected points
     ):
         if (found := sum(_count(content, sign) for sign in signs)) > limit:
             limited = f"{found:,} {what}, the limit is {limit:,}"

@@ -1,10 +1,9 @@
-"""Where data come from. To add a source, write a module here and add its class to `SOURCES`."""
+"""Load points. To add a source, write a module here and add its class to `SOURCES`."""
 
 from .base import Source
 from .contrast import Contrast
-from .generators import Generators
+from .generators import Generators, Photographs
 from .painted import Painted
-from .photographs import Photographs
 from .upload import Upload
 
 SOURCES = [Generators, Contrast, Painted, Photographs, Upload]

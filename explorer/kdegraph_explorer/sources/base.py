@@ -1,4 +1,4 @@
-"""The base class of all sources of data."""
+"""Define the base class of all sources of data."""
 
 from typing import ClassVar
 
@@ -43,7 +43,7 @@ class Source(param.Parameterized):
 
     @property
     def kept(self):
-        """The names of all parameters that undo, the address and session files restore."""
+        """Return the names of all parameters that undo, the address and session files restore."""
         return (*self.controls, "part")
 
     def part_loader(self):

@@ -9,7 +9,6 @@ N_BARS = 16
 MAX_ROWS = 20_000
 MAX_COUNTED = 100_000  # different texts of a column that are counted
 NAMES_SHOWN = 3  # values of a column of text that are named
-RECOGNIZED = {"index": "row number", "id": "identifier", "constant": "constant", "date": "date"}
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class ColumnFacts:
 
     @property
     def no_log(self):
-        """The reason why the column cannot be on a log scale; empty if it can."""
+        """Return why the column cannot be on a log scale; empty if it can."""
         if self.lowest is None or self.lowest > 0:
             return ""
         return f"a log scale needs values above 0, and the smallest is {self.lowest:.4g}"
@@ -61,7 +60,8 @@ def facts(column):
 def _described(column):
     if column.values is None:
         return "no values", ()
-    kind = RECOGNIZED.get(column.recognized, column.kind)
+    recognized = {"index": "row number", "id": "identifier", "constant": "constant", "date": "date"}
+    kind = recognized.get(column.recognized, column.kind)
     if column.kind == "text":
         words, bars, absent = _of_texts(column.values)
     else:

@@ -21,7 +21,7 @@ class ColumnScales(param.Parameterized):
 
     @property
     def all_standardized(self):
-        """Whether all features are standardized."""
+        """Return whether all features are standardized."""
         return bool(self.columns) and set(self.columns) <= set(self.standardize)
 
     def standardize_all(self, on):

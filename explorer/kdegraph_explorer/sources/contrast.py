@@ -39,11 +39,9 @@ class Contrast(Source):
     )
 
     def loader(self):
-        """See `Source.loader`."""
         return partial(tight_beside_wide, self.n, self.ratio, self.seed)
 
     def sized(self, n):
-        """See `Source.sized`."""
         return partial(tight_beside_wide, n, self.ratio, self.seed)
 
 

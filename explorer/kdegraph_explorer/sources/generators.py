@@ -1,4 +1,4 @@
-"""Synthetic data of the library."""
+"""Data of the library: generated shapes, and the photographs that come with scikit-learn."""
 
 from functools import partial
 from typing import ClassVar
@@ -12,6 +12,7 @@ from .base import Source
 POINT_COUNTS = sorted(
     [15_000, 1_000_000, *(digit * 10**power for power in range(2, 6) for digit in (1, 2, 5))]
 )
+PIXELS = (1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000)
 NOTES = {  # why a shape is offered, after its name
     "moons": "paper",
     "circles": "paper",
@@ -83,7 +84,6 @@ class Generators(Source):
     )
 
     def loader(self):
-        """See `Source.loader`."""
         return partial(
             datasets.make,
             self.shape,
@@ -93,11 +93,38 @@ class Generators(Source):
         )
 
     def sized(self, n):
-        """See `Source.sized`."""
         return partial(self.loader(), n=n)
 
     def script(self, data, dataset):
-        """See `Source.script`."""
         noise = data["noise"] * datasets.default_noise(data["shape"])
         options = f"n={data['n']!r}, noise={noise!r}, seed={data['seed']!r}"
         return [f"data = kdegraph.datasets.make({data['shape']!r}, {options})"]
+
+
+class Photographs(Source):
+    """Turn the pixels of a photograph into points, by color and place."""
+
+    key = "photographs"
+    label = "Photograph"
+    controls = ("picture", "pixels")
+    widgets: ClassVar[dict] = {"pixels": "steps"}
+
+    picture = param.Selector(
+        objects=list(datasets.photo_names()),
+        label="Picture",
+        doc="Photographs of 640 by 427 pixels.",
+    )
+    pixels = param.Selector(
+        default=10_000,
+        objects=list(PIXELS),
+        label="Pixels",
+        doc="The picture is scaled down to at most this many pixels.",
+    )
+
+    def loader(self):
+        return partial(datasets.photo, self.picture, max_pixels=self.pixels)
+
+    def script(self, data, dataset):
+        return [
+            f"data = kdegraph.datasets.photo({data['picture']!r}, max_pixels={data['pixels']!r})"
+        ]

@@ -14,7 +14,6 @@ from .base import Source
 GRID_STEPS = 4095
 CANVAS = np.array([1.6, 1.0])  # its width and height
 MAX_PAINTED = 20_000
-MAX_TEXT = 4 * ((4 * MAX_PAINTED + 2) // 3)  # characters: base64 turns three bytes into four
 MAX_ADDRESS = 1200  # painted points that an address of the page can hold
 N_CLASSES = 5
 
@@ -32,7 +31,7 @@ def unpack(text):
     """Return the (n, 3) int array that `pack` has turned into text; refuse other text."""
     known = f"at most {MAX_PAINTED:,} painted points of {N_CLASSES} classes"
     wrong = ValueError(f"{quoted(text)} does not hold {known}")
-    if len(text) > MAX_TEXT:
+    if len(text) > 4 * ((4 * MAX_PAINTED + 2) // 3):  # base64 turns three bytes into four
         raise wrong
     try:
         codes = np.frombuffer(base64.b64decode(text, altchars=b"-_", validate=True), dtype="<u4")
@@ -111,7 +110,6 @@ class Painted(Source):
     )
 
     def loader(self):
-        """See `Source.loader`."""
         points = unpack(self.points)
         if len(points) == 0:
             return None
@@ -127,7 +125,6 @@ class Painted(Source):
         self.points = pack(points[~near(points, path, reach)])
 
     def checked(self, data):
-        """See `Source.checked`."""
         data = super().checked(data)
         if data["points"] == "many":
             raise ValueError(
@@ -138,7 +135,6 @@ class Painted(Source):
         return data
 
     def addressed(self, data):
-        """See `Source.addressed`."""
         return data if len(unpack(data["points"])) <= MAX_ADDRESS else {**data, "points": "many"}
 
 

@@ -1,9 +1,11 @@
-"""Files from the user's disk."""
+"""Points of the user: from a file, or passed in by a program."""
 
 import base64
+import io
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
 import param
 from kdegraph import datasets
 
@@ -13,7 +15,7 @@ from ..uploads import PART_BYTES, StoredFile
 from .base import Source
 from .column_facts import facts
 from .column_scales import SCALES, ColumnScales, checked_scales, scaling_of
-from .photographs import PIXELS
+from .generators import PIXELS
 
 NO_LABELS = "none"
 COLUMN_CHOICES = ("columns", "label_column", *SCALES)  # these belong to the columns of one file
@@ -74,7 +76,6 @@ class Upload(ColumnScales, Source):
         self._wanted = {}  # choices of columns for a file that has not been read yet
 
     def applicable(self):
-        """See `Source.applicable`."""
         if self.contents is None:
             return ("file",)
         return (
@@ -123,7 +124,6 @@ class Upload(ColumnScales, Source):
             self.columns = [name for name in self.columns if name != self.label_column]
 
     def loader(self):
-        """See `Source.loader`."""
         if self.file is None:
             return None
         file, contents, pixels, wanted = self.file, self.contents, self.pixels, self._wanted
@@ -223,11 +223,9 @@ class Upload(ColumnScales, Source):
         return {**data, "file": name_of(data["file"])}
 
     def portable(self, data, dataset):
-        """See `Source.portable`."""
         return self.key, {**data, "file": packed(stored(data["file"]))}
 
     def unpack(self, data):
-        """See `Source.unpack`."""
         file = data.get("file")
         if file is None:
             return data
@@ -254,7 +252,6 @@ class Upload(ColumnScales, Source):
         )
 
     def script(self, data, dataset):
-        """See `Source.script`."""
         name = name_of(data["file"])
         if self.contents.kind == "image":
             return [f"data = kdegraph.datasets.load({name!r}, max_pixels={data['pixels']!r})"]
@@ -264,6 +261,29 @@ class Upload(ColumnScales, Source):
         if scaling:
             lines.append(f"data = kdegraph.datasets.rescale(data, {_arguments(scaling)})")
         return lines
+
+
+class Given(Source):
+    """Hold a data set that exists already, in a session that was given one."""
+
+    key = "given"
+    label = "Given points"
+
+    def __init__(self, dataset=None, **params):  # None if values are only checked
+        super().__init__(**params)
+        self._dataset = dataset
+
+    def loader(self):
+        return lambda: self._dataset
+
+    def portable(self, data, dataset):
+        """Return the points as a file that holds them."""
+        whole = self._dataset
+        labels = {} if whole.y is None else {"y": whole.y}
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, X=whole.X, **labels)
+        file = packed(StoredFile.of("given points.npz", buffer.getvalue()))
+        return "upload", {"file": file, "part": data["part"]}
 
 
 def _chosen(data):

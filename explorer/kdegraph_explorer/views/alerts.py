@@ -6,7 +6,7 @@ from ..assets import style_sheet
 from ..sources.upload import Upload
 from ..state import State
 from .base import Part
-from .markup import Markup, Text
+from .markup import Markup, Text, styled_text
 from .widgets import button, row
 
 STEPS = (  # the view, what to do, and what to look at
@@ -176,12 +176,7 @@ class Tour(Part):
 
     def __init__(self, session):
         super().__init__(session)
-        self._text = Text(
-            css_classes=["kg-tour-text"],
-            stylesheets=[style_sheet("tour")],
-            sizing_mode="stretch_width",
-            margin=(6, 10),
-        )
+        self._text = styled_text("tour", css_classes=["kg-tour-text"], margin=(6, 10))
         style = {"variant": "text", "margin": (6, 2)}
         self._back = button("Previous", "Go to the step before.", self.back, width=84, **style)
         self._next = button("Next", "Go to the next step.", self.next, width=70, **style)

@@ -48,7 +48,7 @@ class Part(Viewer):
 
 
 class View(Part):
-    """Shows one aspect of a session; watches its state and changes it only through its parameters.
+    """Show one aspect of a session; watch its state and change it only through its parameters.
 
     To add one, write a subclass in a module of this package and put it into `VIEWS`. A large view
     is made when it is first shown or asked for, with any state.
@@ -71,6 +71,8 @@ class View(Part):
         Its share of the row at the bottom.
     pinned : bool
         Whether it is shown by itself, in a cell of a notebook.
+    frame : Frame or None
+        The window that keys zoom and move.
     """
 
     key = ""
@@ -82,10 +84,11 @@ class View(Part):
     extra_methods: tuple[str, ...] = ()
     width = 1
     pinned = False
+    frame = None
 
     def __init__(self, session):
         super().__init__(session)
-        self._updates, self._descriptions = [], []
+        self._updates, self._descriptions, self._figures = [], [], []
 
     def _ipython_display_(self):
         """Show it in a notebook, linked to the explorer that it is a view of."""
@@ -103,16 +106,12 @@ class View(Part):
         return True
 
     def figures(self):
-        """Return the Bokeh figures of the view."""
-        return ()
-
-    @property
-    def frame(self):
-        """Return the `Frame` that keys zoom and move, or None."""
-        return None
+        """Return the Bokeh figures of the view, in the order of its cards."""
+        return tuple(self._figures)
 
     def card(self, title, sentence, *content, **options):
         """Return a `card` that is a part of this view."""
+        self._figures += [part.object for part in content if isinstance(part, pn.pane.Bokeh)]
         return card(title, sentence, *content, view=self, **options)
 
     @property

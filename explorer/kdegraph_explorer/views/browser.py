@@ -25,7 +25,7 @@ class Browser(JSComponent):
     step = param.Integer(
         default=0, doc="Number of the step of undo; each has an entry in the browser's history."
     )
-    visit = param.String(default="", doc="What tells this visit of the page from others.")
+    visit = param.String(default="", doc="An identifier of this visit of the page.")
     own_address = param.Boolean(
         default=False, doc="Whether the address of the page is the explorer's."
     )

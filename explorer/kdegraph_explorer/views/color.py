@@ -8,16 +8,8 @@ from ..assets import SIZES, script, style_sheet
 from ..coloring import CLUSTER, SCALE, choices
 from ..drawing.palette import CLUSTER_COLORS, cluster_colors
 from .base import Part
-from .markup import Markup, Text
-from .widgets import Select, link, row
-
-LOW = {
-    "& .MuiSelect-select": {"paddingTop": "4px", "paddingBottom": "4px", "fontSize": SIZES["text"]}
-}
-SWATCH = Markup('<span class="entry"><i style="background:{}"></i>{}</span>')
-BAR = Markup(
-    '<span class="entry">{}<b style="background:linear-gradient(to right,{})"></b>{}</span>'
-)
+from .markup import Markup, styled_text
+from .widgets import link, open_choice, row
 
 
 class NamedClusters(JSComponent):
@@ -90,21 +82,15 @@ class ColorControl(Part):
     def __init__(self, session, views):
         super().__init__(session)
         self._views = set(views)
-        parameter = self.state.param.color
-        self.choice = Select(
-            label=parameter.label,
-            description=parameter.doc,
-            size="small",
+        low = {"paddingTop": "4px", "paddingBottom": "4px", "fontSize": SIZES["text"]}
+        self.choice = open_choice(
+            self.state,
+            "color",
             width=170,
             margin=(7, 8, 0, 8),
-            sx=LOW,
+            sx={"& .MuiSelect-select": low},
         )
-        self.choice.param.watch(
-            lambda event: event.new and setattr(self.state, "color", event.new), "value"
-        )
-        self.legend = Text(
-            stylesheets=[style_sheet("legend")], sizing_mode="stretch_width", margin=(4, 4, 0, 0)
-        )
+        self.legend = styled_text("legend", margin=(4, 4, 0, 0))
         self.clusters = NamedClusters(self.state, sizing_mode="stretch_width", margin=(4, 4, 0, 0))
         style = PointStyle(self.state, width=30, margin=(6, 8, 0, 0))
         self._body = row(
@@ -145,9 +131,13 @@ class ColorControl(Part):
         elif coloring is not None and coloring.limits is not None:
             low, high = coloring.limits
             colors = Markup(",").join("#{:02x}{:02x}{:02x}".format(*color) for color in SCALE)
-            self.legend.content = BAR.format(low, colors, high)
+            self.legend.content = Markup(
+                '<span class="entry">{}'
+                '<b style="background:linear-gradient(to right,{})"></b>{}</span>'
+            ).format(low, colors, high)
         else:
             entries = () if coloring is None else coloring.entries
+            swatch = Markup('<span class="entry"><i style="background:{}"></i>{}</span>')
             self.legend.content = Markup().join(
-                SWATCH.format(color, name) for name, color in entries
+                swatch.format(color, name) for name, color in entries
             )

@@ -9,15 +9,11 @@ from ..drawing.eigenvalue_plot import EigenvaluePlot
 from ..results import ALL_METHODS, FULL_UP_TO
 from .base import View, beside, caption_of, card, figure_pane, low_row
 from .describe import clusters, spectra
-from .markup import Markup, Text, each
+from .markup import Markup, Text, each, styled_text
 from .plots import PLOTTED, LinkedPlots, graph_and_clusters
 from .scores import score_rows, score_table, table_pane
 from .widgets import button, filling_column
 
-NOT_BUILT = (
-    "Not built: its memory and time grow with the square of the points. "
-    f"Up to {FULL_UP_TO:,} points it is shown here."
-)
 OVER_THE_MIDDLE = {
     "position": "absolute",
     "inset": "40% 32px auto 48px",
@@ -52,15 +48,14 @@ class CompareView(View):
         )
         self._spectra = EigenvaluePlot("Compare: eigenvalues", tuple(ALL_METHODS))
         self._table = table_pane("kg-compare")
-        self._sentences = Text(
-            css_classes=["kg-differences"],
-            sizing_mode="stretch_width",
-            margin=(4, 12),
-            stylesheets=[style_sheet("sentences")],
-        )
+        self._sentences = styled_text("sentences", css_classes=["kg-differences"], margin=(4, 12))
         self._buttons = {method: self._button(method) for method in ("other", "knn", "full")}
         self._not_built = Text(
-            NOT_BUILT, css_classes=["kg-not-built"], styles=OVER_THE_MIDDLE, visible=False
+            "Not built: its memory and time grow with the square of the points. "
+            f"Up to {FULL_UP_TO:,} points it is shown here.",
+            css_classes=["kg-not-built"],
+            styles=OVER_THE_MIDDLE,
+            visible=False,
         )
         self._cards = {
             method: self._graph_card(method, name) for method, name in ALL_METHODS.items()
@@ -110,9 +105,6 @@ class CompareView(View):
             *([self._not_built] if method == "full" else []),
             describe=partial(clusters, self.state, method),
         )
-
-    def figures(self):
-        return (*self._plots.figures.values(), self._spectra.figure)
 
     def differences(self, method):
         """Return the points that are in another cluster than in the KDE graph: int array.

@@ -11,14 +11,24 @@ from ..coloring import CLUSTER, PREFIX
 from ..patches.panel import at_once
 from ..projection import axes
 from .base import Part
-from .markup import Markup, Text
-from .widgets import DENSE, SMALL_TOGGLE, Select, automatic, box, button, column, control, link, row
+from .markup import Markup, styled_text
+from .widgets import (
+    DENSE,
+    SMALL_TOGGLE,
+    automatic,
+    box,
+    button,
+    column,
+    control,
+    link,
+    open_choice,
+    row,
+)
 
 HEADING = Markup("""<h2>{title}</h2>
 <button popovertarget="about" aria-label="About: {title}" title="What these controls do">i</button>
 <div id="about" popover><h3>{title}</h3><dl>{entries}</dl></div>""")
 SIGMA_DECADES = 1.5  # powers of ten between the automatic value and either end of the slider
-SIGMA_ROUNDING = 3e-5  # rounding error of log10(sigma) when sigma is shown with five digits
 
 
 def group(title, *parts):
@@ -27,8 +37,7 @@ def group(title, *parts):
     The sign beside the title shows what each of them does; the sign of a control is seen only while
     the mouse or the keyboard is on it.
     """
-    heading = Text(stylesheets=[style_sheet("heading")], margin=(4, 8, 0, 8))
-    heading.sizing_mode = "stretch_width"
+    heading = styled_text("heading", margin=(4, 8, 0, 8))
     body = column(heading, *parts)
 
     def update(*events):
@@ -148,11 +157,7 @@ class DataControls(Part):
                 self._share_color(source)
             self._widgets |= {(key, name): widget for name, widget in widgets.items()}
             lines += paired(widgets.values())
-        self._sentence = Text(
-            stylesheets=[style_sheet("data-sentence")],
-            sizing_mode="stretch_width",
-            margin=(2, 10, 0, 10),
-        )
+        self._sentence = styled_text("data-sentence", margin=(2, 10, 0, 10))
         self._body = group("Data", choice, *lines, self._sentence)
         self.state.param.watch(lambda *events: self._update(), ["source", "dataset", "error"])
         self._update()
@@ -257,11 +262,7 @@ class ParameterControls(Part):
 
     def _counting(self, session):
         """Return a button that counts the clusters, beside what it has found."""
-        found = Text(
-            stylesheets=[style_sheet("data-sentence")],
-            sizing_mode="stretch_width",
-            margin=(6, 0, 0, 10),
-        )
+        found = styled_text("data-sentence", margin=(6, 0, 0, 10))
 
         def show(*events):
             counted = self.state.counted
@@ -338,8 +339,9 @@ class ParameterControls(Part):
         state, sliders, self._following = self.state, self._sliders, True
         try:
             exponent = math.log10(state.sigma)
-            # A value that only comes back rounded would pull the handle back while it is dragged.
-            if abs(sliders["sigma"].value - exponent) > SIGMA_ROUNDING:
+            # A value that only comes back rounded to five digits would pull the handle back while
+            # it is dragged.
+            if abs(sliders["sigma"].value - exponent) > 3e-5:
                 sliders["sigma"].value = exponent
             if state.sigma_auto or state.shown is not self._centered_for:
                 self._centered_for = state.shown
@@ -368,7 +370,10 @@ class DisplayControls(Part):
 
     def __init__(self, session):
         super().__init__(session)
-        self._choices = {name: self._axis(name) for name in ("horizontal", "vertical")}
+        self._choices = {
+            name: open_choice(self.state, name, sizing_mode="stretch_width", margin=(6, 8))
+            for name in ("horizontal", "vertical")
+        }
         self._axes = column(*self._choices.values())
         self._overlay = column(control(self.state, "segments"), control(self.state, "overlay"))
         self._which = control(self.state, "edges")
@@ -384,20 +389,6 @@ class DisplayControls(Part):
             lambda *events: self._update(), ["shown", "horizontal", "vertical", "show_edges"]
         )
         self._update()
-
-    def _axis(self, name):
-        parameter = self.state.param[name]
-        widget = Select(
-            label=parameter.label,
-            description=parameter.doc,
-            size="small",
-            sizing_mode="stretch_width",
-            margin=(6, 8),
-        )
-        widget.param.watch(
-            lambda event: event.new and setattr(self.state, name, event.new), "value"
-        )
-        return widget
 
     def _update(self):
         dataset = self.state.shown

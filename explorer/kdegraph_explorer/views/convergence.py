@@ -19,7 +19,6 @@ from .plots import PLOTTED, LinkedPlots
 from .widgets import filling_column
 
 N_FOLLOWED = 6  # eigenvalues that are followed through the rounds
-DRAW_EVERY = 1.5  # seconds between two drawings of the curves; each takes HoloViews 0.1 s
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,9 +126,6 @@ class RoundsView(View):
         curves = filling_column(eigenvalues, degrees)
         return beside(graph, curves, widths=[6, 5], min_height=240)
 
-    def figures(self):
-        return (self._plots["rounds"].figure,)
-
     def _update(self):
         outcome = self.state.outcome("kde")
         if outcome is None or outcome.graph.points is not self.state.shown.X:
@@ -185,7 +181,8 @@ class RoundsView(View):
 
     def _follow_rounds(self, graph, progress, publish):
         tree = self.session.tree_of(graph.points)
-        return convergence(graph, tree, N_FOLLOWED, progress, Sometimes(publish, DRAW_EVERY))
+        publish = Sometimes(publish, seconds=1.5)  # HoloViews takes 0.1 s for each drawing
+        return convergence(graph, tree, N_FOLLOWED, progress, publish)
 
     def _take_rounds(self, graph, found):
         if graph is self._graph:

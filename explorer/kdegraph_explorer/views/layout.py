@@ -43,10 +43,7 @@ class Views(Mapping):
 
 def kind_of(key):
     """Return the class of a view."""
-    for view in VIEWS:
-        if view.key == key:
-            return view
-    raise KeyError(key)
+    return {view.key: view for view in VIEWS}[key]
 
 
 class Layout:

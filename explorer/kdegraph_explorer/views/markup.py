@@ -8,7 +8,7 @@ import param
 from markupsafe import Markup, escape
 from panel.custom import JSComponent
 
-from ..assets import script
+from ..assets import script, style_sheet
 
 
 class Text(JSComponent):
@@ -30,6 +30,12 @@ class Text(JSComponent):
         return super()._process_param_change(params)
 
 
+def styled_text(look, content="", **options):
+    """Return a `Text` with the style sheet `look`, as wide as its place."""
+    sheets = [style_sheet(look), *options.pop("stylesheets", [])]
+    return Text(content, stylesheets=sheets, **{"sizing_mode": "stretch_width", **options})
+
+
 class Beacon(Text):
     """Report when it has appeared in the browser: from then on, messages arrive."""
 
@@ -46,7 +52,6 @@ class Beacon(Text):
 
 
 _ICON = ":material/"  # panel-material-ui replaces this by an icon, up to the next colon
-_JOINER = "\N{WORD JOINER}"  # invisible
 
 
 class AsWritten:
@@ -55,7 +60,8 @@ class AsWritten:
     @property
     def labels(self):
         """Return the text of each option."""
-        return [label.replace(_ICON, f":{_JOINER}{_ICON[1:]}") for label in super().labels]
+        invisible = "\N{WORD JOINER}"
+        return [label.replace(_ICON, f":{invisible}{_ICON[1:]}") for label in super().labels]
 
     @property
     def unicode_values(self):

@@ -22,15 +22,8 @@ from .plots import LinkedPlots, clusters_without_edges
 from .scores import colored, table_pane
 from .widgets import DENSE, button, filling_column, row
 
-WINDOW_REACH = 2.6  # least distance from the point to the edge of the window, in sigma
-WIDTH_REACH = 1.2  # the same if the kernel cannot be painted: the circle with its label
 PICTURES = 50  # neighbors in each table with their picture
 ALL_STEPS = 1000  # more than there are halvings of any data
-BUTTONS = (  # label, sentence, and how many halvings further
-    ("Back", "Undo the last halving.", -1),
-    ("Next", "Halve once more.", 1),
-    ("All", "Show every halving down to the sample.", ALL_STEPS),
-)
 
 
 class Seen(NamedTuple):
@@ -105,7 +98,11 @@ class OnePointView(View):
         )
         buttons = [
             button(label, sentence, partial(self.walk, by), margin=(8, 2), width=46)
-            for label, sentence, by in BUTTONS
+            for label, sentence, by in (
+                ("Back", "Undo the last halving.", -1),
+                ("Next", "Halve once more.", 1),
+                ("All", "Show every halving down to the sample.", ALL_STEPS),
+            )
         ]
         halving = self.card(
             "Drawing a neighbor",
@@ -126,9 +123,6 @@ class OnePointView(View):
             least=[0, 0, 256],
             min_height=240,
         )
-
-    def figures(self):
-        return (self._near["near"].figure, self._map["map"].figure, self._recursion.figure)
 
     @property
     def point(self):
@@ -190,10 +184,10 @@ class OnePointView(View):
         )
         axes = (self.state.horizontal, self.state.vertical)
         if planar:  # the plane of the plot is the space of the points
-            reach = WINDOW_REACH * found.sigma
+            reach = 2.6 * found.sigma  # from the point to the edge of the window
             self._neighbors.paint_kernel(graph.kernel, found.sigma, here, 1.3 * reach)
         else:
-            reach = WIDTH_REACH * found.sigma
+            reach = 1.2 * found.sigma  # there is only the circle, with its label
             self._neighbors.paint_no_kernel()
         if perpendicular(self.state.shown, *axes):
             around = np.vstack([around, here - reach, here + reach])

@@ -11,7 +11,7 @@ from ..assets import style_sheet
 from ..drawing.figures import Frame, plain_figure
 from ..drawing.palette import BETWEEN, CLUSTER_COLORS
 from ..sources.painted import CANVAS, N_CLASSES, along, coordinates, unpack
-from .base import View, beside, card, figure_pane
+from .base import View, beside, figure_pane
 from .describe import clusters
 from .plots import PLOTTED, LinkedPlots, graph_and_clusters
 from .widgets import DENSE, SMALL_TOGGLE, button, column, row
@@ -50,7 +50,7 @@ class PaintView(View):
 
     def _lay_out(self):
         return beside(
-            card(
+            self.card(
                 "Canvas",
                 "drag to paint; the number is the reference label",
                 figure_pane(self._canvas, "canvas"),
@@ -119,11 +119,8 @@ class PaintView(View):
 
     @staticmethod
     def applies(state):
-        """Only painted points can be painted on."""
+        """Return whether the points are painted ones."""
         return state.source == "painted"
-
-    def figures(self):
-        return (self._canvas, self._result["kde"].figure)
 
     def _draw(self):
         points = unpack(self._source.points)

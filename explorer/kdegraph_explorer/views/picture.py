@@ -12,8 +12,6 @@ from ..results import METHODS
 from .base import View, beside, figure_pane
 from .describe import segments as describe_segments
 
-FINE_UP_TO = 1_000_000  # pixels of a photograph up to which boundaries are as fine as they
-
 
 class PictureView(View):
     """Show the picture with the clusters of its pixels laid over it, for both graphs."""
@@ -22,63 +20,48 @@ class PictureView(View):
 
     def __init__(self, session):
         super().__init__(session)
-        self._frame = Frame(lambda: None)
+        self.frame = Frame(lambda: None)
         self._shown = None
-        self._figures, self._pictures, self._overlays, self._glyphs = {}, {}, {}, {}
-        for method, name in METHODS.items():
-            fig = plain_figure(
-                tools="pan,wheel_zoom,zoom_in,zoom_out,reset",
-                description=f"{name}: segmentation",
-                x_range=self._frame.x_range,
-                y_range=self._frame.y_range,
-            )
-            fig.axis.visible = False
-            fig.grid.visible = False
-            for store in (self._pictures, self._overlays):
-                store[method] = ColumnDataSource({"image": [], "dw": [], "dh": []})
-            fig.image_rgba("image", 0, 0, "dw", "dh", source=self._pictures[method], name="picture")
-            overlay = fig.image_rgba(
-                "image",
-                0,
-                0,
-                "dw",
-                "dh",
-                source=self._overlays[method],
-                global_alpha=self.state.overlay,
-                name="segments",
-            )
-            self._glyphs[method] = overlay.glyph
-            self._frame.add(fig)
-            self._figures[method] = fig
-        self._body = beside(
-            *(
-                self.card(
-                    name,
-                    "each color is one cluster of pixels",
-                    figure_pane(self._figures[method], f"{method}-picture"),
-                    describe=partial(describe_segments, self.state, method),
-                )
-                for method, name in METHODS.items()
-            ),
-            min_height=240,
-        )
+        self._pictures, self._overlays, self._glyphs = {}, {}, {}
+        cards = [self._picture_card(method, name) for method, name in METHODS.items()]
+        self._body = beside(*cards, min_height=240)
         self.follow(self._update, "shown", "result", "segments")
         self.state.param.watch(
             lambda event: [glyph.update(global_alpha=event.new) for glyph in self._glyphs.values()],
             "overlay",
         )
 
+    def _picture_card(self, method, name):
+        """Return the card of one graph: the picture, and the segments above it."""
+        figure = plain_figure(
+            tools="pan,wheel_zoom,zoom_in,zoom_out,reset",
+            description=f"{name}: segmentation",
+            x_range=self.frame.x_range,
+            y_range=self.frame.y_range,
+        )
+        figure.axis.visible = figure.grid.visible = False
+        place = ("image", 0, 0, "dw", "dh")
+        for store in (self._pictures, self._overlays):
+            store[method] = ColumnDataSource({"image": [], "dw": [], "dh": []})
+        figure.image_rgba(*place, source=self._pictures[method], name="picture")
+        self._glyphs[method] = figure.image_rgba(
+            *place,
+            source=self._overlays[method],
+            global_alpha=self.state.overlay,
+            name="segments",
+        ).glyph
+        self.frame.add(figure)
+        return self.card(
+            name,
+            "each color is one cluster of pixels",
+            figure_pane(figure, f"{method}-picture"),
+            describe=partial(describe_segments, self.state, method),
+        )
+
     @staticmethod
     def applies(state):
-        """Only images have pictures."""
+        """Return whether the points are the pixels of an image."""
         return state.shown is not None and state.shown.image is not None
-
-    def figures(self):
-        return tuple(self._figures.values())
-
-    @property
-    def frame(self):
-        return self._frame
 
     def _update(self):
         if not self.applies(self.state):
@@ -91,7 +74,7 @@ class PictureView(View):
             for method in METHODS:
                 self._pictures[method].data = {"image": [image], "dw": [width], "dh": [height]}
                 self._overlays[method].data = {"image": [], "dw": [], "dh": []}
-            self._frame.fit((0, width, 0, height))
+            self.frame.fit((0, width, 0, height))
         for method in METHODS:
             outcome = self.state.outcome(method)
             if outcome is not None and len(outcome.colors) == dataset.n_points:
@@ -116,7 +99,8 @@ def segments(labels, style="colors", picture=None):
     as fine as the pixels of the picture if there is one.
     """
     if style == "boundaries":
-        fine = picture is not None and picture.shape[0] * picture.shape[1] <= FINE_UP_TO
+        # The boundaries of larger pictures would take too long to draw at their full size.
+        fine = picture is not None and picture.shape[0] * picture.shape[1] <= 1_000_000
         return (
             _boundaries(expand_labels(labels, labels.shape, picture.shape[:2]), 1)
             if fine

@@ -15,10 +15,6 @@ from ..point_columns import row_in_words
 from ..projection import axis_names, combined, indices_within, positions
 from .point_note import BOX, NO_IMAGE, PointNote
 
-# Pixels to the left of a plot, for the numbers of the vertical axis and for its name. They are
-# fixed, as numbers of other widths would change the width of the plot, and thus the numbers.
-NUMBERS_WIDTH = 42
-NAME_WIDTH = 26
 EMPTY = "kg-empty"  # the CSS class of a plot before it is first painted
 
 # The parameters of the state that decide how `LinkedPlots` look.
@@ -273,7 +269,9 @@ class GraphPlot:
             text = name if len(name) > 2 else ""
             if axis[0].axis_label is None or axis[0].axis_label.text != text:
                 axis.axis_label = PlainText(text=text)  # a str may be TeX
-        self.figure.min_border_left = NUMBERS_WIDTH + (NAME_WIDTH if len(vertical) > 2 else 0)
+        # Pixels for the numbers of the vertical axis and for its name. They are fixed, as numbers
+        # of other widths would change the width of the plot, and thus the numbers.
+        self.figure.min_border_left = 42 + (26 if len(vertical) > 2 else 0)
 
     def select(self, indices):
         """Fade the points that the browser draws, except `indices`; none if these are empty."""

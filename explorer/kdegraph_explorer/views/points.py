@@ -7,11 +7,6 @@ from .base import View, beside, figure_pane
 from .describe import clusters
 from .plots import PLOTTED, LinkedPlots
 
-GRAPH_SENTENCES = {
-    "kde": "edges sampled by similarity",
-    "knn": "edges to the nearest neighbors",
-}
-
 
 class PointsView(View):
     """Show both graphs side by side: points and edges, linked and colored by cluster."""
@@ -27,11 +22,13 @@ class PointsView(View):
             self._graph,
             colored=True,
         )
+        self.frame = self._plots.frame
+        sentences = {"kde": "edges sampled by similarity", "knn": "edges to the nearest neighbors"}
         self._body = beside(
             *(
                 self.card(
                     METHODS[method],
-                    GRAPH_SENTENCES[method],
+                    sentences[method],
                     figure_pane(figure, f"{method}-points"),
                     describe=partial(clusters, self.state, method),
                 )
@@ -41,16 +38,8 @@ class PointsView(View):
         )
         self.follow(self._plots.update, *PLOTTED, "early")
 
-    def figures(self):
-        return tuple(self._plots.figures.values())
-
-    @property
-    def frame(self):
-        return self._plots.frame
-
     def _graph(self, method):
         outcome = self.state.outcome(method)
         graph = self.state.early if method == "kde" and self.state.early is not None else outcome
-        return getattr(graph, "adjacency", None) if self.state.show_edges else None, getattr(
-            outcome, "colors", None
-        )
+        edges = getattr(graph, "adjacency", None) if self.state.show_edges else None
+        return edges, getattr(outcome, "colors", None)

@@ -12,11 +12,10 @@ from ..assets import script, style_sheet
 from ..pictures import picture_address, pixels_of
 from ..point_columns import cell, columns_of, values_of
 from .base import View, beside, card
-from .markup import Text, html_table
+from .markup import html_table, styled_text
 
 PAGE = 100  # rows that the browser gets at once
 MAX_COLUMNS = 40  # columns that are shown; the search includes all
-MAX_SUMMARIZED = 6  # columns in the summary by cluster
 CLUSTER = "Cluster"
 
 
@@ -103,7 +102,7 @@ class RowTable:
         the first columns.
         """
         known = self.columns[2:]  # after the row and the cluster
-        chosen = [column for column in known if not column.recognized][:MAX_SUMMARIZED]
+        chosen = [column for column in known if not column.recognized][:6]
         heads = [f"Mean {c.name}" if c.kind == "number" else f"Most {c.name}" for c in chosen]
         selected = np.bincount(self.clusters[selection], minlength=int(self.clusters.max()) + 1)
         rows = []
@@ -173,8 +172,8 @@ class RowsView(View):
     def __init__(self, session):
         super().__init__(session)
         self.list = RowList(self._select, sizing_mode="stretch_both", margin=(4, 10))
-        self.summary = Text(
-            stylesheets=[style_sheet("table")],
+        self.summary = styled_text(
+            "table",
             css_classes=["kg-table", "kg-scroll"],
             sizing_mode="stretch_both",
             margin=(4, 10),

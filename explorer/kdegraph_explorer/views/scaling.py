@@ -15,14 +15,9 @@ from ..drawing.palette import MARKERS, METHOD
 from ..results import ALL_METHODS
 from . import describe
 from .base import View, beside, card
-from .markup import Markup, Text, html_table
+from .markup import Markup, html_table, styled_text
 from .scores import colored, number, table_pane
 from .widgets import button, filling_column
-
-HINT = Markup(
-    "<p>Recorded {}. Press “Measure” for this computer: the present bandwidth, L and k are used, "
-    "on more and more points like those on the screen.</p>"
-).format(WHERE)
 
 
 class ScalingView(View):
@@ -64,12 +59,11 @@ class ScalingView(View):
         self._bar = pmui.LinearProgress(
             value=0, variant="determinate", width=110, margin=(22, 12), visible=False
         )
-        self._words = Text(
-            sizing_mode="stretch_width",
+        self._words = styled_text(
+            "one-line",
             height=20,
             margin=(16, 4),
             styles={"flex": "1 1 60px", "width": "auto", "min-width": "0"},
-            stylesheets=[style_sheet("one-line")],
         )
         self._plot = LiveElement(
             "Scaling: seconds",
@@ -185,8 +179,11 @@ class ScalingView(View):
             )
             for timing in self.timings
         ]
-        hint = Markup() if self.measured else HINT
-        self._table.content = hint + html_table(
+        hint = Markup(
+            "<p>Recorded {}. Press “Measure” for this computer: the present bandwidth, L and k are "
+            "used, on more and more points like those on the screen.</p>"
+        ).format(WHERE)
+        self._table.content = hint * (not self.measured) + html_table(
             ("", "points", "edges", "graph", "eigenvalues", "clusters"), rows
         )
 

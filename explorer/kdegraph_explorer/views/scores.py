@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from ..assets import style_sheet
 from ..drawing.palette import MARKERS, METHOD
 from ..results import METHODS
 from .base import View, card, number
-from .markup import Markup, Text, html_table
+from .markup import Markup, html_table, styled_text
 
 CONDUCTANCE = "Largest conductance"
 EXPLANATIONS = {  # of every row, in order: quality, size of the graph, time
@@ -66,11 +65,8 @@ def score_table(methods, rows):
 
 def table_pane(*css_classes):
     """Return a place for a table, which fills its card; the CSS classes are hooks for tests."""
-    return Text(
-        css_classes=list(css_classes),
-        stylesheets=[style_sheet("table")],
-        sizing_mode="stretch_both",
-        margin=(0, 8),
+    return styled_text(
+        "table", css_classes=list(css_classes), sizing_mode="stretch_both", margin=(0, 8)
     )
 
 

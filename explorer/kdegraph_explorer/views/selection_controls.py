@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from ..assets import style_sheet
 from .base import Part
-from .markup import Text
+from .markup import styled_text
 from .widgets import button, column, row
 
 MAX_CLUSTERS = 4  # clusters that the sentence names
@@ -20,11 +19,7 @@ class SelectionControls(Part):
     def __init__(self, session):
         super().__init__(session)
         self.widgets = {}
-        self.sentence = Text(
-            stylesheets=[style_sheet("data-sentence")],
-            sizing_mode="stretch_width",
-            margin=(6, 10, 2, 10),
-        )
+        self.sentence = styled_text("data-sentence", margin=(6, 10, 2, 10))
         recluster = button(
             "Recluster these",
             "Explore the selected points alone: a graph of their own, and its clusters.",

@@ -18,8 +18,6 @@ from .plots import LinkedPlots, clusters_without_edges
 from .widgets import row
 
 LABELED_CLUSTERS = 10  # clusters up to which every bar has its number; more numbers would overlap
-LEAST_TOP = 0.01  # end of the axis of conductances, so that nearly perfect clusters have low bars
-NEARLY_0 = 5e-4  # conductance up to which a bar says so instead of a number
 BAR_WIDTH = 0.38  # width of a bar; two of them fill the place of a cluster
 
 
@@ -79,9 +77,6 @@ class SpectralView(View):
         )
         self.follow(self._update, "shown", "result", "selection", "coloring")
         self.follow(self._judge, "judgements")
-
-    def figures(self):
-        return (self._embedding["embedding"].figure, self._degrees["degrees"].figure)
 
     def _vector(self, label, number):
         choice = pmui.Select(
@@ -184,7 +179,7 @@ def draw_conductances(conductances):
     step = -(-n_clusters // LABELED_CLUSTERS)
     ticks = [(i, str(i)) for i in range(1, n_clusters + 1) if i == 1 or i % step == 0]
     drawn = hv.Rectangles(bars, vdims=["color"]).opts(color="color", line_color=None, xticks=ticks)
-    top = max(LEAST_TOP, *[bar[3] for bar in bars])
+    top = max(0.01, *[bar[3] for bar in bars])  # nearly perfect clusters have low bars
     numbers = [
         ((bar[0] + bar[2]) / 2, bar[3] + 0.04 * top, _in_short(bar[3]))
         for bar in bars
@@ -197,4 +192,4 @@ def draw_conductances(conductances):
 
 def _in_short(conductance):
     """Return a conductance as text that fits above its bar."""
-    return f"{conductance:.2g}" if conductance == 0 or conductance > NEARLY_0 else "≈ 0"
+    return f"{conductance:.2g}" if conductance == 0 or conductance > 5e-4 else "≈ 0"

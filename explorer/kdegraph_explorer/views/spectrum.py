@@ -30,9 +30,6 @@ class SpectrumView(View):
         self.state.param.watch(lambda *events: self._update(), ["result", "shown"])
         self._update()
 
-    def figures(self):
-        return tuple(plot.figure for plot in self.plots.values())
-
     def _card(self, method, name):
         return self.card(
             f"Eigenvalues, {name}",

@@ -13,16 +13,12 @@ from ..drawing.palette import METHOD
 from ..results import FULL_UP_TO
 from .base import Description, View, beside, caption_of, figure_pane, low_row
 from .describe import WAITING, clusters, spectra
-from .markup import Markup, Text
+from .markup import Markup, Text, styled_text
 from .plots import PLOTTED, LinkedPlots, graph_and_clusters
 from .widgets import button, filling_column, row
 
 PANELS = {"kde": "Sampled graph", "knn": "k-NN graph", "full": "Full graph"}
 AGREES = 0.9  # adjusted Rand index above which clusters are called the same
-WHY = (
-    "A far pair is drawn rarely, in proportion to its similarity; so an edge that is drawn stands "
-    "for many far pairs that were not, and weighs that much more."
-)
 
 
 class StartView(View):
@@ -44,22 +40,14 @@ class StartView(View):
             {method: f"Start: {name}" for method, name in PANELS.items()},
             partial(graph_and_clusters, self.state),
         )
+        self.frame = self._plots.frame
         self._spectra = EigenvaluePlot("Start: eigenvalues", ("kde", "full"))
         self._edges = ColumnDataSource({"length": [], "pairs": []})
         self._why = weight_plot(self._edges)
-        self.headline = Text(
-            stylesheets=[style_sheet("headline")],
-            css_classes=["kg-headline"],
-            sizing_mode="stretch_width",
-            margin=(6, 12),
-        )
+        self.headline = styled_text("headline", css_classes=["kg-headline"], margin=(6, 12))
         self._verdicts = {
-            method: Text(
-                css_classes=[f"kg-verdict-{method}"],
-                stylesheets=[style_sheet("one-line")],
-                sizing_mode="stretch_width",
-                height=18,
-                margin=(0, 12),
+            method: styled_text(
+                "one-line", css_classes=[f"kg-verdict-{method}"], height=18, margin=(0, 12)
             )
             for method in PANELS
         }
@@ -102,7 +90,12 @@ class StartView(View):
         why = self.card(
             "Why so few edges are enough",
             "what an edge stands for",
-            Text(WHY, stylesheets=[style_sheet("sentences")], margin=(0, 12)),
+            Text(
+                "A far pair is drawn rarely, in proportion to its similarity; so an edge that is "
+                "drawn stands for many far pairs that were not, and weighs that much more.",
+                stylesheets=[style_sheet("sentences")],
+                margin=(0, 12),
+            ),
             figure_pane(self._why, "start-weights"),
             describe=self.describe_weights,
         )
@@ -118,13 +111,6 @@ class StartView(View):
         """Return whether the full graph can be shown."""
         shown = state.shown
         return shown is None or (shown.n_points <= FULL_UP_TO and shown.image is None)
-
-    def figures(self):
-        return (*self._plots.figures.values(), self._spectra.figure, self._why)
-
-    @property
-    def frame(self):
-        return self._plots.frame
 
     def _update(self):
         self._plots.update()

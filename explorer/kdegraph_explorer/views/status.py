@@ -7,7 +7,7 @@ import panel_material_ui as pmui
 
 from ..assets import style_sheet
 from .base import Part
-from .markup import Markup, Text
+from .markup import Markup, Text, styled_text
 from .widgets import button, row
 
 # Seconds of work before the bars appear; they would only hide quicker results.
@@ -19,10 +19,10 @@ class Status(Part):
 
     def __init__(self, session):
         super().__init__(session)
-        self._text = Text(
+        self._text = styled_text(
+            "status",
             css_classes=["kg-status"],
-            stylesheets=[style_sheet("status"), style_sheet("unseen-where-narrow")],
-            sizing_mode="stretch_width",
+            stylesheets=[style_sheet("unseen-where-narrow")],
             margin=(4, 12, 0, 12),
         )
         self._bar = pmui.LinearProgress(

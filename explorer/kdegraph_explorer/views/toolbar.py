@@ -11,14 +11,9 @@ from ..session import explain
 from .base import Part
 from .browser import Browser, Connection
 from .keys import SHORTCUTS, help_text
-from .markup import Text
+from .markup import Text, styled_text
 from .widgets import NAMED_BY_ITS_WORDS, FileButton, Select, button, dialog
 
-ABOUT = (
-    "Points, edges and eigenvalues of both graphs, with the parameters and a legend. In SVG and "
-    f"PDF, edges are lines up to {figure.MAX_LINES:,} for each graph; more are an image, and "
-    "the figure says so."
-)
 SIZES = {
     f"{scale} times ({figure.DOTS_PER_INCH * scale} dots per inch)": scale
     for scale in figure.SCALES
@@ -45,7 +40,12 @@ class FigureDialog(Viewer):
         self.format.param.watch(
             lambda event: setattr(self.size, "disabled", event.new != "png"), "value"
         )
-        words = Text(ABOUT, stylesheets=[style_sheet("sentences")], sizing_mode="stretch_width")
+        words = styled_text(
+            "sentences",
+            "Points, edges and eigenvalues of both graphs, with the parameters and a legend. In "
+            f"SVG and PDF, edges are lines up to {figure.MAX_LINES:,} for each graph; more are an "
+            "image, and the figure says so.",
+        )
         done = button(
             "Save",
             "Save the figure.",
@@ -85,11 +85,7 @@ class Toolbar(Part):
 
     def __init__(self, session, actions, own_address):
         super().__init__(session)
-        self.help = dialog(
-            "Help",
-            "md",
-            Text(help_text(), stylesheets=[style_sheet("help")], sizing_mode="stretch_width"),
-        )
+        self.help = dialog("Help", "md", styled_text("help", help_text()))
         self.actions = {
             "undo": session.history.undo,
             "redo": session.history.redo,

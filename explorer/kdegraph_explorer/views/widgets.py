@@ -147,6 +147,17 @@ class Select(AsWritten, pmui.Select):
     """Offer a choice of one option."""
 
 
+def open_choice(state, name, **options):
+    """Return a choice that sets a parameter of the state, and whose options follow from the data.
+
+    While there are none, nothing is set.
+    """
+    parameter = state.param[name]
+    choice = Select(label=parameter.label, description=parameter.doc, size="small", **options)
+    choice.param.watch(lambda event: event.new and setattr(state, name, event.new), "value")
+    return choice
+
+
 def button(label, sentence, act, **options):
     """Return a button with words, which are also its name for a screen reader.
 
