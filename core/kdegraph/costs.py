@@ -159,7 +159,7 @@ NEIGHBOR_COSTS = NeighborCosts()
 
 
 class LapackCosts(NamedTuple):
-    """LAPACK instead of the block iteration, `kdegraph.spectral.solver.solve`.
+    """LAPACK instead of the block iteration, `kdegraph.spectral.solver.iteration.solve`.
 
     Attributes
     ----------

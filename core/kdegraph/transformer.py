@@ -236,16 +236,16 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
             return self._fitted_rows()
         # Equal points get equal bytes: adding 0 removes negative zeros.
         queries, points = queries + 0.0, self._points + 0.0
-        fitted_as = _first_rows(points)
+        numbered = reversed(list(enumerate(points)))  # of equal points the first one counts
+        fitted_as = {row.tobytes(): i for i, row in numbered}
         vertices = np.array([fitted_as.get(row.tobytes(), -1) for row in queries])
         fitted, new = np.flatnonzero(vertices >= 0), np.flatnonzero(vertices < 0)
-        shape = len(queries), self.n_samples_fit_
-        rows = _place_rows(self.graph_.adjacency[vertices[fitted]], fitted, shape)
+        parts = [self.graph_.adjacency[vertices[fitted]]]
         if new.size:
             own = new_bandwidths(self.sigma_, self.sigma, points, queries[new], self.perplexity)
             own = np.broadcast_to(own, len(new))
-            sampled = _sample_rows(self.graph_, points, queries[new], own)
-            rows = rows + _place_rows(sampled, new, shape)
+            parts.append(_sample_rows(self.graph_, points, queries[new], own))
+        rows = scipy.sparse.vstack(parts, format="csr")[np.argsort(np.append(fitted, new))]
         rows.sort_indices()
         return self._rows(rows, queries, vertices)
 
@@ -260,17 +260,6 @@ class SimilarityGraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self.mode == "affinity":
             return edges
         return distance_rows(edges, self._points, queries, vertices, self.n_neighbors)
-
-
-def _first_rows(points):
-    """Return the number of the first row with each sequence of bytes."""
-    return {row.tobytes(): i for i, row in reversed(list(enumerate(points)))}
-
-
-def _place_rows(part, rows, shape):
-    """Return a matrix of this shape with the given rows, and all others empty."""
-    entries = np.ones(len(rows)), (rows, np.arange(len(rows)))
-    return scipy.sparse.csr_array(entries, shape=(shape[0], len(rows))) @ part
 
 
 def _kernel_rows(graph, points, queries, bandwidths):
@@ -292,23 +281,20 @@ def _sample_rows(graph, points, queries, bandwidths):
     """Return a stratified sample of the kernel rows of new points: an (m, n) csr_array whose
     expectation is the kernel values.
     """
-    n_rounds = graph.n_rounds
-    rows, columns, weights = [], [], []
+    m, n_rounds = len(queries), graph.n_rounds
+    columns, weights = np.zeros((m, n_rounds), np.intp), np.zeros((m, n_rounds))
     for i, values in enumerate(_kernel_rows(graph, points, queries, bandwidths)):
         cumulated = np.cumsum(values)
         total = cumulated[-1]
-        if total == 0:  # out of reach of all fitted points
-            continue
         rng = np.random.default_rng([graph.seed, *queries[i].view(np.uint64).tolist()])
         levels = (rng.random() + np.arange(n_rounds)) / n_rounds * total
         last = np.searchsorted(cumulated, total)  # rounding may take a level beyond it
-        columns.append(np.minimum(np.searchsorted(cumulated, levels, side="right"), last))
-        rows.append(np.full(n_rounds, i))
-        weights.append(np.full(n_rounds, total / n_rounds))
-    if not rows:
-        return scipy.sparse.csr_array((len(queries), len(points)))
-    entries = np.concatenate(weights), (np.concatenate(rows), np.concatenate(columns))
-    return scipy.sparse.csr_array(entries, shape=(len(queries), len(points)))
+        columns[i] = np.minimum(np.searchsorted(cumulated, levels, side="right"), last)
+        weights[i] = total / n_rounds
+    entries = weights.ravel(), (np.repeat(np.arange(m), n_rounds), columns.ravel())
+    rows = scipy.sparse.csr_array(entries, shape=(m, len(points)))
+    rows.eliminate_zeros()  # of points out of reach of all fitted ones
+    return rows
 
 
 def distance_rows(edges, points, queries, vertices, n_neighbors=None):

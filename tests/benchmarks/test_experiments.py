@@ -327,11 +327,12 @@ def test_the_transfer_cut_has_the_eigenvectors_of_the_bipartite_graph():
 def test_large_sets_are_those_that_were_published():
     millions = [one.n / 10**6 for one in large_sets.SETS.values()]
     assert millions == [1, 2, 5, 10, 20]
-    for data in large_sets.SETS:
-        for method in ("kdegraph", "kdegraph, one sigma", "U-SPEC"):
-            values = large_sets.large_sets(data, 3_000, method)
-            assert values["ARI"] > 0.95
-            assert values["NMI"] > 0.95
+    cases = [(data, "kdegraph") for data in large_sets.SETS]
+    first = next(iter(large_sets.SETS))
+    for data, method in (*cases, (first, "kdegraph, one sigma"), (first, "U-SPEC")):
+        values = large_sets.large_sets(data, 3_000, method)
+        assert values["ARI"] > 0.95
+        assert values["NMI"] > 0.95
 
 
 def test_clocks_run_a_function_and_warm_up_another():

@@ -1,6 +1,4 @@
-"""What the estimator does where users do not say which bandwidths to take, and the eigenvectors
-beyond the number of clusters.
-"""
+"""The estimator without given bandwidths, and the eigenvectors beyond the number of clusters."""
 
 import numpy as np
 import pytest
@@ -35,6 +33,9 @@ def test_default_finds_tight_beside_wide_clusters():
     model = KDESpectralClustering(3, random_state=0).fit(X)
     np.testing.assert_array_equal(model.sigma_, local_bandwidths(X, rule="moderate"))
     assert adjusted_rand_score(y, model.labels_) > 0.98
+    model = KDESpectralClustering(3, perplexity=8.0, random_state=0).fit(X)
+    expected = local_bandwidths(X, perplexity=8.0, rule="moderate")
+    np.testing.assert_array_equal(model.sigma_, expected)
     one = [
         adjusted_rand_score(y, KDESpectralClustering(3, sigma=sigma, random_state=0).fit(X).labels_)
         for sigma in ("auto", 0.1, 0.5, 2.0)
@@ -51,14 +52,6 @@ def test_noise_between_many_points_does_not_hide_the_clusters():
 
     assert score(None) > 0.95
     assert score("local") < 0.7
-
-
-def test_the_perplexity_is_that_of_the_bandwidths():
-    X = np.random.default_rng(0).normal(size=(300, 2))
-    model = KDESpectralClustering(2, perplexity=8.0, random_state=0).fit(X)
-    np.testing.assert_array_equal(
-        model.sigma_, local_bandwidths(X, perplexity=8.0, rule="moderate")
-    )
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
@@ -101,7 +94,7 @@ def test_pixels_have_one_bandwidth():
 
 
 def test_pixels_are_rounded_by_a_factorization():
-    """Whoever clusters a graph, and wherever its points are known from; other points by k-means."""
+    """With the points of the graph, or with given ones; other points are rounded by k-means."""
     data = datasets.photo("china", max_pixels=1000)
     X, k = data.X, data.n_clusters
     graph = similarity_graph(X, sigma=data.sigma, seed=0)
@@ -110,16 +103,13 @@ def test_pixels_are_rounded_by_a_factorization():
         for name in ("cluster_qr", "kmeans")
     }
     assert (roundings["cluster_qr"] != roundings["kmeans"]).any()
-    adjacency = graph.adjacency
-    np.testing.assert_array_equal(
-        spectral_clustering(graph, k, seed=0).labels, roundings["cluster_qr"]
-    )
-    np.testing.assert_array_equal(
-        spectral_clustering(adjacency, k, seed=0, points=X).labels, roundings["cluster_qr"]
-    )
-    np.testing.assert_array_equal(
-        spectral_clustering(graph, k, seed=0, points=X[:, ::-1]).labels, roundings["kmeans"]
-    )
+    for given, points, name in (
+        (graph, None, "cluster_qr"),
+        (graph.adjacency, X, "cluster_qr"),
+        (graph, X[:, ::-1], "kmeans"),
+    ):
+        found = spectral_clustering(given, k, seed=0, points=points).labels
+        np.testing.assert_array_equal(found, roundings[name])
     model = KDESpectralClustering(k, random_state=0)
     quick, slow = model.fit_predict(X), model.set_params(assign_labels="kmeans").fit_predict(X)
     assert (quick != slow).any()

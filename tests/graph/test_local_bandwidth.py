@@ -199,12 +199,6 @@ def test_bandwidths_of_outliers_solve_the_rule_too(far):
     assert sigma < 0.2 * far
 
 
-def test_a_tight_cluster_beside_a_wide_one_gets_small_bandwidths():
-    cluster = np.random.default_rng(0).standard_normal((40, 2))
-    sigmas = local_bandwidths(np.concatenate([cluster, 2.0**30 + 2.0**20 * cluster]))
-    np.testing.assert_allclose(sigmas[40:], 2.0**20 * sigmas[:40], rtol=1e-8)
-
-
 @pytest.mark.parametrize("make", [np.asfortranarray, np.ndarray.tolist, np.int8, np.float32, bool])
 def test_kinds_of_arrays(make):
     X = np.random.default_rng(0).integers(0, 2 if make is bool else 99, (60, 9)).astype(float)

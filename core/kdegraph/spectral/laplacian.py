@@ -10,7 +10,11 @@ import scipy.sparse
 
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
-from kdegraph.spectral.products import SparseRows, step_rows
+from kdegraph.spectral.products import SparseRows, prefetch, step_rows
+
+# While a row is copied, the entries of the row that comes this number of rows later are requested
+# from memory.
+COPY_PREFETCH_ROWS = 4
 
 
 class NormalizedAdjacency:
@@ -109,10 +113,20 @@ class NormalizedAdjacency:
 
 @jit(distinct=True)
 def _copy_scaled_rows(start, stop, matrix, vertices, place, scale, out):
-    """Copy the rows of some vertices, renumbered and scaled."""
+    """Copy the rows of some vertices, renumbered and scaled.
+
+    The rows are scattered in memory, so they are requested before they are used.
+    """
     indptr, indices, weights = matrix
     out_indptr, out_indices, out_weights = out
     for i in range(start, stop):
+        if i + 2 * COPY_PREFETCH_ROWS < len(vertices):
+            prefetch(indptr, vertices[i + 2 * COPY_PREFETCH_ROWS])
+        if i + COPY_PREFETCH_ROWS < len(vertices):
+            later = vertices[i + COPY_PREFETCH_ROWS]
+            for p in range(indptr[later], indptr[later + 1], 8):
+                prefetch(indices, p)
+                prefetch(weights, p)
         shift = indptr[vertices[i]] - out_indptr[i]
         for q in range(out_indptr[i], out_indptr[i + 1]):
             out_indices[q] = place[np.uint32(indices[q + shift])]
