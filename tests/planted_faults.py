@@ -273,8 +273,8 @@ FAULTS = (
     Fault(
         "the weights of a coarse graph leave out the degrees",
         "core/kdegraph/spectral/solver/coarse.py",
-        "scaled = null.vector / lengths[node]",
-        "scaled = np.ones(operator.n)",
+        "total[b] += scaled[i] * weights[p] * scaled[j]",
+        "total[b] += weights[p]",
         "spectral/test_coarse.py",
     ),
     Fault(
@@ -315,15 +315,15 @@ FAULTS = (
     Fault(
         "components that a late edge joins stay apart",
         "core/kdegraph/spectral/components.py",
-        "if indices[p] < i:",
-        "if indices[p] < i and p < indptr[i - first] + 3:",
+        "found |= parent[indices[p]] != root",
+        "found = parent[indices[p]] != root",
         "spectral/test_checked_graph.py",
     ),
     Fault(
         "edges are cut in one direction only",
         "core/kdegraph/clustering/conductance.py",
-        "leaving = labels[columns] != own",
-        "leaving = labels[columns] > own",
+        "if labels[np.uint32(indices[p])] != own",
+        "if labels[np.uint32(indices[p])] > own",
         "clustering/test_clustering.py",
     ),
     Fault(

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kdegraph.runtime import parallel
+from kdegraph.runtime.jit import jit
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency
 from kdegraph.validation import as_array
 
@@ -64,28 +66,21 @@ def conductances_of(graph, labels):
     """Return the conductances of the clusters of a `CheckedGraph`. The labels, an int32 array, are
     numbers from 0, and -1 for noise, which is one set.
     """
-    indptr, columns, weights = graph.matrix
-    labels = labels + 1
-    n_clusters = int(labels.max()) + 1
-    sums = np.zeros((2, n_clusters))
-    for first in range(0, graph.n, 2**16):  # so that little memory is used
-        ends = indptr[first : first + 2**16 + 1]
-        mine = slice(ends[0], ends[-1])
-        rows = ends - ends[0], columns[mine], weights[mine]
-        sums += cuts_and_volumes(labels[first : first + 2**16], *rows, labels, n_clusters)
-    return quotients(*sums[:, 1:])
-
-
-def cuts_and_volumes(own, indptr, columns, weights, labels, n_clusters):
-    """Return the weights of the edges that leave each cluster, and of all edges, in some rows of an
-    adjacency matrix: a (2, n_clusters) array. `own` are the clusters of these rows.
-    """
-    own = np.repeat(own, np.diff(indptr))
-    leaving = labels[columns] != own
-    cuts = np.bincount(own[leaving], weights[leaving], n_clusters)
-    return np.array([cuts, np.bincount(own, weights, n_clusters)])
+    cut = np.empty(graph.n)
+    parallel.run(_cut_weights, graph.n, graph.matrix, labels, cut)
+    return quotients(*(np.bincount(labels + 1, of_rows)[1:] for of_rows in (cut, graph.degrees)))
 
 
 def quotients(cuts, volumes):
     """Return the conductances of clusters with these cut weights and volumes."""
     return np.minimum(np.divide(cuts, volumes, out=np.zeros(len(cuts)), where=volumes > 0), 1.0)
+
+
+@jit(distinct=True, reassociate=True)
+def _cut_weights(start, stop, matrix, labels, cut):
+    indptr, indices, weights = matrix
+    for i in range(start, stop):
+        own, total = labels[i], 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            total += weights[p] if labels[np.uint32(indices[p])] != own else 0.0
+        cut[i] = total

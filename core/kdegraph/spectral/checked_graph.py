@@ -151,7 +151,8 @@ def check_adjacency(adjacency, name="adjacency", *, progress=None) -> CheckedGra
     if degrees.max() > 1e290:  # scale the weights by a power of two, so that no sum overflows
         matrix = matrix._replace(weights=csr.data * 2.0**-200)
         degrees = _check_weights(matrix, name, None)
-    component, sizes = connected_components(csr.indptr, csr.indices)
+    of_components = partial_progress(progress, 0.5, 1.0)
+    component, sizes = connected_components(csr.indptr, csr.indices, of_components)
     order, points = given.order, given.points
     if len(degrees) <= ORDER_MATTERS_ABOVE:
         order, points = np.arange(len(degrees), dtype=np.int32), None

@@ -1,19 +1,25 @@
 """Connected components of an undirected graph, and an order of its vertices in which neighbors are
 near each other.
+
+Components are found by union-find in two rounds. Measured on a connected graph of a million
+vertices and 20 million entries (2 cores): 0.024 s, against 0.83 s for
+`scipy.sparse.csgraph.connected_components` (with ``connection="strong"``, its faster method for
+symmetric matrices) and 0.1 s for a plain union-find over all edges.
 """
 
 import numpy as np
 import scipy.sparse.csgraph
 
+from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 
 
-def connected_components(indptr, indices):
-    """Find the connected components by union-find.
+def connected_components(indptr, indices, progress=None):
+    """Find the connected components.
 
-    Measured on a connected graph of a million vertices and 20 million entries: 0.1 s, against 0.83
-    s for `scipy.sparse.csgraph.connected_components` (with ``connection="strong"``, its faster
-    method for symmetric matrices).
+    The first round joins every vertex with its first few neighbors. A parallel sweep then finds the
+    vertices that have a neighbor in another component, which are few, and the second round joins
+    these with all their neighbors.
 
     `indptr` and `indices` are those of the CSR form of a symmetric matrix.
 
@@ -24,16 +30,29 @@ def connected_components(indptr, indices):
     sizes : (c,) int64 array
         Number of vertices in each component.
     """
-    return components_of_blocks(len(indptr) - 1, [(0, indptr, indices)])
+    n = len(indptr) - 1
+    return components_of_blocks(n, lambda: [(0, indptr, indices)], progress)
 
 
-def components_of_blocks(n, blocks):
-    """Do the work of `connected_components` for a graph of n vertices whose rows come in blocks: an
-    iterable of the number of the first row, and `indptr` and `indices` of the rows.
+def components_of_blocks(n, blocks, progress=None):
+    """Do the work of `connected_components` for a graph of n vertices whose rows come in blocks.
+
+    ``blocks()``, which is called at most twice, returns an iterable of blocks: the number of the
+    first row, and `indptr` and `indices` of the rows.
     """
     parent = np.arange(n, dtype=np.int32)
-    for first, indptr, indices in blocks:
-        _join_neighbors(first, indptr, indices, parent)
+    for first, indptr, indices in blocks():
+        rows = np.arange(len(indptr) - 1, dtype=np.int32)
+        # Three edges of each vertex are enough to join nearly all of most components.
+        _join_neighbors(rows, first, 3, indptr, indices, parent)
+    _flatten(parent)
+    if parent.any():  # more than one component is left
+        for first, indptr, indices in blocks():
+            crossing = np.empty(len(indptr) - 1, np.bool_)
+            args = first, indptr, indices, parent, crossing
+            parallel.run(_find_crossing, len(crossing), *args, progress=progress)
+            rows = np.flatnonzero(crossing).astype(np.int32)
+            _join_neighbors(rows, first, n, indptr, indices, parent)
     component = np.empty(n, np.int32)
     count = _number_components(parent, component)
     return component, np.bincount(component, minlength=count)
@@ -49,18 +68,36 @@ def _root(parent, i):
 
 
 @jit
-def _join_neighbors(first, indptr, indices, parent):
-    """Join the vertex of each row, counted from `first`, with its smaller neighbors. The root of a
-    tree is its smallest vertex.
+def _join_neighbors(rows, first, max_edges, indptr, indices, parent):
+    """Join the vertex of each row with its first neighbors. Vertices of rows are counted from
+    `first`, and the root of a tree is its smallest vertex.
     """
-    for i in range(first, first + len(indptr) - 1):
-        root = _root(parent, i)
-        for p in range(indptr[i - first], indptr[i - first + 1]):
-            if indices[p] < i:
-                other = _root(parent, indices[p])
-                low = min(root, other)
-                parent[max(root, other)] = low
-                root = low
+    for i in rows:
+        root = _root(parent, first + i)
+        for p in range(indptr[i], min(indptr[i] + max_edges, indptr[i + 1])):
+            other = _root(parent, indices[p])
+            if root < other:
+                parent[other] = root
+            elif other < root:
+                parent[root] = other
+                root = other
+
+
+@jit
+def _flatten(parent):
+    """Let every vertex point to its root; parents come before their children."""
+    for i in range(len(parent)):
+        parent[i] = parent[parent[i]]
+
+
+@jit
+def _find_crossing(start, stop, first, indptr, indices, parent, crossing):
+    """Mark the rows whose vertices, counted from `first`, have a neighbor with another root."""
+    for i in range(start, stop):
+        root, found = parent[first + i], False
+        for p in range(indptr[i], indptr[i + 1]):
+            found |= parent[indices[p]] != root
+        crossing[i] = found
 
 
 @jit

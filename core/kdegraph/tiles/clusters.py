@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from kdegraph.clustering.conductance import cuts_and_volumes, quotients
+from kdegraph.clustering.conductance import quotients
 from kdegraph.clustering.embedding import limits, represent
 from kdegraph.clustering.partition import (
     Clustering,
@@ -191,8 +191,11 @@ def _write_result(problem, found, progress):
 def _cut_tile(folder, tile, graph, n_clusters):
     """Return the step "cut": the cut weights and the volumes of the clusters within a tile."""
     labels = folder.read(LABELS, "by_place")
-    own = labels[span(graph, tile)]
-    return {"sums": cuts_and_volumes(own, *rows_of(graph, tile), labels, n_clusters)}
+    indptr, columns, weights = rows_of(graph, tile)
+    own = np.repeat(labels[span(graph, tile)], np.diff(indptr))
+    leaving = labels[columns] != own
+    cuts = np.bincount(own[leaving], weights[leaving], n_clusters)
+    return {"sums": np.array([cuts, np.bincount(own, weights, n_clusters)])}
 
 
 def _read(graph, folder):

@@ -45,7 +45,7 @@ def make_matrix(folder, progress=None):
     scheduler.write_tiles(folder, "walk", tiles, _write_walk, progress=progress)
     if not folder.has(COMPONENTS):
         n = len(folder.read(DEGREES, "degrees"))
-        component, sizes = components_of_blocks(n, _columns_by_tile(folder))
+        component, sizes = components_of_blocks(n, lambda: _columns_by_tile(folder))
         folder.write(COMPONENTS, {"component": component, "sizes": sizes})
     none = SparseRows(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0))
     return CheckedGraph(

@@ -17,7 +17,6 @@ order elliptic problems", Computing 56 (1996), 179-196.
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
 
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
@@ -67,6 +66,13 @@ class CoarseGraph(NamedTuple):
     node: np.ndarray
 
 
+class Members(NamedTuple):
+    """The rows of each node: those of node a are ``rows[bounds[a]:bounds[a + 1]]``, ascending."""
+
+    rows: np.ndarray
+    bounds: np.ndarray
+
+
 def coarsen(operator, null, runs=None, progress=None):
     """Return the graph whose nodes are groups of rows.
 
@@ -99,13 +105,17 @@ def coarsen(operator, null, runs=None, progress=None):
         node = np.repeat(np.arange(m, dtype=np.int32), np.diff(first, append=operator.n))
     else:
         node, m = group_rows(matrix, progress)
+    order = np.argsort(node, kind="stable")
+    members = Members(order, np.searchsorted(node, np.arange(m + 1), sorter=order))
     lengths = np.sqrt(np.bincount(node, weights=null.vector**2, minlength=m))
-    scaled = null.vector / lengths[node]
-    to_nodes = matrix.weights * scaled[matrix.indices], node[matrix.indices], matrix.indptr
-    to_nodes = scipy.sparse.csr_array(to_nodes, shape=(operator.n, m))
-    members = scipy.sparse.csc_array((scaled, node, np.arange(operator.n + 1)), (m, operator.n))
-    sums = members.tocsr() @ to_nodes
-    rows = SparseRows(sums.indptr, sums.indices, sums.data.astype(np.float32))
+    indptr = np.zeros(m + 1, matrix.indptr.dtype)
+    args = members, node, matrix
+    parallel.run(_count_entries, m, *args, indptr, progress=progress)
+    np.cumsum(indptr, out=indptr)
+    indices = np.empty(indptr[-1], matrix.indices.dtype)
+    rows = SparseRows(indptr, indices, np.empty(indptr[-1], np.float32))
+    scaled = (null.vector / lengths[node]).astype(np.float32)
+    parallel.run(_sum_entries, m, *args, scaled, rows, progress=progress)
     bounds = np.r_[node[null.bounds[:-1]], m]
     return CoarseGraph(NormalizedAdjacency(rows), NullSpace(bounds, lengths), node)
 
@@ -252,6 +262,45 @@ def _number_by_first_row(node, n_nodes):
             n_numbered += 1
         node[i] = number[node[i]]
     return n_numbered
+
+
+@jit(distinct=True)
+def _count_entries(start, stop, members, node, matrix, counts):
+    """Count the entries of each row of the coarse graph, in ``counts[1:]``."""
+    (rows, bounds), (indptr, indices, _) = members, matrix
+    seen = np.full(len(bounds) - 1, -1, np.int32)
+    for a in range(start, stop):
+        count = 0
+        for q in range(bounds[a], bounds[a + 1]):
+            for p in range(indptr[rows[q]], indptr[rows[q] + 1]):
+                b = np.uint32(node[np.uint32(indices[p])])
+                count += seen[b] != a
+                seen[b] = a
+        counts[a + 1] = count
+
+
+@jit(distinct=True)
+def _sum_entries(start, stop, members, node, matrix, scaled, out):
+    """Fill the rows of the matrix of the coarse graph; `scaled` is the vector of the null space,
+    with norm 1 on each node.
+    """
+    (rows, bounds), (indptr, indices, weights) = members, matrix
+    out_indptr, out_indices, out_weights = out
+    seen, total = np.full(len(bounds) - 1, -1, np.int32), np.empty(len(bounds) - 1)
+    for a in range(start, stop):
+        end = out_indptr[a]
+        for q in range(bounds[a], bounds[a + 1]):
+            i = rows[q]
+            for p in range(indptr[i], indptr[i + 1]):
+                j = np.uint32(indices[p])
+                b = np.uint32(node[j])
+                if seen[b] != a:
+                    seen[b], total[b] = a, 0.0
+                    out_indices[end] = b
+                    end += 1
+                total[b] += scaled[i] * weights[p] * scaled[j]
+        for p in range(out_indptr[a], end):
+            out_weights[p] = total[out_indices[p]]
 
 
 # ---------------------------------------------------------------- vectors
