@@ -175,7 +175,7 @@ def test_formulas_stay_text():
 REFUSED = [
     ("a,b\n1,2\n3,4\n5,l2\n", r"^row 2 \(line 4 of the file\), column 'b' is not a number: 'l2'"),
     ("a,b\ninf,2\n3,4\n", r"^row 0 \(line 2 of the file\), column 'a' is infinite"),
-    ("a,b\nNaN,NaN\nNaN,1\n", r"^row 0 \(line 2 of the file\), column 'a' is missing"),
+    ("a,b\nNaN,NaN\nNaN,1\n", r"^row 0 \(line 2 of the file\), column 'b' is missing"),
     ("1,2\n3,\n", r"^row 1 \(line 2 of the file\), column 'x2' is missing"),
     ("a,b\r\n1,2\r\n3,\r\n", r"^row 1 \(line 3 of the file\), column 'b' is missing"),
     ("a,b\n1,2\n\n3,\n", "^row 1, column 'b' is missing"),
