@@ -12,7 +12,6 @@ from kdegraph.estimators import KDESpectralClustering
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.transformer import SimilarityGraphTransformer
 from sklearn.base import clone
-from sklearn.cluster import SpectralClustering
 from sklearn.datasets import make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
@@ -91,9 +90,6 @@ def test_steps_of_a_pipeline(moons):
     scaled = X * [1.0, 1000.0] + [0.0, 50.0]
     model = KDESpectralClustering(2, sigma=0.15, random_state=0)
     assert adjusted_rand_score(y, make_pipeline(StandardScaler(), model).fit_predict(scaled)) > 0.98
-    transformer = SimilarityGraphTransformer(sigma=0.1, random_state=0)
-    of_graph = SpectralClustering(2, affinity="precomputed", random_state=0)
-    assert adjusted_rand_score(y, make_pipeline(transformer, of_graph).fit_predict(X)) > 0.98
 
 
 def test_new_points_need_a_fit_and_the_same_columns(moons):

@@ -355,7 +355,7 @@ def test_does_not_depend_on_threads():
 def test_degrees_are_relatively_exact_everywhere(d, kernel):
     """Outliers too, whose degrees go down to about 1e-280."""
     rng = np.random.default_rng(d)
-    reach = 25.0 if kernel == "gaussian" else 640.0
+    reach = 0.9 * oracle.reach(kernel)
     X = np.concatenate([rng.normal(size=(700, d)), reach * np.eye(d), -0.6 * reach * np.eye(d)])
     X[0] = X[1]
     exact = oracle.full_graph(X, kernel, 1.0).sum(axis=1)

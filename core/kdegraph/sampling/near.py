@@ -20,12 +20,14 @@ from kdegraph.geometry.local_scale import rescaled
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.random import draw_stream, uniform, vertex_stream
-from kdegraph.sampling.near_lists import EXPECTED_NODES, NearTask, allocate, list_sources
+from kdegraph.sampling.near_lists import STRICTER, NearTask, allocate, list_sources
 
 # Initial capacity for near sources and for far nodes of a leaf; doubled for a leaf with more.
 FIRST_CAPACITY = 512
 # Leaves from which `estimate_sources` estimates.
 SAMPLED_LEAVES = 8
+# Leaves to whose points `estimate_sources` computes kernel values.
+EXACT_LEAVES = 64
 # Values in a block: running sums are stored at the ends of blocks, so that they are computed by
 # vectorized loops. A draw finds its block, then its place in the block.
 BLOCK_SIZE = 16
@@ -83,7 +85,8 @@ def estimate_sources(kernel, tree, eps):
     Takes O(n d), most of it NumPy's work, so that the kernels of this sampler are compiled only
     where they are used.
     """
-    sizes = (tree.stop - tree.start)[tree.first_leaf :]
+    starts, stops = tree.start[tree.first_leaf :], tree.stop[tree.first_leaf :]
+    sizes = stops - starts
     least, most = np.empty(sizes.size), np.empty(sizes.size)
     n_near, degrees = [], []
     # From the middle of equal parts, because the first and the last leaf lie at the border.
@@ -91,11 +94,21 @@ def estimate_sources(kernel, tree, eps):
     picked = ((np.arange(n_picked) + 0.5) * sizes.size / n_picked).astype(np.int64)
     for leaf in picked:
         leaf_exponents(kernel.code, kernel.inverse_sigma, tree, tree.first_leaf + leaf, least, most)
-        largest, smallest = (np.where(t < UNDERFLOW, np.exp(-t), 0.0) for t in (least, most))
-        degree = 0.5 * sizes @ (largest + smallest)
-        is_near = 0.5 * sizes * (largest - smallest) > eps * degree / EXPECTED_NODES
-        is_near[leaf] = True
-        n_near.append(sizes[is_near].sum())
+        least[leaf] = -1.0  # comes first
+        by_distance = np.argsort(least)
+        largest, smallest = np.exp(-least) * (least < UNDERFLOW), np.exp(-most)
+        # Exact values for the nearest points, and the middle of the bounds for all others.
+        nearest, others = np.split(by_distance, [EXACT_LEAVES])
+        exact = np.concatenate([tree.points[starts[k] : stops[k]] for k in nearest])
+        target = tree.points[starts[leaf] + sizes[leaf] // 2][None]
+        degree = kernel.pairwise(target, exact).sum() - 1.0
+        degree += 0.5 * sizes[others] @ (largest + smallest)[others]
+        # The leaves with the smallest errors are far, as far as the degree permits errors; a fourth
+        # of that, because the sampler lowers the permitted error of a node in steps of `STRICTER`.
+        errors = 0.5 * sizes * (largest - smallest)
+        by_error = np.argsort(errors)
+        n_far = np.searchsorted(np.cumsum(errors[by_error]), STRICTER * eps * degree, side="right")
+        n_near.append(max(sizes[by_error[n_far:]].sum(), sizes[leaf]))
         degrees.append(degree)
     return np.average(n_near, weights=sizes[picked]), np.average(degrees, weights=sizes[picked])
 
