@@ -8,6 +8,7 @@ import scipy.integrate
 import scipy.linalg
 from graphs import cycle, cycle_values
 from kdegraph import Cancelled, KDESpectralClustering, datasets, similarity_graph, spectrum
+from kdegraph.automatic import count_clusters
 from kdegraph.eigengap import (
     ALIGNMENT_ROWS,
     MIN_ALIGNMENT,
@@ -15,7 +16,6 @@ from kdegraph.eigengap import (
     alignment,
     suggest_n_clusters,
 )
-from kdegraph.estimators import count_clusters
 from sklearn.datasets import make_blobs
 
 

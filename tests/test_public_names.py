@@ -11,7 +11,7 @@ GONE = {
     "GraphWarning": "from kdegraph.diagnosis import GraphWarning",
     "Kernel": "from kdegraph.kde import Kernel",
     "Spectrum": "from kdegraph.spectral import Spectrum",
-    "count_clusters": "from kdegraph.estimators import count_clusters",
+    "count_clusters": "from kdegraph.automatic import count_clusters",
     "estimate_n_clusters": "suggest_n_clusters",
     "moderate_bandwidths": 'local_bandwidths(X, rule="moderate")',
     "suggest_n_segments": "suggest_n_clusters(eigenvalues, photograph=True)",

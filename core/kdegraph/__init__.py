@@ -17,7 +17,7 @@ _GONE = {
     "Kernel": "from kdegraph.kde import Kernel",
     "NumberOfClusters": "kdegraph.suggest_n_clusters(...), an int with a confidence",
     "Spectrum": "from kdegraph.spectral import Spectrum",
-    "count_clusters": "from kdegraph.estimators import count_clusters",
+    "count_clusters": "from kdegraph.automatic import count_clusters",
     "estimate_n_clusters": "kdegraph.suggest_n_clusters(...), an int with a confidence",
     "moderate_bandwidths": 'kdegraph.local_bandwidths(X, rule="moderate")',
     "suggest_n_segments": "kdegraph.suggest_n_clusters(eigenvalues, photograph=True)",

@@ -1,7 +1,6 @@
-"""Spectral clustering of points as a scikit-learn estimator, and its automatic choices."""
+"""Spectral clustering of points as a scikit-learn estimator."""
 
 import math
-from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -10,22 +9,18 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kdegraph.automatic import count_clusters, is_degenerate, perplexities
 from kdegraph.bandwidth import is_pixel_grid, pixel_sigma
 from kdegraph.clustering.out_of_sample import assign
-from kdegraph.clustering.partition import Clustering, vertices_in_clusters
+from kdegraph.clustering.partition import Clustering
 from kdegraph.diagnosis import warn_of
-from kdegraph.dispatch import spectral_clustering, spectrum
-from kdegraph.eigengap import SEGMENT_EIGENVALUES, SuggestedNumber, suggest_n_clusters
+from kdegraph.dispatch import spectral_clustering
 from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS
 from kdegraph.local_bandwidth import new_bandwidths
-from kdegraph.runtime.progress import responsive
-from kdegraph.validation import check_choice, check_count, check_points, check_seed, refuse_masked
+from kdegraph.validation import check_choice, check_count, refuse_masked
 
-__all__ = ["KDESpectralClustering", "count_clusters"]
-
-
-MAX_COUNTED = 20_000  # points whose clusters are counted; a random sample stands for more
+__all__ = ["KDESpectralClustering"]
 
 
 class _Fit(NamedTuple):
@@ -293,92 +288,3 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         own = new_bandwidths(self.sigma_, sigma, self._points, queries, perplexity)
         labels = np.asarray(self.labels_)
         return assign(self.graph_, self._points, labels, queries, own)
-
-
-@responsive
-def count_clusters(
-    X: ArrayLike,
-    *,
-    seed: int | None = None,
-    progress: Callable[[str, float], object] | None = None,
-) -> SuggestedNumber:
-    """Count the clusters of points by the spectrum of a graph that is made for counting.
-
-    This is what ``KDESpectralClustering(n_clusters="auto")`` does.
-
-    Parameters
-    ----------
-    X : (n, d) array-like
-        Points.
-    seed : int, optional
-        For the draws of the graph, and for the sample if there are more than 20,000 points.
-    progress : callable, optional
-        Called as ``progress(stage, fraction)``; raising `Cancelled` there stops the computation.
-
-    Returns
-    -------
-    SuggestedNumber
-        An int with the attribute `confidence`, see `suggest_n_clusters`. For the pixels of a
-        picture (see `kdegraph.datasets.photo`) it is a number of segments, with a confidence of 0.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For points or a seed that cannot be used.
-
-    Notes
-    -----
-    The graph has local bandwidths of perplexity 30, with which gaps stand out more than with one
-    that suits clustering, and `suggest_n_clusters` takes its 101 smallest eigenvalues and
-    eigenvectors. For a picture it takes the eigenvalues of the graph that `KDESpectralClustering`
-    makes. Cost: that of a graph and its spectrum, for at most 20,000 points (all pixels of a
-    picture).
-
-    Examples
-    --------
-    >>> import kdegraph
-    >>> from kdegraph.estimators import count_clusters
-    >>> X = kdegraph.datasets.make("blobs", n=300, seed=0).X
-    >>> count_clusters(X, seed=0)
-    3
-    """
-    points, seed = check_points(X, keep_single=True), check_seed(seed)
-    photograph = is_pixel_grid(points)
-    if photograph:
-        width, n_eigenvalues = {"sigma": pixel_sigma(points)}, SEGMENT_EIGENVALUES
-    else:
-        if len(points) > MAX_COUNTED:
-            chosen = np.random.default_rng(seed).choice(len(points), MAX_COUNTED, replace=False)
-            points = points[chosen]
-        # A perplexity needs more than three times as many points.
-        perplexity = 30.0 if len(points) > 90 else None
-        width, n_eigenvalues = {"sigma": "local", "perplexity": perplexity}, 101
-    graph = similarity_graph(points, **width, seed=seed, progress=progress)
-    n_eigenvalues = min(n_eigenvalues, vertices_in_clusters(graph).size - 1)
-    if n_eigenvalues < (SEGMENT_EIGENVALUES if photograph else 3):
-        return SuggestedNumber(1)  # too few vertices for more than one cluster
-    found = spectrum(graph, n_eigenvalues, seed=seed, smallest_component="auto", progress=progress)
-    vectors = None if photograph else found.eigenvectors
-    return suggest_n_clusters(found.eigenvalues, eigenvectors=vectors, photograph=photograph)
-
-
-def perplexities(n, perplexity):
-    """Return the perplexities to try, in this order, for n points, given that of the user or None.
-
-    There are at least 30 points for each unit of a perplexity, so that densities can be estimated,
-    except for the first one, None, which adapts to a small number of points (`local_bandwidths`).
-    """
-    if perplexity is not None:
-        return [perplexity]
-    return [None, *(p for p in (10.0, 20.0, 40.0) if n >= 30 * p)]
-
-
-def is_degenerate(labels, n_clusters):
-    """Return whether a few of the clusters hold nearly all points: their effective number, by the
-    entropy of their sizes, is less than 0.6 of their number. On the standard sets nothing changes
-    from 0.3 to 0.6.
-    """
-    labels = np.asarray(labels)
-    shares = np.bincount(labels[labels >= 0]) / max(np.sum(labels >= 0), 1)
-    shares = shares[shares > 0]
-    return bool(np.exp(-np.sum(shares * np.log(shares))) < 0.6 * n_clusters)

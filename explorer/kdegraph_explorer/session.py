@@ -3,7 +3,7 @@
 import threading
 from contextlib import contextmanager
 
-from kdegraph.estimators import count_clusters
+from kdegraph.automatic import count_clusters
 
 from . import process
 from .algorithm.judgement import Judge

@@ -10,10 +10,10 @@ from kdegraph import (
     similarity_graph,
     spectral_clustering,
 )
+from kdegraph.automatic import is_degenerate, perplexities
 from kdegraph.bandwidth import is_pixel_grid
 from kdegraph.clustering.embedding import embed
 from kdegraph.dispatch import spectrum
-from kdegraph.estimators import is_degenerate, perplexities
 from kdegraph.local_bandwidth import bandwidths_of_new_points
 from kdegraph.spectral.checked_graph import check_adjacency
 from sklearn.datasets import load_breast_cancer

@@ -13,8 +13,8 @@ import pytest
 from explorer_objects import PATIENCE, controls, settle
 from files import npy_bytes
 from kdegraph import datasets, estimate_sigma
+from kdegraph.automatic import count_clusters
 from kdegraph.eigengap import SuggestedNumber
-from kdegraph.estimators import count_clusters
 from kdegraph_explorer.pipeline import Pipeline, align
 from kdegraph_explorer.results import Request
 from kdegraph_explorer.uploads import StoredFile
