@@ -334,10 +334,17 @@ FAULTS = (
         "test_eigengap.py",
     ),
     Fault(
+        "bandwidths per point rescale exponents and not distances",
+        "core/kdegraph/geometry/local_scale.py",
+        "t = exponent_of(code, local.factor[i] * others.factor[j] * u)",
+        "t = local.factor[i] * others.factor[j] * exponent_of(code, u)",
+        "graph/test_baselines.py sampling/test_mixture.py graph/test_local.py",
+    ),
+    Fault(
         "distances of listed neighbors are not squared",
         "core/kdegraph/sampling/mixture.py",
-        "t * t if law.code == GAUSSIAN else t",
-        "t",
+        "law.local, j, scaled * scaled)",
+        "law.local, j, scaled)",
         "sampling/test_mixture.py",
     ),
     Fault(
@@ -553,8 +560,8 @@ FAULTS = (
     Fault(
         "weights of edges forget the bandwidth of the row",
         "core/kdegraph/geometry/local_scale.py",
-        "out[p] = own_factor[p] * factor[j] * out[p] + (own_shift[p] + shift[j])",
-        "out[p] = factor[j] * out[p] + (own_shift[p] + shift[j])",
+        "exponent_of(code, own_factor[p] * factor[j] * out[p])",
+        "exponent_of(code, factor[j] * out[p])",
         "graph/test_local.py",
     ),
     Fault(
