@@ -265,7 +265,7 @@ def test_a_few_points_are_one_cluster(n):
 
 
 def test_many_points_are_counted_by_a_sample(monkeypatch):
-    monkeypatch.setattr("kdegraph.estimators.MAX_COUNTED", 600)
+    monkeypatch.setattr("kdegraph.automatic.MAX_COUNTED", 600)
     X = np.random.default_rng(0).normal(size=(3000, 2))
     X[::3] += 10
     assert count_clusters(X, seed=0) == 2
