@@ -46,25 +46,42 @@ class LooseRows(NamedTuple):
 
 
 class RowWorkspace(NamedTuple):
-    """Arrays for the weights of the entries of some rows, which follow each other.
+    """Arrays for the entries of some rows, which follow each other.
 
     Attributes
     ----------
+    found, number : int32
+        Positions in the tree's order, -1 for none, and original numbers.
+    rank : int32
+        Where the entry belongs.
+    sorted_found, sorted_number : int32
+        The same, sorted by the original numbers.
+    start, size : int64
+        Where each row starts among the entries found, and how many different ones it has.
     own : (d + 3, capacity) float64
         For each entry the coordinates of its row's vertex, the inverse degree of that, and where
         bandwidths differ its factor and its shift.
-    probability, miss, power : (capacity,) float64
+    probability, miss, power : float64
         For the probabilities of the edges.
+    weight : float64
     """
 
+    found: np.ndarray
+    number: np.ndarray
+    rank: np.ndarray
+    sorted_found: np.ndarray
+    sorted_number: np.ndarray
+    start: np.ndarray
+    size: np.ndarray
     own: np.ndarray
     probability: np.ndarray
     miss: np.ndarray
     power: np.ndarray
+    weight: np.ndarray
 
 
 def weighted_adjacency(kernel, tree, degrees, neighbors, independent, *, progress=None):
-    """Return the symmetric adjacency matrix with weights ``k(x_i, x_j) / (p_i(j) + p_j(i) - p_i(j)
+    """The symmetric adjacency matrix with weights ``k(x_i, x_j) / (p_i(j) + p_j(i) - p_i(j)
     p_j(i))``.
 
     Parameters
@@ -76,9 +93,9 @@ def weighted_adjacency(kernel, tree, degrees, neighbors, independent, *, progres
     neighbors : (n, L) int32
         Positions in the tree's order, -1 for none.
     independent : bool
-        Formula for the inclusion probability ``p_i(j)``, that j is among the L draws of i: ``1 - (1
-        - k / deg(i))^L``, which holds for independent draws, or the paper's formula without
-        self-loops, ``min(L k / deg(i), 1)``, which holds for stratified ones.
+        What the inclusion probability ``p_i(j)``, that j is among the L draws of i, is taken to be:
+        ``1 - (1 - k / deg(i))^L``, which holds for independent draws, or the paper's formula
+        without self-loops, ``min(L k / deg(i), 1)``, which holds for stratified ones.
 
     Returns
     -------
@@ -99,7 +116,7 @@ def weighted_adjacency(kernel, tree, degrees, neighbors, independent, *, progres
 
 
 def weighted_rows(drawn, law, order, progress=None):
-    """Return rows of the weighted matrix.
+    """Rows of the weighted matrix.
 
     Parameters
     ----------
@@ -133,40 +150,59 @@ def weighted_rows(drawn, law, order, progress=None):
 
 
 @jit
+def _allocate_workspace(n_entries, dimension):
+    size = ENTRIES_TOGETHER + n_entries + ENTRY_VECTOR
+    return RowWorkspace(
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(ENTRIES_TOGETHER + 1, np.int64),
+        np.empty(ENTRIES_TOGETHER, np.int64),
+        np.empty((dimension + 3, size)),
+        np.empty(size),
+        np.empty(size),
+        np.empty(size),
+        np.empty(size),
+    )
+
+
+@jit
 def _join_rows(begin, end, drawn, law, order, longest, rows):
     """Join whom each of the vertices begin ... end - 1, counted from the first one, drew and was
     drawn by, once each and sorted by the original numbers, and compute the weights.
 
     Many rows are worked on at a time, loop after loop over all of them, so that each is vectorized.
     """
-    capacity, d = ENTRIES_TOGETHER + longest + ENTRY_VECTOR, law.points.shape[1]
-    entries = np.empty((5, capacity), np.int32)
-    found, number, rank = entries[0], entries[1], entries[2]
-    values = np.empty((d + 7, capacity))
-    work = RowWorkspace(values[: d + 3], values[d + 3], values[d + 4], values[d + 5])
-    weight = values[d + 6]
-    all_starts = np.empty(ENTRIES_TOGETHER + 1, np.int64)
+    work = _allocate_workspace(longest, law.points.shape[1])
     first = begin
     while first < end:
-        last = _collect(first, end, drawn, order, found, number, all_starts)
-        starts = all_starts[: last - first + 1]
-        _rank_rows(starts, number, rank)
-        size = _sort(starts, rank, found, number, entries[3], entries[4])
-        _repeat(drawn.first + first, starts, law, work.own)
-        weigh_edges(law, found[:size], work, weight[:size])
-        _put_rows(drawn.row[first:last], starts, number, weight, rows)
+        last = _collect(
+            first, end, drawn.neighbors, drawn.start, drawn.incoming, work.found, work.start
+        )
+        n_rows = last - first
+        width = work.start[n_rows]
+        _renumber(width, work.found, order, work.number)
+        _rank_rows(n_rows, work.start, work.number, work.rank)
+        _sort(width, work.found, work.number, work.rank, work.sorted_found, work.sorted_number)
+        columns, number = work.found, work.number  # not needed any more, and overwritten
+        size = _compact(
+            n_rows, work.start, work.sorted_found, work.sorted_number, columns, number, work.size
+        )
+        _repeat(drawn.first + first, drawn.first + last, work.size, law, work.own)
+        weigh_edges(law, columns[:size], work, work.weight[:size])
+        _put_rows(drawn.row[first:last], work.size, number, work.weight, rows)
         first = last
 
 
 @jit(distinct=True)
-def _collect(first, end, drawn, order, found, number, starts):
+def _collect(first, end, neighbors, incoming_start, incoming, found, starts):
     """Write whom the vertices from `first` on drew and were drawn by to `found`, each row filled up
-    to whole vectors with -1, and their original numbers to `number`; row ``first + r`` begins at
-    ``starts[r]``.
+    to whole vectors with -1; row ``first + r`` begins at ``starts[r]``.
 
     Stop after about `ENTRIES_TOGETHER` entries, and return the vertex before which that is.
     """
-    neighbors, incoming_start, incoming = drawn.neighbors, drawn.start, drawn.incoming
     n_rounds = neighbors.shape[1]
     size, i = 0, first
     starts[0] = 0
@@ -182,41 +218,42 @@ def _collect(first, end, drawn, order, found, number, starts):
         size += padded
         i += 1
         starts[i - first] = size
-    for k in range(size):
-        number[k] = np.int32(order[np.uint32(max(found[k], 0))]) if found[k] >= 0 else NO_VERTEX
     return i
 
 
+@jit(distinct=True)
+def _renumber(size, found, order, number):
+    for k in range(size):
+        number[k] = np.int32(order[np.uint32(max(found[k], 0))]) if found[k] >= 0 else NO_VERTEX
+
+
 @jit
-def _rank_rows(starts, number, rank):
-    """Write the place in its sorted row for each number; equal numbers get the same place."""
-    for row in range(starts.size - 1):
-        begin, stop = starts[row], starts[row + 1]
+def _rank_rows(n_rows, start, number, rank):
+    """Write where in its row each number belongs; equal numbers get the same place."""
+    for row in range(n_rows):
+        begin, stop = start[row], start[row + 1]
         if stop - begin <= MAX_COUNTED_LENGTH:
-            rank[begin:stop] = begin
-            add_ranks(number[begin:stop], stop - begin, rank[begin:stop])
+            _rank_by_counting(number[begin:stop], rank[begin:stop], begin)
         else:
             _rank_by_sorting(number[begin:stop], rank[begin:stop], begin)
 
 
+@jit(distinct=True)
+def _rank_by_counting(number, rank, begin):
+    """The place of a number is `begin` plus how many numbers are smaller, in O(m^2) for m of them;
+    their number is a multiple of 4.
+    """
+    rank[:] = begin
+    add_ranks(number, number.size, rank)
+
+
 @jit
 def _rank_by_sorting(number, rank, begin):
-    """Do the same for a long row, where comparing all pairs would take too long.
-
-    Keys are sorted by Shell's method, because numba's own sort takes seconds to compile.
-    """
+    """The same in O(m log m): the places of the numbers in their sorted order."""
     key = np.empty(number.size, np.int64)
     for k in range(number.size):
         key[k] = (np.int64(number[k]) << 32) | k
-    gap = key.size
-    while gap > 1:
-        gap = max(5 * gap // 11, 1)
-        for i in range(gap, key.size):
-            moved, k = key[i], i
-            while k >= gap and key[k - gap] > moved:
-                key[k] = key[k - gap]
-                k -= gap
-            key[k] = moved
+    key.sort()
     place = 0
     for k in range(number.size):
         if key[k] >> 32 != key[place] >> 32:
@@ -225,58 +262,61 @@ def _rank_by_sorting(number, rank, begin):
 
 
 @jit(distinct=True)
-def _sort(starts, rank, found, number, sorted_found, sorted_number):
-    """Move all entries to their ranks, and close the gaps that are left by equal ones and missing
-    ones. `starts` becomes that of the shorter rows. Return the number of entries.
-    """
-    n_rows = starts.size - 1
-    for k in range(starts[n_rows]):
+def _sort(size, found, number, rank, sorted_found, sorted_number):
+    """Move all to their ranks; the places behind equal ones stay empty, which is -1."""
+    for k in range(size):
         sorted_found[k] = -1
-    for k in range(starts[n_rows]):
+    for k in range(size):
         sorted_found[np.uint32(rank[k])] = found[k]
         sorted_number[np.uint32(rank[k])] = number[k]
+
+
+@jit(distinct=True)
+def _compact(n_rows, starts, sorted_found, sorted_number, columns, numbers, sizes):
+    """Leave out the places that are empty; return how many entries are left."""
     size = 0
     for row in range(n_rows):
-        begin, starts[row] = starts[row], size
-        for k in range(begin, starts[row + 1]):
-            found[size], number[size] = sorted_found[k], sorted_number[k]
+        before = size
+        for k in range(starts[row], starts[row + 1]):
+            columns[size], numbers[size] = sorted_found[k], sorted_number[k]
             size += sorted_found[k] >= 0
-    starts[n_rows] = size
+        sizes[row] = size - before
     return size
 
 
 @jit(distinct=True)
-def _repeat(first, starts, law, own):
-    """Write the values of the vertex of each row to `own`, once for each of its neighbors. Whole
-    vectors are written; the next row overwrites what exceeds a row.
-    """
-    points, inverse_degrees, local = law.points, law.inverse_degrees, law.local
-    d = points.shape[1]
-    for row in range(starts.size - 1):
-        i, begin = first + row, starts[row]
-        stop = begin + -(-(starts[row + 1] - begin) // ENTRY_VECTOR) * ENTRY_VECTOR
-        for c in range(d):
-            x = points[i, c]
-            for k in range(begin, stop):
-                own[c, k] = x
-        x = inverse_degrees[i]
-        for k in range(begin, stop):
-            own[d, k] = x
-        if local.factor.size:
-            factor, shift = local.factor[i], local.shift[i]
-            for k in range(begin, stop):
-                own[d + 1, k], own[d + 2, k] = factor, shift
+def _repeat(first, last, sizes, law, own):
+    """Write what belongs to each vertex to `own`, once for each of its neighbors."""
+    points, d = law.points, law.points.shape[1]
+    for c in range(d):
+        _repeat_column(first, last, sizes, points[:, c], own[c])
+    _repeat_column(first, last, sizes, law.inverse_degrees, own[d])
+    if law.local.factor.size:
+        _repeat_column(first, last, sizes, law.local.factor, own[d + 1])
+        _repeat_column(first, last, sizes, law.local.shift, own[d + 2])
+
+
+@jit(distinct=True, inline=True)
+def _repeat_column(first, last, sizes, values, out):
+    begin = 0
+    for i in range(first, last):
+        x = values[i]
+        part = out[begin : begin + -(-sizes[i - first] // ENTRY_VECTOR) * ENTRY_VECTOR]
+        for k in range(part.size):
+            part[k] = x
+        begin += sizes[i - first]
 
 
 @jit(distinct=True)
-def _put_rows(row, starts, number, weight, rows):
+def _put_rows(row, sizes, numbers, weights, rows):
     """Put rows that follow each other into their places."""
-    indices, data, begin, n_entries = rows
+    first = 0
     for k in range(row.size):
-        place, first = begin[row[k]], starts[k]
-        for p in range(starts[k + 1] - first):
-            indices[place + p], data[place + p] = number[first + p], weight[first + p]
-        n_entries[row[k]] = starts[k + 1] - first
+        last, place = first + sizes[k], rows.begin[row[k]]
+        _copy(numbers[first:last], rows.indices[place : place + sizes[k]])
+        _copy(weights[first:last], rows.data[place : place + sizes[k]])
+        rows.n_entries[row[k]] = sizes[k]
+        first = last
 
 
 @jit
@@ -288,3 +328,12 @@ def _close_gaps(rows, indptr):
         if shift > 0:
             for p in range(indptr[i], indptr[i + 1]):
                 indices[p], data[p] = indices[p + shift], data[p + shift]
+
+
+@jit(distinct=True)
+def _copy(source, target):
+    """Copy an array; an assignment of slices would check their lengths, which takes long to
+    compile.
+    """
+    for m in range(source.size):
+        target[m] = source[m]
