@@ -153,7 +153,7 @@ def _times(X, sigma, L):
     part, m = max(1, min(MOST_PARTS, math.ceil(estimate / LONG))), min(n, int(PAIRS / n))
     # The runs alternate, so that what else the machine does meets all alike.
     runs = {"rejection": lambda: rejection_on_a_part(kernel, tree, L, part)}
-    if max(near.estimate_sources(kernel, tree, EPS)) <= MOST_PAIRS / n:
+    if near.has_few_sources(kernel, tree, EPS, MOST_PAIRS / n):
         near.draw_neighbors(kernel, tree, L, 0, EPS)
         runs["near"] = lambda: cpu(near.draw_neighbors, kernel, tree, L, 0, EPS)
     if n <= RECURSIVE:  # It never wins, and where it takes long nothing is learned from waiting.

@@ -70,4 +70,4 @@ def _is_narrow(kernel, tree, eps, cost_of_degrees):
     n, d = tree.points.shape
     cost_of_value = DIRECT_COSTS.pair + DIRECT_COSTS.pair_per_dimension * d
     most = NEAR_SHARE * cost_of_degrees / (n * cost_of_value)
-    return max(near.estimate_sources(kernel, tree, eps)) <= most
+    return near.has_few_sources(kernel, tree, eps, most)

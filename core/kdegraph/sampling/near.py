@@ -24,9 +24,9 @@ from kdegraph.sampling.near_lists import STRICTER, NearTask, allocate, list_sour
 
 # Initial capacity for near sources and for far nodes of a leaf; doubled for a leaf with more.
 FIRST_CAPACITY = 512
-# Leaves from which `estimate_sources` estimates.
+# Leaves from which `has_few_sources` estimates.
 SAMPLED_LEAVES = 8
-# Leaves to whose points `estimate_sources` computes kernel values.
+# Leaves to whose points `has_few_sources` computes kernel values.
 EXACT_LEAVES = 64
 # Values in a block: running sums are stored at the ends of blocks, so that they are computed by
 # vectorized loops. A draw finds its block, then its place in the block.
@@ -64,8 +64,8 @@ def draw_neighbors(kernel, tree, n_rounds, seed, eps, *, leaves=None, progress=N
     return task.neighbors, task.degrees
 
 
-def estimate_sources(kernel, tree, eps):
-    """Estimate the number of near sources and the kernel degree of a point from a few leaves.
+def has_few_sources(kernel, tree, eps, most):
+    """Estimate from a few leaves whether points have few near sources and small kernel degrees.
 
     Parameters
     ----------
@@ -74,43 +74,53 @@ def estimate_sources(kernel, tree, eps):
     tree : Tree
     eps : float
         Relative error of the degrees.
+    most : float
+        The limit on the mean number of near sources and on the mean degree.
 
     Returns
     -------
-    n_near, degree : float
-        Means over the points.
+    bool
 
     Notes
     -----
     Takes O(n d), most of it NumPy's work, so that the kernels of this sampler are compiled only
-    where they are used.
+    where they are used. The estimate ends as soon as a sum over the leaves exceeds the limit.
     """
-    starts, stops = tree.start[tree.first_leaf :], tree.stop[tree.first_leaf :]
-    sizes = stops - starts
-    least, most = np.empty(sizes.size), np.empty(sizes.size)
-    n_near, degrees = [], []
+    n_leaves = tree.start.size - tree.first_leaf
+    n_picked = min(SAMPLED_LEAVES, n_leaves)
+    n_near = degree = 0.0
     # From the middle of equal parts, because the first and the last leaf lie at the border.
-    n_picked = min(SAMPLED_LEAVES, sizes.size)
-    picked = ((np.arange(n_picked) + 0.5) * sizes.size / n_picked).astype(np.int64)
-    for leaf in picked:
-        leaf_exponents(kernel.code, kernel.inverse_sigma, tree, tree.first_leaf + leaf, least, most)
-        least[leaf] = -1.0  # comes first
-        by_distance = np.argsort(least)
-        largest, smallest = np.exp(-least) * (least < UNDERFLOW), np.exp(-most)
-        # Exact values for the nearest points, and the middle of the bounds for all others.
-        nearest, others = np.split(by_distance, [EXACT_LEAVES])
-        exact = np.concatenate([tree.points[starts[k] : stops[k]] for k in nearest])
-        target = tree.points[starts[leaf] + sizes[leaf] // 2][None]
-        degree = kernel.pairwise(target, exact).sum() - 1.0
-        degree += 0.5 * sizes[others] @ (largest + smallest)[others]
-        # The leaves with the smallest errors are far, as far as the degree permits errors; a fourth
-        # of that, because the sampler lowers the permitted error of a node in steps of `STRICTER`.
-        errors = 0.5 * sizes * (largest - smallest)
-        by_error = np.argsort(errors)
-        n_far = np.searchsorted(np.cumsum(errors[by_error]), STRICTER * eps * degree, side="right")
-        n_near.append(max(sizes[by_error[n_far:]].sum(), sizes[leaf]))
-        degrees.append(degree)
-    return np.average(n_near, weights=sizes[picked]), np.average(degrees, weights=sizes[picked])
+    for leaf in ((np.arange(n_picked) + 0.5) * n_leaves / n_picked).astype(np.int64):
+        sources, degree_there = estimate_at(tree.first_leaf + leaf, kernel, tree, eps)
+        n_near += sources
+        degree += degree_there
+        if max(n_near, degree) > n_picked * most:
+            return False
+    return True
+
+
+def estimate_at(leaf, kernel, tree, eps):
+    """Return estimates of the number of near sources of a leaf, and of the degree of its points."""
+    n_leaves = tree.start.size - tree.first_leaf
+    size = tree.order.size / n_leaves  # the sizes of leaves differ by at most one
+    least, most = np.empty(n_leaves), np.empty(n_leaves)
+    leaf_exponents(kernel.code, kernel.inverse_sigma, tree, leaf, least, most)
+    least[leaf - tree.first_leaf] = -1.0  # the nearest, even among leaves at distance zero
+    nodes = np.flatnonzero(least < UNDERFLOW)
+    by_distance = np.argpartition(least[nodes], min(EXACT_LEAVES, nodes.size) - 1)
+    nodes = nodes[by_distance]
+    largest, smallest = np.exp(-least[nodes]), np.exp(-most[nodes])
+    # Exact values for the nearest points, and the middle of the bounds for all others.
+    nearest = tree.first_leaf + nodes[:EXACT_LEAVES]
+    exact = np.concatenate([tree.points[tree.start[k] : tree.stop[k]] for k in nearest])
+    target = tree.points[(tree.start[leaf] + tree.stop[leaf]) // 2][None]
+    degree = kernel.pairwise(target, exact).sum() - 1.0
+    degree += 0.5 * size * (largest + smallest)[EXACT_LEAVES:].sum()
+    # The leaves with the smallest errors are far, as far as the degree permits errors; a fourth of
+    # that, because the sampler lowers the permitted error of a node in steps of `STRICTER`.
+    errors = np.cumsum(np.sort(0.5 * size * (largest - smallest)))
+    n_far = np.searchsorted(errors, STRICTER * eps * degree, side="right")
+    return size * max(nodes.size - n_far, 1), degree
 
 
 def _task(kernel, first, last, n_rounds, seed, eps):
