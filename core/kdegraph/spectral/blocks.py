@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse
 
 from kdegraph.runtime import parallel
 from kdegraph.runtime.threads import blas_threads
@@ -124,8 +125,8 @@ class NullSpace:
             vectors = _side_by_side(block, image, rows)
             gram = vectors.T @ vectors
             components, bounds = self._parts(rows)
-            vectors *= self.vector[rows, None]
-            partial[chunk] = gram, components, np.add.reduceat(vectors, bounds[:-1], axis=0)
+            null = self.vector[rows], np.arange(len(vectors), dtype=np.int32), bounds
+            partial[chunk] = gram, components, scipy.sparse.csr_array(null) @ vectors
 
         run_on_chunks(multiply, block, progress)
         gram = sum(of_chunk for of_chunk, _, _ in partial)
@@ -147,11 +148,11 @@ class NullSpace:
         """
 
         def rotate(chunk, rows):
-            vectors = _side_by_side(block, image, rows)
+            rotated = _side_by_side(block, image, rows) @ rotation
             components, bounds = self._parts(rows)
-            of_null = np.repeat(dots[components], np.diff(bounds), axis=0)
-            vectors -= self.vector[rows, None] * of_null
-            out[rows] = vectors @ rotation
+            of_null = np.repeat(dots[components] @ rotation, np.diff(bounds), axis=0)
+            of_null *= self.vector[rows, None]
+            np.subtract(rotated, of_null, out=out[rows], casting="same_kind")
 
         run_on_chunks(rotate, block, progress)
         return out
