@@ -308,8 +308,8 @@ FAULTS = (
     Fault(
         "the null vector of one component stands for all",
         "core/kdegraph/spectral/blocks.py",
-        "of_null = np.repeat(dots[components], np.diff(bounds), axis=0)",
-        "of_null = np.repeat(dots[:1], bounds[-1], axis=0)",
+        "of_null = np.repeat(dots[components] @ rotation, np.diff(bounds), axis=0)",
+        "of_null = np.repeat(dots[:1] @ rotation, bounds[-1], axis=0)",
         "spectral/test_spectrum.py",
     ),
     Fault(

@@ -14,12 +14,11 @@ from kdegraph.geometry.kernel_functions import KERNELS, exp_neg
 from kdegraph.geometry.kernels import Kernel, fill_values, scaled_distance
 from kdegraph.geometry.local_scale import rescaled
 from kdegraph.geometry.neighbors import duplicate_groups, nearest, unit_scale
-from kdegraph.local_bandwidth import check_sigma, resolve_bandwidth
 from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.memory import available_memory, format_bytes
 from kdegraph.runtime.progress import responsive, stage_progress
-from kdegraph.scaled_kernel import pair_kernel
+from kdegraph.scaled_kernel import check_sigma, pair_kernel, resolve_bandwidth
 from kdegraph.validation import check_choice, check_count, check_fraction, check_points
 
 # Share of nonzero values below which `full_graph` returns a sparse matrix.

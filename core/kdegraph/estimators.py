@@ -17,7 +17,7 @@ from kdegraph.diagnosis import warn_of
 from kdegraph.dispatch import spectral_clustering
 from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS
-from kdegraph.local_bandwidth import new_bandwidths
+from kdegraph.scaled_kernel import new_bandwidths
 from kdegraph.validation import check_choice, check_count, refuse_masked
 
 __all__ = ["KDESpectralClustering"]

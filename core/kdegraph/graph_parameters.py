@@ -8,7 +8,7 @@ import numpy as np
 
 from kdegraph.geometry.kernel_functions import KERNELS
 from kdegraph.kde.solvers import make_solver
-from kdegraph.local_bandwidth import Bandwidth, check_sigma
+from kdegraph.scaled_kernel import Bandwidth, check_sigma
 from kdegraph.validation import (
     LOCAL_WORDS,
     check_choice,

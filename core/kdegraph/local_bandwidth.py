@@ -1,12 +1,10 @@
-"""Bandwidths: a sigma for every point, and from the parameter `sigma` to the bandwidths in use."""
+"""A bandwidth for every point, from its distances to its nearest neighbors."""
 
 import math
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kdegraph.bandwidth import estimate_sigma
 from kdegraph.geometry.kernel_functions import exp_neg
 from kdegraph.geometry.neighbor_forest import has_duplicates, has_many_dimensions, near_neighbors
 from kdegraph.geometry.neighbors import duplicate_groups, nearest
@@ -14,14 +12,11 @@ from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.validation import (
     LOCAL_WORDS,
-    check_bandwidths,
     check_choice,
     check_count,
     check_points,
     check_positive,
 )
-
-Bandwidth: TypeAlias = float | NDArray[np.float64]  # one for all points, or one for each
 
 
 def local_bandwidths(
@@ -129,7 +124,9 @@ def local_bandwidths(
     return _moderate(sigmas, sigmas, X.shape[1]) if rule == "moderate" else sigmas
 
 
-def neighbors_needed(n: int, sigma: Bandwidth | str, perplexity: float | None) -> int:
+def neighbors_needed(
+    n: int, sigma: float | NDArray[np.float64] | str, perplexity: float | None
+) -> int:
     """Return the number of neighbors of each of `n` points that the bandwidths `sigma` depend on.
 
     Raises
@@ -184,63 +181,6 @@ def bandwidths_of_new_points(
     if rule != "moderate":
         return own
     return _moderate(own, local_bandwidths(X, perplexity=perplexity), X.shape[1])
-
-
-def check_sigma(sigma: float | str | ArrayLike, n: int) -> Bandwidth | str:
-    """Return `sigma` as a positive number, as an (n,) array of them, or as one of the words "auto",
-    "local" and "moderate".
-    """
-    if isinstance(sigma, str):
-        if sigma not in ("auto", *LOCAL_WORDS):
-            raise ValueError(
-                "sigma must be a positive number, an array with one for each point, 'auto', "
-                f"'local' or 'moderate', got {sigma!r}"
-            )
-        return sigma
-    if np.ndim(sigma) == 0:
-        return check_positive(sigma, "sigma")
-    return check_bandwidths(sigma, n)
-
-
-def resolve_bandwidth(
-    X: NDArray[np.float64], sigma: Bandwidth | str, perplexity: float | None = None
-) -> Bandwidth:
-    """Return the number or the array that a checked `sigma` stands for."""
-    if not isinstance(sigma, str):
-        return sigma
-    if sigma == "auto":
-        return estimate_sigma(X, seed=0)
-    return local_bandwidths(X, perplexity=perplexity, rule=_rule_of(sigma))
-
-
-def new_bandwidths(
-    bandwidth: Bandwidth,
-    sigma: ArrayLike | str,
-    X: NDArray[np.float64],
-    queries: NDArray[np.float64],
-    perplexity: float | None,
-) -> Bandwidth:
-    """Return the bandwidths of points that are not among the fitted ones `X`, whose bandwidths are
-    `bandwidth` and came from the parameters `sigma` and `perplexity`.
-
-    Raises
-    ------
-    ValueError
-        If `sigma` was an array.
-    """
-    if not isinstance(bandwidth, np.ndarray):
-        return bandwidth
-    if isinstance(sigma, str):
-        return bandwidths_of_new_points(X, queries, perplexity, _rule_of(sigma))
-    raise ValueError(
-        f"X has {len(queries)} new points, whose bandwidths are unknown, as sigma was an array "
-        "with those of the fitted points; take sigma='local' or 'moderate', or fit all points"
-    )
-
-
-def _rule_of(sigma):
-    """Return the rule of `local_bandwidths` that the word "local" or "moderate" stands for."""
-    return "moderate" if sigma == "moderate" else "perplexity"
 
 
 def _check_perplexity(perplexity, n):

@@ -1,11 +1,76 @@
-"""Kernels between points with one bandwidth, or with a bandwidth for each of them."""
+"""From the parameter `sigma` to bandwidths, and kernels between points with one bandwidth or with
+one for each of them.
+"""
+
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from kdegraph.bandwidth import estimate_sigma
 from kdegraph.geometry.kernels import Kernel, local_kernel
 from kdegraph.geometry.tree import Tree
-from kdegraph.local_bandwidth import Bandwidth
+from kdegraph.local_bandwidth import bandwidths_of_new_points, local_bandwidths
+from kdegraph.validation import LOCAL_WORDS, check_bandwidths, check_positive
+
+Bandwidth: TypeAlias = float | NDArray[np.float64]  # one for all points, or one for each
+
+
+def check_sigma(sigma: float | str | ArrayLike, n: int) -> Bandwidth | str:
+    """Return `sigma` as a positive number, as an (n,) array of them, or as one of the words "auto",
+    "local" and "moderate".
+    """
+    if isinstance(sigma, str):
+        if sigma not in ("auto", *LOCAL_WORDS):
+            raise ValueError(
+                "sigma must be a positive number, an array with one for each point, 'auto', "
+                f"'local' or 'moderate', got {sigma!r}"
+            )
+        return sigma
+    if np.ndim(sigma) == 0:
+        return check_positive(sigma, "sigma")
+    return check_bandwidths(sigma, n)
+
+
+def resolve_bandwidth(
+    X: NDArray[np.float64], sigma: Bandwidth | str, perplexity: float | None = None
+) -> Bandwidth:
+    """Return the number or the array that a checked `sigma` stands for."""
+    if not isinstance(sigma, str):
+        return sigma
+    if sigma == "auto":
+        return estimate_sigma(X, seed=0)
+    return local_bandwidths(X, perplexity=perplexity, rule=_rule_of(sigma))
+
+
+def new_bandwidths(
+    bandwidth: Bandwidth,
+    sigma: ArrayLike | str,
+    X: NDArray[np.float64],
+    queries: NDArray[np.float64],
+    perplexity: float | None,
+) -> Bandwidth:
+    """Return the bandwidths of points that are not among the fitted ones `X`, whose bandwidths are
+    `bandwidth` and came from the parameters `sigma` and `perplexity`.
+
+    Raises
+    ------
+    ValueError
+        If `sigma` was an array.
+    """
+    if not isinstance(bandwidth, np.ndarray):
+        return bandwidth
+    if isinstance(sigma, str):
+        return bandwidths_of_new_points(X, queries, perplexity, _rule_of(sigma))
+    raise ValueError(
+        f"X has {len(queries)} new points, whose bandwidths are unknown, as sigma was an array "
+        "with those of the fitted points; take sigma='local' or 'moderate', or fit all points"
+    )
+
+
+def _rule_of(sigma):
+    """Return the rule of `local_bandwidths` that the word "local" or "moderate" stands for."""
+    return "moderate" if sigma == "moderate" else "perplexity"
 
 
 def tree_kernel(

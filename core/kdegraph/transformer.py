@@ -14,8 +14,7 @@ from kdegraph.diagnosis import warn_of
 from kdegraph.geometry.neighbors import unit_scale
 from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS
-from kdegraph.local_bandwidth import new_bandwidths
-from kdegraph.scaled_kernel import kernel_row
+from kdegraph.scaled_kernel import kernel_row, new_bandwidths
 from kdegraph.validation import check_choice, check_count, refuse_masked
 
 

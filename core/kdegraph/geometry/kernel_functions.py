@@ -37,10 +37,6 @@ def _identity(u):
     return u
 
 
-def _root(u):
-    return np.sqrt(u)
-
-
 def _matern_3_2(u):
     r = np.sqrt(3.0 * u)
     return r - np.log1p(np.minimum(r, _FAR))
@@ -86,7 +82,7 @@ GAUSSIAN, LAPLACIAN, EXPONENTIAL, MATERN_3_2, MATERN_5_2 = range(5)
 KERNELS = {
     "gaussian": KernelFunction(GAUSSIAN, 2, _identity, math.sqrt(UNDERFLOW)),
     "laplacian": KernelFunction(LAPLACIAN, 1, _identity, UNDERFLOW),
-    "exponential": KernelFunction(EXPONENTIAL, 2, _root, UNDERFLOW),
+    "exponential": KernelFunction(EXPONENTIAL, 2, np.sqrt, UNDERFLOW),
     "matern-3/2": KernelFunction(MATERN_3_2, 2, _matern_3_2, UNDERFLOW),
     "matern-5/2": KernelFunction(MATERN_5_2, 2, _matern_5_2, UNDERFLOW),
 }

@@ -11,16 +11,11 @@ from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.neighbor_forest import has_duplicates, has_many_dimensions, near_neighbors
 from kdegraph.geometry.tree import LEAF_SIZE, Tree, build_tree
 from kdegraph.kde.dispatch import kernel_degrees
-from kdegraph.local_bandwidth import (
-    Bandwidth,
-    bandwidths_of_lists,
-    neighbors_needed,
-    resolve_bandwidth,
-)
+from kdegraph.local_bandwidth import bandwidths_of_lists, neighbors_needed
 from kdegraph.sampling import mixture, near, recursive, rejection
 from kdegraph.sampling.choice import choose_sampler, draws_from_lists
 from kdegraph.sampling.rounds import LOCAL_ROUNDS, suggest_n_rounds
-from kdegraph.scaled_kernel import pair_kernel, tree_kernel
+from kdegraph.scaled_kernel import Bandwidth, pair_kernel, resolve_bandwidth, tree_kernel
 from kdegraph.validation import LOCAL_WORDS
 
 
