@@ -106,11 +106,14 @@ class ExplorerPage:
         return self.settle()
 
     def expect_theme(self, theme):
-        """Wait until all components have the theme, "light" or "dark", and then until the page is
-        at rest.
+        """Wait until all components have the theme, "light" or "dark", and its colors, and then
+        until the page is at rest.
         """
         other = {"light": ".mui-dark", "dark": ".mui-light"}[theme]
         self.page.wait_for_function("other => look.within(document, other).length === 0", arg=other)
+        self.page.wait_for_function(
+            "() => look.within(document, 'button').every(one => !one.getAnimations().length)"
+        )
         return self.settle()
 
     def change(self, action):

@@ -288,8 +288,9 @@ def code_cell(page, number):
 
 
 def output_of(page, number):
-    """The text that a cell has printed."""
-    return code_cell(page, number).locator(".jp-OutputArea-output").inner_text().strip()
+    """The text that a cell has printed; on standard error may be that kernels are compiled."""
+    printed = code_cell(page, number).locator(".jp-OutputArea-output[data-mime-type$=stdout]")
+    return printed.inner_text().strip()
 
 
 def expect_output(page, number, text):
