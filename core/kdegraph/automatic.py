@@ -83,25 +83,3 @@ def count_clusters(
     found = spectrum(graph, n_eigenvalues, seed=seed, smallest_component="auto", progress=progress)
     vectors = None if photograph else found.eigenvectors
     return suggest_n_clusters(found.eigenvalues, eigenvectors=vectors, photograph=photograph)
-
-
-def perplexities(n, perplexity):
-    """Return the perplexities to try, in this order, for n points, given that of the user or None.
-
-    There are at least 30 points for each unit of a perplexity, so that densities can be estimated,
-    except for the first one, None, which adapts to a small number of points (`local_bandwidths`).
-    """
-    if perplexity is not None:
-        return [perplexity]
-    return [None, *(p for p in (10.0, 20.0, 40.0) if n >= 30 * p)]
-
-
-def is_degenerate(labels, n_clusters):
-    """Return whether a few of the clusters hold nearly all points: their effective number, by the
-    entropy of their sizes, is less than 0.6 of their number. On the standard sets nothing changes
-    from 0.3 to 0.6.
-    """
-    labels = np.asarray(labels)
-    shares = np.bincount(labels[labels >= 0]) / max(np.sum(labels >= 0), 1)
-    shares = shares[shares > 0]
-    return bool(np.exp(-np.sum(shares * np.log(shares))) < 0.6 * n_clusters)

@@ -1,6 +1,7 @@
 """Spectral clustering of points as a scikit-learn estimator."""
 
 import math
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -9,27 +10,52 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kdegraph.automatic import count_clusters, is_degenerate, perplexities
+from kdegraph.automatic import count_clusters
 from kdegraph.bandwidth import is_pixel_grid, pixel_sigma
+from kdegraph.clustering.conductance import conductance
 from kdegraph.clustering.out_of_sample import assign
 from kdegraph.clustering.partition import Clustering
 from kdegraph.diagnosis import warn_of
 from kdegraph.dispatch import spectral_clustering
+from kdegraph.geometry.neighbor_forest import keeping_lists
 from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS
 from kdegraph.scaled_kernel import new_bandwidths
+from kdegraph.stability import Scale, Vote, compare, draw_in_turn, scales, vote
 from kdegraph.validation import check_choice, check_count, refuse_masked
 
 __all__ = ["KDESpectralClustering"]
 
 
+# Points for which scales are compared; a random sample stands for more.
+MAX_COMPARED = 4_000
+# Coordinates of all graphs that vote after a sample has decided; there are two to six graphs.
+MAX_DRAWN = 1_000_000
+MAX_DRAWS = 6
+
+
 class _Fit(NamedTuple):
-    """A `SimilarityGraph` or `TiledGraph`, its clusters, and the parameters of its bandwidths."""
+    """A `SimilarityGraph` or `TiledGraph`, its clusters, the parameters of its bandwidths, and the
+    vote of several draws, if there was one.
+    """
 
     graph: Any
     clusters: Clustering
-    sigma: Any
-    perplexity: float | None
+    scale: Scale
+    vote: Vote | None = None
+
+
+def _voted(fit, labelings):
+    """Return the fit with the labels that most draws have."""
+    voted = vote(labelings)
+    conductances = conductance(fit.graph, voted.labels)
+    clusters = replace(
+        fit.clusters,
+        labels=voted.labels,
+        n_clusters=len(conductances),
+        conductances=conductances,
+    )
+    return fit._replace(clusters=clusters, vote=voted)
 
 
 class KDESpectralClustering(ClusterMixin, BaseEstimator):
@@ -82,6 +108,12 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         Conductance of every cluster.
     isolated_ : (m,) int64 array
         Points without an edge, labeled by their nearest points.
+    probabilities_ : (n,) float64 array or None
+        The share of draws in which each point is in its cluster; see the notes. None where there
+        was one draw: for a given `sigma`, the pixels of a picture and Dask arrays.
+    stability_ : (k,) float64 array or None
+        For each cluster the mean over the draws of its Jaccard index with the cluster that stands
+        for it there: the points in both, as a share of the points in either.
     sigma_ : float or (n,) float64 array
         Bandwidth that was used, or that of every point.
     n_clusters_ : int
@@ -93,14 +125,20 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
 
     Notes
     -----
-    *Bandwidths.* Where `sigma` is None, every point gets a moderate bandwidth, of perplexity 5,
-    with which a cut between clusters costs the density along it, so that many points with noise
-    between the clusters do not hide them.
+    *Bandwidths.* Where `sigma` is None, several scales are compared: moderate bandwidths of
+    perplexity 5, 10, 20 and 40 (or of the given perplexity alone), with which a cut between
+    clusters costs the density along it, and one bandwidth for all points ("auto"). At each scale
+    four graphs are drawn and clustered. The scale is taken at which the clusters of two draws agree
+    best, by the adjusted Rand index: what changes from draw to draw is luck. The index is reduced
+    where the effective number of clusters (by the entropy of their sizes) is less than six tenths
+    of their number, because a few points were cut off from the rest.
 
-    The perplexity is doubled, up to 40, as long as the clusters are degenerate: their effective
-    number (by the entropy of their sizes) is less than six tenths of their number, because some
-    are a few points cut off from the rest. Where they remain so, all points get one bandwidth
-    ("auto"), unless the clusters are degenerate then, too.
+    *Labels.* Each point is in the cluster in which most draws see it. All scales have a vote whose
+    stability is at most 0.02 less than the largest one. `graph_`, `spectrum_` and `conductances_`
+    are those of the first draw at the most stable scale; the latter of `labels_` in it.
+
+    Of more than 4,000 points, a random sample of 4,000 decides about the scale, and two to four
+    graphs of all points vote about the labels. The cost is that of these graphs and their clusters.
 
     For the pixels of a picture one bandwidth is better: points whose last two columns are the rows
     and columns of a grid, each place once, get the mean distance within which a pixel has 1/2000 of
@@ -190,7 +228,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         self.confidence_ = math.nan
         fit = self._fit_clusters(points, seed)
         self.graph_, self.sigma_ = fit.graph, fit.graph.sigma
-        self._bandwidths = fit.sigma, fit.perplexity
+        self._scale = fit.scale
         if not self._lazy:
             wanted = None if isinstance(self.n_clusters, str) else self.n_clusters
             warn_of(self.graph_, wanted, getattr(self, "feature_names_in_", None))
@@ -200,6 +238,8 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         self.spectrum_ = fit.clusters.spectrum
         self.conductances_ = fit.clusters.conductances
         self.isolated_ = fit.clusters.isolated
+        self.probabilities_ = fit.vote and fit.vote.probabilities
+        self.stability_ = fit.vote and fit.vote.stability
         self._points = points if self._lazy else points.copy()
         return self
 
@@ -214,33 +254,53 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         return mapped_points(X)
 
     def _fit_clusters(self, points, seed):
-        """Return the fit with the given bandwidths, or the first one that is not degenerate."""
+        """Return the fit with the given bandwidths, or with the most stable ones."""
         if self.sigma is not None:
-            return self._fit_graph(points, self.n_clusters, self.sigma, self.perplexity, seed)
+            return self._fit_all(points, self.n_clusters, Scale(self.sigma, self.perplexity), seed)
         k = self.n_clusters
         if isinstance(k, str):
             check_choice(k, "n_clusters", ("auto",))
             k = count_clusters(points, seed=seed)
             self.confidence_ = k.confidence
         if is_pixel_grid(points):
-            return self._fit_graph(points, k, pixel_sigma(points), self.perplexity, seed)
-        for perplexity in perplexities(len(points), self.perplexity):
-            moderate = self._fit_graph(points, k, "moderate", perplexity, seed)
-            if not is_degenerate(moderate.clusters.labels, k):
-                return moderate
-        if self.perplexity is not None:
-            return moderate
-        one = self._fit_graph(points, k, "auto", None, seed)
-        return moderate if is_degenerate(one.clusters.labels, k) else one
+            return self._fit_all(points, k, Scale(pixel_sigma(points), self.perplexity), seed)
+        return self._fit_most_stable(points, k, seed)
 
-    def _fit_graph(self, points, n_clusters, sigma, perplexity, seed):
-        """Return the fit with these bandwidths."""
-        options = {name: getattr(self, name) for name in ESTIMATOR_PARAMETERS}
-        options |= {"sigma": sigma, "perplexity": perplexity}
+    def _fit_most_stable(self, points, k, seed):
+        """Return the first fit at the most stable scale, with the labels that most draws have."""
+        n, part = len(points), np.asarray(points)
+        if n > MAX_COMPARED:
+            chosen = np.random.default_rng(seed).choice(n, MAX_COMPARED, replace=False)
+            part = part[np.sort(chosen)]
+
+        def fit_part(scale, seed):
+            return self._fit_graph(part, k, scale, seed)
+
+        def fit_all(scale, seed):
+            return self._fit_all(points, k, scale, seed)
+
+        with keeping_lists(part):
+            compared = compare(fit_part, scales(len(part), self.perplexity), k, seed)
+        if self._lazy:
+            return fit_all(compared[0].scale, seed)
+        if n > MAX_COMPARED:
+            n_draws = min(MAX_DRAWS, max(2, MAX_DRAWN // points.size))
+            with keeping_lists(points):
+                return _voted(*draw_in_turn(fit_all, compared, n_draws, seed))
+        return _voted(compared[0].fit, [labels for draws in compared for labels in draws.labelings])
+
+    def _fit_all(self, points, n_clusters, scale, seed):
+        """Return the fit of all points, tile by tile where they came as a Dask array."""
         if self._lazy:
             import dask.array as da
 
             points = da.from_array(points)
+        return self._fit_graph(points, n_clusters, scale, seed)
+
+    def _fit_graph(self, points, n_clusters, scale, seed):
+        """Return the fit with these bandwidths."""
+        options = {name: getattr(self, name) for name in ESTIMATOR_PARAMETERS}
+        options |= scale._asdict()
         graph = similarity_graph(points, **options, seed=seed)
         clusters = spectral_clustering(
             graph,
@@ -251,7 +311,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
             n_init=self.n_init,
             smallest_component=self.smallest_component,
         )
-        return _Fit(graph, clusters, sigma, perplexity)
+        return _Fit(graph, clusters, scale)
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
         """Find the clusters of new points, without fitting anew.
@@ -284,7 +344,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         refuse_masked(X, "X")
         queries = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        sigma, perplexity = self._bandwidths
+        sigma, perplexity = self._scale
         own = new_bandwidths(self.sigma_, sigma, self._points, queries, perplexity)
         labels = np.asarray(self.labels_)
         return assign(self.graph_, self._points, labels, queries, own)

@@ -10,7 +10,6 @@ from kdegraph import (
     similarity_graph,
     spectral_clustering,
 )
-from kdegraph.automatic import is_degenerate, perplexities
 from kdegraph.bandwidth import is_pixel_grid
 from kdegraph.clustering.embedding import embed
 from kdegraph.dispatch import spectrum
@@ -115,18 +114,15 @@ def test_pixels_are_rounded_by_a_factorization():
     assert (quick != slow).any()
 
 
-def test_one_bandwidth_where_local_ones_cut_off_a_few_points():
+def test_a_few_points_that_are_cut_off_are_not_the_clusters():
+    """At a small perplexity a few points are cut off, and which ones is luck."""
     X, y = load_breast_cancer(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    asked = KDESpectralClustering(2, perplexity=5.0, random_state=0).fit(X)
-    assert np.bincount(asked.labels_).min() < 10
-    model = KDESpectralClustering(2, random_state=0).fit(X)
-    assert np.ndim(model.sigma_) == 0
-    assert adjusted_rand_score(y, model.labels_) > 0.6
-    np.testing.assert_array_equal(
-        model.predict(X),
-        KDESpectralClustering(2, sigma="auto", random_state=0).fit(X).predict(X),
-    )
+    one = KDESpectralClustering(2, sigma="moderate", perplexity=5.0, random_state=0).fit(X)
+    assert np.bincount(one.labels_).min() < 10
+    labels = [KDESpectralClustering(2, random_state=state).fit_predict(X) for state in range(3)]
+    assert all(adjusted_rand_score(y, found) > 0.6 for found in labels)
+    assert adjusted_rand_score(labels[0], labels[1]) > 0.8
 
 
 def test_what_is_one_cluster_and_a_few_points_stays_local():
@@ -134,7 +130,6 @@ def test_what_is_one_cluster_and_a_few_points_stays_local():
     X = np.concatenate([rng.normal(size=(400, 2)), rng.normal(size=(14, 2)) + 50])
     model = KDESpectralClustering(2, random_state=0).fit(X)
     assert np.ndim(model.sigma_) == 1
-    assert is_degenerate(model.labels_, 2)
     assert np.bincount(model.labels_).tolist() == [400, 14]
 
 
@@ -152,24 +147,6 @@ def test_other_points_are_no_pixels(change):
     points = datasets.image_points(np.random.default_rng(0).random((6, 7, 3))).X
     assert is_pixel_grid(points)
     assert not is_pixel_grid(change(points))
-
-
-@pytest.mark.parametrize(
-    ("sizes", "degenerate"),
-    [([50, 50, 50, 50], False), ([195, 2, 2, 1], True), ([100, 40, 40, 20], False)],
-)
-def test_clusters_are_degenerate_by_the_entropy_of_their_sizes(sizes, degenerate):
-    labels = np.repeat(np.arange(4), sizes)
-    assert is_degenerate(labels, 4) == degenerate
-    isolated = np.concatenate([labels, np.full(500, -1)])
-    assert is_degenerate(isolated, 4) == degenerate
-
-
-def test_perplexities_suit_the_number_of_points():
-    assert perplexities(100, None) == [None]
-    assert perplexities(700, None) == [None, 10.0, 20.0]
-    assert perplexities(10**6, None) == [None, 10.0, 20.0, 40.0]
-    assert perplexities(10**6, 7.0) == [7.0]
 
 
 def blocks_in_a_row(sizes, between):

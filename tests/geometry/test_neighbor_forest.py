@@ -2,7 +2,12 @@
 
 import numpy as np
 import pytest
-from kdegraph.geometry.neighbor_forest import LIST_LENGTH, has_many_dimensions, near_neighbors
+from kdegraph.geometry.neighbor_forest import (
+    LIST_LENGTH,
+    has_many_dimensions,
+    keeping_lists,
+    near_neighbors,
+)
 from promises import check_threads
 from scipy.spatial.distance import cdist
 
@@ -96,3 +101,18 @@ def test_where_near_neighbors_do_for_nearest():
     assert not has_many_dimensions(np.empty((20_000, 19)))
     assert has_many_dimensions(np.empty((2600, 784)))
     assert not has_many_dimensions(np.empty((2000, 784)))
+
+
+def test_lists_are_kept_for_an_array_within_a_context_only():
+    X = np.random.default_rng(0).normal(size=(300, 24))
+    with keeping_lists(X):
+        first = near_neighbors(X)
+        assert near_neighbors(X, 10) is first  # as many are looked for
+        longer = near_neighbors(X, 80)
+        assert longer.indices.shape == (300, 80)
+        assert near_neighbors(X, 80) is longer
+        assert near_neighbors(X.copy()) is not first
+    again = near_neighbors(X)
+    assert again is not first
+    np.testing.assert_array_equal(again.indices, first.indices)
+    np.testing.assert_array_equal(again.distances, first.distances)

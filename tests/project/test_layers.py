@@ -51,7 +51,7 @@ LAYERS = (
     {"tiles"},
     {"baselines", "dispatch", "graph"},
     {"diagnosis", "exchange", "explain"},
-    {"automatic"},
+    {"automatic", "stability"},
     {"estimators", "transformer"},
     {"io"},
     {"datasets"},

@@ -7,6 +7,7 @@ similarity measures", WWW 2011), until few lists get better. Pairs that are far 
 first principal axes are not compared in all dimensions.
 """
 
+import contextlib
 from typing import NamedTuple
 
 import numpy as np
@@ -56,6 +57,23 @@ class NeighborLists(NamedTuple):
     distances: np.ndarray
     indices: np.ndarray
     order: np.ndarray
+
+
+# The lists found within `keeping_lists`, by the identity of the array and their length.
+_kept: dict[int, dict[int, NeighborLists]] = {}
+
+
+@contextlib.contextmanager
+def keeping_lists(X):
+    """Within this context, `near_neighbors` of this very array are found once for each length.
+
+    The lists do not depend on seeds, so that several graphs of the same points can share them.
+    """
+    _kept[id(X)] = {}
+    try:
+        yield
+    finally:
+        _kept.pop(id(X), None)
 
 
 class _Candidates(NamedTuple):
@@ -141,10 +159,18 @@ def near_neighbors(X, k=LIST_LENGTH, progress=None):
     About O(n log n) comparisons. X is not copied if it is float32 and C-contiguous, and takes 4 n d
     bytes otherwise; the lists take 16 bytes for each neighbor.
     """
-    n = len(X)
-    k = min(max(k, LIST_LENGTH), n - 1)
+    k = min(max(k, LIST_LENGTH), len(X) - 1)
     if k == 0:
         return NeighborLists(np.empty((1, 0)), np.empty((1, 0), np.int32), np.zeros(1, int))
+    kept = _kept.get(id(X), {})
+    if k not in kept:
+        kept[k] = _search(X, k, progress)
+    return kept[k]
+
+
+def _search(X, k, progress):
+    """Return the lists of `near_neighbors`, for a number of neighbors from 1 to n - 1."""
+    n = len(X)
     exponent = unit_scale(X)
     X = np.ldexp(X, -exponent) if exponent else X
     points = _in_single_precision(X)

@@ -1,0 +1,185 @@
+"""The choice of a scale by the agreement of draws, and their vote."""
+
+import itertools
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.stats
+from kdegraph import KDESpectralClustering, datasets, similarity_graph, spectral_clustering
+from kdegraph.estimators import MAX_DRAWS
+from kdegraph.stability import (
+    N_DRAWS,
+    Scale,
+    compare,
+    draw_in_turn,
+    scales,
+    stability,
+    vote,
+)
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.metrics import adjusted_rand_score
+
+
+def by_hand(labelings):
+    """Return labels and probabilities by counting, for labelings with equal names of clusters."""
+    counts = np.array([np.bincount(point, minlength=9) for point in np.transpose(labelings)])
+    return np.argmax(counts, axis=1), counts.max(axis=1) / len(labelings)
+
+
+def fit_of(labels_at):
+    """Return a function for `compare` that reads labels from a table of scales."""
+
+    def fit(scale, seed):
+        return SimpleNamespace(clusters=SimpleNamespace(labels=labels_at[scale][seed]))
+
+    return fit
+
+
+def test_most_draws_decide_about_each_point():
+    rng = np.random.default_rng(0)
+    truth = np.r_[0:3, rng.integers(3, size=200)]
+    labelings = [truth.copy() for _ in range(5)]
+    for labels in labelings[1:]:
+        moved = 3 + rng.choice(200, 30, replace=False)
+        labels[moved] = rng.integers(3, size=30)
+    expected, probabilities = by_hand(labelings)
+    renamed = [rng.permutation(3)[labels].astype(np.int32) for labels in labelings[1:]]
+    found = vote([labelings[0].astype(np.int32), *renamed])
+    np.testing.assert_array_equal(found.labels[:3], [0, 1, 2])
+    certain = probabilities > 0.5  # no tie
+    np.testing.assert_array_equal(found.labels[certain], expected[certain])
+    np.testing.assert_allclose(found.probabilities[certain], probabilities[certain])
+    jaccard = [
+        np.mean(
+            [
+                np.sum((one == k) & (found.labels == k)) / np.sum((one == k) | (found.labels == k))
+                for one in labelings
+            ]
+        )
+        for k in range(3)
+    ]
+    np.testing.assert_allclose(found.stability, jaccard)
+
+
+def test_no_cluster_loses_all_its_points_in_a_vote():
+    first = np.array([0, 0, 0, 1, 1, 1, 2], np.int32)
+    other = np.array([0, 0, 0, 1, 1, 1, 1], np.int32)
+    found = vote([first, other, other])
+    np.testing.assert_array_equal(found.labels, first)
+    np.testing.assert_allclose(found.probabilities, [1, 1, 1, 1, 1, 1, 1 / 3])
+    np.testing.assert_allclose(found.stability, [1, (1 + 2 * 3 / 4) / 3, 1 / 3])
+
+
+def test_stability_is_the_mean_index_of_pairs():
+    rng = np.random.default_rng(0)
+    labelings = [rng.integers(3, size=60).astype(np.int32) for _ in range(4)]
+    pairs = itertools.combinations(labelings, 2)
+    expected = np.mean([adjusted_rand_score(*pair) for pair in pairs])
+    assert stability(labelings, 3) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "degenerate"),
+    [([50, 50, 50, 50], False), ([100, 40, 40, 20], False), ([195, 2, 2, 1], True)],
+)
+def test_stable_but_degenerate_clusters_count_less(sizes, degenerate):
+    labels = np.repeat(np.arange(4, dtype=np.int32), sizes)
+    share = np.exp(scipy.stats.entropy(sizes)) / 4
+    assert (share < 0.6) == degenerate
+    assert stability([labels, labels], 4) == pytest.approx(min(1, share / 0.6))
+
+
+def test_scales_suit_the_number_of_points():
+    def perplexities(n):
+        return [scale.perplexity for scale in scales(n) if scale.sigma == "moderate"]
+
+    assert perplexities(5) == [None]
+    assert perplexities(61) == [None, 10.0, 20.0]
+    assert perplexities(60) == [None, 10.0]
+    assert perplexities(1000) == [None, 10.0, 20.0, 40.0]
+    assert scales(1000)[-1] == Scale("auto")
+    assert scales(1000, 7.0) == [Scale("moderate", 7.0)]
+
+
+def test_the_most_stable_scale_comes_first_then_nearly_as_stable_ones():
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(2, dtype=np.int32), 100)
+    shuffled = [rng.permutation(truth) for _ in range(N_DRAWS)]
+    nearly = [truth.copy() for _ in range(N_DRAWS)]
+    nearly[0][:2] = 1
+    unlucky, good, best = Scale("moderate"), Scale("moderate", 10.0), Scale("auto")
+    table = {unlucky: shuffled, good: nearly, best: [truth] * N_DRAWS}
+    compared = compare(fit_of(table), list(table), 2, 0)
+    assert [draws.scale for draws in compared] == [best, good]
+    assert compared[0].labelings == table[best]
+    assert compared[1].labelings == table[good]
+    first, labelings = draw_in_turn(fit_of(table), compared, 3, 0)
+    assert first.clusters.labels is table[best][0]
+    for labels, expected in zip(
+        labelings, (table[best][0], nearly[1], table[best][2]), strict=True
+    ):
+        assert labels is expected
+
+
+def test_a_scale_without_so_many_clusters_is_left_out():
+    def fit(scale, seed):
+        if scale.sigma == "auto":
+            raise ValueError("too many clusters")
+        labels = np.arange(6, dtype=np.int32) // 2
+        return SimpleNamespace(clusters=SimpleNamespace(labels=labels))
+
+    compared = compare(fit, [Scale("auto"), Scale("moderate")], 3, 0)
+    assert [draws.scale for draws in compared] == [Scale("moderate")]
+    with pytest.raises(ValueError, match="too many clusters"):
+        compare(fit, [Scale("auto")], 3, 0)
+
+
+@pytest.mark.parametrize(("load", "k"), [(load_breast_cancer, 2), (load_wine, 3)])
+def test_seeds_agree_where_clusters_are_said_to_be_stable(load, k):
+    X = load().data
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    models = [KDESpectralClustering(k, random_state=state).fit(X) for state in range(3)]
+    for one, other in itertools.combinations(models, 2):
+        assert adjusted_rand_score(one.labels_, other.labels_) > 0.9
+        sure = (one.probabilities_ > 0.95) & (other.probabilities_ > 0.95)
+        assert sure.mean() > 0.75
+        assert adjusted_rand_score(one.labels_[sure], other.labels_[sure]) > 0.98
+
+
+def test_probabilities_are_those_of_further_draws():
+    """Where a point is said to stay in nine of ten draws, it stays in nine of ten others."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 2)) + 2.0 * rng.integers(2, size=(900, 1))
+    model = KDESpectralClustering(2, random_state=0).fit(X)
+    stays = []
+    for seed in range(100, 120):
+        graph = similarity_graph(X, **model._scale._asdict(), seed=seed)
+        labels = spectral_clustering(graph, 2, seed=seed).labels
+        same = labels == model.labels_
+        stays.append(same if same.mean() > 0.5 else ~same)
+    share = np.mean(stays, axis=0)
+    assert share[model.probabilities_ >= 0.9].mean() > 0.95
+    doubtful = model.probabilities_ < 0.9
+    assert 0 < doubtful.sum() < 300
+    assert share[doubtful].mean() < 0.9
+
+
+def test_a_sample_of_many_points_decides_about_the_scale(monkeypatch):
+    monkeypatch.setattr("kdegraph.estimators.MAX_COMPARED", 500)
+    data = datasets.make("moons", n=2_000, seed=0)
+    model = KDESpectralClustering(2, random_state=0).fit(data.X)
+    assert model.graph_.adjacency.shape == (2_000, 2_000)
+    assert adjusted_rand_score(data.y, model.labels_) > 0.95
+    assert model.probabilities_.shape == (2_000,)
+    assert np.isin(model.probabilities_, np.arange(1, MAX_DRAWS + 1) / MAX_DRAWS).all()
+
+
+def test_one_cluster_and_given_bandwidths_need_one_draw():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    model = KDESpectralClustering(1, random_state=0).fit(X)
+    assert (model.probabilities_ == 1).all()
+    assert model.stability_.tolist() == [1.0]
+    model = KDESpectralClustering(2, sigma=1.0, random_state=0).fit(X)
+    assert model.probabilities_ is None
+    assert model.stability_ is None
