@@ -264,6 +264,12 @@ def test_a_few_points_are_one_cluster(n):
     assert (found, found.confidence) == (1, 0.0)
 
 
+@pytest.mark.parametrize(("n", "d", "seed"), [(20, 64, 1020), (60, 64, 1060), (50, 256, 50)])
+def test_a_few_points_of_one_group_in_many_dimensions_are_no_clusters_of_their_own(n, d, seed):
+    found = count_clusters(np.random.default_rng(seed).normal(size=(n, d)), seed=0)
+    assert found == 1 or (found == 2 and found.confidence < 0.05)
+
+
 def test_many_points_are_counted_by_a_sample(monkeypatch):
     monkeypatch.setattr("kdegraph.automatic.MAX_COUNTED", 600)
     X = np.random.default_rng(0).normal(size=(3000, 2))

@@ -16,6 +16,7 @@ from kdegraph.validation import check_points, check_seed
 __all__ = ["count_clusters"]
 
 MAX_COUNTED = 20_000  # points whose clusters are counted; a random sample stands for more
+MEAN_SIZE = 4  # points of a cluster, on average, at least: others are found among single points
 
 
 @responsive
@@ -53,9 +54,9 @@ def count_clusters(
     -----
     The graph has local bandwidths of perplexity 30, with which gaps stand out more than with one
     that suits clustering, and `suggest_n_clusters` takes its 101 smallest eigenvalues and
-    eigenvectors. For a picture it takes the eigenvalues of the graph that `KDESpectralClustering`
-    makes. Cost: that of a graph and its spectrum, for at most 20,000 points (all pixels of a
-    picture).
+    eigenvectors, but of few points at most one for every four of them. For a picture it takes the
+    eigenvalues of the graph that `KDESpectralClustering` makes. Cost: that of a graph and its
+    spectrum, for at most 20,000 points (all pixels of a picture).
 
     Examples
     --------
@@ -77,7 +78,8 @@ def count_clusters(
         perplexity = 30.0 if len(points) > 90 else None
         width, n_eigenvalues = {"sigma": "local", "perplexity": perplexity}, 101
     graph = similarity_graph(points, **width, seed=seed, progress=progress)
-    n_eigenvalues = min(n_eigenvalues, vertices_in_clusters(graph).size - 1)
+    n_vertices = vertices_in_clusters(graph).size
+    n_eigenvalues = min(n_eigenvalues, n_vertices - 1, max(3, n_vertices // MEAN_SIZE))
     if n_eigenvalues < (SEGMENT_EIGENVALUES if photograph else 3):
         return SuggestedNumber(1)  # too few vertices for more than one cluster
     found = spectrum(graph, n_eigenvalues, seed=seed, smallest_component="auto", progress=progress)
