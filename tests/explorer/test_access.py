@@ -206,6 +206,15 @@ def test_other_names_of_a_server_are_right(way, host, origin):
     assert client.connects(token, Host=host, Origin=origin)
 
 
+@pytest.mark.parametrize("way", ["alone", "token"], indirect=True, scope="module")
+def test_a_page_can_be_opened_by_an_address_of_ipv6(way):
+    client, _ = way.client()
+    host = f"[::1]:{client.port}"
+    page = client.send(Host=host)
+    assert page.status == 200
+    assert client.connects(page.token(), Host=host, Origin=f"http://{host}")
+
+
 def test_a_machine_answers_to_its_own_address(ways):
     with socket.socket(type=socket.SOCK_DGRAM) as way_out:
         with contextlib.suppress(OSError):

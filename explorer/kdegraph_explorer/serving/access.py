@@ -197,6 +197,8 @@ class Foreign(Matcher):
             request.headers.get("Origin"),
             reached=request.connection.stream.socket.getsockname()[0],
         ) or _misuse(request)
+        if request.host.startswith("["):  # Panel fails at the colons of an IPv6 address
+            request.host = "localhost" + request.host.partition("]")[2]
         return reason and {"target_kwargs": {"reason": reason}}
 
 
