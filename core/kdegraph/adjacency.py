@@ -81,7 +81,7 @@ class RowWorkspace(NamedTuple):
 
 
 def weighted_adjacency(kernel, tree, degrees, neighbors, independent, *, progress=None):
-    """The symmetric adjacency matrix with weights ``k(x_i, x_j) / (p_i(j) + p_j(i) - p_i(j)
+    """Return the symmetric adjacency matrix with weights ``k(x_i, x_j) / (p_i(j) + p_j(i) - p_i(j)
     p_j(i))``.
 
     Parameters
@@ -93,9 +93,9 @@ def weighted_adjacency(kernel, tree, degrees, neighbors, independent, *, progres
     neighbors : (n, L) int32
         Positions in the tree's order, -1 for none.
     independent : bool
-        What the inclusion probability ``p_i(j)``, that j is among the L draws of i, is taken to be:
-        ``1 - (1 - k / deg(i))^L``, which holds for independent draws, or the paper's formula
-        without self-loops, ``min(L k / deg(i), 1)``, which holds for stratified ones.
+        Formula for the inclusion probability ``p_i(j)``, that j is among the L draws of i: ``1 - (1
+        - k / deg(i))^L``, which holds for independent draws, or the paper's formula without
+        self-loops, ``min(L k / deg(i), 1)``, which holds for stratified ones.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def weighted_adjacency(kernel, tree, degrees, neighbors, independent, *, progres
 
 
 def weighted_rows(drawn, law, order, progress=None):
-    """Rows of the weighted matrix.
+    """Return rows of the weighted matrix.
 
     Parameters
     ----------
@@ -223,13 +223,14 @@ def _collect(first, end, neighbors, incoming_start, incoming, found, starts):
 
 @jit(distinct=True)
 def _renumber(size, found, order, number):
+    """Write the original numbers of the vertices found."""
     for k in range(size):
         number[k] = np.int32(order[np.uint32(max(found[k], 0))]) if found[k] >= 0 else NO_VERTEX
 
 
 @jit
 def _rank_rows(n_rows, start, number, rank):
-    """Write where in its row each number belongs; equal numbers get the same place."""
+    """Write the place in its sorted row for each number; equal numbers get the same place."""
     for row in range(n_rows):
         begin, stop = start[row], start[row + 1]
         if stop - begin <= MAX_COUNTED_LENGTH:
@@ -240,8 +241,8 @@ def _rank_rows(n_rows, start, number, rank):
 
 @jit(distinct=True)
 def _rank_by_counting(number, rank, begin):
-    """The place of a number is `begin` plus how many numbers are smaller, in O(m^2) for m of them;
-    their number is a multiple of 4.
+    """Do so in O(m^2) for m numbers, a multiple of 4: the place of a number is `begin` plus how
+    many are smaller.
     """
     rank[:] = begin
     add_ranks(number, number.size, rank)
@@ -249,7 +250,7 @@ def _rank_by_counting(number, rank, begin):
 
 @jit
 def _rank_by_sorting(number, rank, begin):
-    """The same in O(m log m): the places of the numbers in their sorted order."""
+    """Do the same in O(m log m), by sorting: for long rows."""
     key = np.empty(number.size, np.int64)
     for k in range(number.size):
         key[k] = (np.int64(number[k]) << 32) | k
@@ -263,7 +264,7 @@ def _rank_by_sorting(number, rank, begin):
 
 @jit(distinct=True)
 def _sort(size, found, number, rank, sorted_found, sorted_number):
-    """Move all to their ranks; the places behind equal ones stay empty, which is -1."""
+    """Move all entries to their ranks; the places behind equal ones stay empty, which is -1."""
     for k in range(size):
         sorted_found[k] = -1
     for k in range(size):
@@ -286,7 +287,7 @@ def _compact(n_rows, starts, sorted_found, sorted_number, columns, numbers, size
 
 @jit(distinct=True)
 def _repeat(first, last, sizes, law, own):
-    """Write what belongs to each vertex to `own`, once for each of its neighbors."""
+    """Write the values of the vertex of each row to `own`, once for each of its neighbors."""
     points, d = law.points, law.points.shape[1]
     for c in range(d):
         _repeat_column(first, last, sizes, points[:, c], own[c])
