@@ -21,22 +21,23 @@ from kdegraph.geometry.neighbor_forest import keeping_lists
 from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS
 from kdegraph.scaled_kernel import new_bandwidths
-from kdegraph.stability import Scale, Vote, compare, draw_in_turn, scales, vote
+from kdegraph.stability import (
+    Scale,
+    Vote,
+    compare,
+    part_to_compare,
+    replicate_in_turn,
+    scales,
+    vote,
+)
 from kdegraph.validation import check_choice, check_count, refuse_masked
 
 __all__ = ["KDESpectralClustering"]
 
 
-# Points for which scales are compared; a random sample stands for more.
-MAX_COMPARED = 4_000
-# Coordinates of all graphs that vote after a sample has decided; there are two to six graphs.
-MAX_DRAWN = 1_000_000
-MAX_DRAWS = 6
-
-
 class _Fit(NamedTuple):
     """A `SimilarityGraph` or `TiledGraph`, its clusters, the parameters of its bandwidths, and the
-    vote of several draws, if there was one.
+    vote of several replicates, if there was one.
     """
 
     graph: Any
@@ -46,7 +47,7 @@ class _Fit(NamedTuple):
 
 
 def _voted(fit, labelings):
-    """Return the fit with the labels that most draws have."""
+    """Return the fit with the labels that most replicates have."""
     voted = vote(labelings)
     conductances = conductance(fit.graph, voted.labels)
     clusters = replace(
@@ -56,6 +57,13 @@ def _voted(fit, labelings):
         conductances=conductances,
     )
     return fit._replace(clusters=clusters, vote=voted)
+
+
+def _as_dask(points):
+    """Return the points as a Dask array, for a graph that is made tile by tile."""
+    import dask.array as da
+
+    return da.from_array(points)
 
 
 class KDESpectralClustering(ClusterMixin, BaseEstimator):
@@ -109,11 +117,11 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
     isolated_ : (m,) int64 array
         Points without an edge, labeled by their nearest points.
     probabilities_ : (n,) float64 array or None
-        The share of draws in which each point is in its cluster; see the notes. None where there
-        was one draw: for a given `sigma`, the pixels of a picture and Dask arrays.
+        The share of replicates in which each point is in its cluster; see the notes. None where
+        there is one graph: for a given `sigma`, the pixels of a picture and Dask arrays.
     stability_ : (k,) float64 array or None
-        For each cluster the mean over the draws of its Jaccard index with the cluster that stands
-        for it there: the points in both, as a share of the points in either.
+        For each cluster the mean over the replicates of its Jaccard index with the cluster that
+        stands for it there: the points in both, as a share of the points in either.
     sigma_ : float or (n,) float64 array
         Bandwidth that was used, or that of every point.
     n_clusters_ : int
@@ -128,17 +136,19 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
     *Bandwidths.* Where `sigma` is None, several scales are compared: moderate bandwidths of
     perplexity 5, 10, 20 and 40 (or of the given perplexity alone), with which a cut between
     clusters costs the density along it, and one bandwidth for all points ("auto"). At each scale
-    four graphs are drawn and clustered. The scale is taken at which the clusters of two draws agree
-    best, by the adjusted Rand index: what changes from draw to draw is luck. The index is reduced
-    where the effective number of clusters (by the entropy of their sizes) is less than six tenths
-    of their number, because a few points were cut off from the rest.
+    four graphs with different seeds, replicates, are clustered. The scale is taken at which the
+    clusters of two replicates agree best, by the adjusted Rand index: what changes from one to the
+    next is luck. The index is reduced where the effective number of clusters (by the entropy of
+    their sizes) is less than six tenths of their number, because a few points were cut off from the
+    rest.
 
-    *Labels.* Each point is in the cluster in which most draws see it. All scales have a vote whose
-    stability is at most 0.02 less than the largest one. `graph_`, `spectrum_` and `conductances_`
-    are those of the first draw at the most stable scale; the latter of `labels_` in it.
+    *Labels.* Each point is in the cluster in which most replicates see it. All scales have a vote
+    whose stability is at most 0.02 less than the largest one. `graph_` and `spectrum_` are those of
+    the first replicate at the most stable scale, and `conductances_` those of `labels_` in it.
 
-    Of more than 4,000 points, a random sample of 4,000 decides about the scale, and two to four
-    graphs of all points vote about the labels. The cost is that of these graphs and their clusters.
+    Of more than 4,000 points, a random sample of 4,000 decides about the scale, and two to six
+    replicates of all points vote about the labels. The cost is that of all these graphs and their
+    clusters: twenty for the comparison, then the others.
 
     For the pixels of a picture one bandwidth is better: points whose last two columns are the rows
     and columns of a grid, each place once, get the mean distance within which a pixel has 1/2000 of
@@ -255,47 +265,48 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
 
     def _fit_clusters(self, points, seed):
         """Return the fit with the given bandwidths, or with the most stable ones."""
+        whole = _as_dask(points) if self._lazy else points
         if self.sigma is not None:
-            return self._fit_all(points, self.n_clusters, Scale(self.sigma, self.perplexity), seed)
+            scale = Scale(self.sigma, self.perplexity)
+            return self._fit_graph(whole, self.n_clusters, scale, seed)
         k = self.n_clusters
         if isinstance(k, str):
             check_choice(k, "n_clusters", ("auto",))
             k = count_clusters(points, seed=seed)
             self.confidence_ = k.confidence
         if is_pixel_grid(points):
-            return self._fit_all(points, k, Scale(pixel_sigma(points), self.perplexity), seed)
-        return self._fit_most_stable(points, k, seed)
+            return self._fit_graph(whole, k, Scale(pixel_sigma(points), self.perplexity), seed)
+        if k == 1:
+            one = self._fit_graph(whole, k, scales(len(points), self.perplexity)[0], seed)
+            return one if self._lazy else _voted(one, [one.clusters.labels])
+        return self._fit_most_stable(points, whole, k, seed)
 
-    def _fit_most_stable(self, points, k, seed):
-        """Return the first fit at the most stable scale, with the labels that most draws have."""
-        n, part = len(points), np.asarray(points)
-        if n > MAX_COMPARED:
-            chosen = np.random.default_rng(seed).choice(n, MAX_COMPARED, replace=False)
-            part = part[np.sort(chosen)]
+    def _fit_most_stable(self, points, whole, k, seed):
+        """Return the first fit at the most stable scale, with the labels that most replicates have.
+        `whole` are the points as they came: where that is a Dask array, there is one fit of them.
+        """
 
-        def fit_part(scale, seed):
+        def fit(scale, seed):
+            return self._fit_graph(whole, k, scale, seed)
+
+        compared = self._compare_scales(points, k, seed)
+        if self._lazy:
+            return fit(compared[0].fit.scale, seed)
+        labelings = [labels for one in compared for labels in one.labelings]
+        if len(labelings[0]) == len(points):
+            return _voted(compared[0].fit, labelings)
+        with keeping_lists(points):
+            return _voted(*replicate_in_turn(fit, compared, points.size, seed))
+
+    def _compare_scales(self, points, k, seed):
+        """Return replicates of the points, or of a sample of them, at the most stable scales."""
+        part = part_to_compare(points, seed)
+
+        def fit(scale, seed):
             return self._fit_graph(part, k, scale, seed)
 
-        def fit_all(scale, seed):
-            return self._fit_all(points, k, scale, seed)
-
         with keeping_lists(part):
-            compared = compare(fit_part, scales(len(part), self.perplexity), k, seed)
-        if self._lazy:
-            return fit_all(compared[0].scale, seed)
-        if n > MAX_COMPARED:
-            n_draws = min(MAX_DRAWS, max(2, MAX_DRAWN // points.size))
-            with keeping_lists(points):
-                return _voted(*draw_in_turn(fit_all, compared, n_draws, seed))
-        return _voted(compared[0].fit, [labels for draws in compared for labels in draws.labelings])
-
-    def _fit_all(self, points, n_clusters, scale, seed):
-        """Return the fit of all points, tile by tile where they came as a Dask array."""
-        if self._lazy:
-            import dask.array as da
-
-            points = da.from_array(points)
-        return self._fit_graph(points, n_clusters, scale, seed)
+            return compare(fit, scales(len(part), self.perplexity), k, seed)
 
     def _fit_graph(self, points, n_clusters, scale, seed):
         """Return the fit with these bandwidths."""

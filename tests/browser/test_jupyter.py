@@ -288,7 +288,7 @@ def code_cell(page, number):
 
 
 def output_of(page, number):
-    """The text that a cell has printed; on standard error may be that kernels are compiled."""
+    """The text that a cell has printed, without the notice on compiling, on standard error."""
     printed = code_cell(page, number).locator(".jp-OutputArea-output[data-mime-type$=stdout]")
     return printed.inner_text().strip()
 

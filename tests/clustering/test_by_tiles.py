@@ -244,7 +244,7 @@ def test_the_estimator_finds_the_same_clusters(options):
     assert lazily.n_clusters_ == eagerly.n_clusters_
     np.testing.assert_array_equal(lazily.confidence_, eagerly.confidence_)
     np.testing.assert_array_equal(lazily.sigma_, eagerly.sigma_)
-    # The labels in memory are those of several draws, where no sigma is given.
+    # The labels in memory are those of several replicates, where no sigma is given.
     of_one = {"n_clusters": eagerly.n_clusters_} | eagerly._scale._asdict()
     one = kdegraph.KDESpectralClustering(**options | of_one).fit(X)
     assert adjusted_rand_score(lazily.labels_.compute(), one.labels_) > 0.995

@@ -1,4 +1,4 @@
-"""The choice of a scale by the agreement of draws, and their vote."""
+"""The choice of a scale by the agreement of replicates, and their vote."""
 
 import itertools
 from types import SimpleNamespace
@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 import scipy.stats
 from kdegraph import KDESpectralClustering, datasets, similarity_graph, spectral_clustering
-from kdegraph.estimators import MAX_DRAWS
 from kdegraph.stability import (
-    N_DRAWS,
+    MAX_COORDINATES,
+    MAX_REPLICATES,
+    N_REPLICATES,
     Scale,
     compare,
-    draw_in_turn,
+    replicate_in_turn,
     scales,
     stability,
     vote,
@@ -31,12 +32,13 @@ def fit_of(labels_at):
     """Return a function for `compare` that reads labels from a table of scales."""
 
     def fit(scale, seed):
-        return SimpleNamespace(clusters=SimpleNamespace(labels=labels_at[scale][seed]))
+        clusters = SimpleNamespace(labels=labels_at[scale][seed])
+        return SimpleNamespace(scale=scale, clusters=clusters)
 
     return fit
 
 
-def test_most_draws_decide_about_each_point():
+def test_most_replicates_decide_about_each_point():
     rng = np.random.default_rng(0)
     truth = np.r_[0:3, rng.integers(3, size=200)]
     labelings = [truth.copy() for _ in range(5)]
@@ -105,21 +107,34 @@ def test_scales_suit_the_number_of_points():
 def test_the_most_stable_scale_comes_first_then_nearly_as_stable_ones():
     rng = np.random.default_rng(0)
     truth = np.repeat(np.arange(2, dtype=np.int32), 100)
-    shuffled = [rng.permutation(truth) for _ in range(N_DRAWS)]
-    nearly = [truth.copy() for _ in range(N_DRAWS)]
+    shuffled = [rng.permutation(truth) for _ in range(N_REPLICATES)]
+    nearly = [truth.copy() for _ in range(N_REPLICATES)]
     nearly[0][:2] = 1
     unlucky, good, best = Scale("moderate"), Scale("moderate", 10.0), Scale("auto")
-    table = {unlucky: shuffled, good: nearly, best: [truth] * N_DRAWS}
+    table = {unlucky: shuffled, good: nearly, best: [truth] * N_REPLICATES}
     compared = compare(fit_of(table), list(table), 2, 0)
-    assert [draws.scale for draws in compared] == [best, good]
+    assert [one.fit.scale for one in compared] == [best, good]
     assert compared[0].labelings == table[best]
     assert compared[1].labelings == table[good]
-    first, labelings = draw_in_turn(fit_of(table), compared, 3, 0)
-    assert first.clusters.labels is table[best][0]
-    for labels, expected in zip(
-        labelings, (table[best][0], nearly[1], table[best][2]), strict=True
-    ):
-        assert labels is expected
+
+
+@pytest.mark.parametrize(
+    ("size", "n"), [(10**8, 2), (MAX_COORDINATES // 3, 3), (100, MAX_REPLICATES)]
+)
+def test_all_points_are_replicated_at_each_scale_in_turn(size, n):
+    turns = []
+
+    def fit(scale, seed):
+        turns.append((scale, seed))
+        labels = np.full(5, seed, np.int32)
+        return SimpleNamespace(scale=scale, clusters=SimpleNamespace(labels=labels))
+
+    best, good = Scale("auto"), Scale("moderate", 10.0)
+    compared = [SimpleNamespace(fit=SimpleNamespace(scale=scale)) for scale in (best, good)]
+    first, labelings = replicate_in_turn(fit, compared, size, 7)
+    assert turns == [((best, good)[i % 2], 7 + i) for i in range(n)]
+    assert first.scale == best
+    assert [labels[0] for labels in labelings] == list(range(7, 7 + n))
 
 
 def test_a_scale_without_so_many_clusters_is_left_out():
@@ -127,10 +142,10 @@ def test_a_scale_without_so_many_clusters_is_left_out():
         if scale.sigma == "auto":
             raise ValueError("too many clusters")
         labels = np.arange(6, dtype=np.int32) // 2
-        return SimpleNamespace(clusters=SimpleNamespace(labels=labels))
+        return SimpleNamespace(scale=scale, clusters=SimpleNamespace(labels=labels))
 
     compared = compare(fit, [Scale("auto"), Scale("moderate")], 3, 0)
-    assert [draws.scale for draws in compared] == [Scale("moderate")]
+    assert [one.fit.scale for one in compared] == [Scale("moderate")]
     with pytest.raises(ValueError, match="too many clusters"):
         compare(fit, [Scale("auto")], 3, 0)
 
@@ -147,8 +162,8 @@ def test_seeds_agree_where_clusters_are_said_to_be_stable(load, k):
         assert adjusted_rand_score(one.labels_[sure], other.labels_[sure]) > 0.98
 
 
-def test_probabilities_are_those_of_further_draws():
-    """Where a point is said to stay in nine of ten draws, it stays in nine of ten others."""
+def test_probabilities_are_those_of_further_replicates():
+    """Where a point is said to stay in nine of ten replicates, it does in nine of ten others."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 2)) + 2.0 * rng.integers(2, size=(900, 1))
     model = KDESpectralClustering(2, random_state=0).fit(X)
@@ -166,16 +181,16 @@ def test_probabilities_are_those_of_further_draws():
 
 
 def test_a_sample_of_many_points_decides_about_the_scale(monkeypatch):
-    monkeypatch.setattr("kdegraph.estimators.MAX_COMPARED", 500)
+    monkeypatch.setattr("kdegraph.stability.MAX_COMPARED", 500)
     data = datasets.make("moons", n=2_000, seed=0)
     model = KDESpectralClustering(2, random_state=0).fit(data.X)
     assert model.graph_.adjacency.shape == (2_000, 2_000)
     assert adjusted_rand_score(data.y, model.labels_) > 0.95
     assert model.probabilities_.shape == (2_000,)
-    assert np.isin(model.probabilities_, np.arange(1, MAX_DRAWS + 1) / MAX_DRAWS).all()
+    assert np.isin(model.probabilities_, np.arange(1, MAX_REPLICATES + 1) / MAX_REPLICATES).all()
 
 
-def test_one_cluster_and_given_bandwidths_need_one_draw():
+def test_one_cluster_and_given_bandwidths_need_one_graph():
     X = np.random.default_rng(0).normal(size=(50, 2))
     model = KDESpectralClustering(1, random_state=0).fit(X)
     assert (model.probabilities_ == 1).all()

@@ -197,7 +197,8 @@ class Foreign(Matcher):
             request.headers.get("Origin"),
             reached=request.connection.stream.socket.getsockname()[0],
         ) or _misuse(request)
-        if request.host.startswith("["):  # Panel fails at the colons of an IPv6 address
+        # Panel splits the host at its colon, and fails at those of an IPv6 address.
+        if request.host.startswith("["):
             request.host = "localhost" + request.host.partition("]")[2]
         return reason and {"target_kwargs": {"reason": reason}}
 
