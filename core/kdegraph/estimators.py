@@ -1,62 +1,24 @@
 """Spectral clustering of points as a scikit-learn estimator."""
 
-import math
-from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kdegraph.automatic import count_clusters
-from kdegraph.bandwidth import is_pixel_grid, pixel_sigma
-from kdegraph.clustering.conductance import conductance
 from kdegraph.clustering.out_of_sample import assign
-from kdegraph.clustering.partition import Clustering
+from kdegraph.decision import Settings, cluster_at, decide, seed_of
 from kdegraph.diagnosis import warn_of
-from kdegraph.dispatch import spectral_clustering
-from kdegraph.geometry.neighbor_forest import keeping_lists
-from kdegraph.graph import similarity_graph
 from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS
 from kdegraph.scaled_kernel import new_bandwidths
-from kdegraph.stability import (
-    Scale,
-    Vote,
-    compare,
-    part_to_compare,
-    replicate_in_turn,
-    scales,
-    vote,
-)
-from kdegraph.validation import check_choice, check_count, refuse_masked
+from kdegraph.stability import Scale
+from kdegraph.validation import check_count, refuse_masked
 
 __all__ = ["KDESpectralClustering"]
 
-
-class _Fit(NamedTuple):
-    """A `SimilarityGraph` or `TiledGraph`, its clusters, the parameters of its bandwidths, and the
-    vote of several replicates, if there was one.
-    """
-
-    graph: Any
-    clusters: Clustering
-    scale: Scale
-    vote: Vote | None = None
-
-
-def _voted(fit, labelings):
-    """Return the fit with the labels that most replicates have."""
-    voted = vote(labelings)
-    conductances = conductance(fit.graph, voted.labels)
-    clusters = replace(
-        fit.clusters,
-        labels=voted.labels,
-        n_clusters=len(conductances),
-        conductances=conductances,
-    )
-    return fit._replace(clusters=clusters, vote=voted)
+# Parameters of `spectral_clustering` that are those of the estimator, too.
+CLUSTER_PARAMETERS = ("embedding", "assign_labels", "n_init", "smallest_component")
 
 
 def _as_dask(points):
@@ -71,7 +33,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : int or "auto", default=8
+    n_clusters : int or "auto", default="auto"
         "auto" is `suggest_n_clusters`: where `sigma` is None, for the spectrum of a graph made for
         that (perplexity 30, at most 20,000 of the points; for the pixels of a picture that of the
         clusters); otherwise for the graph itself.
@@ -168,7 +130,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_clusters: int | Literal["auto"] = 8,
+        n_clusters: int | Literal["auto"] = "auto",
         *,
         sigma: float | Literal["auto", "local", "moderate"] | ArrayLike | None = None,
         perplexity: float | None = None,
@@ -234,22 +196,22 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         if not isinstance(self.n_clusters, str):  # checked before the graph is made
             reason = f"(the number of points), here {len(points)}"
             check_count(self.n_clusters, "n_clusters", maximum=len(points), reason=reason)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self.confidence_ = math.nan
-        fit = self._fit_clusters(points, seed)
-        self.graph_, self.sigma_ = fit.graph, fit.graph.sigma
-        self._scale = fit.scale
+        seed = seed_of(self.random_state)
+        found = self._decide(points, seed)
+        self.graph_, self.sigma_ = found.graph, found.graph.sigma
+        self._scale = found.scale
         if not self._lazy:
             wanted = None if isinstance(self.n_clusters, str) else self.n_clusters
             warn_of(self.graph_, wanted, getattr(self, "feature_names_in_", None))
         self.affinity_matrix_ = self.graph_.adjacency
-        self.labels_ = fit.clusters.labels
-        self.n_clusters_ = fit.clusters.n_clusters
-        self.spectrum_ = fit.clusters.spectrum
-        self.conductances_ = fit.clusters.conductances
-        self.isolated_ = fit.clusters.isolated
-        self.probabilities_ = fit.vote and fit.vote.probabilities
-        self.stability_ = fit.vote and fit.vote.stability
+        self.labels_ = found.clusters.labels
+        self.n_clusters_ = found.clusters.n_clusters
+        self.confidence_ = found.confidence
+        self.spectrum_ = found.clusters.spectrum
+        self.conductances_ = found.clusters.conductances
+        self.isolated_ = found.clusters.isolated
+        self.probabilities_ = found.vote and found.vote.probabilities
+        self.stability_ = found.vote and found.vote.stability
         self._points = points if self._lazy else points.copy()
         return self
 
@@ -263,66 +225,22 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         validate_data(self, X, skip_check_array=True)  # the number of features
         return mapped_points(X)
 
-    def _fit_clusters(self, points, seed):
-        """Return the fit with the given bandwidths, or with the most stable ones."""
-        whole = _as_dask(points) if self._lazy else points
-        if self.sigma is not None:
-            scale = Scale(self.sigma, self.perplexity)
-            return self._fit_graph(whole, self.n_clusters, scale, seed)
-        k = self.n_clusters
-        if isinstance(k, str):
-            check_choice(k, "n_clusters", ("auto",))
-            k = count_clusters(points, seed=seed)
-            self.confidence_ = k.confidence
-        if is_pixel_grid(points):
-            return self._fit_graph(whole, k, Scale(pixel_sigma(points), self.perplexity), seed)
-        if k == 1:
-            one = self._fit_graph(whole, k, scales(len(points), self.perplexity)[0], seed)
-            return one if self._lazy else _voted(one, [one.clusters.labels])
-        return self._fit_most_stable(points, whole, k, seed)
-
-    def _fit_most_stable(self, points, whole, k, seed):
-        """Return the first fit at the most stable scale, with the labels that most replicates have.
-        `whole` are the points as they came: where that is a Dask array, there is one fit of them.
-        """
-
-        def fit(scale, seed):
-            return self._fit_graph(whole, k, scale, seed)
-
-        compared = self._compare_scales(points, k, seed)
-        if self._lazy:
-            return fit(compared[0].fit.scale, seed)
-        labelings = [labels for one in compared for labels in one.labelings]
-        if len(labelings[0]) == len(points):
-            return _voted(compared[0].fit, labelings)
-        with keeping_lists(points):
-            return _voted(*replicate_in_turn(fit, compared, points.size, seed))
-
-    def _compare_scales(self, points, k, seed):
-        """Return replicates of the points, or of a sample of them, at the most stable scales."""
-        part = part_to_compare(points, seed)
-
-        def fit(scale, seed):
-            return self._fit_graph(part, k, scale, seed)
-
-        with keeping_lists(part):
-            return compare(fit, scales(len(part), self.perplexity), k, seed)
-
-    def _fit_graph(self, points, n_clusters, scale, seed):
-        """Return the fit with these bandwidths."""
-        options = {name: getattr(self, name) for name in ESTIMATOR_PARAMETERS}
-        options |= scale._asdict()
-        graph = similarity_graph(points, **options, seed=seed)
-        clusters = spectral_clustering(
-            graph,
-            n_clusters,
-            seed=seed,
-            embedding=self.embedding,
-            assign_labels=self.assign_labels,
-            n_init=self.n_init,
-            smallest_component=self.smallest_component,
+    def _decide(self, points, seed):
+        """Return the clusters with the given bandwidths, or with the most stable ones."""
+        settings = Settings(
+            self.n_clusters,
+            {
+                name: getattr(self, name)
+                for name in ESTIMATOR_PARAMETERS
+                if name not in Scale._fields
+            },
+            {name: getattr(self, name) for name in CLUSTER_PARAMETERS},
         )
-        return _Fit(graph, clusters, scale)
+        lazily = _as_dask(points) if self._lazy else None
+        if self.sigma is None:
+            return decide(points, settings, seed, perplexity=self.perplexity, lazily=lazily)
+        scale = Scale(self.sigma, self.perplexity)
+        return cluster_at(scale, points if lazily is None else lazily, settings, seed)
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
         """Find the clusters of new points, without fitting anew.

@@ -132,9 +132,13 @@ def compare(fit, candidates, n_clusters, seed) -> list[Replicates]:
     return [one for stable, one in found if stable >= found[0][0] - NEARLY]
 
 
-def replicate_in_turn(fit, compared: list[Replicates], size, seed) -> Replicates:
-    """Return replicates of points with `size` coordinates, one at each of the scales in turn."""
-    n = min(MAX_REPLICATES, max(2, MAX_COORDINATES // size))
+def affordable_replicates(size):
+    """Return how many replicates are made of all points, with `size` coordinates."""
+    return min(MAX_REPLICATES, max(2, MAX_COORDINATES // size))
+
+
+def replicate_in_turn(fit, compared: list[Replicates], n, seed) -> Replicates:
+    """Return n replicates, one at each of the scales in turn."""
     in_turn = itertools.cycle(one.fit.scale for one in compared)
     return Replicates.of(fit, zip(in_turn, range(seed, seed + n), strict=False))
 

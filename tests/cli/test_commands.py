@@ -50,8 +50,22 @@ def test_the_number_of_clusters_is_chosen(run, tmp_path):
     assert run("sample", "blobs", "-n", 300, "-o", "blobs.csv").exit_code == 0
     result = run("cluster", "blobs.csv")
     assert result.exit_code == 0, result.output
+    assert "clusters     3 (confidence 0." in result.stdout
+    assert "(the most stable)" in result.stdout
+    assert re.search(r"stability +[01.]+ [01.]+ [01.]+; \d+ doubtful points", result.stdout)
+    result = run("cluster", "blobs.csv", "--sigma", "auto")
     assert "clusters     3 (by the eigengap)" in result.stdout
+    assert "stability" not in result.stdout
     assert not [path for path in tmp_path.iterdir() if path.name != "blobs.csv"]
+
+
+@pytest.mark.parametrize("k", ["auto", 3])
+def test_the_command_and_the_estimator_find_the_same_clusters(run, tmp_path, k):
+    X = np.random.default_rng(0).normal(size=(200, 3)) + 2.0 * np.eye(3)[np.arange(200) % 3]
+    np.save(tmp_path / "x.npy", X)
+    assert run("cluster", "x.npy", "-k", k, "--seed", 7, "-o", "labels.npy").exit_code == 0
+    model = kdegraph.KDESpectralClustering(k, random_state=7).fit(X)
+    np.testing.assert_array_equal(np.load(tmp_path / "labels.npy"), model.labels_)
 
 
 def test_isolated_points_are_reported(run, moons):

@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 import scipy.stats
 from kdegraph import KDESpectralClustering, datasets, similarity_graph, spectral_clustering
+from kdegraph.decision import Settings, decide
+from kdegraph.runtime.progress import Cancelled
 from kdegraph.stability import (
     MAX_COORDINATES,
     MAX_REPLICATES,
     N_REPLICATES,
     Scale,
+    affordable_replicates,
     compare,
     replicate_in_turn,
     scales,
@@ -131,7 +134,8 @@ def test_all_points_are_replicated_at_each_scale_in_turn(size, n):
 
     best, good = Scale("auto"), Scale("moderate", 10.0)
     compared = [SimpleNamespace(fit=SimpleNamespace(scale=scale)) for scale in (best, good)]
-    first, labelings = replicate_in_turn(fit, compared, size, 7)
+    assert affordable_replicates(size) == n
+    first, labelings = replicate_in_turn(fit, compared, n, 7)
     assert turns == [((best, good)[i % 2], 7 + i) for i in range(n)]
     assert first.scale == best
     assert [labels[0] for labels in labelings] == list(range(7, 7 + n))
@@ -188,6 +192,35 @@ def test_a_sample_of_many_points_decides_about_the_scale(monkeypatch):
     assert adjusted_rand_score(data.y, model.labels_) > 0.95
     assert model.probabilities_.shape == (2_000,)
     assert np.isin(model.probabilities_, np.arange(1, MAX_REPLICATES + 1) / MAX_REPLICATES).all()
+
+
+def test_a_decision_reports_its_progress_and_can_be_cancelled(monkeypatch):
+    monkeypatch.setattr("kdegraph.stability.MAX_COMPARED", 300)
+    X = datasets.make("moons", n=500, seed=0).X
+    settings, reports = Settings("auto", {}, {}), []
+    found = decide(X, settings, 0, progress=lambda *report: reports.append(report))
+    assert list(found.timings) == ["number of clusters", "scales", "clusters"]
+    assert list(dict.fromkeys(stage for stage, _ in reports)) == list(found.timings)
+    for name in found.timings:
+        fractions = [fraction for stage, fraction in reports if stage == name]
+        assert fractions == sorted(fractions)
+        assert 0 <= fractions[0] <= fractions[-1] < 1
+
+    for name in found.timings:
+
+        def cancel(stage, fraction, at=name):
+            if stage == at:
+                raise Cancelled(stage)
+
+        with pytest.raises(Cancelled, match=name):
+            decide(X, settings, 0, progress=cancel)
+
+
+def test_the_number_of_clusters_is_automatic_unless_given():
+    X = datasets.make("blobs", n=300, seed=0).X
+    model = KDESpectralClustering(random_state=0).fit(X)
+    assert model.n_clusters_ == 3
+    assert model.confidence_ > 0
 
 
 def test_one_cluster_and_given_bandwidths_need_one_graph():

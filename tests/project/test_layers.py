@@ -52,6 +52,7 @@ LAYERS = (
     {"baselines", "dispatch", "graph"},
     {"diagnosis", "exchange", "explain"},
     {"automatic", "stability"},
+    {"decision"},
     {"estimators", "transformer"},
     {"io"},
     {"datasets"},

@@ -42,9 +42,26 @@ def _build_kde(data, options, progress):
     elif options.sigma in (None, "auto", *LOCAL_WORDS):
         how = "estimated"
     graph = similarity_graph(data.X, progress=progress, **kde_parameters(options))
+    return _built(graph, how, options, dict(graph.timings))
+
+
+def _built(graph, how, options, timings):
     counted = "automatic" if options.rounds in (None, "auto") else "given"
     words = f"{describe_kernel(graph, f' ({how})')}{graph.n_rounds} rounds ({counted})"
-    return Built(graph, graph.adjacency, words, dict(graph.timings))
+    return Built(graph, graph.adjacency, words, timings)
+
+
+def build_with_clusters(data, clusters, options, progress):
+    """Build the graph at the most stable scale; return it as `Built`, and the `Decision`."""
+    from kdegraph.decision import Settings, decide, seed_of
+
+    parameters = kde_parameters(options)
+    given = {name: parameters[name] for name in ("alpha", "kernel", "n_rounds")}
+    settings = Settings(clusters, given, {})
+    seed = seed_of(options.seed % 2**32)  # NumPy's RandomState takes no larger ones
+    found = decide(data.X, settings, seed, progress=progress)
+    how = "the most stable" if data.image is None else "estimated for pictures"
+    return _built(found.graph, how, options, found.timings), found
 
 
 def kde_parameters(options):

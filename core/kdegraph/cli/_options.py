@@ -81,7 +81,8 @@ _OPTIONS = (
         "--sigma",
         type=Auto(Positive(), "number", ("auto", *LOCAL_WORDS)),
         help="Bandwidth; local, moderate: one for each point, which follows the density fully or "
-        "less. [default: auto, from the distances to near neighbors]",
+        "less; auto: from the distances to near neighbors. [default: auto; of cluster the most "
+        "stable of several]",
     ),
     click.option(
         "--perplexity",

@@ -7,6 +7,7 @@ import click
 from kdegraph.cli import _tiles
 from kdegraph.cli._build import (
     build,
+    build_with_clusters,
     line_on_graph,
     line_on_seconds,
     lines_on_data,
@@ -19,6 +20,7 @@ from kdegraph.cli._progress import progress_line
 from kdegraph.runtime.replacing import writing
 
 EXTENSIONS = (".csv", ".parquet", ".npy")
+SURE = 0.9  # the share of graphs in which a point that is not called doubtful has its cluster
 
 
 @click.command()
@@ -29,7 +31,7 @@ EXTENSIONS = (".csv", ".parquet", ".npy")
     type=Auto(click.IntRange(min=1), "number"),
     default="auto",
     show_default=True,
-    help="Number of clusters; auto: by the eigengap.",
+    help="Number of clusters; auto: by the spectrum.",
 )
 @click.option(
     "--output",
@@ -101,14 +103,14 @@ def _cluster_by_tiles(file, clusters, output, store, workers, given, quiet):
         labels = result.labels.compute()
         if path is not None:
             write_columns(path, {"label": labels})
-    return [*_tiles.lines_on_graph(file, graph), *_lines_on_clusters(result, labels, clusters)]
+    return [
+        *_tiles.lines_on_graph(file, graph),
+        *_lines_on_clusters(result, labels, _how(clusters)),
+    ]
 
 
 def _cluster_in_memory(file, clusters, path, given, quiet):
     """Cluster the points of a file, and return the lines of the report."""
-    from kdegraph.dispatch import spectral_clustering
-    from kdegraph.runtime.progress import StageTimer
-
     options = check_options(given)
     with progress_line(quiet) as progress:
         found = read_input(file, options)
@@ -117,13 +119,7 @@ def _cluster_in_memory(file, clusters, path, given, quiet):
             raise click.BadParameter(
                 "only the labels of a picture can be written as .png.", param_hint="'--output'"
             )
-        built = build(data, options, progress)
-        stages = StageTimer(progress)
-        stages.enter("clusters")
-        result = spectral_clustering(
-            built.graph, clusters, seed=options.seed, points=data.X, progress=progress
-        )
-        stages.leave()
+        built, result, decision = _cluster(data, clusters, options, progress)
         if path is not None:
             _write(path, found, result.labels)
     if not quiet:
@@ -132,7 +128,8 @@ def _cluster_in_memory(file, clusters, path, given, quiet):
     lines = [
         *lines_on_data(file, found, f", {n_left_out:,} rows left out" if n_left_out else ""),
         line_on_graph(built.words, built.adjacency.nnz // 2, data.n_points),
-        *_lines_on_clusters(result, result.labels, clusters),
+        *_lines_on_clusters(result, result.labels, _how(clusters, decision)),
+        *_lines_on_vote(decision),
     ]
     if data.y is not None:
         from sklearn.metrics import adjusted_rand_score
@@ -140,7 +137,32 @@ def _cluster_in_memory(file, clusters, path, given, quiet):
         score = round(adjusted_rand_score(data.y, result.labels), 3) + 0.0  # no minus before a zero
         text = f"{score:.3f} (adjusted Rand index with column {found.label!r})"
         lines.append(("agreement", text))
-    return [*lines, line_on_seconds(built.timings | stages.timings)]
+    return [*lines, line_on_seconds(built.timings)]
+
+
+def _cluster(data, clusters, options, progress):
+    """Return the graph, its clusters and the `Decision`, if nothing says which graph is meant."""
+    from kdegraph.dispatch import spectral_clustering
+    from kdegraph.runtime.progress import StageTimer
+
+    if options.method == "kde" and options.sigma is None:
+        built, decision = build_with_clusters(data, clusters, options, progress)
+        return built, decision.clusters, decision
+    built = build(data, options, progress)
+    stages = StageTimer(progress)
+    stages.enter("clusters")
+    result = spectral_clustering(
+        built.graph, clusters, seed=options.seed, points=data.X, progress=progress
+    )
+    stages.leave()
+    return built._replace(timings=built.timings | stages.timings), result, None
+
+
+def _how(clusters, decision=None):
+    """Say where the number of clusters comes from."""
+    if clusters != "auto":
+        return "given"
+    return "by the eigengap" if decision is None else f"confidence {decision.confidence:.2f}"
 
 
 def _numbers(values):
@@ -150,12 +172,20 @@ def _numbers(values):
     return shown + (" ..." if len(values) > n_shown else "")
 
 
-def _lines_on_clusters(result, labels, clusters):
-    """Return the lines of the report about the clusters."""
+def _lines_on_vote(decision):
+    """Return the line of the report on how sure the clusters are."""
+    if decision is None or decision.vote is None:
+        return []
+    doubtful = int((decision.vote.probabilities < SURE).sum())
+    text = f"{_numbers(decision.vote.stability)}; {doubtful:,} doubtful points"
+    return [("stability", f"{text} (in fewer than {SURE:.0%} of the graphs in their cluster)")]
+
+
+def _lines_on_clusters(result, labels, how):
+    """Return the lines of the report about the clusters, `how` many there are was found."""
     import numpy as np
 
     sizes = np.bincount(labels, minlength=len(result.conductances))
-    how = "by the eigengap" if clusters == "auto" else "given"
     eigenvalues = "none: the graph has no edges"
     if result.spectrum is not None:
         eigenvalues = _numbers(result.spectrum.eigenvalues)

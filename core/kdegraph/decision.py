@@ -1,0 +1,203 @@
+"""Find the clusters of points where neither a bandwidth nor, perhaps, their number is given."""
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from sklearn.utils import check_random_state
+
+from kdegraph.automatic import count_clusters
+from kdegraph.bandwidth import is_pixel_grid, pixel_sigma
+from kdegraph.clustering.conductance import conductance
+from kdegraph.clustering.partition import Clustering
+from kdegraph.dispatch import spectral_clustering
+from kdegraph.geometry.neighbor_forest import keeping_lists
+from kdegraph.graph import similarity_graph
+from kdegraph.runtime.progress import StageTimer, responsive
+from kdegraph.stability import (
+    N_REPLICATES,
+    Scale,
+    Vote,
+    affordable_replicates,
+    compare,
+    part_to_compare,
+    replicate_in_turn,
+    scales,
+    vote,
+)
+from kdegraph.validation import check_choice
+
+
+class Settings(NamedTuple):
+    """Hold what the caller has set, except for the bandwidths.
+
+    Attributes
+    ----------
+    n_clusters : int or "auto"
+    graph : dict
+        Parameters of `similarity_graph`, without `sigma`, `perplexity` and `seed`.
+    clusters : dict
+        Parameters of `spectral_clustering`, without `n_clusters` and `seed`.
+    """
+
+    n_clusters: Any
+    graph: dict[str, Any]
+    clusters: dict[str, Any]
+
+
+class Decision(NamedTuple):
+    """Hold the clusters of points, and what was decided to find them.
+
+    Attributes
+    ----------
+    graph : SimilarityGraph or TiledGraph
+        The first graph at the most stable scale.
+    clusters : Clustering
+        Its clusters, with the labels that most replicates have.
+    scale : Scale
+        The parameters of its bandwidths.
+    confidence : float
+        How clear the number of clusters is, see `suggest_n_clusters`; NaN where it was given, or
+        read from the graph itself.
+    vote : Vote or None
+        How sure the labels are; None where there is one graph.
+    timings : dict
+        Seconds of each stage of `decide`, by its name.
+    """
+
+    graph: Any
+    clusters: Clustering
+    scale: Scale
+    confidence: float = math.nan
+    vote: Vote | None = None
+    timings: dict[str, float] | None = None
+
+    def with_vote(self, labelings) -> "Decision":
+        """Return the decision with the labels that most of several replicates have."""
+        found = vote(labelings)
+        conductances = conductance(self.graph, found.labels)
+        clusters = replace(
+            self.clusters,
+            labels=found.labels,
+            n_clusters=len(conductances),
+            conductances=conductances,
+        )
+        return self._replace(clusters=clusters, vote=found)
+
+
+def seed_of(random_state) -> int:
+    """Return a seed for a `random_state` of scikit-learn: different ones have replicates with
+    different seeds.
+    """
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def cluster_at(scale: Scale, points, settings: Settings, seed, progress=None) -> Decision:
+    """Return the clusters of one graph of the points, which may be a Dask array."""
+    graph = similarity_graph(
+        points, **settings.graph, **scale._asdict(), seed=seed, progress=progress
+    )
+    clusters = spectral_clustering(
+        graph, settings.n_clusters, **settings.clusters, seed=seed, progress=progress
+    )
+    return Decision(graph, clusters, scale)
+
+
+@responsive
+def decide(
+    points, settings: Settings, seed, *, perplexity=None, lazily=None, progress=None
+) -> Decision:
+    """Return the clusters of points at the scale at which they are most stable.
+
+    `KDESpectralClustering` and ``kdegraph cluster`` do this by default. The notes of the former say
+    how scales are compared, and what the pixels of a picture get.
+
+    Parameters
+    ----------
+    points : (n, d) array
+    settings : Settings
+    seed : int
+    perplexity : float, optional
+        Moderate bandwidths of this perplexity are the only scale.
+    lazily : Dask array, optional
+        The same points. One graph of them is made, tile by tile, and there is no vote.
+    progress : callable, optional
+        Called as ``progress(stage, fraction)``; it may raise `Cancelled`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For settings that cannot be used, and for more clusters than points with an edge.
+    """
+    stages = StageTimer(progress)
+    settings, confidence = _with_number(points, settings, seed, stages)
+    whole = points if lazily is None else lazily
+    if is_pixel_grid(points):
+        scale = Scale(pixel_sigma(points), perplexity)
+        found = _one_graph(scale, whole, settings, seed, stages)
+    else:
+        compared = _compare_scales(points, settings, seed, perplexity, stages)
+        if lazily is None:
+            found = _vote(points, compared, settings, seed, stages)
+        else:
+            found = _one_graph(compared[0].fit.scale, whole, settings, seed, stages)
+    stages.leave()
+    return found._replace(confidence=confidence, timings=stages.timings)
+
+
+def _with_number(points, settings, seed, stages):
+    """Return settings with a number of clusters, and how clear that is."""
+    if not isinstance(settings.n_clusters, str):
+        return settings, math.nan
+    check_choice(settings.n_clusters, "n_clusters", ("auto",))
+    stages.enter("number of clusters")
+    number = count_clusters(points, seed=seed, progress=_part_done(stages, 0.0))
+    return settings._replace(n_clusters=int(number)), number.confidence
+
+
+def _one_graph(scale, whole, settings, seed, stages):
+    """Return the clusters of one graph of all points."""
+    stages.enter("clusters")
+    return cluster_at(scale, whole, settings, seed, _part_done(stages, 0.0))
+
+
+def _compare_scales(points, settings, seed, perplexity, stages):
+    """Return replicates of the points, or of a sample of them, at the most stable scales."""
+    stages.enter("scales")
+    part = part_to_compare(points, seed)
+    candidates = scales(len(part), perplexity)
+    if settings.n_clusters == 1:
+        candidates = candidates[:1]
+    fit = _counting(part, settings, len(candidates) * N_REPLICATES, stages)
+    with keeping_lists(part):
+        return compare(fit, candidates, settings.n_clusters, seed)
+
+
+def _vote(points, compared, settings, seed, stages):
+    """Return the first fit at the most stable scale, with the labels that most replicates have."""
+    if len(compared[0].labelings[0]) == len(points):
+        labelings = [labels for one in compared for labels in one.labelings]
+        return compared[0].fit.with_vote(labelings)
+    stages.enter("clusters")
+    n = affordable_replicates(points.size)
+    with keeping_lists(points):
+        fit, labelings = replicate_in_turn(
+            _counting(points, settings, n, stages), compared, n, seed
+        )
+    return fit.with_vote(labelings)
+
+
+def _counting(points, settings, n, stages):
+    """Return ``fit(scale, seed)`` for the points, which reports how many of n fits are done."""
+    done = itertools.count()
+
+    def fit(scale, seed):
+        return cluster_at(scale, points, settings, seed, _part_done(stages, next(done) / n))
+
+    return fit
+
+
+def _part_done(stages, part):
+    """Return a `progress` for a step of a stage, at each report of which `part` is reported."""
+    return stages.progress and (lambda name, fraction: stages.report(part))
