@@ -180,6 +180,20 @@ FAULTS = (
         "geometry/test_tree.py",
     ),
     Fault(
+        "an edge pulls its vertices from one side only",
+        "core/kdegraph/layout.py",
+        "pull = 4.0 * weights[e]",
+        "pull = 2.0 * weights[e]",
+        "spectral/test_layout.py",
+    ),
+    Fault(
+        "few random vertices push less than many",
+        "core/kdegraph/layout.py",
+        "share = REPULSION * pulls[i] / N_PUSHING",
+        "share = pulls[i] / N_PUSHING",
+        "spectral/test_layout.py",
+    ),
+    Fault(
         "clusters of replicates keep their own names in a vote",
         "core/kdegraph/stability.py",
         "return name.astype(np.int32)[labels]",

@@ -9,6 +9,7 @@ from .estimators import KDESpectralClustering
 from .exchange import export_graph
 from .graph import similarity_graph
 from .kde import gauss_transform, kernel_sum
+from .layout import graph_layout
 from .local_bandwidth import local_bandwidths
 from .runtime.progress import Cancelled
 from .runtime.threads import get_num_threads, set_num_threads
@@ -31,6 +32,7 @@ __all__ = [
     "full_graph",
     "gauss_transform",
     "get_num_threads",
+    "graph_layout",
     "kernel_sum",
     "knn_graph",
     "local_bandwidths",

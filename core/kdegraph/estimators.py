@@ -52,7 +52,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         Neighbors that are sampled for every point: the paper's L.
     sampler, draws, kde, weighting, eps
         How they are sampled and weighted: see `similarity_graph`.
-    embedding : {"soft", "degree", "row", "plain"}, default="soft"
+    embedding : {"soft", "degree", "row", "plain", "layout"}, default="soft"
         See `spectral_clustering`.
     assign_labels : {"kmeans", "cluster_qr"} or None, default=None
         None is "cluster_qr" for the pixels of a picture and "kmeans" for other points, see
@@ -142,7 +142,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         kde: str = "auto",
         weighting: str = "inclusion",
         eps: float | None = None,
-        embedding: Literal["soft", "degree", "row", "plain"] = "soft",
+        embedding: Literal["soft", "degree", "row", "plain", "layout"] = "soft",
         assign_labels: Literal["kmeans", "cluster_qr"] | None = None,
         n_init: int = 3,
         smallest_component: int | Literal["auto"] = "auto",

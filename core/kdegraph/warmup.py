@@ -16,6 +16,7 @@ from kdegraph.baselines import full_graph, knn_graph
 from kdegraph.dispatch import spectral_clustering, spectrum
 from kdegraph.graph import similarity_graph
 from kdegraph.kde import kernel_sum
+from kdegraph.layout import graph_layout
 from kdegraph.local_bandwidth import local_bandwidths
 from kdegraph.runtime.cache import CACHE_DIR
 from kdegraph.validation import check_choice
@@ -75,6 +76,7 @@ def _clusters(X):
         graph = similarity_graph(points, sigma=sigma, n_rounds=10, seed=0)
         spectral_clustering(graph, 3, seed=0)
         spectrum(graph, 3)
+    graph_layout(graph)
 
     neighbors = knn_graph(X, 5)
     spectrum(neighbors, 3, tol=1e-8)  # a tolerance that needs double precision

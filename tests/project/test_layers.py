@@ -47,6 +47,7 @@ LAYERS = (
     {"graph_files"},
     {"sampled_graph"},
     {"spectral"},
+    {"layout"},
     {"clustering"},
     {"tiles"},
     {"baselines", "dispatch", "graph"},

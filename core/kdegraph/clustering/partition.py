@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from kdegraph.clustering.conductance import conductances_of
 from kdegraph.clustering.embedding import embed
 from kdegraph.clustering.out_of_sample import join_outliers
+from kdegraph.clustering.rounding import LAYOUT_DIMENSIONS
 from kdegraph.eigengap import AUTO_EIGENVALUES, suggest_n_clusters
 from kdegraph.geometry.neighbors import unit_scale
+from kdegraph.layout import place
 from kdegraph.runtime.progress import stage_progress
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
 from kdegraph.spectral.spectrum import Spectrum, compute_spectrum
@@ -124,7 +126,7 @@ def cluster(adjacency, n_clusters, rounding, smallest_component, spectrum, point
 
     if progress is not None:
         progress("k-means", 0.0)
-    labels = _labels_in_large_components(graph, spectrum, n_clusters, rounding)
+    labels = _labels_in_large_components(graph, spectrum, n_clusters, rounding, progress)
     join_outliers(graph, points, kernel, labels)
     labels = numbered_by_first_member(labels)
     conductances = conductances_of(graph, labels)
@@ -139,14 +141,19 @@ def check_n_clusters(n_clusters, n):
     return check_count(n_clusters, "n_clusters", maximum=n, reason=reason)
 
 
-def _labels_in_large_components(graph, spectrum, n_clusters, rounding):
+def _labels_in_large_components(graph, spectrum, n_clusters, rounding, progress):
     """Return labels for the vertices of components that the spectrum includes; -1 for others."""
     min_size = max(spectrum.smallest_component, 2)
     if np.sum(graph.sizes >= min_size) >= n_clusters:
         return largest_components(graph, n_clusters)
     vertices = graph.in_components(min_size)
-    n_vectors = rounding.n_eigenvectors(n_clusters, spectrum.n_components)
-    rows = embed(graph, spectrum, n_clusters, n_vectors, vertices, rounding.embedding)
+    if rounding.embedding == "layout":
+        report = stage_progress(progress, "layout")
+        places = place(graph, spectrum.eigenvectors, LAYOUT_DIMENSIONS, rounding.seed, report)
+        rows = places[vertices]
+    else:
+        n_vectors = rounding.n_eigenvectors(n_clusters, spectrum.n_components)
+        rows = embed(graph, spectrum, n_clusters, n_vectors, vertices, rounding.embedding)
     labels = np.full(graph.n, -1, np.int32)
     labels[vertices] = rounding.labels(rows, n_clusters)
     return labels

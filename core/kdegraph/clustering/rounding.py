@@ -8,6 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from kdegraph.bandwidth import is_pixel_grid
 
+LAYOUT_DIMENSIONS = 10  # more than a picture has, so that clusters need not be torn
 MAX_SAMPLE = 10_000  # largest number of rows that k-means is fitted to
 
 
@@ -30,6 +31,8 @@ class Rounding(NamedTuple):
 
     def n_eigenvectors(self, n_clusters, most):
         """Return the number of eigenvectors that represent vertices, at most `most`."""
+        if self.embedding == "layout":
+            return min(1 + LAYOUT_DIMENSIONS, most)
         if self.embedding != "soft" or self.assign_labels == "cluster_qr":
             return n_clusters
         return min(2 * n_clusters, most)

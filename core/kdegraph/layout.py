@@ -1,0 +1,201 @@
+"""Place the vertices of a graph in a few dimensions, neighbors near each other."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from kdegraph.runtime.jit import jit
+from kdegraph.runtime.parallel import run
+from kdegraph.runtime.progress import partial_progress, responsive, stage_progress
+from kdegraph.runtime.random import stream, uniform
+from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency
+from kdegraph.spectral.spectrum import compute_spectrum
+from kdegraph.validation import check_count, check_seed
+
+__all__ = ["graph_layout"]
+
+# Epochs of a graph with up to `MANY_VERTICES`; of larger ones fewer, but at least `MIN_EPOCHS`.
+N_EPOCHS, MIN_EPOCHS = 200, 40
+MANY_VERTICES = 100_000
+# Random vertices that push a vertex away in each epoch. With 20 the layouts are no better.
+N_PUSHING = 10
+# How many times more vertices push a vertex away than pull it, as in UMAP.
+REPULSION = 5.0
+# Largest coordinate at the beginning, in units of the distance within which vertices attract each
+# other, and the standard deviation of what is added, so that no two places are equal.
+EXTENT, JITTER = 10.0, 1e-3
+# Added to squared distances, so that vertices at the same place are not thrown apart too far ...
+MIN_SQUARED_DISTANCE = 1e-3
+# ... and the largest step that one other vertex causes.
+MAX_STEP = 4.0
+
+
+@responsive
+def graph_layout(
+    adjacency: AdjacencyLike,
+    n_components: int = 2,
+    *,
+    seed: int | np.random.RandomState | np.random.Generator | None = None,
+    progress: Callable[[str, float], object] | None = None,
+) -> NDArray[np.float64]:
+    """Place the vertices of a graph in a few dimensions, so that neighbors are near each other.
+
+    The picture of points in many dimensions: the graph is what it knows of them. Distances between
+    clusters, and the sizes of clusters, mean little.
+
+    Parameters
+    ----------
+    adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
+        Symmetric weights, finite and >= 0.
+    n_components : int, default=2
+        Dimensions, at least 1.
+    seed : int, RandomState or numpy Generator, optional
+        For the start and for the random vertices that push others away; None means 0. The same seed
+        gives the same places, whatever `set_num_threads` says.
+    progress : callable, optional
+        Called as ``progress(stage, fraction)``; it may raise `Cancelled`.
+
+    Returns
+    -------
+    (n, n_components) float64 array
+        In units of the distance within which vertices attract each other. Vertices without an edge
+        stay near the origin.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For a matrix that is not an adjacency matrix (see `spectrum`), or an `n_components` or a
+        `seed` that cannot be used.
+
+    Notes
+    -----
+    The places reduce the cross entropy of the weights, each divided by the largest one of its
+    vertex, and of the similarities ``1 / (1 + r^2)`` of places at distance r. Along each edge
+    vertices pull each other, and random pairs push each other apart, five times as many as pull.
+    All vertices move at once, 200 times (less often if there are more than 100,000 of them) with
+    steps that become smaller. They start from the first eigenvectors of the normalized Laplacian.
+
+    Cost: that of these eigenvectors and O(number of edges * n_components) for each of the 200
+    steps.
+
+    References
+    ----------
+    L. McInnes, J. Healy, J. Melville, "UMAP: Uniform Manifold Approximation and Projection for
+    Dimension Reduction", arXiv:1802.03426 (2018). J. Tang, J. Liu, M. Zhang, Q. Mei, "Visualizing
+    large-scale and high-dimensional data", WWW 2016 (the similarities).
+
+    Examples
+    --------
+    >>> import kdegraph
+    >>> X = kdegraph.datasets.make("blobs", n=300, seed=0).X
+    >>> graph = kdegraph.similarity_graph(X, seed=0)
+    >>> kdegraph.graph_layout(graph).shape
+    (300, 2)
+    """
+    n_components = check_count(n_components, "n_components")
+    seed = 0 if seed is None else check_seed(seed)
+    graph = check_adjacency(adjacency, progress=stage_progress(progress, "components"))
+    most = graph.n_in_components(graph.smallest_component("auto"))
+    eigenvectors = np.empty((graph.n, 0))
+    if most > 1:
+        eigenvectors = compute_spectrum(
+            graph,
+            min(n_components + 1, most),
+            seed=seed,
+            smallest_component="auto",
+            approximate=True,
+            progress=progress,
+        ).eigenvectors
+    return place(graph, eigenvectors, n_components, seed, stage_progress(progress, "layout"))
+
+
+def place(graph, eigenvectors, n_components, seed, progress=None):
+    """Return the layout of a `CheckedGraph` with known eigenvectors; see `graph_layout`."""
+    weights = _relative_weights(graph)
+    pulls = np.asarray(weights.sum(axis=1)).ravel()
+    places = _first_places(eigenvectors[:, 1:], n_components, seed)
+    moved = np.empty_like(places)
+    n_epochs = max(MIN_EPOCHS, math.ceil(N_EPOCHS * min(1.0, MANY_VERTICES / graph.n)))
+    for epoch in range(n_epochs):
+        run(
+            _move,
+            graph.n,
+            weights.indptr,
+            weights.indices,
+            weights.data,
+            pulls,
+            places,
+            moved,
+            1.0 - epoch / n_epochs,
+            seed,
+            epoch,
+            progress=partial_progress(progress, epoch / n_epochs, (epoch + 1) / n_epochs),
+        )
+        places, moved = moved, places
+    return places
+
+
+def _relative_weights(graph):
+    """Return the weights without self-loops, each divided by the largest one at either of its
+    vertices, whichever gives more.
+    """
+    indptr, indices, weights = graph.matrix
+    rows = np.repeat(np.arange(graph.n), np.diff(indptr))
+    weights = np.where(rows == indices, 0.0, weights)
+    largest = np.full(graph.n, np.finfo(float).tiny)
+    np.maximum.at(largest, rows, weights)
+    relative = weights / np.minimum(largest[rows], largest[indices])
+    return scipy.sparse.csr_array((relative, indices, indptr), shape=(graph.n, graph.n))
+
+
+def _first_places(eigenvectors, n_components, seed):
+    """Return where vertices begin: their rows of eigenvectors, then zeros, and a little noise."""
+    rng = np.random.default_rng(seed)
+    places = rng.normal(scale=JITTER, size=(len(eigenvectors), n_components))
+    known = eigenvectors[:, :n_components]
+    places[:, : known.shape[1]] += EXTENT / np.abs(known).max(axis=0, initial=1e-300) * known
+    return places
+
+
+@jit(reassociate=True)
+def _move(begin, end, indptr, neighbors, weights, pulls, places, moved, step, seed, epoch):
+    """Write where vertices `begin` to `end` move in one epoch.
+
+    A step as long as the pulls together would overshoot; it is divided by 1 + `step` times their
+    sum, as in an implicit method.
+    """
+    n, d = places.shape
+    force = np.empty(d)
+    for i in range(begin, end):
+        force[:] = 0.0
+        stiffness = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            j = neighbors[e]
+            # The edge pulls both of its vertices, once from either side.
+            pull = 4.0 * weights[e] / (1.0 + _squared_distance(places, i, j))
+            stiffness += pull
+            for c in range(d):
+                force[c] += pull * (places[j, c] - places[i, c])
+        share = REPULSION * pulls[i] / N_PUSHING
+        numbers = stream(seed, i, epoch)
+        for s in range(N_PUSHING):
+            j = int(uniform(numbers, s) * n)
+            if j != i:
+                squared = _squared_distance(places, i, j)
+                push = 2.0 / ((MIN_SQUARED_DISTANCE + squared) * (1.0 + squared))
+                push = share * min(push, MAX_STEP / math.sqrt(squared + 1e-12))
+                for c in range(d):
+                    force[c] += push * (places[i, c] - places[j, c])
+        for c in range(d):
+            moved[i, c] = places[i, c] + step * force[c] / (1.0 + step * stiffness)
+
+
+@jit(reassociate=True, inline=True)
+def _squared_distance(places, i, j):
+    total = 0.0
+    for c in range(places.shape[1]):
+        total += (places[i, c] - places[j, c]) ** 2
+    return total

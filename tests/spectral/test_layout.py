@@ -1,0 +1,170 @@
+"""Places of the vertices of a graph."""
+
+import kdegraph
+import numpy as np
+import pytest
+import scipy.sparse
+from kdegraph import Cancelled, graph_layout, layout, spectral_clustering
+from kdegraph.runtime.random import stream, uniform
+from kdegraph.spectral.checked_graph import check_adjacency
+from sklearn.datasets import load_digits
+from sklearn.manifold import trustworthiness
+from sklearn.metrics import adjusted_rand_score
+
+N = 40
+
+
+def some_graph():
+    """A connected graph with weights of all sizes, as a dense matrix."""
+    rng = np.random.default_rng(0)
+    weights = rng.random((N, N)) ** 8 * (rng.random((N, N)) < 0.3)
+    weights[np.arange(N - 1), np.arange(1, N)] = 0.5
+    np.fill_diagonal(weights, 0.0)
+    return weights + weights.T
+
+
+def forces(places, weights, others):
+    """The pull of all edges and the push of other vertices, from their definition.
+
+    `others[i]` are the vertices that push vertex i, as a list of which the mean counts.
+    """
+    relative = weights / weights.max(axis=1, keepdims=True)
+    relative = np.maximum(relative, relative.T)
+    pull, stiffness, push = np.zeros_like(places), np.zeros(N), np.zeros_like(places)
+    for i in range(N):
+        for j in np.flatnonzero(relative[i]):
+            towards = places[j] - places[i]
+            strength = 4 * relative[i, j] / (1 + towards @ towards)
+            pull[i] += strength * towards
+            stiffness[i] += strength
+        for j in others[i]:
+            away = places[i] - places[j]
+            squared = away @ away
+            strength = 2 / ((1e-3 + squared) * (1 + squared))
+            strength = min(strength, 4 / np.sqrt(squared + 1e-12))
+            push[i] += 5 * relative[i].sum() * strength * away / len(others[i])
+    return pull, stiffness, push
+
+
+@pytest.fixture
+def one_epoch(monkeypatch):
+    """Return a function that gives the places before and after one epoch for a seed."""
+    monkeypatch.setattr(layout, "N_EPOCHS", 1)
+    monkeypatch.setattr(layout, "MIN_EPOCHS", 1)
+    monkeypatch.setattr(layout, "JITTER", 0.0)
+    eigenvectors = np.random.default_rng(1).normal(size=(N, 4))
+    before = eigenvectors[:, 1:] / np.abs(eigenvectors[:, 1:]).max(axis=0) * layout.EXTENT
+    graph = check_adjacency(some_graph())
+    return before, lambda seed: layout.place(graph, eigenvectors, 3, seed)
+
+
+def test_an_epoch_moves_vertices_as_edges_pull_and_drawn_vertices_push(one_epoch):
+    before, move = one_epoch
+    drawn = [
+        [int(uniform(np.uint64(stream(7, i, 0)), s) * N) for s in range(layout.N_PUSHING)]
+        for i in range(N)
+    ]
+    pull, stiffness, push = forces(before, some_graph(), drawn)
+    expected = before + (pull + push) / (1 + stiffness)[:, None]
+    np.testing.assert_allclose(move(7), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_the_mean_push_is_that_of_all_vertices(one_epoch):
+    before, move = one_epoch
+    pull, stiffness, push = forces(before, some_graph(), [range(N)] * N)
+    expected = before + (pull + push) / (1 + stiffness)[:, None]
+    moved = np.array([move(seed) for seed in range(2000)])
+    error = moved.std(axis=0) / np.sqrt(len(moved))
+    assert (error > 0).all()
+    scores = (moved.mean(axis=0) - expected) / error
+    assert np.abs(scores).max() < 4.5  # of 120 normal numbers the largest is beyond in 1 of 1,000
+    assert 0.8 < scores.std() < 1.2
+
+
+def test_the_seed_decides_and_not_the_number_of_threads():
+    graph = kdegraph.similarity_graph(kdegraph.datasets.make("moons", n=3_000, seed=0).X, seed=0)
+    places = graph_layout(graph, seed=1)
+    assert places.shape == (3_000, 2)
+    kdegraph.set_num_threads(1)
+    try:
+        np.testing.assert_array_equal(graph_layout(graph, seed=1), places)
+    finally:
+        kdegraph.set_num_threads(None)
+    assert not np.array_equal(graph_layout(graph, seed=2), places)
+
+
+def test_neighbors_in_many_dimensions_are_neighbors_in_the_layout():
+    X, y = load_digits(return_X_y=True)
+    graph = kdegraph.similarity_graph(X, sigma="moderate", perplexity=10.0, seed=0)
+    places = graph_layout(graph, seed=0)
+    spectrum = kdegraph.spectrum(graph, 3)
+    assert trustworthiness(X, places) > 0.95 > trustworthiness(X, spectrum.eigenvectors[:, 1:])
+    found = spectral_clustering(graph, 10, embedding="layout", seed=0)
+    assert adjusted_rand_score(y, found.labels) > 0.7
+    model = kdegraph.KDESpectralClustering(
+        10, sigma="moderate", perplexity=10.0, embedding="layout", random_state=0
+    )
+    assert adjusted_rand_score(y, model.fit(X).labels_) > 0.7
+
+
+@pytest.mark.parametrize("n_components", [1, 3, 50])
+def test_graphs_without_structure(n_components):
+    graphs = {
+        "no edges": scipy.sparse.csr_array((5, 5)),
+        "one vertex": np.zeros((1, 1)),
+        "a pair": np.array([[0.0, 1.0], [1.0, 0.0]]),
+        "pairs": np.kron(np.eye(4), [[0.0, 1e-300], [1e-300, 0.0]]),
+        "a complete graph": np.ones((12, 12)),
+    }
+    for name, graph in graphs.items():
+        places = graph_layout(graph, n_components)
+        assert places.shape == (graph.shape[0], n_components), name
+        assert np.isfinite(places).all(), name
+
+
+def test_components_and_neighbors_stand_apart():
+    blocks = scipy.sparse.block_diag([np.ones((30, 30))] * 4).tocsr()
+    places = graph_layout(blocks, seed=0)
+    groups = places.reshape(4, 30, 2)
+    centers = groups.mean(axis=1)
+    apart = np.linalg.norm(centers[:, None] - centers, axis=2)[~np.eye(4, dtype=bool)].min()
+    assert apart > 2 * np.linalg.norm(groups - centers[:, None], axis=2).max()
+
+
+def test_neither_self_loops_nor_the_unit_of_weights_matter(monkeypatch):
+    monkeypatch.setattr(layout, "MIN_EPOCHS", 3)  # in many, differences by rounding grow
+    monkeypatch.setattr(layout, "N_EPOCHS", 3)
+    eigenvectors = np.random.default_rng(1).normal(size=(N, 4))
+    weights = some_graph()
+    expected = layout.place(check_adjacency(weights), eigenvectors, 3, 0)
+    for same in (2.0**-900 * weights, weights + 5.0 * np.eye(N)):
+        found = layout.place(check_adjacency(same), eigenvectors, 3, 0)
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_progress_and_cancellation():
+    graph = some_graph()
+    reports = []
+    graph_layout(graph, progress=lambda *report: reports.append(report))
+    assert reports[-1] == ("layout", 1.0)
+
+    def cancel(stage, fraction):
+        if stage == "layout":
+            raise Cancelled("enough")
+
+    with pytest.raises(Cancelled, match="enough"):
+        graph_layout(graph, progress=cancel)
+
+
+@pytest.mark.parametrize(
+    ("graph", "n_components", "error"),
+    [
+        (np.ones((2, 3)), 2, ValueError),
+        (np.full((2, 2), np.nan), 2, ValueError),
+        (np.eye(3), 0, ValueError),
+        (np.eye(3), "2", TypeError),
+    ],
+)
+def test_bad_arguments_are_refused(graph, n_components, error):
+    with pytest.raises(error, match=r"adjacency|n_components"):
+        graph_layout(graph, n_components)
