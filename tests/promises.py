@@ -24,6 +24,11 @@ def check_threads(call, counts=(1, 2, 3)):
             np.testing.assert_array_equal(first, result)
 
 
+def cancel(stage, fraction):
+    """A report of progress that cancels the computation."""
+    raise kdegraph.Cancelled
+
+
 def check_fractions(fractions):
     """Reports of one stage: they lie in [0, 1] and never fall."""
     assert fractions

@@ -124,6 +124,7 @@ OF_POINTS = {
     "knn_graph": ("X", lambda X: kdegraph.knn_graph(X, 3).toarray()),
     "estimate_sigma": ("X", kdegraph.estimate_sigma),
     "local_bandwidths": ("X", kdegraph.local_bandwidths),
+    "moderate": ("X", lambda X: kdegraph.local_bandwidths(X, rule="moderate")),
 }
 of_points = pytest.mark.parametrize(("name", "call"), OF_POINTS.values(), ids=OF_POINTS)
 

@@ -19,6 +19,7 @@ from types import SimpleNamespace
 import dask
 import dask.array as da
 import numpy as np
+import programs
 import pytest
 import scipy.sparse
 from kdegraph import (
@@ -31,17 +32,11 @@ from kdegraph.tiles.folder import Folder
 from promises import check_reports
 from pyarrow import parquet
 from sampled import PARAMETERS, assert_same_graph
-
-N = 10_000  # points: five tiles
-
-
-def moons(n=N, seed=0):
-    return datasets.make("moons", n=n, seed=seed).X
+from tiled import N, lazy
 
 
-def lazy(X, rows=1_500):
-    """Return the points as a Dask array, in blocks that differ from the tiles."""
-    return da.from_array(X, chunks=(rows, 1))
+def moons(n=N):
+    return datasets.make("moons", n=n, seed=0).X
 
 
 @functools.cache
@@ -92,18 +87,16 @@ UNUSUAL = {
 }
 
 
-@pytest.mark.parametrize("X", UNUSUAL.values(), ids=UNUSUAL)
-def test_same_bits_for_unusual_points(X):
-    parameters = {"sigma": 0.3, "n_rounds": 10, "seed": 1}
-    assert_same_bits(similarity_graph(lazy(X), **parameters), similarity_graph(X, **parameters))
+CASES = {name: (moons(), parameters) for name, parameters in SAME.items()} | {
+    name: (X, {"sigma": 0.3, "n_rounds": 10}) for name, X in UNUSUAL.items()
+}
 
 
-@pytest.mark.parametrize("parameters", SAME.values(), ids=SAME)
-def test_same_bits_as_in_memory(parameters):
-    X = moons()
+@pytest.mark.parametrize(("X", "parameters"), CASES.values(), ids=CASES)
+def test_same_bits_as_in_memory(X, parameters):
     tiled = similarity_graph(lazy(X), seed=3, **parameters)
     assert isinstance(tiled, TiledGraph)
-    assert tiled.n_blocks == 5
+    assert tiled.n_blocks == (5 if len(X) == N else 1)
     assert_same_bits(tiled, similarity_graph(X, seed=3, **parameters))
 
 
@@ -353,18 +346,19 @@ def test_a_full_disk_is_an_error_that_names_the_file(most_bytes, tmp_path):
     assert not list(store.glob(".*"))
 
 
+TEMPORARY = """
+import sys
+import dask, dask.array as da
+from kdegraph import similarity_graph
+
+with dask.config.set({"temporary-directory": sys.argv[1]}):
+    graph = similarity_graph(da.ones((10, 2)), sigma=1.0)
+print(graph.path, graph.path.exists())
+"""
+
+
 def test_a_temporary_folder_ends_with_the_process(tmp_path):
-    code = """
-        import dask, dask.array as da
-        from kdegraph import similarity_graph
-        with dask.config.set({"temporary-directory": PATH}):
-            graph = similarity_graph(da.ones((10, 2)), sigma=1.0)
-        print(graph.path, graph.path.exists())
-    """.replace("PATH", repr(str(tmp_path)))
-    run = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
-    )
-    path, existed = run.stdout.split()
+    path, existed = programs.run(TEMPORARY, str(tmp_path)).stdout.split()
     assert path.startswith(str(tmp_path))
     assert existed == "True"
     assert list(tmp_path.iterdir()) == []
@@ -373,7 +367,7 @@ def test_a_temporary_folder_ends_with_the_process(tmp_path):
 def with_nan(row):
     X = moons(3_000)
     X[row, 1] = np.nan
-    return lazy(X, 1_000)
+    return lazy(X)
 
 
 REFUSED = {

@@ -5,14 +5,14 @@ import shutil
 from dataclasses import replace
 
 import dask
-import dask.array as da
 import numpy as np
 import pytest
 import scipy.sparse
 import zarr
 from kdegraph import SimilarityGraph, TiledGraph, datasets, similarity_graph, spectral_clustering
 from kdegraph.tiles import from_zarr
-from sampled import digest
+from sampled import assert_same_graph, digest
+from tiled import lazy
 
 MOONS = datasets.make("moons", n=3_000, seed=0).X
 PARAMETERS = {
@@ -21,25 +21,13 @@ PARAMETERS = {
 }
 
 
-def lazily(X):
-    return da.from_array(X, chunks=(700, 2))
-
-
-def assert_same(read, graph):
-    assert digest(read) == digest(graph)
-    for name in ("kernel_degrees", "neighbors", "sigma", "densities", "points", "order"):
-        np.testing.assert_array_equal(getattr(read, name), getattr(graph, name))
-    for name in ("kernel", "n_rounds", "seed", "sampler", "draws", "weighting", "eps", "alpha"):
-        assert getattr(read, name) == getattr(graph, name), name
-
-
-@pytest.mark.parametrize("make", [np.asarray, lazily], ids=["in memory", "tiled"])
+@pytest.mark.parametrize("make", [np.asarray, lazy], ids=["in memory", "tiled"])
 @pytest.mark.parametrize("parameters", PARAMETERS.values(), ids=PARAMETERS)
 def test_a_graph_is_read_as_it_was(parameters, make, tmp_path):
     graph = similarity_graph(make(MOONS), seed=3, n_rounds=8, **parameters)
     graph.to_zarr(tmp_path / "graph.zarr")
     read = SimilarityGraph.from_zarr(tmp_path / "graph.zarr")
-    assert_same(read, similarity_graph(MOONS, seed=3, n_rounds=8, **parameters))
+    assert_same_graph(read, similarity_graph(MOONS, seed=3, n_rounds=8, **parameters))
     assert [path.name for path in tmp_path.iterdir()] == ["graph.zarr"]
 
 
@@ -111,7 +99,7 @@ def test_a_graph_is_unpacked_as_it_was(five_tiles):
     tiled = TiledGraph.from_zarr(path)
     assert tiled.n_blocks == 5
     assert tiled.n_edges == graph.n_edges
-    assert_same(tiled.compute(), graph)
+    assert_same_graph(tiled.compute(), graph)
 
 
 def test_other_processes_unpack_a_graph(five_tiles):
@@ -122,7 +110,7 @@ def test_other_processes_unpack_a_graph(five_tiles):
 
 def test_an_unpacked_graph_has_the_folder_of_one_made_there(tmp_path):
     """So it has the same clusters, bit for bit."""
-    X = lazily(datasets.make("moons", n=10_000, seed=0).X)
+    X = lazy(datasets.make("moons", n=10_000, seed=0).X)
     made = similarity_graph(X, sigma=0.1, seed=3, store=tmp_path / "made")
     made.to_zarr(tmp_path / "graph.zarr")
     unpacked = TiledGraph.from_zarr(tmp_path / "graph.zarr", tmp_path / "unpacked")

@@ -25,11 +25,8 @@ class Exact:
 
     def sums(self, targets):
         self.queries += len(targets)
-        return (
-            oracle.kernel_matrix(targets, self.sources, self.kernel.name, self.kernel.sigma)
-            .sum(axis=1)
-            .astype(float)
-        )
+        K = oracle.kernel_matrix(targets, self.sources, self.kernel.name, self.kernel.sigma)
+        return K.sum(axis=1).astype(float)
 
 
 class Noisy(Exact):
@@ -46,9 +43,9 @@ class Noisy(Exact):
         if self.mode == "random":
             key = np.abs(np.sin(1e4 * (targets.sum(axis=1) + self.sources.sum()))) * 1e6
             sign = np.where(key.astype(int) % 2, 1.0, -1.0)
-        # Sources to the right are overestimated, those to the left underestimated: errors add up
-        # along a descent.
         else:
+            # Sources to the right are overestimated, those to the left underestimated: errors add
+            # up along a descent.
             sign = np.where(self.sources[:, 0].mean() > targets[:, 0], 1.0, -1.0)
         return exact * (1 + self.eps * sign)
 
@@ -115,9 +112,8 @@ def test_solver_is_called_and_rounds_share_one_descent():
         assert set(solver.sizes) >= {200, 100, 50, 25}  # halves of halves
         assert max(solver.sizes) == 200
         assert "samples" in graph.timings
-    nodes = (
-        2 * 2 + 2 * 4 + 2 * 8 + 2 * 16 + 2 * 32
-    )  # twice the halves of all levels: once for siblings, once in the descent
+    # Twice the halves of all levels: once for siblings, once in the descent.
+    nodes = 2 * (2 + 4 + 8 + 16 + 32)
     assert 0 < fits[1] <= fits[20] <= fits[2000] <= nodes
     # A vertex is asked about once in each half it reaches, with all its uniforms: not once per
     # round.
