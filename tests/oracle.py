@@ -7,6 +7,7 @@ import scipy.linalg
 import scipy.optimize
 import scipy.sparse
 import scipy.stats
+from threadpoolctl import threadpool_limits
 
 KERNELS = ("gaussian", "laplacian", "exponential", "matern-3/2", "matern-5/2")
 UNDERFLOW = 708  # exponents from here on count as zero
@@ -99,12 +100,14 @@ def normalized_laplacian(A):
 
 def eigenvalues(A):
     """The eigenvalues of the normalized Laplacian, ascending."""
-    return scipy.linalg.eigh(normalized_laplacian(A), eigvals_only=True)
+    with threadpool_limits(1, user_api="blas"):  # more threads would mostly wait
+        return scipy.linalg.eigh(normalized_laplacian(A), eigvals_only=True)
 
 
 def eigenpairs(A, count):
     """The `count` smallest eigenvalues of the normalized Laplacian, and their eigenvectors."""
-    return scipy.linalg.eigh(normalized_laplacian(A), subset_by_index=[0, count - 1])
+    with threadpool_limits(1, user_api="blas"):
+        return scipy.linalg.eigh(normalized_laplacian(A), subset_by_index=[0, count - 1])
 
 
 def conductances(A, labels):

@@ -7,12 +7,7 @@ import numpy as np
 import oracle
 import pytest
 from kdegraph.cli import _options
-from kdegraph.geometry.kernel_functions import (
-    KERNELS,
-    UNDERFLOW,
-    exp_neg,
-    rough_exp_neg,
-)
+from kdegraph.geometry.kernel_functions import KERNELS, UNDERFLOW, exp_neg, rough_exp_neg
 from kdegraph.geometry.kernels import exponent, row_exponents
 from kdegraph.kde import Kernel
 

@@ -6,13 +6,7 @@ from fractions import Fraction
 import numpy as np
 import oracle
 import pytest
-from kdegraph import (
-    estimate_sigma,
-    full_graph,
-    kernel_sum,
-    knn_graph,
-    similarity_graph,
-)
+from kdegraph import estimate_sigma, full_graph, kernel_sum, knn_graph, similarity_graph
 from kdegraph.validation import check_points
 from promises import cancel
 

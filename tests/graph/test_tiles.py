@@ -22,12 +22,7 @@ import numpy as np
 import programs
 import pytest
 import scipy.sparse
-from kdegraph import (
-    Cancelled,
-    TiledGraph,
-    datasets,
-    similarity_graph,
-)
+from kdegraph import Cancelled, TiledGraph, datasets, similarity_graph
 from kdegraph.tiles.folder import Folder
 from promises import check_reports
 from pyarrow import parquet

@@ -55,16 +55,13 @@ def path(request, tmp_path):
     return path
 
 
-def test_points_are_those_of_the_file(path):
+def test_points_and_their_graph_are_those_of_the_file(path):
     lazily = load_lazily(path)
     assert isinstance(lazily, da.Array)
     np.testing.assert_array_equal(lazily.compute(), X)
     chosen = load_lazily(path, columns=["2", 0])
     np.testing.assert_array_equal(chosen.compute(), X[:, [2, 0]])
-
-
-def test_the_graph_is_that_of_the_points(path):
-    tiled = similarity_graph(load_lazily(path), sigma=0.5, n_rounds=5, seed=0).compute()
+    tiled = similarity_graph(lazily, sigma=0.5, n_rounds=5, seed=0).compute()
     graph = similarity_graph(X, sigma=0.5, n_rounds=5, seed=0)
     assert (tiled.adjacency != graph.adjacency).nnz == 0
 

@@ -102,7 +102,7 @@ def test_groups_hang_together_and_do_not_cross_components(adjacency):
 @pytest.mark.parametrize("sigma", [None, "local"])
 @pytest.mark.parametrize("name", ["moons", "blobs", "varied", "rings"])
 def test_approximate_eigenvalues_are_within_a_fifth(small_graphs_have_coarse_ones, name, sigma):
-    data = kdegraph.datasets.make(name, n=2500, seed=0)
+    data = kdegraph.datasets.make(name, n=2000, seed=0)
     graph = similarity_graph(data.X, sigma=sigma or data.sigma, n_rounds=20, seed=0)
     found = spectrum(graph, 6, approximate=True)
     exact = oracle.eigenvalues(graph.adjacency)[:6]
