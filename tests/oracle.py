@@ -120,9 +120,7 @@ def conductances(A, labels):
 
 
 def chi_square_p(counts, probabilities, *, least=6.0):
-    """p-value of multinomial `counts` under `probabilities`; the cells of smallest expectation are
-    merged.
-    """
+    """p-value of multinomial `counts`; the cells of smallest expectation are merged."""
     assert (counts[probabilities == 0] == 0).all(), "a neighbor of probability zero was drawn"
     expected = counts.sum() * probabilities
     order = np.argsort(expected)

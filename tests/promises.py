@@ -1,6 +1,4 @@
-"""Promises of all computations: the same bits on any number of threads, and progress that never
-falls.
-"""
+"""Promises of all computations: equal bits on any number of threads, and progress."""
 
 import kdegraph
 import numpy as np

@@ -1,6 +1,4 @@
-"""Graphs in which every point has a bandwidth of its own, and densities that are divided out,
-against exact sums in extended precision.
-"""
+"""Graphs with a bandwidth per point, and with densities divided out, against exact sums."""
 
 import numpy as np
 import oracle
@@ -23,9 +21,7 @@ TINY = 1e-290  # values below may count as zero: it depends on the densities tha
 
 
 def scattered(d, seed=0, n=120):
-    """Points and bandwidths over twelve orders of magnitude: two groups, one tiny, with duplicates
-    and outliers.
-    """
+    """Two groups, one tiny, with duplicates and outliers; bandwidths of all magnitudes."""
     rng = np.random.default_rng(seed)
     third = n // 3
     X = np.concatenate(

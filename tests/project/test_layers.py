@@ -172,9 +172,7 @@ PUBLIC_MODULES = (
 
 
 def names_of_the_core(tree):
-    """Pairs (module, name) for all that a module of the explorer takes from the core: what it
-    imports, and the attributes of modules that it imports.
-    """
+    """Pairs (module, name) of all that a module of the explorer takes from the core."""
     modules = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

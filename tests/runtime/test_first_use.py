@@ -1,6 +1,4 @@
-"""Compiled code: made when it is first called, kept from run to run, made anew when a kernel
-changes, and announced to users who wait.
-"""
+"""Compiled code: made at first use, kept, made anew when a kernel changes, and announced."""
 
 import ast
 import re

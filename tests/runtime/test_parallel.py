@@ -1,6 +1,4 @@
-"""Kernels on all threads: every item once, exceptions reach the caller, several callers at once,
-and after a fork.
-"""
+"""Kernels on all threads: every item once, exceptions, several callers, forks."""
 
 import contextvars
 import dataclasses

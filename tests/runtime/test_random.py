@@ -1,6 +1,4 @@
-"""The counter-based random numbers: a known algorithm, and no dependence between counters, draws,
-vertices and seeds.
-"""
+"""Counter-based random numbers: a known algorithm, and independence along every axis."""
 
 import itertools
 

@@ -1,6 +1,4 @@
-"""All samplers draw from k(x_i, .) / deg(i): chi-square tests with fixed seeds against exact
-probabilities.
-"""
+"""All samplers draw from k(x_i, .) / deg(i): tests with fixed seeds against exact laws."""
 
 import itertools
 
@@ -42,9 +40,7 @@ def test_law(d, kernel, name):
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
 @pytest.mark.parametrize("d", [1, 3, 50])
 def test_degrees_have_the_relative_error_eps(d, kernel):
-    """From points that do not see each other to points that are all alike, with duplicates and
-    outliers, down to rounding.
-    """
+    """From points that do not see each other to points that are all alike."""
     rng = np.random.default_rng(d)
     scales = 10.0 ** rng.uniform(-9, 1, size=(100, 1))
     X = np.concatenate([cloud(d, rng, 100), rng.normal(size=(100, d)) * scales])
@@ -84,9 +80,7 @@ def test_law_of_the_outlier(kernel):
 @pytest.mark.parametrize("n_rounds", [1, 20])
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
 def test_law_of_many_vertices_with_few_draws(kernel, n_rounds):
-    """Small L takes wide groups of targets in the rejection sampler: copies of one cluster give the
-    counts.
-    """
+    """Few rounds take wide groups of targets; copies of one cluster give the counts."""
     base = np.random.default_rng(n_rounds).normal(size=(40, 2))
     copies = 600 // n_rounds + 60
     X, base = oracle.replicas(base, copies)
@@ -133,9 +127,7 @@ def test_law_on_a_few_points(kernel, name):
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
 @pytest.mark.parametrize("d", [1, 3])
 def test_edge_of_underflow(d, kernel, sampler):
-    """Two points at an exponent of 708 up to rounding: reached or not, but the same everywhere, and
-    never for ever.
-    """
+    """Points at an exponent of 708 up to rounding: reached or not, but the same everywhere."""
     rng = np.random.default_rng(d)
     outcomes = set()
     for _ in range(8):
@@ -157,9 +149,7 @@ def test_edge_of_underflow(d, kernel, sampler):
 
 
 def test_law_in_hard_places():
-    """Huge groups beside tiny ones, a line of outliers: each vertex draws from all parts of the
-    points in proportion to their kernel values, and a remote point stays alone.
-    """
+    """Huge groups beside tiny ones, a line of outliers, and a remote point that stays alone."""
     rng = np.random.default_rng(3)
     crowd, near, line = 1500, 300, 300
     X = np.concatenate(

@@ -30,9 +30,7 @@ class Exact:
 
 
 class Noisy(Exact):
-    """Every answer is wrong by the largest error that the lemma allows; the sign is a fixed
-    function of the question.
-    """
+    """Every answer is wrong by the largest allowed error, with a sign fixed by the question."""
 
     def __init__(self, eps, mode):
         super().__init__()
@@ -51,9 +49,7 @@ class Noisy(Exact):
 
 
 def frequencies(X, kernel, sigma, solver, n_rounds=6000):
-    """P[i draws j] to within 1 / n_rounds: a grid of uniforms measures the intervals that points
-    own.
-    """
+    """P[i draws j] to within 1 / n_rounds, which a grid of uniforms measures."""
     graph = similarity_graph(X, kernel=kernel, sigma=sigma, n_rounds=n_rounds, kde=solver, seed=0)
     assert graph.sampler == "recursive"
     return np.array([np.bincount(row, minlength=len(X)) for row in graph.neighbors]) / n_rounds
@@ -147,9 +143,7 @@ def test_scikit_learn_as_the_solver():
 
 @pytest.mark.parametrize("blind", [0.0, -1e-9])
 def test_an_estimator_that_sees_nothing_far_away(blind):
-    """Estimates of zero (or slightly negative ones, noise) where the truth is small and positive:
-    no crash, no self-loop.
-    """
+    """Estimates of zero, or slightly below, where the truth is small and positive."""
 
     class Blind(Exact):
         def sums(self, targets):

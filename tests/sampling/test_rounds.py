@@ -1,6 +1,4 @@
-"""The automatic number of rounds: estimated eigenvalues against the full graph's, and what the rule
-promises.
-"""
+"""The automatic number of rounds, and the eigenvalues that are estimated for it."""
 
 import kdegraph
 import numpy as np

@@ -1,6 +1,4 @@
-"""The normalized adjacency matrix as an operator: products with blocks of any size, and the radius
-of what random edges make.
-"""
+"""The normalized adjacency matrix as an operator: its products, and its bulk radius."""
 
 import kdegraph
 import numpy as np

@@ -1,6 +1,4 @@
-"""The spectrum against LAPACK and closed forms: numbers of eigenvalues, multiplicity, components,
-isolated vertices, kinds of input.
-"""
+"""The spectrum of all kinds of graphs, against LAPACK and closed forms."""
 
 import math
 
@@ -51,9 +49,7 @@ def random_graph(n, degree):
 
 @pytest.mark.parametrize(("n", "degree", "k"), [(906, 55, 10), (2000, 20, 10), (6000, 30, 3)])
 def test_graphs_without_clusters(n, degree, k, monkeypatch):
-    """The eigenvectors of eigenvalue 0, whose rounding errors grow most, do not take the place of
-    all others.
-    """
+    """Null vectors, whose rounding errors grow most, do not take the place of all others."""
     set_costs(monkeypatch, multiplication=math.inf)
     A = random_graph(n, degree)
     found = spectrum(A, k, tol=5e-7)
@@ -95,9 +91,7 @@ def test_never_takes_much_longer_than_lapack(make, k, monkeypatch):
 
 
 def test_iterates_on_where_lapack_has_no_room(monkeypatch):
-    """Large dense matrices: without n x n numbers more, the eigenvalues still come, or it is said
-    that they did not converge.
-    """
+    """The eigenvalues still come, or it is said that they did not converge."""
     monkeypatch.setattr(
         "kdegraph.spectral.solver.iteration.fits", lambda n_bytes: n_bytes < 10 * 1000**2
     )
@@ -282,9 +276,7 @@ SHAPES = (lambda n, rng: cycle(n), lambda n, rng: complete(n), scattered, cluste
 
 
 def assorted(n, c, seed):
-    """Adjacency matrix of `n` vertices in `c` components, of which about one in four is an isolated
-    vertex.
-    """
+    """`n` vertices in `c` components, of which about one in four is an isolated vertex."""
     rng = np.random.default_rng([n, c, seed])
     n_single = min(c // 4, n)
     c_rest = max(c - n_single, 1)

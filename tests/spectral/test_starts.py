@@ -1,6 +1,4 @@
-"""The start from a coarse graph of groups of points, and the search for what that misses; seeds,
-threads, cancelling.
-"""
+"""Starts from coarse graphs and what they may miss; seeds, threads, cancelling."""
 
 import itertools
 from concurrent.futures import ThreadPoolExecutor
@@ -50,9 +48,7 @@ def test_groups_of_points_give_the_right_spectrum(made, name, k):
 @pytest.mark.parametrize("weight", [1e-9, 1e-3, 0.02])
 @pytest.mark.parametrize("seed", range(2))
 def test_what_groups_of_points_cannot_show_is_found(made, weight, seed):
-    """Tiny clusters within the groups: pairs and triples of vertices that hang together, weakly
-    attached to one of their neighbors.
-    """
+    """Pairs and triples of vertices within the groups, weakly attached to a neighbor."""
     X, _ = make_moons(1500, noise=0.05, random_state=0)
     A = similarity_graph(X, sigma=0.2, n_rounds=20, seed=0).adjacency.toarray()
     rng = np.random.default_rng(seed)
@@ -158,9 +154,7 @@ def test_smaller_tolerance_gives_smaller_residuals(sampled):
 
 
 def test_search_for_missed_eigenvectors_that_is_cut_short_is_said():
-    """The coarse graph gives small residuals at once, but that no eigenvector is missed takes more
-    products to see.
-    """
+    """The coarse graph gives small residuals at once, but missed eigenvectors take longer."""
     X, _ = make_moons(6000, noise=0.05, random_state=0)
     graph = similarity_graph(X, sigma=0.1, n_rounds=10, seed=0)
     with pytest.warns(ConvergenceWarning, match="one may be missing"):
