@@ -34,6 +34,7 @@ def test_round_trip(parameters, tmp_path):
         assert isinstance(loaded.adjacency, scipy.sparse.csr_array)
         assert_same_graph(loaded, graph)
         assert type(loaded.sigma) is type(graph.sigma)
+        assert loaded.timings == graph.timings
         assert np.array_equal(loaded.laplacian().toarray(), graph.laplacian().toarray())
 
 
