@@ -45,9 +45,7 @@ def explore():
 
 @pytest.fixture
 def sessions():
-    """Make sessions with choices and wait for their first results. Without given data, they are
-    small generated ones.
-    """
+    """Make sessions with choices, of small generated data if none are given, with first results."""
     from kdegraph_explorer.session import Session
 
     opened = []

@@ -1,10 +1,13 @@
 """Exact results for tests, in extended precision, without any code of the package."""
 
+import itertools
+
 import numpy as np
 import scipy.linalg
 import scipy.optimize
 import scipy.sparse
 import scipy.stats
+from threadpoolctl import threadpool_limits
 
 KERNELS = ("gaussian", "laplacian", "exponential", "matern-3/2", "matern-5/2")
 UNDERFLOW = 708  # exponents from here on count as zero
@@ -82,22 +85,29 @@ def excess(result, X, Y, kernel, sigma, eps, weights=None):
     return float((np.abs(result - exact) / allowed).max())
 
 
+def dense(A):
+    """The matrix as an array, also if it is sparse."""
+    return A.toarray() if scipy.sparse.issparse(A) else np.asarray(A, dtype=float)
+
+
 def normalized_laplacian(A):
     """I - D^{-1/2} A D^{-1/2}, dense; zero rows for isolated vertices."""
-    A = A.toarray() if scipy.sparse.issparse(A) else np.asarray(A, dtype=float)
+    A = dense(A)
     degrees = A.sum(axis=1)
     scale = np.array([1 / np.sqrt(d) if d > 0 else 0.0 for d in degrees])
     return np.diag((degrees > 0).astype(float)) - scale[:, None] * A * scale
 
 
-def eigenvalues(A, count):
-    """The `count` smallest eigenvalues of the normalized Laplacian of the dense A (no isolated
-    vertices), and their eigenvectors.
-    """
-    scale = 1 / np.sqrt(A.sum(axis=1))
-    return scipy.linalg.eigh(
-        np.eye(len(A)) - scale[:, None] * A * scale, subset_by_index=[0, count - 1]
-    )
+def eigenvalues(A):
+    """The eigenvalues of the normalized Laplacian, ascending."""
+    with threadpool_limits(1, user_api="blas"):  # more threads would mostly wait
+        return scipy.linalg.eigh(normalized_laplacian(A), eigvals_only=True)
+
+
+def eigenpairs(A, count):
+    """The `count` smallest eigenvalues of the normalized Laplacian, and their eigenvectors."""
+    with threadpool_limits(1, user_api="blas"):
+        return scipy.linalg.eigh(normalized_laplacian(A), subset_by_index=[0, count - 1])
 
 
 def conductances(A, labels):
@@ -110,9 +120,7 @@ def conductances(A, labels):
 
 
 def chi_square_p(counts, probabilities, *, least=6.0):
-    """p-value of multinomial `counts` under `probabilities`; the cells of smallest expectation are
-    merged.
-    """
+    """p-value of multinomial `counts`; the cells of smallest expectation are merged."""
     assert (counts[probabilities == 0] == 0).all(), "a neighbor of probability zero was drawn"
     expected = counts.sum() * probabilities
     order = np.argsort(expected)
@@ -126,15 +134,53 @@ def chi_square_p(counts, probabilities, *, least=6.0):
     return float(scipy.stats.chi2.sf(statistic, len(merged) - 1))
 
 
+def check_draws(neighbors, W, *, stratified=False, least=None):
+    """Check that every point draws from the law of its row of W: independent draws by a chi-square
+    test of each row, with a p-value above `least`, and by the p-values of all rows together.
+
+    Points with a row of zeros have the neighbor -1, and no point draws itself.
+    """
+    n = len(W)
+    alone = W.sum(axis=1) == 0
+    assert (neighbors[alone] == -1).all()
+    assert (neighbors[~alone] >= 0).all()
+    assert (neighbors != np.arange(n)[:, None]).all(), "a point drew itself"
+    laws = (W[~alone] / W[~alone].sum(axis=1, keepdims=True)).astype(float)
+    counts = np.array([np.bincount(row, minlength=n) for row in neighbors[~alone]])
+    if stratified:
+        # Every point owns an interval of [0, 1) of length p: a grid of L uniforms hits it L p
+        # times, rounded down or up.
+        assert np.abs(counts - neighbors.shape[1] * laws).max() < 1 + 1e-6
+        return
+    p_values = [chi_square_p(*pair) for pair in zip(counts, laws, strict=True)]
+    assert min(p_values) > (1e-3 / n if least is None else least)
+    tested = [p for p in p_values if p < 1]
+    if len(tested) > 30:
+        assert scipy.stats.kstest(tested, "uniform").pvalue > 1e-4
+
+
+def check_parts(neighbors, P, part):
+    """Check how often the points of each part draw from each part, where P has the probabilities
+    of the draws: within four standard deviations.
+    """
+    n_rounds = neighbors.shape[1]
+    for own, other in itertools.product(np.unique(part), repeat=2):
+        p = P[np.ix_(part == own, part == other)].sum(axis=1)
+        drawn = (part[neighbors[part == own]] == other).sum()
+        spread = np.sqrt(n_rounds * (p * (1 - p)).sum())
+        assert abs(drawn - n_rounds * p.sum()) <= 4 * spread + 1e-6
+
+
 def inclusion(L, p, draws):
     """Probability that a neighbor of probability p is among L draws."""
     return np.minimum(L * p, 1.0) if draws == "stratified" else 1.0 - (1.0 - p) ** L
 
 
-def weights_from_pairs(neighbors, K, probability):
-    """Adjacency matrix with k / (p + q - p q) on the sampled pairs, by plain loops; `probability`
-    is the (n, n) matrix of p_i(j).
-    """
+def sampled_weights(neighbors, K, draws):
+    """Adjacency matrix with k / (p + q - p q) on the sampled pairs, by plain loops."""
+    degrees = K.sum(axis=1, keepdims=True)
+    P = np.divide(K, degrees, out=np.zeros_like(K), where=degrees > 0)
+    probability = inclusion(neighbors.shape[1], P, draws)
     A = np.zeros_like(K)
     for i, row in enumerate(neighbors):
         for j in row:

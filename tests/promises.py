@@ -1,6 +1,4 @@
-"""Promises of all computations: the same bits on any number of threads, and progress that never
-falls.
-"""
+"""Promises of all computations: equal bits on any number of threads, and progress."""
 
 import kdegraph
 import numpy as np
@@ -22,6 +20,11 @@ def check_threads(call, counts=(1, 2, 3)):
                 np.testing.assert_array_equal(one, other)
         else:
             np.testing.assert_array_equal(first, result)
+
+
+def cancel(stage, fraction):
+    """A report of progress that cancels the computation."""
+    raise kdegraph.Cancelled
 
 
 def check_fractions(fractions):

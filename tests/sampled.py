@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 WAYS = {
     "rejection": {"sampler": "rejection"},
@@ -24,6 +25,24 @@ def cloud(n, d=2, seed=0):
     return np.concatenate(
         [rng.normal(size=(n // 2, d)), 3 + 0.5 * rng.normal(size=(n - n // 2, d))]
     )
+
+
+def check_matrix(A, n):
+    """Check that a sparse matrix is as all graphs have it: symmetric, with positive weights, each
+    row in order, and neither loops nor entries twice.
+    """
+    assert isinstance(A, scipy.sparse.csr_array)
+    assert A.shape == (n, n)
+    assert A.dtype == np.float64
+    assert A.indptr.shape == (n + 1,)
+    assert A.indptr[-1] == A.indices.size == A.data.size
+    for i in range(n):
+        row = A.indices[A.indptr[i] : A.indptr[i + 1]]
+        assert (np.diff(row) > 0).all()
+        assert i not in row
+    assert (A.data > 0).all()
+    assert np.isfinite(A.data).all()
+    assert (A != A.T).nnz == 0
 
 
 def digest(graph):

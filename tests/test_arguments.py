@@ -10,6 +10,7 @@ from kdegraph import datasets, similarity_graph
 from kdegraph_explorer import Explorer
 
 X = np.random.default_rng(0).normal(size=(12, 2))
+ONES = np.ones(12)
 A = np.exp(-np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))) * (1 - np.eye(4))
 MIXED = np.array(["a", "b", "a", "a"])
 
@@ -21,78 +22,57 @@ def masked(values):
     return np.ma.masked_array(values, mask)
 
 
-CALLS = {
-    "similarity_graph X": ("X", X, lambda a: similarity_graph(a, sigma=1.0)),
-    "dask X": ("X", X, lambda a: similarity_graph(da.from_array(a), sigma=1.0)),
-    "similarity_graph sigma": ("sigma", np.ones(12), lambda a: similarity_graph(X, sigma=a)),
-    "sigma of shape ()": ("sigma", 1.0, lambda a: similarity_graph(X, sigma=a)),
-    "alpha": ("alpha", 0.5, lambda a: similarity_graph(X, sigma=1.0, alpha=a)),
-    "full_graph": ("sigma", np.ones(12), lambda a: kdegraph.full_graph(X, sigma=a)),
-    "knn_graph": (
-        "sigma",
-        np.ones(12),
-        lambda a: kdegraph.knn_graph(X, 3, mode="kernel", sigma=a),
-    ),
-    "kernel_sum sources": ("sources", X, lambda a: kdegraph.kernel_sum(a, sigma=1.0)),
-    "kernel_sum targets": ("targets", X, lambda a: kdegraph.kernel_sum(X, a, sigma=1.0)),
-    "kernel_sum weights": (
-        "weights",
-        np.ones(12),
-        lambda a: kdegraph.kernel_sum(X, sigma=1.0, weights=a),
-    ),
-    "gauss_transform sigma": ("sigma", 1.0, lambda a: kdegraph.gauss_transform(X, sigma=a)),
-    "estimate_sigma": ("X", X, kdegraph.estimate_sigma),
-    "local_bandwidths": ("X", X, kdegraph.local_bandwidths),
-    "spectrum": ("adjacency", A, lambda a: kdegraph.spectrum(a, 2)),
-    "spectral_clustering": ("adjacency", A, lambda a: kdegraph.spectral_clustering(a, 2)),
-    "spectral_clustering points": (
-        "points",
-        X[:4],
-        lambda a: kdegraph.spectral_clustering(A, 2, points=a),
-    ),
-    "conductance": ("adjacency", A, lambda a: kdegraph.conductance(a, [0, 0, 1, 1])),
-    "conductance labels": ("labels", [0, 0, 1, 1], lambda a: kdegraph.conductance(A, a)),
-    "diagnose": ("adjacency", A, kdegraph.diagnose),
-    "export_graph": ("graph", A, lambda a: kdegraph.export_graph("a.gexf", a)),
-    "attributes": (
+# The argument, values for it, and a call with them.
+CALLS = [
+    ("X", X, lambda a: similarity_graph(da.from_array(a), sigma=1.0)),
+    ("sigma", ONES, lambda a: similarity_graph(X, sigma=a)),
+    ("sigma", 1.0, lambda a: similarity_graph(X, sigma=a)),
+    ("alpha", 0.5, lambda a: similarity_graph(X, sigma=1.0, alpha=a)),
+    ("sigma", ONES, lambda a: kdegraph.full_graph(X, sigma=a)),
+    ("sigma", ONES, lambda a: kdegraph.knn_graph(X, 3, mode="kernel", sigma=a)),
+    ("weights", ONES, lambda a: kdegraph.kernel_sum(X, sigma=1.0, weights=a)),
+    ("sigma", 1.0, lambda a: kdegraph.gauss_transform(X, sigma=a)),
+    ("adjacency", A, lambda a: kdegraph.spectrum(a, 2)),
+    ("adjacency", A, lambda a: kdegraph.spectral_clustering(a, 2)),
+    ("points", X[:4], lambda a: kdegraph.spectral_clustering(A, 2, points=a)),
+    ("adjacency", A, lambda a: kdegraph.conductance(a, [0, 0, 1, 1])),
+    ("labels", [0, 0, 1, 1], lambda a: kdegraph.conductance(A, a)),
+    ("adjacency", A, kdegraph.diagnose),
+    ("graph", A, lambda a: kdegraph.export_graph("a.gexf", a)),
+    (
         r"attributes\['n'\]",
         MIXED,
         lambda a: kdegraph.export_graph("a.gexf", A, attributes={"n": a}),
     ),
-    "eigenvalues": ("eigenvalues", [0.0, 0.1, 1.0], kdegraph.suggest_n_clusters),
-    "eigenvectors": (
+    ("eigenvalues", [0.0, 0.1, 1.0], kdegraph.suggest_n_clusters),
+    (
         "eigenvectors",
         np.eye(3),
         lambda a: kdegraph.suggest_n_clusters([0.0, 0.1, 1.0], eigenvectors=a),
     ),
-    "estimator": ("X", X, lambda a: kdegraph.KDESpectralClustering(2).fit(a)),
-    "estimator sigma": (
-        "sigma",
-        np.ones(12),
-        lambda a: kdegraph.KDESpectralClustering(2, sigma=a).fit(X),
-    ),
-    "transformer": ("X", X, lambda a: kdegraph.SimilarityGraphTransformer().fit(a)),
-    "predict": ("X", X, lambda a: kdegraph.KDESpectralClustering(2).fit(X).predict(a)),
-    "transform": ("X", X, lambda a: kdegraph.SimilarityGraphTransformer().fit(X).transform(a)),
-    "image_points": ("image", np.zeros((4, 4, 3)), datasets.image_points),
-    "subset": ("points", [1, 2], lambda a: datasets.Dataset(X).subset(a)),
-    "expand_labels": ("labels", [0, 1], lambda a: datasets.expand_labels(a, (1, 2), (2, 4))),
-    "explorer X": ("X", X, Explorer),
-    "explorer y": ("y", MIXED.repeat(3), lambda a: Explorer(X, y=a)),
-}
+    ("X", X, lambda a: kdegraph.KDESpectralClustering(2).fit(a)),
+    ("sigma", ONES, lambda a: kdegraph.KDESpectralClustering(2, sigma=a).fit(X)),
+    ("X", X, lambda a: kdegraph.SimilarityGraphTransformer().fit(a)),
+    ("X", X, lambda a: kdegraph.KDESpectralClustering(2).fit(X).predict(a)),
+    ("X", X, lambda a: kdegraph.SimilarityGraphTransformer().fit(X).transform(a)),
+    ("image", np.zeros((4, 4, 3)), datasets.image_points),
+    ("points", [1, 2], lambda a: datasets.Dataset(X).subset(a)),
+    ("labels", [0, 1], lambda a: datasets.expand_labels(a, (1, 2), (2, 4))),
+    ("X", X, Explorer),
+    ("y", MIXED.repeat(3), lambda a: Explorer(X, y=a)),
+]
 
 
-@pytest.mark.parametrize(("name", "values", "call"), CALLS.values(), ids=CALLS)
-def test_masked_entries_are_refused_and_the_argument_is_named(
-    name, values, call, tmp_path, monkeypatch
-):
+def test_masked_entries_are_refused_and_the_argument_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match=rf"^{name} has masked \(missing\) values"):
-        call(masked(values))
+    for name, values, call in CALLS:
+        with pytest.raises(ValueError, match=rf"^{name} has masked \(missing\) values"):
+            call(masked(values))
     assert list(tmp_path.iterdir()) == []
 
 
 BAD_POINTS = [
+    (masked(X), ValueError, r"has masked \(missing\) values"),
     ([[0.0, 1.0], [np.nan, 2.0]], ValueError, r"finite.*\[1, 0\].*nan"),
     ([[0.0, np.inf]], ValueError, r"finite.*\[0, 1\].*inf"),
     (np.array([[np.longdouble("1e400"), 0]]), ValueError, "finite"),
@@ -124,6 +104,7 @@ OF_POINTS = {
     "knn_graph": ("X", lambda X: kdegraph.knn_graph(X, 3).toarray()),
     "estimate_sigma": ("X", kdegraph.estimate_sigma),
     "local_bandwidths": ("X", kdegraph.local_bandwidths),
+    "moderate": ("X", lambda X: kdegraph.local_bandwidths(X, rule="moderate")),
 }
 of_points = pytest.mark.parametrize(("name", "call"), OF_POINTS.values(), ids=OF_POINTS)
 

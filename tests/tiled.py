@@ -4,12 +4,12 @@ import dask.array as da
 import numpy as np
 from kdegraph import datasets
 
-N = 10_000
+N = 10_000  # points: five tiles
 
 
 def lazy(X):
-    """The points as a Dask array, in several blocks."""
-    return da.from_array(X, chunks=(1_500, X.shape[1]))
+    """The points as a Dask array, in blocks that differ from the tiles."""
+    return da.from_array(X, chunks=(1_500, 1))
 
 
 def with_outliers(distance):

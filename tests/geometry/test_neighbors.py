@@ -16,10 +16,6 @@ from scipy.spatial import cKDTree
 RNG = np.random.default_rng(0)
 
 
-def lattice(n, d):
-    return np.stack(np.unravel_index(np.arange(n**d), (n,) * d), axis=1).astype(float)
-
-
 CASES = {
     "one": np.zeros((1, 3)),
     "two": np.array([[1.0], [0.0]]),
@@ -32,7 +28,7 @@ CASES = {
     "duplicates": np.repeat(RNG.normal(size=(9, 2)), 15, axis=0),
     "one place": np.full((70, 2), 7.5),
     "few values": RNG.integers(0, 3, size=(150, 2)).astype(float),
-    "lattice": lattice(5, 3),
+    "lattice": np.indices((5, 5, 5)).reshape(3, -1).T.astype(float),
     "constant column": np.column_stack([np.full(100, 3.0), RNG.normal(size=100)]),
     "outliers": np.concatenate([RNG.random((90, 2)), 10.0 ** RNG.uniform(3, 12, (9, 2))]),
     "heavy tails": RNG.standard_cauchy((160, 2)),
@@ -59,18 +55,15 @@ def check(X, distances, indices, k):
 
 
 @pytest.mark.nojit
-@pytest.mark.parametrize("name", CASES)
-def test_the_nearest_points_of_all(name):
-    X = CASES[name]
+@pytest.mark.parametrize("X", CASES.values(), ids=CASES)
+def test_the_nearest_points_of_all(X):
     for k in (1, min(9, len(X))):
         check(X, *nearest_in_tree(build_tree(X), k), k)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_many_neighbors(name):
-    X = CASES[name]
-    for share in (0.1, 1.0):
-        k = math.ceil(share * len(X))
+@pytest.mark.parametrize("X", CASES.values(), ids=CASES)
+def test_many_neighbors(X):
+    for k in (math.ceil(0.1 * len(X)), len(X)):
         check(X, *nearest_in_tree(build_tree(X), k), k)
 
 

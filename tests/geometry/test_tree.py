@@ -13,12 +13,6 @@ pytestmark = pytest.mark.nojit
 RNG = np.random.default_rng(0)
 
 
-def lattice(n, d):
-    return np.stack(np.unravel_index(np.arange(n), (n,) * d if d > 1 else (n,)), axis=1).astype(
-        float
-    )
-
-
 CASES = {
     "one": np.zeros((1, 3)),
     "two": np.array([[1.0], [0.0]]),
@@ -26,17 +20,19 @@ CASES = {
     "cloud": RNG.normal(size=(500, 5)),
     "duplicates": np.full((300, 2), 7.5),
     "few values": RNG.integers(0, 3, size=(400, 2)).astype(float),
-    "constant column": np.column_stack(
-        [np.full(200, 3.0), RNG.normal(size=200), np.full(200, -1e9)]
-    ),
+    "constant columns": RNG.normal(size=(200, 1)) * [0, 1, 0] + [3.0, 0, -1e9],
     "sorted": np.arange(333.0)[:, None],
     "reversed": np.arange(333.0)[::-1, None].copy(),
     "organ pipe": np.concatenate([np.arange(200.0), np.arange(200.0)[::-1]])[:, None],
-    "lattice": lattice(20, 2),
+    "lattice": np.column_stack(np.divmod(np.arange(400.0), 20)),
     "offset": RNG.normal(size=(100, 2)) + 1e9,
     "extreme": np.array([[1.7e308, 0.0], [-1.7e308, 1.0], [0.0, 2.0], [1e-308, 3.0]] * 10),
     "negative zero": np.array([[0.0], [-0.0]] * 20),
 }
+
+
+def points_of(tree, node):
+    return tree.points[tree.start[node] : tree.stop[node]]
 
 
 def check(X, tree, leaf_size):
@@ -52,7 +48,7 @@ def check(X, tree, leaf_size):
     size = tree.stop - tree.start
     assert (size > 0).all()
     for node in range(n_nodes):
-        inside = tree.points[tree.start[node] : tree.stop[node]]
+        inside = points_of(tree, node)
         assert np.array_equal(tree.low[node], inside.min(axis=0))
         assert np.array_equal(tree.high[node], inside.max(axis=0))
         if node < tree.first_leaf:
@@ -63,11 +59,7 @@ def check(X, tree, leaf_size):
             assert abs(size[left] - size[right]) <= 1
             width = tree.high[node] / 2 - tree.low[node] / 2
             axis = int(np.argmax(width))
-            a, b = (
-                tree.points[tree.start[left] : tree.stop[left], axis],
-                tree.points[tree.start[right] : tree.stop[right], axis],
-            )
-            assert a.max() <= b.min()
+            assert points_of(tree, left)[:, axis].max() <= points_of(tree, right)[:, axis].min()
     leaves = size[tree.first_leaf :]
     assert leaves.size == 2 ** (tree.n_levels - 1)
     assert leaves.max() <= leaf_size
@@ -76,9 +68,8 @@ def check(X, tree, leaf_size):
     assert tree.n_levels == 1 or -(-n // 2 ** (tree.n_levels - 2)) > leaf_size
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_structure(name):
-    X = CASES[name]
+@pytest.mark.parametrize("X", CASES.values(), ids=CASES)
+def test_structure(X):
     before = X.copy()
     for leaf_size in (2, 8, 16):
         check(X, build_tree(X, leaf_size), leaf_size)
@@ -115,11 +106,7 @@ def test_box_exponents_enclose_all_exponents(kernel):
     left, right = build_tree(A), build_tree(B)
     for a in range(0, left.start.size, 3):
         for b in range(right.start.size):
-            x, y = (
-                left.points[left.start[a] : left.stop[a]],
-                right.points[right.start[b] : right.stop[b]],
-            )
-            t = oracle.exponents(x, y, kernel, 0.5).astype(float)
+            t = oracle.exponents(points_of(left, a), points_of(right, b), kernel, 0.5).astype(float)
             least, most = box_exponents(KERNELS[kernel].code, 2.0, left, a, right, b)
             assert 0 <= least <= t.min() * (1 + 1e-14)
             assert most >= t.max() * (1 - 1e-14)

@@ -13,34 +13,26 @@ from kdegraph.costs import NEIGHBOR_COSTS
 from kdegraph.geometry.kernels import Kernel
 from kdegraph.geometry.neighbors import duplicate_groups
 from kdegraph.runtime.memory import available_memory, format_bytes
-from promises import check_reports, check_threads
+from promises import cancel, check_reports, check_threads
+from sampled import check_matrix
 from scipy.spatial.distance import pdist, squareform
 
 MAX_TREE_DIMENSION = NEIGHBOR_COSTS.max_tree_dimension
 
 
-def naive_knn(X, k):
-    """Adjacency of the symmetrized k-NN graph for data without ties."""
+def distances_to_others(X):
+    """All distances, with an infinite diagonal."""
     distance = squareform(pdist(X))
     np.fill_diagonal(distance, np.inf)
+    return distance
+
+
+def naive_knn(X, k):
+    """Adjacency of the symmetrized k-NN graph for data without ties."""
+    distance = distances_to_others(X)
     adjacency = np.zeros(distance.shape, bool)
     np.put_along_axis(adjacency, np.argsort(distance, axis=1)[:, :k], True, axis=1)
     return adjacency | adjacency.T
-
-
-def assert_proper(graph, n):
-    """A csr_array as the contract describes: symmetric, zero diagonal, sorted, neither duplicates
-    nor stored zeros.
-    """
-    assert isinstance(graph, scipy.sparse.csr_array)
-    assert graph.shape == (n, n)
-    assert graph.dtype == np.float64
-    for row in range(n):
-        columns = graph.indices[graph.indptr[row] : graph.indptr[row + 1]]
-        assert (np.diff(columns) > 0).all()
-        assert row not in columns
-    assert (graph.data > 0).all()
-    assert abs(graph - graph.T).nnz == 0
 
 
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
@@ -57,17 +49,14 @@ def test_full_graph_is_the_kernel_without_self_loops(kernel):
 @pytest.mark.parametrize("kernel", oracle.KERNELS)
 @pytest.mark.parametrize("exponent", [-500, 0, 500])
 def test_full_graph_of_points_on_all_scales(kernel, exponent):
-    """Distances from 1e-150 to 1e150 in one set, and far beyond either side of sigma, dense and
-    sparse.
-    """
+    """Distances from 1e-150 to 1e150 in one set, far beyond either side of sigma."""
     rng = np.random.default_rng(exponent + 500)
     X = np.ldexp(rng.normal(size=(150, 2)) * 10.0 ** rng.uniform(-150, 150, (150, 1)), exponent)
     for size in (1e-140, 1e-9, 1.0, 1e145):
         sigma = float(np.ldexp(size, exponent))
         expected = oracle.full_graph(X, kernel, sigma)
         graph = full_graph(X, sigma=sigma, kernel=kernel)
-        graph = graph.toarray() if scipy.sparse.issparse(graph) else graph
-        np.testing.assert_allclose(graph, expected, rtol=1e-12, atol=1e-300)
+        np.testing.assert_allclose(oracle.dense(graph), expected, rtol=1e-12, atol=1e-300)
         values = Kernel(kernel, sigma).pairwise(X[:9], X)
         np.testing.assert_allclose(values, expected[:9] + np.eye(9, 150), rtol=1e-12, atol=1e-300)
 
@@ -79,7 +68,7 @@ def test_full_graph_is_sparse_where_most_values_underflow(kernel, scale):
     X = (rng.integers(0, 5, (200, 2)) * 1000.0 + rng.standard_normal((200, 2))) * scale
     sigma = (3.0 if kernel == "gaussian" else 0.8) * scale
     graph = full_graph(X, sigma=sigma, kernel=kernel)
-    assert_proper(graph, 200)
+    check_matrix(graph, 200)
     assert graph.nnz > 100
     expected = oracle.full_graph(X / scale, kernel, sigma / scale)
     # atol: values next to the point of underflow
@@ -89,7 +78,7 @@ def test_full_graph_is_sparse_where_most_values_underflow(kernel, scale):
 def test_full_graph_of_few_points():
     line = [[0.0], [1.0], [2.0]]
     isolated = full_graph(line, sigma=1e-300)
-    assert_proper(isolated, 3)
+    check_matrix(isolated, 3)
     assert isolated.nnz == 0
     np.testing.assert_array_equal(full_graph(line, sigma=1e300), 1 - np.eye(3))
     np.testing.assert_array_equal(full_graph([[3.0, 4.0]], sigma=1.0), [[0.0]])
@@ -103,12 +92,11 @@ def test_full_graph_refuses_before_allocating():
         full_graph(X, sigma=1.0)
     with pytest.raises(MemoryError, match=r"limit of 100 bytes"):
         full_graph(X[:10], sigma=1.0, max_bytes=100)
-
-
-def test_sparse_full_graph_refuses_too():
-    X = np.arange(1000.0)[:, None]
+    # A sparse one, whose kernel reaches sqrt(708) = 26.6: two neighbors on each side.
+    line = np.arange(1000.0)[:, None] * 10
+    assert full_graph(line, sigma=1.0).nnz == 2 * (999 + 998)
     with pytest.raises(MemoryError, match=r"1,997 edges that do not underflow"):
-        full_graph(X * 10, sigma=1.0, max_bytes=1000)
+        full_graph(line, sigma=1.0, max_bytes=1000)
 
 
 @pytest.mark.parametrize("options", [{"sigma": np.ones(2300)}, {"sigma": 1.0, "alpha": 0.5}])
@@ -128,18 +116,12 @@ def test_the_limit_holds_where_evenly_spread_points_are_far_apart(options):
     assert fits.nnz == (n - 128) * (n - 129)
 
 
-def test_full_graph_of_distinct_locations_counts_reachable_pairs():
-    X = np.arange(1000.0)[:, None] * 10
-    graph = full_graph(X, sigma=1.0)  # reach sqrt(708) = 26.6: two neighbors on each side
-    assert graph.nnz == 2 * (999 + 998)
-
-
 @pytest.mark.parametrize("d", [1, 2, 5, MAX_TREE_DIMENSION, MAX_TREE_DIMENSION + 1, 20])
 def test_knn_graph_is_the_union_of_nearest_neighbors(d):
     X = np.random.default_rng(d).standard_normal((120, d))
     for k in (1, 3, 10):
         graph = knn_graph(X, k)
-        assert_proper(graph, 120)
+        check_matrix(graph, 120)
         np.testing.assert_array_equal(graph.toarray(), naive_knn(X, k))
 
 
@@ -147,7 +129,7 @@ def test_knn_graph_with_kernel_weights():
     X = np.random.default_rng(1).standard_normal((80, 3))
     for kernel in oracle.KERNELS:
         graph = knn_graph(X, 4, mode="kernel", sigma=0.7, kernel=kernel)
-        assert_proper(graph, 80)
+        check_matrix(graph, 80)
         np.testing.assert_allclose(
             graph.toarray(), naive_knn(X, 4) * oracle.full_graph(X, kernel, 0.7), rtol=1e-12
         )
@@ -159,7 +141,7 @@ def test_knn_graph_with_kernel_weights():
 
 def test_knn_graph_leaves_out_edges_that_underflow():
     graph = knn_graph([[0.0], [1.0], [1000.0]], 1, mode="kernel", sigma=1.0)
-    assert_proper(graph, 3)
+    check_matrix(graph, 3)
     np.testing.assert_array_equal(graph.toarray() > 0, [[0, 1, 0], [1, 0, 0], [0, 0, 0]])
 
 
@@ -170,9 +152,8 @@ def test_duplicates_are_neighbors_and_cost_no_point_its_own(d, copies):
     places = np.random.default_rng(d).standard_normal((12, d))
     X = np.random.default_rng(0).permutation(np.repeat(places, copies, axis=0))
     graph = knn_graph(X, k)
-    assert_proper(graph, len(X))
-    distance = np.sqrt(((X[:, None] - X[None]) ** 2).sum(2))
-    np.fill_diagonal(distance, np.inf)
+    check_matrix(graph, len(X))
+    distance = distances_to_others(X)
     kth = np.sort(distance, axis=1)[:, k - 1]
     for i in range(len(X)):
         joined = np.sort(distance[i, graph[[i]].indices])
@@ -193,7 +174,7 @@ def test_knn_graph_of_thousands_of_identical_points_stays_small():
 def test_a_crowd_is_still_seen_by_others():
     X = np.concatenate([np.zeros((50, 2)), [[1.0, 0.0], [5.0, 0.0]]])
     graph = knn_graph(X, 3)
-    assert_proper(graph, 52)
+    check_matrix(graph, 52)
     assert graph[[50]].nnz >= 3
     assert (graph[[50]].indices < 50).sum() == 3
     assert 50 in graph[[51]].indices
@@ -203,15 +184,14 @@ def test_a_tight_cluster_far_away_keeps_its_neighbors_in_high_dimension():
     rng = np.random.default_rng(0)
     near, far = rng.standard_normal((60, 20)), rng.standard_normal((20, 20)) + 1e7
     graph = knn_graph(np.concatenate([near, far]), 3)
-    distance = squareform(pdist(np.concatenate([near, far])))
-    np.fill_diagonal(distance, np.inf)
+    distance = distances_to_others(np.concatenate([near, far]))
     for i in range(60, 80):
         got = np.sort(distance[i, graph[[i]].indices])[:3]
         np.testing.assert_allclose(got, np.sort(distance[i])[:3], rtol=1e-6)
 
 
 def test_knn_graph_of_few_points():
-    assert_proper(knn_graph([[1.0, 2.0]]), 1)
+    check_matrix(knn_graph([[1.0, 2.0]]), 1)
     assert knn_graph([[1.0, 2.0]]).nnz == 0
     np.testing.assert_array_equal(knn_graph([[0.0], [1.0]], 1).toarray(), [[0, 1], [1, 0]])
     with pytest.raises(ValueError, match=r"n_neighbors must be at most 4 with n = 5 points.*got 5"):
@@ -244,21 +224,18 @@ def test_results_do_not_depend_on_the_number_of_threads():
 
 def test_sigma_is_the_mean_distance_to_the_kth_neighbor():
     X = np.random.default_rng(0).standard_normal((300, 3))
-    distance = squareform(pdist(X))
-    assert estimate_sigma(X) == pytest.approx(
-        np.sort(distance, axis=1)[:, 10].mean()
-    )  # column 0 is the point itself
-    assert estimate_sigma(X, 3) == pytest.approx(np.sort(distance, axis=1)[:, 3].mean())
+    distance = np.sort(distances_to_others(X), axis=1)
+    assert estimate_sigma(X) == pytest.approx(distance[:, 9].mean())
+    assert estimate_sigma(X, 3) == pytest.approx(distance[:, 2].mean())
 
 
 @pytest.mark.parametrize("far", [1e3, 1e9, 1e100])
 def test_outliers_do_not_set_sigma(far):
     X = np.random.default_rng(0).standard_normal((1000, 2))
-    distances = np.sort(squareform(pdist(X)), axis=1)[:, 10]
+    distances = np.sort(distances_to_others(X), axis=1)[:, 9]
     outliers = far * np.array([[1.0, 2.0], [-3.0, 1.0], [1.0, -2.0]])
-    counted = np.concatenate(
-        [distances, [10 * np.median(distances)] * 3]
-    )  # ten times the median each, however far
+    # Each counts as ten times the median, however far it is.
+    counted = np.concatenate([distances, [10 * np.median(distances)] * 3])
     assert distances.max() < counted.max()
     assert estimate_sigma(np.concatenate([X, outliers])) == pytest.approx(counted.mean(), rel=0.002)
 
@@ -279,10 +256,8 @@ def test_sigma_of_many_points_is_sampled_and_repeatable():
         ([[5.0, 5.0]], 1.0),  # a single point
         (np.full((50, 2), 3.0), 1.0),  # a single place
         ([[0.0], [4.0]], 4.0),  # fewer points than neighbors
-        (
-            np.repeat([[0.0], [4.0], [8.0]], 30, axis=0),
-            (8 + 4 + 8) / 3,
-        ),  # each place counts once, k = 2
+        # Each place counts once, k = 2.
+        (np.repeat([[0.0], [4.0], [8.0]], 30, axis=0), (8 + 4 + 8) / 3),
         (np.concatenate([np.zeros((30, 1)), [[3.0]]]), 3.0),  # a crowd says nothing
         ([[0.0], [1e308]], 1e308),
         ([[-1.7e308], [1.7e308]], np.finfo(float).max),  # the distance itself overflows
@@ -311,12 +286,8 @@ def test_progress_reaches_the_end_and_can_cancel(call, stage):
     call(X, lambda name, fraction: seen.append((name, fraction)))
     assert check_reports(seen) == [stage]
     assert seen[-1][1] == 1.0
-
-    def stop(name, fraction):
-        raise Cancelled
-
     with pytest.raises(Cancelled):
-        call(X, stop)
+        call(X, cancel)
 
 
 def test_duplicate_groups_partition_the_points():

@@ -1,6 +1,4 @@
-"""Graphs tile by tile, in a folder: the same bits as in memory, in any process and after any
-interruption.
-"""
+"""Graphs tile by tile: the same bits as in memory, also by processes and after interruptions."""
 
 import functools
 import os
@@ -19,35 +17,31 @@ from types import SimpleNamespace
 import dask
 import dask.array as da
 import numpy as np
+import programs
 import pytest
 import scipy.sparse
-from kdegraph import (
-    Cancelled,
-    TiledGraph,
-    datasets,
-    similarity_graph,
-)
+from kdegraph import Cancelled, TiledGraph, datasets, similarity_graph
 from kdegraph.tiles.folder import Folder
 from promises import check_reports
 from pyarrow import parquet
 from sampled import PARAMETERS, assert_same_graph
-
-N = 10_000  # points: five tiles
-
-
-def moons(n=N, seed=0):
-    return datasets.make("moons", n=n, seed=seed).X
+from tiled import N, lazy
 
 
-def lazy(X, rows=1_500):
-    """Return the points as a Dask array, in blocks that differ from the tiles."""
-    return da.from_array(X, chunks=(rows, 1))
+def moons(n=N):
+    return datasets.make("moons", n=n, seed=0).X
 
 
 @functools.cache
 def in_memory():
     """The graph that most tests make by tiles."""
     return similarity_graph(moons(), sigma=0.1, seed=3)
+
+
+@functools.cache
+def by_tiles():
+    """The same graph, which tests may read only."""
+    return similarity_graph(lazy(moons()), sigma=0.1, seed=3)
 
 
 def assert_same_bits(tiled, graph):
@@ -92,18 +86,18 @@ UNUSUAL = {
 }
 
 
-@pytest.mark.parametrize("X", UNUSUAL.values(), ids=UNUSUAL)
-def test_same_bits_for_unusual_points(X):
-    parameters = {"sigma": 0.3, "n_rounds": 10, "seed": 1}
-    assert_same_bits(similarity_graph(lazy(X), **parameters), similarity_graph(X, **parameters))
+CASES = {name: (moons(), parameters) for name, parameters in SAME.items()} | {
+    name: (X, {"sigma": 0.3, "n_rounds": 10}) for name, X in UNUSUAL.items()
+}
 
 
-@pytest.mark.parametrize("parameters", SAME.values(), ids=SAME)
-def test_same_bits_as_in_memory(parameters):
-    X = moons()
+@pytest.mark.parametrize("name", CASES)
+def test_same_bits_as_in_memory(name):
+    X, parameters = CASES[name]
     tiled = similarity_graph(lazy(X), seed=3, **parameters)
     assert isinstance(tiled, TiledGraph)
-    assert tiled.n_blocks == 5
+    if name in SAME:
+        assert tiled.n_blocks == 5
     assert_same_bits(tiled, similarity_graph(X, seed=3, **parameters))
 
 
@@ -113,7 +107,7 @@ def test_same_bits_by_other_processes():
 
 
 def test_a_block_of_the_matrix_is_rows_of_it():
-    tiled = similarity_graph(lazy(moons()), sigma=0.1, seed=3)
+    tiled = by_tiles()
     rows = tiled.adjacency[2_500:2_510].compute()
     matrix = in_memory().adjacency
     assert (rows != matrix[2_500:2_510]).nnz == 0
@@ -134,7 +128,7 @@ def test_the_points_of_an_array_go_into_a_store_too(tmp_path):
 
 
 def test_edges_as_a_folder_of_parquet_files(tmp_path):
-    tiled = similarity_graph(lazy(moons()), sigma=0.1, seed=3)
+    tiled = by_tiles()
     tiled.to_parquet(tmp_path / "edges")
     edges = parquet.read_table(tmp_path / "edges").to_pydict()
     upper = scipy.sparse.triu(in_memory().adjacency, format="csr")
@@ -353,18 +347,19 @@ def test_a_full_disk_is_an_error_that_names_the_file(most_bytes, tmp_path):
     assert not list(store.glob(".*"))
 
 
+TEMPORARY = """
+import sys
+import dask, dask.array as da
+from kdegraph import similarity_graph
+
+with dask.config.set({"temporary-directory": sys.argv[1]}):
+    graph = similarity_graph(da.ones((10, 2)), sigma=1.0)
+print(graph.path, graph.path.exists())
+"""
+
+
 def test_a_temporary_folder_ends_with_the_process(tmp_path):
-    code = """
-        import dask, dask.array as da
-        from kdegraph import similarity_graph
-        with dask.config.set({"temporary-directory": PATH}):
-            graph = similarity_graph(da.ones((10, 2)), sigma=1.0)
-        print(graph.path, graph.path.exists())
-    """.replace("PATH", repr(str(tmp_path)))
-    run = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
-    )
-    path, existed = run.stdout.split()
+    path, existed = programs.run(TEMPORARY, str(tmp_path)).stdout.split()
     assert path.startswith(str(tmp_path))
     assert existed == "True"
     assert list(tmp_path.iterdir()) == []
@@ -373,7 +368,7 @@ def test_a_temporary_folder_ends_with_the_process(tmp_path):
 def with_nan(row):
     X = moons(3_000)
     X[row, 1] = np.nan
-    return lazy(X, 1_000)
+    return lazy(X)
 
 
 REFUSED = {
@@ -407,7 +402,7 @@ def test_progress_names_the_stages_and_never_falls():
 
 
 def test_a_graph_that_does_not_fit_into_memory_is_not_read(monkeypatch):
-    tiled = similarity_graph(lazy(moons()), sigma=0.1, seed=3)
+    tiled = by_tiles()
     needed = 48 * tiled.n_edges
     monkeypatch.setattr("kdegraph.tiles.graph.available_memory", lambda: needed)
     tiled.compute()

@@ -1,6 +1,7 @@
 """Graphs of local bandwidths from data that are unusual: a clear error or the right answer."""
 
 import numpy as np
+import oracle
 import pytest
 from kdegraph import (
     KDESpectralClustering,
@@ -8,7 +9,6 @@ from kdegraph import (
     local_bandwidths,
     similarity_graph,
 )
-from scipy.spatial.distance import cdist
 
 WAYS = {
     "similarity_graph": lambda X, **parameters: similarity_graph(X, seed=0, **parameters),
@@ -23,43 +23,27 @@ def cloud(n, d, seed=0):
     return np.random.default_rng(seed).normal(size=(n, d))
 
 
-def exact_kernel(X, sigma):
-    """The kernel matrix of local bandwidths, without its diagonal."""
-    X = np.asarray(X, float)
-    K = np.exp(-(cdist(X, X) ** 2) / np.multiply.outer(sigma, sigma))
-    np.fill_diagonal(K, 0.0)
-    return K
-
-
 def assert_right(graph, X, perplexity=None):
     """Check bandwidths, kernel degrees, and the degrees of a graph that is nearly the full one, as
     its rounds are many.
     """
     np.testing.assert_array_equal(graph.sigma, local_bandwidths(X, perplexity=perplexity))
-    K = exact_kernel(X, graph.sigma)
+    K = oracle.full_graph(X, "gaussian", np.sqrt(np.multiply.outer(graph.sigma, graph.sigma)))
     np.testing.assert_allclose(graph.kernel_degrees, K.sum(axis=1), rtol=graph.eps)
     np.testing.assert_allclose(graph.adjacency.sum(axis=1), K.sum(axis=1), rtol=0.02)
 
 
 @ways
 def test_a_perplexity_of_all_points_is_refused(build):
+    X = cloud(12, 2)
     for perplexity in (12, 12.5, 1e300):
         with pytest.raises(ValueError, match=r"perplexity is an effective number .* n = 12; got"):
-            build(cloud(12, 2), sigma="local", perplexity=perplexity)
-    assert_right(
-        build(cloud(12, 2), sigma="local", perplexity=11.9, n_rounds=5000, eps=1e-3),
-        cloud(12, 2),
-        11.9,
-    )
-
-    for perplexity, error in (
-        (0.5, ValueError),
-        (-1, ValueError),
-        (np.nan, ValueError),
-        ("5", TypeError),
-    ):
+            build(X, sigma="local", perplexity=perplexity)
+    assert_right(build(X, sigma="local", perplexity=11.9, n_rounds=5000, eps=1e-3), X, 11.9)
+    for perplexity in (0.5, -1, np.nan, "5"):
+        error = TypeError if perplexity == "5" else ValueError
         with pytest.raises(error, match="perplexity"):
-            build(cloud(12, 2), sigma="local", perplexity=perplexity)
+            build(X, sigma="local", perplexity=perplexity)
 
 
 @ways

@@ -55,16 +55,13 @@ def path(request, tmp_path):
     return path
 
 
-def test_points_are_those_of_the_file(path):
+def test_points_and_their_graph_are_those_of_the_file(path):
     lazily = load_lazily(path)
     assert isinstance(lazily, da.Array)
     np.testing.assert_array_equal(lazily.compute(), X)
     chosen = load_lazily(path, columns=["2", 0])
     np.testing.assert_array_equal(chosen.compute(), X[:, [2, 0]])
-
-
-def test_the_graph_is_that_of_the_points(path):
-    tiled = similarity_graph(load_lazily(path), sigma=0.5, n_rounds=5, seed=0).compute()
+    tiled = similarity_graph(lazily, sigma=0.5, n_rounds=5, seed=0).compute()
     graph = similarity_graph(X, sigma=0.5, n_rounds=5, seed=0)
     assert (tiled.adjacency != graph.adjacency).nnz == 0
 
@@ -88,35 +85,26 @@ def test_a_missing_value_is_named_by_its_row(tmp_path):
         similarity_graph(load_lazily(tmp_path / "points.parquet"), sigma=0.5)
 
 
+TEXT = table().select(["text"])
 REFUSED = {
     "points.csv": (lambda path: path.write_text("1,2"), "cannot be read block by block"),
     "broken.npy": (lambda path: path.write_bytes(b"\x93NUMPY"), "cannot be read as NPY"),
     "broken.parquet": (lambda path: path.write_bytes(b"PAR1"), "cannot be read as Parquet"),
     "empty.parquet": (lambda path: parquet.write_table(table(0), path), "no rows"),
-    "text.parquet": (
-        lambda path: parquet.write_table(table().select(["text"]), path),
-        "no columns of numbers",
-    ),
+    "text.parquet": (lambda path: parquet.write_table(TEXT, path), "no columns of numbers"),
     "folder.zarr": (lambda path: path.mkdir(), "cannot be read as Zarr"),
     "group.zarr": (lambda path: zarr.open_group(path, mode="w"), "a group without an array X"),
     "broken.h5": (lambda path: path.write_bytes(b"\x89HDF"), "cannot be read as HDF5"),
-    "two.h5": (
-        lambda path: save_hdf5(path, a=X, b=X),
-        "an array X, or no other",
-    ),
+    "two.h5": (lambda path: save_hdf5(path, a=X, b=X), "an array X, or no other"),
     "line.npy": (lambda path: np.save(path, np.ones(5)), "must have rows and columns"),
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_read_is_named(name, tmp_path):
-    write, message = REFUSED[name]
-    write(tmp_path / name)
-    with pytest.raises(ValueError, match=message):
-        load_lazily(tmp_path / name)
-
-
-def test_a_missing_file_and_a_missing_column_are_named(tmp_path):
+def test_what_cannot_be_read_is_named(tmp_path):
+    for name, (write, message) in REFUSED.items():
+        write(tmp_path / name)
+        with pytest.raises(ValueError, match=message):
+            load_lazily(tmp_path / name)
     with pytest.raises(FileNotFoundError, match="there is no"):
         load_lazily(tmp_path / "points.npy")
     np.save(tmp_path / "points.npy", X)

@@ -28,14 +28,10 @@ def test_pixels_are_colors_that_people_see_and_places():
         [[[255, 255, 255], [0, 0, 0], [255, 0, 0]], [[0, 128, 0], [0, 0, 255], [9] * 3]]
     )
     data = datasets.image_points(image, blur=0)
-    expected = [
-        [100, 0, 0],
-        [0, 0, 0],
-        [53.237, 80.090, 67.203],
-        [46.228, -51.699, 49.897],
-        [32.301, 79.195, -107.855],
-        [2.471, 0, 0],
-    ]
+    white, black, gray = [100, 0, 0], [0, 0, 0], [2.471, 0, 0]
+    red, green = [53.237, 80.090, 67.203], [46.228, -51.699, 49.897]
+    blue = [32.301, 79.195, -107.855]
+    expected = [white, black, red, green, blue, gray]
     np.testing.assert_allclose(100 * data.X[:, :3], expected, atol=0.02)
     np.testing.assert_allclose(data.X[:, 3], np.repeat([0, 1], 3) / 6)
     np.testing.assert_allclose(data.X[:, 4], np.tile([0, 1, 2], 2) / 6)
@@ -124,12 +120,15 @@ def test_arrays_that_are_not_pictures_are_refused(image, message):
         datasets.image_points(image)
 
 
-def test_image_points_refuses():
+def test_bad_arguments_are_refused():
     for option, value in (("blur", -1), ("blur", np.nan), ("color", "hsv"), ("max_pixels", 0)):
         with pytest.raises(ValueError, match=option):
             datasets.image_points(np.zeros((4, 4)), **{option: value})
     with pytest.raises(TypeError, match="blur"):
         datasets.image_points(np.zeros((4, 4)), blur="x")
+    picture = picture_bytes(np.zeros((4, 4, 3), np.uint8))
+    with pytest.raises(ValueError, match="no columns or labels"):
+        datasets.load(picture, filename="a.png", columns=["x"])
 
 
 def test_labels_of_other_data_are_no_picture():
@@ -155,8 +154,10 @@ def test_photographs(name):
 def test_png_of_every_mode(mode):
     array = np.zeros((6, 8, 3), np.uint8)
     array[:, 4:] = 255
-    data = picture_bytes(array, mode=mode) if mode != "I;16" else None
-    data = data or picture_bytes(array[:, :, 0].astype(np.uint16) * 257)
+    if mode == "I;16":
+        data = picture_bytes(array[:, :, 0].astype(np.uint16) * 257)
+    else:
+        data = picture_bytes(array, mode=mode)
     points = datasets.load(data, filename="a.PNG", blur=0)
     lightness_and_gray = array.reshape(-1, 3) / 255 * [1, 0, 0]
     np.testing.assert_allclose(points.X[:, :3], lightness_and_gray, atol=1e-9)
@@ -201,8 +202,3 @@ def test_photographs_are_turned_upright():
 def test_bad_pictures_are_refused(data, filename, message):
     with pytest.raises(ValueError, match=message):
         datasets.load(data, filename=filename)
-
-
-def test_columns_do_not_go_with_a_picture():
-    with pytest.raises(ValueError, match="no columns or labels"):
-        datasets.load(picture_bytes(np.zeros((4, 4, 3), np.uint8)), filename="a.png", columns=["x"])

@@ -4,7 +4,7 @@ import datetime
 
 import numpy as np
 import pytest
-from files import csv_table, load_csv, npy_bytes, parquet_bytes
+from files import csv_table, npy_bytes, parquet_bytes
 from kdegraph import datasets
 
 RNG = np.random.default_rng(0)
@@ -86,17 +86,16 @@ def test_identifiers_and_constants_are_not_used():
     assert data.description.endswith(unused)
 
 
-def test_a_label_chosen_by_hand_is_no_feature():
+def test_what_is_recognized_can_be_asked_for():
     group = np.arange(N) % 2
     data = table(a=MEASURED, b=MEASURED**2, gid=group).to_dataset(label="gid")
     assert data.feature_names == ("a", "b")
     np.testing.assert_array_equal(data.y, group)
-
-
-def test_what_is_recognized_can_be_asked_for():
-    data = load_csv("id,x\n7,1\n9,2\n", columns=["id", "x"])
+    found = csv_table("id,x\n7,1\n9,2\n")
+    data = found.to_dataset(["id", "x"])
     np.testing.assert_array_equal(data.X, [[7, 1], [9, 2]])
     assert "Not used" not in data.description
+    assert found.to_dataset(label="x").feature_names == ("id",)
 
 
 @pytest.mark.parametrize(
@@ -110,10 +109,6 @@ def test_what_is_recognized_can_be_asked_for():
 )
 def test_where_nothing_else_is_there_what_is_recognized_is_a_feature(text, features):
     assert csv_table(text).suggested_features == features
-
-
-def test_a_feature_is_left_when_another_one_becomes_the_label():
-    assert csv_table("id,x\n7,1\n9,2\n").to_dataset(label="x").feature_names == ("id",)
 
 
 def test_many_columns_that_are_not_used_are_counted():

@@ -64,11 +64,8 @@ def test_a_thin_cloud_across_the_axes_gets_a_grid_along_it(d, far):
 
 def test_axes_are_not_turned_for_errors_near_rounding():
     rng = np.random.default_rng(0)
-    X = (
-        rng.normal(size=(20_000, 3))
-        * np.array([3.0, 0.1, 0.1])
-        @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    )
+    thin = rng.normal(size=(20_000, 3)) * [3.0, 0.1, 0.1]
+    X = thin @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
     bounds = X.min(axis=0), X.max(axis=0)
     grid = choose_grid(Kernel("gaussian", 0.3), X, bounds, len(X), 1e-11, turn=True)
     assert grid is None or grid.axes is None

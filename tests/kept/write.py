@@ -87,10 +87,7 @@ def write_sessions(folder):
         session.wait(240)
         session.state.choose(selection=np.array([1, 4, 5]))
         (folder / f"{name}.json").write_bytes(session_file.write(session))
-        found[name] = {
-            "source": session.state.source,
-            "points": session.state.dataset.X.tolist(),
-        }
+        found[name] = {"source": session.state.source, "points": session.state.dataset.X.tolist()}
         session.close()
     return found
 

@@ -1,6 +1,4 @@
-"""The documentation of every public function and class: its sections, its types, and that its
-examples are right.
-"""
+"""Docstrings of public functions and classes: sections, types, and examples that are right."""
 
 import doctest
 import importlib

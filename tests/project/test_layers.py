@@ -5,12 +5,11 @@ import functools
 import importlib
 import inspect
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import kdegraph
 import kdegraph_explorer
+import programs
 import pytest
 
 CORE = Path(kdegraph.__file__).parent
@@ -112,9 +111,7 @@ def test_only_public_functions_choose_between_memory_and_tiles():
 def loaded_by(code):
     """The top-level packages that a new process has loaded after some lines of code."""
     code += "\nprint({name.partition('.')[0] for name in sys.modules})"
-    command = [sys.executable, "-c", f"import sys, contextlib, io\n{code}"]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
-    return ast.literal_eval(run.stdout)
+    return ast.literal_eval(programs.run(f"import sys, contextlib, io\n{code}").stdout)
 
 
 def test_import_loads_no_interface():
@@ -177,9 +174,7 @@ PUBLIC_MODULES = (
 
 
 def names_of_the_core(tree):
-    """Pairs (module, name) for all that a module of the explorer takes from the core: what it
-    imports, and the attributes of modules that it imports.
-    """
+    """Pairs (module, name) of all that a module of the explorer takes from the core."""
     modules = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -1,6 +1,4 @@
-"""The small tests of the engine once more with NUMBA_DISABLE_JIT=1: kernels as plain Python, with
-bounds and overflow checked.
-"""
+"""Tests marked `nojit` once more with kernels as plain Python, which checks bounds."""
 
 import os
 import subprocess

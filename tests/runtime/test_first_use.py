@@ -1,17 +1,13 @@
-"""Compiled code: made when it is first called, kept from run to run, made anew when a kernel
-changes, and announced to users who wait.
-"""
+"""Compiled code: made at first use, kept, made anew when a kernel changes, and announced."""
 
 import ast
-import os
 import re
 import shutil
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import kdegraph
+import programs
 import pytest
 from kdegraph.runtime import cache
 from kdegraph.runtime.jit import COMPILING
@@ -45,51 +41,43 @@ numba.core.event.register("numba:compile", Listener())
 
 @pytest.fixture
 def run(tmp_path):
-    """Run Python code in a process of its own, with a cache folder that is empty at first; gives
-    (stdout, stderr).
-    """
+    """Run a program with a cache folder that is empty at first; gives (stdout, stderr)."""
 
-    def run(code, *arguments, **environment):
-        command = [sys.executable, "-W", "error", *(["-c", code] if code else []), *arguments]
-        environment = os.environ | {"KDEGRAPH_CACHE_DIR": str(tmp_path / "cache")} | environment
-        done = subprocess.run(
-            command, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=1780
-        )
-        assert done.returncode == 0, done.stderr
+    def run(program, *arguments, **environment):
+        environment = {"KDEGRAPH_CACHE_DIR": str(tmp_path / "cache")} | environment
+        done = programs.run(program, *arguments, cwd=tmp_path, timeout=1780, **environment)
         return done.stdout, done.stderr
 
     return run
 
 
-def test_import_compiles_nothing_and_writes_nothing(run, tmp_path):
-    code = """
-import importlib, pkgutil, kdegraph
+IMPORT_ALL = """
+import importlib, pkgutil, sys
+import kdegraph
 for module in pkgutil.walk_packages(kdegraph.__path__, "kdegraph."):
     if not module.name.endswith("__main__"):
         importlib.import_module(module.name)
-print(compiled)
 """
-    assert run(COUNT + code) == ("[]\n", "")
-    assert not (tmp_path / "cache").exists()
-
-
-def test_first_use_is_announced_once_and_later_ones_are_silent(run, tmp_path):
-    assert run(SUM) == (RESULT, COMPILING + "\n")
-    kept = sorted((tmp_path / "cache").rglob("*.nbc"))
-    assert len(kept) > 1
-    assert run(COUNT + SUM + "\nprint(compiled)") == (RESULT + "[]\n", "")
-    assert sorted((tmp_path / "cache").rglob("*.nbc")) == kept
-
-
-def test_a_folder_that_was_filled_is_only_read(run):
-    run(SUM)
-    forbid = """
+FORBID_WRITING = """
 import os
 def refuse(*args, **options):
     raise PermissionError(30, "Read-only file system")
 os.makedirs = os.mkdir = os.replace = refuse
 """
-    assert run(COUNT + forbid + SUM + "\nprint(compiled)") == (RESULT + "[]\n", "")
+
+
+def test_import_compiles_nothing_and_writes_nothing(run, tmp_path):
+    assert run(COUNT + IMPORT_ALL + "print(compiled)") == ("[]\n", "")
+    assert not (tmp_path / "cache").exists()
+
+
+def test_first_use_is_announced_once_and_later_ones_only_read(run, tmp_path):
+    assert run(SUM) == (RESULT, COMPILING + "\n")
+    kept = sorted((tmp_path / "cache").rglob("*.nbc"))
+    assert len(kept) > 1
+    for code in (COUNT + SUM, COUNT + FORBID_WRITING + SUM):
+        assert run(code + "\nprint(compiled)") == (RESULT + "[]\n", "")
+        assert sorted((tmp_path / "cache").rglob("*.nbc")) == kept
 
 
 def test_a_folder_that_cannot_be_written(run, tmp_path):
@@ -138,19 +126,13 @@ def test_damaged_files_are_replaced(run, tmp_path):
 # What another version of numba may do to its private names that are used here, and whether code is
 # kept nevertheless.
 ANOTHER_NUMBA = {
-    "an option is missing": (
-        "from numba.core import options; del options.DefaultOptions._nrt",
-        True,
-    ),
-    "a class is missing": ("from numba.core import codegen; del codegen.JITCodeLibrary", True),
-    "a method is missing": (
-        "from numba.core.compiler import CompileResult; del CompileResult._reduce",
-        False,
-    ),
+    "from numba.core import options; del options.DefaultOptions._nrt": True,
+    "from numba.core import codegen; del codegen.JITCodeLibrary": True,
+    "from numba.core.compiler import CompileResult; del CompileResult._reduce": False,
 }
 
 
-@pytest.mark.parametrize(("change", "kept"), ANOTHER_NUMBA.values(), ids=ANOTHER_NUMBA)
+@pytest.mark.parametrize(("change", "kept"), ANOTHER_NUMBA.items())
 def test_with_another_numba_kernels_work(run, change, kept):
     code = f"{change}\n{SUM}"
     out, err = run(code)
@@ -184,31 +166,34 @@ TYPES = {"int": "3.5 14 21\n", "float": "3.5 14.0 21.0\n", "complex": "3.5j 14j 
 
 
 @pytest.fixture
-def shared_program(tmp_path):
-    """A program whose functions have the same names and different code."""
-    program = tmp_path / "program.py"
-    program.write_text(COUNT + SHARED + "\nprint(len(compiled))")
-    return program
+def program(tmp_path):
+    """Write a program to a file, as the code of its kernels is kept with the file."""
+
+    def write(code):
+        path = tmp_path / "program.py"
+        path.write_text(code)
+        return path
+
+    return write
 
 
-def test_processes_that_start_at_once_share_a_folder(run, shared_program):
+def test_processes_that_start_at_once_share_a_folder(run, program, tmp_path):
+    """Functions may have the same name and different code."""
+    shared, results = program(COUNT + SHARED + "\nprint(len(compiled))"), "".join(TYPES.values())
     with ThreadPoolExecutor() as threads:
-        runs = [threads.submit(run, None, str(shared_program), name) for name in TYPES]
+        runs = [threads.submit(run, shared, name) for name in TYPES]
     for name, one in zip(TYPES, runs, strict=True):
         assert one.result() == (TYPES[name] + "3\n", "")
-    assert run(None, str(shared_program), *TYPES) == ("".join(TYPES.values()) + "0\n", "")
+    assert run(shared, *TYPES) == (results + "0\n", "")
 
-
-def test_code_of_another_signature_is_never_used(run, shared_program, tmp_path):
-    run(None, str(shared_program), *TYPES)
+    # Code of another signature is never used.
     files = sorted((tmp_path / "cache").rglob("*.nbc"))
     assert len(files) == 3 * len(TYPES)
     contents = [path.read_bytes() for path in files]
     for path, content in zip(files, contents[1:] + contents[:1], strict=True):
         path.write_bytes(content)
-    results = "".join(TYPES.values())
-    assert run(None, str(shared_program), *TYPES) == (f"{results}{len(files)}\n", "")
-    assert run(None, str(shared_program), *TYPES) == (results + "0\n", "")
+    assert run(shared, *TYPES) == (f"{results}{len(files)}\n", "")
+    assert run(shared, *TYPES) == (results + "0\n", "")
 
 
 CALLED_BY_OTHERS = """
@@ -233,10 +218,8 @@ except numba.TypingError:
 """
 
 
-def test_kernels_can_be_used_as_those_of_numba(run, tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(CALLED_BY_OTHERS)
-    assert run(None, str(program)) == ("6.0 8\n10 0\nan error\n", "")
+def test_kernels_can_be_used_as_those_of_numba(run, program):
+    assert run(program(CALLED_BY_OTHERS)) == ("6.0 8\n10 0\nan error\n", "")
 
 
 PARTS = """
@@ -280,21 +263,17 @@ assert sum("double" in name for name in compiled) == 1, compiled
 """
 
 
-def test_what_kernels_call_has_no_machine_code_of_its_own(run, tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(PARTS)
-    result = "6.0 6.0 1.5 1\n"
-    assert run(None, str(program)) == (result, "")
+def test_what_kernels_call_has_no_machine_code_of_its_own(run, program, tmp_path):
+    parts, result = program(PARTS), "6.0 6.0 1.5 1\n"
+    assert run(parts) == (result, "")
     kept = {path.name.split("-")[0] for path in (tmp_path / "cache").rglob("*.nbc")}
     assert kept == {"__main__.total", "__main__.half"}  # the latter for the call from Python
     assert len(list((tmp_path / "cache").rglob("*.nbc"))) == 3
-    assert run(None, str(program)) == (result, "")
+    assert run(parts) == (result, "")
 
 
-def test_what_kernels_call_is_compiled_once_for_all_constants(run, tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(COUNT + CONSTANTS)
-    assert run(None, str(program)) == ("76\n", "")
+def test_what_kernels_call_is_compiled_once_for_all_constants(run, program):
+    assert run(program(COUNT + CONSTANTS)) == ("76\n", "")
 
 
 def modules_that_kernels_import():
@@ -338,14 +317,9 @@ def test_a_changed_callee_in_another_file_counts(run, tmp_path):
 
 
 WARM_UP = """
-import importlib, pkgutil, sys
-import kdegraph
 from kdegraph.cli import main
 from numba.core.dispatcher import Dispatcher
 
-for module in pkgutil.walk_packages(kdegraph.__path__, "kdegraph."):
-    if not module.name.endswith("__main__"):
-        importlib.import_module(module.name)
 main(["warmup"], standalone_mode=False)
 kernels = {
     value
@@ -361,7 +335,7 @@ print(len(kernels), sorted(names - used))
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_after_a_warm_up_nothing_is_compiled(run, tmp_path):
-    out, err = run(COUNT + WARM_UP)
+    out, err = run(COUNT + IMPORT_ALL + WARM_UP)
     assert err == ""  # not a terminal, and the command is there to compile
     seconds, cache, found = out.splitlines()
     assert re.fullmatch(r"seconds +\d+\.\d", seconds)

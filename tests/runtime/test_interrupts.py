@@ -1,10 +1,8 @@
 """Ctrl+C, and the stop button of a notebook, at any moment: the process lives on, and works."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
+import programs
 import pytest
 
 PROGRAM = Path(__file__).with_name("interrupts.py")
@@ -12,9 +10,7 @@ PROGRAM = Path(__file__).with_name("interrupts.py")
 
 @pytest.mark.slow
 def test_interrupts_at_random_moments():
-    command = [sys.executable, str(PROGRAM), "--count", "80", "--scale", "500"]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=250)
-    assert run.returncode == 0, run.stderr
+    run = programs.run(PROGRAM, "--count", "80", "--scale", "500")
     assert int(run.stdout.split("survived ")[1].split()[0]) > 20, run.stdout
 
 
@@ -51,15 +47,7 @@ print(interrupts > 0, listener.n_compiled > 10, sums[0])
 
 def test_interrupts_while_kernels_are_compiled(tmp_path):
     """Each interrupt takes effect, and none leaves half-done work or changes the handler."""
-    environment = os.environ | {"KDEGRAPH_CACHE_DIR": str(tmp_path)}
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", COMPILING],
-        capture_output=True,
-        text=True,
-        timeout=250,
-        env=environment,
-    )
-    assert run.returncode == 0, run.stderr
+    run = programs.run(COMPILING, KDEGRAPH_CACHE_DIR=str(tmp_path))
     assert run.stdout == "True True 1.3678794411714423\n"
     assert run.stderr.count("\n") == 1, run.stderr  # that it compiles, and no traceback
     assert list(tmp_path.rglob("*.nbc"))

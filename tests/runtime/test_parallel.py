@@ -1,18 +1,15 @@
-"""Kernels on all threads: every item once, exceptions reach the caller, several callers at once,
-and after a fork.
-"""
+"""Kernels on all threads: every item once, exceptions, several callers, forks."""
 
 import contextvars
 import dataclasses
 import os
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import kdegraph
 import numpy as np
+import programs
 import pytest
 from kdegraph.runtime import parallel
 from kdegraph.runtime import threads as threads_module
@@ -25,16 +22,25 @@ def add_one(start, stop, counts):
     counts[start:stop] += 1
 
 
+def check_items(n_items, chunk=1, progress=None):
+    """Check that a kernel gets every item once."""
+    counts = np.zeros(n_items + 5, int)
+    parallel.run(add_one, n_items, counts, chunk=chunk, progress=progress)
+    assert (counts[:n_items] == 1).all()
+    assert (counts[n_items:] == 0).all()
+
+
+def silent(fraction):
+    """A report of progress that nobody reads."""
+
+
 @on_threads
 @pytest.mark.nojit
 def test_every_item_once():
     for n_items in (0, 1, 2, 100, 1001):
         for chunk in (None, 1, 3, 100, 10**6):
-            for progress in (None, lambda fraction: None):
-                counts = np.zeros(n_items + 5, int)
-                parallel.run(add_one, n_items, counts, chunk=chunk, progress=progress)
-                assert (counts[:n_items] == 1).all()
-                assert (counts[n_items:] == 0).all()
+            for progress in (None, silent):
+                check_items(n_items, chunk, progress)
 
 
 def test_work_is_spread(threads):
@@ -47,7 +53,7 @@ def test_work_is_spread(threads):
         elif start <= threads:
             together.wait(timeout=20)  # passes only when all threads are at work at once
 
-    parallel.run(kernel, 50, chunk=1, progress=lambda fraction: None)
+    parallel.run(kernel, 50, chunk=1, progress=silent)
     assert len(seen) == threads
 
 
@@ -60,13 +66,11 @@ def test_exceptions_of_kernels_reach_the_caller():
         if start == 3:
             raise RuntimeError("number three")
 
-    for progress in (None, lambda fraction: None):
+    for progress in (None, silent):
         with pytest.raises(RuntimeError, match="number three"):
             parallel.run(kernel, 100_000, chunk=1, progress=progress)
     assert len(calls) < 100_000  # the rest was given up
-    counts = np.zeros(10, int)
-    parallel.run(add_one, 10, counts)
-    assert (counts == 1).all()
+    check_items(10, chunk=None)
 
 
 @on_threads
@@ -89,25 +93,20 @@ def test_exceptions_of_progress_stop_the_work():
 
 
 @on_threads
-def test_progress_increases_to_one():
-    fractions = []
-    parallel.run(lambda start, stop: time.sleep(1e-4), 3000, chunk=7, progress=fractions.append)
-    check_fractions(fractions)
-    assert fractions[-1] == 1.0
-
-
-@on_threads
-def test_progress_is_called_in_the_calling_thread():
-    callers = set()
+def test_progress_increases_to_one_in_the_calling_thread():
+    fractions, callers = [], set()
 
     def progress(fraction):
+        fractions.append(fraction)
         callers.add(threading.get_ident())
 
-    parallel.run(lambda start, stop: None, 64, chunk=1, progress=progress)
+    parallel.run(lambda start, stop: time.sleep(1e-4), 3000, chunk=7, progress=progress)
+    check_fractions(fractions)
+    assert fractions[-1] == 1.0
     assert callers == {threading.get_ident()}
 
 
-@pytest.mark.parametrize("progress", [None, lambda fraction: None], ids=["silent", "progress"])
+@pytest.mark.parametrize("progress", [None, silent])
 def test_what_is_soon_done_wakes_no_thread(progress, monkeypatch):
     # However busy the machine is, 200 short calls are finished in less than 1000 seconds.
     patient = dataclasses.replace(parallel.SCHEDULE, worth_waking=1000.0)
@@ -119,25 +118,15 @@ def test_what_is_soon_done_wakes_no_thread(progress, monkeypatch):
 
 @on_threads
 def test_many_callers_at_once():
-    results, errors = {}, []
+    together = threading.Barrier(8)
 
     def caller(k):
-        try:
-            counts = np.zeros(500, int)
-            for _ in range(20):
-                progress = (lambda fraction: None) if k % 2 else None
-                parallel.run(add_one, 500, counts, chunk=13, progress=progress)
-            results[k] = counts
-        except BaseException as error:
-            errors.append(error)
+        together.wait(timeout=60)
+        for _ in range(20):
+            check_items(500, chunk=13, progress=silent if k % 2 else None)
 
-    callers = [threading.Thread(target=caller, args=(k,)) for k in range(8)]
-    for thread in callers:
-        thread.start()
-    for thread in callers:
-        thread.join(60)
-    assert not errors
-    assert all((results[k] == 20).all() for k in range(8))
+    with ThreadPoolExecutor(8) as callers:
+        list(callers.map(caller, range(8)))
 
 
 def test_number_of_threads_may_change_during_work():
@@ -153,9 +142,7 @@ def test_number_of_threads_may_change_during_work():
     thread.start()
     try:
         for _ in range(40):
-            counts = np.zeros(200, int)
-            parallel.run(add_one, 200, counts, chunk=3, progress=lambda fraction: None)
-            assert (counts == 1).all()
+            check_items(200, chunk=3, progress=silent)
     finally:
         stop.set()
         thread.join()
@@ -164,16 +151,14 @@ def test_number_of_threads_may_change_during_work():
 @on_threads
 def test_progress_may_compute():
     """A callback may use the library itself: the explorer draws while it waits."""
-    results = []
+    calls = []
 
     def progress(fraction):
-        counts = np.zeros(50, int)
-        parallel.run(add_one, 50, counts, chunk=1)
-        results.append((counts == 1).all())
+        check_items(50)
+        calls.append(fraction)
 
     parallel.run(lambda start, stop: time.sleep(0.01), 8, chunk=1, progress=progress)
-    assert results
-    assert all(results)
+    assert calls
 
 
 FORK = """
@@ -208,12 +193,10 @@ if __name__ == "__main__":
 """
 
 
-def check_program(*arguments):
+def check_program(*program):
     """A program that prints "right" at its end, and nothing else."""
-    command = [sys.executable, "-W", "error", *arguments]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=200)
-    assert run.returncode == 0, run.stderr
-    assert run.stdout.strip() == "right"
+    run = programs.run(*program)
+    assert run.stdout == "right\n"
     assert "Traceback" not in run.stderr
 
 
@@ -222,7 +205,7 @@ def check_program(*arguments):
 def test_after_a_fork(n_threads, tmp_path):
     script = tmp_path / "fork.py"
     script.write_text(FORK)
-    check_program(str(script), n_threads)
+    check_program(script, n_threads)
 
 
 EXIT = """
@@ -249,7 +232,7 @@ print("right")
 
 
 def test_a_process_ends_while_threads_are_at_work():
-    check_program("-c", EXIT)
+    check_program(EXIT)
 
 
 def test_helpers_work_in_the_context_of_the_caller():
@@ -277,20 +260,16 @@ def test_the_caller_works_alone_where_the_pool_is_closing(monkeypatch):
     closed = ThreadPoolExecutor(2)
     closed.shutdown()
     monkeypatch.setattr(threads_module, "_pool", closed)
-    counts = np.zeros(100, int)
-    parallel.run(add_one, 100, counts, chunk=1, progress=lambda fraction: None)
-    assert (counts == 1).all()
+    check_items(100, progress=silent)
 
 
 def test_helpers_that_are_busy_elsewhere_are_not_waited_for(monkeypatch):
     pool, leave = ThreadPoolExecutor(1), threading.Event()
     monkeypatch.setattr(threads_module, "_pool", pool)
     pool.submit(leave.wait, 60)
-    counts = np.zeros(100, int)
     try:
-        parallel.run(add_one, 100, counts, chunk=1)  # ends though no helper has come
+        check_items(100)  # ends though no helper has come
         assert not leave.is_set()
     finally:
         leave.set()
         pool.shutdown()
-    assert (counts == 1).all()

@@ -1,6 +1,4 @@
-"""Files that are written from Python: an earlier one stays whole when the disk is full or Ctrl+C
-comes, and errors name the file.
-"""
+"""Earlier files stay whole on a full disk and at Ctrl+C, and errors name the file."""
 
 import contextlib
 import errno

@@ -1,6 +1,4 @@
-"""Responsive functions: they return and raise as they would, report in the calling thread, and
-leave at once when they are cancelled.
-"""
+"""Responsive functions report in the calling thread, and leave at once when cancelled."""
 
 import threading
 
@@ -46,9 +44,7 @@ def test_responsive_functions_report_everything_in_the_calling_thread():
 
 
 def test_cancelling_waits_for_nothing():
-    """However long a piece of work takes that cannot be interrupted: here, until the cancelled
-    caller has left.
-    """
+    """The work cannot be interrupted until the cancelled caller has left."""
     left, ended = threading.Event(), threading.Event()
     asked, reported = [], []
 
@@ -129,9 +125,7 @@ def test_a_nested_function_is_cancelled_with_the_outer_one():
 
 
 def test_a_callback_may_call_a_responsive_function():
-    """The calling thread does no work for another call: functions that it calls get a thread of
-    their own.
-    """
+    """It gets a thread of its own, as the calling thread does no work."""
     workers = set()
 
     @responsive

@@ -14,12 +14,7 @@ def default(monkeypatch):
 
 
 def test_bad_numbers_are_refused_and_change_nothing(threads):
-    for value, kind in (
-        (0, ValueError),
-        (1.5, ValueError),
-        ("2", TypeError),
-        (True, TypeError),
-    ):
+    for value, kind in ((0, ValueError), (1.5, ValueError), ("2", TypeError), (True, TypeError)):
         with pytest.raises(kind, match="n must be a whole number >= 1"):
             kdegraph.set_num_threads(value)
         assert kdegraph.get_num_threads() == threads

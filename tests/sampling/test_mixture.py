@@ -136,7 +136,7 @@ def test_sums_over_clipped_acceptances_are_exact():
 @pytest.mark.usefixtures("taken")
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 @pytest.mark.parametrize("name", oracle.KERNELS)
-def test_graph_in_many_dimensions(name, kind):
+def test_graph_in_many_dimensions(name, kind, tmp_path):
     X = points(2500, 24).astype(kind)
     graph = kdegraph.similarity_graph(X, sigma="local", kernel=name, seed=3)
     assert (graph.sampler, graph.draws, graph.n_rounds) == ("mixture", "independent", 30)
@@ -148,6 +148,11 @@ def test_graph_in_many_dimensions(name, kind):
     for degrees in (graph.adjacency.sum(axis=1), graph.kernel_degrees):
         assert abs(np.mean(degrees / full) - 1) < 0.1
         assert abs(np.median(degrees / full) - 1) < 0.15
+    graph.save(tmp_path / "graph.npz")
+    again = kdegraph.SimilarityGraph.load(tmp_path / "graph.npz")
+    np.testing.assert_array_equal(again.points, X)
+    assert again.sampler == "mixture"
+    np.testing.assert_array_equal(again.adjacency.data, graph.adjacency.data)
 
 
 @pytest.mark.usefixtures("taken")
@@ -163,17 +168,14 @@ def test_the_same_seed_draws_the_same_for_any_number_of_threads():
 
 
 @pytest.mark.usefixtures("taken")
-@pytest.mark.parametrize("sigma", ["auto", "local"])
-def test_automatic_bandwidths_are_those_of_the_public_functions(sigma):
-    X = points(2500, 24)
-    graph = kdegraph.similarity_graph(X, sigma=sigma, seed=0)
-    estimate = kdegraph.estimate_sigma if sigma == "auto" else kdegraph.local_bandwidths
-    np.testing.assert_array_equal(graph.sigma, estimate(X))
-
-
-@pytest.mark.usefixtures("taken")
 def test_bandwidths_are_nearly_those_of_the_nearest_neighbors():
     X = points(2500, 24)
+    for sigma, estimate in (
+        ("auto", kdegraph.estimate_sigma),
+        ("local", kdegraph.local_bandwidths),
+    ):
+        graph = kdegraph.similarity_graph(X, sigma=sigma, seed=0)
+        np.testing.assert_array_equal(graph.sigma, estimate(X))
     few = X[:, :19]  # so few dimensions that neighbors are exact
     X[:, 19:] = 0.0
     assert kdegraph.estimate_sigma(X) == pytest.approx(kdegraph.estimate_sigma(few), rel=0.01)
@@ -243,21 +245,6 @@ def test_what_needs_exact_degrees_is_refused_or_done_otherwise():
         with pytest.raises(ValueError, match="mixture"):
             kdegraph.similarity_graph(X, sigma=1.0, sampler="mixture", **options)
         assert kdegraph.similarity_graph(X, sigma=5.0, seed=0, **options).sampler != "mixture"
-
-
-@pytest.mark.usefixtures("taken")
-def test_perplexities_that_cannot_be_are_refused():
     for perplexity in (0.5, 2500, -1, np.nan):
         with pytest.raises(ValueError, match="perplexity"):
-            kdegraph.similarity_graph(points(2500, 24), sigma="local", perplexity=perplexity)
-
-
-@pytest.mark.usefixtures("taken")
-def test_a_graph_is_saved_with_its_points(tmp_path):
-    X = points(2500, 24).astype(np.float32)
-    graph = kdegraph.similarity_graph(X, sigma="local", seed=0)
-    graph.save(tmp_path / "graph.npz")
-    again = kdegraph.SimilarityGraph.load(tmp_path / "graph.npz")
-    np.testing.assert_array_equal(again.points, X)
-    assert again.sampler == "mixture"
-    np.testing.assert_array_equal(again.adjacency.data, graph.adjacency.data)
+            kdegraph.similarity_graph(X, sigma="local", perplexity=perplexity)

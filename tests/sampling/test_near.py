@@ -1,6 +1,4 @@
-"""The parts of the sampler "near": draws by inversion against NumPy's search in the cumulative sum,
-small kernel values, the bound that makes a node far, and the estimate by which it is chosen.
-"""
+"""The sampler "near": inversion, tiny kernel values, the bound of far nodes, its estimate."""
 
 import numpy as np
 import pytest

@@ -25,17 +25,12 @@ class Exact:
 
     def sums(self, targets):
         self.queries += len(targets)
-        return (
-            oracle.kernel_matrix(targets, self.sources, self.kernel.name, self.kernel.sigma)
-            .sum(axis=1)
-            .astype(float)
-        )
+        K = oracle.kernel_matrix(targets, self.sources, self.kernel.name, self.kernel.sigma)
+        return K.sum(axis=1).astype(float)
 
 
 class Noisy(Exact):
-    """Every answer is wrong by the largest error that the lemma allows; the sign is a fixed
-    function of the question.
-    """
+    """Every answer is wrong by the largest allowed error, with a sign fixed by the question."""
 
     def __init__(self, eps, mode):
         super().__init__()
@@ -46,17 +41,15 @@ class Noisy(Exact):
         if self.mode == "random":
             key = np.abs(np.sin(1e4 * (targets.sum(axis=1) + self.sources.sum()))) * 1e6
             sign = np.where(key.astype(int) % 2, 1.0, -1.0)
-        # Sources to the right are overestimated, those to the left underestimated: errors add up
-        # along a descent.
         else:
+            # Sources to the right are overestimated, those to the left underestimated: errors add
+            # up along a descent.
             sign = np.where(self.sources[:, 0].mean() > targets[:, 0], 1.0, -1.0)
         return exact * (1 + self.eps * sign)
 
 
 def frequencies(X, kernel, sigma, solver, n_rounds=6000):
-    """P[i draws j] to within 1 / n_rounds: a grid of uniforms measures the intervals that points
-    own.
-    """
+    """P[i draws j] to within 1 / n_rounds, which a grid of uniforms measures."""
     graph = similarity_graph(X, kernel=kernel, sigma=sigma, n_rounds=n_rounds, kde=solver, seed=0)
     assert graph.sampler == "recursive"
     return np.array([np.bincount(row, minlength=len(X)) for row in graph.neighbors]) / n_rounds
@@ -115,9 +108,8 @@ def test_solver_is_called_and_rounds_share_one_descent():
         assert set(solver.sizes) >= {200, 100, 50, 25}  # halves of halves
         assert max(solver.sizes) == 200
         assert "samples" in graph.timings
-    nodes = (
-        2 * 2 + 2 * 4 + 2 * 8 + 2 * 16 + 2 * 32
-    )  # twice the halves of all levels: once for siblings, once in the descent
+    # Twice the halves of all levels: once for siblings, once in the descent.
+    nodes = 2 * (2 + 4 + 8 + 16 + 32)
     assert 0 < fits[1] <= fits[20] <= fits[2000] <= nodes
     # A vertex is asked about once in each half it reaches, with all its uniforms: not once per
     # round.
@@ -151,9 +143,7 @@ def test_scikit_learn_as_the_solver():
 
 @pytest.mark.parametrize("blind", [0.0, -1e-9])
 def test_an_estimator_that_sees_nothing_far_away(blind):
-    """Estimates of zero (or slightly negative ones, noise) where the truth is small and positive:
-    no crash, no self-loop.
-    """
+    """Estimates of zero, or slightly below, where the truth is small and positive."""
 
     class Blind(Exact):
         def sums(self, targets):

@@ -89,18 +89,15 @@ def test_a_spectrum_that_is_there_is_read(tmp_path):
     assert spectrum(tiled, 5, approximate=True).n_components == 5
 
 
-@pytest.mark.parametrize(
-    ("n_components", "options", "message"),
-    [
+def test_wrong_arguments_are_refused(tmp_path):
+    tiled = similarity_graph(lazy(rings()), sigma=0.12, seed=3, store=tmp_path / "graph")
+    for n_components, options, message in (
         (N + 1, {}, "n_components must be"),
         ("../4", {}, "n_components must be"),
         (4, {"smallest_component": "largest"}, "unknown smallest_component"),
         (4, {"smallest_component": 0}, "smallest_component must be"),
         (4, {"smallest_component": N + 1}, "adjacency has only small components"),
-    ],
-)
-def test_wrong_arguments_are_refused(n_components, options, message, tmp_path):
-    tiled = similarity_graph(lazy(rings()), sigma=0.12, seed=3, store=tmp_path / "graph")
-    with pytest.raises((ValueError, TypeError), match=message):
-        spectrum(tiled, n_components, approximate=True, **options)
+    ):
+        with pytest.raises((ValueError, TypeError), match=message):
+            spectrum(tiled, n_components, approximate=True, **options)
     assert spectrum(tiled, 4, approximate=True).n_components == 4

@@ -1,13 +1,10 @@
-"""The spectrum against LAPACK and closed forms: numbers of eigenvalues, multiplicity, components,
-isolated vertices, kinds of input.
-"""
+"""The spectrum of all kinds of graphs, against LAPACK and closed forms."""
 
 import math
 
 import numpy as np
 import oracle
 import pytest
-import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.csgraph
 import scipy.sparse.linalg
@@ -33,7 +30,7 @@ def set_costs(monkeypatch, **costs):
 def test_every_number_of_eigenvalues_around_the_change_to_lapack(monkeypatch):
     set_costs(monkeypatch, max_small=0, multiplication=math.inf)
     A, _ = separated_blobs(120, 3)
-    exact = scipy.linalg.eigh(oracle.normalized_laplacian(A), eigvals_only=True)
+    exact = oracle.eigenvalues(A)
     products = []
     for k in range(1, 61):
         found = spectrum(A, k)
@@ -52,9 +49,7 @@ def random_graph(n, degree):
 
 @pytest.mark.parametrize(("n", "degree", "k"), [(906, 55, 10), (2000, 20, 10), (6000, 30, 3)])
 def test_graphs_without_clusters(n, degree, k, monkeypatch):
-    """The eigenvectors of eigenvalue 0, whose rounding errors grow most, do not take the place of
-    all others.
-    """
+    """Null vectors, whose rounding errors grow most, do not take the place of all others."""
     set_costs(monkeypatch, multiplication=math.inf)
     A = random_graph(n, degree)
     found = spectrum(A, k, tol=5e-7)
@@ -88,9 +83,7 @@ def test_never_takes_much_longer_than_lapack(make, k, monkeypatch):
     n = 1500
     A = make(n, np.random.default_rng(k))
     found = spectrum(A, k, tol=1e-9)
-    exact = scipy.linalg.eigh(
-        oracle.normalized_laplacian(A), eigvals_only=True, subset_by_index=[0, k - 1]
-    )
+    exact = oracle.eigenvalues(A)[:k]
     assert found.converged
     assert np.abs(found.eigenvalues - exact).max() < 1e-12
     assert found.residuals.max() < 1e-12  # it was LAPACK
@@ -98,17 +91,13 @@ def test_never_takes_much_longer_than_lapack(make, k, monkeypatch):
 
 
 def test_iterates_on_where_lapack_has_no_room(monkeypatch):
-    """Large dense matrices: without n x n numbers more, the eigenvalues still come, or it is said
-    that they did not converge.
-    """
+    """The eigenvalues still come, or it is said that they did not converge."""
     monkeypatch.setattr(
         "kdegraph.spectral.solver.iteration.fits", lambda n_bytes: n_bytes < 10 * 1000**2
     )
     A = random_weights(1000, np.random.default_rng(0))
     found = spectrum(A, 3, tol=1e-6)
-    exact = scipy.linalg.eigh(
-        oracle.normalized_laplacian(A), eigvals_only=True, subset_by_index=[0, 2]
-    )
+    exact = oracle.eigenvalues(A)[:3]
     assert found.n_products > 0
     assert np.abs(found.eigenvalues - exact).max() < 1e-9
     set_costs(monkeypatch, max_instead=500)
@@ -177,7 +166,7 @@ def test_nearly_disconnected_moons_have_both_leading_eigenvalues():
     K = np.exp(-((X[:, None] - X) ** 2).sum(axis=-1) / 0.1**2)
     np.fill_diagonal(K, 0)
     K[K < 1e-10] = 0
-    exact = scipy.linalg.eigh(oracle.normalized_laplacian(K), eigvals_only=True)
+    exact = oracle.eigenvalues(K)
     assert 0 < exact[1] < 1e-5 < 1e-3 < exact[2]  # one component, two in practice
     for k in (1, 2, 3, 4, 8):
         check_spectrum(sp.csr_array(K), k)
@@ -200,9 +189,8 @@ def test_isolated_vertices_are_components_of_their_own():
     assert found.isolated.tolist() == [100, 101, 102, 503, 504]
     assert found.n_connected_components == 7
     assert np.sum(found.eigenvalues == 0) == 7
-    assert np.array_equal(
-        np.flatnonzero(found.eigenvectors[:, 2]), [100]
-    )  # after the larger components
+    # After the larger components.
+    assert np.array_equal(np.flatnonzero(found.eigenvectors[:, 2]), [100])
     without = spectrum(B, 7, omit_isolated=True)
     assert without.omit_isolated
     assert np.abs(without.eigenvalues - found.eigenvalues[5:]).max() < 1e-7
@@ -288,9 +276,7 @@ SHAPES = (lambda n, rng: cycle(n), lambda n, rng: complete(n), scattered, cluste
 
 
 def assorted(n, c, seed):
-    """Adjacency matrix of `n` vertices in `c` components, of which about one in four is an isolated
-    vertex.
-    """
+    """`n` vertices in `c` components, of which about one in four is an isolated vertex."""
     rng = np.random.default_rng([n, c, seed])
     n_single = min(c // 4, n)
     c_rest = max(c - n_single, 1)
@@ -306,12 +292,8 @@ def assorted(n, c, seed):
     return sp.csr_array(A[order][:, order])
 
 
-def exact(A):
-    return scipy.linalg.eigh(oracle.normalized_laplacian(A), eigvals_only=True)
-
-
 def check_numbers(A, c, numbers):
-    eigenvalues = scipy.linalg.eigh(oracle.normalized_laplacian(A), eigvals_only=True)
+    eigenvalues = oracle.eigenvalues(A)
     for k in numbers:
         found = check_spectrum(A, k, eigenvalues=eigenvalues)
         assert found.n_connected_components == c
@@ -366,7 +348,5 @@ def test_explicit_zeros_and_duplicates_are_no_edges_and_the_argument_is_not_chan
     found = spectrum(given, 5)
     assert found.n_connected_components == 2
     assert np.abs(found.eigenvalues - spectrum(A, 5).eigenvalues).max() < 1e-10
-    assert all(
-        np.array_equal(*pair)
-        for pair in zip(kept, (given.data, given.indices, given.indptr), strict=True)
-    )
+    for before, now in zip(kept, (given.data, given.indices, given.indptr), strict=True):
+        assert np.array_equal(before, now)
