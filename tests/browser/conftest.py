@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.is_relative_to(HERE):
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.timeout(900))  # several times PATIENCE, which says more
+            item.add_marker(pytest.mark.timeout(3600))  # many times PATIENCE, which says more
 
 
 @pytest.fixture(scope="package")

@@ -2,7 +2,7 @@
 
 from browser.watcher import Watcher
 
-PATIENCE = 120_000  # milliseconds; a first compilation on a busy machine takes its time
+PATIENCE = 300_000  # milliseconds; a first compilation on a busy machine takes its time
 SIZE = {"width": 1280, "height": 720}
 OPTIONS = {
     "viewport": SIZE,

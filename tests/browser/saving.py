@@ -11,6 +11,13 @@ def save(page, item):
     return download.value
 
 
+def open_session(page, path):
+    """Choose a session file in the menu of files."""
+    page.page.locator(".kg-export button").click()
+    page.page.get_by_role("menuitem", name="Open a session file").click()
+    page.page.get_by_role("dialog").locator("input[type=file]").set_input_files(path)
+
+
 MENU = ": table and pictures"
 
 

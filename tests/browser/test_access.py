@@ -2,6 +2,7 @@
 
 from browser import axe
 from browser.explorer_page import FOCUSED, VIEWS
+from browser.saving import menu_item
 
 OVERFLOWS = """() => {
   const {scrollWidth, scrollHeight} = document.documentElement
@@ -76,10 +77,7 @@ def test_every_control_is_reached_by_tab(first_view):
 
 def test_plots_are_read_as_tables(first_view):
     page = first_view
-    page.page.get_by_role("button", name="Eigenvalues, KDE graph: table and pictures").click()
-    page.page.get_by_role("button", name="Show as a table").and_(
-        page.page.locator(":visible")
-    ).click()
+    menu_item(page, "Eigenvalues, KDE graph", "Show as a table").click()
     rows = page.page.locator(".kg-table:visible tbody tr")
     rows.first.wait_for()
     assert rows.count() == len(page.eigenvalues())
@@ -87,10 +85,7 @@ def test_plots_are_read_as_tables(first_view):
         "2 clusters of" in text
         for text in page.page.locator(".kg-caption .summary").all_text_contents()
     )
-    page.page.get_by_role("button", name="Eigenvalues, KDE graph: table and pictures").click()
-    page.page.get_by_role("button", name="Show the plot").and_(
-        page.page.locator(":visible")
-    ).click()
+    menu_item(page, "Eigenvalues, KDE graph", "Show the plot").click()
     rows.first.wait_for(state="hidden")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from browser.conftest import MOONS
 from browser.explorer_page import FOCUSED, ExplorerPage
-from browser.saving import save, seen, wait_for_address
+from browser.saving import open_session, save, seen, wait_for_address
 from kdegraph_explorer.uploads import PART_BYTES
 from PIL import Image
 from sklearn.datasets import load_sample_image
@@ -154,15 +154,7 @@ def check_session_file(page, other, folder):
     page.change(lambda: page.set_slider("Clusters k", 1))
     save(page, "Session file").save_as(folder / "session.json")
     assert json.loads((folder / "session.json").read_text())["choices"]["n_clusters"] == 6
-
-    def open_file():
-        other.page.locator(".kg-export button").click()
-        other.page.get_by_role("menuitem", name="Open a session file").click()
-        other.page.get_by_role("dialog").locator("input[type=file]").set_input_files(
-            folder / "session.json"
-        )
-
-    other.change(open_file)
+    other.change(lambda: open_session(other, folder / "session.json"))
     assert seen(other) == seen(page)
 
 

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from urllib.parse import quote
 
 from browser.explorer_page import ExplorerPage
-from browser.saving import picture_of, save
+from browser.saving import open_session, picture_of, save
 from hostile import MARK, N_ROWS, NAME, TEXTS, bad_cell, table
 
 # What of a page is not text, though it should be.
@@ -39,14 +39,6 @@ def session_of(page, folder):
     """The values of the session file that the page saves."""
     save(page, "Session file").save_as(folder / "session.json")
     return json.loads((folder / "session.json").read_text())
-
-
-def open_session(page, folder, values):
-    (folder / "hostile.json").write_text(json.dumps(values))
-    page.page.locator(".kg-export button").click()
-    page.page.get_by_role("menuitem", name="Open a session file").click()
-    chooser = page.page.get_by_role("dialog").locator("input[type=file]")
-    chooser.set_input_files(folder / "hostile.json")
 
 
 def refused_address(explorer_server, page, query):
@@ -132,7 +124,8 @@ def check_session_files(page, tmp_path):
     ):
         changes.append(({"data": {**values["data"], "file": changed}}, said))
     for changed, said in changes:
-        open_session(page, tmp_path, {**values, **changed})
+        (tmp_path / "hostile.json").write_text(json.dumps({**values, **changed}))
+        open_session(page, tmp_path / "hostile.json")
         page.page.get_by_role("dialog").wait_for(state="hidden")
         check(page, page.error(said))
 

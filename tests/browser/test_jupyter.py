@@ -164,11 +164,11 @@ def _lowest_plot_is_below(page):
     return lower["y"] >= upper["y"] + upper["height"]
 
 
-def explore(open_notebook, folder, application):
-    """Open a notebook in which an explorer and a single view are live; return its page."""
-    cells = [new_code_cell(source) for source in CELLS]
-    nbformat.write(new_notebook(cells=cells), folder / "short.ipynb")
-    page = open_notebook("short.ipynb", application)
+def explore(open_notebook, folder, application=JUPYTERLAB, name="short.ipynb", sources=CELLS):
+    """Run a notebook, wait for the explorer in it, and return its page."""
+    cells = [new_code_cell(source) for source in sources]
+    nbformat.write(new_notebook(cells=cells), folder / name)
+    page = open_notebook(name, application)
     run_all(page)
     page.locator(".kg-status").filter(has_text="points in").wait_for()
     return page
@@ -177,7 +177,7 @@ def explore(open_notebook, folder, application):
 def test_an_explorer_in_jupyterlab_and_after_it(
     open_notebook, folder, lab, tmp_path, screenshot, subtests
 ):
-    page = explore(open_notebook, folder, JUPYTERLAB)
+    page = explore(open_notebook, folder)
     explorer = ExplorerPage(page, notebook=True).settle()
     check_screenshots(page, explorer, screenshot, subtests)
     page.evaluate(CHOOSE_THEME, "JupyterLab Light")
@@ -270,10 +270,7 @@ def test_the_widget_is_a_part_of_other_widgets(open_notebook, folder):
     inside = (
         'import ipywidgets\nipywidgets.VBox([ipywidgets.Label("Around it"), explorer.ipywidget()])'
     )
-    cells = [new_code_cell(source) for source in (CELLS[0], inside)]
-    nbformat.write(new_notebook(cells=cells), folder / "inside.ipynb")
-    page = open_notebook("inside.ipynb")
-    run_all(page)
+    page = explore(open_notebook, folder, name="inside.ipynb", sources=(CELLS[0], inside))
     box = code_cell(page, 2).locator(".widget-vbox")
     box.get_by_text("Around it").wait_for()
     box.locator(".kg-status").filter(has_text="1,000 points in 2 dimensions").wait_for()

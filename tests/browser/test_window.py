@@ -14,7 +14,7 @@ from browser.conftest import ARGUMENTS, free_port
 from browser.explorer_page import ExplorerPage
 from kdegraph_explorer.serving import window
 
-PATIENCE = 120  # seconds
+PATIENCE = 300  # seconds
 WRAPPER = """#!/bin/sh
 echo "$@" > {log}
 exec {chromium} --headless=new {options} --remote-debugging-port={port} "$@"
