@@ -44,9 +44,8 @@ def query(session, snapshot):
     ]
     if n_selected := len(snapshot.selection):
         short = n_selected <= MAX_ADDRESSED_SELECTION
-        pairs.append(
-            ("selection", snapshot.selection.tolist() if short else f"{n_selected:,} points")
-        )
+        words = snapshot.selection.tolist() if short else f"{n_selected:,} points"
+        pairs.append(("selection", words))
     if snapshot.view not in ("", session.state.param.view.objects[0]):
         pairs.append(("view", snapshot.view))
     return urlencode(
@@ -67,11 +66,8 @@ def _short(data):
 def _unusual(session, snapshot, name):
     """Return whether an axis differs from the one along which these data are shown first."""
     names = session.state.param[name].objects
-    return (
-        name in snapshot.choices
-        and snapshot.choices[name]
-        != names[min(("horizontal", "vertical").index(name), len(names) - 1)]
-    )
+    first = names[min(("horizontal", "vertical").index(name), len(names) - 1)]
+    return snapshot.choices.get(name, first) != first
 
 
 def read(session, text):

@@ -289,12 +289,9 @@ def check_selection(value, dataset):
 
 def _unknown(kind, name):
     """Return the message for an attribute that cannot be set."""
+    settable = ", ".join(SETTABLE)
     if isinstance(getattr(kind, name, None), property):
-        return f"{name} is a result, which cannot be set; what can be set are {_listed()}"
+        return f"{name} is a result, which cannot be set; what can be set are {settable}"
     near = get_close_matches(name, SETTABLE, cutoff=0.5)
     meant = f"; did you mean {' or '.join(near)}?" if near else "."
-    return f"an explorer has no attribute {name!r} that can be set{meant} There are {_listed()}."
-
-
-def _listed():
-    return ", ".join(SETTABLE)
+    return f"an explorer has no attribute {name!r} that can be set{meant} There are {settable}."

@@ -54,13 +54,9 @@ def checked(session, source, data, choices, selection=(), view=""):
         known = ", ".join(session.sources)
         raise ValueError(f"source must be one of {known}, got {quoted(source)}")
     check_names(choices.get("cluster_names", []))
-    return Snapshot(
-        source,
-        session.sources[source].checked(data),
-        check_values(State, choices, State.KEPT),
-        _check_selection(selection),
-        str(view),
-    )
+    data = session.sources[source].checked(data)
+    choices = check_values(State, choices, State.KEPT)
+    return Snapshot(source, data, choices, _check_selection(selection), str(view))
 
 
 def _check_selection(selection):
@@ -83,8 +79,8 @@ class History(param.Parameterized):
     data, belongs to the step before.
     """
 
-    can_undo = param.Boolean(default=False, doc="Whether there is something to undo.")
-    can_redo = param.Boolean(default=False, doc="Whether there is something to redo.")
+    can_undo = param.Boolean(doc="Whether there is something to undo.")
+    can_redo = param.Boolean(doc="Whether there is something to redo.")
     current = param.Parameter(doc="The `Snapshot` of the present choices.")
 
     def __init__(self, session, pause=0.8):

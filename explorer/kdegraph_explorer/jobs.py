@@ -124,12 +124,8 @@ class Latest:
         self, work, *, mailbox, deliver, fail=None, report=None, grace=0.8, notify=lambda: None
     ):
         self._work, self._mailbox, self._notify = work, mailbox, notify
-        self.grace = grace
-        self._deliver, self._fail, self._report = (
-            deliver,
-            fail or _raise,
-            report or (lambda stage, fraction: None),
-        )
+        self.grace, self._deliver, self._fail = grace, deliver, fail or _raise
+        self._report = report or (lambda stage, fraction: None)
         self._lock = threading.Lock()
         self._pending = None
         self._thread = None

@@ -67,11 +67,8 @@ class Pipeline:
             )
         sigma = self._sigma(request, progress)
         bandwidths = request.bandwidths(sigma)
-        outcomes = {
-            method: outcome
-            for method, outcome in self._same_data(request).items()
-            if method in request.methods
-        }
+        known = self._same_data(request)
+        outcomes = {method: known[method] for method in known if method in request.methods}
         if (coarse := self._coarse(request, bandwidths["kde"])) is not None:
             outcomes["kde"] = self._outcome(
                 "kde", coarse, bandwidths["kde"], None, progress, publish, memory="coarse"
@@ -79,14 +76,8 @@ class Pipeline:
             self._result = Result(request, sigma, dict(outcomes), coarse=True)
             publish(self._result, enough=True)
         for method in request.methods:
-            outcomes[method] = self._outcome(
-                method,
-                request,
-                bandwidths.get(method),
-                outcomes.get("kde"),
-                progress,
-                publish,
-            )
+            kinds = (bandwidths.get(method), outcomes.get("kde"))
+            outcomes[method] = self._outcome(method, request, *kinds, progress, publish)
             self._result = Result(request, sigma, dict(outcomes))
             self._ready = partial(publish, self._result)
         return self._result
@@ -254,16 +245,12 @@ class Pipeline:
         return (request.dataset, bandwidth), build
 
     def _spectrum(self, method, request, graph_key, graph, progress):
-        wanted = (
-            N_EIGENVALUES
-            if request.n_clusters == "auto"
-            else max(N_EIGENVALUES, request.n_clusters + 2)
-        )
+        wanted = N_EIGENVALUES
+        if request.n_clusters != "auto":
+            wanted = max(wanted, request.n_clusters + 2)
         known_key = self._memory.get((method, "spectrum"), ((None, 0, None),))[0]
-        if known_key[0] == graph_key:
-            wanted = max(
-                wanted, known_key[1]
-            )  # known eigenvalues are kept, even if fewer are needed
+        if known_key[0] == graph_key:  # known eigenvalues are kept, even if fewer are needed
+            wanted = max(wanted, known_key[1])
         n_counted = self._n_counted(method, graph_key, graph)
         wanted = min(wanted, n_counted or matrix_of(graph).shape[0])
 
@@ -369,8 +356,6 @@ def sparse_full_graph(X, bandwidth, progress=None):
     interrupted.
     """
     kernel = full_graph(X, **bandwidth.arguments, progress=progress)
-    return (
-        kernel
-        if scipy.sparse.issparse(kernel)
-        else scipy.sparse.csr_array(np.where(kernel < NEGLIGIBLE, 0.0, kernel))
-    )
+    if scipy.sparse.issparse(kernel):
+        return kernel
+    return scipy.sparse.csr_array(np.where(kernel < NEGLIGIBLE, 0.0, kernel))

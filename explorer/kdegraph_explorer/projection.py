@@ -13,11 +13,8 @@ def axes(dataset):
 
     They are the features; for d > 2, two principal components come first.
     """
-    return (
-        (*COMPONENTS, *dataset.feature_names)
-        if len(dataset.feature_names) > 2
-        else dataset.feature_names
-    )
+    names = dataset.feature_names
+    return (*COMPONENTS, *names) if len(names) > 2 else names
 
 
 def first_axes(dataset):
@@ -102,9 +99,8 @@ def indices_within(geometry, positions, reach=0.0):
         y0, y1 = sorted((geometry["y0"], geometry["y1"]))
         inside = (x0 <= x) & (x <= x1) & (y0 <= y) & (y <= y1)
     elif geometry["type"] == "poly":
-        inside = _inside_polygon(
-            x, y, np.asarray(geometry["x"], dtype=float), np.asarray(geometry["y"], dtype=float)
-        )
+        corners = (np.asarray(geometry[axis], dtype=float) for axis in ("x", "y"))
+        inside = _inside_polygon(x, y, *corners)
     else:
         distances = np.hypot(x - geometry["x"], y - geometry["y"])
         nearest = int(np.argmin(distances))

@@ -130,10 +130,8 @@ class Session:
 
     def restore(self, snapshot):
         """Restore the choices of a `Snapshot`, after loading other data if necessary."""
-        source, other_data = (
-            self.sources[snapshot.source],
-            take(self).only_data != snapshot.only_data,
-        )
+        source = self.sources[snapshot.source]
+        other_data = take(self).only_data != snapshot.only_data
         self._restored, self._started = snapshot, True
         with self._settle():
             self.state.source = snapshot.source
@@ -264,11 +262,8 @@ class Session:
         with self._settle():
             source.settle()
         self.origin = (source, source.recall())
-        choices = (
-            self._without_axes(snapshot)
-            if snapshot is not None and snapshot is self._restored
-            else {}
-        )
+        restoring = snapshot is not None and snapshot is self._restored
+        choices = self._without_axes(snapshot) if restoring else {}
         self.state.param.update(dataset=dataset, refusal="", **choices)
 
     def _refuse(self, request, error):

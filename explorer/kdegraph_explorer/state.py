@@ -11,11 +11,7 @@ from .projection import axes, first_axes
 from .results import Early, Request, Result
 
 # A parameter, and the parameter that says whether it is chosen automatically.
-AUTOMATIC = {
-    "sigma": "sigma_auto",
-    "n_rounds": "rounds_auto",
-    "n_clusters": "clusters_auto",
-}
+AUTOMATIC = {"sigma": "sigma_auto", "n_rounds": "rounds_auto", "n_clusters": "clusters_auto"}
 
 
 class State(param.Parameterized):
@@ -73,7 +69,6 @@ class State(param.Parameterized):
         "More rounds give a denser graph that is closer to the full one.",
     )
     rounds_auto = param.Boolean(
-        default=False,
         label="auto L",
         doc="As many rounds, from 10 to 100, as bring the eigenvalues within about 10% of those "
         "of the full graph.",
@@ -102,7 +97,6 @@ class State(param.Parameterized):
         doc="Nearest neighbors per point in the k-NN graph, the usual alternative.",
     )
     seed = param.Integer(
-        default=0,
         bounds=(0, 2**32 - 1),
         label="Seed",
         doc="Seed of all random draws of the graph and the clustering. "
@@ -115,12 +109,7 @@ class State(param.Parameterized):
         doc="Column, or principal component (a direction of largest spread), along which the "
         "points lie.",
     )
-    vertical = param.Selector(
-        objects=[""],
-        label="Vertical axis",
-        doc="Column, or principal component (a direction of largest spread), along which the "
-        "points lie.",
-    )
+    vertical = param.Selector(objects=[""], label="Vertical axis", doc=horizontal.doc)
     color = param.String(
         default=CLUSTER,
         label="Color",
@@ -136,7 +125,6 @@ class State(param.Parameterized):
         default=1.0, bounds=(0.05, 1), label="Opacity", doc="Opacity of the points."
     )
     cluster_names = param.List(
-        default=[],
         label="Names of clusters",
         doc="Pairs of a name and the rows of its points, such as ['bees', '0-5,7'].",
     )
@@ -180,16 +168,14 @@ class State(param.Parameterized):
     view = param.Selector(
         objects=[""], label="View", doc="Which of the large views is on the screen."
     )
-    tour = param.Integer(
-        default=0, bounds=(0, 3), doc="The step of the tour that is shown; 0 for none."
-    )
+    tour = param.Integer(bounds=(0, 3), doc="The step of the tour that is shown; 0 for none.")
     counted = param.Parameter(
         doc="The result of `count_clusters` for the points, once it was requested, otherwise None."
     )
     extra_methods = param.Parameter(
         default=(), doc="Methods that the view on the screen shows besides `METHODS`."
     )
-    tables = param.Boolean(default=False, label="Tables", doc="Show tables in place of the plots.")
+    tables = param.Boolean(label="Tables", doc="Show tables in place of the plots.")
 
     shown = param.ClassSelector(
         class_=Dataset,
@@ -202,9 +188,7 @@ class State(param.Parameterized):
     named = param.Dict(
         default={}, doc="The names of the clusters of the KDE graph, by number; see `colors`."
     )
-    stopped = param.Boolean(
-        default=False, doc="Whether the user has stopped the work for the present choices."
-    )
+    stopped = param.Boolean(doc="Whether the user has stopped the work for the present choices.")
     selection = param.Array(
         default=np.empty(0, dtype=np.intp),
         doc="Indices of the points that were selected in a plot.",
@@ -219,17 +203,15 @@ class State(param.Parameterized):
         default={},
         doc="The newest `Judgement` of each method, perhaps of earlier clusters; see `judgement`.",
     )
-    error = param.String(default="", doc="The error of the newest request, or an empty string.")
+    error = param.String(doc="The error of the newest request, or an empty string.")
     refusal = param.String(
-        default="",
         doc="Why the data that are chosen could not be loaded; earlier ones are explored. It is "
         "the error again when nothing else is wrong.",
     )
     notice = param.String(
-        default="",
         doc="What was wrong when the session began; it stays until something is chosen.",
     )
-    busy = param.Boolean(default=False, doc="Whether anything is computed or drawn at the moment.")
+    busy = param.Boolean(doc="Whether anything is computed or drawn at the moment.")
     stage = param.String(
         default=None, allow_None=True, doc="What is being computed; None when nothing is."
     )
@@ -241,31 +223,14 @@ class State(param.Parameterized):
 
     CHOICES = (
         "dataset",
-        "sigma",
-        "sigma_auto",
-        "sigma_preset",
-        "bandwidth",
-        "perplexity",
-        "n_rounds",
-        "rounds_auto",
-        "n_clusters",
-        "clusters_auto",
-        "n_neighbors",
-        "seed",
+        *("sigma", "sigma_auto", "sigma_preset", "bandwidth", "perplexity"),
+        *("n_rounds", "rounds_auto", "n_clusters", "clusters_auto", "n_neighbors", "seed"),
     )
     # Undo, the address and session files restore these.
     KEPT = (
         *CHOICES[1:],
-        "horizontal",
-        "vertical",
-        "color",
-        "point_size",
-        "point_opacity",
-        "cluster_names",
-        "show_edges",
-        "edges",
-        "segments",
-        "overlay",
+        *("horizontal", "vertical", "color", "point_size", "point_opacity", "cluster_names"),
+        *("show_edges", "edges", "segments", "overlay"),
     )
 
     @property
@@ -318,9 +283,7 @@ class State(param.Parameterized):
         names = list(axes(dataset))
         same = self.shown is None or self.shown.name == dataset.name
         with param.parameterized.batch_call_watchers(self):
-            self.param.horizontal.objects = names
-            self.param.vertical.objects = names
-            nothing = np.empty(0, dtype=np.intp)
+            self.param.horizontal.objects = self.param.vertical.objects = names
             horizontal, vertical = first_axes(dataset)
             self.param.update(
                 shown=dataset,
@@ -328,7 +291,7 @@ class State(param.Parameterized):
                 vertical=vertical,
                 color=self.color if self.color in choices(dataset).values() else CLUSTER,
                 cluster_names=self.cluster_names if same else [],
-                selection=nothing,
+                selection=np.empty(0, dtype=np.intp),
                 early=None,
                 counted=None,
             )
@@ -391,6 +354,11 @@ class State(param.Parameterized):
         if self.result is None or self.result.request.dataset is not self.shown:
             return None
         return self.result.outcomes.get(method)
+
+    def outcomes(self, methods):
+        """Return the outcomes of those methods that have one, by their keys."""
+        found = {method: self.outcome(method) for method in methods}
+        return {method: outcome for method, outcome in found.items() if outcome is not None}
 
     def judgement(self, method):
         """Return the `Judgement` of the newest clusters of a method, or None until there is one."""

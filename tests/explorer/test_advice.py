@@ -7,7 +7,7 @@ from kdegraph.datasets import Dataset
 from kdegraph_explorer import pipeline
 from kdegraph_explorer.pipeline import Pipeline
 from kdegraph_explorer.results import Request
-from kdegraph_explorer.sources.contrast import tight_beside_wide
+from kdegraph_explorer.sources.generators import tight_beside_wide
 from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.alerts import advice
 from kdegraph_explorer.views.markup import Text

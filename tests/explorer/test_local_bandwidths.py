@@ -23,7 +23,7 @@ from kdegraph_explorer.algorithm.convergence import convergence, estimated_eigen
 from kdegraph_explorer.algorithm.neighborhood import TreeKeeper
 from kdegraph_explorer.pipeline import Pipeline
 from kdegraph_explorer.results import Bandwidth, Request
-from kdegraph_explorer.sources.contrast import tight_beside_wide
+from kdegraph_explorer.sources.generators import tight_beside_wide
 from kdegraph_explorer.views.controls import ParameterControls
 from sklearn.metrics import adjusted_rand_score
 

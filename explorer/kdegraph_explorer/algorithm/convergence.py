@@ -35,9 +35,8 @@ def degree_error(adjacency, kernel_degrees):
     linked = kernel_degrees > 0
     if not linked.any():
         return 0.0
-    return float(
-        np.sqrt(np.mean((adjacency.sum(axis=1)[linked] / kernel_degrees[linked] - 1) ** 2))
-    )
+    errors = adjacency.sum(axis=1)[linked] / kernel_degrees[linked] - 1
+    return float(np.sqrt(np.mean(errors**2)))
 
 
 def rounds_to_compare(n_rounds):
@@ -81,9 +80,8 @@ def estimated_eigenvalues(graph, n_eigenvalues, progress):
 
     Return the values (n_eigenvalues,), NaN where there are fewer, and the number of rounds.
     """
-    n_rounds = max(
-        graph.n_rounds, min(MORE_ROUNDS * graph.n_rounds, MAX_DRAWS // len(graph.points))
-    )
+    most = MAX_DRAWS // len(graph.points)
+    n_rounds = max(graph.n_rounds, min(MORE_ROUNDS * graph.n_rounds, most))
     better = similarity_graph(
         graph.points,
         sigma=graph.sigma,

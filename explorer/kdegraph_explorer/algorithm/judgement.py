@@ -121,11 +121,10 @@ class Judge:
         found = {}
         for method, colors in new.items():
             same = next((j for j in found.values() if np.array_equal(j.colors, colors)), None)
-            found[method] = (
-                judge(kde.graph, colors, kde.bandwidth, progress)
-                if same is None
-                else replace(same, colors=colors)
-            )
+            if same is None:
+                found[method] = judge(kde.graph, colors, kde.bandwidth, progress)
+            else:
+                found[method] = replace(same, colors=colors)
         return found
 
     def _take(self, request, found):

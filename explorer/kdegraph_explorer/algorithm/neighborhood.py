@@ -59,30 +59,27 @@ def neighborhood(graph, point, n_neighbors):
     kernel = kernel_values(graph, point)
     scale = max(float(np.abs(X).max()), 1e-300)  # squares of huge or tiny coordinates stay finite
     distances = np.linalg.norm(X / scale - X[point] / scale, axis=1) * scale
-    drawn, times = np.unique(
-        graph.neighbors[point][graph.neighbors[point] >= 0], return_counts=True
-    )
+    neighbors = graph.neighbors[point]
+    drawn, times = np.unique(neighbors[neighbors >= 0], return_counts=True)
     order = np.argsort(-kernel[drawn], kind="stable")
     drawn, times = drawn[order], times[order]
     row = np.zeros(len(X))
     span = slice(graph.adjacency.indptr[point], graph.adjacency.indptr[point + 1])
     row[graph.adjacency.indices[span]] = graph.adjacency.data[span]
-    sigma = float(np.broadcast_to(graph.sigma, len(X))[point])
-    degree = float(graph.kernel_degrees[point])
     others = distances.copy()
     others[point] = np.inf
     candidates = np.argpartition(others, min(n_neighbors, len(X) - 1))[:n_neighbors]
     nearest = candidates[np.argsort(others[candidates], kind="stable")]
     return Neighborhood(
         point,
-        sigma,
-        degree,
-        kernel,
-        distances,
-        drawn,
-        times,
-        row[drawn],
-        nearest[nearest != point],
+        sigma=float(np.broadcast_to(graph.sigma, len(X))[point]),
+        degree=float(graph.kernel_degrees[point]),
+        kernel=kernel,
+        distances=distances,
+        sampled=drawn,
+        times=times,
+        weight=row[drawn],
+        nearest=nearest[nearest != point],
     )
 
 

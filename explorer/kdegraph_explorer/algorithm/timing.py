@@ -4,12 +4,7 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-from kdegraph import (
-    knn_graph,
-    similarity_graph,
-    spectral_clustering,
-    spectrum,
-)
+from kdegraph import knn_graph, similarity_graph, spectral_clustering, spectrum
 from kdegraph.clustering import vertices_in_clusters
 
 from ..pipeline import N_EIGENVALUES, TOLERANCE, sparse_full_graph

@@ -27,16 +27,20 @@ def edges_of(adjacency, vertices, limit=MAX_EDGES):
     `vertices` has no repetitions. If there are more than `limit` edges, an evenly spread part of
     them is taken.
     """
-    part = adjacency[vertices]
-    rows, columns = (
-        np.repeat(vertices, np.diff(part.indptr)).astype(np.int32),
-        part.indices.astype(np.int32),
-    )
-    chosen = np.zeros(adjacency.shape[0], dtype=bool)
-    chosen[vertices] = True
-    once = np.flatnonzero(~chosen[columns] | (rows < columns))
-    once = once[:: max(1, len(once) // limit)]
-    return rows[once], columns[once]
+    rows, columns, _ = _at(adjacency, vertices)
+    every = max(1, len(rows) // limit)
+    return rows[::every], columns[::every]
+
+
+def _at(adjacency, vertices):
+    """List each edge at some vertices once, or of the whole graph: its ends and its weight."""
+    part = adjacency[vertices] if len(vertices) else adjacency
+    from_vertex = np.asarray(vertices if len(vertices) else np.arange(adjacency.shape[0]))
+    inside = np.zeros(adjacency.shape[0], dtype=bool)
+    inside[from_vertex] = True
+    rows = np.repeat(from_vertex, np.diff(part.indptr))
+    once = np.flatnonzero((rows < part.indices) | ~inside[part.indices])
+    return rows[once].astype(np.int32), part.indices[once].astype(np.int32), part.data[once]
 
 
 def strongest_edges(adjacency, vertices=(), limit=3000):
@@ -47,19 +51,14 @@ def strongest_edges(adjacency, vertices=(), limit=3000):
     Of equally heavy ones, an evenly spread part is taken, so that no region is preferred. Unless
     `vertices` is empty, only edges at these vertices count.
     """
-    part = adjacency[vertices] if len(vertices) else adjacency
-    from_vertex = np.asarray(vertices if len(vertices) else np.arange(adjacency.shape[0]))
-    inside = np.zeros(adjacency.shape[0], dtype=bool)
-    inside[from_vertex] = True
-    rows = np.repeat(from_vertex, np.diff(part.indptr))
-    once = np.flatnonzero((rows < part.indices) | ~inside[part.indices])
-    weights = part.data[once]
-    if len(once) > limit:
-        least = np.partition(weights, len(once) - limit)[len(once) - limit]
-        heavier, equal = np.flatnonzero(weights > least), np.flatnonzero(weights == least)
-        spread = np.linspace(0, len(equal), limit - len(heavier), endpoint=False).astype(np.intp)
-        once = once[np.concatenate([heavier, equal[spread]])]
-    return rows[once].astype(np.int32), part.indices[once].astype(np.int32)
+    rows, columns, weights = _at(adjacency, vertices)
+    if len(rows) <= limit:
+        return rows, columns
+    least = np.partition(weights, len(rows) - limit)[len(rows) - limit]
+    heavier, equal = np.flatnonzero(weights > least), np.flatnonzero(weights == least)
+    spread = np.linspace(0, len(equal), limit - len(heavier), endpoint=False).astype(np.intp)
+    chosen = np.concatenate([heavier, equal[spread]])
+    return rows[chosen], columns[chosen]
 
 
 def chosen_edges(adjacency, selection, which):

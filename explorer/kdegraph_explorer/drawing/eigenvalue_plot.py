@@ -39,31 +39,13 @@ class EigenvaluePlot:
         self._gap = ColumnDataSource({"left": [], "right": [], "bottom": [], "top": []})
         columns = ("index", "place", "value", "height", "foot", "color", "marker", "alpha")
         self._values = ColumnDataSource({name: [] for name in columns})
-        self._draw_gap(METHOD[methods[0]])
-        self._draw_values()
-        self._note = Label(x=0.55, y=0, text="", text_color=BETWEEN, **TEXT)
-        self._note.text_baseline = "top"
-        self.figure.add_layout(self._note)
-
-    @property
-    def note(self):
-        """Return the words in the upper left corner."""
-        return self._note.text
-
-    def _draw_gap(self, color):
         self.figure.quad(
-            "left",
-            "right",
-            "bottom",
-            "top",
             source=self._gap,
-            fill_color=color,
+            fill_color=METHOD[methods[0]],
             fill_alpha=0.16,
             line_color=None,
             name="gap",
         )
-
-    def _draw_values(self):
         self.figure.segment(
             "place",
             "foot",
@@ -87,6 +69,14 @@ class EigenvaluePlot:
         )
         tips = [("eigenvalue", "@index"), ("value", "@value{0.000000}")]
         self.figure.add_tools(HoverTool(renderers=[dots], tooltips=tips))
+        self._note = Label(x=0.55, y=0, text="", text_color=BETWEEN, **TEXT)
+        self._note.text_baseline = "top"
+        self.figure.add_layout(self._note)
+
+    @property
+    def note(self):
+        """Return the words in the upper left corner."""
+        return self._note.text
 
     def clear(self):
         """Draw nothing."""

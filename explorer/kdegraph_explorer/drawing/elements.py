@@ -134,14 +134,9 @@ class LiveElement:
         fig.y_range.update(start=y0, end=y1)
         if fig.name != self.name:
             fig.name = self.name
-            self._add_mark(fig)
-
-    def _add_mark(self, fig):
-        mark = Span(
-            dimension="height", line_color=MARK, line_width=1.5, line_alpha=0.6, visible=False
-        )
-        self._marks.append(mark)
-        fig.add_layout(mark)
+            style = {"line_color": MARK, "line_width": 1.5, "line_alpha": 0.6}
+            self._marks.append(Span(dimension="height", visible=False, **style))
+            fig.add_layout(self._marks[-1])
 
     def show(self, data):
         """Draw other data."""

@@ -5,6 +5,7 @@ not: there, axes and grid have colors that are visible on both.
 """
 
 import numpy as np
+from bokeh.core.properties import value
 from bokeh.core.property.descriptors import UnsetValueError
 from bokeh.events import RangesUpdate, Reset
 from bokeh.models import HoverTool, Range1d, WheelZoomTool
@@ -15,6 +16,7 @@ from ..assets import SIZES
 # The page sets the same values for its theme, so that all figures look alike.
 FONT = "Roboto, system-ui, sans-serif"
 TEXT = {"text_font": FONT, "text_font_size": SIZES["small"]}  # style of words within a plot
+GLYPH_TEXT = {**TEXT, "text_font": value(FONT)}  # the same for glyphs: a str names a column
 
 
 def plain_figure(*, tools="", description, **options):
@@ -71,9 +73,7 @@ class Frame:
         self.x_range, self.y_range = Range1d(0, 1), Range1d(0, 1)
         self.size = (440, 300)
         self._extent = (0.0, 1.0, 0.0, 1.0)
-        self._fitted = (
-            True  # whether the whole extent is shown, as opposed to a part that the user chose
-        )
+        self._fitted = True  # whether the whole extent is shown, and no part that the user chose
         self._changed = changed
         self._figures = []
 
@@ -88,13 +88,8 @@ class Frame:
     @property
     def viewport(self):
         """Return (x0, x1, y0, y1, width, height), the last two in pixels."""
-        return (
-            self.x_range.start,
-            self.x_range.end,
-            self.y_range.start,
-            self.y_range.end,
-            *self.size,
-        )
+        x, y = self.x_range, self.y_range
+        return (x.start, x.end, y.start, y.end, *self.size)
 
     @property
     def pixel(self):
@@ -114,13 +109,8 @@ class Frame:
             (self.x_range, x0, x1, scales[0] * width / 2),
             (self.y_range, y0, y1, scales[1] * height / 2),
         ):
-            middle = (low + high) / 2
-            axis.update(
-                start=middle - half,
-                end=middle + half,
-                reset_start=middle - half,
-                reset_end=middle + half,
-            )
+            start, end = (low + high) / 2 - half, (low + high) / 2 + half
+            axis.update(start=start, end=end, reset_start=start, reset_end=end)
         self._changed()
 
     def fit_all(self):
@@ -153,17 +143,13 @@ class Frame:
         if size == self.size or min(size) < 10:
             return
         old, self.size = self.size, size
+        n_ticks = max(3, min(6, size[0] // 60))  # a number in 60 pixels
         for shown in self._figures:
-            shown.xaxis.ticker.desired_num_ticks = max(
-                3, min(6, size[0] // 60)
-            )  # a number in 60 pixels
+            shown.xaxis.ticker.desired_num_ticks = n_ticks
         if self._fitted:
             self.fit(self._extent)
             return
-        for axis, before, after in (
-            (self.x_range, old[0], size[0]),
-            (self.y_range, old[1], size[1]),
-        ):
+        for axis, before, after in zip((self.x_range, self.y_range), old, size, strict=True):
             middle, half = (axis.start + axis.end) / 2, (axis.end - axis.start) / 2 * after / before
             axis.update(start=middle - half, end=middle + half)
         self._changed()

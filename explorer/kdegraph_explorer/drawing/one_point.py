@@ -4,7 +4,7 @@ import numpy as np
 from bokeh.models import ColumnDataSource, HoverTool, Range1d
 from kdegraph.kde import Kernel
 
-from .figures import FONT, TEXT, plain_figure
+from .figures import GLYPH_TEXT, plain_figure
 from .palette import BETWEEN, MARK, METHOD, rgb
 
 FIELD_SIZE = 96  # pixels along each side of the image of the kernel, which is smooth
@@ -26,29 +26,16 @@ class NeighborLayers:
         self._sampled = ColumnDataSource({"x": [], "y": []})
         self._nearest = ColumnDataSource({"x": [], "y": []})
         self.point = ColumnDataSource({"x": [], "y": []})
-        self._add_kernel(figure)
-        self._add_neighbors(figure)
-
-    def _add_kernel(self, figure):
-        """Add the image of the kernel, and the circle of its width with a label."""
-        kernel = figure.image_rgba(
-            "image", "x", "y", "dw", "dh", source=self._kernel, name="kernel"
-        )
-        kernel.level = "underlay"
+        figure.image_rgba(source=self._kernel, level="underlay", name="kernel")
         figure.text(
-            "x",
-            "top",
-            text="text",
+            y="top",
             text_color=MARK,
             text_align="center",
             text_baseline="bottom",
-            text_font={"value": FONT},
-            text_font_size=TEXT["text_font_size"],
             source=self._width,
+            **GLYPH_TEXT,
         )
         figure.ellipse(
-            "x",
-            "y",
             width="diameter",
             height="diameter",
             fill_color=None,
@@ -58,14 +45,7 @@ class NeighborLayers:
             source=self._width,
             name="width",
         )
-
-    def _add_neighbors(self, figure):
-        """Add the edges and the marks of the neighbors."""
         figure.segment(
-            "x0",
-            "y0",
-            "x1",
-            "y1",
             line_width="width",
             line_color=METHOD["kde"],
             line_alpha=0.7,
@@ -73,8 +53,6 @@ class NeighborLayers:
             name="edges",
         )
         figure.scatter(
-            "x",
-            "y",
             size=7,
             fill_color=METHOD["kde"],
             line_color=None,
@@ -82,8 +60,6 @@ class NeighborLayers:
             name="sampled",
         )
         figure.scatter(
-            "x",
-            "y",
             size=12,
             fill_color=None,
             line_color=METHOD["knn"],
@@ -116,13 +92,8 @@ class NeighborLayers:
         pixels[:, :, :3] = rgb(METHOD["kde"])
         pixels[:, :, 3] = 110 * values.reshape(FIELD_SIZE, FIELD_SIZE)
         x, y = here - reach
-        self._kernel.data = {
-            "image": [pixels.view(np.uint32)[:, :, 0]],
-            "x": [x],
-            "y": [y],
-            "dw": [2 * reach],
-            "dh": [2 * reach],
-        }
+        place = {"x": [x], "y": [y], "dw": [2 * reach], "dh": [2 * reach]}
+        self._kernel.data = {"image": [pixels.view(np.uint32)[:, :, 0]], **place}
 
     def draw_width(self, here, sigma):
         """Draw the circle of the points at distance sigma from the place `here`."""
@@ -145,9 +116,7 @@ class NeighborLayers:
 
 def mark_point(figure, source):
     """Draw a cross at the place in a source."""
-    figure.scatter(
-        "x", "y", marker="cross", size=16, line_width=2.5, line_color=MARK, source=source
-    )
+    figure.scatter(marker="cross", size=16, line_width=2.5, line_color=MARK, source=source)
 
 
 def box_source(figure):
@@ -194,58 +163,36 @@ class RecursionPlot:
         )
         fig.axis.visible = False
         fig.grid.visible = False
-        self._bars, self._funnels, self._needles, self._texts = map(
-            ColumnDataSource, empty_columns()
-        )
-        self._draw_shapes(fig)
-        self._draw_texts(fig)
-
-    def _draw_shapes(self, fig):
-        fig.patches(
-            "xs",
-            "ys",
-            source=self._funnels,
-            fill_color=METHOD["kde"],
-            fill_alpha=0.13,
-            line_color=None,
-        )
+        self._sources = tuple(map(ColumnDataSource, empty_columns()))
+        halves, funnels, needles, texts = self._sources
+        fig.patches(source=funnels, fill_color=METHOD["kde"], fill_alpha=0.13, line_color=None)
         bars = fig.quad(
-            "left",
-            "right",
-            "bottom",
-            "top",
-            source=self._bars,
+            source=halves,
             fill_color=METHOD["kde"],
             fill_alpha="alpha",
             line_color=METHOD["kde"],
             line_width=0.5,
             name="bars",
         )
-        fig.segment("x", "y0", "x", "y1", source=self._needles, line_color=MARK, line_width=2.5)
+        fig.segment("x", "y0", "x", "y1", source=needles, line_color=MARK, line_width=2.5)
         tips = [
             ("points", "@points{0,0}"),
             ("kernel sum", "@sum{0.000a}"),
             ("probability", "@probability{0.0000}"),
         ]
         fig.add_tools(HoverTool(renderers=[bars], tooltips=tips))
-
-    def _draw_texts(self, fig):
         fig.text(
-            "x",
-            "y",
-            "text",
-            source=self._texts,
+            source=texts,
             text_align="align",
             text_baseline="middle",
             text_color="color",
-            text_font={"value": FONT},
-            text_font_size=TEXT["text_font_size"],
+            **GLYPH_TEXT,
         )
 
     def show(self, steps, n_levels, sample):
         """Draw the first steps of `n_levels`, with `sample` written below the last."""
         self.figure.y_range.update(start=n_levels + 0.5, end=-1)
-        columns = empty_columns()
+        columns, half = empty_columns(), BAR_HEIGHT / 2
         bars, funnels, needles, texts = columns
         if steps:
             append(texts, -0.02, -0.75, "points", "right", BETWEEN)
@@ -253,13 +200,15 @@ class RecursionPlot:
             append(texts, -0.02, level, f"{step.stop - step.start:,}", "right", BETWEEN)
             append_halves(bars, texts, level, step)
             if level + 1 < n_levels:
-                append_funnel(funnels, level, step)
-            reach = BAR_HEIGHT / 2 + 0.12
+                # The chosen half widens to the next bar.
+                low, high = (0.0, step.share) if step.goes_left else (step.share, 1.0)
+                top, bottom = level + half, level + 1 - half
+                append(funnels, [low, high, 1.0, 0.0], [top, top, bottom, bottom])
+            reach = half + 0.12
             append(needles, step.uniform, level - reach, level + reach)
         if sample:
             append(texts, 0.5, n_levels, f"the sample: {sample}", "center", BETWEEN)
-        sources = (self._bars, self._funnels, self._needles, self._texts)
-        for source, data in zip(sources, columns, strict=True):
+        for source, data in zip(self._sources, columns, strict=True):
             source.data = data
 
 
@@ -290,11 +239,3 @@ def append_halves(bars, texts, level, step):
         if high - low > 0.17:  # there is space for the number
             color = "#FFFFFF" if chosen else BETWEEN
             append(texts, (low + high) / 2, level, f"{total:.3g}", "center", color)
-
-
-def append_funnel(funnels, level, step):
-    """Add the shape that widens the chosen half to the next bar."""
-    half = BAR_HEIGHT / 2
-    low, high = (0.0, step.share) if step.goes_left else (step.share, 1.0)
-    top, bottom = level + half, level + 1 - half
-    append(funnels, [low, high, 1.0, 0.0], [top, top, bottom, bottom])

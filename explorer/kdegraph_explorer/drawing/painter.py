@@ -98,9 +98,6 @@ class Painter:
 
     def image(self, scene):
         """Return the layer of `scene` that is drawn here, if it has changed."""
-        return Layers(image=self._image(scene, *_colored(scene)))
-
-    def _image(self, scene, colors, palette):
         key = (
             scene.positions,
             scene.viewport,
@@ -112,15 +109,15 @@ class Painter:
             None if scene.as_glyphs else (scene.size, scene.opacity),
         )
         if not self._changed("image", key):
-            return None
-        radius = None
+            return Layers()
+        colors, palette = _colored(scene)
+        radius = edges = None
         if not scene.as_glyphs:
             radius = scene.radius
             colors = faded(colors, palette, scene.selection)
-        edges = None
         if scene.adjacency is not None:
             edges = chosen_edges(scene.adjacency, scene.selection, scene.edges)
-        return draw(
+        image = draw(
             scene.viewport,
             scene.positions,
             colors,
@@ -130,6 +127,7 @@ class Painter:
             opacity=scene.opacity,
             above=scene.edges == "strongest",
         )
+        return Layers(image=image)
 
     def _glyph_positions(self, scene):
         if not self._changed("positions", (scene.positions,)):

@@ -73,11 +73,13 @@ def labels_csv(session):
     return buffer.getvalue()
 
 
-def _parquet(table):
+def _parquet(columns):
+    """Write a table, or columns by name, as Parquet."""
+    import pyarrow as pa
     from pyarrow import parquet
 
     buffer = io.BytesIO()
-    parquet.write_table(table, buffer)
+    parquet.write_table(pa.table(columns), buffer)
     return buffer.getvalue()
 
 
@@ -88,12 +90,11 @@ def labels_parquet(session):
 
 def points_parquet(session):
     """Write the coordinates of the points, by name of the feature."""
-    import pyarrow as pa
+    return _parquet(_coordinates(session.state.shown))
 
-    dataset = session.state.shown
-    return _parquet(
-        pa.table({str(name): dataset.X[:, i] for i, name in enumerate(dataset.feature_names)})
-    )
+
+def _coordinates(dataset):
+    return dict(zip(map(str, dataset.feature_names), dataset.X.T, strict=True))
 
 
 def graph_npz(session):
@@ -106,35 +107,24 @@ def graph_npz(session):
 
 def graph_for_others(ending, session):
     """Write the KDE graph for other programs, with what is known of its points."""
-    dataset = session.state.shown
-    coordinates = dict(zip(map(str, dataset.feature_names), dataset.X.T, strict=True))
-    table = label_table(session).to_pydict()
+    attributes = _coordinates(session.state.shown) | label_table(session).to_pydict()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"graph{ending}"
-        kdegraph.export_graph(
-            path, session.state.outcome("kde").adjacency, attributes={**coordinates, **table}
-        )
+        kdegraph.export_graph(path, session.state.outcome("kde").adjacency, attributes=attributes)
         return path.read_bytes()
 
 
 def edges_parquet(session):
     """Write every edge of the KDE graph once, with its weight."""
-    import pyarrow as pa
-
     upper = scipy.sparse.triu(session.state.outcome("kde").adjacency, k=1).tocoo()
-    return _parquet(
-        pa.table({"source": upper.coords[0], "target": upper.coords[1], "weight": upper.data})
-    )
+    source, target = upper.coords
+    return _parquet({"source": source, "target": target, "weight": upper.data})
 
 
 def figure_export(kind, **options):
     """Return the export of a figure; `options` are those of `figure.write`."""
-    return Export(
-        f"figure-{kind}",
-        f"Figure, {kind.upper()}",
-        f".{kind}",
-        partial(figure.write, kind=kind, **options),
-    )
+    write = partial(figure.write, kind=kind, **options)
+    return Export(f"figure-{kind}", f"Figure, {kind.upper()}", f".{kind}", write)
 
 
 EXPORTS = (

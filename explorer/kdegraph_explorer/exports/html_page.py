@@ -100,8 +100,6 @@ def _plot(still, graph, viewport, points):
     url = _data_url(still, graph, viewport, points=many)
     figure.image_url([url], x=x0, y=y1, w=x1 - x0, h=y1 - y0, name="edges")
     dots = figure.scatter(
-        "x",
-        "y",
         size=2 * still.radius(viewport),
         fill_color=f"{graph.method}_color",
         fill_alpha=still.opacity,

@@ -73,14 +73,8 @@ def read(session, content) -> Snapshot:
     if encoded is not None and isinstance(data.get("file"), dict):
         data["file"]["content"] = encoded
     data = session.sources[values["source"]].unpack(data)
-    return checked(
-        session,
-        values["source"],
-        data,
-        values["choices"],
-        values["selection"],
-        values.get("view", ""),
-    )
+    choices, selection, view = values["choices"], values["selection"], values.get("view", "")
+    return checked(session, values["source"], data, choices, selection, view)
 
 
 def _count(content, sign):

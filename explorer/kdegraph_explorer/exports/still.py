@@ -76,11 +76,10 @@ class StillGraph(NamedTuple):
 
 def still_of(state):
     """Return the present result of a `State` as a `Still`, or None if there is none."""
-    outcomes = [(method, state.outcome(method)) for method in METHODS]
-    graphs = tuple(_graph(state, outcome) for method, outcome in outcomes if outcome is not None)
-    if not graphs or graphs[0].method != "kde":
+    outcomes = state.outcomes(METHODS)
+    if "kde" not in outcomes:
         return None
-    dataset, n_rounds = state.shown, state.outcome("kde").graph.n_rounds
+    dataset, n_rounds = state.shown, outcomes["kde"].graph.n_rounds
     n, d = dataset.X.shape
     colored = "" if state.coloring is None else f"; colors: {state.coloring.name}"
     width = f"perplexity {state.perplexity}" if state.is_local else f"sigma {state.sigma:.3g}"
@@ -95,7 +94,7 @@ def still_of(state):
         state.coloring,
         state.point_size,
         state.point_opacity,
-        graphs,
+        tuple(_graph(state, outcome) for outcome in outcomes.values()),
     )
 
 

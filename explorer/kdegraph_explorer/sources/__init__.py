@@ -1,8 +1,7 @@
 """Load points. To add a source, write a module here and add its class to `SOURCES`."""
 
 from .base import Source
-from .contrast import Contrast
-from .generators import Generators, Photographs
+from .generators import Contrast, Generators, Photographs
 from .painted import Painted
 from .upload import Upload
 

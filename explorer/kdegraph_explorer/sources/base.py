@@ -37,7 +37,6 @@ class Source(param.Parameterized):
     same_points: tuple[str, ...] = ()
 
     part = param.String(
-        default="",
         doc="The points that are explored, as indices and ranges such as '0-5,7'; empty for all.",
     )
 

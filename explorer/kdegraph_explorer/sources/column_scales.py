@@ -15,8 +15,8 @@ class ColumnScales(param.Parameterized):
     class and has `columns`, the names of the features, and `facts`, those of all columns.
     """
 
-    log = param.List(default=[], item_type=str, doc="Names of the columns on a log scale.")
-    standardize = param.List(default=[], item_type=str, doc="Names of standardized columns.")
+    log = param.List(item_type=str, doc="Names of the columns on a log scale.")
+    standardize = param.List(item_type=str, doc="Names of standardized columns.")
     weights = param.Dict(default={}, doc="Factors by which columns are multiplied, by name.")
 
     @property

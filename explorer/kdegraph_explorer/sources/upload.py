@@ -57,9 +57,7 @@ class Upload(ColumnScales, Source):
     incomplete = param.Boolean(
         False, label="Leave out incomplete rows", doc="Leave out rows in which a number is missing."
     )
-    color_column = param.String(
-        default="", doc="The column by which the points are colored; empty for none."
-    )
+    color_column = param.String(doc="The column by which the points are colored; empty for none.")
     facts = param.Parameter(default=(), doc="The `ColumnFacts` of all columns of the table.")
     pixels = param.Selector(
         default=10_000,
@@ -78,11 +76,9 @@ class Upload(ColumnScales, Source):
     def applicable(self):
         if self.contents is None:
             return ("file",)
-        return (
-            ("file", "pixels")
-            if self.contents.kind == "image"
-            else ("file", "columns", "label_column", "incomplete")
-        )
+        if self.contents.kind == "image":
+            return ("file", "pixels")
+        return ("file", "columns", "label_column", "incomplete")
 
     def role(self, name):
         """Return the use of a column: "feature", "label", only "color", or "ignore"."""
@@ -169,13 +165,10 @@ class Upload(ColumnScales, Source):
         ]
         with param.parameterized.batch_call_watchers(self):
             self.restore_scales(wanted, names)
+            label = wanted.get("label_column") or self.contents.suggested_label or NO_LABELS
+            columns = wanted["columns"] if wanted else self.contents.suggested_features
             self.param.update(
-                columns=[name for name in wanted["columns"] if name in names]
-                if wanted
-                else list(self.contents.suggested_features),
-                label_column=wanted.get("label_column")
-                or self.contents.suggested_label
-                or NO_LABELS,
+                columns=[name for name in columns if name in names], label_column=label
             )
 
     def restore(self, data):
@@ -239,13 +232,9 @@ class Upload(ColumnScales, Source):
                     f"the session file is damaged: {file['name']:.80} in it cannot be read"
                 ) from None
             return {**data, "file": unpacked}
-        opened = self.file
-        if (
-            opened is not None
-            and not isinstance(opened, ValueError)
-            and stored(opened).sha256 == file.get("sha256")
-        ):
-            return {**data, "file": opened}
+        known = name_of(self.file) is not None
+        if known and stored(self.file).sha256 == file.get("sha256"):
+            return {**data, "file": self.file}
         raise ValueError(
             f"the session needs the file {file['name']:.80}, which is too large to be part of it: "
             "open that file first, then the session"

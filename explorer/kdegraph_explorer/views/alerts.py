@@ -75,100 +75,71 @@ def _label(name, of=State):
 
 
 class Alert(Part):
-    """An alert above the plots, shown only while it has a message.
+    """Show an alert above the plots while there is a message.
 
-    `severity` is "error", "warning" or "info", `css_class` is a hook for tests, and `watched` are
-    the parameters of the state that the message depends on.
+    `severity` is "error", "warning" or "info", and `css_class` is a hook for tests.
+    ``message(state)`` returns the present message, or an empty string for none; `watched` are the
+    parameters of the state that it depends on. The `buttons` stand beside it.
     """
 
-    severity = ""
-    css_class = ""
-    watched: tuple[str, ...] = ()
-
-    def __init__(self, session):
+    def __init__(self, session, severity, css_class, message, watched, *buttons):
         super().__init__(session)
+        self._message = message
         # Text of the alert itself would be Markdown; a line of this text is a paragraph.
         self._text = Text(
             css_classes=["kg-message"], stylesheets=[style_sheet("message")], margin=0
         )
         alert = pmui.Alert(
             self._text,
-            severity=self.severity,
+            severity=severity,
             variant="outlined",
             sizing_mode="stretch_width",
             margin=4,
             stylesheets=[style_sheet("alert")],
         )
-        self._body = row(alert, *self.buttons(), css_classes=[self.css_class])
-        self.state.param.watch(lambda *events: self._update(), list(self.watched))
+        self._body = row(alert, *buttons, css_classes=[css_class])
+        self.state.param.watch(lambda *events: self._update(), watched)
         self._update()
 
-    def buttons(self):
-        """Return the buttons beside the message."""
-        return ()
-
-    def message(self):
-        """Return the present message; an empty string for none."""
-        raise NotImplementedError
-
     def _update(self):
-        self._text.content = self.message()
+        self._text.content = self._message(self.state)
         self._body.visible = bool(self._text.content)
 
 
-class Problem(Alert):
-    """Say what is wrong."""
-
-    severity, css_class = "error", "kg-error"
-    watched = ("error", "notice")
-
-    def buttons(self):
-        sentence = "Compute once more what the choices ask for."
-        return (again("Try again", sentence, self.session, "kg-retry", width=96),)
-
-    def message(self):
-        return self.state.error or self.state.notice
-
-
-class Stopped(Alert):
-    """Say that the plots show an earlier result, as the work was cancelled."""
-
-    severity, css_class = "info", "kg-stopped"
-    watched = ("stopped", "stage")
-
-    def buttons(self):
-        sentence = "Compute what the choices ask for."
-        return (again("Compute again", sentence, self.session, "kg-again", width=120),)
-
-    def message(self):
-        if not self.state.stopped or self.state.stage is not None:
-            return ""
-        if self.state.result is None:
-            return "Cancelled. There is no result yet."
-        return "Cancelled. What is shown is the last result."
-
-
-class Advice(Alert):
-    """Say why the KDE graph may not show what is in the data."""
-
-    severity, css_class = "warning", "kg-advice"
-    watched = ("result", "shown")
-
-    def message(self):
-        return "\n".join(advice(self.state))
-
-
-def again(label, sentence, session, css_class, width):
-    """Return a button that has the result of the choices computed."""
-    return button(
-        label,
-        sentence,
-        session.retry,
-        variant="text",
-        width=width,
-        margin=(6, 4),
-        css_classes=[css_class],
+def alerts(session):
+    """Return the alerts: what is wrong, what was cancelled, and advice on the KDE graph."""
+    again, style = session.retry, {"variant": "text", "margin": (6, 4)}
+    sentence = "Compute once more what the choices ask for."
+    retry = button("Try again", sentence, again, width=96, css_classes=["kg-retry"], **style)
+    sentence = "Compute what the choices ask for."
+    resume = button("Compute again", sentence, again, width=120, css_classes=["kg-again"], **style)
+    return (
+        Alert(
+            session,
+            "error",
+            "kg-error",
+            lambda state: state.error or state.notice,
+            ["error", "notice"],
+            retry,
+        ),
+        Alert(session, "info", "kg-stopped", stopped, ["stopped", "stage"], resume),
+        Alert(
+            session,
+            "warning",
+            "kg-advice",
+            lambda state: "\n".join(advice(state)),
+            ["result", "shown"],
+        ),
     )
+
+
+def stopped(state):
+    """Say that the plots show an earlier result, if the work was cancelled."""
+    if not state.stopped or state.stage is not None:
+        return ""
+    if state.result is None:
+        return "Cancelled. There is no result yet."
+    return "Cancelled. What is shown is the last result."
 
 
 class Tour(Part):

@@ -21,31 +21,24 @@ class Browser(JSComponent):
 
     view = param.String(doc="Which of the large views is shown.")
     opening = param.String(doc="The label of the view that is being opened, if there is one.")
-    query = param.String(default="", doc="The query of the page's address.")
+    query = param.String(doc="The query of the page's address.")
     step = param.Integer(
-        default=0, doc="Number of the step of undo; each has an entry in the browser's history."
+        doc="Number of the step of undo; each has an entry in the browser's history."
     )
-    visit = param.String(default="", doc="An identifier of this visit of the page.")
-    own_address = param.Boolean(
-        default=False, doc="Whether the address of the page is the explorer's."
-    )
-    dark = param.Boolean(default=False, doc="Whether the system asks for dark pages.")
-    narrow = param.Boolean(
-        default=False, doc="Whether the window is as narrow as that of a telephone."
-    )
-    built = param.Boolean(
-        default=False, doc="Whether the browser has built the page, so that messages arrive."
-    )
+    visit = param.String(doc="An identifier of this visit of the page.")
+    own_address = param.Boolean(doc="Whether the address of the page is the explorer's.")
+    dark = param.Boolean(doc="Whether the system asks for dark pages.")
+    narrow = param.Boolean(doc="Whether the window is as narrow as that of a telephone.")
+    built = param.Boolean(doc="Whether the browser has built the page, so that messages arrive.")
     keys = param.Dict(default={}, doc="A key such as 'ctrl+z' to the name of its action.")
-    busy = param.Boolean(default=False, doc="Whether anything is computed or drawn at the moment.")
+    busy = param.Boolean(doc="Whether anything is computed or drawn at the moment.")
     asked = param.Integer(
-        default=0, doc="Grows when the page asks whether all its messages have been processed."
+        doc="Grows when the page asks whether all its messages have been processed."
     )
     answered = param.Integer(
-        default=0,
         doc="The last value of `asked`, once all messages before it have been processed.",
     )
-    said = param.String(default="", doc="What a screen reader reads out when it changes.")
+    said = param.String(doc="What a screen reader reads out when it changes.")
 
     _esm = script("browser")
 
@@ -89,7 +82,7 @@ class Connection(JSComponent):
     banner_style = param.String(
         default=style_sheet("connection"), doc="The style sheet of the banner."
     )
-    beats = param.Integer(default=0, doc="Grows every second, so that no message is kept back.")
+    beats = param.Integer(doc="Grows every second, so that no message is kept back.")
 
     _esm = script("connection")
 

@@ -83,13 +83,8 @@ class ColorControl(Part):
         super().__init__(session)
         self._views = set(views)
         low = {"paddingTop": "4px", "paddingBottom": "4px", "fontSize": SIZES["text"]}
-        self.choice = open_choice(
-            self.state,
-            "color",
-            width=170,
-            margin=(7, 8, 0, 8),
-            sx={"& .MuiSelect-select": low},
-        )
+        style = {"margin": (7, 8, 0, 8), "sx": {"& .MuiSelect-select": low}}
+        self.choice = open_choice(self.state, "color", width=170, **style)
         self.legend = styled_text("legend", margin=(4, 4, 0, 0))
         self.clusters = NamedClusters(self.state, sizing_mode="stretch_width", margin=(4, 4, 0, 0))
         style = PointStyle(self.state, width=30, margin=(6, 8, 0, 0))

@@ -86,14 +86,10 @@ class CompareView(View):
             "Labeled differently", "than KDE does", self._sentences, *self._buttons.values()
         )
         numbers = card("Numbers", "hover over a row for its meaning", self._table)
+        lower = (spectra_card, numbers, differences)
         return filling_column(
             graphs,
-            low_row(
-                *(spectra_card, numbers, differences),
-                widths=[9, 13, 9],
-                least=[0, 340, 0],
-                height=262,
-            ),
+            low_row(*lower, widths=[9, 13, 9], least=[0, 340, 0], height=262),
             stylesheets=[style_sheet("below-where-narrow")],
         )
 
@@ -125,11 +121,7 @@ class CompareView(View):
 
     def _update(self):
         self._plots.update()
-        outcomes = {
-            method: found
-            for method in ALL_METHODS
-            if (found := self.state.outcome(method)) is not None
-        }
+        outcomes = self.state.outcomes(ALL_METHODS)
         if outcomes:
             self._spectra.show(
                 {method: found.spectrum.eigenvalues for method, found in outcomes.items()},

@@ -13,7 +13,6 @@ from ..projection import axes
 from .base import Part
 from .markup import Markup, styled_text
 from .widgets import (
-    DENSE,
     SMALL_TOGGLE,
     automatic,
     box,
@@ -21,8 +20,10 @@ from .widgets import (
     column,
     control,
     link,
+    named,
     open_choice,
     row,
+    slider_style,
 )
 
 HEADING = Markup("""<h2>{title}</h2>
@@ -118,12 +119,10 @@ def toggle(state, name, *stylesheets, **options):
     parameter = state.param[name]
     return pmui.RadioButtonGroup.from_param(
         parameter,
-        label=parameter.label,
-        description=parameter.doc,
-        size="small",
         margin=(2, 8),
         sx=SMALL_TOGGLE,
         stylesheets=[style_sheet("compact"), *stylesheets],
+        **named(parameter),
         **options,
     )
 
@@ -134,11 +133,9 @@ class DataControls(Part):
     def __init__(self, session):
         super().__init__(session)
         choice = pmui.Select(
-            label="Source",
             options={source.label: key for key, source in session.sources.items()},
             value=self.state.source,
-            description=self.state.param.source.doc,
-            size="small",
+            **named(self.state.param.source),
             sizing_mode="stretch_width",
             margin=(6, 8),
         )
@@ -177,12 +174,10 @@ class DataControls(Part):
 
     def _update(self):
         for (key, name), widget in self._widgets.items():
-            widget.visible = (
-                key == self.state.source and name in self.session.sources[key].applicable()
-            )
-        self._sentence.content = (
-            "" if self.state.dataset is None else self.state.dataset.description
-        )
+            applicable = self.session.sources[key].applicable()
+            widget.visible = key == self.state.source and name in applicable
+        dataset = self.state.dataset
+        self._sentence.content = "" if dataset is None else dataset.description
 
 
 class ParameterControls(Part):
@@ -203,7 +198,7 @@ class ParameterControls(Part):
                 end=SIGMA_DECADES,
                 value=0,
                 value_label="",
-                **self._common("sigma"),
+                **slider_style(state.param.sigma),
             ),
             "n_rounds": self._slider("n_rounds"),
             "n_clusters": self._slider("n_clusters"),
@@ -295,24 +290,11 @@ class ParameterControls(Part):
         for widget in (*self._sliders.values(), self._exact):
             widget.disabled = self.state.result is None
 
-    def _common(self, name):
-        parameter = self.state.param[name]
-        return {
-            "label": parameter.label,
-            "description": parameter.doc,
-            "size": "small",
-            "sizing_mode": "stretch_width",
-            "margin": (2, 8),
-            "sx": DENSE,
-        }
-
     def _slider(self, name):
-        start, end = self.state.param[name].get_soft_bounds()
-        slider = at_once(
-            pmui.IntSlider(
-                start=start, end=end, value=getattr(self.state, name), **self._common(name)
-            )
-        )
+        parameter, value = self.state.param[name], getattr(self.state, name)
+        start, end = parameter.get_soft_bounds()
+        slider = pmui.IntSlider(start=start, end=end, value=value, **slider_style(parameter))
+        at_once(slider)
         slider.param.watch(lambda event: self._choose(name, event.new), "value")
         return slider
 
@@ -327,9 +309,8 @@ class ParameterControls(Part):
         try:
             self.state.choose(sigma=check_positive(float(text), "sigma"))
         except ValueError:
-            self.state.error = (
-                f"sigma must be a positive number, got {text!r}; type one such as 0.1"
-            )
+            found = f"got {text!r}; type one such as 0.1"
+            self.state.error = f"sigma must be a positive number, {found}"
 
     def _text(self):
         return f"{self.state.sigma:.5g}"
@@ -346,14 +327,11 @@ class ParameterControls(Part):
             if state.sigma_auto or state.shown is not self._centered_for:
                 self._centered_for = state.shown
                 center = round(exponent, 2)
-                sliders["sigma"].param.update(
-                    start=center - SIGMA_DECADES, end=center + SIGMA_DECADES
-                )
+                ends = (center - SIGMA_DECADES, center + SIGMA_DECADES)
             else:
-                sliders["sigma"].param.update(
-                    start=min(sliders["sigma"].start, exponent),
-                    end=max(sliders["sigma"].end, exponent),
-                )
+                start, end = sliders["sigma"].start, sliders["sigma"].end
+                ends = (min(start, exponent), max(end, exponent))
+            sliders["sigma"].param.update(start=ends[0], end=ends[1])
             label = f"{state.sigma:.3g}"
             # The browser draws the label again only if the format changes, too.
             sliders["sigma"].param.update(value_label=label, format=label)

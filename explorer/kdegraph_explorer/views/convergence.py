@@ -1,7 +1,6 @@
 """Play the L rounds one after the other: eigenvalues and degrees converge."""
 
 import time
-from dataclasses import dataclass
 
 import holoviews as hv
 import numpy as np
@@ -19,19 +18,6 @@ from .plots import PLOTTED, LinkedPlots
 from .widgets import filling_column
 
 N_FOLLOWED = 6  # eigenvalues that are followed through the rounds
-
-
-@dataclass(frozen=True, eq=False)
-class Curves:
-    """The data of the curves.
-
-    The horizontal axis ends at `n_rounds` of the graph; `limit` (k,) are the eigenvalues of the
-    full graph, NaN for those that are not known.
-    """
-
-    found: Convergence
-    n_rounds: int
-    limit: np.ndarray
 
 
 class Sometimes:
@@ -85,16 +71,12 @@ class RoundsView(View):
             margin=(0, 12),
         )
         self.player.param.watch(lambda event: self._play(), "value")
+        axes = {"xlabel": "round", "ylabel": ""}
         self._spectra = LiveElement(
-            "Rounds: eigenvalues", draw_eigenvalues, "kg-rounds-spectrum", xlabel="round", ylabel=""
+            "Rounds: eigenvalues", draw_eigenvalues, "kg-rounds-spectrum", **axes
         )
         self._errors = LiveElement(
-            "Rounds: degrees",
-            draw_errors,
-            "kg-rounds-degrees",
-            xlabel="round",
-            ylabel="",
-            yformatter="%.3g",
+            "Rounds: degrees", draw_errors, "kg-rounds-degrees", yformatter="%.3g", **axes
         )
         self._note = Text(margin=(0, 12), height=18, stylesheets=[style_sheet("note")])
         self._body = self._lay_out()
@@ -135,13 +117,9 @@ class RoundsView(View):
         self._colors = outcome.colors
         if outcome.graph is not self._graph:
             self._graph, self.found, self.limit = outcome.graph, None, None
-            at_end = self.player.value == self.player.end
-            self.player.param.update(
-                end=max(2, self._graph.n_rounds),
-                value=self._graph.n_rounds
-                if at_end
-                else min(self.player.value, self._graph.n_rounds),
-            )
+            n_rounds, at_end = self._graph.n_rounds, self.player.value == self.player.end
+            value = n_rounds if at_end else min(self.player.value, n_rounds)
+            self.player.param.update(end=max(2, n_rounds), value=value)
             self._follow.request(self._graph)
             self._draw()
         self._know_limit()
@@ -167,11 +145,9 @@ class RoundsView(View):
 
     def _build_graph(self, request, progress, publish):
         graph, n_rounds = request
-        return (
-            adjacency_after(graph, self.session.tree_of(graph.points), n_rounds)
-            if n_rounds
-            else None
-        )
+        if n_rounds == 0:
+            return None
+        return adjacency_after(graph, self.session.tree_of(graph.points), n_rounds)
 
     def _take_graph(self, request, adjacency):
         if request[0] is self._graph:
@@ -197,17 +173,14 @@ class RoundsView(View):
             values, n_rounds = limit
             self.limit = np.full(N_FOLLOWED, np.nan)
             self.limit[: len(values)] = values[:N_FOLLOWED]
-            self.limit_of = (
-                "full graph, exact"
-                if n_rounds is None
-                else f"full graph, estimated from {n_rounds} rounds"
-            )
+            how = "exact" if n_rounds is None else f"estimated from {n_rounds} rounds"
+            self.limit_of = f"full graph, {how}"
             self._draw()
 
     def _draw(self):
         limit = np.full(N_FOLLOWED, np.nan) if self.limit is None else self.limit
         found = self.found or Convergence(np.zeros(0), np.zeros((0, N_FOLLOWED)), np.zeros(0))
-        curves = Curves(found, self._graph.n_rounds, limit)
+        curves = (found, self._graph.n_rounds, limit)
         self._spectra.show(curves)
         self._errors.show(curves)
         self._note.content = f"dashed: {'under way' if self.limit is None else self.limit_of}"
@@ -235,10 +208,14 @@ class RoundsView(View):
 
 
 def draw_eigenvalues(curves):
-    """Draw the eigenvalues over the rounds, with the full graph's as dashed lines."""
-    found = curves.found
-    level = curves.limit[np.isfinite(curves.limit)]
-    dashed = hv.Segments([(1, value, max(curves.n_rounds, 2), value) for value in level])
+    """Draw the eigenvalues over the rounds, with the full graph's as dashed lines.
+
+    `curves` are a `Convergence`, the number of rounds where the horizontal axis ends, and the
+    eigenvalues of the full graph, NaN for those that are not known.
+    """
+    found, n_rounds, limit = curves
+    level = limit[np.isfinite(limit)]
+    dashed = hv.Segments([(1, value, max(n_rounds, 2), value) for value in level])
     lines = np.vstack(
         [
             np.column_stack([np.append(found.rounds, np.nan), np.append(column, np.nan)])
@@ -250,19 +227,15 @@ def draw_eigenvalues(curves):
     drawn = dashed.opts(color=METHOD["full"], line_width=1.5, line_dash="dashed") * _dotted(
         lines, "eigenvalue"
     )
-    return drawn, (0.5, curves.n_rounds + 0.5, -0.05 * top, 1.1 * top)
+    return drawn, (0.5, n_rounds + 0.5, -0.05 * top, 1.1 * top)
 
 
 def draw_errors(curves):
-    """Draw the error of the degrees over the rounds."""
-    found = curves.found
+    """Draw the error of the degrees over the rounds; see `draw_eigenvalues` for `curves`."""
+    found, n_rounds, _ = curves
     top = max([*found.degree_errors.tolist(), 1e-3]) if len(found.rounds) else 1.0
-    return _dotted(np.column_stack([found.rounds, found.degree_errors]), "error"), (
-        0.5,
-        curves.n_rounds + 0.5,
-        0,
-        1.1 * top,
-    )
+    drawn = _dotted(np.column_stack([found.rounds, found.degree_errors]), "error")
+    return drawn, (0.5, n_rounds + 0.5, 0, 1.1 * top)
 
 
 def _dotted(places, name):

@@ -1,4 +1,9 @@
-"""Describe plots in words and as tables, for those who cannot see them or want the numbers."""
+"""Describe plots in words and as tables, for those who cannot see them or want the numbers.
+
+Rows that take a while are there only if `full`.
+"""
+
+from itertools import zip_longest
 
 import numpy as np
 from kdegraph.explain import sample_of
@@ -28,40 +33,19 @@ def clusters(state, method, full):
         summary += f" {len(state.selection):,} selected."
     if not full:
         return Description(summary)
-    inside, across = _weights(adjacency, outcome.colors, len(sizes))
-    names = [
-        name
-        for name in dict.fromkeys((state.horizontal, state.vertical))
-        if name in dataset.feature_names
-    ]
-    means = {
-        name: _means(dataset.X[:, dataset.feature_names.index(name)], outcome.colors, len(sizes))
-        for name in names
-    }
     selected = np.bincount(outcome.colors[state.selection], minlength=len(sizes))
-    rows = [
-        (
-            state.cluster_name(c),
-            sizes[c],
-            selected[c],
-            inside[c],
-            across[c],
-            *(means[name][c] for name in names),
-        )
-        for c in present
-    ]
-    return Description(
-        summary,
-        (
-            "Cluster",
-            "Points",
-            "Selected",
-            "Ends inside",
-            "Ends leaving",
-            *(f"Mean {name}" for name in names),
-        ),
-        rows,
-    )
+    columns = {
+        "Cluster": {c: state.cluster_name(c) for c in present},
+        "Points": sizes,
+        "Selected": selected,
+    }
+    columns["Ends inside"], columns["Ends leaving"] = _weights(adjacency, outcome.colors)
+    for name in (state.horizontal, state.vertical):
+        if name in dataset.feature_names:
+            values = dataset.X[:, dataset.feature_names.index(name)]
+            columns[f"Mean {name}"] = _means(values, outcome.colors)
+    rows = [tuple(values[c] for values in columns.values()) for c in present]
+    return Description(summary, tuple(columns), rows)
 
 
 def segments(state, method, full):
@@ -79,7 +63,7 @@ def segments(state, method, full):
     )
     if not full:
         return Description(summary)
-    colors = [_means(state.shown.X[:, i], outcome.colors, len(sizes)) for i in range(3)]
+    colors = [_means(state.shown.X[:, i], outcome.colors) for i in range(3)]
     rows = [
         (
             f"Segment {c + 1}",
@@ -104,32 +88,21 @@ def eigenvalues(state, method, full):
     if not outcome.spectrum.converged:
         summary += " They have not converged within the limit on the work: take them as estimates."
     gaps = [f"{ratio:.3g}" for ratio in ratios(values)] + [None]
-    rows = (
-        [
-            (i + 1, f"{value:.6f}", gap)
-            for i, (value, gap) in enumerate(zip(values, gaps, strict=True))
-        ]
-        if full
-        else ()
-    )
+    rows = [
+        (i, f"{value:.6f}", gap) for i, (value, gap) in enumerate(zip(values, gaps, strict=True), 1)
+    ]
     return Description(summary, ("Number", "Eigenvalue", "Ratio of the next to it"), rows)
 
 
 def spectra(state, full):
     """Describe the smallest eigenvalues of all graphs."""
-    found = {
-        name: outcome.spectrum.eigenvalues
-        for method, name in ALL_METHODS.items()
-        if (outcome := state.outcome(method)) is not None
-    }
+    known = state.outcomes(ALL_METHODS)
+    found = {ALL_METHODS[method]: known[method].spectrum.eigenvalues for method in known}
     if not found:
         return WAITING
     summary = " ".join(eigenvalue_range(name, values) for name, values in found.items())
-    longest = max(map(len, found.values())) if full else 0
-    rows = [
-        (i + 1, *(f"{values[i]:.6f}" if i < len(values) else None for values in found.values()))
-        for i in range(longest)
-    ]
+    columns = [[f"{value:.6f}" for value in values] for values in found.values()]
+    rows = [(i, *values) for i, values in enumerate(zip_longest(*columns), start=1)]
     return Description(summary, ("Number", *found), rows)
 
 
@@ -149,20 +122,15 @@ def embedding(state, places, names, full):
         return Description(summary)
     columns = []
     for values in places.T:
-        means = _means(values, outcome.colors, len(sizes))
-        columns += [
-            means,
-            np.sqrt(_means((values - means[outcome.colors]) ** 2, outcome.colors, len(sizes))),
-        ]
+        means = _means(values, outcome.colors)
+        squares = (values - means[outcome.colors]) ** 2
+        columns += [means, np.sqrt(_means(squares, outcome.colors))]
     rows = [
         (state.cluster_name(c), sizes[c], *(float(column[c]) for column in columns))
         for c in present
     ]
-    return Description(
-        summary,
-        ("Cluster", "Points", *(f"{word} {name}" for name in names for word in ("Mean", "Spread"))),
-        rows,
-    )
+    heads = [f"{word} {name}" for name in names for word in ("Mean", "Spread")]
+    return Description(summary, ("Cluster", "Points", *heads), rows)
 
 
 def degrees(state, full):
@@ -178,17 +146,14 @@ def degrees(state, full):
     )
     if not full:
         return Description(summary)
-    exact, sampled = (
-        _means(values, outcome.colors, len(sizes))
-        for values in (graph.kernel_degrees, graph.adjacency.sum(axis=1))
-    )
+    exact = _means(graph.kernel_degrees, outcome.colors)
+    sampled = _means(graph.adjacency.sum(axis=1), outcome.colors)
     rows = [
         (state.cluster_name(c), sizes[c], f"{exact[c]:.4g}", f"{sampled[c]:.4g}")
         for c in np.flatnonzero(sizes)
     ]
-    return Description(
-        summary, ("Cluster", "Points", "Mean kernel degree", "Mean sampled degree"), rows
-    )
+    columns = ("Cluster", "Points", "Mean kernel degree", "Mean sampled degree")
+    return Description(summary, columns, rows)
 
 
 def conductances(state, methods, full):
@@ -206,19 +171,12 @@ def conductances(state, methods, full):
         else f"{name}: largest conductance in the full graph {judgement.largest:.3g}."
         for name, judgement in judgements.items()
     )
-    found = {name: judgement.conductances for name, judgement in judgements.items()}
-    longest = max(map(len, found.values()))
-    rows = [
-        (
-            f"Cluster {c + 1}",
-            *(
-                f"{values[c]:.3g}" if c < len(values) and np.isfinite(values[c]) else None
-                for values in found.values()
-            ),
-        )
-        for c in range(longest)
+    columns = [
+        [f"{value:.3g}" if np.isfinite(value) else None for value in judgement.conductances]
+        for judgement in judgements.values()
     ]
-    return Description(summary, ("Cluster", *found), rows)
+    rows = [(f"Cluster {c}", *values) for c, values in enumerate(zip_longest(*columns), start=1)]
+    return Description(summary, ("Cluster", *judgements), rows)
 
 
 def neighbors(graph, found, full):
@@ -262,8 +220,6 @@ def halving(point, draw, steps, tree, full):
         f"Draw {draw} of point {point:,}: {len(steps)} halvings of {len(tree.order):,} points "
         f"lead to point {sample_of(steps, tree):,}."
     )
-    if not full:
-        return Description(summary)
     rows = [
         (
             i + 1,
@@ -287,17 +243,12 @@ def edges_so_far(adjacency, n_rounds, of, full):
     edges, n = adjacency.nnz // 2, max(adjacency.shape[0], 1)
     isolated = int(np.count_nonzero(np.diff(adjacency.indptr) == 0))
     rows = (
-        (
-            ("Edges", edges),
-            ("Mean degree", float(2 * edges / n)),
-            ("Points without an edge", isolated),
-        )
-        if full
-        else ()
+        ("Edges", edges),
+        ("Mean degree", float(2 * edges / n)),
+        ("Points without an edge", isolated),
     )
-    return Description(
-        f"After {n_rounds} of {of} rounds the graph has {edges:,} edges.", ("", "Number"), rows
-    )
+    summary = f"After {n_rounds} of {of} rounds the graph has {edges:,} edges."
+    return Description(summary, ("", "Number"), rows)
 
 
 def convergence(found, limit, limit_of, full):
@@ -316,11 +267,8 @@ def convergence(found, limit, limit_of, full):
     if limit is not None:
         summary += f" {limit_of[0].upper()}{limit_of[1:]}: {', '.join(filter(None, words(limit)))}."
         rows.append((limit_of, *words(limit)))
-    return Description(
-        summary,
-        ("Rounds", *(f"λ{i + 1}" for i in range(found.eigenvalues.shape[1]))),
-        rows if full else (),
-    )
+    heads = [f"λ{i + 1}" for i in range(found.eigenvalues.shape[1])]
+    return Description(summary, ("Rounds", *heads), rows)
 
 
 def degree_errors(found, full):
@@ -333,14 +281,9 @@ def degree_errors(found, full):
         f"{first:.3g} after round {found.rounds[0]}, "
         f"{last:.3g} after round {found.rounds[-1]}."
     )
-    rows = (
-        [
-            (int(n), f"{error:.4g}")
-            for n, error in zip(found.rounds, found.degree_errors, strict=True)
-        ]
-        if full
-        else ()
-    )
+    rows = [
+        (int(n), f"{error:.4g}") for n, error in zip(found.rounds, found.degree_errors, strict=True)
+    ]
     return Description(summary, ("Rounds", "Error"), rows)
 
 
@@ -353,11 +296,7 @@ def timings(found, full):
         for method, name in ALL_METHODS.items()
         if (last := [timing for timing in found if timing.method == method])
     )
-    rows = (
-        [(ALL_METHODS[timing.method], timing.n, f"{timing.total:.3g}") for timing in found]
-        if full
-        else ()
-    )
+    rows = [(ALL_METHODS[timing.method], timing.n, f"{timing.total:.3g}") for timing in found]
     return Description(summary, ("Graph", "Points", "Seconds"), rows)
 
 
@@ -379,15 +318,14 @@ def listed(numbers, limit=8):
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
 
 
-def _weights(adjacency, colors, n_clusters):
+def _weights(adjacency, colors):
     """Count the ends of edges at the points of each cluster, inside it and leaving it."""
     rows = np.repeat(np.arange(len(colors)), np.diff(adjacency.indptr))
     own, other = colors[rows], colors[adjacency.indices]
+    n_clusters = int(colors.max()) + 1
     inside = np.bincount(own[own == other], minlength=n_clusters)
     return inside, np.bincount(own, minlength=n_clusters) - inside
 
 
-def _means(values, colors, n_clusters):
-    return np.bincount(colors, weights=values, minlength=n_clusters) / np.maximum(
-        np.bincount(colors, minlength=n_clusters), 1
-    )
+def _means(values, colors):
+    return np.bincount(colors, weights=values) / np.maximum(np.bincount(colors), 1)

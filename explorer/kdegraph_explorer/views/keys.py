@@ -129,13 +129,12 @@ class Actions:
     def by_name(self):
         """Return every action by its name."""
         state = self._state
-        named = {
-            f"focus {name}": lambda name=name: self._focus(name)
-            for name in ("source", "n_rounds", "n_neighbors", "n_clusters")
-        }
         moved = {"left": (-STEP, 0), "right": (STEP, 0), "up": (0, STEP), "down": (0, -STEP)}
         return {
-            **named,
+            **{
+                f"focus {name}": lambda name=name: self._focus(name)
+                for name in ("source", "n_rounds", "n_neighbors", "n_clusters")
+            },
             "focus sigma": lambda: self._focus("perplexity" if state.is_local else "sigma"),
             **{
                 f"move {where}": lambda way=way: self._frame("move", *way)
@@ -173,10 +172,9 @@ class Actions:
         outcome, selection = self._state.outcome("kde"), self._state.selection
         if outcome is None:
             return
-        present = np.unique(outcome.colors)
-        at = (
-            int(np.searchsorted(present, outcome.colors[selection[0]])) + 1 if len(selection) else 0
-        )
+        present, at = np.unique(outcome.colors), 0
+        if len(selection):
+            at = int(np.searchsorted(present, outcome.colors[selection[0]])) + 1
         self._select(np.flatnonzero(outcome.colors == present[at % len(present)]))
 
     def _next_point(self, way):

@@ -8,7 +8,7 @@ from panel_material_ui.base import MaterialComponent
 from ..assets import SIZES, style_sheet
 from ..patches.panel import growing
 from . import VIEWS
-from .alerts import Advice, Problem, Stopped, Tour
+from .alerts import Tour, alerts
 from .base import low_row
 from .color import ColorControl
 from .controls import DataControls, DisplayControls, ParameterControls
@@ -16,34 +16,31 @@ from .keys import Actions
 from .selection_controls import SelectionControls
 from .status import StageBars, Status
 from .toolbar import Toolbar
-from .widgets import column, filling_column, link, row
+from .widgets import ONE_LINE, column, filling_column, link, row
 
 
 class Views(Mapping):
     """All views of a session by their `key`.
 
-    Each is made when it is first asked for, as that takes a moment; `made` has those that exist.
+    Each is made when it is first asked for, as that takes a moment; `made` has those that exist,
+    and `kinds` has the classes of all.
     """
 
     def __init__(self, session):
         self._session = session
         self.made = {}
+        self.kinds = {view.key: view for view in VIEWS}
 
     def __getitem__(self, key):
         if key not in self.made:
-            self.made[key] = kind_of(key)(self._session)
+            self.made[key] = self.kinds[key](self._session)
         return self.made[key]
 
     def __iter__(self):
-        return (view.key for view in VIEWS)
+        return iter(self.kinds)
 
     def __len__(self):
-        return len(VIEWS)
-
-
-def kind_of(key):
-    """Return the class of a view."""
-    return {view.key: view for view in VIEWS}[key]
+        return len(self.kinds)
 
 
 class Layout:
@@ -101,21 +98,16 @@ class Layout:
         self._bottom = low_row(*bottom, widths=[view.width for view in bottom], height=226)
         self._bottom.css_classes = ["kg-below"]
         return filling_column(
-            Problem(self._session),
-            Stopped(self._session),
-            Advice(self._session),
+            *alerts(self._session),
             Tour(self._session),
-            self._choices(),
+            # The choice of the view, and beside it, or below, that of the colors.
+            row(self.tabs, self.color, stylesheets=[style_sheet("wraps")]),
             *self._top.values(),
             self._bottom,
             StageBars(self._session),
             css_classes=["kg-main"],
             stylesheets=[style_sheet("main"), style_sheet("scrolls-where-narrow")],
         )
-
-    def _choices(self):
-        """Return the choice of the view, and beside it, or below, that of the colors."""
-        return row(self.tabs, self.color, stylesheets=[style_sheet("wraps")])
 
     def _arrange(self):
         """Offer the large views that apply to the data.
@@ -134,7 +126,7 @@ class Layout:
         self.tabs.visible = len(applicable) > 1
 
     def _show(self):
-        shown = kind_of(self._session.state.view)
+        shown = self.views.kinds[self._session.state.view]
         place, first = self._top[shown.key], not any(map(len, self._top.values()))
         for key, other in self._top.items():
             other.visible = key == shown.key
@@ -172,13 +164,8 @@ def view_choice():
         height=30,
         margin=(4, 4, 0, 4),
         sx={
-            "& .MuiToggleButton-root": {
-                "textTransform": "none",
-                "whiteSpace": "nowrap",
-                "padding": "2px 11px",
-                "lineHeight": 1.6,
-                "fontSize": SIZES["text"],
-            }
+            "& .MuiToggleButton-root": ONE_LINE
+            | {"padding": "2px 11px", "lineHeight": 1.6, "fontSize": SIZES["text"]}
         },
         stylesheets=[style_sheet("scrolls-sideways-where-narrow")],
         css_classes=["kg-tabs"],

@@ -39,11 +39,8 @@ def styled_text(look, content="", **options):
 class Beacon(Text):
     """Report when it has appeared in the browser: from then on, messages arrive."""
 
-    beats = param.Integer(
-        default=0, doc="Grows until it is heard; the first beats of a notebook may be lost."
-    )
+    beats = param.Integer(doc="Grows until it is heard; the first beats of a notebook may be lost.")
     heard = param.Boolean(
-        default=False,
         doc="Whether Python has received a beat. The beacon must stay in the page even then, as "
         "other beats may be under way.",
     )

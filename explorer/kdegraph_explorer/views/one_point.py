@@ -104,14 +104,11 @@ class OnePointView(View):
                 ("All", "Show every halving down to the sample.", ALL_STEPS),
             )
         ]
+        sheets = [style_sheet("wraps"), style_sheet("shrinks")]
         halving = self.card(
             "Drawing a neighbor",
             "at each level, one half is picked",
-            row(
-                self.draw,
-                pn.Row(*buttons, margin=0),
-                stylesheets=[style_sheet("wraps"), style_sheet("shrinks")],
-            ),
+            row(self.draw, pn.Row(*buttons, margin=0), stylesheets=sheets),
             figure_pane(self._recursion.figure, "point-halving"),
             describe=self.describe_halving,
         )

@@ -54,7 +54,12 @@ class PaintView(View):
                 "Canvas",
                 "drag to paint; the number is the reference label",
                 figure_pane(self._canvas, "canvas"),
-                self._tools(),
+                column(  # the widgets below the canvas
+                    self._choices(),
+                    self._sliders(),
+                    height=84,
+                    stylesheets=[style_sheet("grows-where-narrow")],
+                ),
             ),
             self.card(
                 "KDE graph",
@@ -63,15 +68,6 @@ class PaintView(View):
                 describe=partial(clusters, self.state, "kde"),
             ),
             min_height=240,
-        )
-
-    def _tools(self):
-        """Make the widgets below the canvas, and return them."""
-        return column(
-            self._choices(),
-            self._sliders(),
-            height=84,
-            stylesheets=[style_sheet("grows-where-narrow")],
         )
 
     def _choices(self):
@@ -185,22 +181,10 @@ def canvas(frame, points, strokes):
         tools="", description="Canvas", x_range=frame.x_range, y_range=frame.y_range
     )
     figure.axis.visible = figure.grid.visible = False
-    figure.quad(
-        0,
-        CANVAS[0],
-        0,
-        CANVAS[1],
-        fill_alpha=0.05,
-        fill_color=BETWEEN,
-        line_alpha=0.4,
-        line_color=BETWEEN,
-    )
-    figure.scatter(
-        "x", "y", size=5, fill_color="color", line_color=None, source=points, name="points"
-    )
-    lines = figure.multi_line(
-        "xs", "ys", line_width=6, line_alpha=0.4, line_color=BETWEEN, source=strokes
-    )
+    gray = {"fill_alpha": 0.05, "fill_color": BETWEEN, "line_alpha": 0.4, "line_color": BETWEEN}
+    figure.quad(0, CANVAS[0], 0, CANVAS[1], **gray)
+    figure.scatter(size=5, fill_color="color", line_color=None, source=points, name="points")
+    lines = figure.multi_line(line_width=6, line_alpha=0.4, line_color=BETWEEN, source=strokes)
     draw = FreehandDrawTool(renderers=[lines], num_objects=1)
     figure.add_tools(draw)
     figure.toolbar.active_drag = draw

@@ -40,16 +40,12 @@ class PictureView(View):
             y_range=self.frame.y_range,
         )
         figure.axis.visible = figure.grid.visible = False
-        place = ("image", 0, 0, "dw", "dh")
         for store in (self._pictures, self._overlays):
             store[method] = ColumnDataSource({"image": [], "dw": [], "dh": []})
-        figure.image_rgba(*place, source=self._pictures[method], name="picture")
-        self._glyphs[method] = figure.image_rgba(
-            *place,
-            source=self._overlays[method],
-            global_alpha=self.state.overlay,
-            name="segments",
-        ).glyph
+        figure.image_rgba(x=0, y=0, source=self._pictures[method], name="picture")
+        look = {"global_alpha": self.state.overlay, "name": "segments"}
+        overlay = figure.image_rgba(x=0, y=0, source=self._overlays[method], **look)
+        self._glyphs[method] = overlay.glyph
         self.frame.add(figure)
         return self.card(
             name,
@@ -101,11 +97,9 @@ def segments(labels, style="colors", picture=None):
     if style == "boundaries":
         # The boundaries of larger pictures would take too long to draw at their full size.
         fine = picture is not None and picture.shape[0] * picture.shape[1] <= 1_000_000
-        return (
-            _boundaries(expand_labels(labels, labels.shape, picture.shape[:2]), 1)
-            if fine
-            else _boundaries(labels)
-        )
+        if not fine:
+            return _boundaries(labels)
+        return _boundaries(expand_labels(labels, labels.shape, picture.shape[:2]), thicken=1)
     if style == "means":
         return packed_image(_mean_colors(labels, picture)[labels])
     return packed_image(cluster_colors(int(labels.max()) + 1)[labels])
@@ -114,9 +108,8 @@ def segments(labels, style="colors", picture=None):
 def _mean_colors(labels, picture):
     full = expand_labels(labels, labels.shape, picture.shape[:2]).ravel()
     counts = np.maximum(np.bincount(full, minlength=labels.max() + 1), 1)
-    sums = [
-        np.bincount(full, weights=picture[:, :, c].ravel(), minlength=len(counts)) for c in range(3)
-    ]
+    channels = picture.reshape(-1, 3).T
+    sums = [np.bincount(full, weights=values, minlength=len(counts)) for values in channels]
     return np.round(np.stack(sums, axis=1) / counts[:, None]).astype(np.uint8)
 
 
@@ -137,7 +130,5 @@ def _boundaries(labels, thicken=0):
 
         meet = binary_dilation(meet, iterations=thicken)
         edges = binary_dilation(meet, iterations=thicken)
-    image = np.where(
-        meet, np.uint32(0xFFFFFFFF), np.where(edges, np.uint32(0xFF202020), np.uint32(0))
-    )
-    return image[::-1].copy()
+    dark = np.where(edges, np.uint32(0xFF202020), np.uint32(0))
+    return np.where(meet, np.uint32(0xFFFFFFFF), dark)[::-1].copy()

@@ -2,13 +2,12 @@
 
 from contextlib import ExitStack
 
-from bokeh.core.properties import value
 from bokeh.events import MouseLeave, MouseMove, PanStart, SelectionGeometry, Tap
 from bokeh.models import BoxSelectTool, ColumnDataSource, LassoSelectTool, PanTool, PlainText
 
 from ..assets import style_sheet
 from ..coloring import PREFIX
-from ..drawing.figures import TEXT, Frame, extent_of, plain_figure
+from ..drawing.figures import GLYPH_TEXT, Frame, extent_of, plain_figure
 from ..drawing.painter import FADED, MAX_GLYPHS, Painter, Scene
 from ..pictures import picture_of, pixels_of
 from ..point_columns import row_in_words
@@ -116,11 +115,9 @@ class LinkedPlots:
         placed = self._place()
         if placed is None or not self._is_placed(placed[0]):
             return  # hidden while the data changed; it is updated when it appears
-        viewport, state = self.frame.viewport, self._state
-        coloring = state.coloring if self._colored else None
-        look = (coloring, {})
+        viewport, state, look = self.frame.viewport, self._state, ()
         if self._colored:
-            look = (coloring, state.named, state.point_size, state.point_opacity)
+            look = (state.coloring, state.named, state.point_size, state.point_opacity)
         shared = (state.selection, state.edges, *look)
         self._job.request(
             {
@@ -245,20 +242,17 @@ class GraphPlot:
         )
         self._image = ColumnDataSource(NO_IMAGE)
         self._points = ColumnDataSource({"x": [], "y": [], "color": []})
-        self.figure.image_rgba(*NO_IMAGE, source=self._image, name="image")
+        self.figure.image_rgba(source=self._image, name="image")
         self._renderer = self.figure.scatter(
-            "x",
-            "y",
             fill_color="color",
             line_color=None,
             nonselection_fill_alpha=FADED,
             source=self._points,
             name="points",
         )
-        words = {name: value(text) for name, text in TEXT.items()}  # no names of columns
         self._names = ColumnDataSource({"x": [], "y": [], "name": []})
         self.figure.text(
-            "x", "y", "name", source=self._names, name="names", anchor="center", **BOX, **words
+            text="name", source=self._names, name="names", anchor="center", **BOX, **GLYPH_TEXT
         )
         self.note = PointNote(self.figure, frame)
         frame.add(self.figure)
@@ -291,17 +285,9 @@ class GraphPlot:
             self._image.data = NO_IMAGE
         if layers.image is not None:
             x0, x1, y0, y1, *_ = scene.viewport
-            self._image.data = {
-                "image": [layers.image],
-                "x": [x0],
-                "y": [y0],
-                "dw": [x1 - x0],
-                "dh": [y1 - y0],
-            }
-            if EMPTY in self.figure.css_classes:
-                self.figure.css_classes = [
-                    name for name in self.figure.css_classes if name != EMPTY
-                ]
+            place = {"x": [x0], "y": [y0], "dw": [x1 - x0], "dh": [y1 - y0]}
+            self._image.data = {"image": [layers.image], **place}
+            self.figure.css_classes = [name for name in self.figure.css_classes if name != EMPTY]
         if layers.positions is not None:
             x, y = layers.positions.T.copy()
             self._points.data = {"x": x, "y": y, "color": layers.colors}

@@ -31,7 +31,6 @@ class PointNote:
         figure.add_layout(self._label)
         self._picture = ColumnDataSource(NO_IMAGE)
         self._glyph = figure.image_rgba(
-            *NO_IMAGE,
             dw_units="screen",
             dh_units="screen",
             level="overlay",  # above the box

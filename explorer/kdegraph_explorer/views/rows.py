@@ -12,7 +12,8 @@ from ..assets import script, style_sheet
 from ..pictures import picture_address, pixels_of
 from ..point_columns import cell, columns_of, values_of
 from .base import View, beside, card
-from .markup import html_table, styled_text
+from .markup import html_table
+from .scores import table_pane
 
 PAGE = 100  # rows that the browser gets at once
 MAX_COLUMNS = 40  # columns that are shown; the search includes all
@@ -172,12 +173,7 @@ class RowsView(View):
     def __init__(self, session):
         super().__init__(session)
         self.list = RowList(self._select, sizing_mode="stretch_both", margin=(4, 10))
-        self.summary = styled_text(
-            "table",
-            css_classes=["kg-table", "kg-scroll"],
-            sizing_mode="stretch_both",
-            margin=(4, 10),
-        )
+        self.summary = table_pane("kg-table", "kg-scroll", margin=(4, 10))
         self._job = session.latest(self._find, deliver=self._show)
         self._made_of, self._table, self._found = (None,), None, np.empty(0, dtype=np.intp)
         self._body = beside(
@@ -267,10 +263,9 @@ def checked(values, table):
     possible = query.rows in ("all", "selected") or (
         query.rows.isascii() and query.rows.isdigit() and int(query.rows) in clusters
     )
-    return Query(
-        search=query.search,
+    return replace(
+        query,
         rows=query.rows if possible else usual.rows,
         sort=query.sort if 0 <= query.sort < len(table.names) else usual.sort,
-        descending=query.descending,
         first=max(query.first, 0),
     )

@@ -17,7 +17,7 @@ from . import describe
 from .base import View, beside, card
 from .markup import Markup, html_table, styled_text
 from .scores import colored, number, table_pane
-from .widgets import button, filling_column
+from .widgets import ONE_LINE, button, filling_column
 
 
 class ScalingView(View):
@@ -65,15 +65,8 @@ class ScalingView(View):
             margin=(16, 4),
             styles={"flex": "1 1 60px", "width": "auto", "min-width": "0"},
         )
-        self._plot = LiveElement(
-            "Scaling: seconds",
-            draw_timings,
-            "kg-scaling",
-            xlabel="points",
-            ylabel="seconds",
-            logx=True,
-            logy=True,
-        )
+        axes = {"xlabel": "points", "ylabel": "seconds", "logx": True, "logy": True}
+        self._plot = LiveElement("Scaling: seconds", draw_timings, "kg-scaling", **axes)
         self._table = table_pane("kg-timings", "kg-scroll")
         self._body = self._lay_out()
         self._tabulate()
@@ -196,13 +189,7 @@ def method_choice():
         size="small",
         width=390,
         margin=(8, 8),
-        sx={
-            "& .MuiToggleButton-root": {
-                "textTransform": "none",
-                "padding": "3px 12px",
-                "whiteSpace": "nowrap",
-            }
-        },
+        sx={"& .MuiToggleButton-root": ONE_LINE | {"padding": "3px 12px"}},
     )
 
 
@@ -229,24 +216,16 @@ def part_of(X, n):
 def draw_timings(timings):
     """Draw seconds against points, a curve for each method."""
     curves = []
-    for method in ALL_METHODS:
-        places = np.array(
-            [(t.n, max(t.total, 1e-4)) for t in timings if t.method == method]
-        ).reshape(-1, 2)
-        curves.append(
-            hv.Curve(places, "points", "seconds").opts(color=METHOD[method], line_width=2)
-        )
-        curves.append(
-            hv.Scatter(places, "points", "seconds").opts(
-                color=METHOD[method], marker=MARKERS[method][0], size=8, tools=["hover"]
-            )
-        )
+    for method, color in METHOD.items():
+        places = [(t.n, max(t.total, 1e-4)) for t in timings if t.method == method]
+        data = (np.array(places).reshape(-1, 2), "points", "seconds")
+        marks = {"marker": MARKERS[method][0], "size": 8, "tools": ["hover"]}
+        curves += [
+            hv.Curve(*data).opts(color=color, line_width=2),
+            hv.Scatter(*data).opts(color=color, **marks),
+        ]
     n = [t.n for t in timings] or [500, 20_000]
     seconds = [max(t.total, 1e-4) for t in timings] or [0.01, 10]
     ticks = [(size, f"{size:,}") for size in (500, 2_000, *(10**power for power in range(4, 7)))]
-    return hv.Overlay(curves).opts(xticks=ticks), (
-        0.7 * min(n),
-        1.4 * max(n),
-        0.5 * min(seconds),
-        2 * max(seconds),
-    )
+    window = (0.7 * min(n), 1.4 * max(n), 0.5 * min(seconds), 2 * max(seconds))
+    return hv.Overlay(curves).opts(xticks=ticks), window

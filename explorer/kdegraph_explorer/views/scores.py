@@ -63,11 +63,10 @@ def score_table(methods, rows):
     return html_table(("", *columns), explained)
 
 
-def table_pane(*css_classes):
+def table_pane(*css_classes, margin=(0, 8)):
     """Return a place for a table, which fills its card; the CSS classes are hooks for tests."""
-    return styled_text(
-        "table", css_classes=list(css_classes), sizing_mode="stretch_both", margin=(0, 8)
-    )
+    options = {"sizing_mode": "stretch_both", "margin": margin}
+    return styled_text("table", css_classes=list(css_classes), **options)
 
 
 def colored(method, name):

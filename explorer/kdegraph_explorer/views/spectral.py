@@ -5,11 +5,10 @@ from functools import partial
 import holoviews as hv
 import numpy as np
 import panel_material_ui as pmui
-from bokeh.core.properties import value
 from bokeh.models import Slope
 
 from ..drawing.elements import LiveElement
-from ..drawing.figures import TEXT
+from ..drawing.figures import GLYPH_TEXT
 from ..drawing.palette import BETWEEN, METHOD
 from ..results import METHODS
 from . import describe
@@ -108,11 +107,8 @@ class SpectralView(View):
 
         Earlier ones stay until all methods of the same data are judged.
         """
-        judgements = {
-            method: self.state.judgement(method)
-            for method in METHODS
-            if self.state.outcome(method) is not None
-        }
+        known = self.state.outcomes(METHODS)
+        judgements = {method: self.state.judgement(method) for method in known}
         if None in judgements.values() and self._judged is self.state.shown:
             return
         self._judged = self.state.shown
@@ -185,8 +181,7 @@ def draw_conductances(conductances):
         for bar in bars
         if n_clusters <= LABELED_CLUSTERS
     ]
-    font = {**TEXT, "text_font": value(TEXT["text_font"])}  # a str may be the name of a column
-    labels = hv.Labels(numbers).opts(text_color=BETWEEN, **font)
+    labels = hv.Labels(numbers).opts(text_color=BETWEEN, **GLYPH_TEXT)
     return drawn * labels, (0.4, n_clusters + 0.6, 0, 1.15 * top)
 
 

@@ -114,9 +114,7 @@ class StartView(View):
 
     def _update(self):
         self._plots.update()
-        outcomes = {
-            method: found for method in PANELS if (found := self.state.outcome(method)) is not None
-        }
+        outcomes = self.state.outcomes(PANELS)
         self._proof = proof(outcomes) if len(outcomes) == len(PANELS) else None
         self.headline.content = headline(self._proof, self.state.n_neighbors)
         for method, frame in self._cards.items():
@@ -125,16 +123,14 @@ class StartView(View):
             caption_of(frame).sentence = edges
             words = verdict(self._proof, method)
             self._verdicts[method].content = Markup('<span title="{0}">{0}</span>').format(words)
-        self._draw({m: outcomes[m].spectrum.eigenvalues for m in ("kde", "full") if m in outcomes})
-        if "kde" in outcomes and outcomes["kde"].graph is not self._weights_of:
+        if "kde" not in outcomes:
+            self._spectra.clear()
+            return
+        drawn = [method for method in ("kde", "full") if method in outcomes]
+        self._spectra.show({method: outcomes[method].spectrum.eigenvalues for method in drawn})
+        if outcomes["kde"].graph is not self._weights_of:
             self._weights_of = outcomes["kde"].graph
             self._weigh(*edge_weights(self._weights_of))
-
-    def _draw(self, eigenvalues):
-        if "kde" in eigenvalues:
-            self._spectra.show(eigenvalues)
-        else:
-            self._spectra.clear()
 
     def _weigh(self, lengths, pairs):
         self._edges.data = {"length": lengths, "pairs": pairs}
@@ -166,11 +162,9 @@ def headline(found, n_neighbors):
     if found is None:
         return Markup("<b>…</b><p>{}</p>").format("The three graphs are under way.")
     error = found.eigenvalue_error
-    same = (
-        f"the same smallest eigenvalues to within {error:.0%}"
-        if error < 0.3
-        else (f"smallest eigenvalues up to {error:.0%} off")
-    )
+    same = f"smallest eigenvalues up to {error:.0%} off"
+    if error < 0.3:
+        same = f"the same smallest eigenvalues to within {error:.0%}"
     finds = {
         method: "finds the same clusters" if found.agreement[method] >= AGREES else "does not"
         for method in ("kde", "knn")
@@ -215,8 +209,6 @@ def weight_plot(source):
         source=source,
         name="edges",
     )
-    figure.xaxis.axis_label, figure.yaxis.axis_label = (
-        "length of the edge, in σ",
-        "pairs it stands for",
-    )
+    figure.xaxis.axis_label = "length of the edge, in σ"
+    figure.yaxis.axis_label = "pairs it stands for"
     return figure

@@ -65,9 +65,8 @@ class Status(Part):
         if state.dataset is None:
             return "No data" if state.error else "Starting …"
         n, d = state.dataset.X.shape
-        words = (
-            f"{state.dataset.name}: {n:,} point{'s' * (n != 1)} in {d} dimension{'s' * (d != 1)}"
-        )
+        size = f"{n:,} point{'s' * (n != 1)} in {d} dimension{'s' * (d != 1)}"
+        words = f"{state.dataset.name}: {size}"
         if state.shown is state.dataset and (outcome := state.outcome("kde")) is not None:
             words += f", {outcome.n_clusters} cluster{'s' * (outcome.n_clusters != 1)}"
             if outcome.confidence is not None:

@@ -30,12 +30,8 @@ class FigureDialog(Viewer):
         self._save = save
         wide = {"sizing_mode": "stretch_width", "size": "small"}
         self.title = pmui.TextInput(label="Title", max_length=200, **wide)
-        self.format = Select(
-            label="Format",
-            options={kind.upper(): kind for kind in figure.FORMATS},
-            value="png",
-            **wide,
-        )
+        kinds = {kind.upper(): kind for kind in figure.FORMATS}
+        self.format = Select(label="Format", options=kinds, value="png", **wide)
         self.size = Select(label="Size of a PNG", options=SIZES, value=2, **wide)
         self.format.param.watch(
             lambda event: setattr(self.size, "disabled", event.new != "png"), "value"
@@ -95,12 +91,9 @@ class Toolbar(Part):
         }
         keys = {key: shortcut.action for shortcut in SHORTCUTS for key in shortcut.keys}
         self.browser = Browser(self._act, keys=keys, own_address=own_address)
-        self._undo = icon_button(
-            icon("undo"), "Undo", "Undo the last change (Ctrl+Z)", session.history.undo
-        )
-        self._redo = icon_button(
-            icon("redo"), "Redo", "Redo what was undone (Ctrl+Shift+Z)", session.history.redo
-        )
+        undo, redo = session.history.undo, session.history.redo
+        self._undo = icon_button("Undo", "Undo the last change (Ctrl+Z)", undo)
+        self._redo = icon_button("Redo", "Redo what was undone (Ctrl+Shift+Z)", redo)
         self.menu = file_menu(self.choose)
         self._opener = self._session_dialog()
         self._open = session.latest(
@@ -135,12 +128,8 @@ class Toolbar(Part):
         return dialog("Open a session", "xs", words, file)
 
     def _lay_out(self):
-        help_button = icon_button(
-            icon("help"),
-            "Help",
-            "Help: keys, and how to read the plots (?)",
-            self.actions["help"],
-        )
+        sentence = "Help: keys, and how to read the plots (?)"
+        help_button = icon_button("Help", sentence, self.actions["help"])
         hidden = pn.Row(
             self.browser,
             self.help,
@@ -239,10 +228,10 @@ def file_menu(choose):
     )
 
 
-def icon_button(picture, label, sentence, act):
-    """Return a button with an icon, an SVG; the label is its name for a screen reader."""
+def icon_button(label, sentence, act):
+    """Return a button with the icon of this name; the label is also that for a screen reader."""
     return pmui.IconButton(
-        icon=picture,
+        icon=icon(label.lower()),
         label=label,
         description=sentence,
         size="small",

@@ -72,21 +72,11 @@ def control(parameterized, name, hint=None, receive=None):
     """
     parameter = parameterized.param[name]
     value = getattr(parameterized, name)
-    common = {
-        "label": parameter.label,
-        "description": parameter.doc,
-        "sizing_mode": "stretch_width",
-        "size": "small",
-    }
-    slider = {"margin": (2, 8), "sx": DENSE, **common}
+    common = {"sizing_mode": "stretch_width", **named(parameter)}
     if hint == "steps":
         options = {f"{option:,}": option for option in parameter.objects}
-        return link(
-            pmui.DiscreteSlider(options=options, value=value, **slider),
-            "value",
-            parameterized,
-            name,
-        )
+        steps = pmui.DiscreteSlider(options=options, value=value, **slider_style(parameter))
+        return link(steps, "value", parameterized, name)
     if isinstance(hint, dict):
         choice = Select(groups=hint, value=value, margin=(6, 8), **common)
         return link(choice, "value", parameterized, name)
@@ -113,21 +103,26 @@ def control(parameterized, name, hint=None, receive=None):
             **{**common, "sizing_mode": None},
         )
     if isinstance(parameter, param.Integer):
-        return at_once(pmui.IntSlider.from_param(parameter, **slider))
-    return at_once(pmui.FloatSlider.from_param(parameter, step=parameter.step or 0.01, **slider))
+        return at_once(pmui.IntSlider.from_param(parameter, **slider_style(parameter)))
+    options = {"step": parameter.step or 0.01, **slider_style(parameter)}
+    return at_once(pmui.FloatSlider.from_param(parameter, **options))
+
+
+def named(parameter):
+    """Return the options of a small widget with the label and the doc of a parameter."""
+    return {"label": parameter.label, "description": parameter.doc, "size": "small"}
+
+
+def slider_style(parameter):
+    """Return the options of a slider with the label and the doc of a parameter."""
+    place = {"sizing_mode": "stretch_width", "margin": (2, 8)}
+    return {"sx": DENSE, **place, **named(parameter)}
 
 
 def box(parameter, **options):
     """Return a box to tick, with the label and the doc of a parameter, and not tied to it."""
-    return pmui.Checkbox(
-        label=parameter.label,
-        description=parameter.doc,
-        size="small",
-        width=90,
-        margin=(8, 0, 0, 0),
-        stylesheets=[style_sheet("compact")],
-        **options,
-    )
+    place = {"width": 90, "margin": (8, 0, 0, 0), "stylesheets": [style_sheet("compact")]}
+    return pmui.Checkbox(**named(parameter), **place, **options)
 
 
 def automatic(state, name):
@@ -152,8 +147,7 @@ def open_choice(state, name, **options):
 
     While there are none, nothing is set.
     """
-    parameter = state.param[name]
-    choice = Select(label=parameter.label, description=parameter.doc, size="small", **options)
+    choice = Select(**named(state.param[name]), **options)
     choice.param.watch(lambda event: event.new and setattr(state, name, event.new), "value")
     return choice
 
@@ -163,19 +157,15 @@ def button(label, sentence, act, **options):
 
     The `sentence` is its description, and ``act()`` is called on a click.
     """
-    style = {
-        "size": "small",
-        "variant": "outlined",
-        "sx": {
-            "textTransform": "none",
-            "minWidth": "0",
-            "padding": "2px 8px !important",
-            "minHeight": "31px",
-        },
-        "theme_config": NAMED_BY_ITS_WORDS,
-    }
+    low = {"minWidth": "0", "padding": "2px 8px !important", "minHeight": "31px"}
     return pmui.Button(
-        label=label, description=sentence, on_click=lambda event: act(), **{**style, **options}
+        label=label,
+        description=sentence,
+        size="small",
+        sx={"textTransform": "none", **low},
+        theme_config=NAMED_BY_ITS_WORDS,
+        on_click=lambda event: act(),
+        **{"variant": "outlined", **options},
     )
 
 
@@ -206,6 +196,7 @@ def filling_column(*parts, **options):
     return column(*parts, sizing_mode="stretch_both", **options)
 
 
+ONE_LINE = {"textTransform": "none", "whiteSpace": "nowrap"}
 SMALL_LABEL = {
     "& .MuiTypography-root, & .MuiFormLabel-root, &.MuiTypography-root": {"fontSize": SIZES["text"]}
 }
