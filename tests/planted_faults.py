@@ -513,7 +513,7 @@ FAULTS = (
         "explorer/kdegraph_explorer/attributes.py",
         "self._wait()  # other data",
         "pass  # other data",
-        "explorer/test_attributes.py",
+        "explorer/test_object.py",
     ),
     Fault(
         "an address does not say that a selection was left out",
@@ -674,7 +674,7 @@ FAULTS = (
         "explorer/kdegraph_explorer/session.py",
         "self.state.show_last()",
         "pass",
-        "explorer/test_stopped.py",
+        "explorer/test_cancel.py",
     ),
     Fault(
         "an edge stands for its weight, whatever the similarity of its ends",

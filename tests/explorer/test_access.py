@@ -182,37 +182,37 @@ def test_the_start_says_who_can_enter(ways):
 
 
 # Names that are right for a way, besides that in the printed address: Host and Origin.
-@pytest.mark.parametrize(
-    ("way", "host", "origin"),
-    [
-        ("alone", "127.0.0.1:{port}", "http://127.0.0.1:{port}"),
-        ("alone", "[::1]:{port}", "http://[::1]:{port}"),
-        ("alone", "LOCALHOST:{port}", "http://localhost:{port}"),
-        ("alone", "localhost:9", "http://localhost:9"),  # through a tunnel
-        ("alone", "localhost", "https://localhost"),
-        ("alone", "localhost:{port}", None),  # a program
-        ("everywhere", "{machine}:{port}", "http://{machine}:{port}"),
-        ("password", "example.org", "https://example.org"),
-        ("password", "127.0.0.1:{port}", "https://example.org"),  # a proxy with a name of its own
+RIGHT = {
+    "alone": [
+        ("127.0.0.1:{port}", "http://127.0.0.1:{port}"),
+        ("[::1]:{port}", "http://[::1]:{port}"),
+        ("LOCALHOST:{port}", "http://localhost:{port}"),
+        ("localhost:9", "http://localhost:9"),  # through a tunnel
+        ("localhost", "https://localhost"),
+        ("localhost:{port}", None),  # a program
     ],
-    indirect=["way"],
-    scope="module",
-)
-def test_other_names_of_a_server_are_right(way, host, origin):
+    "everywhere": [("{machine}:{port}", "http://{machine}:{port}")],
+    "token": [("[::1]:{port}", "http://[::1]:{port}")],
+    "password": [
+        ("example.org", "https://example.org"),
+        ("127.0.0.1:{port}", "https://example.org"),  # a proxy with a name of its own
+    ],
+}
+
+
+@of_ways(*RIGHT)
+def test_other_names_of_a_server_are_right(way, request):
     client, token = way.client()
     names = {"port": client.port, "machine": socket.gethostname()}
-    host, origin = host.format(**names), origin and origin.format(**names)
-    assert client.send(path=f"{client.path.rstrip('/')}/metadata", Host=host).status == 200
-    assert client.connects(token, Host=host, Origin=origin)
-
-
-@pytest.mark.parametrize("way", ["alone", "token"], indirect=True, scope="module")
-def test_a_page_can_be_opened_by_an_address_of_ipv6(way):
-    client, _ = way.client()
-    host = f"[::1]:{client.port}"
-    page = client.send(Host=host)
-    assert page.status == 200
-    assert client.connects(page.token(), Host=host, Origin=f"http://{host}")
+    for host, origin in RIGHT[request.node.callspec.params["way"]]:
+        host, origin = host.format(**names), origin and origin.format(**names)
+        path = f"{client.path.rstrip('/')}/metadata"
+        assert client.send(path=path, Host=host).status == 200
+        if "[" in host:  # a page can be opened by an address of IPv6, too
+            page = client.send(Host=host)
+            assert page.status == 200
+            token = page.token()
+        assert client.connects(token, Host=host, Origin=origin)
 
 
 def test_a_machine_answers_to_its_own_address(ways):
@@ -232,150 +232,95 @@ def test_a_machine_answers_to_its_own_address(ways):
 
 # ---- attacks: by someone who has entered as they should, unless an attack says otherwise
 
-
-def foreign_origin(client, token):
-    return client.send(Origin=EVIL), client.connects(token, Origin=EVIL)
-
-
-def foreign_origin_on_this_machine(client, token):
-    origin = f"http://localhost:{client.port + 1}"
-    return client.send(Origin=origin), client.connects(token, Origin=origin)
-
-
-def no_origin_at_all(client, token):
-    return client.send(Origin="null"), client.connects(token, Origin="null")
-
-
-def no_host(client, token):
-    return client.send(Host=None), False
-
-
-def foreign_host(client, token):
-    return client.send(Host="evil.example"), client.connects(token, Host="evil.example")
-
-
-def foreign_host_with_the_same_origin(client, token):
-    host = f"evil.example:{client.port}"
-    names = {"Host": host, "Origin": f"http://{host}"}
-    return client.send(**names), client.connects(token, **names)
-
-
-def foreign_host_behind_a_proxy(client, token):
-    names = {"Host": "evil.example", "Origin": EVIL, "X_Forwarded_Host": client.host}
-    return client.send(**names), client.connects(
-        token, **{**names, "X-Forwarded-Host": client.host}
-    )
-
-
-def token_without_signature(client, token):
-    return None, client.connects(hand_made("abc"), Origin=f"http://{client.host}")
-
-
-def token_with_a_wrong_signature(client, token):
-    signature = token.partition(".")[2]
-    return None, client.connects(hand_made(get_session_id(token), signature))
-
-
-def token_with_a_key_of_ones_own(client, token):
-    key = {"secret_key": b"mine", "signed": True}
-    return None, client.connects(generate_jwt_token(generate_session_id(**key), **key))
+NAMES = {  # that come with a request for the page, and with a connection
+    "foreign origin": {"Origin": EVIL},
+    "foreign origin on this machine": {"Origin": "http://localhost:{other_port}"},
+    "no origin at all": {"Origin": "null"},
+    "foreign host": {"Host": "evil.example"},
+    "foreign host with the same origin": {
+        "Host": "evil.example:{port}",
+        "Origin": "http://evil.example:{port}",
+    },
+    "foreign host behind a proxy": {
+        "Host": "evil.example",
+        "Origin": EVIL,
+        "X-Forwarded-Host": "{host}",
+    },
+}
+SESSIONS = {  # that a request chooses
+    "in the address": {"query": "bokeh-session-id=fixed123"},
+    "in other letters": {"query": "%62okeh-session-id=fixed123"},
+    "in a header": {"Bokeh_Session_Id": "fixed123"},
+}
+REQUESTS = {
+    **SESSIONS,
+    "no host": {"Host": None},
+    "session in the body": {"body": "bokeh-session-id=fixed123"},
+    "session of another": {"query": "bokeh-session-id={session}"},
+    "session of another in a header": {"Bokeh_Session_Id": "{session}"},
+    "session of another in the body": {"body": "bokeh-session-id={session}"},
+    "token of another": {"query": "bokeh-token={token}"},
+    "scripts from elsewhere": {"query": "bokeh-absolute-url=https://evil.example/x"},
+    "script for another page": {
+        "path": "{path}/metadata",
+        "Sec_Fetch_Site": "cross-site",
+        "Sec_Fetch_Mode": "no-cors",
+    },
+    "method of a preflight": {"method": "OPTIONS", "path": "{path}/autoload.js"},
+}
+KEY = {"secret_key": b"mine", "signed": True}
+TOKENS = {  # that somebody has made
+    "without a signature": lambda token: hand_made("abc"),
+    "with a wrong signature": lambda token: hand_made(
+        get_session_id(token), token.partition(".")[2]
+    ),
+    "with a key of one's own": lambda token: generate_jwt_token(generate_session_id(**KEY), **KEY),
+    "for a known session": lambda token: hand_made(get_session_id(token)),
+}
 
 
-def token_for_a_known_session(client, token):
-    return None, client.connects(hand_made(get_session_id(token)))
+def filled(parts, client, token):
+    """The parts of an attack, with the values of someone who has entered in their places."""
+    values = {
+        "port": client.port,
+        "other_port": client.port + 1,
+        "host": client.host,
+        "path": client.path.rstrip("/"),
+        "token": token,
+        "session": get_session_id(token),
+    }
+    return {name: part and part.format(**values) for name, part in parts.items()}
 
 
-def chosen_session(client, token):
-    return client.send(query="bokeh-session-id=fixed123"), False
+def check_forged_tokens(client, token):
+    for make in TOKENS.values():
+        assert not client.connects(make(token))
+        assert not client.connects(make(token), Origin=f"http://{client.host}")
 
 
-def chosen_session_in_other_letters(client, token):
-    return client.send(query="%62okeh-session-id=fixed123"), False
-
-
-def chosen_session_in_a_header(client, token):
-    return client.send(Bokeh_Session_Id="fixed123"), False
-
-
-def chosen_session_in_the_body(client, token):
-    return client.send(body="bokeh-session-id=fixed123"), False
-
-
-def session_of_another(client, token):
-    return client.send(query=f"bokeh-session-id={get_session_id(token)}"), False
-
-
-def session_of_another_in_a_header(client, token):
-    return client.send(Bokeh_Session_Id=get_session_id(token)), False
-
-
-def session_of_another_in_the_body(client, token):
-    return client.send(body=f"bokeh-session-id={get_session_id(token)}"), False
-
-
-def token_of_another_in_the_address(client, token):
-    return client.send(query=f"bokeh-token={token}"), False
-
-
-def scripts_from_elsewhere(client, token):
-    return client.send(query="bokeh-absolute-url=https://evil.example/x"), False
-
-
-def script_for_another_page(client, token):
-    parts = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "no-cors"}
-    return client.send(path=f"{client.path.rstrip('/')}/metadata", **parts), False
-
-
-def method_of_a_preflight(client, token):
-    return client.send(method="OPTIONS", path=f"{client.path.rstrip('/')}/autoload.js"), False
-
-
-NAMES = (
-    foreign_host,
-    foreign_host_with_the_same_origin,
-    foreign_host_behind_a_proxy,
-)
-TOKENS = (
-    token_without_signature,
-    token_with_a_wrong_signature,
-    token_with_a_key_of_ones_own,
-    token_for_a_known_session,
-)
-SESSIONS = (
-    chosen_session,
-    chosen_session_in_other_letters,
-    chosen_session_in_a_header,
-)
-ATTACKS = (
-    *(foreign_origin, foreign_origin_on_this_machine, no_origin_at_all, *NAMES, *TOKENS, *SESSIONS),
-    *(chosen_session_in_the_body, session_of_another, session_of_another_in_a_header),
-    *(session_of_another_in_the_body, token_of_another_in_the_address, scripts_from_elsewhere),
-    *(script_for_another_page, method_of_a_preflight, no_host),
-)
-
-
-@pytest.mark.parametrize("attack", ATTACKS)
 @of_ways(*OURS)
-def test_attacks_are_refused(way, attack):
-    answer, let_in = attack(*way.client())
-    if answer is not None:
-        assert answer.status == (400 if attack is no_host else 403)
-        assert "Bokeh" not in answer.text
-    assert not let_in
-
-
-@pytest.mark.parametrize(
-    "attack", [foreign_host_with_the_same_origin, *SESSIONS, scripts_from_elsewhere]
-)
-@of_ways("panel")
-def test_the_page_refuses_attacks_on_panels_server(way, attack):
+def test_attacks_are_refused(way):
     client, token = way.client()
-    page, _ = attack(client, token)
-    assert page.status == 200
-    assert "evil" not in page.text
-    document = client.document(page.token())
-    assert re.search(r"This (server does not answer|page chooses sessions itself)", document)
-    assert SEEN["panel"] not in document
+    for name, attack in {**NAMES, **REQUESTS}.items():
+        parts = filled(attack, client, token)
+        answer = client.send(**parts)
+        assert answer.status == (400 if name == "no host" else 403)
+        assert "Bokeh" not in answer.text
+        assert name not in NAMES or not client.connects(token, **parts)
+    check_forged_tokens(client, token)
+
+
+@of_ways("panel")
+def test_the_page_refuses_attacks_on_panels_server(way):
+    client, token = way.client()
+    same = NAMES["foreign host with the same origin"]
+    for attack in (same, *SESSIONS.values(), REQUESTS["scripts from elsewhere"]):
+        page = client.send(**filled(attack, client, token))
+        assert page.status == 200
+        assert "evil" not in page.text
+        document = client.document(page.token())
+        assert re.search(r"This (server does not answer|page chooses sessions itself)", document)
+        assert SEEN["panel"] not in document
 
 
 @of_ways("panel")
@@ -387,12 +332,13 @@ def test_the_page_refuses_a_foreign_host_that_comes_with_a_token_made_by_hand(wa
     assert SEEN["panel"] not in document
 
 
-@pytest.mark.parametrize("attack", [foreign_origin, *TOKENS, *SESSIONS])
 @of_ways("signed panel")
-def test_panels_server_with_signed_sessions_takes_none_that_are_made_by_hand(way, attack):
-    answer, let_in = attack(*way.client())
-    assert answer is None or attack is foreign_origin or answer.status == 403
-    assert not let_in
+def test_panels_server_with_signed_sessions_takes_none_that_are_made_by_hand(way):
+    client, token = way.client()
+    for attack in SESSIONS.values():
+        assert client.send(**attack).status == 403
+    assert not client.connects(token, **NAMES["foreign origin"])
+    check_forged_tokens(client, token)
 
 
 # ---- servers that ask for a token or a password
@@ -425,11 +371,10 @@ def test_wrong_words_are_refused(ways):
 @of_ways(*PROTECTED)
 def test_cookies_are_kept_from_scripts_and_other_paths(way):
     client = Client(way.address)
-    send = (
-        {"method": "POST", "body": f"word={PASSWORD}"} if way.password else {"query": client.query}
-    )
     if way.password:
-        send["body"] = "word=correct+horse+%E2%98%83"
+        send = {"method": "POST", "body": "word=correct+horse+%E2%98%83"}
+    else:
+        send = {"query": client.query}
     for proxy, secure in ((None, False), ("https", True)):
         answer = client.send(X_Forwarded_Proto=proxy, **send)
         assert answer.status == 303
@@ -468,25 +413,23 @@ def test_cookies_of_one_server_do_not_open_another(ways):
     assert victim.send(Cookie=changed).status == 403
 
 
-@pytest.mark.parametrize(
-    ("name", "prefix", "key", "taken"),
-    [
-        ("kdegraph-1", "/one", b"key", True),
-        ("kdegraph-2", "/one", b"key", False),
-        ("kdegraph-1", "/two", b"key", False),
-        ("kdegraph-1", "/one", b"other", False),
-    ],
-)
-def test_a_cookie_counts_for_one_server_one_path_and_one_password(name, prefix, key, taken):
+def test_a_cookie_counts_for_one_server_one_path_and_one_password():
     given = []
     handler = SimpleNamespace(
         set_cookie=lambda name, value, **flags: given.append(value),
         request=SimpleNamespace(headers={}),
     )
     Cookie("kdegraph-1", "/one", b"key").give(handler)
-    request = SimpleNamespace(cookies=SimpleCookie({name: given[0].decode()}))
-    assert Cookie(name, prefix, key).is_in(request) == taken
-    assert not Cookie(name, prefix, key).is_in(SimpleNamespace(cookies=SimpleCookie()))
+    for name, prefix, key in (
+        ("kdegraph-1", "/one", b"key"),
+        ("kdegraph-2", "/one", b"key"),
+        ("kdegraph-1", "/two", b"key"),
+        ("kdegraph-1", "/one", b"other"),
+    ):
+        request = SimpleNamespace(cookies=SimpleCookie({name: given[0].decode()}))
+        taken = (name, prefix, key) == ("kdegraph-1", "/one", b"key")
+        assert Cookie(name, prefix, key).is_in(request) == taken
+        assert not Cookie(name, prefix, key).is_in(SimpleNamespace(cookies=SimpleCookie()))
 
 
 def test_neither_cookies_nor_headers_stand_in_the_page(ways):

@@ -1,14 +1,12 @@
 """Advice on graphs that may not show what is in the data."""
 
-import pytest
-from explorer_objects import PATIENCE, choose, settle, widget
+from explorer_objects import PATIENCE, choose, give_file, settle, widget
 from kdegraph import datasets, diagnose
 from kdegraph.datasets import Dataset
 from kdegraph_explorer import pipeline
 from kdegraph_explorer.pipeline import Pipeline
 from kdegraph_explorer.results import Request
 from kdegraph_explorer.sources.generators import tight_beside_wide
-from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.alerts import advice
 from kdegraph_explorer.views.markup import Text
 from markupsafe import Markup
@@ -28,22 +26,18 @@ def alert(explorer, css_class):
 # ---- what is said
 
 
-@pytest.mark.parametrize(
-    "dataset",
-    [
+def test_nothing_is_said_of_the_data_to_begin_with():
+    for dataset in (
         *(datasets.make(name, n=1000, seed=0) for name in datasets.names()),
         tight_beside_wide(1000, 12, 0),
         *(datasets.photo(name, max_pixels=1000) for name in datasets.photo_names()),
-    ],
-    ids=lambda dataset: dataset.name,
-)
-def test_nothing_is_said_of_the_data_to_begin_with(dataset):
-    request = Request(dataset, sigma="preset" if dataset.sigma else "auto", n_rounds=20)
-    result = Pipeline().run(request, lambda *stage: None, lambda part: None)
-    assert [found.findings for found in result.outcomes.values()] == [(), ()]
+    ):
+        request = Request(dataset, sigma="preset" if dataset.sigma else "auto", n_rounds=20)
+        result = Pipeline().run(request, lambda *stage: None, lambda part: None)
+        assert [found.findings for found in result.outcomes.values()] == [(), ()], dataset.name
 
 
-def test_a_wide_sigma_is_mended_by_the_controls_that_are_named(sessions):
+def test_a_wide_and_a_narrow_sigma_are_mended_by_the_controls_that_are_named(sessions):
     session = sessions(MOONS, sigma=50.0)
     (sentence,) = advice(session.state)
     assert sentence.startswith("Sigma 50 is far above the distances between the points: ")
@@ -55,19 +49,14 @@ def test_a_wide_sigma_is_mended_by_the_controls_that_are_named(sessions):
     assert len(advice(session.state)) == 1
     choose(session, bandwidth="local")
     assert advice(session.state) == []
-
-
-def test_a_narrow_sigma_is_mended_by_the_controls_that_are_named(sessions):
-    session = sessions(MOONS, sigma=1e-5)
+    choose(session, bandwidth="one", sigma=1e-5)
     (sentence,) = advice(session.state)
     assert "is far below the distances" in sentence
     assert sentence.endswith(" have no edge. Tick “auto σ” or choose “Local” under “Bandwidth”.")
     session.state.sigma_auto = True
     session.wait(PATIENCE)
     assert advice(session.state) == []
-
-
-def test_a_sigma_that_the_data_bring_along_is_mended_by_hand(sessions):
+    # A sigma that the data bring along is mended by hand.
     (sentence,) = advice(sessions(Dataset(MOONS.X, sigma=50.0)).state)
     assert sentence.endswith(
         "Choose a smaller “Kernel width σ” or choose “Local” under “Bandwidth”."
@@ -85,6 +74,15 @@ def test_parts_are_mended_by_the_controls_that_are_named(sessions):
     choose(session, bandwidth="one", sigma=clumps.sigma / 20, n_clusters=2)
     (sentence,) = advice(session.state)
     assert sentence.endswith("Tick “auto σ” or choose more “Clusters k”.")
+    # In more pieces than there are eigenvalues, it has no automatic number of clusters.
+    session = sessions(datasets.make("moons", n=600, seed=0), sigma=0.01)
+    outcome = session.state.outcome("kde")
+    assert len(outcome.spectrum.eigenvalues) == 10
+    assert not outcome.spectrum.eigenvalues.any()
+    assert (outcome.n_clusters, outcome.confidence) == (1, 0.0)
+    (sentence,) = advice(session.state)
+    assert sentence.startswith("The graph falls into ")
+    assert sentence.endswith("Tick “auto σ” or choose more “Clusters k”.")
 
 
 def test_columns_have_their_names(sessions):
@@ -92,14 +90,10 @@ def test_columns_have_their_names(sessions):
     assert "column <i>price</i> varies by" in sentence
     assert ", column width by" in sentence
     assert sentence.endswith("Standardize the columns or take the same unit for all.")
-
-
-def test_columns_of_a_file_can_be_left_out(sessions):
+    # Columns of a file can be left out.
     session = sessions()
     rows = "\n".join(f"{x},{1000 * y},{x + y}" for x, y in MOONS.X)
-    session.sources["upload"].file = StoredFile.of("a.csv", f"a,b,c\n{rows}".encode())
-    session.state.source = "upload"
-    session.wait(PATIENCE)
+    give_file(session, f"a,b,c\n{rows}".encode())
     (sentence,) = advice(session.state)
     assert sentence.endswith("for all, or choose others under “Columns”.")
     session.sources["upload"].columns = ["a", "c"]
@@ -158,25 +152,10 @@ def test_alert_is_there_only_while_there_is_advice(explore):
     settle(explorer)
     assert not frame.visible
     assert message.content == ""
-
-
-def test_each_sentence_has_a_line_and_names_stay_text(explore):
-    explorer = explore(MOONS.X)
+    # Each sentence has a line, and names stay text.
     explorer.session.state.choose(sigma=1e9)
     explorer.session.state.dataset = UNEQUAL
     settle(explorer)
-    _, message = alert(explorer, "kg-advice")
     assert [line.split()[0] for line in message.content.splitlines()] == ["The", "Sigma"]
     assert not isinstance(message.content, Markup)
     assert "<i>price</i>" in message.content
-
-
-def test_a_graph_in_more_pieces_than_eigenvalues_has_no_automatic_number(sessions):
-    session = sessions(datasets.make("moons", n=600, seed=0), sigma=0.01)
-    outcome = session.state.outcome("kde")
-    assert len(outcome.spectrum.eigenvalues) == 10
-    assert not outcome.spectrum.eigenvalues.any()
-    assert (outcome.n_clusters, outcome.confidence) == (1, 0.0)
-    (sentence,) = advice(session.state)
-    assert sentence.startswith("The graph falls into ")
-    assert sentence.endswith("Tick “auto σ” or choose more “Clusters k”.")

@@ -2,14 +2,17 @@
 result.
 """
 
+import threading
 from collections import Counter
 
 import kdegraph_explorer.pipeline as pipeline
 import numpy as np
 import pytest
+from explorer_objects import PATIENCE, settle
 from kdegraph import Cancelled, datasets
 from kdegraph_explorer.pipeline import Pipeline
 from kdegraph_explorer.results import ROWS, Request
+from kdegraph_explorer.views.markup import Text
 
 
 def ignore(*args, **options):
@@ -29,26 +32,24 @@ def stop_at(number):
     return progress
 
 
-@pytest.fixture
-def few_are_many(monkeypatch):
+def test_stopped_anywhere_the_next_result_is_that_of_a_fresh_start(monkeypatch):
     monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
-
-
-@pytest.mark.parametrize("number", [0, 1, 2, 3, 5, 8, 11, 14, 18, 22])
-def test_stopped_anywhere_the_next_result_is_that_of_a_fresh_start(few_are_many, number):
     dataset = datasets.make("moons", n=1500, seed=0)
     first, second = (Request(dataset, sigma=sigma, n_rounds=20) for sigma in (0.1, 0.12))
-    pipe, published = Pipeline(), []
-    with pytest.raises(Cancelled):
-        pipe.run(first, stop_at(number), lambda result, enough=False: published.append(result))
-    assert all(result.request is first for result in published)
-    found, fresh = (run(second, ignore, ignore) for run in (pipe.run, Pipeline().run))
-    assert found.request is second
-    for method, outcome in fresh.outcomes.items():
-        other = found.outcomes[method]
-        assert (other.adjacency != outcome.adjacency).nnz == 0
-        np.testing.assert_array_equal(other.spectrum.eigenvalues, outcome.spectrum.eigenvalues)
-        np.testing.assert_array_equal(other.labels, outcome.labels)
+    fresh, published = Pipeline().run(second, ignore, ignore), []
+    for number in (0, 1, 2, 3, 5, 8, 11, 14, 18, 22):
+        pipe = Pipeline()
+        published.clear()
+        with pytest.raises(Cancelled):
+            pipe.run(first, stop_at(number), lambda result, **how: published.append(result))
+        assert all(result.request is first for result in published)
+        found = pipe.run(second, ignore, ignore)
+        assert found.request is second
+        for method, outcome in fresh.outcomes.items():
+            other = found.outcomes[method]
+            assert (other.adjacency != outcome.adjacency).nnz == 0
+            np.testing.assert_array_equal(other.spectrum.eigenvalues, outcome.spectrum.eigenvalues)
+            np.testing.assert_array_equal(other.labels, outcome.labels)
 
 
 @pytest.mark.slow
@@ -77,3 +78,76 @@ def test_all_stages_of_many_points_ask_whether_they_are_wanted():
         "nearest neighbors",
     )
     assert all(checks[stage] > 2 for stage in checks if stage.endswith(long))
+
+
+# ---- after Cancel, the last result is there, and a way on
+
+MOONS, BLOBS = (datasets.make(name, n=300, seed=0) for name in ("moons", "blobs"))
+
+
+@pytest.fixture
+def held(monkeypatch):
+    """An explorer whose graphs of other points are not built before the event is set."""
+    go_on, build = threading.Event(), pipeline.similarity_graph
+
+    def slow(X, *, progress, **options):
+        while X is not MOONS.X and not go_on.is_set():
+            progress("samples", 0.5)
+        return build(X, progress=progress, **options)
+
+    monkeypatch.setattr(pipeline, "similarity_graph", slow)
+    return go_on
+
+
+def alert(explorer):
+    """The alert of a cancelled computation: whether it is there, and what it says."""
+    (frame,) = explorer.sections()[2].select(
+        lambda p: "kg-stopped" in getattr(p, "css_classes", ())
+    )
+    (text,) = frame.select(Text)
+    return frame.visible, text.content
+
+
+def test_after_cancel_the_last_result_is_shown_and_can_be_left_again(explore, held):
+    explorer = explore(MOONS.X)
+    session, state = explorer.session, explorer.session.state
+    session.cancel()  # There is nothing to cancel.
+    assert not alert(explorer)[0]
+    state.dataset = BLOBS
+    while state.shown is not BLOBS:  # it takes so long that the points are shown already
+        session.mailbox.drain()
+    assert not alert(explorer)[0]
+    session.cancel()
+    settle(explorer)
+    assert state.shown is not BLOBS
+    assert state.outcome("kde") is not None
+    assert alert(explorer) == (True, "Cancelled. What is shown is the last result.")
+    held.set()
+    session.retry()
+    settle(explorer)
+    assert state.shown is BLOBS
+    assert state.outcome("kde") is not None
+    assert not alert(explorer)[0]
+
+
+def test_loading_that_was_cancelled_is_loaded_again(sessions, monkeypatch):
+    session = sessions()
+    source, go_on = session.sources["contrast"], threading.Event()
+    load = source.loader
+
+    def slow():
+        wanted = load()
+        return lambda: go_on.wait(PATIENCE) and wanted()
+
+    monkeypatch.setattr(source, "loader", slow)
+    before = session.state.dataset
+    session.state.source = "contrast"
+    session.cancel()
+    assert session.state.stopped
+    go_on.set()
+    session.wait(PATIENCE)
+    assert session.state.dataset is before
+    session.retry()
+    session.wait(PATIENCE)
+    assert session.state.dataset is not before
+    assert not session.state.stopped

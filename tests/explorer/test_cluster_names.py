@@ -39,18 +39,12 @@ NAMES = [["a", as_text(range(20))], ["b", as_text(range(20, 40))]]
 def test_a_name_goes_to_the_cluster_that_shares_most_points():
     clusters = np.r_[np.full(15, 2), np.full(20, 0), np.full(25, 1)]
     assert assigned(NAMES, clusters, PLAIN) == {2: 0, 0: 1}
-
-
-def test_together_names_keep_as_many_points_as_possible():
-    # By itself, "b" would take cluster 0 (12 points), of which "a" needs its only 20.
-    clusters = np.r_[np.zeros(20), np.zeros(12), np.ones(8), np.ones(20)].astype(int)
-    assert assigned(NAMES, clusters, PLAIN) == {0: 0, 1: 1}
-
-
-def test_of_two_names_in_one_cluster_one_waits():
+    # Of two names in one cluster, one waits.
     assert assigned(NAMES, np.zeros(N, dtype=int), PLAIN) in ({0: 0}, {0: 1})
     assert assigned(NAMES, GROUP, PLAIN) == {0: 0, 1: 1}
     assert assigned(NAMES, None, PLAIN) == assigned([], GROUP, PLAIN) == {}
+    clusters = np.r_[np.zeros(20), np.zeros(12), np.ones(8), np.ones(20)].astype(int)
+    assert assigned(NAMES, clusters, PLAIN) == {0: 0, 1: 1}
 
 
 def test_rows_hold_on_to_points_of_a_part():
@@ -64,9 +58,6 @@ def test_renaming():
     assert renamed(NAMES, 0, "  new\n name ", GROUP, PLAIN)[-1] == ["new name", "0-19"]
     assert [name for name, _ in renamed(NAMES, 0, "new", GROUP, PLAIN)] == ["b", "new"]
     assert renamed(NAMES, 1, " ", GROUP, PLAIN) == NAMES[:1]
-
-
-def test_in_an_address_a_name_has_some_of_its_points():
     names = [["a", as_text(range(0, 3000, 2))], ["b", "4"]]
     (_, found), last = abridged(names)
     assert count(found) == ADDRESSED
@@ -145,13 +136,14 @@ def test_a_name_survives_other_clusters_and_is_undone(explorer):
 
 def test_names_are_in_the_labels_that_are_exported(explorer):
     assert "kde_cluster_name" not in label_table(explorer.session).column_names
+    for message in ({}, {"number": 9, "name": "x"}, {"number": 0, "name": 5}):  # of no cluster
+        explorer.layout.color.clusters._handle_msg(message)
+        assert explorer.session.state.cluster_names == []
     name(explorer, 45, "far")
     table = label_table(explorer.session).to_pydict()
     assert table["kde_cluster_name"] == [None] * 40 + ["far"] * 20
-    assert (
-        csv.read_csv(io.BytesIO(labels_csv(explorer.session)))["kde_cluster_name"][59].as_py()
-        == "far"
-    )
+    again = csv.read_csv(io.BytesIO(labels_csv(explorer.session)))
+    assert again["kde_cluster_name"][59].as_py() == "far"
     assert b'"far"' in html_page.write(explorer.session)
 
 
@@ -190,31 +182,10 @@ def test_other_data_have_no_names_and_a_part_keeps_them(explorer):
     assert list(state.named.values()) == ["far"]
 
 
-def test_only_clusters_get_names(explorer):
-    for message in ({}, {"number": 9, "name": "x"}, {"number": 0, "name": 5}):
-        explorer.layout.color.clusters._handle_msg(message)
-        assert explorer.session.state.cluster_names == []
-
-
-@pytest.mark.parametrize(
-    "names",
-    [
-        "a",
-        [["a"]],
-        [["a", "x"]],
-        [["", "1"]],
-        [["a" * 61, "1"]],
-        [["a\nb", "1"]],
-        [[1, "1"]],
-        [["a", "1"]] * 101,
-    ],
-)
-def test_names_from_outside_are_checked(names):
-    with pytest.raises(ValueError, match=r"(cluster_names|points) must be"):
-        check_names(names)
-
-
-def test_an_address_with_what_is_no_name_is_refused(sessions):
-    session = sessions(start=False)
-    with pytest.raises(ValueError, match="cluster_names must be"):
-        address.read(session, 'cluster_names=[["a"]]')
+def test_names_from_outside_are_checked():
+    for names in (
+        *("a", [["a"]], [["a", "x"]], [["", "1"]], [["a" * 61, "1"]], [["a\nb", "1"]]),
+        *([[1, "1"]], [["a", "1"]] * 101),
+    ):
+        with pytest.raises(ValueError, match=r"(cluster_names|points) must be"):
+            check_names(names)

@@ -58,7 +58,7 @@ def test_few_whole_numbers_are_categories_and_many_are_a_scale():
     assert column_of([0.5, 1.5, 2.5], "column:c").entries == ()
 
 
-def test_a_scale_rises_with_the_values():
+def test_a_scale_rises_with_the_values_and_an_outlier_does_not_set_it():
     values = RNG.normal(size=500)
     found = column_of(values, "column:c")
     order = np.argsort(values)
@@ -66,17 +66,13 @@ def test_a_scale_rises_with_the_values():
     assert (found.codes.min(), found.codes.max()) == (0, len(SCALE) - 1)
     low, high = np.quantile(values, [0.01, 0.99], method="nearest")
     assert found.limits == (f"{float(f'{low}'):.5g}", f"{float(f'{high}'):.5g}")
+    assert len(np.unique(column_of(np.r_[values, 1e6], "column:c").codes)) > len(SCALE) / 2
 
 
-def test_an_outlier_does_not_set_the_scale():
-    values = np.r_[RNG.normal(size=500), 1e6]
-    assert len(np.unique(column_of(values, "column:c").codes)) > len(SCALE) / 2
-
-
-@pytest.mark.parametrize("values", [[0.5, "", 2.5], [0.5, "inf", 2.5]])
-def test_what_is_missing_is_neutral(values):
-    shown, _ = colors(values)
-    assert [color == BETWEEN for color in shown] == [False, True, False]
+def test_what_is_missing_is_neutral():
+    for missing in ("", "inf"):
+        shown, _ = colors([0.5, missing, 2.5])
+        assert [color == BETWEEN for color in shown] == [False, True, False]
 
 
 def test_more_categories_than_colors_are_counted():
@@ -88,10 +84,10 @@ def test_more_categories_than_colors_are_counted():
     assert shown[29] == BETWEEN
 
 
-@pytest.mark.parametrize("values", [[5.5, 5.5, 5.5], [-1.7e308, 0.5, 1.7e308], ["", "", 0.5]])
-def test_unusual_numbers_have_colors(values):
-    found = column_of(values, "column:c")
-    assert ((found.codes >= 0) & (found.codes < len(found.palette))).all()
+def test_unusual_numbers_have_colors():
+    for values in ([5.5, 5.5, 5.5], [-1.7e308, 0.5, 1.7e308], ["", "", 0.5]):
+        found = column_of(values, "column:c")
+        assert ((found.codes >= 0) & (found.codes < len(found.palette))).all()
 
 
 def test_dates_are_a_scale():
@@ -104,9 +100,10 @@ def test_dates_are_a_scale():
     assert found.codes[-1] == len(SCALE)
 
 
-def test_columns_follow_the_rows_that_are_left():
+def test_columns_and_rows_in_words_follow_the_rows_that_are_left():
     data = points("x,c\n1,u\n,v\n5,w\n", columns=["x"], dropna=True)
     assert values_of(data, columns_of(data)["c"]).tolist() == ["u", "w"]
+    assert row_in_words(data, 1) == ["c: w", "x: 5"]
 
 
 def test_generated_points_are_colored_by_label_and_coordinates():
@@ -133,11 +130,6 @@ def test_a_row_in_words_begins_with_the_color_and_with_text():
     ]
 
 
-def test_a_row_in_words_is_of_the_row_in_the_file():
-    data = points("x,c\n1,u\n,v\n5,w\n", columns=["x"], dropna=True)
-    assert row_in_words(data, 1) == ["c: w", "x: 5"]
-
-
 def test_long_and_many_values_are_shortened():
     names = [f"c{i}" for i in range(30)]
     row = [str(i) for i in range(29)] + [f"{'long ' * 20}"]
@@ -147,9 +139,8 @@ def test_long_and_many_values_are_shortened():
     assert words[-1] == "and 24 more columns"
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
+def test_a_value_as_text():
+    for value, text in (
         (None, "–"),
         (np.nan, "–"),
         (np.inf, "inf"),
@@ -160,10 +151,8 @@ def test_long_and_many_values_are_shortened():
         (np.datetime64("NaT", "ms"), "–"),
         (np.datetime64("2020-01-05T00:00:00", "ms"), "2020-01-05"),
         (np.datetime64("2020-01-05T07:30:00", "ms"), "2020-01-05 07:30:00"),
-    ],
-)
-def test_a_value_as_text(value, text):
-    assert cell(value) == text
+    ):
+        assert cell(value) == text
 
 
 # ---- in the explorer
@@ -193,19 +182,15 @@ def test_points_get_the_colors_of_a_column_and_nothing_is_computed(explorer):
     state.color = "cluster"
     settle(explorer)
     assert len(np.unique(drawn(explorer))) == before.outcomes["kde"].n_clusters
-
-
-def test_the_choice_stands_where_plots_follow_it(explorer):
-    color, state = explorer.layout.color, explorer.session.state
+    # The choice stands where plots follow it.
+    color = explorer.layout.color
     assert color.choice.options == choices(state.shown)
     color.choice.value = "column:kind"
     assert state.color == "column:kind"
     for key, visible in (("rounds", False), ("spectral", True), ("points", True)):
         state.view = key
         assert color.__panel__().visible is visible
-
-
-def test_other_points_without_the_column_are_colored_by_cluster(explorer):
+    # Other points without the column are colored by cluster.
     session = explorer.session
     session.state.color = "column:kind"
     session.state.source = "generators"

@@ -7,15 +7,28 @@ from kdegraph import datasets, estimate_sigma
 from kdegraph_explorer import Explorer
 
 
-def test_every_widget_has_a_label_of_its_own_and_a_sentence(explore):
-    found = widgets(explore())
+def test_every_widget_has_a_label_and_a_sentence_and_is_shown_for_its_source_only(explore):
+    explorer = explore()
+    found = widgets(explorer)
     assert len({w.label for w in found}) == len(found) >= 20
     assert all(w.description for w in found)
+    assert widget(explorer, "Shape").visible
+    assert not widget(explorer, "Picture").visible
+    widget(explorer, "Source").value = "photographs"
+    assert not widget(explorer, "Shape").visible
+    assert widget(explorer, "Picture").visible
 
 
-def test_sliders_set_the_state(explore):
+def test_sliders_follow_the_state_without_choosing_and_set_it(explore):
     explorer = explore(datasets.make("moons", n=100, seed=0).X)
     state = explorer.session.state
+    assert state.sigma_auto
+    assert state.clusters_auto
+    slider = widget(explorer, "Kernel width σ")
+    assert slider.value == pytest.approx(np.log10(state.sigma))
+    assert widget(explorer, "Clusters k").value == state.n_clusters
+    state.choose(sigma=1e-8)
+    assert slider.start <= slider.value == pytest.approx(-8)
     widget(explorer, "Kernel width σ").value = -1.0
     assert (state.sigma, state.sigma_auto) == (0.1, False)
     widget(explorer, "Rounds L").value = 9
@@ -30,25 +43,10 @@ def test_sliders_set_the_state(explore):
     assert explorer.labels.max() == 2
 
 
-def test_sliders_follow_the_state_without_choosing(explore):
-    explorer = explore(datasets.make("moons", n=100, seed=0).X)
-    state = explorer.session.state
-    assert state.sigma_auto
-    assert state.clusters_auto
-    assert widget(explorer, "Kernel width σ").value == pytest.approx(np.log10(state.sigma))
-    assert widget(explorer, "Clusters k").value == state.n_clusters
-    state.choose(sigma=1e-8)
-    slider = widget(explorer, "Kernel width σ")
-    assert slider.start <= slider.value == pytest.approx(-8)
-
-
 def test_sigma_is_preset_automatic_or_chosen_by_hand(explore):
     explorer = explore()
-    state, rule, preset = (
-        explorer.session.state,
-        widget(explorer, "auto σ"),
-        widget(explorer, "preset σ"),
-    )
+    state = explorer.session.state
+    rule, preset = widget(explorer, "auto σ"), widget(explorer, "preset σ")
 
     def ticked():
         settle(explorer)
@@ -70,13 +68,21 @@ def test_sigma_is_preset_automatic_or_chosen_by_hand(explore):
     assert preset.visible
 
 
-def test_points_without_a_preset_offer_none(explore):
+def test_points_without_a_preset_offer_none_and_sigma_can_be_typed(explore):
     explorer = explore(TWO_PAIRS)
     rule, preset = widget(explorer, "auto σ"), widget(explorer, "preset σ")
     assert (rule.value, preset.value, preset.visible) == (True, False, False)
     rule.value = False
     rule.value = True
     assert explorer.session.state.sigma_preset  # of points that have one, as before
+    typed, state = widget(explorer, "σ typed"), explorer.session.state
+    for text in ("1e-3", "250", " 0.5 "):
+        typed.value = text
+        assert state.sigma == float(text)
+    for text in ("", "wide", "-1", "0", "nan", "inf"):
+        typed.value = text
+        assert state.sigma == 0.5
+        assert f"got {text!r}" in state.error
 
 
 def test_what_may_be_automatic_is_chosen_from_the_first_result_on():
@@ -88,43 +94,15 @@ def test_what_may_be_automatic_is_chosen_from_the_first_result_on():
     explorer.close()
 
 
-def test_slider_of_sigma_is_centered_on_what_was_given(explore):
-    slider = widget(explore(TWO_PAIRS, sigma=0.01), "Kernel width σ")
+def test_slider_of_sigma_is_centered_on_what_was_given_and_what_it_shows_is_no_choice(explore):
+    explorer = explore(TWO_PAIRS, sigma=0.01)
+    slider, typed = widget(explorer, "Kernel width σ"), widget(explorer, "σ typed")
     assert slider.value == pytest.approx(-2)
     assert slider.end - slider.value == pytest.approx(slider.value - slider.start)
-
-
-def test_sigma_can_be_typed_and_other_text_is_an_error(explore):
-    explorer = explore(TWO_PAIRS)
-    typed, state = widget(explorer, "σ typed"), explorer.session.state
-    for text in ("1e-3", "250", " 0.5 "):
-        typed.value = text
-        assert state.sigma == float(text)
-    for text in ("", "wide", "-1", "0", "nan", "inf"):
-        typed.value = text
-        assert state.sigma == 0.5
-        assert f"got {text!r}" in state.error
-
-
-def test_what_is_shown_of_sigma_is_no_choice_when_it_comes_back(explore):
-    explorer = explore(TWO_PAIRS, sigma=1.0)
-    slider, typed, sigma = (
-        widget(explorer, "Kernel width σ"),
-        widget(explorer, "σ typed"),
-        0.123456789,
-    )
+    sigma = 0.123456789
     explorer.session.state.choose(sigma=sigma)
     place = slider.value
     typed.param.trigger("value")
     assert explorer.session.state.sigma == sigma
     explorer.session.state.choose(sigma=float(typed.value))  # five digits of it
     assert slider.value == place
-
-
-def test_controls_of_the_chosen_source_are_shown(explore):
-    explorer = explore()
-    assert widget(explorer, "Shape").visible
-    assert not widget(explorer, "Picture").visible
-    widget(explorer, "Source").value = "photographs"
-    assert not widget(explorer, "Shape").visible
-    assert widget(explorer, "Picture").visible

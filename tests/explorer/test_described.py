@@ -38,23 +38,20 @@ ALWAYS_SHOWN = [shown.key for shown in VIEWS if shown.key not in NO_PLOT]
 def test_every_plot_can_be_saved_and_read(explorer):
     for key in ALWAYS_SHOWN:
         shown = view(explorer, key)
-        check_captions(show(explorer, key) if shown.area == "top" else shown)
-
-
-def check_captions(shown):
-    plots = [
-        caption
-        for caption in captions(shown).values()
-        if caption.title not in ("Table", "Numbers", "Labeled differently")
-    ]
-    assert plots
-    assert len({caption.figure for caption in plots}) == len(plots)
-    for caption in plots:
-        assert caption.figure
-        assert caption.described
-        assert caption.sentence
-        assert caption.summary.endswith(".")
-        assert caption.summary != describe.WAITING.summary
+        shown = show(explorer, key) if shown.area == "top" else shown
+        plots = [
+            caption
+            for caption in captions(shown).values()
+            if caption.title not in ("Table", "Numbers", "Labeled differently")
+        ]
+        assert plots
+        assert len({caption.figure for caption in plots}) == len(plots)
+        for caption in plots:
+            assert caption.figure
+            assert caption.described
+            assert caption.sentence
+            assert caption.summary.endswith(".")
+            assert caption.summary != describe.WAITING.summary
 
 
 def test_a_table_takes_the_place_of_its_plot_and_stays_current(explorer):
@@ -79,14 +76,8 @@ def test_a_table_takes_the_place_of_its_plot_and_stays_current(explorer):
     assert not table.visible
 
 
-def test_neighbors_and_halving_in_words(explorer):
-    shown = show(explorer, "point")
-    check_neighbors(explorer, shown)
-    check_halving(shown)
-
-
-def check_neighbors(explorer, shown):
-    graph = explorer.graph
+def test_neighbors_halving_and_rounds_in_words(explorer):
+    shown, graph = show(explorer, "point"), explorer.graph
     told = shown.describe_neighbors(True)
     rows = {row[0]: dict(zip(told.columns, row, strict=True)) for row in told.rows}
     drawn, times = np.unique(graph.neighbors[0], return_counts=True)
@@ -106,9 +97,6 @@ def check_neighbors(explorer, shown):
     ]
     distances = np.linalg.norm(explorer.X - explorer.X[0], axis=1)
     assert nearest == [str(j) for j in np.argsort(distances)[1:11]]
-
-
-def check_halving(shown):
     told = shown.describe_halving(True)
     assert told.summary.startswith(
         f"Draw {shown.draw.value} of point 0: {len(told.rows)} halvings of 90 points lead to point "
@@ -118,9 +106,6 @@ def check_halving(shown):
         left, right, share, uniform = map(float, row[2:6])
         assert share == pytest.approx(left / (left + right), abs=2e-2)
         assert row[6] == ("left" if uniform < share else "right") or abs(uniform - share) < 2e-3
-
-
-def test_rounds_in_words(explorer):
     shown = show(explorer, "rounds")
     told = shown.describe_eigenvalues(True)
     assert [row[0] for row in told.rows] == [1, 2, 3, 4, 5, 6, "full graph, exact"]
@@ -128,14 +113,14 @@ def test_rounds_in_words(explorer):
         explorer.spectrum.eigenvalues[:6], rel=5e-3, abs=1e-3
     )
     edges = dict(shown.describe_graph(True).rows)["Edges"]
-    assert edges == explorer.graph.adjacency.nnz // 2
-    relative = explorer.graph.adjacency.sum(axis=1) / explorer.graph.kernel_degrees - 1
+    assert edges == graph.adjacency.nnz // 2
+    relative = graph.adjacency.sum(axis=1) / graph.kernel_degrees - 1
     errors = shown.describe_degrees(True)
     assert float(errors.rows[-1][1]) == pytest.approx(np.sqrt(np.mean(relative**2)), rel=1e-3)
     assert f"{np.sqrt(np.mean(relative**2)):.3g} after round 6" in errors.summary
 
 
-def test_embedding_degrees_and_conductances_in_words(explorer):
+def test_embedding_degrees_conductances_and_spectra_in_words(explorer):
     shown = show(explorer, "spectral")
     outcome = explorer.session.state.outcome("kde")
     placed = source(shown.figures()[0], "points").data
@@ -153,9 +138,6 @@ def test_embedding_degrees_and_conductances_in_words(explorer):
     rows = describe.conductances(explorer.session.state, {"kde": "KDE graph"}, True).rows
     judged = explorer.session.state.judgement("kde").conductances
     assert [float(row[1]) for row in rows] == pytest.approx(judged, rel=5e-3)
-
-
-def test_spectra_side_by_side_in_words(explorer):
     show(explorer, "compare")
     told = describe.spectra(explorer.session.state, True)
     assert told.columns == ("Number", "KDE graph", "Other bandwidth", "k-NN graph", "Full graph")

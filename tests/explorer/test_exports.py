@@ -1,6 +1,8 @@
 """The files that a session can be saved as, and the script that finds the same result."""
 
-import io
+import ast
+import json
+import os
 import runpy
 
 import kdegraph
@@ -9,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from explorer_objects import PATIENCE, TABLE, choose, give_file
+from hostile import quoted
 from kdegraph import datasets
 from kdegraph.datasets import Dataset
 from kdegraph.validation import LOCAL_WORDS
-from kdegraph_explorer.exports import EXPORTS
+from kdegraph_explorer.exports import EXPORTS, session_file
 from kdegraph_explorer.uploads import StoredFile
 from pyarrow import csv, parquet
 
@@ -29,7 +32,7 @@ def export(session, key):
     return next(export for export in EXPORTS if export.key == key).make(session)
 
 
-def test_labels_as_csv_and_parquet(sessions):
+def test_labels_as_csv_and_parquet_and_the_names_of_all_files(sessions):
     session = sessions()
     session.state.selection = np.array([4, 6])
     reproduce(session)
@@ -46,22 +49,25 @@ def test_labels_as_csv_and_parquet(sessions):
     again = parquet.read_table(pa.BufferReader(export(session, "labels-parquet")))
     assert again.column_names == table.column_names
     assert again["kde_cluster"].to_pylist() == table["kde_cluster"].to_pylist()
+    assert len({export.key for export in EXPORTS}) == len(EXPORTS)
+    assert len({export.filename(session) for export in EXPORTS}) == len(EXPORTS)
+    assert (
+        next(export for export in EXPORTS if export.key == "script").filename(session) == "moons.py"
+    )
 
 
 def test_labels_name_the_rows_of_the_file_and_the_classes(sessions):
     session = sessions()
-    session.state.source = "upload"
     session.sources["upload"].incomplete = True
-    session.sources["upload"].file = StoredFile.of("zoo.csv", TABLE.replace(b"\n1,1,", b"\n,1,"))
-    session.wait(PATIENCE)
-    session.sources["upload"].param.update(label_column="kind")
+    upload = give_file(session, TABLE.replace(b"\n1,1,", b"\n,1,"))
+    upload.label_column = "kind"
     session.wait(PATIENCE)
     table = csv.read_csv(pa.BufferReader(export(session, "labels-csv")))
     assert table["row"].to_pylist()[:3] == [0, 2, 3]
     assert table["reference"].to_pylist()[:3] == ["ant", "ant", "bee"]
 
 
-def test_graph_and_edges(sessions, tmp_path):
+def test_graph_and_edges_also_for_other_programs(sessions, tmp_path):
     session = sessions()
     graph = session.state.outcome("kde").graph
     (tmp_path / "graph.npz").write_bytes(export(session, "graph"))
@@ -72,15 +78,16 @@ def test_graph_and_edges(sessions, tmp_path):
     source, target, weight = (edges[name].to_numpy() for name in ("source", "target", "weight"))
     assert (source < target).all()
     np.testing.assert_array_equal(graph.adjacency[source, target], weight)
-
-
-def test_every_export_has_a_name_of_its_own(sessions):
-    session = sessions()
-    assert len({export.key for export in EXPORTS}) == len(EXPORTS)
-    assert len({export.filename(session) for export in EXPORTS}) == len(EXPORTS)
-    assert (
-        next(export for export in EXPORTS if export.key == "script").filename(session) == "moons.py"
-    )
+    session.state.selection = np.array([4, 6])
+    outcome, shown = session.state.outcome("kde"), session.state.shown
+    for key, reader in (("graphml", networkx.read_graphml), ("gexf", networkx.read_gexf)):
+        (tmp_path / "graph").write_bytes(export(session, key))
+        found = reader(tmp_path / "graph", node_type=int)
+        again = networkx.to_scipy_sparse_array(found, nodelist=range(200))
+        np.testing.assert_array_equal(again.toarray(), outcome.adjacency.toarray())
+        assert [found.nodes[i]["kde_cluster"] for i in range(200)] == outcome.labels.tolist()
+        assert [found.nodes[i]["x"] for i in range(200)] == shown.X[:, 0].tolist()
+        assert [i for i in range(200) if found.nodes[i]["selected"]] == [4, 6]
 
 
 def run_script(session, folder, monkeypatch):
@@ -104,6 +111,7 @@ def run_script(session, folder, monkeypatch):
     np.testing.assert_allclose(
         found["knn_spectrum"].eigenvectors, knn.spectrum.eigenvectors, rtol=0, atol=1e-12
     )
+    return found
 
 
 def test_script_finds_the_same_neighbors_and_labels_after_many_moves(
@@ -120,19 +128,22 @@ def test_script_finds_the_same_neighbors_and_labels_after_many_moves(
     run_script(session, tmp_path, monkeypatch)
 
 
-def test_script_with_all_that_is_automatic(sessions, tmp_path, monkeypatch):
+def test_script_with_all_that_is_automatic_and_without_any_edge(sessions, tmp_path, monkeypatch):
     session = sessions()
     session.state.rounds_auto = True
     session.wait(PATIENCE)
     run_script(session, tmp_path, monkeypatch)
-
-
-@pytest.mark.parametrize("kind", LOCAL_WORDS)
-def test_script_with_local_bandwidths(sessions, tmp_path, monkeypatch, kind):
-    session = sessions()
-    choose(session, bandwidth=kind, perplexity=8)
+    # Without any edge.
+    choose(session, sigma=1e-300)
     run_script(session, tmp_path, monkeypatch)
-    assert f"sigma='{kind}', perplexity=8," in (tmp_path / "again.py").read_text()
+
+
+def test_script_with_local_bandwidths(sessions, tmp_path, monkeypatch):
+    session = sessions()
+    for kind in LOCAL_WORDS:
+        choose(session, bandwidth=kind, perplexity=8)
+        run_script(session, tmp_path, monkeypatch)
+        assert f"sigma='{kind}', perplexity=8," in (tmp_path / "again.py").read_text()
 
 
 def test_script_of_a_photograph(sessions, tmp_path, monkeypatch):
@@ -146,20 +157,14 @@ def test_script_of_a_photograph(sessions, tmp_path, monkeypatch):
 def test_script_of_an_uploaded_table(sessions, tmp_path, monkeypatch):
     (tmp_path / "zoo.csv").write_bytes(TABLE)
     session = sessions()
-    session.state.source = "upload"
-    session.sources["upload"].file = StoredFile.of("zoo.csv", TABLE)
-    session.wait(PATIENCE)
+    give_file(session, TABLE, "zoo.csv")
     session.sources["upload"].param.update(columns=["weight", "height"], label_column="kind")
     session.wait(PATIENCE)
     choose(session, sigma=3.0, n_clusters=2)
     run_script(session, tmp_path, monkeypatch)
-
-
-def test_script_of_a_table_with_scaled_columns(sessions, tmp_path, monkeypatch):
-    (tmp_path / "t.csv").write_bytes(TABLE)
-    session = sessions()
-    upload = give_file(session, TABLE)
-    upload.param.update(columns=["weight", "height"], standardize=["weight", "width"])
+    # With scaled columns.
+    upload = session.sources["upload"]
+    upload.standardize = ["weight", "width"]
     upload.set_scale("height", "weights", 2.5)
     session.wait(PATIENCE)
     run_script(session, tmp_path, monkeypatch)
@@ -176,18 +181,16 @@ def test_script_of_a_part(sessions, tmp_path, monkeypatch, kind):
     run_script(session, tmp_path, monkeypatch)
 
 
-def test_script_of_given_points_reads_the_exported_ones(sessions, tmp_path, monkeypatch):
-    session = sessions(
-        given=datasets.Dataset(np.random.default_rng(0).normal(size=(150, 4)), name="given points")
-    )
-    (tmp_path / "points.parquet").write_bytes(export(session, "points"))
-    run_script(session, tmp_path, monkeypatch)
-
-
-def test_script_without_any_edge(sessions, tmp_path, monkeypatch):
-    session = sessions()
-    choose(session, sigma=1e-300)
-    run_script(session, tmp_path, monkeypatch)
+def test_given_points_are_exported_with_every_bit_and_the_script_reads_them(
+    sessions, tmp_path, monkeypatch
+):
+    rng = np.random.default_rng(0)
+    for X in (rng.normal(size=(150, 4)), rng.normal(size=(50, 3)) * 1e-7):
+        session = sessions(given=Dataset(X, name="given points"))
+        content = export(session, "points")
+        np.testing.assert_array_equal(datasets.load(content, filename="p.parquet").X, X)
+        (tmp_path / "points.parquet").write_bytes(content)
+        run_script(session, tmp_path, monkeypatch)
 
 
 def test_file_that_failed_is_not_what_is_exported(sessions):
@@ -200,23 +203,37 @@ def test_file_that_failed_is_not_what_is_exported(sessions):
     assert b"make('moons'" in export(session, "script")
 
 
-def test_points_keep_every_bit(sessions):
-    X = np.random.default_rng(0).normal(size=(50, 3)) * 1e-7
-    session = sessions(given=datasets.Dataset(X, name="given points"))
-    again = datasets.load(io.BytesIO(export(session, "points")), filename="p.parquet")
-    np.testing.assert_array_equal(again.X, X)
+# ---- names that are code or paths
+
+CODE = (
+    "'); import os; os.environ['PWN'] = '1'; ('",
+    '"); import os; os.environ["PWN"] = "1"; ("',
+    '""" + str(globals().update(PWN=1)) + """',
+    "\\'); PWN = 1 #",
+)
+ROWS = b"".join(b"%d,%d\n" % (i % 7, i % 5) for i in range(40))
 
 
-@pytest.mark.parametrize("key", ["graphml", "gexf"])
-def test_graph_for_other_programs(sessions, tmp_path, key):
+def test_script_quotes_names(sessions, tmp_path, monkeypatch):
+    monkeypatch.delenv("PWN", raising=False)
+    session = sessions(sigma=1.0)
+    for code in CODE:
+        name, content = f"{code}.csv", f"{quoted(code)},b\n".encode() + ROWS
+        (tmp_path / name).write_bytes(content)
+        give_file(session, content, name)
+        assert "PWN" not in run_script(session, tmp_path, monkeypatch)
+        assert "PWN" not in os.environ
+
+
+def test_script_of_a_session_file_names_no_folder(sessions):
     session = sessions()
-    session.state.selection = np.array([4, 6])
-    (tmp_path / "graph").write_bytes(export(session, key))
-    read = {"graphml": networkx.read_graphml, "gexf": networkx.read_gexf}[key]
-    found = read(tmp_path / "graph", node_type=int)
-    again = networkx.to_scipy_sparse_array(found, nodelist=range(200))
-    outcome, shown = session.state.outcome("kde"), session.state.shown
-    np.testing.assert_array_equal(again.toarray(), outcome.adjacency.toarray())
-    assert [found.nodes[i]["kde_cluster"] for i in range(200)] == outcome.labels.tolist()
-    assert [found.nodes[i]["x"] for i in range(200)] == shown.X[:, 0].tolist()
-    assert [i for i in range(200) if found.nodes[i]["selected"]] == [4, 6]
+    give_file(session, b"a,b\n" + ROWS, "zoo.csv")
+    values = json.loads(session_file.write(session))
+    values["data"]["file"]["name"] = "../../etc/zoo.csv"
+    session.restore(session_file.read(session, json.dumps(values).encode()))
+    reproduce(session)
+    assert session.state.error == ""
+    nodes = ast.walk(ast.parse(export(session, "script")))
+    texts = [str(node.value) for node in nodes if isinstance(node, ast.Constant)]
+    assert "zoo.csv" in texts
+    assert not any(".." in text for text in texts)

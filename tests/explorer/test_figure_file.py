@@ -55,32 +55,7 @@ def test_svg_says_what_is_shown_and_how_it_was_made(session):
         "eigenvalue",
     ):
         assert expected in found
-
-
-@pytest.mark.parametrize("beyond", [False, True])
-def test_edges_are_lines_up_to_the_stated_number(session, monkeypatch, beyond):
-    edges = {m: session.state.outcome(m).adjacency.nnz // 2 for m in ("kde", "knn")}
-    assert edges["kde"] > edges["knn"]
-    monkeypatch.setattr(figure, "MAX_LINES", edges["kde"] - beyond)
-    root = svg(session)
-    # The other collections of lines are the stems of eigenvalues.
-    found = [n for n in n_lines(root) if n > 10]
-    assert found == ([edges["knn"]] if beyond else [edges["kde"], edges["knn"]])
-    sentence = (
-        f"Where a graph has more than {edges['kde'] - 1:,} edges, they are drawn as an image."
-    )
-    assert (sentence in words(root)) == beyond
-    assert len(list(root.iter(f"{SVG}image"))) == beyond
-
-
-def test_many_points_become_an_image(session, monkeypatch):
-    monkeypatch.setattr(figure, "MAX_MARKS", 199)
-    root = svg(session)
-    assert "More than 199 points are drawn as an image." in words(root)
-    assert len(list(root.iter(f"{SVG}image"))) == 2
-
-
-def test_clusters_have_their_names_in_the_legend(session):
+    # Clusters have their names in the legend.
     session.state.name_cluster(1, "_the lower moon, $x_1$")
     found = words(svg(session))
     assert "_the lower moon, $x_1$" in found
@@ -88,24 +63,36 @@ def test_clusters_have_their_names_in_the_legend(session):
     assert "cluster 2" not in found
 
 
-def test_png_has_the_size_that_is_asked_for(session):
+def test_edges_are_lines_and_points_are_marks_up_to_the_stated_numbers(session, monkeypatch):
+    kde, knn = (session.state.outcome(m).adjacency.nnz // 2 for m in ("kde", "knn"))
+    assert kde > knn
+    sentence = f"Where a graph has more than {kde - 1:,} edges, they are drawn as an image."
+    for limit, lines, images in ((kde, [kde, knn], 0), (kde - 1, [knn], 1)):
+        monkeypatch.setattr(figure, "MAX_LINES", limit)
+        root = svg(session)
+        # The other collections of lines are the stems of eigenvalues.
+        assert [n for n in n_lines(root) if n > 10] == lines
+        assert (sentence in words(root)) == (images > 0)
+        assert len(list(root.iter(f"{SVG}image"))) == images
+    monkeypatch.undo()
+    monkeypatch.setattr(figure, "MAX_MARKS", 199)
+    root = svg(session)
+    assert "More than 199 points are drawn as an image." in words(root)
+    assert len(list(root.iter(f"{SVG}image"))) == 2
+
+
+def test_png_has_the_size_that_is_asked_for_and_pdf_holds_lines(session):
     sizes = {
         scale: Image.open(io.BytesIO(figure.write(session, scale=scale))).size
         for scale in figure.SCALES
     }
     assert sizes == {scale: (1080 * scale, 735 * scale) for scale in (2, 3, 4)}
-
-
-def test_pdf_holds_lines_and_no_image(session):
-    content = figure.write(session, "pdf")
-    assert content.startswith(b"%PDF-")
-    assert b"/Subtype /Image" not in content
-
-
-def test_selected_points_stand_out(session):
     before = figure.write(session)
     session.state.selection = np.arange(50)
     assert figure.write(session) != before
+    content = figure.write(session, "pdf")
+    assert content.startswith(b"%PDF-")
+    assert b"/Subtype /Image" not in content
 
 
 def test_explorer_saves_by_the_ending(explore, tmp_path):
@@ -126,7 +113,6 @@ def test_explorer_saves_by_the_ending(explore, tmp_path):
 
 def test_dialog_asks_for_title_format_and_size(explore, monkeypatch):
     explorer = explore(named(), sigma=0.2)
-    settle(explorer)
     toolbar, saved = explorer.layout.toolbar, {}
     monkeypatch.setattr(toolbar.browser, "save", saved.__setitem__)
     toolbar.choose({"label": SAVE_FIGURE})

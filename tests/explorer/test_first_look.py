@@ -6,35 +6,37 @@ import time
 import kdegraph
 import kdegraph_explorer.pipeline as pipeline
 import kdegraph_explorer.session as module
-from explorer_objects import PATIENCE, settle, source, view
+import pytest
+from explorer_objects import PATIENCE, choose, settle, source, view
 from kdegraph import datasets
 
 MOONS = datasets.make("moons", n=300, seed=1)
 
 
-def test_many_draws_are_shown_coarsely_first(sessions, monkeypatch):
+@pytest.fixture
+def session(sessions, monkeypatch):
+    """A session whose number of draws is taken for many."""
     monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
-    session = sessions(MOONS, sigma=0.15, n_rounds=20, n_clusters=2)
+    return sessions(MOONS, sigma=0.15, n_rounds=20, n_clusters=2)
+
+
+def test_many_draws_are_shown_coarsely_first(session):
     seen = []
     session.state.param.watch(
         lambda event: seen.append((event.new.coarse, event.new.outcomes["kde"].graph.n_rounds)),
         "result",
     )
-    session.state.choose(sigma=0.2)
-    session.wait(PATIENCE)
+    choose(session, sigma=0.2)
     assert seen[0] == (True, pipeline.FEW_ROUNDS)
     assert seen[-1] == (False, 20)
     graph = kdegraph.similarity_graph(session.state.dataset.X, sigma=0.2, n_rounds=20, seed=0)
     assert (session.state.outcome("kde").adjacency != graph.adjacency).nnz == 0
     seen.clear()
-    session.state.choose(n_clusters=3)  # the graph is there: nothing coarse is needed
-    session.wait(PATIENCE)
+    choose(session, n_clusters=3)  # the graph is there: nothing coarse is needed
     assert {coarse for coarse, _ in seen} == {False}
 
 
-def test_a_newer_request_stops_the_rest_of_a_coarse_one(sessions, monkeypatch):
-    monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
-    session = sessions(MOONS, sigma=0.15, n_rounds=20, n_clusters=2)
+def test_a_newer_request_stops_the_rest_of_a_coarse_one(session, monkeypatch):
     compute, stopped, started = pipeline.similarity_graph, threading.Event(), threading.Event()
 
     def slow_when_full(X, *, sigma, n_rounds, progress, **options):
@@ -51,20 +53,17 @@ def test_a_newer_request_stops_the_rest_of_a_coarse_one(sessions, monkeypatch):
     session.jobs[0].grace = PATIENCE
     session.state.choose(sigma=0.2)
     assert started.wait(PATIENCE)
-    session.state.choose(sigma=0.25)
-    session.wait(PATIENCE)
+    choose(session, sigma=0.25)
     assert stopped.is_set()
     assert session.state.outcome("kde").graph.sigma == 0.25
     assert not session.state.result.coarse
 
 
 def test_the_rest_waits_for_the_drawing_of_the_first_look_unless_it_is_stopped(
-    sessions, monkeypatch
+    session, monkeypatch
 ):
-    monkeypatch.setattr(pipeline, "MANY_DRAWS", 1000)
     monkeypatch.setattr(module, "DRAWING_PATIENCE", 10 * PATIENCE)
     monkeypatch.setattr(module, "PAINTING_TIME", 0.0)
-    session = sessions(MOONS, sigma=0.15, n_rounds=20, n_clusters=2)
     drawn, rounds = threading.Event(), []
     drawing = session.latest(
         lambda request, progress, publish: drawn.wait(PATIENCE), deliver=lambda *result: None
@@ -140,8 +139,7 @@ def test_an_early_graph_that_gets_no_clusters_is_taken_back(sessions, monkeypatc
         raise ValueError("no spectrum")
 
     monkeypatch.setattr(pipeline, "find_spectrum", fail)
-    session.state.choose(sigma=0.16)
-    session.wait(PATIENCE)
+    choose(session, sigma=0.16)
     assert session.state.error == "no spectrum"
     assert seen[0].sigma == 0.16
     assert seen[1:] == [None]

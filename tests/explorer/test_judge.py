@@ -99,11 +99,9 @@ def test_a_judgement_is_shown_of_the_present_clusters_only(sessions):
     session = sessions(MOONS, sigma=0.2, n_clusters=2)
     settle(session)
     state, first = session.state, session.state.judgement("kde")
-    state.choose(n_rounds=21)  # the same clusters in the same full graph
-    session.wait(PATIENCE)
+    choose(session, n_rounds=21)  # the same clusters in the same full graph
     assert state.judgement("kde") is first
-    state.choose(sigma=0.3)
-    session.wait(PATIENCE)
+    choose(session, sigma=0.3)
     assert state.judgement("kde") is None
     settle(session)
     assert state.judgement("kde").bandwidth == Bandwidth(0.3)

@@ -48,9 +48,26 @@ def test_undo_and_redo_by_key(explorer):
     press(explorer, "ctrl+shift+z")
     assert state.n_clusters == 5
     assert part(explorer.layout.toolbar, "Redo").disabled
+    frame = explorer.views["points"].frame
+    x0, x1, y0, y1, *_ = frame.viewport
+    press(explorer, "+")
+    near = frame.viewport
+    assert x0 < near[0] < near[1] < x1
+    press(explorer, "shift+ArrowRight")
+    assert frame.viewport[0] > near[0]
+    assert frame.viewport[2] == near[2]
+    press(explorer, "0")
+    np.testing.assert_allclose(frame.viewport[:4], (x0, x1, y0, y1))
+    press(explorer, "e")
+    assert not state.show_edges
+    press(explorer, "t")
+    assert state.tables
+    before = state.view
+    press(explorer, "v")
+    assert state.view != before or len(state.param.view.objects) == 1
 
 
-def test_clusters_and_points_are_selected_by_key(explorer):
+def test_clusters_and_points_are_selected_by_key_and_screen_readers_hear_it(explorer):
     state, colors = explorer.session.state, explorer.session.state.outcome("kde").colors
     seen = []
     for _ in range(4):
@@ -66,27 +83,14 @@ def test_clusters_and_points_are_selected_by_key(explorer):
     assert state.selection.tolist() == [89]
     press(explorer, "]")
     assert state.selection.tolist() == [0]
-
-
-def test_keys_zoom_move_and_show_tables_edges_and_views(explorer):
-    frame = explorer.views["points"].frame
-    x0, x1, y0, y1, *_ = frame.viewport
-    press(explorer, "+")
-    near = frame.viewport
-    assert x0 < near[0] < near[1] < x1
-    press(explorer, "shift+ArrowRight")
-    assert frame.viewport[0] > near[0]
-    assert frame.viewport[2] == near[2]
-    press(explorer, "0")
-    np.testing.assert_allclose(frame.viewport[:4], (x0, x1, y0, y1))
-    state = explorer.session.state
-    press(explorer, "e")
-    assert not state.show_edges
-    press(explorer, "t")
-    assert state.tables
-    before = state.view
-    press(explorer, "v")
-    assert state.view != before or len(state.param.view.objects) == 1
+    # Screen readers hear what has come out.
+    browser = explorer.layout.toolbar.browser
+    press(explorer, "Escape")
+    assert browser.said == "KDE graph: 3 clusters; k-NN graph: 3 clusters"
+    press(explorer, "c")
+    assert browser.said.endswith("30 points selected")
+    explorer.session.state.error = "too large"
+    assert browser.said.startswith("too large")
 
 
 def test_files_are_handed_to_the_browser(explorer, monkeypatch):
@@ -133,18 +137,6 @@ def test_clusters_and_eigenvalues_in_words_and_numbers(explorer):
     assert f"Gap after 3: × {values[3] / (1e-3 * values[-1]):,.0f} or more." in told.summary
     assert float(told.rows[4][2]) == pytest.approx(values[5] / values[4], rel=5e-3)
     assert len(told.rows) == len(values)
-
-
-def test_tables_escape_what_comes_from_files():
     told = Description("a < b", ("<i>",), (("<script>", "&", 3),))
     assert "<script>" not in told.html()
     assert "&lt;i&gt;" in told.html()
-
-
-def test_screen_readers_hear_what_has_come_out(explorer):
-    browser = explorer.layout.toolbar.browser
-    assert browser.said == "KDE graph: 3 clusters; k-NN graph: 3 clusters"
-    press(explorer, "c")
-    assert browser.said.endswith("30 points selected")
-    explorer.session.state.error = "too large"
-    assert browser.said.startswith("too large")

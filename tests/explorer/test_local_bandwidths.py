@@ -2,6 +2,8 @@
 it.
 """
 
+from itertools import product
+
 import kdegraph
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ from explorer_objects import (
 )
 from kdegraph import datasets
 from kdegraph.validation import LOCAL_WORDS
-from kdegraph_explorer import Explorer, address, pipeline
+from kdegraph_explorer import Explorer, pipeline
 from kdegraph_explorer.algorithm.convergence import convergence, estimated_eigenvalues
 from kdegraph_explorer.algorithm.neighborhood import TreeKeeper
 from kdegraph_explorer.pipeline import Pipeline
@@ -39,26 +41,16 @@ def local_graph(dataset, perplexity, n_rounds=20, sigma="local"):
 # ---- the choice
 
 
-def test_one_bandwidth_for_all_is_the_default(sessions):
-    assert np.ndim(sessions(MOONS).state.outcome("kde").graph.sigma) == 0
-
-
-@pytest.mark.parametrize("kind", LOCAL_WORDS)
-def test_each_point_gets_the_bandwidth_of_the_perplexity(sessions, kind):
+def test_each_point_gets_the_bandwidth_of_the_perplexity_if_that_is_chosen(sessions):
     session = sessions(MOONS)
-    for perplexity in (5, 12):
+    assert np.ndim(session.state.outcome("kde").graph.sigma) == 0
+    for kind, perplexity in product(LOCAL_WORDS, (5, 12)):
         choose(session, bandwidth=kind, perplexity=perplexity)
         graph = session.state.outcome("kde").graph
         expected = local_graph(MOONS, perplexity, sigma=kind)
         np.testing.assert_array_equal(graph.sigma, expected.sigma)
         np.testing.assert_array_equal(graph.neighbors, expected.neighbors)
         assert (graph.adjacency != expected.adjacency).nnz == 0
-
-
-@pytest.mark.parametrize("query", ["?bandwidth=wide", "?perplexity=1", "?perplexity=many"])
-def test_address_with_what_cannot_be_is_refused(sessions, query):
-    with pytest.raises(ValueError, match=r"bandwidth|perplexity"):
-        address.read(sessions(), query)
 
 
 def test_other_rounds_take_the_bandwidths_that_are_known(sessions, monkeypatch):
@@ -94,13 +86,6 @@ def test_a_perplexity_for_more_points_than_there_are_is_lowered(sessions):
     assert session.state.error == ""
 
 
-def test_explorer_takes_local_bandwidths_as_the_library_does(explore):
-    explorer = explore(MOONS.X, sigma="local", perplexity=7)
-    np.testing.assert_array_equal(explorer.graph.sigma, local_graph(MOONS, 7).sigma)
-    with pytest.raises(ValueError, match=r"perplexity must be a whole number .* 2"):
-        Explorer(MOONS.X, sigma="local", perplexity=1)
-
-
 # ---- the controls
 
 
@@ -126,6 +111,11 @@ def test_perplexity_takes_the_place_of_sigma(explore):
     slider.value = 11
     settle(explorer)
     np.testing.assert_array_equal(explorer.graph.sigma, local_graph(MOONS, 11).sigma)
+    # The explorer takes local bandwidths as the library does.
+    explorer = explore(MOONS.X, sigma="local", perplexity=7)
+    np.testing.assert_array_equal(explorer.graph.sigma, local_graph(MOONS, 7).sigma)
+    with pytest.raises(ValueError, match=r"perplexity must be a whole number .* 2"):
+        Explorer(MOONS.X, sigma="local", perplexity=1)
 
 
 # ---- the other graphs
@@ -214,25 +204,23 @@ def look_at(explorer, point):
     return one, source(one.figures()[0], "width").data
 
 
-@pytest.mark.parametrize("bandwidth", ["one", "local"])
-def test_kernel_width_is_drawn_around_the_point(explore, bandwidth):
-    explorer = explore(MOONS.X, sigma="local" if bandwidth == "local" else 0.2)
-    one, circle = look_at(explorer, 17)
-    sigma = 0.2 if bandwidth == "one" else local_graph(MOONS, 5).sigma[17]
-    assert (circle["x"][0], circle["y"][0]) == tuple(MOONS.X[17])
-    assert circle["diameter"] == [2 * sigma]
-    assert circle["text"] == [f"σ = {sigma:.3g}"]
-    told = text(one, "kg-neighbors")
-    assert f"kernel width σ = {sigma:.3g} (dashed circle)" in told
-    assert ("as that of all points" in told) == (bandwidth == "one")
-    window = one.figures()[0]
-    assert window.x_range.start < MOONS.X[17, 0] - sigma
-    assert window.x_range.end > MOONS.X[17, 0] + sigma
-
-
-def test_kernel_is_painted_with_the_bandwidth_of_the_point(explore):
-    _, circle = look_at(explorer := explore(MOONS.X, sigma="local"), 17)
-    data = source(view(explorer, "point").figures()[0], "kernel").data
+def test_kernel_width_is_drawn_around_the_point(explore):
+    explorer = explore(MOONS.X, sigma=0.2)
+    for chosen, sigma in ((0.2, 0.2), ("local", local_graph(MOONS, 5).sigma[17])):
+        explorer.sigma = chosen
+        settle(explorer)
+        one, circle = look_at(explorer, 17)
+        assert (circle["x"][0], circle["y"][0]) == tuple(MOONS.X[17])
+        assert circle["diameter"] == [2 * sigma]
+        assert circle["text"] == [f"σ = {sigma:.3g}"]
+        told = text(one, "kg-neighbors")
+        assert f"kernel width σ = {sigma:.3g} (dashed circle)" in told
+        assert ("as that of all points" in told) == (chosen == 0.2)
+        window = one.figures()[0]
+        assert window.x_range.start < MOONS.X[17, 0] - sigma
+        assert window.x_range.end > MOONS.X[17, 0] + sigma
+    # The kernel has the bandwidth of the point, too.
+    data = source(window, "kernel").data
     strength = data["image"][0].view(np.uint8).reshape(*data["image"][0].shape, 4)[:, :, 3]
     pixel = data["dw"][0] / (strength.shape[1] - 1)
     across = round(circle["diameter"][0] / 2 / pixel)

@@ -6,7 +6,6 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from explorer_objects import TABLE as ANIMALS
-from explorer_objects import settle
 from kdegraph import datasets
 from kdegraph.validation import LOCAL_WORDS
 from kdegraph_explorer.attributes import material_of
@@ -34,21 +33,15 @@ class OnlyArrow:
         return self._table.__arrow_c_stream__(requested_schema)
 
 
-@pytest.mark.parametrize(
-    "make",
-    [frame, lambda: pa.table(frame()), lambda: OnlyArrow(pa.table(frame()))],
-    ids=["pandas", "arrow", "protocol"],
-)
-def test_columns_of_a_frame_are_chosen_as_those_of_a_file(explore, tmp_path, make):
-    explorer = explore(make(), sigma=2.0)
-    settle(explorer)
-    (tmp_path / "animals.csv").write_bytes(TABLE)
-    expected = datasets.load(tmp_path / "animals.csv")
-    found = explorer.session.state.dataset
-    assert found.feature_names == expected.feature_names == COLUMNS
-    np.testing.assert_array_equal(found.X, expected.X)
-    np.testing.assert_array_equal(found.y, expected.y)
-    assert found.label_names == expected.label_names == ("ant", "bee")
+def test_columns_of_a_frame_are_chosen_as_those_of_a_file(explore):
+    expected = datasets.load(TABLE, filename="animals.csv")
+    arrow = pa.table(frame())
+    for table in (frame(), arrow, OnlyArrow(arrow)):
+        found = explore(table, sigma=2.0).session.state.dataset
+        assert found.feature_names == expected.feature_names == COLUMNS
+        np.testing.assert_array_equal(found.X, expected.X)
+        np.testing.assert_array_equal(found.y, expected.y)
+        assert found.label_names == expected.label_names == ("ant", "bee")
 
 
 def test_labels_of_a_frame_are_a_column_or_are_given_beside_it():
@@ -64,7 +57,6 @@ def test_a_file_a_dataset_and_a_graph_go_in(explore, tmp_path):
     path.write_bytes(TABLE)
     for name in (path, str(path)):
         explorer = explore(name, sigma=2.0)
-        settle(explorer)
         assert explorer.session.state.dataset.name == "animals.csv"
         assert explorer.graph.sigma == 2.0
     data = datasets.make("blobs", n=80, seed=0)
@@ -74,32 +66,29 @@ def test_a_file_a_dataset_and_a_graph_go_in(explore, tmp_path):
     assert (again.adjacency != graph.adjacency).nnz == 0
 
 
-@pytest.mark.parametrize(
-    ("X", "y", "message"),
-    [
+def test_what_cannot_be_explored_is_refused_at_once():
+    laplacian = {"sigma": 1.0, "kernel": "laplacian", "n_rounds": 2, "seed": 0}
+    for X, y, message in (
         ("nowhere.csv", None, "X is 'nowhere.csv', and there is no such file"),
         ("points.docx", None, "docx"),
         ("nowhere.csv", [1], "y cannot be given with a file"),
         (pd.DataFrame({"kind": ["a", "b"]}), None, "number"),
         (frame(), "colour", "colour"),
         (frame(), [1, 2], r"y must have shape \(40,\)"),
-    ],
-)
-def test_what_cannot_be_explored_is_refused_at_once(X, y, message):
-    with pytest.raises(ValueError, match=message):
-        material_of(X, y)
+        (
+            kdegraph.similarity_graph(np.eye(4), **laplacian),
+            None,
+            "kernel 'laplacian'; pass points",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            material_of(X, y)
 
 
-@pytest.mark.parametrize("sigma", LOCAL_WORDS)
-def test_a_graph_with_a_bandwidth_for_each_point_is_made_again(explore, sigma):
+def test_a_graph_with_a_bandwidth_for_each_point_is_made_again(explore):
     points = datasets.make("moons", n=100, seed=0).X
-    graph = kdegraph.similarity_graph(points, sigma=sigma, n_rounds=5, seed=3)
-    explorer = explore(graph, n_clusters=2)
-    assert explorer.sigma == sigma
-    assert (explorer.graph.adjacency != graph.adjacency).nnz == 0
-
-
-def test_a_graph_that_cannot_be_made_again_is_refused():
-    graph = kdegraph.similarity_graph(np.eye(4), sigma=1.0, kernel="laplacian", n_rounds=2, seed=0)
-    with pytest.raises(ValueError, match="kernel 'laplacian'; pass points"):
-        material_of(graph, None)
+    for sigma in LOCAL_WORDS:
+        graph = kdegraph.similarity_graph(points, sigma=sigma, n_rounds=5, seed=3)
+        explorer = explore(graph, n_clusters=2)
+        assert explorer.sigma == sigma
+        assert (explorer.graph.adjacency != graph.adjacency).nnz == 0

@@ -1,8 +1,12 @@
-"""The explorer in notebooks, and the example notebooks, which run from top to bottom."""
+"""The explorer in notebooks and in frames, and the example notebooks, which run to their ends."""
 
 import asyncio
 import json
+import re
 import threading
+import time
+import urllib.error
+import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,7 +14,11 @@ import nbformat
 import panel as pn
 import panel_material_ui as pmui
 import pytest
+from bokeh.util.token import get_token_payload
+from explorer_objects import PATIENCE
+from kdegraph import datasets
 from kdegraph.runtime.jit import COMPILING
+from kdegraph_explorer import Explorer
 from kdegraph_explorer.jobs import Mailbox
 from kdegraph_explorer.patches.jupyter_bokeh import live_model
 from kdegraph_explorer.views.browser import Browser
@@ -97,3 +105,84 @@ def test_a_page_that_is_loaded_again_gets_what_is_there_now():
     (document,) = bundle["docs_json"].values()
     values = [root["attributes"]["data"]["attributes"]["value"] for root in document["roots"]]
     assert values == [7]
+
+
+# ---- the page that a notebook of marimo shows in a frame
+
+SMALL = {"sigma": 0.2, "n_clusters": 2, "n_rounds": 5}
+
+
+def address_of(shown):
+    """The address in the frame that a notebook shows."""
+    return re.search(r'<iframe [^>]*src="([^"]+)"', shown._repr_html_()).group(1)
+
+
+async def fetch(address):
+    """The text at an address of the loop that is running, and the headers."""
+
+    def read():
+        with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
+            return answer.read().decode(), answer.headers
+
+    with ThreadPoolExecutor(1) as pool:
+        return await asyncio.get_running_loop().run_in_executor(pool, read)
+
+
+def small_explorer():
+    return Explorer(datasets.make("moons", n=60, seed=0), **SMALL)
+
+
+async def seen_in_a_frame(explorer):
+    """Show an explorer, and load the page; returns its address."""
+    address = address_of(explorer._display_())
+    page, headers = await fetch(address)
+    assert "<title>kdegraph explorer</title>" in page
+    assert "script-src 'nonce-" in page
+    assert headers["Content-Security-Policy"].startswith("frame-ancestors 'self' http://localhost")
+    return address
+
+
+def test_a_frame_shows_the_explorer_of_the_program_at_a_hidden_address():
+    async def notebook():
+        explorer = small_explorer()
+        address = await seen_in_a_frame(explorer)
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", address)
+        assert address_of(explorer._display_()) == address
+        document = explorer._display_().document
+        page, _ = await fetch(address)
+        assert explorer._display_().document is document  # the same for all
+        token = re.search(r'"token":"([^"]+)"', page).group(1)
+        hours = (get_token_payload(token)["session_expiry"] - time.time()) / 3600
+        assert hours > 24 * 365  # until it can no longer be loaded again
+        root = address.rsplit("/", 2)[0]
+        for other in ("/", "/explorer", "/static/js/bokeh.min.js", "/favicon.ico"):
+            with pytest.raises(urllib.error.HTTPError, match="404"):
+                await fetch(root + other)
+        explorer.close()
+
+    asyncio.run(notebook())
+
+
+def test_each_explorer_has_a_frame_of_its_own():
+    async def notebook():
+        explorers = [small_explorer() for _ in range(2)]
+        one, other = [await seen_in_a_frame(explorer) for explorer in explorers]
+        assert one != other
+        explorers[0].close()
+        await asyncio.sleep(0)
+        # Refused, or cut off if it comes while the server ends.
+        with pytest.raises((urllib.error.URLError, ConnectionError)):
+            await fetch(one)
+        await fetch(other)
+        explorers[1].close()
+
+    asyncio.run(notebook())
+
+
+def test_the_server_ends_with_the_event_loop():
+    async def notebook():
+        return await seen_in_a_frame(small_explorer())
+
+    address = asyncio.run(notebook())
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(address, timeout=PATIENCE)

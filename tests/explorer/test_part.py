@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, TABLE, choose, give_file, part, settle
+from explorer_objects import PATIENCE, TABLE, choose, controls, give_file, part, settle
 from kdegraph import similarity_graph
 from kdegraph.datasets import Dataset
 from kdegraph_explorer import address
@@ -15,24 +15,20 @@ from kdegraph_explorer.views.selection_controls import SelectionControls
 RNG = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("indices", [[], [0], [3, 4, 5], [9, 2, 3, 7, 0], range(1000), [0, 2, 4]])
-def test_indices_survive_as_text_and_as_code(indices):
-    found = as_text(indices)
-    assert as_indices(found, 1000).tolist() == sorted(indices)
-    assert count(found) == len(indices)
-    places = np.arange(0, len(indices), 3)
-    assert at(found, places).tolist() == sorted(indices)[::3]
-    assert np.flatnonzero(holds(found, np.arange(1200))).tolist() == sorted(indices)
-    assert eval(as_code(found)) == sorted(indices)  # what a script does
+def test_indices_survive_as_text_and_as_code():
+    for indices in ([], [0], [3, 4, 5], [9, 2, 3, 7, 0], range(1000), [0, 2, 4]):
+        found = as_text(indices)
+        assert as_indices(found, 1000).tolist() == sorted(indices)
+        assert count(found) == len(indices)
+        places = np.arange(0, len(indices), 3)
+        assert at(found, places).tolist() == sorted(indices)[::3]
+        assert np.flatnonzero(holds(found, np.arange(1200))).tolist() == sorted(indices)
+        assert eval(as_code(found)) == sorted(indices)  # what a script does
     assert as_text(range(1000)) == "0-999"
-
-
-@pytest.mark.parametrize(
-    "wrong", ["1;2", "-1", "1--2", "a", "4-2", "3,1", "0-5,5", "²", 5, "1,", "0-9999999999999"]
-)
-def test_what_are_no_indices(wrong):
-    with pytest.raises(ValueError, match="points must be"):
-        runs(wrong)
+    wrong = ["1;2", "-1", "1--2", "a", "4-2", "3,1", "0-5,5", "²", 5, "1,", "0-9999999999999"]
+    for text in wrong:
+        with pytest.raises(ValueError, match="points must be"):
+            runs(text)
 
 
 def test_a_short_text_for_many_indices_takes_no_memory():
@@ -55,12 +51,9 @@ def test_a_subset_has_what_is_known_of_its_points():
     assert (found.y.tolist(), found.rows.tolist()) == ([1, 1], [4, 1])
     assert (found.sigma, found.n_clusters) == (None, None)
     assert found.subset([1]).rows.tolist() == [1]
-
-
-@pytest.mark.parametrize("points", [[], [5], [-1], [1, 1], [0.5], [[1]]])
-def test_what_is_no_subset(points):
-    with pytest.raises(ValueError, match="points must be"):
-        Dataset(np.zeros((5, 2))).subset(points)
+    for points in ([], [5], [-1], [1, 1], [0.5], [[1]]):
+        with pytest.raises(ValueError, match="points must be"):
+            data.subset(points)
 
 
 # ---- in the explorer
@@ -68,18 +61,11 @@ def test_what_is_no_subset(points):
 
 @pytest.fixture
 def explorer(explore):
-    explorer = explore()
-    settle(explorer)
-    return explorer
-
-
-def controls(explorer):
-    (found,) = (c for c in explorer.layout.controls if isinstance(c, SelectionControls))
-    return found
+    return explore()
 
 
 def press(explorer, label):
-    part(controls(explorer), label).clicks += 1
+    part(controls(explorer, SelectionControls), label).clicks += 1
     settle(explorer)
 
 
@@ -107,7 +93,7 @@ def test_the_selection_gets_a_graph_of_its_own_and_all_points_come_back(explorer
 
 
 def test_buttons_are_there_when_they_mean_something(explorer):
-    selection, state = controls(explorer), explorer.session.state
+    selection, state = controls(explorer, SelectionControls), explorer.session.state
     shown = lambda: (selection.selected.visible, selection.back.visible)  # noqa: E731
     assert shown() == (False, False)
     colors = state.outcome("kde").colors
@@ -178,10 +164,7 @@ def test_an_address_says_that_a_part_is_too_long_for_it(sessions):
     query = address.query(session, take(session))
     assert address.read(session, query).data["part"] == ""
     assert "The part of 2,500 points could not be restored" in address.left_out(query)
-
-
-def test_a_part_beyond_the_points_is_an_error(sessions):
-    session = sessions()
+    # A part beyond the points is an error.
     before = session.state.dataset
     session.restore(address.read(session, "data.n=100&data.part=5-500"))
     session.wait(PATIENCE)

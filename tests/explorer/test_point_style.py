@@ -33,15 +33,21 @@ def style(explore):
     return begin
 
 
+def dots_of(figure):
+    """The glyph of the points of a figure, and that of points that are not selected."""
+    (dots,) = (r for r in figure.select(GlyphRenderer) if r.name == "points")
+    return dots.glyph, dots.nonselection_glyph
+
+
 def test_glyphs_grow_and_become_translucent(style):
     explorer = style(300)
     state, figure = explorer.session.state, view(explorer, "points").figures()[0]
-    (dots,) = (r for r in figure.select(GlyphRenderer) if r.name == "points")
-    size, faded = dots.glyph.size, dots.nonselection_glyph.fill_alpha
+    glyph, others = dots_of(figure)
+    size, faded = glyph.size, others.fill_alpha
     state.param.update(point_size=2.0, point_opacity=0.5)
     settle(explorer)
-    assert (dots.glyph.size, dots.glyph.fill_alpha) == (2 * size, 0.5)
-    assert dots.nonselection_glyph.fill_alpha == faded / 2
+    assert (glyph.size, glyph.fill_alpha) == (2 * size, 0.5)
+    assert others.fill_alpha == faded / 2
     (control,) = explorer.layout.color.__panel__().select(PointStyle)
     control.size = 0.5
     assert state.point_size == 0.5
@@ -60,12 +66,18 @@ def test_points_of_an_image_grow_and_become_translucent(style):
     fainter = opacity_of(image(figure))
     assert ((fainter > 0) <= (before > 0)).all()
     assert fainter.max() < before.max()
+    # Points of the image in a still picture follow them, too.
+    state.param.update(point_size=1.0, point_opacity=1.0)
+    usual = still.still_of(state)
+    viewport = still.window(usual, 400, 300)
 
+    def picture(now):
+        return opacity_of(still.edge_image(now, now.graphs[0], viewport, points=True))
 
-def dots_of(figure):
-    """The glyph of the points of a figure, and that of points that are not selected."""
-    (dots,) = (r for r in figure.select(GlyphRenderer) if r.name == "points")
-    return dots.glyph, dots.nonselection_glyph
+    state.param.update(point_size=2.0, point_opacity=0.3)
+    changed = still.still_of(state)
+    assert (picture(changed) > 0).sum() > 1.2 * (picture(usual) > 0).sum()
+    assert picture(changed).max() < picture(usual).max()
 
 
 def test_files_follow_size_and_opacity(style, monkeypatch):
@@ -119,20 +131,6 @@ def test_files_follow_size_and_opacity(style, monkeypatch):
         0.4 * larger[covered],
         abs=20,  # the picture has 256 colors
     )
-
-
-def test_points_of_the_image_in_a_still_picture_follow_them_too(style):
-    state = style(6000).session.state
-    usual = still.still_of(state)
-    viewport = still.window(usual, 400, 300)
-
-    def picture(now):
-        return opacity_of(still.edge_image(now, now.graphs[0], viewport, points=True))
-
-    state.param.update(point_size=2.0, point_opacity=0.3)
-    changed = still.still_of(state)
-    assert (picture(changed) > 0).sum() > 1.2 * (picture(usual) > 0).sum()
-    assert picture(changed).max() < picture(usual).max()
 
 
 def test_density_shows_at_a_million_points():

@@ -31,9 +31,7 @@ def test_stages_before_the_present_one_are_done_and_those_after_it_are_not():
     stages.note("k-NN graph: nearest neighbors", 0.5)
     assert set(bars(stages, "KDE graph").values()) == {1.0}
     assert bars(stages, "k-NN graph") == {"neighbors": 0.5, "spectrum": 0, "clusters": 0}
-
-
-def test_bars_never_shrink():
+    # Bars never shrink.
     stages = ProgressRows()
     stages.note("KDE graph: k-means", 0.5)
     before = stages.rows()

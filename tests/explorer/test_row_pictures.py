@@ -55,12 +55,12 @@ def test_pixels_are_known_by_the_names_of_their_columns(names, shape):
     assert (None if found is None else found.shape) == shape
 
 
-@pytest.mark.parametrize("value", [-1.0, 256.0, 0.5, np.nan, np.inf])
-def test_columns_without_names_are_pixels_if_their_values_can_be(value):
-    data = named(numbers(1, 64, "x{}"))
-    assert pixels_of(Dataset(data.X.copy())) is not None
-    data.X[3, 7] = value
-    assert pixels_of(Dataset(data.X)) is None
+def test_columns_without_names_are_pixels_if_their_values_can_be():
+    X = named(numbers(1, 64, "x{}")).X
+    assert pixels_of(Dataset(X.copy())) is not None
+    for value in (-1.0, 256.0, 0.5, np.nan, np.inf):
+        X[3, 7] = value
+        assert pixels_of(Dataset(X.copy())) is None
 
 
 def test_a_picture_has_its_pixels_in_their_places():
@@ -79,11 +79,12 @@ def test_a_picture_has_its_pixels_in_their_places():
     np.testing.assert_array_equal(
         picture_of(named(numbers(0, 16, "px{}"), n=1), 0).shape, (4, 4, 3)
     )
-
-
-def test_pictures_that_are_all_alike_are_black():
     data = Dataset(np.full((3, 16), 7.0), feature_names=tuple(numbers(0, 16, "px{}")))
     assert not picture_of(data, 1).any()
+    # An array of pictures is known as such.
+    content = npy_bytes(DIGITS.images[:40])
+    data = datasets.load(content, filename="digits.npy")
+    np.testing.assert_array_equal(picture_of(data, 17), expected(17))
 
 
 def test_a_photograph_shows_what_is_around_the_pixel():
@@ -102,13 +103,13 @@ def test_a_photograph_shows_what_is_around_the_pixel():
     assert picture_of(datasets.make("moons", n=100, seed=0), 3) is None
 
 
-@pytest.mark.parametrize(
-    ("shape", "expected"),
-    [((8, 8), (64, 64)), ((28, 28), (56, 56)), ((64, 48), (64, 48)), ((10, 200), (3.2, 64))],
-)
-def test_thumbnails_are_whole_multiples_and_never_large(shape, expected):
-    assert thumbnail_size(np.zeros((*shape, 3))) == expected
-    assert max(expected) <= THUMBNAIL
+def test_thumbnails_are_whole_multiples_and_never_large():
+    for shape, size in (
+        *(((8, 8), (64, 64)), ((28, 28), (56, 56)), ((64, 48), (64, 48))),
+        ((10, 200), (3.2, 64)),
+    ):
+        assert thumbnail_size(np.zeros((*shape, 3))) == size
+        assert max(size) <= THUMBNAIL
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +182,7 @@ def test_points_that_are_no_pictures_have_none(explore):
     assert source(figure, "thumbnail").data["image"] == []
 
 
-def test_the_table_of_rows_shows_pictures_and_other_columns_first(explorer):
+def test_the_table_of_rows_and_one_point_show_pictures(explorer):
     explorer.session.state.view = "rows"
     settle(explorer)
     listed = view(explorer, "rows").list
@@ -189,9 +190,7 @@ def test_the_table_of_rows_shows_pictures_and_other_columns_first(explorer):
     assert len(listed.page) == 100 < listed.found
     for row in listed.page[::33]:
         np.testing.assert_array_equal(opened(row["picture"]), expected(row["point"]))
-
-
-def test_one_point_shows_its_picture_and_those_of_its_neighbors(explorer):
+    # One point shows its picture and those of its neighbors.
     state = explorer.session.state
     state.selection = np.array([17])
     state.view = "point"
@@ -200,9 +199,3 @@ def test_one_point_shows_its_picture_and_those_of_its_neighbors(explorer):
     assert content.startswith(f'<p><img src="{picture_address(state.shown, 17)}" alt="">')
     neighbors = state.outcome("knn").adjacency[[17]].indices
     assert any(picture_address(state.shown, int(point)) in content for point in neighbors)
-
-
-def test_an_array_of_pictures_is_known_as_such():
-    content = npy_bytes(DIGITS.images[:40])
-    data = datasets.load(content, filename="digits.npy")
-    np.testing.assert_array_equal(picture_of(data, 17), expected(17))

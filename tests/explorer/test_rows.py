@@ -23,58 +23,45 @@ def table():
     return RowTable.of(TableDataset.of(read.to_dataset(["id"], None), read), CLUSTERS)
 
 
-def test_columns_and_cells(table):
+def test_columns_cells_and_summary(table):
     assert table.names == ["Row", "Cluster", "id", "size", "kind", "day"]
     assert table.cells(np.array([3, 0])) == [
         ["3", "2", "5", "-1", "–", "–"],
         ["0", "2", "7", "2.5", "ant", "2020-01-03"],
     ]
+    heads, rows = table.summary(np.array([0, 1]))
+    assert heads == ["Cluster", "Points", "Selected", "Mean size", "Most kind"]
+    assert rows == [["1", "1", "1", "–", "bee"], ["2", "3", "1", "3.9167", "Ant hill"]]
 
 
-@pytest.mark.parametrize(
-    ("search", "expected"),
-    [
-        ("", [0, 1, 2, 3]),
-        ("ANT", [0, 2]),
-        (" hill ", [2]),
-        ("2020-01-0", [0, 1, 2]),
-        ("10.25", [2]),
-        ("<b>", []),
-    ],
-)
-def test_search(table, search, expected):
-    assert table.found(Query(search=search), NOTHING).tolist() == expected
+def test_search_and_filter(table):
+    for query, expected in (
+        (Query(search=""), [0, 1, 2, 3]),
+        (Query(search="ANT"), [0, 2]),
+        (Query(search=" hill "), [2]),
+        (Query(search="2020-01-0"), [0, 1, 2]),
+        (Query(search="10.25"), [2]),
+        (Query(search="<b>"), []),
+        (Query(rows="all"), [0, 1, 2, 3]),
+        (Query(rows="selected"), [1, 3]),
+        (Query(rows="1"), [1]),
+        (Query(rows="2"), [0, 2, 3]),
+    ):
+        assert table.found(query, np.array([1, 3])).tolist() == expected
 
 
-@pytest.mark.parametrize(
-    ("rows", "expected"),
-    [("all", [0, 1, 2, 3]), ("selected", [1, 3]), ("1", [1]), ("2", [0, 2, 3])],
-)
-def test_filter(table, rows, expected):
-    assert table.found(Query(rows=rows), np.array([1, 3])).tolist() == expected
-
-
-@pytest.mark.parametrize(
-    ("name", "ascending", "descending"),
-    [
+def test_order(table):
+    for name, ascending, descending in (
         ("Row", [0, 1, 2, 3], [3, 2, 1, 0]),
         ("Cluster", [1, 0, 2, 3], [0, 2, 3, 1]),  # ties as they are
         ("id", [1, 3, 0, 2], [2, 0, 3, 1]),
         ("size", [3, 0, 2, 1], [2, 0, 3, 1]),  # what is missing comes last
         ("kind", [2, 0, 1, 3], [1, 0, 2, 3]),
         ("day", [1, 2, 0, 3], [0, 2, 1, 3]),
-    ],
-)
-def test_order(table, name, ascending, descending):
-    sort = table.names.index(name)
-    assert table.found(Query(sort=sort), NOTHING).tolist() == ascending
-    assert table.found(Query(sort=sort, descending=True), NOTHING).tolist() == descending
-
-
-def test_summary(table):
-    heads, rows = table.summary(np.array([0, 1]))
-    assert heads == ["Cluster", "Points", "Selected", "Mean size", "Most kind"]
-    assert rows == [["1", "1", "1", "–", "bee"], ["2", "3", "1", "3.9167", "Ant hill"]]
+    ):
+        sort = table.names.index(name)
+        assert table.found(Query(sort=sort), NOTHING).tolist() == ascending
+        assert table.found(Query(sort=sort, descending=True), NOTHING).tolist() == descending
 
 
 # ---- in the explorer
@@ -104,13 +91,21 @@ def rows(explore):
     return found
 
 
-def test_pages(rows):
+def test_pages_and_the_selection_of_all_rows_that_are_found(rows):
     assert isinstance(rows.list, RowList)
     assert rows.ask() == list(range(PAGE))
     assert rows.ask(first=2 * PAGE) == list(range(2 * PAGE, N))
     order = np.argsort(X, kind="stable").tolist()
     assert rows.ask(first=0, sort=rows.list.names.index("x")) == order[:PAGE]
     assert rows.list.found == N
+    # A page beyond the rows that are found is empty.
+    assert rows.ask(first=10_000) == []
+    assert rows.ask(first=0, sort=0, search="v")[:2] == [1, 3]
+    # All rows that are found are selected.
+    assert rows.list.found == N // 2
+    assert rows.click(select="found") == list(range(1, N, 2))
+    assert 'title=""' in rows.summary.content
+    assert "Mean x" in rows.summary.content
 
 
 def test_clicks_select_points_and_selected_rows_are_marked(rows):
@@ -133,14 +128,6 @@ def test_an_older_result_does_not_take_back_a_newer_query(rows):
     assert rows.ask() == [1, 2, 3]
 
 
-def test_all_rows_that_are_found_are_selected(rows):
-    rows.ask(search="v")
-    assert rows.list.found == N // 2
-    assert rows.click(select="found") == list(range(1, N, 2))
-    assert 'title=""' in rows.summary.content
-    assert "Mean x" in rows.summary.content
-
-
 def test_invalid_messages_select_nothing_and_show_the_first_page(rows):
     for message in ({}, {"point": N}, {"point": "1"}, {"select": "everything"}):
         assert rows.click(**message) == []
@@ -155,8 +142,3 @@ def test_invalid_messages_select_nothing_and_show_the_first_page(rows):
     ):
         assert rows.ask(**query) == list(range(PAGE))
         assert rows.list.query == vars(Query())
-
-
-def test_a_page_beyond_the_rows_that_are_found_is_empty_until_the_first(rows):
-    assert rows.ask(first=10_000) == []
-    assert rows.ask(first=0, search="v")[:2] == [1, 3]

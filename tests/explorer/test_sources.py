@@ -7,11 +7,10 @@ import zipfile
 import numpy as np
 import pytest
 from explorer_objects import PATIENCE, widget
-from files import png_header
+from files import npy_bytes, png_header
 from kdegraph import datasets
 from kdegraph_explorer.pipeline import Pipeline
 from kdegraph_explorer.results import Request
-from kdegraph_explorer.session import Session
 from kdegraph_explorer.sources import SOURCES, Source
 from kdegraph_explorer.sources.generators import Generators
 from kdegraph_explorer.uploads import StoredFile
@@ -23,34 +22,27 @@ TABLE = b"width,height,kind,weight\n1,2,ant,3\n2,3,bee,4\n3,1,ant,5\n8,9,bee,6\n
 
 
 @pytest.fixture
-def session():
-    session = Session()
+def session(sessions):
+    session = sessions(start=False)
     session.sources["generators"].n = 100
     session.start()
     session.wait(PATIENCE)
-    yield session
-    session.close()
+    return session
 
 
 def give(session, name, content):
-    """Give the session a file as the browser does."""
+    """Give the session a file as the browser does, whether or not it can be read."""
     session.state.source = "upload"
     session.sources["upload"].file = StoredFile.of(name, content)
     session.wait(PATIENCE)
     return session.state
 
 
-def npy(array):
-    buffer = io.BytesIO()
-    np.save(buffer, array)
-    return buffer.getvalue()
-
-
 def bomb():
     """A small archive that unpacks to more than may be."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("X.npy", npy(np.zeros((2000, 2))))
+        archive.writestr("X.npy", npy_bytes(np.zeros((2000, 2))))
     return stream.getvalue().replace(
         struct.pack("<I", 32_128), struct.pack("<I", datasets.MAX_BYTES + 1)
     )
@@ -72,14 +64,12 @@ def test_every_source_has_what_the_controls_need():
             assert source.param[name].doc, f"{source.key}.{name} has no sentence of explanation"
             assert source.param[name].label
         assert set(source.widgets) <= set(source.controls)
-
-
-def test_labels_of_all_controls_differ():
     labels = [source.param[name].label for source in SOURCES for name in source.controls]
     assert len(set(labels)) == len(labels)
 
 
 def test_generator_makes_what_is_chosen(session):
+    np.testing.assert_array_equal(session.state.dataset.X, datasets.make("moons", n=100, seed=0).X)
     source = session.sources["generators"]
     source.param.update(shape="circles", n=200, noise=0.0, seed=3)
     session.wait(PATIENCE)
@@ -95,19 +85,11 @@ def test_every_generator_stands_below_one_heading(explore):
     assert list(Generators.param.shape.objects) == shapes
 
 
-def test_usual_noise_is_that_of_the_library(session):
-    np.testing.assert_array_equal(session.state.dataset.X, datasets.make("moons", n=100, seed=0).X)
-
-
-def test_sources_that_are_not_chosen_load_nothing(session):
+def test_neither_sources_that_are_not_chosen_nor_files_that_are_to_come_load_anything(session):
     before = session.state.dataset
     session.sources["photographs"].picture = "flower"
     session.wait(PATIENCE)
     assert session.state.dataset is before
-
-
-def test_choosing_files_keeps_the_data_until_there_is_one(session):
-    before = session.state.dataset
     session.state.source = "upload"
     session.wait(PATIENCE)
     assert session.state.dataset is before
@@ -142,7 +124,7 @@ def test_a_file_that_does_not_exist_is_an_error_until_it_does(sessions, tmp_path
     assert session.state.dataset.n_points == 4
 
 
-def test_table_offers_its_columns(session):
+def test_table_offers_its_columns_and_labels_which_can_be_chosen(session):
     state = give(session, "zoo.csv", TABLE)
     source = session.sources["upload"]
     assert state.error == ""
@@ -151,26 +133,23 @@ def test_table_offers_its_columns(session):
     assert source.param.label_column.objects == ["none", "width", "height", "kind", "weight"]
     assert source.applicable() == ("file", "columns", "label_column", "incomplete")
     assert state.outcome("kde") is not None
-
-
-def test_columns_and_labels_can_be_chosen(session):
-    state = give(session, "zoo.csv", TABLE)
-    session.sources["upload"].columns = ["height", "width"]
-    session.sources["upload"].label_column = "kind"
+    source.param.update(columns=["height", "width"], label_column="kind")
     session.wait(PATIENCE)
     assert state.dataset.feature_names == ("height", "width")
     assert state.dataset.X[0].tolist() == [2.0, 1.0]
     assert state.dataset.y.tolist() == [0, 1, 0, 1]
     assert "Adjusted Rand index" in state.outcome("kde").scores
-
-
-def test_no_column_is_an_error_that_keeps_the_data(session):
-    state = give(session, "zoo.csv", TABLE)
+    # No column is an error that keeps the data.
     before = state.dataset
     session.sources["upload"].columns = []
     session.wait(PATIENCE)
     assert state.dataset is before
     assert "column" in state.error
+    # The next file offers its own columns.
+    state = give(session, "points.npy", npy_bytes(np.random.default_rng(0).normal(size=(30, 2))))
+    assert state.error == ""
+    assert state.dataset.n_points == 30
+    assert list(session.sources["upload"].columns) == list(state.dataset.feature_names)
 
 
 def test_picture_becomes_pixels(session):
@@ -183,31 +162,30 @@ def test_picture_becomes_pixels(session):
     assert len(np.unique(labels[:, :14])) == len(np.unique(labels[:, 16:])) == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("notes.txt", b"hello"),
-        ("empty.csv", b""),
-        ("words.csv", b"a,b\nx,y\n"),
-        ("hole.csv", b"a,b\n1,2\n,3\n"),
-        ("no.npy", b"not an array"),
-        ("four axes.npy", npy(np.zeros((2, 2, 2, 2)))),
-        ("cut.png", png(np.zeros((9, 9, 3), dtype=np.uint8))[:40]),
-        ("pickle.npy", npy(np.array([{"a": 1}], dtype=object))),
-        ("bomb.npz", bomb()),
-        ("huge.png", png_header(100_000, 100_000)),
-        ("wide.csv", b",".join([b"c"] * 10_000) + b"\n" + b",".join([b"1"] * 10_000) + b"\n"),
-        ("formulas.csv", b"a,b\n=1+1,=2\n=cmd|' /C calc'!A0,=3\n"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_bad_file_says_why_and_keeps_the_data(session, name, content):
+BAD = {
+    "notes.txt": b"hello",
+    "empty.csv": b"",
+    "words.csv": b"a,b\nx,y\n",
+    "hole.csv": b"a,b\n1,2\n,3\n",
+    "no.npy": b"not an array",
+    "four axes.npy": npy_bytes(np.zeros((2, 2, 2, 2))),
+    "cut.png": png(np.zeros((9, 9, 3), dtype=np.uint8))[:40],
+    "pickle.npy": npy_bytes(np.array([{"a": 1}], dtype=object)),
+    "bomb.npz": bomb(),
+    "huge.png": png_header(100_000, 100_000),
+    "wide.csv": b",".join([b"c"] * 10_000) + b"\n" + b",".join([b"1"] * 10_000) + b"\n",
+    "formulas.csv": b"a,b\n=1+1,=2\n=cmd|' /C calc'!A0,=3\n",
+}
+
+
+def test_bad_file_says_why_and_keeps_the_data(session):
     before, result = session.state.dataset, session.state.result
-    state = give(session, name, content)
-    assert state.dataset is before
-    assert state.result is result
-    assert name in state.error
-    assert "Traceback" not in state.error
+    for name, content in BAD.items():
+        state = give(session, name, content)
+        assert state.dataset is before
+        assert state.result is result
+        assert name in state.error
+        assert "Traceback" not in state.error
 
 
 def test_columns_can_be_chosen_after_a_table_with_holes_was_refused(session):
@@ -220,14 +198,6 @@ def test_columns_can_be_chosen_after_a_table_with_holes_was_refused(session):
     session.sources["upload"].param.update(incomplete=False, columns=["b", "c"])
     session.wait(PATIENCE)
     assert state.dataset.n_points == 3
-
-
-def test_next_file_offers_its_own_columns(session):
-    give(session, "zoo.csv", TABLE)
-    state = give(session, "points.npy", npy(np.random.default_rng(0).normal(size=(30, 2))))
-    assert state.error == ""
-    assert state.dataset.n_points == 30
-    assert list(session.sources["upload"].columns) == list(state.dataset.feature_names)
 
 
 # ---- what the shapes are here for

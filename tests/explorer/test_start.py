@@ -44,10 +44,6 @@ def test_the_points_of_the_first_page_prove_the_point(outcomes):
     assert "<b>1/20</b>" in words
     assert "finds the same clusters. The graph of the 10 nearest neighbors does not." in words
     assert verdict(found, "knn") == f"✗ other clusters (agreement {found.agreement['knn']:.2f})"
-
-
-def test_numbers_are_those_of_the_graphs(outcomes):
-    found = proof(outcomes)
     full = kdegraph.full_graph(CLUMPS.X, sigma=CLUMPS.sigma)
     assert found.edges["full"] == np.count_nonzero(np.triu(full, 1) >= 1e-9)
     exact = kdegraph.spectrum(full, 10).eigenvalues
@@ -97,11 +93,7 @@ def test_three_graphs_are_drawn_and_measured(explore):
     explorer.session.state.choose(n_rounds=5)
     settle(explorer)
     assert shown.headline.content != before
-
-
-def test_the_first_page_is_there_where_the_full_graph_is(explore):
-    explorer = explore(datasets.make("moons", n=300, seed=0).X)
-    start_view(explorer)
+    # The first page is there where the full graph is.
     explorer.session.state.dataset = datasets.make("moons", n=FULL_UP_TO + 1, seed=0)
     settle(explorer)
     assert "start" not in explorer.session.state.param.view.objects
@@ -132,13 +124,15 @@ def test_the_tour_has_three_steps_and_can_be_left_in_each(explore):
     assert state.view == "points"
 
 
-@pytest.mark.parametrize(
-    ("query", "begins_with"),
-    [("", "start"), ("?view=rows", "rows"), ("?n_rounds=5", "points"), ("?view=picture", "points")],
-)
-def test_a_page_begins_with_the_view_of_its_address(sessions, query, begins_with):
-    layout = Layout(session := sessions(start=False), True, first_view(session, query))
-    assert session.state.view == begins_with
-    assert set(layout.views.made) == {begins_with, "spectrum", "scores"}
-    session.open("points.csv")
-    assert first_view(session, "") == ""
+def test_a_page_begins_with_the_view_of_its_address(sessions):
+    for query, begins_with in (
+        ("", "start"),
+        ("?view=rows", "rows"),
+        ("?n_rounds=5", "points"),
+        ("?view=picture", "points"),
+    ):
+        layout = Layout(session := sessions(start=False), True, first_view(session, query))
+        assert session.state.view == begins_with
+        assert set(layout.views.made) == {begins_with, "spectrum", "scores"}
+        session.open("points.csv")
+        assert first_view(session, "") == ""

@@ -10,7 +10,7 @@ import kdegraph_explorer.results as results
 import kdegraph_explorer.session as session_module
 import numpy as np
 import pytest
-from explorer_objects import PATIENCE, controls, settle
+from explorer_objects import PATIENCE, choose, controls, settle
 from files import npy_bytes
 from kdegraph import datasets, estimate_sigma
 from kdegraph.automatic import count_clusters
@@ -44,20 +44,19 @@ def counts(monkeypatch):
     return counts
 
 
-@pytest.fixture
-def open_session(sessions):
-    """Opens a session with data and waits for its first result."""
-    return lambda data=None, **choices: sessions(
-        datasets.make("moons", n=300, seed=1) if data is None else data, **choices
-    )
-
-
 def reset(counts):
     counts.update(dict.fromkeys(counts, 0))
 
 
-def test_result_is_what_the_library_computes(open_session):
-    session = open_session(sigma=0.15, n_rounds=12, n_clusters=2)
+def settle_session(session):
+    """Wait until nothing is computed any more, also after the result."""
+    for _ in range(2):
+        for job in session.jobs:
+            job.wait(PATIENCE)
+
+
+def test_result_is_what_the_library_computes(sessions):
+    session = sessions(MOONS, sigma=0.15, n_rounds=12, n_clusters=2)
     X = session.state.dataset.X
     kde, knn = session.state.outcome("kde"), session.state.outcome("knn")
     graph = kdegraph.similarity_graph(X, sigma=0.15, n_rounds=12, seed=0)
@@ -70,6 +69,11 @@ def test_result_is_what_the_library_computes(open_session):
     assert kde.scores["Edges"] == graph.n_edges
     assert kde.scores["Adjusted Rand index"] == 1.0
     assert set(kde.seconds) == set(knn.seconds) == {"graph", "eigenvalues", "clusters"}
+    np.testing.assert_array_equal(kde.colors, MOONS.y)
+    np.testing.assert_array_equal(knn.colors, kde.colors)
+    choose(session, sigma=0.2)
+    np.testing.assert_array_equal(session.state.outcome("kde").colors, kde.colors)
+    assert session.state.outcome("knn").colors is knn.colors
 
 
 DEPENDENT = (
@@ -84,39 +88,32 @@ DEPENDENT = (
 )
 
 
-def test_a_choice_computes_what_depends_on_it_and_nothing_else(open_session, counts):
-    session = open_session(sigma=0.15, n_clusters=2)
+def test_a_choice_computes_what_depends_on_it_and_nothing_else(sessions, counts):
+    session = sessions(MOONS, sigma=0.15, n_clusters=2)
     for choice, computed in DEPENDENT:
         reset(counts)
-        session.state.choose(**choice)
-        session.wait(PATIENCE)
+        choose(session, **choice)
         assert counts == {**dict.fromkeys(STAGES, 0), **computed}, choice
 
 
-def test_more_clusters_than_eigenvalues_keep_the_graph(open_session, counts):
-    session = open_session(sigma=0.15, n_clusters=2)
+def test_what_is_known_is_not_computed_again(sessions, counts):
+    session = sessions(MOONS, sigma=0.15, n_clusters=2)
     reset(counts)
-    session.state.choose(n_clusters=14)
-    session.wait(PATIENCE)
+    choose(session, n_clusters=14)
     assert counts["similarity_graph"] == counts["knn_graph"] == 0
     assert counts["find_spectrum"] == 2
     assert session.state.outcome("kde").labels.max() == 13
     reset(counts)
-    session.state.choose(n_clusters=3)  # the longer spectrum serves fewer clusters
-    session.wait(PATIENCE)
+    choose(session, n_clusters=3)  # the longer spectrum serves fewer clusters
     assert counts["find_spectrum"] == 0
-
-
-def test_same_choices_again_compute_nothing(open_session, counts):
-    session = open_session(sigma=0.15)
     reset(counts)
     session.retry()
     session.wait(PATIENCE)
     assert sum(counts.values()) == 0
 
 
-def test_automatic_values_are_shown_and_a_choice_by_hand_ends_them(open_session):
-    session = open_session()
+def test_automatic_values_are_shown_and_a_choice_by_hand_ends_them(sessions):
+    session = sessions(MOONS)
     state = session.state
     assert state.sigma == state.dataset.sigma == state.result.sigma
     assert state.n_clusters == 2
@@ -128,6 +125,9 @@ def test_automatic_values_are_shown_and_a_choice_by_hand_ends_them(open_session)
     state.sigma_auto = True
     session.wait(PATIENCE)
     assert state.sigma == state.dataset.sigma
+    state.rounds_auto = True
+    session.wait(PATIENCE)
+    assert state.n_rounds == kdegraph.similarity_graph(MOONS.X, sigma=state.sigma, seed=0).n_rounds
 
 
 def test_the_same_points_get_the_same_automatic_sigma_wherever_they_come_from(sessions):
@@ -152,55 +152,43 @@ def ignore(*arguments, **options):
     pass
 
 
-def test_automatic_sigma_without_knowledge_of_the_data_is_estimated(open_session):
+def test_automatic_sigma_without_knowledge_of_the_data_is_estimated(sessions):
     X = np.random.default_rng(0).normal(size=(200, 3))
-    session = open_session(datasets.Dataset(X))
+    session = sessions(datasets.Dataset(X))
     assert session.state.sigma == kdegraph.estimate_sigma(X, seed=0)
     assert "Adjusted Rand index" not in session.state.outcome("kde").scores
 
 
-def test_automatic_rounds_are_those_of_the_library(open_session):
-    session = open_session()
-    session.state.rounds_auto = True
-    session.wait(PATIENCE)
-    X, sigma = session.state.dataset.X, session.state.sigma
-    assert session.state.n_rounds == kdegraph.similarity_graph(X, sigma=sigma, seed=0).n_rounds
-
-
-def test_an_error_keeps_the_last_result_and_the_next_result_ends_it(open_session):
-    session = open_session(
+def test_an_error_keeps_the_last_result_and_the_next_result_ends_it(sessions):
+    session = sessions(
         datasets.Dataset(np.random.default_rng(0).normal(size=(9, 2))), sigma=1.0, n_clusters=2
     )
     state, before = session.state, session.state.result
-    state.choose(n_clusters=10)
-    session.wait(PATIENCE)
+    choose(session, n_clusters=10)
     assert state.result is before
     assert state.error == "n_clusters must be at most 9, the number of points, got 10"
-    state.choose(n_clusters=3)
-    session.wait(PATIENCE)
+    choose(session, n_clusters=3)
     assert state.error == ""
     assert state.outcome("kde").n_clusters == 3
 
 
-def test_graph_without_edges_is_a_result(open_session):
-    session = open_session(sigma=1e-300)
+def test_graphs_without_edges_and_one_point_are_results(sessions):
+    session = sessions(MOONS, sigma=1e-300)
     assert session.state.error == ""
     assert session.state.outcome("kde").scores["Edges"] == 0
     assert session.state.outcome("kde").scores["Isolated points"] == 300
     assert session.state.outcome("knn").scores["Edges"] > 0
-    session.state.choose(n_clusters=2)
-    session.wait(PATIENCE)
+    choose(session, n_clusters=2)
     assert "use a larger sigma" in session.state.error
-
-
-def test_one_point_is_a_result(open_session):
-    session = open_session(datasets.Dataset(np.zeros((1, 2))))
+    session = sessions(datasets.Dataset(np.zeros((1, 2))))
     assert session.state.error == ""
     assert session.state.outcome("kde").labels.tolist() == [0]
+    state = sessions(datasets.Dataset(np.arange(30.0)[:, None]), sigma=1e-9).state
+    assert (state.outcome("kde").n_clusters, state.outcome("kde").confidence) == (1, 0.0)
 
 
-def test_other_data_replace_the_results(open_session):
-    session = open_session()
+def test_other_data_replace_the_results(sessions):
+    session = sessions(MOONS)
     session.state.selection = np.array([3])
     session.state.source = "photographs"
     session.sources["photographs"].pixels = 1000
@@ -220,16 +208,8 @@ def test_other_data_replace_the_results(open_session):
     ]
 
 
-def test_quick_moves_end_with_the_last(open_session):
-    session = open_session(n_clusters=2)
-    for sigma in np.linspace(0.05, 0.4, 40):
-        session.state.choose(sigma=float(sigma))
-    session.wait(PATIENCE)
-    assert session.state.outcome("kde").graph.sigma == session.state.sigma == 0.4
-
-
-def test_cancel_stops_the_work_and_keeps_the_last_result(open_session, monkeypatch):
-    session = open_session(sigma=0.15)
+def test_cancel_stops_the_work_and_keeps_the_last_result(sessions, monkeypatch):
+    session = sessions(MOONS, sigma=0.15)
     before = session.state.result
     started, stopped = threading.Event(), threading.Event()
 
@@ -251,15 +231,14 @@ def test_cancel_stops_the_work_and_keeps_the_last_result(open_session, monkeypat
     assert stopped.is_set()
     assert session.state.result is before
     assert session.state.error == ""
-    session.state.choose(sigma=0.25)
-    session.wait(PATIENCE)
+    choose(session, sigma=0.25)
     assert session.state.outcome("kde").graph.sigma == 0.25
 
 
 def test_an_unexpected_fault_is_named_keeps_the_last_result_and_can_be_tried_again(
-    open_session, monkeypatch
+    sessions, monkeypatch
 ):
-    session = open_session(sigma=0.15)
+    session = sessions(MOONS, sigma=0.15)
     before = session.state.result
 
     def broken(*args, **options):
@@ -279,10 +258,9 @@ def test_an_unexpected_fault_is_named_keeps_the_last_result_and_can_be_tried_aga
     assert session.state.outcome("kde").graph.sigma == 0.2
 
 
-def test_sessions_do_not_share_their_state(open_session):
-    one, other = open_session(sigma=0.15), open_session(sigma=0.3, n_clusters=2)
-    one.state.choose(n_clusters=4)
-    one.wait(PATIENCE)
+def test_sessions_do_not_share_their_state(sessions):
+    one, other = sessions(MOONS, sigma=0.15), sessions(MOONS, sigma=0.3, n_clusters=2)
+    choose(one, n_clusters=4)
     assert other.state.sigma == 0.3
     assert other.state.outcome("kde").n_clusters == 2
 
@@ -321,19 +299,8 @@ def test_colors_follow_the_reference():
     assert align(np.array([0, 1, 2, 3]), np.array([0, 0, 0, 0])).max() <= 3
 
 
-def test_colors_agree_between_the_methods_and_from_one_result_to_the_next(open_session):
-    session = open_session(sigma=0.15, n_clusters=2)
-    kde, knn = session.state.outcome("kde"), session.state.outcome("knn")
-    np.testing.assert_array_equal(kde.colors, session.state.dataset.y)
-    np.testing.assert_array_equal(knn.colors, kde.colors)
-    session.state.choose(sigma=0.2)
-    session.wait(PATIENCE)
-    np.testing.assert_array_equal(session.state.outcome("kde").colors, kde.colors)
-    assert session.state.outcome("knn").colors is knn.colors
-
-
-def test_points_of_slow_work_are_shown_before_its_result(open_session, monkeypatch):
-    session = open_session(n_clusters=2)
+def test_points_of_slow_work_are_shown_before_its_result(sessions, monkeypatch):
+    session = sessions(MOONS, n_clusters=2)
     state, before = session.state, session.state.dataset
     go_on = threading.Event()
     compute = pipeline.similarity_graph
@@ -355,8 +322,8 @@ def test_points_of_slow_work_are_shown_before_its_result(open_session, monkeypat
     assert len(state.outcome("kde").labels) == state.dataset.n_points
 
 
-def test_quick_change_of_data_shows_points_and_clusters_together(open_session, monkeypatch):
-    session = open_session(n_clusters=2)
+def test_quick_change_of_data_shows_points_and_clusters_together(sessions, monkeypatch):
+    session = sessions(MOONS, n_clusters=2)
     monkeypatch.setattr("kdegraph_explorer.jobs.Latest.REPORT_AFTER", 1e9)
     seen = []
     session.state.param.watch(
@@ -368,26 +335,19 @@ def test_quick_change_of_data_shows_points_and_clusters_together(open_session, m
     assert all(seen)
 
 
-def test_full_graph_is_computed_when_it_is_wanted_and_fits(open_session, monkeypatch):
-    session = open_session(sigma=0.15, n_clusters=2)
+def test_full_graph_is_computed_when_it_is_wanted_and_fits(sessions, monkeypatch):
+    session = sessions(MOONS, sigma=0.15, n_clusters=2)
     assert session.state.outcome("full") is None
     session.state.extra_methods = ("full",)
     session.wait(PATIENCE)
-    full, X = session.state.outcome("full"), session.state.dataset.X
-    np.testing.assert_allclose(
-        full.adjacency.toarray(), kdegraph.full_graph(X, sigma=0.15), atol=1e-9
-    )
-    np.testing.assert_array_equal(full.colors, session.state.outcome("kde").colors)
-    session.state.choose(sigma=0.2)
-    session.wait(PATIENCE)
-    np.testing.assert_allclose(
-        session.state.outcome("full").adjacency.toarray(),
-        kdegraph.full_graph(X, sigma=0.2),
-        atol=1e-9,
-    )
+    for sigma in (0.15, 0.2):
+        choose(session, sigma=sigma)
+        full = session.state.outcome("full")
+        expected = kdegraph.full_graph(MOONS.X, sigma=sigma)
+        np.testing.assert_allclose(full.adjacency.toarray(), expected, atol=1e-9)
+        np.testing.assert_array_equal(full.colors, session.state.outcome("kde").colors)
     session.state.extra_methods = ()
-    session.state.choose(sigma=0.15)
-    session.wait(PATIENCE)
+    choose(session, sigma=0.15)
     assert session.state.outcome("full") is None  # not one of another sigma
     monkeypatch.setattr(results, "FULL_UP_TO", 200)
     session.state.extra_methods = ("full",)
@@ -395,15 +355,15 @@ def test_full_graph_is_computed_when_it_is_wanted_and_fits(open_session, monkeyp
     assert session.state.outcome("full") is None
 
 
-def test_quick_moves_leave_nothing_behind(open_session):
-    session = open_session(n_clusters=2)
+def test_moves_leave_nothing_behind(sessions):
+    session = sessions(MOONS, n_clusters=2)
     graphs = []
     session.state.param.watch(
         lambda event: graphs.append(weakref.ref(event.new.outcomes["kde"].graph)), "result"
     )
     for sigma in np.linspace(0.05, 0.4, 40):
-        session.state.choose(sigma=float(sigma))
-        session.wait(PATIENCE)
+        choose(session, sigma=float(sigma))
+    assert session.state.outcome("kde").graph.sigma == session.state.sigma == 0.4
     gc.collect()
     assert len({id(ref) for ref in graphs}) >= 40
     alive = {id(ref()) for ref in graphs if ref() is not None}
@@ -433,19 +393,12 @@ def test_automatic_number_is_that_of_the_plotted_eigenvalues_with_its_confidence
     assert explorer.layout.status.sentence().endswith(", 3 clusters")
 
 
-def test_a_graph_without_edges_has_one_cluster_without_confidence(sessions):
-    state = sessions(datasets.Dataset(np.arange(30.0)[:, None]), sigma=1e-9).state
-    assert (state.outcome("kde").n_clusters, state.outcome("kde").confidence) == (1, 0.0)
-
-
 def test_clusters_are_counted_whatever_graph_is_chosen(sessions):
     data = datasets.make("blobs", n=300, seed=0)
     session = sessions(data, sigma=50.0)
     assert session.state.outcome("kde").n_clusters == 1
     session.count()
-    for _ in range(2):
-        for job in session.jobs:
-            job.wait(PATIENCE)
+    settle_session(session)
     assert session.state.counted == count_clusters(data.X, seed=0)
     assert session.state.outcome("kde").n_clusters == session.state.n_clusters == 3
     assert not session.state.clusters_auto
@@ -469,8 +422,7 @@ def test_a_count_that_comes_too_late_is_dropped(sessions, monkeypatch):
     session.state.dataset = MOONS
     session.wait(PATIENCE)
     go_on.set()
-    for job in session.jobs:
-        job.wait(PATIENCE)
+    settle_session(session)
     assert session.state.counted is None
     assert session.state.clusters_auto
 
@@ -506,9 +458,7 @@ def test_more_clusters_than_can_be_chosen_are_counted(sessions, monkeypatch):
     monkeypatch.setattr(session_module, "count_clusters", lambda X, **options: many)
     session = sessions(MOONS)
     session.count()
-    for _ in range(2):
-        for job in session.jobs:
-            job.wait(PATIENCE)
+    settle_session(session)
     assert session.state.counted == many
     assert session.state.n_clusters == session.state.outcome("kde").n_clusters == 100
     assert session.state.error == ""

@@ -10,9 +10,18 @@ from explorer_objects import image, part, settle, source, text, view
 from kdegraph import datasets
 from kdegraph_explorer.views.spectral import draw_conductances
 
+MOONS = datasets.make("moons", n=200, seed=0).X
 
-def test_the_selected_point_is_looked_at(explore):
-    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_rounds=6)
+
+def opened(explorer, key):
+    """A view that is opened."""
+    explorer.session.state.view = key
+    settle(explorer)
+    return view(explorer, key)
+
+
+def test_the_selected_point_is_looked_at_and_its_halving_is_stepped(explore):
+    explorer = explore(MOONS, sigma=0.2, n_rounds=6)
     state, one = explorer.session.state, view(explorer, "point")
     assert text(one, "kg-neighbors") == ""  # nothing is computed for a view that nobody sees
     state.view = "point"
@@ -28,13 +37,6 @@ def test_the_selected_point_is_looked_at(explore):
     assert len(source(near, "nearest").data["x"]) == 10
     assert len(source(near, "kernel").data["image"]) == 1
     assert one.point == 17
-
-
-def test_halving_is_stepped(explore):
-    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_rounds=6)
-    one = view(explorer, "point")
-    explorer.session.state.view = "point"
-    settle(explorer)
     _, overview, halving = one.figures()
     bars = source(halving, "bars")
     levels = len(bars.data["left"]) // 2
@@ -52,9 +54,7 @@ def test_halving_is_stepped(explore):
 
 def test_one_point_of_many_dimensions_and_without_edges(explore):
     explorer = explore(np.random.default_rng(0).normal(size=(50, 4)), sigma=1.0)
-    one = view(explorer, "point")
-    explorer.session.state.view = "point"
-    settle(explorer)
+    one = opened(explorer, "point")
     assert source(one.figures()[0], "kernel").data["image"] == []  # no plane to draw the kernel on
     explorer.session.state.choose(sigma=1e-300, n_clusters=1)
     settle(explorer)
@@ -63,10 +63,8 @@ def test_one_point_of_many_dimensions_and_without_edges(explore):
 
 
 def test_rounds_are_played(explore):
-    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_rounds=6)
-    rounds = view(explorer, "rounds")
-    explorer.session.state.view = "rounds"
-    settle(explorer)
+    explorer = explore(MOONS, sigma=0.2, n_rounds=6)
+    rounds = opened(explorer, "rounds")
     assert (rounds.player.value, rounds.player.end) == (6, 6)
     assert rounds.found.rounds.tolist() == [1, 2, 3, 4, 5, 6]
     full = explorer.session.state.outcome("full").spectrum.eigenvalues
@@ -83,22 +81,23 @@ def test_rounds_are_played(explore):
 
 def test_full_graph_of_many_points_is_estimated_in_the_rounds(explore, monkeypatch):
     monkeypatch.setattr("kdegraph_explorer.results.FULL_UP_TO", 100)
-    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2, n_rounds=6)
-    rounds = view(explorer, "rounds")
-    explorer.session.state.view = "rounds"
-    settle(explorer)
+    monkeypatch.setattr("kdegraph_explorer.views.compare.FULL_UP_TO", 100)
+    explorer = explore(MOONS, sigma=0.2, n_rounds=6)
+    rounds = opened(explorer, "rounds")
     assert explorer.session.state.outcome("full") is None
     assert rounds.note == "dashed: full graph, estimated from 24 rounds"
-    explorer.session.state.view = "points"
-    settle(explorer)
+    opened(explorer, "points")
     assert explorer.session.state.extra_methods == ()
+    # Nor is it compared.
+    compare = opened(explorer, "compare")
+    assert compare.differences("full") is None
+    assert part(compare, "Select those of the Full graph").disabled
+    assert "not built" in text(compare, "kg-differences")
 
 
 def test_points_in_the_space_of_the_eigenvectors(explore):
     explorer = explore(datasets.make("blobs", n=150, seed=0).X, sigma=0.6, n_clusters=3)
-    spectral = view(explorer, "spectral")
-    explorer.session.state.view = "spectral"
-    settle(explorer)
+    spectral = opened(explorer, "spectral")
     outcome = explorer.session.state.outcome("kde")
     embedding, degrees = (source(figure, "points") for figure in spectral.figures())
     placed = np.column_stack([embedding.data["x"], embedding.data["y"]])
@@ -124,23 +123,16 @@ def test_conductances_are_drawn_of_every_cluster():
     assert len(drawn.Labels.I) == 5
     drawn, _ = draw_conductances({"kde": np.full(50, 0.1), "knn": np.full(50, 0.2)})
     assert len(drawn.Labels.I) == 0  # they would lie over each other
-
-
-def test_conductances_of_nearly_perfect_clusters_look_small():
     drawn, window = draw_conductances({"kde": np.array([1.6e-8, 0.0])})
     assert window[3] > 0.005
     assert drawn.Labels.I.dimension_values(2).tolist() == ["≈ 0", "0"]
-
-
-def test_numbers_of_conductances_are_in_the_font_of_the_page():
-    drawn, _ = draw_conductances({"kde": np.array([0.1])})
     glyphs = list(hv.render(drawn.Labels.I, backend="bokeh").select({"type": GlyphText}))
     assert glyphs
     assert all(glyph.text_font == value("Roboto, system-ui, sans-serif") for glyph in glyphs)
 
 
 def test_four_graphs_are_compared(explore):
-    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.9, n_clusters=2)
+    explorer = explore(MOONS, sigma=0.9, n_clusters=2)
     state, compare = explorer.session.state, view(explorer, "compare")
     state.view = "compare"
     settle(explorer)
@@ -157,35 +149,12 @@ def test_four_graphs_are_compared(explore):
         assert source(figure, "points").selected.indices == different.tolist()
 
 
-def test_no_full_graph_of_many_points_is_compared(explore, monkeypatch):
-    monkeypatch.setattr("kdegraph_explorer.results.FULL_UP_TO", 100)
-    monkeypatch.setattr("kdegraph_explorer.views.compare.FULL_UP_TO", 100)
-    explorer = explore(datasets.make("moons", n=200, seed=0).X, sigma=0.2)
-    compare = view(explorer, "compare")
-    explorer.session.state.view = "compare"
-    settle(explorer)
-    assert compare.differences("full") is None
-    assert part(compare, "Select those of the Full graph").disabled
-    assert "not built" in text(compare, "kg-differences")
-
-
-def test_scaling_opens_with_recorded_seconds_and_says_so(explore):
-    explorer = explore(datasets.make("moons", n=600, seed=0).X, sigma=0.2, n_clusters=2)
-    scaling = view(explorer, "scaling")
+def test_scaling_opens_with_recorded_seconds_and_is_measured_when_asked(explore):
+    explorer = explore(datasets.make("moons", n=1200, seed=0).X, sigma=0.2, n_clusters=2)
+    scaling = opened(explorer, "scaling")
     assert {timing.method for timing in scaling.timings} == {"kde", "other", "knn", "full"}
     assert "Recorded on a computer with two cores" in text(scaling, "kg-timings")
     assert scaling.describe_timings(True).summary.startswith("Recorded on a computer")
-    scaling.methods.value = ["kde"]
-    scaling.start()
-    settle(explorer)
-    assert [(timing.n, timing.method) for timing in scaling.timings] == [(500, "kde")]
-    assert "Recorded" not in text(scaling, "kg-timings")
-    assert "Recorded" not in scaling.describe_timings(True).summary
-
-
-def test_scaling_is_measured_when_asked(explore):
-    explorer = explore(datasets.make("moons", n=1200, seed=0).X, sigma=0.2, n_clusters=2)
-    scaling = view(explorer, "scaling")
     explorer.session.state.view = "scaling"
     scaling.methods.value = ["knn", "kde"]
     scaling.start()
@@ -197,6 +166,8 @@ def test_scaling_is_measured_when_asked(explore):
         (1000, "knn"),
     ]
     assert text(scaling, "kg-timings").count("<tr") == 5
+    assert "Recorded" not in text(scaling, "kg-timings")
+    assert "Recorded" not in scaling.describe_timings(True).summary
     assert not scaling.run.disabled
     assert scaling.halt.disabled
     scaling.methods.value = []

@@ -1,10 +1,7 @@
 """Text from files, addresses and session files stays text, wherever it is shown or written."""
 
-import ast
 import json
-import os
 import re
-import runpy
 from pathlib import Path
 
 import kdegraph_explorer
@@ -13,10 +10,9 @@ import panel as pn
 import pytest
 from bokeh.document import Document
 from bokeh.models import Axis
-from explorer_objects import PATIENCE, settle, view, widget
-from hostile import NAME, TEXTS, bad_cell, quoted, table
-from kdegraph_explorer import address
-from kdegraph_explorer.exports import EXPORTS, session_file
+from explorer_objects import PATIENCE, give_file, settle, view, widget
+from hostile import NAME, TEXTS, bad_cell, table
+from kdegraph_explorer.exports import session_file
 from kdegraph_explorer.uploads import StoredFile
 from kdegraph_explorer.views.markup import Markup, Text, each, html_table
 
@@ -59,20 +55,12 @@ def sent(viewable):
                 yield kind, name, string
 
 
-def give(explorer, name, content):
-    """Have the explorer read a file, and wait until all is drawn."""
-    explorer.session.state.source = "upload"
-    explorer.session.sources["upload"].file = StoredFile.of(name, content)
-    explorer.session.wait(PATIENCE)
-    settle(explorer)
-    return explorer.session.state
-
-
 @pytest.fixture
 def explorer(explore):
     """An explorer of the hostile table."""
     explorer = explore([[0.0, 0.0], [0.1, 0.0], [5.0, 5.0]])
-    assert give(explorer, NAME, table()).error == ""
+    give_file(explorer.session, table(), NAME)
+    settle(explorer)
     return explorer
 
 
@@ -86,12 +74,12 @@ def test_text_is_escaped_unless_it_is_markup():
     assert model.data.content == "&lt;b&gt;a&lt;/b&gt;"
 
 
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_tables_hold_text(text):
-    found = html_table((text, text), [(text, [text], text)])
-    assert set(re.findall(r"</?(\w+)", found)) <= {"table", "thead", "tbody", "tr", "th", "td"}
-    assert found.count(str(each(Markup("{}"), [text]))) == 5
-    assert not re.search(r"""title="[^"]*["'][^>]*on\w+=""", found)
+def test_tables_hold_text():
+    for text in TEXTS.values():
+        found = html_table((text, text), [(text, [text], text)])
+        assert set(re.findall(r"</?(\w+)", found)) <= {"table", "thead", "tbody", "tr", "th", "td"}
+        assert found.count(str(each(Markup("{}"), [text]))) == 5
+        assert not re.search(r"""title="[^"]*["'][^>]*on\w+=""", found)
 
 
 def test_foreign_text_reaches_the_browser_in_known_places_only(explorer):
@@ -115,13 +103,16 @@ def test_foreign_text_reaches_the_browser_in_known_places_only(explorer):
 
 
 def test_messages_are_text(explorer):
-    state = give(explorer, "a" + NAME, bad_cell())
+    state = explorer.session.state
+    explorer.session.sources["upload"].file = StoredFile.of("a" + NAME, bad_cell())
+    explorer.session.wait(PATIENCE)
+    settle(explorer)
     assert repr(TEXTS["frame"]) in state.error
     shown = {string for kind, _, string in sent(pn.Column(*explorer.sections())) if kind == "Text"}
     assert str(Markup("{}").format(state.error)) in shown
 
 
-def test_choices_are_shown_without_icons(explorer):
+def test_choices_are_shown_without_icons_and_names_of_axes_are_no_formulas(explorer):
     state = explorer.session.state
     axis = widget(explorer, "Horizontal axis")
     model = model_of(axis)
@@ -129,10 +120,6 @@ def test_choices_are_shown_without_icons(explorer):
     (option,) = (option for option in model.data.options if "material/" in option)
     axis._process_events({"value": option})
     assert state.horizontal == TEXTS["icon"]
-
-
-def test_names_of_axes_are_no_formulas(explorer):
-    state = explorer.session.state
     state.param.update(horizontal=TEXTS["tex"], vertical=TEXTS["image"])
     settle(explorer)
     figures = view(explorer, state.view).figures()
@@ -157,103 +144,22 @@ def test_no_module_makes_html_of_text_by_other_means():
     assert found == {"views/markup.py"}
 
 
-# Files that are written
-
-
-def export(session, key):
-    done = []
-    session.reproduce(lambda: done.append(True))
-    session.wait(PATIENCE)
-    assert done
-    return next(export for export in EXPORTS if export.key == key).make(session)
-
-
-CODE = (
-    "'); import os; os.environ['PWN'] = '1'; ('",
-    '"); import os; os.environ["PWN"] = "1"; ("',
-    '""" + str(globals().update(PWN=1)) + """',
-    "\\'); PWN = 1 #",
-)
-ROWS = b"".join(b"%d,%d\n" % (i % 7, i % 5) for i in range(40))
-
-
-@pytest.mark.parametrize("code", CODE)
-def test_script_quotes_names(sessions, tmp_path, monkeypatch, code):
-    monkeypatch.delenv("PWN", raising=False)
-    name, content = f"{code}.csv", f"{quoted(code)},b\n".encode() + ROWS
-    (tmp_path / name).write_bytes(content)
-    session = sessions()
-    session.state.source = "upload"
-    session.sources["upload"].file = StoredFile.of(name, content)
-    session.wait(PATIENCE)
-    assert session.state.error == ""
-    session.state.choose(sigma=1.0)
-    (tmp_path / "again.py").write_bytes(export(session, "script"))
-    monkeypatch.chdir(tmp_path)
-    found = runpy.run_path("again.py")
-    np.testing.assert_array_equal(found["X"], session.state.shown.X)
-    assert "PWN" not in found
-    assert "PWN" not in os.environ
-
-
-def test_script_of_a_session_file_names_no_folder(sessions):
-    session = sessions()
-    session.state.source = "upload"
-    session.sources["upload"].file = StoredFile.of("zoo.csv", b"a,b\n" + ROWS)
-    session.wait(PATIENCE)
-    values = json.loads(session_file.write(session))
-    values["data"]["file"]["name"] = "../../etc/zoo.csv"
-    session.restore(session_file.read(session, json.dumps(values).encode()))
-    session.wait(PATIENCE)
-    assert session.state.error == ""
-    nodes = ast.walk(ast.parse(export(session, "script")))
-    texts = [str(node.value) for node in nodes if isinstance(node, ast.Constant)]
-    assert "zoo.csv" in texts
-    assert not any(".." in text for text in texts)
-
-
 # Values from outside
 
 
-INVALID = (
-    ("sigma=" + "[" * 50_000, "sigma cannot be '"),
-    ("horizontal=[1]", r"horizontal cannot be \[1\]"),
-    ("selection=[18446744073709551615]", "selection must be"),
-    ("selection=[9223372036854775808]", "selection must be"),
-    ("selection=[[1],[1,2]]", "selection must be"),
-    ("source=[1]", r"source must be one of .*, got \[1\]"),
-    ("x" * 5000 + "=1", "there is nothing called 'xxx"),
+TOO_MUCH = (
+    (lambda: b"[" + b"[]," * 200_000 + b"[]]", "200,002 lists and objects, the limit is 100,000"),
+    (lambda: b"[" + b"1," * 7_000_000 + b"1]", "7,000,000 values, the limit is 6,000,000"),
+    (lambda: bytes(2**28 + 1), "too large: 268,435,457 bytes, the limit is 268,435,456"),
 )
 
 
-def test_values_are_checked_and_messages_stay_short(sessions):
-    session = sessions(start=False)
-    for query, message in INVALID:
-        with pytest.raises(ValueError, match=message) as refused:
-            address.read(session, "?" + query)
-        assert len(str(refused.value)) < 600
-
-
-TOO_MUCH = {
-    "parts": (
-        lambda: b"[" + b"[]," * 200_000 + b"[]]",
-        "200,002 lists and objects, the limit is 100,000",
-    ),
-    "values": (
-        lambda: b"[" + b"1," * 7_000_000 + b"1]",
-        "7,000,000 values, the limit is 6,000,000",
-    ),
-    "bytes": (lambda: bytes(2**28 + 1), "too large: 268,435,457 bytes, the limit is 268,435,456"),
-}
-
-
-@pytest.mark.parametrize("name", TOO_MUCH)
-def test_session_file_with_too_much_in_it_is_not_parsed(sessions, monkeypatch, name):
-    make, message = TOO_MUCH[name]
+def test_session_file_with_too_much_in_it_is_not_parsed(sessions, monkeypatch):
     session = sessions(start=False)
     monkeypatch.setattr(session_file.json, "loads", None)
-    with pytest.raises(ValueError, match=message):
-        session_file.read(session, make())
+    for make, message in TOO_MUCH:
+        with pytest.raises(ValueError, match=message):
+            session_file.read(session, make())
 
 
 def test_longest_selection_is_left_out_of_a_session_file(sessions, monkeypatch):

@@ -53,6 +53,12 @@ class Page:
         self._button._handle_msg({"file": key, "start": start, **rest})
 
 
+def until(explorer, holds):
+    """Deliver messages until something holds."""
+    while not holds():
+        explorer.session.mailbox.drain()
+
+
 @pytest.fixture
 def small_parts(monkeypatch):
     """Files are asked for in small parts, and all of them are kept in temporary files; returns
@@ -84,17 +90,26 @@ def page(explorer, monkeypatch):
     return Page(button, monkeypatch)
 
 
-def test_a_file_arrives_in_the_parts_that_were_asked_for(explorer, page):
+def test_a_file_arrives_in_the_parts_that_were_asked_for_and_progress_is_shown(
+    explorer, page, monkeypatch
+):
+    monkeypatch.setattr(Latest, "REPORT_AFTER", 0.0)
+    monkeypatch.setattr(Latest, "REPORT_EVERY", 0.0)
+    state, fractions = explorer.session.state, []
+    state.param.watch(
+        lambda event: state.stage == uploads.UPLOADING and fractions.append(event.new), "fraction"
+    )
     page.send(TABLE)
     explorer.session.wait(PATIENCE)
-    assert explorer.session.state.dataset.name == "zoo.csv"
-    assert explorer.session.state.dataset.n_points == 40
+    assert (state.dataset.name, state.dataset.n_points) == ("zoo.csv", 40)
     stored = explorer.session.sources["upload"].file
     assert stored.read() == TABLE
     assert (stored.size, stored.sha256) == (len(TABLE), hashlib.sha256(TABLE).hexdigest())
     starts, stops = zip(*page.asked, strict=True)
     assert starts == tuple(range(0, len(TABLE), PART))
     assert stops == (*starts[1:], len(TABLE))
+    assert fractions == [start / len(TABLE) for start in starts]
+    assert state.stage is None
 
 
 def test_storing_and_reading_is_the_work_of_other_threads(explorer, page, monkeypatch):
@@ -125,24 +140,10 @@ def test_storing_and_reading_is_the_work_of_other_threads(explorer, page, monkey
     assert all(threading.get_ident() not in threads for threads in worked.values()), worked
 
 
-def test_progress_is_shown(explorer, page, monkeypatch):
-    monkeypatch.setattr(Latest, "REPORT_AFTER", 0.0)
-    monkeypatch.setattr(Latest, "REPORT_EVERY", 0.0)
-    state, fractions = explorer.session.state, []
-    state.param.watch(
-        lambda event: state.stage == uploads.UPLOADING and fractions.append(event.new), "fraction"
-    )
-    page.send(TABLE)
-    explorer.session.wait(PATIENCE)
-    assert fractions == [start / len(TABLE) for start, _ in page.asked]
-    assert state.stage is None
-
-
 def test_cancel_ends_an_upload(explorer, page, small_parts):
     page.send(TABLE, answers=2)
     session = explorer.session
-    while len(page.asked) < 3:
-        session.mailbox.drain()
+    until(explorer, lambda: len(page.asked) == 3)
     assert session.state.busy
     session.cancel()
     session.wait(PATIENCE)
@@ -172,8 +173,7 @@ def test_an_upload_that_stands_still_ends(explorer, page, small_parts, monkeypat
 def test_a_second_file_takes_the_place_of_one_that_is_arriving(explorer, page, small_parts):
     page.send(TABLE, answers=1)
     session = explorer.session
-    while len(page.asked) < 2:
-        session.mailbox.drain()
+    until(explorer, lambda: len(page.asked) == 2)
     page.asked.clear()
     page.send(b"a,b\n1,2\n3,4\n5,7\n", name="few.csv", key="2")
     page.answer("1", 0, data=b"x" * 16)  # of the first file
@@ -185,53 +185,46 @@ def test_a_second_file_takes_the_place_of_one_that_is_arriving(explorer, page, s
 
 def test_a_session_that_ends_drops_what_is_arriving(explorer, page, small_parts):
     page.send(TABLE, answers=1)
-    while not small_parts:
-        explorer.session.mailbox.drain()
+    until(explorer, lambda: small_parts)
     explorer.session.close()
     explorer.session.wait(PATIENCE)
     assert small_parts[0].closed
 
 
-REFUSED = {
-    "empty": (b"", None, "the file is empty"),
-    "too large": (TABLE, datasets.MAX_BYTES + 1, "the limit is 1,073,741,824 bytes"),
-    "larger than announced": (TABLE + b"1", len(TABLE), None),
-    "smaller than announced": (TABLE, len(TABLE) + 1, "bytes arrived instead of"),
-}
+REFUSED = (
+    (b"", None, "the file is empty"),
+    (TABLE, datasets.MAX_BYTES + 1, "the limit is 1,073,741,824 bytes"),
+    (TABLE, len(TABLE) + 1, "bytes arrived instead of"),
+)
 
 
-@pytest.mark.parametrize("kind", REFUSED)
-def test_the_size_is_checked(explorer, page, kind):
-    content, size, message = REFUSED[kind]
-    page.send(content, size=size)
-    explorer.session.wait(PATIENCE)
-    if message is None:  # No more was asked for than was announced.
-        assert explorer.session.sources["upload"].file.read() == TABLE
-        return
-    assert message in explorer.session.state.error
-    assert explorer.session.state.dataset.n_points == 4
+def test_the_size_is_checked(explorer, page):
+    for number, (content, size, message) in enumerate(REFUSED):
+        page.send(content, size=size, key=str(number))
+        explorer.session.wait(PATIENCE)
+        assert message in explorer.session.state.error
+        assert explorer.session.state.dataset.n_points == 4
+    page.send(TABLE + b"1", size=len(TABLE), key="last")
+    explorer.session.wait(PATIENCE)  # No more is asked for than was announced.
+    assert explorer.session.sources["upload"].file.read() == TABLE
 
 
 def test_parts_that_nobody_asked_for_are_not_kept(explorer, page):
     page.answer("1", 0, data=TABLE)  # before any file
     page.send(TABLE, answers=0)
-    session = explorer.session
-    while not page.asked:
-        session.mailbox.drain()
+    until(explorer, lambda: page.asked)
     page.answer("1", PART, data=TABLE[PART : 2 * PART])
     page.answer("2", 0, data=TABLE[:PART])
     page.answer("1", 0, data="text")
     for _ in range(2):
         page.answer("1", 0, data=TABLE[:PART])
-    while len(page.asked) < 2:
-        session.mailbox.drain()
+    until(explorer, lambda: len(page.asked) == 2)
     assert page.asked == [(0, PART), (PART, 2 * PART)]
 
 
 def test_a_file_that_the_browser_cannot_read_is_an_error(explorer, page):
     page.send(TABLE, answers=0)
-    while not page.asked:
-        explorer.session.mailbox.drain()
+    until(explorer, lambda: page.asked)
     page.answer("1", 0, failed=True)
     explorer.session.wait(PATIENCE)
     assert "zoo.csv could not be sent: the browser cannot read it" in explorer.session.state.error

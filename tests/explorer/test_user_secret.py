@@ -45,25 +45,21 @@ def test_processes_that_start_together_have_the_same(path):
     assert os.listdir(path.parent) == [FILE]
 
 
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o666, 0o620])
-def test_one_that_others_could_read_or_write_is_replaced(path, mode):
-    secret = user_secret()
-    path.chmod(mode)
-    with pytest.warns(UserWarning, match="could be read by other users and is replaced"):
-        other = user_secret()
-    assert other != secret
-    assert user_secret() == other
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-@pytest.mark.parametrize("content", [b"", b"00" * 31, b"00" * 33, b"x" * 64, b"\xff" * 64])
-def test_one_that_is_damaged_is_replaced(path, content):
-    user_secret()
-    path.write_bytes(content)
-    with pytest.warns(UserWarning, match="was damaged and is replaced"):
+def test_one_that_others_could_read_or_write_or_that_is_damaged_is_replaced(path):
+    for mode in (0o640, 0o604, 0o666, 0o620):
         secret = user_secret()
-    assert user_secret() == secret
-    assert len(set(secret)) > 1
+        path.chmod(mode)
+        with pytest.warns(UserWarning, match="could be read by other users and is replaced"):
+            other = user_secret()
+        assert other != secret
+        assert user_secret() == other
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    for content in (b"", b"00" * 31, b"00" * 33, b"x" * 64, b"\xff" * 64):
+        path.write_bytes(content)
+        with pytest.warns(UserWarning, match="was damaged and is replaced"):
+            secret = user_secret()
+        assert user_secret() == secret
+        assert len(set(secret)) > 1
 
 
 def test_where_no_file_can_be_kept_there_is_one_for_the_process(path, tmp_path):

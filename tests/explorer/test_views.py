@@ -18,7 +18,7 @@ from kdegraph_explorer.views.picture import segments
 from panel_material_ui.base import MaterialComponent
 
 
-def test_every_plot_that_can_be_moved_has_a_button_to_reset_it(explore):
+def test_every_view_has_a_key_and_a_place_and_a_button_to_reset_what_can_be_moved(explore):
     explorer = explore(TWO_PAIRS)
     for key, titles in {
         "points": {"KDE graph", "k-NN graph"},
@@ -28,14 +28,13 @@ def test_every_plot_that_can_be_moved_has_a_button_to_reset_it(explore):
         heads = view(explorer, key).__panel__().select(Caption)
         assert {head.title for head in heads if head.resets} == titles
     assert view(explorer, "rounds").player.loop_policy == "once"
-
-
-def test_every_view_has_a_key_and_a_place():
     assert len({view.key for view in VIEWS}) == len(VIEWS)
     assert {view.area for view in VIEWS} == {"top", "bottom"}
 
 
-def test_points_are_colored_by_cluster_and_edges_can_be_hidden(explore):
+def test_points_are_colored_by_cluster_edges_can_be_hidden_and_the_status_says_what_goes_on(
+    explore,
+):
     explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=2)
     figure = view(explorer, "points").figures()[0]
     colors = source(figure, "points").data["color"]
@@ -46,6 +45,10 @@ def test_points_are_colored_by_cluster_and_edges_can_be_hidden(explore):
     widget(explorer, "Edges").value = False
     settle(explorer)
     assert not image(figure).any()
+    assert explorer.layout.status.sentence() == "given points: 4 points in 2 dimensions, 2 clusters"
+    explorer.session.state.stage = "samples"
+    assert explorer.layout.status.sentence() == "samples …"
+    explorer.session.state.stage = None
 
 
 def test_a_view_has_the_theme_of_the_notebook_when_it_opens_and_when_it_comes_back(explore):
@@ -129,7 +132,7 @@ def test_other_names_of_axes_are_one_change_of_the_document(explore, monkeypatch
     assert len(counted) == 1
 
 
-def test_spectrum_shows_the_eigenvalues_and_the_gap(explore):
+def test_spectrum_shows_the_eigenvalues_and_the_gap_and_a_click_on_a_gap_sets_k(explore):
     explorer = explore(datasets.make("blobs", n=150, seed=0).X, sigma=0.6)
     figure = view(explorer, "spectrum").figures()[0]
     values = source(figure, "eigenvalues").data["value"]
@@ -139,6 +142,10 @@ def test_spectrum_shows_the_eigenvalues_and_the_gap(explore):
     assert gap["left"] == [k]
     assert gap["bottom"] == [max(values[k - 1], 1e-3 * values[-1])]
     assert gap["top"] == [values[k]]
+    happen(figure, Tap, x=4.4, y=0.1)
+    settle(explorer)
+    assert explorer.session.state.n_clusters == 4
+    assert explorer.labels.max() == 3
 
 
 def test_spectrum_has_no_gap_when_every_point_is_a_cluster(explore):
@@ -148,15 +155,6 @@ def test_spectrum_has_no_gap_when_every_point_is_a_cluster(explore):
     assert source(plot.figure, "eigenvalues").data["index"].tolist() == [1, 2, 3, 4]
     assert len(source(plot.figure, "gap").data["left"]) == 0
     assert plot.note == ""
-
-
-def test_click_on_a_gap_sets_k(explore):
-    explorer = explore(datasets.make("blobs", n=150, seed=0).X, sigma=0.6)
-    figure = view(explorer, "spectrum").figures()[0]
-    happen(figure, Tap, x=4.4, y=0.1)
-    settle(explorer)
-    assert explorer.session.state.n_clusters == 4
-    assert explorer.labels.max() == 3
 
 
 def test_scores_have_a_column_for_each_graph(explore):
@@ -172,21 +170,22 @@ def test_scores_have_a_column_for_each_graph(explore):
     } <= set(rows)
 
 
-def test_segmentation_lies_over_the_picture(explore):
+def test_segmentation_lies_over_the_picture_where_there_is_one(explore):
     explorer = explore()
-    state = explorer.session.state
+    state, picture = explorer.session.state, view(explorer, "picture")
+    assert not picture.applies(state)
+    assert "picture" not in explorer.layout.tabs.options.values()
     explorer.session.sources["photographs"].pixels = 1000
     state.source = "photographs"
     settle(explorer)
-    picture = view(explorer, "picture")
     assert picture.applies(state)
     kde, knn = picture.figures()
     overlay = source(kde, "segments").data["image"][0]
     assert overlay.shape == state.dataset.shape
-    colors = packed_bytes(
-        cluster_colors(int(state.outcome("kde").colors.max()) + 1)[state.outcome("kde").colors]
-    )
-    np.testing.assert_array_equal(overlay[::-1].ravel(), colors)
+    colors = state.outcome("kde").colors
+    pixels = overlay[::-1].copy().view(np.uint8).reshape(-1, 4)
+    np.testing.assert_array_equal(pixels[:, :3], cluster_colors(int(colors.max()) + 1)[colors])
+    assert (pixels[:, 3] == 255).all()
     assert source(kde, "picture").data["image"][0].shape == state.dataset.image.shape[:2]
     state.overlay = 0.25
     assert knn.select_one({"name": "segments"}).glyph.global_alpha == 0.25
@@ -204,30 +203,10 @@ def test_segments_in_mean_colors_and_as_boundaries():
     assert not segments(np.zeros((3, 3), dtype=int), "boundaries").any()
 
 
-def packed_bytes(rows):
-    """Colors as a canvas keeps them: red in the lowest byte."""
-    rows = np.asarray(rows, dtype=np.uint32)
-    return rows[:, 0] | rows[:, 1] << 8 | rows[:, 2] << 16 | 255 << 24
-
-
-def test_pictures_are_offered_for_images_only(explore):
+def test_selection_with_the_mouse_and_keys_held_down(explore):
     explorer = explore(TWO_PAIRS, sigma=1.0)
-    assert not view(explorer, "picture").applies(explorer.session.state)
-    assert "picture" not in explorer.layout.tabs.options.values()
-
-
-def test_status_says_what_goes_on(explore):
-    explorer = explore(TWO_PAIRS, sigma=1.0, n_clusters=2)
-    assert explorer.layout.status.sentence() == "given points: 4 points in 2 dimensions, 2 clusters"
-    explorer.session.state.stage = "samples"
-    assert explorer.layout.status.sentence() == "samples …"
-    explorer.session.state.stage = None
-
-
-def test_selection_with_the_mouse(explore):
-    explorer = explore(TWO_PAIRS, sigma=1.0)
-    points = view(explorer, "points")
-    kde, figure = points.figures()
+    kde, figure = view(explorer, "points").figures()
+    state = explorer.session.state
     box = {"type": "rect", "x0": 4, "x1": 6, "y0": 4, "y1": 6}
     happen(figure, SelectionGeometry, geometry=box, final=False)
     assert explorer.selection.tolist() == []
@@ -235,6 +214,21 @@ def test_selection_with_the_mouse(explore):
     assert explorer.selection.tolist() == [2, 3]
     for plot in (kde, figure):
         assert source(plot, "points").selected.indices == [2, 3]
+    # Keys that are held down add and take away.
+    for keys, before, by_box, by_tap in (
+        ("", [0], [2, 3], [3]),
+        ("shift", [0], [0, 2, 3], [0, 3]),
+        ("ctrl shift", [0, 2], [0], [0]),
+        ("ctrl", [0], [], []),
+    ):
+        held = {"shift": "shift" in keys, "ctrl": "ctrl" in keys, "alt": False}
+        state.selection = np.array(before)
+        happen(kde, PanStart, modifiers=held)
+        happen(kde, SelectionGeometry, geometry=box, final=True)
+        assert explorer.selection.tolist() == by_box
+        state.selection = np.array([0])
+        happen(kde, Tap, x=5.1, y=5.0, modifiers=held)
+        assert explorer.selection.tolist() == by_tap
 
 
 def test_forty_quick_moves_never_blank_a_view_and_never_show_a_wrong_state(explore):
@@ -260,26 +254,6 @@ def test_forty_quick_moves_never_blank_a_view_and_never_show_a_wrong_state(explo
     assert all(len(values) == 10 for values in spectra)
     assert all(of_request == of_graph and of_graph in asked for of_request, of_graph in states)
     np.testing.assert_array_equal(spectra[-1], explorer.spectrum.eigenvalues)
-
-
-def test_keys_held_down_add_and_take_away(explore):
-    explorer = explore(TWO_PAIRS, sigma=1.0)
-    figure, state = view(explorer, "points").figures()[0], explorer.session.state
-    box = {"type": "rect", "x0": 4, "x1": 6, "y0": 4, "y1": 6}
-    for keys, before, by_box, by_tap in (
-        ("", [0], [2, 3], [3]),
-        ("shift", [0], [0, 2, 3], [0, 3]),
-        ("ctrl shift", [0, 2], [0], [0]),
-        ("ctrl", [0], [], []),
-    ):
-        held = {"shift": "shift" in keys, "ctrl": "ctrl" in keys, "alt": False}
-        state.selection = np.array(before)
-        happen(figure, PanStart, modifiers=held)
-        happen(figure, SelectionGeometry, geometry=box, final=True)
-        assert explorer.selection.tolist() == by_box
-        state.selection = np.array([0])
-        happen(figure, Tap, x=5.1, y=5.0, modifiers=held)
-        assert explorer.selection.tolist() == by_tap
 
 
 def test_dragging_does_what_was_chosen_in_all_plots(explore):
