@@ -92,8 +92,8 @@ class Toolbar(Part):
         keys = {key: shortcut.action for shortcut in SHORTCUTS for key in shortcut.keys}
         self.browser = Browser(self._act, keys=keys, own_address=own_address)
         undo, redo = session.history.undo, session.history.redo
-        self._undo = icon_button("Undo", "Undo the last change (Ctrl+Z)", undo)
-        self._redo = icon_button("Redo", "Redo what was undone (Ctrl+Shift+Z)", redo)
+        self._undo = icon_button(icon("undo"), "Undo", "Undo the last change (Ctrl+Z)", undo)
+        self._redo = icon_button(icon("redo"), "Redo", "Redo what was undone (Ctrl+Shift+Z)", redo)
         self.menu = file_menu(self.choose)
         self._opener = self._session_dialog()
         self._open = session.latest(
@@ -129,7 +129,7 @@ class Toolbar(Part):
 
     def _lay_out(self):
         sentence = "Help: keys, and how to read the plots (?)"
-        help_button = icon_button("Help", sentence, self.actions["help"])
+        help_button = icon_button(icon("help"), "Help", sentence, self.actions["help"])
         hidden = pn.Row(
             self.browser,
             self.help,
@@ -228,10 +228,10 @@ def file_menu(choose):
     )
 
 
-def icon_button(label, sentence, act):
-    """Return a button with the icon of this name; the label is also that for a screen reader."""
+def icon_button(picture, label, sentence, act):
+    """Return a button with an icon; the label is that for a screen reader."""
     return pmui.IconButton(
-        icon=icon(label.lower()),
+        icon=picture,
         label=label,
         description=sentence,
         size="small",
