@@ -38,6 +38,13 @@ def by_kde(X, k, sigma=None):
     return kdegraph.KDESpectralClustering(k, sigma=sigma, random_state=0).fit_predict(X)
 
 
+def by_layout(X, k):
+    model = kdegraph.KDESpectralClustering(
+        k, sigma="moderate", perplexity=20.0, embedding="layout", random_state=0
+    )
+    return model.fit_predict(X)
+
+
 def by_distance_to_neighbor(X, k):
     return by_kde(X, k, kdegraph.local_bandwidths(X, rule="neighbor"))
 
@@ -80,6 +87,7 @@ METHODS = {
     "kdegraph": by_kde,
     "kdegraph, one sigma": partial(by_kde, sigma="auto"),
     "kdegraph, local": partial(by_kde, sigma="local"),
+    "kdegraph, layout": by_layout,
     "kdegraph, 7th neighbor": by_distance_to_neighbor,
     "kdegraph.knn_graph": by_knn,
     "k-NN, scikit-learn": by_scikit_learn,
@@ -115,7 +123,8 @@ def summary(rows):
     source="README: with nothing given but the number of clusters, kdegraph has a mean adjusted "
     "Rand index of 0.96 on 35 standard sets (one sigma for all: 0.92) and 0.64 on nine real sets, "
     "and a normalized mutual information of 0.86 on handwritten digits (PenDigits; one sigma: "
-    "0.76).",
+    '0.76); embedding="layout" is better for 13,083 sentences (0.73, the default has 0.68), worse '
+    "in the plane.",
     why="U-SPEC, KASP, the Nystroem and the power method are written from their papers "
     "(`benchmarks/approximations.py`), but for the Nystroem method of dask-ml, which has the same "
     "kernel and representatives. These are the sets of the folder at hand, in the layout of "

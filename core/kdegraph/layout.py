@@ -49,7 +49,7 @@ def graph_layout(
     Parameters
     ----------
     adjacency : SimilarityGraph, sparse matrix or array of any format, or (n, n) array
-        Symmetric weights, finite and >= 0.
+        Symmetric weights, finite and >= 0. A `TiledGraph` is read into memory.
     n_components : int, default=2
         Dimensions, at least 1.
     seed : int, RandomState or numpy Generator, optional

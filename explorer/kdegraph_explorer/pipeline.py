@@ -76,8 +76,8 @@ class Pipeline:
             self._result = Result(request, sigma, dict(outcomes), coarse=True)
             publish(self._result, enough=True)
         for method in request.methods:
-            kinds = (bandwidths.get(method), outcomes.get("kde"))
-            outcomes[method] = self._outcome(method, request, *kinds, progress, publish)
+            width, reference = bandwidths.get(method), outcomes.get("kde")
+            outcomes[method] = self._outcome(method, request, width, reference, progress, publish)
             self._result = Result(request, sigma, dict(outcomes))
             self._ready = partial(publish, self._result)
         return self._result

@@ -223,14 +223,31 @@ class State(param.Parameterized):
 
     CHOICES = (
         "dataset",
-        *("sigma", "sigma_auto", "sigma_preset", "bandwidth", "perplexity"),
-        *("n_rounds", "rounds_auto", "n_clusters", "clusters_auto", "n_neighbors", "seed"),
+        "sigma",
+        "sigma_auto",
+        "sigma_preset",
+        "bandwidth",
+        "perplexity",
+        "n_rounds",
+        "rounds_auto",
+        "n_clusters",
+        "clusters_auto",
+        "n_neighbors",
+        "seed",
     )
     # Undo, the address and session files restore these.
     KEPT = (
         *CHOICES[1:],
-        *("horizontal", "vertical", "color", "point_size", "point_opacity", "cluster_names"),
-        *("show_edges", "edges", "segments", "overlay"),
+        "horizontal",
+        "vertical",
+        "color",
+        "point_size",
+        "point_opacity",
+        "cluster_names",
+        "show_edges",
+        "edges",
+        "segments",
+        "overlay",
     )
 
     @property

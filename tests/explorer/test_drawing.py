@@ -156,6 +156,7 @@ def test_edges_of_a_selection_are_listed_once(graph):
     assert len(found) == len(set(found))
     assert set(found) == {edge for edge in every if edge & set(vertices.tolist())}
     assert len(edges_of(graph, np.arange(400), limit=100)[0]) < 200
+    assert len(edges_of(graph, np.empty(0, np.intp))[0]) == 0
 
 
 @pytest.mark.parametrize("vertices", [[], [3, 17, 200]], ids=["all", "selection"])

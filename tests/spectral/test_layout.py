@@ -4,12 +4,13 @@ import kdegraph
 import numpy as np
 import pytest
 import scipy.sparse
-from kdegraph import Cancelled, graph_layout, layout, spectral_clustering
+from kdegraph import Cancelled, datasets, graph_layout, layout, spectral_clustering
 from kdegraph.runtime.random import stream, uniform
 from kdegraph.spectral.checked_graph import check_adjacency
 from sklearn.datasets import load_digits
 from sklearn.manifold import trustworthiness
 from sklearn.metrics import adjusted_rand_score
+from tiled import lazy
 
 N = 40
 
@@ -105,6 +106,27 @@ def test_neighbors_in_many_dimensions_are_neighbors_in_the_layout():
         10, sigma="moderate", perplexity=10.0, embedding="layout", random_state=0
     )
     assert adjusted_rand_score(y, model.fit(X).labels_) > 0.7
+
+
+def test_clusters_of_places_need_k_means():
+    photo = datasets.photo("china", max_pixels=500)
+    graph = kdegraph.similarity_graph(photo.X, sigma=photo.sigma, seed=0)
+    # Eigenvectors of pictures are rounded by "cluster_qr" by default, places are not.
+    found = spectral_clustering(graph, 4, embedding="layout", points=photo.X)
+    assert found.n_clusters == 4
+    for n_clusters in (4, "auto"):
+        with pytest.raises(ValueError, match="assign_labels must be 'kmeans'"):
+            spectral_clustering(graph, n_clusters, embedding="layout", assign_labels="cluster_qr")
+
+
+def test_a_tiled_graph_has_the_places_and_clusters_of_one_in_memory():
+    X = datasets.make("blobs", n=6_000, seed=0).X
+    tiled = kdegraph.similarity_graph(lazy(X), sigma=0.6, n_rounds=10, seed=0)
+    graph = tiled.compute()
+    np.testing.assert_array_equal(graph_layout(tiled), graph_layout(graph))
+    found = spectral_clustering(tiled, 3, embedding="layout").labels.compute()
+    expected = spectral_clustering(graph, 3, embedding="layout").labels
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("n_components", [1, 3, 50])

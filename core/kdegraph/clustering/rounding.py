@@ -26,7 +26,8 @@ class Rounding(NamedTuple):
         """
         if self.assign_labels is not None:
             return self
-        in_picture = points is not None and is_pixel_grid(points)
+        takes_axes = self.embedding != "layout"  # places have none, as eigenvectors do
+        in_picture = takes_axes and points is not None and is_pixel_grid(points)
         return self._replace(assign_labels="cluster_qr" if in_picture else "kmeans")
 
     def n_eigenvectors(self, n_clusters, most):

@@ -32,10 +32,10 @@ def edges_of(adjacency, vertices, limit=MAX_EDGES):
     return rows[::every], columns[::every]
 
 
-def _at(adjacency, vertices):
-    """List each edge at some vertices once, or of the whole graph: its ends and its weight."""
-    part = adjacency[vertices] if len(vertices) else adjacency
-    from_vertex = np.asarray(vertices if len(vertices) else np.arange(adjacency.shape[0]))
+def _at(adjacency, vertices=None):
+    """List each edge at some vertices once, or each edge: its ends and its weight."""
+    part = adjacency if vertices is None else adjacency[vertices]
+    from_vertex = np.arange(adjacency.shape[0]) if vertices is None else np.asarray(vertices)
     inside = np.zeros(adjacency.shape[0], dtype=bool)
     inside[from_vertex] = True
     rows = np.repeat(from_vertex, np.diff(part.indptr))
@@ -51,7 +51,7 @@ def strongest_edges(adjacency, vertices=(), limit=3000):
     Of equally heavy ones, an evenly spread part is taken, so that no region is preferred. Unless
     `vertices` is empty, only edges at these vertices count.
     """
-    rows, columns, weights = _at(adjacency, vertices)
+    rows, columns, weights = _at(adjacency, vertices if len(vertices) else None)
     if len(rows) <= limit:
         return rows, columns
     least = np.partition(weights, len(rows) - limit)[len(rows) - limit]

@@ -7,8 +7,18 @@ import numpy as np
 # Okabe and Ito's palette without black and with the yellow last, which is faint on white; then
 # darker and lighter steps of the same hues.
 CLUSTER_COLORS = (
-    *("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#B8A600"),
-    *("#5A4FCF", "#7F4B00", "#8FBF9F", "#A3003F", "#7A8CA5"),
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#CC79A7",
+    "#D55E00",
+    "#56B4E9",
+    "#B8A600",
+    "#5A4FCF",
+    "#7F4B00",
+    "#8FBF9F",
+    "#A3003F",
+    "#7A8CA5",
 )
 BETWEEN = "#8A8F98"  # edges between two clusters, points without one
 MARK = "#E0224E"  # the subject of a plot

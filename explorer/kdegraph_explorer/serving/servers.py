@@ -95,8 +95,15 @@ def hidden_server_of(page, access, **options):
     are those of `server_of`; the server is not started yet.
     """
     prefix = f"/{secrets.token_urlsafe(24)}"
-    place = {"prefix": prefix, "address": LOCAL, "port": 0, "use_index": False}
-    server = server_of(page, access, **place, **options)
+    server = server_of(
+        page,
+        access,
+        prefix=prefix,
+        address=LOCAL,
+        port=0,
+        use_index=False,
+        **options,
+    )
     return server, f"http://{LOCAL}:{server.port}{prefix}/"
 
 

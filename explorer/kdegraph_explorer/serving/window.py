@@ -19,8 +19,14 @@ from .servers import hidden_server_of
 SIZE = (1360, 860)  # pixels
 # Browsers that have windows without an address bar.
 BROWSERS = (
-    *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"),
-    *("microsoft-edge", "microsoft-edge-stable", "msedge", "chrome"),
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "microsoft-edge",
+    "microsoft-edge-stable",
+    "msedge",
+    "chrome",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
     r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",

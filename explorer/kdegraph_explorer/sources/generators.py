@@ -24,9 +24,8 @@ NOTES = {  # why a shape is offered, after its name
 }
 
 
-def _titles(names):
-    """Return the names of shapes, given with spaces between, by the titles that the user reads."""
-    names = names.split()
+def _titles(*names):
+    """Return the names of shapes by the titles that the user reads."""
     words = {name: name.replace("_", " ").replace("gaussian", "Gaussian") for name in names}
     notes = {name: f" ({NOTES[name]})" if name in NOTES else "" for name in names}
     return {word[0].upper() + word[1:] + notes[name]: name for name, word in words.items()}
@@ -34,14 +33,28 @@ def _titles(names):
 
 SHAPES = {
     "Curved": _titles(
-        "moons circles two_bananas spirals rings three_circles smiling_face petals "
-        "circles_and_blobs"
+        "moons",
+        "circles",
+        "two_bananas",
+        "spirals",
+        "rings",
+        "three_circles",
+        "smiling_face",
+        "petals",
+        "circles_and_blobs",
     ),
     "Blobs": _titles(
-        "anisotropic blobs varied bridge touching_blobs small_beside_large blobs3d blobs20d"
+        "anisotropic",
+        "blobs",
+        "varied",
+        "bridge",
+        "touching_blobs",
+        "small_beside_large",
+        "blobs3d",
+        "blobs20d",
     ),
-    "Hard for one of the graphs": _titles("clumps scales"),
-    "No clusters": _titles("uniform swiss_roll s_curve one_gaussian"),
+    "Hard for one of the graphs": _titles("clumps", "scales"),
+    "No clusters": _titles("uniform", "swiss_roll", "s_curve", "one_gaussian"),
 }
 
 

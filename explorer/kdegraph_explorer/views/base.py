@@ -197,12 +197,17 @@ def caption_of(card):
 
 def _table(head, content, describe, view):
     """Return the table that takes the place of the content of a card."""
-    size = {"width": "calc(100% - 20px)", "height": "calc(100% - 38px)"}
     table = Text(
         stylesheets=[style_sheet("table")],
         css_classes=["kg-table", "kg-scroll"],
         visible=False,
-        styles={"position": "absolute", "top": "32px", "left": "10px", **size},
+        styles={
+            "position": "absolute",
+            "top": "32px",
+            "left": "10px",
+            "width": "calc(100% - 20px)",
+            "height": "calc(100% - 38px)",
+        },
     )
 
     def update():

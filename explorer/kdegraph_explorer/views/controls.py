@@ -309,8 +309,9 @@ class ParameterControls(Part):
         try:
             self.state.choose(sigma=check_positive(float(text), "sigma"))
         except ValueError:
-            found = f"got {text!r}; type one such as 0.1"
-            self.state.error = f"sigma must be a positive number, {found}"
+            self.state.error = (
+                f"sigma must be a positive number, got {text!r}; type one such as 0.1"
+            )
 
     def _text(self):
         return f"{self.state.sigma:.5g}"
