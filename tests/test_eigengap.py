@@ -1,6 +1,7 @@
 """Numbers of clusters from eigenvalues, eigenvectors and points, and the confidence in them."""
 
 import pickle
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,11 +14,12 @@ from kdegraph.eigengap import (
     ALIGNMENT_ROWS,
     MIN_ALIGNMENT,
     NULL_SCORE,
+    SuggestedNumber,
     alignment,
     suggest_n_clusters,
 )
 from promises import cancel
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_iris, make_blobs
 
 
 def suggest(X, sigma, m=20, seed=0):
@@ -65,6 +67,16 @@ def test_the_number_is_an_int_with_a_confidence():
     assert (again, again.confidence) == (found, found.confidence)
     X = make_blobs(300, centers=3, cluster_std=0.3, random_state=4)[0]
     assert KDESpectralClustering(found, sigma=1.0, random_state=0).fit(X).n_clusters_ == 3
+
+
+def test_candidates_are_ordered_by_their_weights():
+    found = SuggestedNumber.by_weight({1: 1.0, 5: 2.0, 3: 4.0, None: 1.0})
+    assert found == 3
+    assert found.confidence == pytest.approx(0.5)
+    assert found.candidates == ((3, 0.5), (5, 0.25), (1, 0.125))
+    assert SuggestedNumber.by_weight({2: 1.0, None: 3.0}).confidence == 0.0
+    again = pickle.loads(pickle.dumps(found))
+    assert again.candidates == found.candidates
 
 
 def test_confidence_is_the_distance_to_the_second_best_score():
@@ -242,6 +254,26 @@ def test_clusters_of_points_are_counted(name, n_clusters):
     found = count_clusters(datasets.make(name, n=600, seed=0).X, seed=0)
     assert found == n_clusters
     assert 0 <= found.confidence < 1
+    assert found.candidates[0][0] == n_clusters
+
+
+def test_graphs_of_several_scales_weigh_numbers_together():
+    """The answer is that of the sums of squared weights, each as a share of those of its graph."""
+    X = load_iris().data
+    total = Counter()
+    for sigma, perplexity in (("auto", None), ("moderate", 20), ("moderate", 40), ("local", 30)):
+        graph = similarity_graph(X, sigma=sigma, perplexity=perplexity, seed=0)
+        found = spectrum(graph, 37, seed=0, smallest_component="auto")
+        one = suggest_n_clusters(found.eigenvalues, eigenvectors=found.eigenvectors)
+        shares = dict(one.candidates)
+        shares[None] = 1.0 - sum(shares.values())
+        squares = {k: share**2 for k, share in shares.items()}
+        total.update({k: square / sum(squares.values()) for k, square in squares.items()})
+    found = count_clusters(X, seed=0)
+    expected = sorted(((w, k) for k, w in total.items() if k is not None), reverse=True)
+    assert [k for k, _ in found.candidates] == [k for _, k in expected]
+    np.testing.assert_allclose([w for _, w in found.candidates], [w / 4 for w, _ in expected])
+    assert found == 2
 
 
 def test_estimator_counts_in_the_same_way():
@@ -250,7 +282,10 @@ def test_estimator_counts_in_the_same_way():
     model = KDESpectralClustering("auto", random_state=3).fit(X)
     counted = count_clusters(X, seed=seed)
     assert (model.n_clusters_, model.confidence_) == (counted, counted.confidence)
-    assert np.isnan(KDESpectralClustering(3, random_state=0).fit(X).confidence_)
+    assert model.candidates_ == counted.candidates
+    given = KDESpectralClustering(3, random_state=0).fit(X)
+    assert np.isnan(given.confidence_)
+    assert given.candidates_ == ()
 
 
 def test_segments_of_a_picture_have_no_confidence():

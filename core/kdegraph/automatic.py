@@ -1,5 +1,6 @@
 """Automatic choices for points: the number of clusters and the bandwidths."""
 
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -8,14 +9,19 @@ from numpy.typing import ArrayLike
 from kdegraph.bandwidth import is_pixel_grid, pixel_sigma
 from kdegraph.clustering.partition import vertices_in_clusters
 from kdegraph.dispatch import spectrum
-from kdegraph.eigengap import SEGMENT_EIGENVALUES, SuggestedNumber, suggest_n_clusters
+from kdegraph.eigengap import SEGMENT_EIGENVALUES, SuggestedNumber, suggest_n_clusters, weigh
+from kdegraph.geometry.neighbor_forest import keeping_lists
 from kdegraph.graph import similarity_graph
 from kdegraph.runtime.progress import responsive
 from kdegraph.validation import check_points, check_seed
 
 __all__ = ["count_clusters"]
 
-MAX_COUNTED = 20_000  # points whose clusters are counted; a random sample stands for more
+# Bandwidths and perplexities at which clusters are counted: of different kinds, so that a gap which
+# only one of them shows does not decide.
+SCALES = (("auto", None), ("moderate", 20.0), ("moderate", 40.0), ("local", 30.0))
+MAX_COUNTED = 10_000  # points whose clusters are counted; a random sample stands for more
+N_EIGENVALUES = 101
 MEAN_SIZE = 4  # points of a cluster, on average, at least: others are found among single points
 
 
@@ -26,7 +32,7 @@ def count_clusters(
     seed: int | None = None,
     progress: Callable[[str, float], object] | None = None,
 ) -> SuggestedNumber:
-    """Count the clusters of points by the spectrum of a graph that is made for counting.
+    """Count the clusters of points by the spectra of graphs of several scales.
 
     This is what ``KDESpectralClustering(n_clusters="auto")`` does.
 
@@ -35,15 +41,15 @@ def count_clusters(
     X : (n, d) array-like
         Points.
     seed : int, optional
-        For the draws of the graph, and for the sample if there are more than 20,000 points.
+        For the draws of the graphs, and for the sample if there are more than 10,000 points.
     progress : callable, optional
         Called as ``progress(stage, fraction)``; raising `Cancelled` there stops the computation.
 
     Returns
     -------
     SuggestedNumber
-        An int with the attribute `confidence`, see `suggest_n_clusters`. For the pixels of a
-        picture (see `kdegraph.datasets.photo`) it is a number of segments, with a confidence of 0.
+        An int with the attributes `confidence` and `candidates`. For the pixels of a picture (see
+        `kdegraph.datasets.photo`) it is a number of segments, with a confidence of 0.
 
     Raises
     ------
@@ -52,11 +58,20 @@ def count_clusters(
 
     Notes
     -----
-    The graph has local bandwidths of perplexity 30, with which gaps stand out more than with one
-    that suits clustering, and `suggest_n_clusters` takes its 101 smallest eigenvalues and
-    eigenvectors, but of few points at most one for every four of them. For a picture it takes the
-    eigenvalues of the graph that `KDESpectralClustering` makes. Cost: that of a graph and its
-    spectrum, for at most 20,000 points (all pixels of a picture).
+    There are four graphs: one bandwidth for all points ("auto"), moderate ones of perplexity 20 and
+    40, and local ones of perplexity 30; of few points those whose perplexity is less than a third
+    of their number. `suggest_n_clusters` weighs numbers of clusters by the 101 smallest eigenvalues
+    and the eigenvectors of each, but of few points at most one for every four of them. The squares
+    of these weights, as shares of their sum, are added up over the graphs, and the number with the
+    largest sum is the answer. The confidence is what the second largest one lacks to it, as a
+    share. For a picture it takes the eigenvalues of the graph that `KDESpectralClustering` makes.
+
+    On 38 standard sets in two and three dimensions (at most 3,000 points of each) 26 of the answers
+    are right, on 11 real ones in up to 625 dimensions 5, and on 36 with one cluster 32; the wrong
+    ones of these are of 60 and 200 points. Where the answer is 1 and wrong, the confidence is at
+    most 0.55.
+
+    Cost: that of the graphs and their spectra, for at most 10,000 points (all pixels of a picture).
 
     Examples
     --------
@@ -67,21 +82,42 @@ def count_clusters(
     3
     """
     points, seed = check_points(X, keep_single=True), check_seed(seed)
-    photograph = is_pixel_grid(points)
-    if photograph:
-        width, n_eigenvalues = {"sigma": pixel_sigma(points)}, SEGMENT_EIGENVALUES
-    else:
-        if len(points) > MAX_COUNTED:
-            chosen = np.random.default_rng(seed).choice(len(points), MAX_COUNTED, replace=False)
-            points = points[chosen]
-        # A perplexity needs more than three times as many points.
-        perplexity = 30.0 if len(points) > 90 else None
-        width, n_eigenvalues = {"sigma": "local", "perplexity": perplexity}, 101
+    if is_pixel_grid(points):
+        return _count_segments(points, seed, progress)
+    if len(points) > MAX_COUNTED:
+        chosen = np.random.default_rng(seed).choice(len(points), MAX_COUNTED, replace=False)
+        points = points[chosen]
+    # A perplexity needs more than three times as many points.
+    usable = [scale for scale in SCALES if scale[1] is None or len(points) > 3 * scale[1]]
+    total: Counter = Counter()
+    with keeping_lists(points):
+        for sigma, perplexity in usable:
+            width = {"sigma": sigma, "perplexity": perplexity}
+            found = _spectrum(points, width, N_EIGENVALUES, 3, seed, progress)
+            squares = {1: 1.0, None: 1.0}
+            if found is not None:
+                weights = weigh(found.eigenvalues, found.eigenvectors)
+                squares = {k: weight**2 for k, weight in weights.items()}
+            total.update({k: square / sum(squares.values()) for k, square in squares.items()})
+    return SuggestedNumber.by_weight(total)
+
+
+def _count_segments(points, seed, progress):
+    """Return the number of segments of a picture."""
+    width, n = {"sigma": pixel_sigma(points)}, SEGMENT_EIGENVALUES
+    found = _spectrum(points, width, n, n, seed, progress)
+    if found is None:
+        return SuggestedNumber(1)
+    return suggest_n_clusters(found.eigenvalues, photograph=True)
+
+
+def _spectrum(points, width, n_eigenvalues, least, seed, progress):
+    """Return the spectrum of the graph with this bandwidth, or None if it has too few vertices for
+    the least number of eigenvalues.
+    """
     graph = similarity_graph(points, **width, seed=seed, progress=progress)
     n_vertices = vertices_in_clusters(graph).size
     n_eigenvalues = min(n_eigenvalues, n_vertices - 1, max(3, n_vertices // MEAN_SIZE))
-    if n_eigenvalues < (SEGMENT_EIGENVALUES if photograph else 3):
-        return SuggestedNumber(1)  # too few vertices for more than one cluster
-    found = spectrum(graph, n_eigenvalues, seed=seed, smallest_component="auto", progress=progress)
-    vectors = None if photograph else found.eigenvectors
-    return suggest_n_clusters(found.eigenvalues, eigenvectors=vectors, photograph=photograph)
+    if n_eigenvalues < least:
+        return None
+    return spectrum(graph, n_eigenvalues, seed=seed, smallest_component="auto", progress=progress)

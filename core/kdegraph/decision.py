@@ -5,6 +5,7 @@ import math
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from kdegraph.automatic import count_clusters
@@ -12,6 +13,7 @@ from kdegraph.bandwidth import is_pixel_grid, pixel_sigma
 from kdegraph.clustering.conductance import conductance
 from kdegraph.clustering.partition import Clustering
 from kdegraph.dispatch import spectral_clustering
+from kdegraph.eigengap import SuggestedNumber
 from kdegraph.geometry.neighbor_forest import keeping_lists
 from kdegraph.graph import similarity_graph
 from kdegraph.runtime.progress import StageTimer, responsive
@@ -21,6 +23,7 @@ from kdegraph.stability import (
     Vote,
     affordable_replicates,
     compare,
+    embeddings,
     part_to_compare,
     replicate_in_turn,
     scales,
@@ -38,7 +41,8 @@ class Settings(NamedTuple):
     graph : dict
         Parameters of `similarity_graph`, without `sigma`, `perplexity` and `seed`.
     clusters : dict
-        Parameters of `spectral_clustering`, without `n_clusters` and `seed`.
+        Parameters of `spectral_clustering`, without `n_clusters` and `seed`. Without "embedding",
+        or where that is None, it is chosen for the points.
     """
 
     n_clusters: Any
@@ -60,6 +64,11 @@ class Decision(NamedTuple):
     confidence : float
         How clear the number of clusters is, see `suggest_n_clusters`; NaN where it was given, or
         read from the graph itself.
+    candidates : tuple of (int, float)
+        Numbers of clusters that come into question, the best first, see `SuggestedNumber`; empty
+        where the number was given, or read from the graph itself.
+    further_labels : tuple of (n,) int32 arrays
+        Those of the same graph by other embeddings, which have a vote, too.
     vote : Vote or None
         How sure the labels are; None where there is one graph.
     timings : dict
@@ -70,6 +79,8 @@ class Decision(NamedTuple):
     clusters: Clustering
     scale: Scale
     confidence: float = math.nan
+    candidates: tuple[tuple[int, float], ...] = ()
+    further_labels: tuple[NDArray, ...] = ()
     vote: Vote | None = None
     timings: dict[str, float] | None = None
 
@@ -93,15 +104,24 @@ def seed_of(random_state) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def cluster_at(scale: Scale, points, settings: Settings, seed, progress=None) -> Decision:
-    """Return the clusters of one graph of the points, which may be a Dask array."""
+def cluster_at(
+    scale: Scale, points, settings: Settings, seed, progress=None, *, embeddings=("soft",)
+) -> Decision:
+    """Return the clusters of one graph of the points, which may be a Dask array, by each of the
+    embeddings, or by that of the settings.
+    """
     graph = similarity_graph(
         points, **settings.graph, **scale._asdict(), seed=seed, progress=progress
     )
-    clusters = spectral_clustering(
-        graph, settings.n_clusters, **settings.clusters, seed=seed, progress=progress
-    )
-    return Decision(graph, clusters, scale)
+    options = settings.clusters | {"seed": seed, "progress": progress}
+    first, *others = [options["embedding"]] if options.get("embedding") else embeddings
+    options["embedding"] = first
+    clusters = spectral_clustering(graph, settings.n_clusters, **options)
+    options["spectrum"] = clusters.spectrum
+    further = []
+    for options["embedding"] in others:
+        further.append(spectral_clustering(graph, settings.n_clusters, **options).labels)
+    return Decision(graph, clusters, scale, further_labels=tuple(further))
 
 
 @responsive
@@ -131,7 +151,7 @@ def decide(
         For settings that cannot be used, and for more clusters than points with an edge.
     """
     stages = StageTimer(progress)
-    settings, confidence = _with_number(points, settings, seed, stages)
+    settings, number = _with_number(points, settings, seed, stages)
     whole = points if lazily is None else lazily
     if is_pixel_grid(points):
         scale = Scale(pixel_sigma(points), perplexity)
@@ -143,17 +163,19 @@ def decide(
         else:
             found = _one_graph(compared[0].fit.scale, whole, settings, seed, stages)
     stages.leave()
-    return found._replace(confidence=confidence, timings=stages.timings)
+    return found._replace(
+        confidence=number.confidence, candidates=number.candidates, timings=stages.timings
+    )
 
 
 def _with_number(points, settings, seed, stages):
-    """Return settings with a number of clusters, and how clear that is."""
+    """Return settings with a number of clusters, and the `SuggestedNumber`."""
     if not isinstance(settings.n_clusters, str):
-        return settings, math.nan
+        return settings, SuggestedNumber(settings.n_clusters, math.nan)
     check_choice(settings.n_clusters, "n_clusters", ("auto",))
     stages.enter("number of clusters")
     number = count_clusters(points, seed=seed, progress=_part_done(stages, 0.0))
-    return settings._replace(n_clusters=int(number)), number.confidence
+    return settings._replace(n_clusters=int(number)), number
 
 
 def _one_graph(scale, whole, settings, seed, stages):
@@ -169,9 +191,9 @@ def _compare_scales(points, settings, seed, perplexity, stages):
     candidates = scales(len(part), perplexity)
     if settings.n_clusters == 1:
         candidates = candidates[:1]
-    fit = _counting(part, settings, len(candidates) * N_REPLICATES, stages)
+    fit = _counting(part, settings, seed, len(candidates) * N_REPLICATES, stages)
     with keeping_lists(part):
-        return compare(fit, candidates, settings.n_clusters, seed)
+        return compare(fit, candidates, settings.n_clusters)
 
 
 def _vote(points, compared, settings, seed, stages):
@@ -182,18 +204,21 @@ def _vote(points, compared, settings, seed, stages):
     stages.enter("clusters")
     n = affordable_replicates(points.size)
     with keeping_lists(points):
-        fit, labelings = replicate_in_turn(
-            _counting(points, settings, n, stages), compared, n, seed
-        )
-    return fit.with_vote(labelings)
+        fit = _counting(points, settings, seed, n, stages)
+        found, labelings = replicate_in_turn(fit, compared, n)
+    return found.with_vote(labelings)
 
 
-def _counting(points, settings, n, stages):
-    """Return ``fit(scale, seed)`` for the points, which reports how many of n fits are done."""
+def _counting(points, settings, seed, n, stages):
+    """Return ``fit(scale, number)`` for the points and the numbers of replicates, which reports how
+    many of n fits are done.
+    """
     done = itertools.count()
+    several = embeddings(points.shape[1], settings.clusters.get("assign_labels"))
 
-    def fit(scale, seed):
-        return cluster_at(scale, points, settings, seed, _part_done(stages, next(done) / n))
+    def fit(scale, number):
+        report = _part_done(stages, next(done) / n)
+        return cluster_at(scale, points, settings, seed + number, report, embeddings=several)
 
     return fit
 

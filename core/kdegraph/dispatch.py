@@ -15,6 +15,8 @@ from kdegraph.spectral.spectrum import Spectrum, compute_spectrum
 from kdegraph.tiles import is_tiled
 from kdegraph.validation import check_choice, check_count, check_positive, check_seed
 
+EMBEDDINGS = ("soft", "softer", "degree", "row", "plain", "layout")
+
 
 @responsive
 def spectrum(
@@ -148,7 +150,7 @@ def spectral_clustering(
     n_clusters: int | Literal["auto"],
     *,
     seed: int | np.random.RandomState | np.random.Generator | None = None,
-    embedding: Literal["soft", "degree", "row", "plain", "layout"] = "soft",
+    embedding: Literal["soft", "softer", "degree", "row", "plain", "layout"] = "soft",
     assign_labels: Literal["kmeans", "cluster_qr"] | None = None,
     n_init: int = 3,
     smallest_component: int | Literal["auto"] = "auto",
@@ -167,13 +169,13 @@ def spectral_clustering(
     seed : int, RandomState or numpy Generator, optional
         For k-means and the eigensolver; None means 0. The same seed gives the same labels, whatever
         `set_num_threads` says.
-    embedding : {"soft", "degree", "row", "plain", "layout"}, default="soft"
+    embedding : {"soft", "softer", "degree", "row", "plain", "layout"}, default="soft"
         Vertices are represented by the rows of ``D^-1/2 U`` ("degree"), of U with rows of length 1
         ("row"), or of U ("plain"), where U holds the first `n_clusters` eigenvectors. "soft" is
         "row" with twice as many eigenvectors, the i-th beyond k multiplied by ``(lambda_k /
         lambda_i)^2``: they count where the spectrum has no clear gap behind `n_clusters`, and
-        vanish where it has one. "layout" are the places of `graph_layout` in ten dimensions, for
-        "kmeans" only; 11 eigenvectors are computed for it.
+        vanish where it has one. "softer" has the power 1/2 in place of 2. "layout" are the places
+        of `graph_layout` in ten dimensions, for "kmeans" only; 11 eigenvectors are computed for it.
     assign_labels : {"kmeans", "cluster_qr"} or None, default=None
         How clusters are found from these rows. "cluster_qr" is a pivoted QR factorization, without
         random choices. None is "cluster_qr" for the pixels of a picture (points whose last two
@@ -264,7 +266,7 @@ def spectral_clustering(
     (2, True)
     """
     rounding = Rounding(
-        check_choice(embedding, "embedding", ("soft", "degree", "row", "plain", "layout")),
+        check_choice(embedding, "embedding", EMBEDDINGS),
         assign_labels and check_choice(assign_labels, "assign_labels", ("kmeans", "cluster_qr")),
         check_count(n_init, "n_init"),
         0 if seed is None else check_seed(seed),

@@ -27,6 +27,9 @@ class SuggestedNumber(int):
     confidence : float
         In [0, 1): how clear the number is compared with the next best one, and with more clusters
         than the given eigenvalues can show.
+    candidates : tuple of (int, float)
+        The number and others that come into question, the best first, each with its share of the
+        weights of all; empty where nothing was weighed.
 
     Examples
     --------
@@ -37,11 +40,23 @@ class SuggestedNumber(int):
     """
 
     confidence: float
+    candidates: tuple[tuple[int, float], ...]
 
-    def __new__(cls, number: int, confidence: float = 0.0) -> "SuggestedNumber":
+    def __new__(
+        cls, number: int, confidence: float = 0.0, candidates: tuple[tuple[int, float], ...] = ()
+    ) -> "SuggestedNumber":
         made = super().__new__(cls, number)
-        made.confidence = confidence
+        made.confidence, made.candidates = confidence, candidates
         return made
+
+    @classmethod
+    def by_weight(cls, weights: dict[int | None, float]) -> "SuggestedNumber":
+        """Return the number with the largest weight; None stands for more than can be seen."""
+        best, *others = sorted((k for k in weights if k is not None), key=lambda k: -weights[k])
+        second = max((weight for k, weight in weights.items() if k != best), default=0.0)
+        total = sum(weights.values())
+        candidates = tuple((k, weights[k] / total) for k in (best, *others))
+        return cls(best, max(0.0, 1.0 - second / weights[best]), candidates)
 
 
 def suggest_n_clusters(
@@ -130,9 +145,16 @@ def suggest_n_clusters(
     vectors = None if eigenvectors is None else _check_eigenvectors(eigenvectors, len(values))
     if photograph:
         return _number_of_segments(values)
+    return SuggestedNumber.by_weight(weigh(values, vectors))
+
+
+def weigh(values, vectors):
+    """Return the exponentials of the scores of numbers of clusters, and None for more clusters than
+    there are eigenvalues; see the notes of `suggest_n_clusters`.
+    """
     n_zero = max(1, int(np.sum(values <= MAX_ZERO)))
     if n_zero == len(values):
-        return SuggestedNumber(n_zero)
+        return {n_zero: 1.0, None: 1.0}
     # Without eigenvectors, log 5 is above the largest gap of a single elongated cluster, whose
     # eigenvalues are proportional to 1, 4, 9, ...
     scores = {n_zero: math.log(5) if vectors is None else NULL_SCORE}
@@ -140,10 +162,8 @@ def suggest_n_clusters(
     for k in (2 + np.argsort(-gaps[1:])[:3]).tolist():
         if vectors is None or alignment(vectors[:, :k]) >= MIN_ALIGNMENT:
             scores[k] = max(scores.get(k, 0.0), k**0.1 * float(gaps[k - 1]))
-    best = max(scores, key=scores.__getitem__)
     of_more = len(values) ** 0.1 * max(0.0, math.log(0.5 / values[-1]))
-    second = max([of_more, *(score for k, score in scores.items() if k != best)])
-    return SuggestedNumber(best, max(0.0, 1.0 - math.exp(second - scores[best])))
+    return {k: math.exp(score) for k, score in scores.items()} | {None: math.exp(of_more)}
 
 
 def _number_of_segments(values):

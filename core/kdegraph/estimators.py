@@ -34,9 +34,8 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        "auto" is `suggest_n_clusters`: where `sigma` is None, for the spectrum of a graph made for
-        that (perplexity 30, at most 20,000 of the points; for the pixels of a picture that of the
-        clusters); otherwise for the graph itself.
+        "auto" is `count_clusters` of the points where `sigma` is None, and otherwise
+        `suggest_n_clusters` of the graph.
     sigma : float, "auto", "local", "moderate", (n,) array_like or None, default=None
         Bandwidth of the kernel, in the units of the data: one for all points ("auto" is
         `estimate_sigma`), or one for each ("local" and "moderate" are `local_bandwidths` with the
@@ -52,8 +51,9 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         Neighbors that are sampled for every point: the paper's L.
     sampler, draws, kde, weighting, eps
         How they are sampled and weighted: see `similarity_graph`.
-    embedding : {"soft", "degree", "row", "plain", "layout"}, default="soft"
-        See `spectral_clustering`.
+    embedding : {"soft", "softer", "degree", "row", "plain", "layout"} or None, default=None
+        See `spectral_clustering`. None is "soft", and both "softer" and "layout" where several
+        graphs of points in more than three dimensions vote; see the notes.
     assign_labels : {"kmeans", "cluster_qr"} or None, default=None
         None is "cluster_qr" for the pixels of a picture and "kmeans" for other points, see
         `spectral_clustering`.
@@ -89,8 +89,11 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
     n_clusters_ : int
         Clusters found.
     confidence_ : float
-        How clear the automatic number of clusters is, see `suggest_n_clusters`; NaN where it was
-        given, or read from the graph itself.
+        How clear the automatic number of clusters is, see `count_clusters`; NaN where it was given,
+        or read from the graph itself.
+    candidates_ : tuple of (int, float)
+        Numbers of clusters that come into question, the best first, each with its share of the
+        weights of all, see `count_clusters`; empty where `confidence_` is NaN.
     n_features_in_ : int
 
     Notes
@@ -100,13 +103,17 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
     clusters costs the density along it, and one bandwidth for all points ("auto"). At each scale
     four graphs with different seeds, replicates, are clustered. The scale is taken at which the
     clusters of two replicates agree best, by the adjusted Rand index: what changes from one to the
-    next is luck. The index is reduced where the effective number of clusters (by the entropy of
+    next is luck. In more than three dimensions each graph is clustered by two embeddings, "softer"
+    and "layout", so that what one of them always does does not look like structure. The index is
+    reduced where the effective number of clusters (by the entropy of
     their sizes) is less than six tenths of their number, because a few points were cut off from the
     rest.
 
-    *Labels.* Each point is in the cluster in which most replicates see it. All scales have a vote
-    whose stability is at most 0.02 less than the largest one. `graph_` and `spectrum_` are those of
-    the first replicate at the most stable scale, and `conductances_` those of `labels_` in it.
+    *Labels.* Each point is in the cluster in which most replicates see it. Scales that are nearly
+    as stable as the best one have a vote, too: those whose stability is less by at most 0.01 and a
+    quarter of what the largest one lacks to 1.
+    `graph_` and `spectrum_` are those of the first replicate at the most stable scale, and
+    `conductances_` those of `labels_` in it.
 
     Of more than 4,000 points, a random sample of 4,000 decides about the scale, and two to six
     replicates of all points vote about the labels. The cost is that of all these graphs and their
@@ -142,7 +149,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         kde: str = "auto",
         weighting: str = "inclusion",
         eps: float | None = None,
-        embedding: Literal["soft", "degree", "row", "plain", "layout"] = "soft",
+        embedding: Literal["soft", "softer", "degree", "row", "plain", "layout"] | None = None,
         assign_labels: Literal["kmeans", "cluster_qr"] | None = None,
         n_init: int = 3,
         smallest_component: int | Literal["auto"] = "auto",
@@ -207,6 +214,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         self.labels_ = found.clusters.labels
         self.n_clusters_ = found.clusters.n_clusters
         self.confidence_ = found.confidence
+        self.candidates_ = found.candidates
         self.spectrum_ = found.clusters.spectrum
         self.conductances_ = found.clusters.conductances
         self.isolated_ = found.clusters.isolated

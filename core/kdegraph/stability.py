@@ -21,16 +21,18 @@ PERPLEXITIES = (None, 10.0, 20.0, 40.0)
 # Points for which scales are compared; a random sample stands for more.
 MAX_COMPARED = 4_000
 N_REPLICATES = 4  # at each scale
+# The graphs of points in more dimensions are clustered by two embeddings each.
+MAX_PLAIN_DIMENSIONS = 3
 # Coordinates of all replicates of more points; there are two to six.
 MAX_COORDINATES = 1_000_000
 MAX_REPLICATES = 6
 # Effective number of clusters, as a share of their number, below which they are degenerate: a few
 # points were cut off from the rest. On the standard sets nothing changes from 0.3 to 0.6.
 MIN_EFFECTIVE = 0.6
-# Scales that are less stable than the most stable one by at most this have a vote, too. From 0 to
-# 0.05 the scores of the standard sets change by less than 0.01, and seeds agree a little better
-# with more votes. With 0.1 sets with many clusters lose 0.07: scales at which some merge vote, too.
-NEARLY = 0.02
+# Scales that are less stable than the most stable one by at most this, and by this share of what
+# that one lacks to 1, have a vote, too. Up to 0.05 and 1 the scores of the standard sets change by
+# less than 0.01; seeds agree better with more votes.
+NEARLY, NEARLY_SHARE = 0.01, 0.25
 # Votes are counted anew until the labels stay, which takes two or three counts.
 MAX_COUNTS = 10
 
@@ -51,6 +53,17 @@ def scales(n: int, perplexity: float | None = None) -> list[Scale]:
     # The law of a perplexity is that of three times as many neighbors.
     several = [p for p in PERPLEXITIES if p is None or n > 3 * p]
     return [*(Scale("moderate", p) for p in several), Scale("auto")]
+
+
+def embeddings(n_dimensions: int, assign_labels: str | None = None) -> tuple[str, ...]:
+    """Return the embeddings of `spectral_clustering` by which each replicate is clustered.
+
+    In many dimensions spectra have no clear gap: some clusters are seen in the eigenvectors beyond
+    the first ones, others in a layout. What both of them find is more than a habit of either.
+    """
+    if n_dimensions <= MAX_PLAIN_DIMENSIONS or assign_labels == "cluster_qr":
+        return ("soft",)
+    return ("softer", "layout")
 
 
 def part_to_compare(points, seed):
@@ -86,12 +99,13 @@ def _effective_number(labels):
 
 
 class Replicates(NamedTuple):
-    """Clusters of several graphs.
+    """Clusters of several graphs, numbered from 0.
 
     Attributes
     ----------
     fit : object
-        What the caller made of the first graph, with the attributes `scale` and `clusters`.
+        What the caller made of the first graph, with the attributes `scale`, `clusters` and
+        `further_labels`.
     labelings : list of (n,) int32 arrays
         The labels of all graphs.
     """
@@ -101,17 +115,20 @@ class Replicates(NamedTuple):
 
     @classmethod
     def of(cls, fit, turns) -> "Replicates":
-        """Return ``fit(scale, seed)`` for the first of several pairs, and the labels for all."""
+        """Return ``fit(scale, number)`` for the first of several pairs, and the labels for all."""
         fits = itertools.starmap(fit, turns)
         first = next(fits)
-        return cls(first, [first.clusters.labels, *(one.clusters.labels for one in fits)])
+        labelings = [first.clusters.labels, *first.further_labels]
+        for one in fits:
+            labelings += [one.clusters.labels, *one.further_labels]
+        return cls(first, labelings)
 
 
-def compare(fit, candidates, n_clusters, seed) -> list[Replicates]:
+def compare(fit, candidates, n_clusters) -> list[Replicates]:
     """Return replicates at the most stable scale, then at those that are nearly as stable.
 
-    ``fit(scale, seed)`` returns what is found at a scale, see `Replicates`. Scales at which the
-    graph does not have so many clusters are left out.
+    ``fit(scale, number)`` returns what replicate `number` finds at a scale, see `Replicates`.
+    Scales at which the graph does not have so many clusters are left out.
 
     Raises
     ------
@@ -121,7 +138,7 @@ def compare(fit, candidates, n_clusters, seed) -> list[Replicates]:
     found, errors = [], []
     for scale in candidates:
         try:
-            one = Replicates.of(fit, [(scale, seed + i) for i in range(N_REPLICATES)])
+            one = Replicates.of(fit, [(scale, number) for number in range(N_REPLICATES)])
         except ValueError as refused:
             errors.append(refused)
         else:
@@ -129,7 +146,13 @@ def compare(fit, candidates, n_clusters, seed) -> list[Replicates]:
     if not found:
         raise errors[0]
     found.sort(key=lambda pair: -pair[0])
-    return [one for stable, one in found if stable >= found[0][0] - NEARLY]
+    enough = found[0][0] - tolerance(found[0][0])
+    return [one for stable, one in found if stable >= enough]
+
+
+def tolerance(stable):
+    """Return how much less stable than the most stable scale others with a vote may be."""
+    return NEARLY + NEARLY_SHARE * (1.0 - stable)
 
 
 def affordable_replicates(size):
@@ -137,10 +160,10 @@ def affordable_replicates(size):
     return min(MAX_REPLICATES, max(2, MAX_COORDINATES // size))
 
 
-def replicate_in_turn(fit, compared: list[Replicates], n, seed) -> Replicates:
+def replicate_in_turn(fit, compared: list[Replicates], n) -> Replicates:
     """Return n replicates, one at each of the scales in turn."""
     in_turn = itertools.cycle(one.fit.scale for one in compared)
-    return Replicates.of(fit, zip(in_turn, range(seed, seed + n), strict=False))
+    return Replicates.of(fit, zip(in_turn, range(n), strict=False))
 
 
 class Vote(NamedTuple):

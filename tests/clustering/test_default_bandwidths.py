@@ -159,17 +159,18 @@ def blocks_in_a_row(sizes, between):
     return sp.csr_array(matrix)
 
 
-def test_eigenvectors_beyond_the_clusters_fade():
-    """Column i beyond k is that of the plain rows times (lambda_k / lambda_i)^2, before the rows
-    get length 1.
+@pytest.mark.parametrize(("kind", "power"), [("soft", 2.0), ("softer", 0.5)])
+def test_eigenvectors_beyond_the_clusters_fade(kind, power):
+    """Column i beyond k is that of the plain rows times a power of lambda_k / lambda_i, before the
+    rows get length 1.
     """
     graph = check_adjacency(blocks_in_a_row([8, 9, 10, 11, 12], 0.3))
     found = spectrum(graph, 6, seed=0)
     vertices = np.arange(graph.n)
-    rows = embed(graph, found, 3, 6, vertices, "soft")
+    rows = embed(graph, found, 3, 6, vertices, kind)
     assert np.allclose(np.linalg.norm(rows, axis=1), 1)
     values = found.eigenvalues
-    factors = np.r_[1, 1, 1, (values[2] / values[3:6]) ** 2]
+    factors = np.r_[1, 1, 1, (values[2] / values[3:6]) ** power]
     expected = embed(graph, found, 6, 6, vertices, "plain") * factors
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
     assert np.allclose(rows, expected, atol=1e-6)

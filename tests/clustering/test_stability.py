@@ -7,18 +7,21 @@ import numpy as np
 import pytest
 import scipy.stats
 from kdegraph import KDESpectralClustering, datasets, similarity_graph, spectral_clustering
-from kdegraph.decision import Settings, decide
+from kdegraph.decision import Settings, cluster_at, decide
 from kdegraph.runtime.progress import Cancelled
 from kdegraph.stability import (
     MAX_COORDINATES,
     MAX_REPLICATES,
     N_REPLICATES,
+    Replicates,
     Scale,
     affordable_replicates,
     compare,
+    embeddings,
     replicate_in_turn,
     scales,
     stability,
+    tolerance,
     vote,
 )
 from sklearn.datasets import load_breast_cancer, load_wine
@@ -34,11 +37,13 @@ def by_hand(labelings):
 def fit_of(labels_at):
     """Return a function for `compare` that reads labels from a table of scales."""
 
-    def fit(scale, seed):
-        clusters = SimpleNamespace(labels=labels_at[scale][seed])
-        return SimpleNamespace(scale=scale, clusters=clusters)
+    return lambda scale, number: found_at(scale, labels_at[scale][number])
 
-    return fit
+
+def found_at(scale, labels, *further):
+    """Return what a function for `compare` finds."""
+    clusters = SimpleNamespace(labels=labels)
+    return SimpleNamespace(scale=scale, clusters=clusters, further_labels=further)
 
 
 def test_most_replicates_decide_about_each_point():
@@ -109,16 +114,69 @@ def test_scales_suit_the_number_of_points():
 
 def test_the_most_stable_scale_comes_first_then_nearly_as_stable_ones():
     rng = np.random.default_rng(0)
-    truth = np.repeat(np.arange(2, dtype=np.int32), 100)
+    truth = np.repeat(np.arange(2, dtype=np.int32), 200)
     shuffled = [rng.permutation(truth) for _ in range(N_REPLICATES)]
-    nearly = [truth.copy() for _ in range(N_REPLICATES)]
-    nearly[0][:2] = 1
-    unlucky, good, best = Scale("moderate"), Scale("moderate", 10.0), Scale("auto")
-    table = {unlucky: shuffled, good: nearly, best: [truth] * N_REPLICATES}
-    compared = compare(fit_of(table), list(table), 2, 0)
+    nearly, less = ([truth.copy() for _ in range(N_REPLICATES)] for _ in range(2))
+    nearly[0][:1] = 1
+    less[0][:4] = 1
+    assert 0.99 < stability(nearly, 2) < 1.0
+    assert 0.97 < stability(less, 2) < 0.99
+    unlucky, good, other = Scale("moderate"), Scale("moderate", 10.0), Scale("moderate", 20.0)
+    best = Scale("auto")
+    table = {unlucky: shuffled, other: less, good: nearly, best: [truth] * N_REPLICATES}
+    compared = compare(fit_of(table), list(table), 2)
     assert [one.fit.scale for one in compared] == [best, good]
     assert compared[0].labelings == table[best]
     assert compared[1].labelings == table[good]
+
+
+def test_less_is_needed_for_a_vote_where_no_scale_is_stable():
+    assert tolerance(1.0) == pytest.approx(0.01)
+    assert tolerance(0.6) == pytest.approx(0.11)
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(2, dtype=np.int32), 200)
+
+    def noisy(n_moved):
+        labelings = [truth.copy() for _ in range(N_REPLICATES)]
+        for labels in labelings:
+            labels[rng.choice(400, n_moved, replace=False)] ^= 1
+        return labelings
+
+    table = {Scale("auto"): noisy(40), Scale("moderate"): noisy(44)}
+    best, second = (stability(labelings, 2) for labelings in table.values())
+    assert 0.01 < best - second < tolerance(best)
+    assert len(compare(fit_of(table), list(table), 2)) == 2
+
+
+def test_graphs_of_many_dimensions_are_clustered_in_two_ways():
+    assert embeddings(3) == embeddings(9, "cluster_qr") == ("soft",)
+    assert embeddings(4) == embeddings(4, "kmeans") == ("softer", "layout")
+    first, second, third, fourth = (np.full(5, i, np.int32) for i in range(4))
+    found = {0: found_at(Scale("auto"), first, second), 1: found_at(Scale("auto"), third, fourth)}
+    fit = lambda scale, number: found[number]  # noqa: E731
+    replicates = Replicates.of(fit, [(Scale("auto"), 0), (Scale("auto"), 1)])
+    assert replicates.fit is found[0]
+    assert replicates.labelings == [first, second, third, fourth]
+
+
+def test_clusters_at_a_scale_are_those_of_its_graph_by_each_embedding():
+    X = datasets.make("blobs20d", n=300, seed=0).X
+    settings = Settings(5, {}, {"n_init": 2})
+    kinds = ("softer", "layout")
+    found = cluster_at(Scale("moderate", 10.0), X, settings, 3, embeddings=kinds)
+    graph = similarity_graph(X, sigma="moderate", perplexity=10.0, seed=3)
+    expected = spectral_clustering(graph, 5, seed=3, n_init=2, embedding="softer")
+    np.testing.assert_array_equal(found.clusters.labels, expected.labels)
+    layout = spectral_clustering(
+        graph, 5, seed=3, n_init=2, embedding="layout", spectrum=expected.spectrum
+    )
+    assert len(found.further_labels) == 1
+    np.testing.assert_array_equal(found.further_labels[0], layout.labels)
+    by_user = settings._replace(clusters={"embedding": "degree"})
+    found = cluster_at(Scale("moderate", 10.0), X, by_user, 3, embeddings=kinds)
+    assert found.further_labels == ()
+    expected = spectral_clustering(graph, 5, seed=3, embedding="degree")
+    np.testing.assert_array_equal(found.clusters.labels, expected.labels)
 
 
 @pytest.mark.parametrize(
@@ -127,31 +185,29 @@ def test_the_most_stable_scale_comes_first_then_nearly_as_stable_ones():
 def test_all_points_are_replicated_at_each_scale_in_turn(size, n):
     turns = []
 
-    def fit(scale, seed):
-        turns.append((scale, seed))
-        labels = np.full(5, seed, np.int32)
-        return SimpleNamespace(scale=scale, clusters=SimpleNamespace(labels=labels))
+    def fit(scale, number):
+        turns.append((scale, number))
+        return found_at(scale, np.full(5, number, np.int32))
 
     best, good = Scale("auto"), Scale("moderate", 10.0)
     compared = [SimpleNamespace(fit=SimpleNamespace(scale=scale)) for scale in (best, good)]
     assert affordable_replicates(size) == n
-    first, labelings = replicate_in_turn(fit, compared, n, 7)
-    assert turns == [((best, good)[i % 2], 7 + i) for i in range(n)]
+    first, labelings = replicate_in_turn(fit, compared, n)
+    assert turns == [((best, good)[i % 2], i) for i in range(n)]
     assert first.scale == best
-    assert [labels[0] for labels in labelings] == list(range(7, 7 + n))
+    assert [labels[0] for labels in labelings] == list(range(n))
 
 
 def test_a_scale_without_so_many_clusters_is_left_out():
-    def fit(scale, seed):
+    def fit(scale, number):
         if scale.sigma == "auto":
             raise ValueError("too many clusters")
-        labels = np.arange(6, dtype=np.int32) // 2
-        return SimpleNamespace(scale=scale, clusters=SimpleNamespace(labels=labels))
+        return found_at(scale, np.arange(6, dtype=np.int32) // 2)
 
-    compared = compare(fit, [Scale("auto"), Scale("moderate")], 3, 0)
+    compared = compare(fit, [Scale("auto"), Scale("moderate")], 3)
     assert [one.fit.scale for one in compared] == [Scale("moderate")]
     with pytest.raises(ValueError, match="too many clusters"):
-        compare(fit, [Scale("auto")], 3, 0)
+        compare(fit, [Scale("auto")], 3)
 
 
 @pytest.mark.parametrize(("load", "k"), [(load_breast_cancer, 2), (load_wine, 3)])

@@ -6,6 +6,11 @@ import scipy.sparse
 from kdegraph.eigengap import MAX_ZERO
 from kdegraph.spectral.solver.rayleigh_ritz import MIN_DIVISOR
 
+# Eigenvectors beyond the k-th one are multiplied by this power of ``lambda_k / lambda_i``. Without
+# a gap after the k-th eigenvalue it is random which eigenvectors are the first k, and some clusters
+# are seen in the next ones only.
+FADING = {"soft": 2.0, "softer": 0.5}
+
 
 def embed(graph, spectrum, k, n_vectors, vertices, kind):
     """Return rows that represent the vertices.
@@ -17,9 +22,9 @@ def embed(graph, spectrum, k, n_vectors, vertices, kind):
     k : int
         Number of clusters.
     n_vectors : int
-        Number of eigenvectors to use. Those beyond k have smaller factors, see `_fade`.
+        Number of eigenvectors to use. Those beyond k have smaller factors, see `FADING`.
     vertices : (m,) int array
-    kind : {"soft", "degree", "row", "plain"}
+    kind : {"soft", "softer", "degree", "row", "plain"}
         ``D^-1/2 U`` for "degree", U for "plain", and U with rows of length 1 for the others.
 
     Returns
@@ -75,8 +80,9 @@ def represent(rows, n, eigenvalues, k, kind):
     (m, n_vectors) float64 array
         Those of `embed`, before the `limits` on columns.
     """
-    rows *= _fade(eigenvalues, k)
-    if kind in ("soft", "row"):
+    if kind in FADING:
+        rows *= _fade(eigenvalues, k) ** FADING[kind]
+    if kind in ("soft", "softer", "row"):
         lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         rows /= np.where(lengths > 0, lengths, 1.0)[:, None]
         return rows
@@ -91,12 +97,8 @@ def limits(largest):
 
 
 def _fade(eigenvalues, k):
-    """Return factors of the eigenvectors: 1 for the first k, then ``(lambda_k / lambda_i)^2``.
-
-    Without a gap after the k-th eigenvalue, it is random which eigenvectors are the first k, and
-    some clusters are seen in the next ones only.
-    """
+    """Return factors of the eigenvectors: 1 for the first k, then ``lambda_k / lambda_i``."""
     factors = np.ones(eigenvalues.size)
     beyond = eigenvalues[k:]
     factors[k:] = np.where(beyond > MAX_ZERO, eigenvalues[k - 1] / np.maximum(beyond, MAX_ZERO), 1)
-    return factors**2
+    return factors

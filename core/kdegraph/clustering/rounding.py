@@ -7,6 +7,7 @@ import scipy.linalg
 from threadpoolctl import threadpool_limits
 
 from kdegraph.bandwidth import is_pixel_grid
+from kdegraph.clustering.embedding import FADING
 
 LAYOUT_DIMENSIONS = 10  # more than a picture has, so that clusters need not be torn
 MAX_SAMPLE = 10_000  # largest number of rows that k-means is fitted to
@@ -34,7 +35,7 @@ class Rounding(NamedTuple):
         """Return the number of eigenvectors that represent vertices, at most `most`."""
         if self.embedding == "layout":
             return min(1 + LAYOUT_DIMENSIONS, most)
-        if self.embedding != "soft" or self.assign_labels == "cluster_qr":
+        if self.embedding not in FADING or self.assign_labels == "cluster_qr":
             return n_clusters
         return min(2 * n_clusters, most)
 
