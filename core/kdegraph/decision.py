@@ -93,10 +93,8 @@ class Decision(NamedTuple):
         return np.where(self.vote.probabilities < noise, np.int32(-1), self.clusters.labels)
 
 
-def check_noise(noise, points, *, one_graph: bool) -> None:
+def check_noise(noise: float, points, *, one_graph: bool) -> None:
     """Refuse a probability that is not in (0, 1], and any where one graph is made of the points."""
-    if noise is None:
-        return
     if check_positive(noise, "noise") > 1:
         raise ValueError(f"noise must lie in (0, 1], got {noise!r}")
     if one_graph or is_pixel_grid(points):

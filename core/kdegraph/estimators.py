@@ -203,7 +203,8 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         if not isinstance(self.n_clusters, str):  # checked before the graph is made
             reason = f"(the number of points), here {len(points)}"
             check_count(self.n_clusters, "n_clusters", maximum=len(points), reason=reason)
-        check_noise(self.noise, points, one_graph=self._lazy or self.sigma is not None)
+        if self.noise is not None:
+            check_noise(self.noise, points, one_graph=self._lazy or self.sigma is not None)
         seed = seed_of(self.random_state)
         found = self._decide(points, seed)
         self.graph_, self.sigma_ = found.graph, found.graph.sigma
