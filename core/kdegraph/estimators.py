@@ -200,11 +200,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         """
         self._lazy = hasattr(X, "__dask_graph__")
         points = self._check_points(X)
-        if not isinstance(self.n_clusters, str):  # checked before the graph is made
-            reason = f"(the number of points), here {len(points)}"
-            check_count(self.n_clusters, "n_clusters", maximum=len(points), reason=reason)
-        if self.noise is not None:
-            check_noise(self.noise, points, one_graph=self._lazy or self.sigma is not None)
+        self._check_clusters(points)
         seed = seed_of(self.random_state)
         found = self._decide(points, seed)
         self.graph_, self.sigma_ = found.graph, found.graph.sigma
@@ -234,6 +230,14 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
 
         validate_data(self, X, skip_check_array=True)  # the number of features
         return mapped_points(X)
+
+    def _check_clusters(self, points):
+        """Check the number of clusters and `noise`, before the graph is made."""
+        if not isinstance(self.n_clusters, str):
+            reason = f"(the number of points), here {len(points)}"
+            check_count(self.n_clusters, "n_clusters", maximum=len(points), reason=reason)
+        if self.noise is not None:
+            check_noise(self.noise, points, one_graph=self._lazy or self.sigma is not None)
 
     def _decide(self, points, seed):
         """Return the clusters with the given bandwidths, or with the most stable ones."""

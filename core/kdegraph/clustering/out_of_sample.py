@@ -47,7 +47,8 @@ def memberships(graph, points, labels, queries, bandwidths):
     if far.size:
         nearest = nearest_points(points, queries[far], graph.kernel)[1]
         sums[far, labels[nearest]] = 1.0
-    return sums / sums.sum(axis=1, keepdims=True)
+    sums /= sums.sum(axis=1, keepdims=True)
+    return sums
 
 
 def join_outliers(graph, points, kernel, labels):
