@@ -47,6 +47,34 @@ class Fault(NamedTuple):
 
 FAULTS = (
     Fault(
+        "points that are as sure as asked for are noise",
+        "core/kdegraph/decision.py",
+        "self.vote.probabilities < noise",
+        "self.vote.probabilities <= noise",
+        "clustering/test_stability.py",
+    ),
+    Fault(
+        "new points out of reach belong to the first cluster",
+        "core/kdegraph/clustering/out_of_sample.py",
+        "sums[far, labels[nearest]] = 1.0",
+        "sums[far, 0] = 1.0",
+        "clustering/test_estimators.py",
+    ),
+    Fault(
+        "a sigma in the units of the file meets standardized columns",
+        "core/kdegraph/cli/_options.py",
+        'if options.scale == "auto" and not isinstance(options.sigma, float):',
+        'if options.scale == "auto":',
+        "cli/test_commands.py",
+    ),
+    Fault(
+        "graphs for other programs have standardized columns",
+        "core/kdegraph/cli/graph.py",
+        "_write(path, built, found.data)",
+        "_write(path, built, found.scaled)",
+        "cli/test_commands.py",
+    ),
+    Fault(
         "index arrays of sparse matrices are followed unchecked",
         "core/kdegraph/validation.py",
         "if n_values and (indices.min() < 0 or indices.max() >= size):",

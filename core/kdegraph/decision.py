@@ -5,6 +5,7 @@ import math
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
@@ -29,7 +30,7 @@ from kdegraph.stability import (
     scales,
     vote,
 )
-from kdegraph.validation import check_choice
+from kdegraph.validation import check_choice, check_positive
 
 
 class Settings(NamedTuple):
@@ -95,6 +96,24 @@ class Decision(NamedTuple):
             conductances=conductances,
         )
         return self._replace(clusters=clusters, vote=found)
+
+    def labels(self, noise: float | None = None):
+        """Return the cluster of each point, and -1 where its probability is below `noise`."""
+        if noise is None or self.vote is None:
+            return self.clusters.labels
+        return np.where(self.vote.probabilities < noise, np.int32(-1), self.clusters.labels)
+
+
+def check_noise(noise: float, points, *, one_graph: bool) -> None:
+    """Refuse a probability that is not in (0, 1], and any where one graph is made of the points."""
+    if check_positive(noise, "noise") > 1:
+        raise ValueError(f"noise must lie in (0, 1], got {noise!r}")
+    if one_graph or is_pixel_grid(points):
+        raise ValueError(
+            "noise needs several graphs, which vote about every point, but there is only one for a "
+            "given sigma, a k-NN graph, the pixels of a picture, and points that are read block by "
+            "block, such as Dask arrays; leave out noise or sigma"
+        )
 
 
 def seed_of(random_state) -> int:

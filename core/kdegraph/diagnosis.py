@@ -11,7 +11,7 @@ from kdegraph.sampled_graph.result import SimilarityGraph
 from kdegraph.spectral.checked_graph import AdjacencyLike, check_adjacency, graph_parts
 from kdegraph.validation import check_count, check_points
 
-__all__ = ["Finding", "GraphWarning", "diagnose"]
+__all__ = ["Finding", "GraphWarning", "diagnose", "unequal_columns"]
 
 
 class GraphWarning(UserWarning):
@@ -85,8 +85,8 @@ def diagnose(
     Returns
     -------
     list of Finding
-        A str with a remedy for each of these: columns whose spreads differ by a factor of more
-        than 100, as distances then depend on the wide ones alone; a sigma so large that the mean
+        A str with a remedy for each of these: columns of very different spreads, see
+        `unequal_columns`; a sigma so large that the mean
         kernel value exceeds 0.9, or so small that more than half of the points have no edge; a
         graph with more than three times as many connected components as clusters, the largest of
         which lack more than a tenth of the points. Empty for most data.
@@ -146,7 +146,40 @@ def _with_verb(sigma):
 def unequal_columns(
     points: NDArray[np.float64], feature_names: Sequence[str] | None = None
 ) -> Finding | None:
-    """Find columns of very different spreads, measured by quartiles."""
+    """Find columns of very different spreads, such as lengths beside prices.
+
+    Distances between points then depend on the wide columns alone, whether these matter or not.
+    This is one of the problems for which `diagnose` looks.
+
+    Parameters
+    ----------
+    points : (n, d) array
+        Points, finite.
+    feature_names : sequence of d str, optional
+        The names of the columns; by default they are numbered from 0.
+
+    Returns
+    -------
+    Finding or None
+        A sentence with a remedy, if the interquartile range of a column is more than 100 times that
+        of another one; a quarter of the columns, and constant ones, may be narrower. None for the
+        pixels of a picture, see `kdegraph.datasets.image_points`.
+
+    Raises
+    ------
+    ValueError
+        If there is not one name for each column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kdegraph.diagnosis import unequal_columns
+    >>> points = np.random.default_rng(0).normal(size=(100, 2))
+    >>> unequal_columns(points) is None
+    True
+    >>> print(unequal_columns(points * [1, 1000], ["width", "price"]))
+    the columns have very different scales: column price varies by ...
+    """
     if feature_names is not None and len(feature_names) != points.shape[1]:
         raise ValueError(
             f"feature_names must be one name for each of the {points.shape[1]} columns of the "
@@ -171,8 +204,8 @@ def unequal_columns(
         f"the columns have very different scales: column {name[wide]} varies by "
         f"{2 * spreads[wide]:.3g}, column {name[narrow]} by {2 * spreads[narrow]:.3g} (between "
         "quartiles), so that distances hardly depend on the latter",
-        "standardize the columns, for instance with sklearn.preprocessing.StandardScaler, or take "
-        "the same unit for all",
+        "standardize the columns, for instance with sklearn.preprocessing.StandardScaler in a "
+        "pipeline, or take the same unit for all",
     )
 
 

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kdegraph.clustering.out_of_sample import assign
-from kdegraph.decision import Settings, cluster_at, decide, seed_of
+from kdegraph.clustering.out_of_sample import memberships
+from kdegraph.decision import Settings, check_noise, cluster_at, decide, seed_of
 from kdegraph.diagnosis import warn_of
 from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS
 from kdegraph.scaled_kernel import new_bandwidths
@@ -62,13 +62,18 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
     smallest_component : int or "auto", default="auto"
         Connected components of the graph with fewer points are outliers, not clusters: see
         `spectral_clustering`.
+    noise : float or None, default=None
+        Points whose `probabilities_` are below this number, from (0, 1], get the label -1. It is
+        refused where there is one graph and thus no probabilities: for a given `sigma`, the pixels
+        of a picture and Dask arrays.
     random_state : int, RandomState or None, default=None
         An int gives the same result in every call.
 
     Attributes
     ----------
     labels_ : (n,) int32 array
-        Cluster of each point.
+        Cluster of each point; with `noise`, -1 for doubtful points. These still count for all other
+        attributes, and for `predict`.
     graph_ : SimilarityGraph
     affinity_matrix_ : (n, n) csr_array
         Its adjacency matrix.
@@ -153,6 +158,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         assign_labels: Literal["kmeans", "cluster_qr"] | None = None,
         n_init: int = 3,
         smallest_component: int | Literal["auto"] = "auto",
+        noise: float | None = None,
         random_state: int | np.random.RandomState | None = None,
     ):
         self.n_clusters = n_clusters
@@ -170,6 +176,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         self.assign_labels = assign_labels
         self.n_init = n_init
         self.smallest_component = smallest_component
+        self.noise = noise
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: None = None) -> "KDESpectralClustering":
@@ -200,9 +207,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         """
         self._lazy = hasattr(X, "__dask_graph__")
         points = self._check_points(X)
-        if not isinstance(self.n_clusters, str):  # checked before the graph is made
-            reason = f"(the number of points), here {len(points)}"
-            check_count(self.n_clusters, "n_clusters", maximum=len(points), reason=reason)
+        self._check_clusters(points)
         seed = seed_of(self.random_state)
         found = self._decide(points, seed)
         self.graph_, self.sigma_ = found.graph, found.graph.sigma
@@ -211,7 +216,8 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
             wanted = None if isinstance(self.n_clusters, str) else self.n_clusters
             warn_of(self.graph_, wanted, getattr(self, "feature_names_in_", None))
         self.affinity_matrix_ = self.graph_.adjacency
-        self.labels_ = found.clusters.labels
+        self._clusters = found.clusters.labels
+        self.labels_ = found.labels(self.noise)
         self.n_clusters_ = found.clusters.n_clusters
         self.confidence_ = found.confidence
         self.candidates_ = found.candidates
@@ -232,6 +238,14 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
 
         validate_data(self, X, skip_check_array=True)  # the number of features
         return mapped_points(X)
+
+    def _check_clusters(self, points):
+        """Check the number of clusters and `noise`, before the graph is made."""
+        if not isinstance(self.n_clusters, str):
+            reason = f"(the number of points), here {len(points)}"
+            check_count(self.n_clusters, "n_clusters", maximum=len(points), reason=reason)
+        if self.noise is not None:
+            check_noise(self.noise, points, one_graph=self._lazy or self.sigma is not None)
 
     def _decide(self, points, seed):
         """Return the clusters with the given bandwidths, or with the most stable ones."""
@@ -262,8 +276,8 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         -------
         (m,) int32 array
             For each point the cluster with the largest kernel sum ``sum_{j in C} k(x, x_j)`` over
-            its members: the Nystroem extension of the clusters' indicators. Out of reach of all
-            fitted points, the cluster of the nearest.
+            its members, the doubtful ones too: that with the largest of `predict_proba`. Out of
+            reach of all fitted points, the cluster of the nearest.
 
         Raises
         ------
@@ -278,10 +292,39 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         geometric mean of these, which is computed anew), and all pairs are looked at. For a fitted
         point the answer may differ from `labels_` where clusters touch.
         """
+        return np.argmax(self.predict_proba(X), axis=1).astype(np.int32)
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Find how far new points belong to each cluster, without fitting anew.
+
+        Parameters
+        ----------
+        X : (m, d) array_like
+            Points, finite.
+
+        Returns
+        -------
+        (m, k) float64 array
+            The kernel sum ``sum_{j in C} k(x, x_j)`` over the members of each cluster, as a share
+            of that over all fitted points: the Nystroem extension of the clusters' indicators, or
+            the probability that a step of the random walk from the new point leads into the
+            cluster. Each row sums to 1. Out of reach of all fitted points, 1 for the cluster of the
+            nearest.
+
+        Raises
+        ------
+        ValueError
+            As for `predict`.
+
+        Notes
+        -----
+        The cost is that of `predict`. The shares say which clusters are near; `probabilities_` says
+        how sure the clusters of the fitted points are.
+        """
         check_is_fitted(self)
         refuse_masked(X, "X")
         queries = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         sigma, perplexity = self._scale
         own = new_bandwidths(self.sigma_, sigma, self._points, queries, perplexity)
-        labels = np.asarray(self.labels_)
-        return assign(self.graph_, self._points, labels, queries, own)
+        labels = np.asarray(self._clusters)
+        return memberships(self.graph_, self._points, labels, queries, own)

@@ -68,6 +68,21 @@ def test_the_command_and_the_estimator_find_the_same_clusters(run, tmp_path, k):
     np.testing.assert_array_equal(np.load(tmp_path / "labels.npy"), model.labels_)
 
 
+def test_doubtful_points_are_noise_on_request(run, tmp_path):
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    X[100:, 0] += 2.0
+    np.save(tmp_path / "x.npy", X)
+    result = run("cluster", "x.npy", "-k", 2, "--noise", 0.8, "-o", "labels.npy")
+    assert result.exit_code == 0, result.output
+    expected = kdegraph.KDESpectralClustering(2, noise=0.8, random_state=0).fit_predict(X)
+    labels = np.load(tmp_path / "labels.npy")
+    np.testing.assert_array_equal(labels, expected)
+    n_doubtful = (labels == -1).sum()
+    assert n_doubtful > 0
+    words = "in fewer than 80% of the graphs in their cluster; their label is -1"
+    assert f"; {n_doubtful} doubtful points ({words})" in result.stdout
+
+
 def test_isolated_points_are_reported(run, moons):
     result = run("cluster", moons, "-k", 1, "--sigma", 1e-300)
     assert result.exit_code == 0, result.output
@@ -184,19 +199,82 @@ def test_graph_of_local_bandwidths(run, moons, word):
     assert words in result.stdout
 
 
-@pytest.mark.parametrize("method", ["kde", "knn"])
-def test_problems_of_the_graph_are_printed_with_the_report(run, moons, method):
+@pytest.fixture
+def unequal(moons):
+    """Two moons as a CSV, the second column in another unit."""
     table = np.loadtxt(moons, delimiter=",", skiprows=1) * [1, 1e4, 1]
     np.savetxt(moons, table, delimiter=",", header="x,y,label", comments="")
-    for command in (["cluster", moons, "-k", 2], ["graph", moons, "-o", "g.npz"]):
-        result = run(*command, "--method", method)
+    return moons
+
+
+@pytest.mark.parametrize("method", ["kde", "knn"])
+def test_problems_of_the_graph_are_printed_with_the_report(run, unequal, method):
+    for command in (["cluster", unequal, "-k", 2], ["graph", unequal, "-o", "g.npz"]):
+        result = run(*command, "--method", method, "--scale", "none")
         assert result.exit_code == 0
         (line,) = result.stderr.splitlines()
         assert line.startswith("Warning: the columns have very different scales: column y varies")
+        assert line.endswith("; take --scale standardize, or the same unit for all")
         assert "edges" in result.stdout
         assert run(*command, "--method", method, "--quiet").output == ""
     result = run("cluster", "moons.csv", "-k", 1, "--sigma", 1e-300)
     assert "300 of 300 have no edge" in result.stderr.splitlines()[1]
+
+
+# Scales of columns
+
+
+@pytest.mark.parametrize("method", ["kde", "knn"])
+def test_columns_of_different_units_are_standardized(run, unequal, method):
+    command = "cluster", unequal, "-k", 2, "-o", "labels.csv", "--method", method
+    result = run(*command)
+    assert result.exit_code == 0, result.output
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("Note: the columns have very different scales: column y varies by")
+    assert line.endswith("; all are standardized, which --scale none prevents")
+    assert "300 points, 2 standardized columns" in result.stdout
+    labels, truth = column(unequal.with_name("labels.csv")), datasets.load(unequal).y
+    assert same_partition(labels, truth)
+    asked_for = run(*command, "--scale", "standardize")
+    assert asked_for.stderr == ""
+    np.testing.assert_array_equal(column(unequal.with_name("labels.csv")), labels)
+    assert run(*command, "--scale", "none").exit_code == 0
+    assert not same_partition(column(unequal.with_name("labels.csv")), truth)
+    assert run(*command, "--quiet").output == ""
+
+
+def test_a_given_sigma_is_in_the_units_of_the_columns(run, unequal):
+    result = run("cluster", unequal, "-k", 2, "--sigma", 2000, "-o", "labels.npy")
+    assert "Warning: the columns have very different scales" in result.stderr
+    assert "300 points, 2 columns" in result.stdout
+    expected = kdegraph.similarity_graph(datasets.load(unequal).X, sigma=2000.0, seed=0)
+    clusters = kdegraph.spectral_clustering(expected, 2, seed=0)
+    np.testing.assert_array_equal(np.load(unequal.with_name("labels.npy")), clusters.labels)
+
+
+def test_what_is_written_of_points_is_in_the_units_of_the_file(run, unequal):
+    command = "graph", unequal, "--scale", "standardize", "--sigma", 0.3
+    assert run(*command, "-o", "g.npz").exit_code == 0
+    graph = kdegraph.SimilarityGraph.load(unequal.with_name("g.npz"))
+    np.testing.assert_allclose(graph.points.std(axis=0), 1.0)
+    assert graph.sigma == 0.3
+    assert run(*command, "-o", "g.graphml").exit_code == 0
+    found = networkx.read_graphml(unequal.with_name("g.graphml"), node_type=int)
+    assert [found.nodes[i]["y"] for i in range(300)] == datasets.load(unequal).X[:, 1].tolist()
+    usual = run("graph", unequal, "-o", "g.npz")
+    assert "2 columns" in usual.stdout
+    graph = kdegraph.SimilarityGraph.load(unequal.with_name("g.npz"))
+    np.testing.assert_array_equal(graph.points, datasets.load(unequal).X)
+
+
+def test_outliers_are_said_where_standardizing_does_not_help(run, tmp_path):
+    X = np.random.default_rng(0).normal(size=(100, 2)) * [1.0, 1e3]
+    X[0, 1] = 1e9
+    np.savetxt(tmp_path / "x.csv", X, delimiter=",", header="a,b", comments="")
+    note, warning = run("cluster", "x.csv", "-k", 2).stderr.splitlines()
+    assert note.startswith("Note: the columns have very different scales: column b varies")
+    assert "column b (standardized) by" in warning
+    assert warning.endswith("; look for outliers there, or take others with --columns")
 
 
 @pytest.mark.parametrize("extension", ["csv", "parquet"])

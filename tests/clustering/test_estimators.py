@@ -10,6 +10,7 @@ import scipy.sparse
 from kdegraph.dispatch import spectral_clustering
 from kdegraph.estimators import KDESpectralClustering
 from kdegraph.geometry.kernels import Kernel
+from kdegraph.local_bandwidth import bandwidths_of_new_points
 from kdegraph.transformer import SimilarityGraphTransformer
 from sklearn.base import clone
 from sklearn.datasets import make_moons
@@ -61,17 +62,47 @@ def test_new_points_get_the_cluster_that_fitting_anew_gives_them(name):
     assert (model.predict(data.X) == model.labels_).mean() > 0.99
 
 
-def test_prediction_is_the_largest_sum_over_a_cluster():
+def test_memberships_are_shares_of_the_kernel_sums_and_prediction_is_the_largest():
     rng = np.random.default_rng(0)
     X, queries = rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) * 2
     for kernel in oracle.KERNELS:
         model = KDESpectralClustering(4, sigma=0.5, kernel=kernel, random_state=0).fit(X)
         assert model.graph_.kernel == kernel
         values = Kernel(kernel, 0.5).pairwise(queries, X)
-        sums = np.array(
-            [values[:, model.labels_ == c].sum(axis=1) for c in range(model.n_clusters_)]
-        )
-        assert np.array_equal(model.predict(queries), sums.argmax(axis=0))
+        sums = values @ np.eye(4)[model.labels_]
+        shares = model.predict_proba(queries)
+        # The Gauss transform may err by 1e-14 for each point.
+        reached = sums.sum(axis=1) > 1e-6
+        expected = sums[reached] / sums[reached].sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(shares[reached], expected, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12)
+        assert np.array_equal(model.predict(queries), sums.argmax(axis=1))
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_memberships_with_local_bandwidths(alpha):
+    X, _ = make_moons(200, noise=0.1, random_state=0)
+    queries = make_moons(100, noise=0.3, random_state=1)[0]
+    model = KDESpectralClustering(2, sigma="local", alpha=alpha, random_state=0).fit(X)
+    own = bandwidths_of_new_points(X, queries)
+    squares = ((queries[:, None] - X[None]) ** 2).sum(axis=2)
+    values = np.exp(-squares / (own[:, None] * model.sigma_[None]))
+    if alpha > 0:
+        values *= model.graph_.densities**-alpha
+    sums = values @ np.eye(2)[model.labels_]
+    expected = sums / sums.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(queries), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_prediction_is_the_largest_membership_where_clusters_are_symmetric():
+    """There sums may differ in the last digit, and their shares not even there."""
+    right = np.random.default_rng(0).normal([2.0, 0.0], 0.4, size=(50, 2))
+    X = np.concatenate([right, right[::-1] * [-1.0, 1.0], right - [2.0, 2.3]])
+    model = KDESpectralClustering(3, sigma=1.0, random_state=0).fit(X)
+    axis = np.column_stack([np.zeros(5_000), np.linspace(-1.5, 0.5, 5_000)])
+    shares = model.predict_proba(axis)
+    np.testing.assert_allclose(shares[:, 0], shares[:, 1], rtol=1e-5)
+    assert np.array_equal(model.predict(axis), shares.argmax(axis=1))
 
 
 def test_points_out_of_reach_get_the_cluster_of_the_nearest_point():
@@ -80,7 +111,9 @@ def test_points_out_of_reach_get_the_cluster_of_the_nearest_point():
     )
     for kernel in ("gaussian", "laplacian"):
         model = KDESpectralClustering(2, sigma=0.3, kernel=kernel, random_state=0).fit(X)
-        assert model.predict([[-1e6, 0.0], [1e6, 1e6], [9.0, 9.0]]).tolist() == [0, 1, 1]
+        queries = [[-1e6, 0.0], [1e6, 1e6], [9.0, 9.0]]
+        assert model.predict(queries).tolist() == [0, 1, 1]
+        assert model.predict_proba(queries[:2]).tolist() == [[1, 0], [0, 1]]
     X[:] = 3.0
     assert model.predict([[-1e6, 0.0]]).tolist() == [0]  # the model has a copy
 
@@ -95,12 +128,15 @@ def test_steps_of_a_pipeline(moons):
 def test_new_points_need_a_fit_and_the_same_columns(moons):
     for model, use in (
         (KDESpectralClustering(2, sigma=0.1), "predict"),
+        (KDESpectralClustering(2, sigma=0.1), "predict_proba"),
         (SimilarityGraphTransformer(sigma=0.1), "transform"),
     ):
         with pytest.raises(NotFittedError):
             getattr(model, use)(moons[0])
         with pytest.raises(ValueError, match="3 features"):
             getattr(model.fit(moons[0]), use)(np.zeros((2, 3)))
+        with pytest.raises(ValueError, match="NaN"):
+            getattr(model, use)([[0.0, np.nan]])
 
 
 def test_random_state_decides_the_result(moons):
@@ -173,6 +209,10 @@ def test_new_and_fitted_points_mix_and_rows_do_not_depend_on_each_other(moons):
         ({"sampler": "magic"}, "sampler"),
         ({"embedding": "other"}, "embedding"),
         ({"n_init": 0}, "n_init"),
+        ({"noise": 0}, "noise must be positive"),
+        ({"noise": 1.5}, r"noise must lie in \(0, 1\], got 1.5"),
+        ({"noise": np.nan}, "noise must be positive and finite"),
+        ({"noise": 0.9, "sigma": 1.0}, "noise needs several graphs.*leave out noise or sigma"),
     ],
 )
 def test_bad_parameters_are_refused_when_fitted(parameters, message):

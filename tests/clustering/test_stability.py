@@ -3,6 +3,7 @@
 import itertools
 from types import SimpleNamespace
 
+import dask.array
 import numpy as np
 import pytest
 import scipy.stats
@@ -24,6 +25,7 @@ from kdegraph.stability import (
     tolerance,
     vote,
 )
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import adjusted_rand_score
 
@@ -238,6 +240,35 @@ def test_probabilities_are_those_of_further_replicates():
     doubtful = model.probabilities_ < 0.9
     assert 0 < doubtful.sum() < 300
     assert share[doubtful].mean() < 0.9
+
+
+def test_doubtful_points_are_noise_on_request():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2)) + 2.0 * rng.integers(2, size=(300, 1))
+    model = KDESpectralClustering(2, random_state=0).fit(X)
+    for noise in (0.75, 1.0):
+        other = clone(model).set_params(noise=noise)
+        labels = other.fit_predict(X)
+        doubtful = model.probabilities_ < noise
+        assert 0 < doubtful.sum() < 200
+        np.testing.assert_array_equal(labels, np.where(doubtful, -1, model.labels_))
+        assert labels.dtype == model.labels_.dtype
+        assert labels is other.labels_
+        assert other.n_clusters_ == 2
+        np.testing.assert_array_equal(other.probabilities_, model.probabilities_)
+        np.testing.assert_array_equal(other.conductances_, model.conductances_)
+        np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(KDESpectralClustering(1, noise=1.0).fit_predict(X), 0)
+
+
+@pytest.mark.parametrize("kind", ["picture", "Dask array"])
+def test_there_is_no_noise_where_there_is_one_graph(kind):
+    if kind == "picture":
+        X = datasets.image_points(np.random.default_rng(0).random((6, 7, 3))).X
+    else:
+        X = dask.array.from_array(np.random.default_rng(0).normal(size=(40, 2)))
+    with pytest.raises(ValueError, match="noise needs several graphs"):
+        KDESpectralClustering(2, noise=0.5).fit(X)
 
 
 def test_a_sample_of_many_points_decides_about_the_scale(monkeypatch):

@@ -55,6 +55,7 @@ def test_columns_may_differ_by_a_factor_of_a_hundred(factor):
     sentence = unequal_columns(np.column_stack([100.1 * steps, steps, steps]) * factor)
     assert f"column 0 varies by {100.1 * factor:.3g}, column 1 by {factor:.3g}" in sentence
     assert "standardize the columns" in sentence
+    assert "StandardScaler in a pipeline" in sentence
 
 
 def test_columns_of_outliers_and_constant_columns_do_not_count():

@@ -115,7 +115,8 @@ def _build_knn(data, options, progress):
 def lines_on_data(file, found, left_out=""):
     """Return the first lines of a report: pairs of a title and a text."""
     n_points, n_columns = found.data.X.shape
-    lines = [("data", f"{file}: {n_points:,} points, {n_columns} columns{left_out}")]
+    columns = f"{n_columns} {'columns' if found.scaled is found.data else 'standardized columns'}"
+    lines = [("data", f"{file}: {n_points:,} points, {columns}{left_out}")]
     return lines + ([("not used", found.unused)] if found.unused else [])
 
 
@@ -124,15 +125,27 @@ def line_on_graph(words, n_edges, n_points):
     return "graph", f"{words}: {n_edges:,} edges, {2 * n_edges / n_points:.1f} per point"
 
 
-def print_warnings(built, data, n_clusters=None):
-    """Print possible problems of a graph, with their remedies, to standard error."""
+def print_warnings(built, found, n_clusters=None):
+    """Print what --scale auto has done with the columns of an `Input`, and possible problems of the
+    graph, with their remedies, to standard error.
+    """
     from kdegraph.diagnosis import diagnose
 
-    found = diagnose(
-        built.graph, points=data.X, n_clusters=n_clusters, feature_names=data.feature_names
-    )
-    for sentence in found:
+    if found.note is not None:
+        click.echo(f"Note: {found.note}", err=True)
+    points, names = found.scaled.X, found.scaled.feature_names
+    for finding in diagnose(built.graph, points=points, n_clusters=n_clusters, feature_names=names):
+        sentence = finding
+        if finding.problem == "columns":
+            sentence = f"{finding.observation}; {_remedy_for_columns(found)}"
         click.echo(f"Warning: {sentence}", err=True)
+
+
+def _remedy_for_columns(found):
+    """Return the end of a sentence on columns of very different scales."""
+    if found.scaled is found.data:
+        return "take --scale standardize, or the same unit for all"
+    return "look for outliers there, or take others with --columns"
 
 
 def line_on_seconds(timings):

@@ -133,6 +133,20 @@ def data_and_graph_options(command):
     return command
 
 
+def scale_option(default):
+    """Return a decorator that adds the option for the units of columns to a command."""
+    return click.option(
+        "--scale",
+        type=click.Choice(["auto", "standardize", "none"]),
+        default=default,
+        show_default=True,
+        help="Scales of the columns. none: as in FILE; standardize: each column gets the standard "
+        "deviation 1, which is then the unit of --sigma; auto: standardize where some columns vary "
+        "more than 100 times as much as others and --sigma is not a number, but none for points "
+        "that are read block by block.",
+    )
+
+
 def check_options(given):
     """Return the options as attributes; refuse those that the method does not use."""
     options = SimpleNamespace(**given)
@@ -157,6 +171,11 @@ class Input(NamedTuple):
     Attributes
     ----------
     data : kdegraph.datasets.Dataset
+        In the units of the file.
+    scaled : kdegraph.datasets.Dataset
+        The same with the columns scaled as --scale says: the points of the graph.
+    note : str or None
+        Says why --scale auto has standardized the columns, if it has.
     label : str or None
         Name of the column of known labels.
     n_rows : int
@@ -166,6 +185,8 @@ class Input(NamedTuple):
     """
 
     data: Any
+    scaled: Any
+    note: str | None
     label: str | None
     n_rows: int
     unused: str
@@ -178,14 +199,15 @@ def read_input(file, options):
 
     contents = datasets.read(file, max_bytes=max(available_memory() // 3, 1))
     if isinstance(contents, datasets.Picture):
-        if options.columns or options.label not in (None, "none"):
+        scaled = options.scale == "standardize"
+        if options.columns or options.label not in (None, "none") or scaled:
             raise ValueError(
                 f"{file} is a picture: its points are its pixels, there are no columns or labels "
-                "to choose"
+                "to choose, and no columns to standardize"
             )
         max_pixels = None if options.max_pixels == "all" else options.max_pixels
         data = contents.to_dataset(blur=options.blur, max_pixels=max_pixels)
-        return Input(data, None, data.n_points, "")
+        return Input(data, data, None, None, data.n_points, "")
     names = {column.name for column in contents.columns}
     label = "auto" if options.label is None else options.label
     if label == "none" and "none" not in names:
@@ -198,7 +220,22 @@ def read_input(file, options):
     else:
         found = contents.suggested_label if label == "auto" else contents.column(label).name
         used.append(found)
-    return Input(data, found, contents.n_rows, contents.unused(used))
+    scaled, note = _scale_columns(data, options)
+    return Input(data, scaled, note, found, contents.n_rows, contents.unused(used))
+
+
+def _scale_columns(data, options):
+    """Return the data with the columns scaled as --scale says, and a note or None, see `Input`."""
+    from kdegraph.datasets import rescale
+    from kdegraph.diagnosis import unequal_columns
+
+    unequal = None
+    if options.scale == "auto" and not isinstance(options.sigma, float):
+        unequal = unequal_columns(data.X, data.feature_names)
+    if unequal is None and options.scale != "standardize":
+        return data, None
+    note = unequal and f"{unequal.observation}; all are standardized, which --scale none prevents"
+    return rescale(data, standardize=data.feature_names), note
 
 
 def split_names(texts, known=()):

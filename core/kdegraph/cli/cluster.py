@@ -14,7 +14,13 @@ from kdegraph.cli._build import (
     print_report,
     print_warnings,
 )
-from kdegraph.cli._options import Auto, check_options, data_and_graph_options, read_input
+from kdegraph.cli._options import (
+    Auto,
+    check_options,
+    data_and_graph_options,
+    read_input,
+    scale_option,
+)
 from kdegraph.cli._output import check_output, write_columns
 from kdegraph.cli._progress import progress_line
 from kdegraph.runtime.replacing import writing
@@ -57,19 +63,28 @@ SURE = 0.9  # the share of graphs in which a point that is not called doubtful h
     help="Compute the tiles by worker processes with this much memory in all, such as 4GB. Those "
     "of a scheduler have limits of their own.",
 )
+@click.option(
+    "--noise",
+    type=click.FloatRange(0, 1, min_open=True),
+    metavar="NUMBER",
+    help="Write the label -1 for points that are in their cluster in less than this share of the "
+    "graphs, such as 0.9; only without --sigma.",
+)
+@scale_option("auto")
 @data_and_graph_options
 def cluster(file, clusters, output, store, scheduler, memory_limit, quiet, **given):
     """Cluster points, or segment a picture, by spectral clustering of a similarity graph.
 
     Prints a report; with -o writes one label (0, 1, ...) per row of FILE, in its order. Of a
     picture it writes one label per pixel, and to .png the picture with each segment in its mean
-    color.
+    color. Columns of very different units are standardized, see --scale.
 
     \b
     Examples:
       kdegraph cluster moons.csv -k 2 -o labels.csv
       kdegraph cluster points.parquet --columns x,y,z --sigma 0.2     the report only
       kdegraph cluster points.csv -k 3 --sigma moderate              dense and sparse clusters
+      kdegraph cluster points.csv --noise 0.9 -o labels.csv          doubtful points get label -1
       kdegraph cluster iris.csv -k 3 --label species                 compare with known labels
       kdegraph cluster points.npy --method knn --neighbors 15        the usual k-NN graph instead
       kdegraph cluster photo.jpg -k 4 -o segments.png
@@ -119,17 +134,18 @@ def _cluster_in_memory(file, clusters, path, given, quiet):
             raise click.BadParameter(
                 "only the labels of a picture can be written as .png.", param_hint="'--output'"
             )
-        built, result, decision = _cluster(data, clusters, options, progress)
+        built, result, decision = _cluster(found.scaled, clusters, options, progress)
         if path is not None:
-            _write(path, found, result.labels)
+            labels = result.labels if decision is None else decision.labels(options.noise)
+            _write(path, found, labels)
     if not quiet:
-        print_warnings(built, data, None if clusters == "auto" else clusters)
+        print_warnings(built, found, None if clusters == "auto" else clusters)
     n_left_out = found.n_rows - data.n_points
     lines = [
         *lines_on_data(file, found, f", {n_left_out:,} rows left out" if n_left_out else ""),
         line_on_graph(built.words, built.adjacency.nnz // 2, data.n_points),
         *_lines_on_clusters(result, result.labels, _how(clusters, decision)),
-        *_lines_on_vote(decision),
+        *_lines_on_vote(decision, options.noise),
     ]
     if data.y is not None:
         from sklearn.metrics import adjusted_rand_score
@@ -145,7 +161,12 @@ def _cluster(data, clusters, options, progress):
     from kdegraph.dispatch import spectral_clustering
     from kdegraph.runtime.progress import StageTimer
 
-    if options.method == "kde" and options.sigma is None:
+    several = options.method == "kde" and options.sigma is None
+    if options.noise is not None:
+        from kdegraph.decision import check_noise  # imports scikit-learn, which is slow
+
+        check_noise(options.noise, data.X, one_graph=not several)
+    if several:
         built, decision = build_with_clusters(data, clusters, options, progress)
         return built, decision.clusters, decision
     built = build(data, options, progress)
@@ -172,13 +193,16 @@ def _numbers(values):
     return shown + (" ..." if len(values) > n_shown else "")
 
 
-def _lines_on_vote(decision):
+def _lines_on_vote(decision, noise):
     """Return the line of the report on how sure the clusters are."""
     if decision is None or decision.vote is None:
         return []
-    doubtful = int((decision.vote.probabilities < SURE).sum())
+    sure = SURE if noise is None else noise
+    doubtful = int((decision.vote.probabilities < sure).sum())
     text = f"{_numbers(decision.vote.stability)}; {doubtful:,} doubtful points"
-    return [("stability", f"{text} (in fewer than {SURE:.0%} of the graphs in their cluster)")]
+    label = "" if noise is None else "; their label is -1"
+    text += f" (in fewer than {sure:.0%} of the graphs in their cluster{label})"
+    return [("stability", text)]
 
 
 def _lines_on_clusters(result, labels, how):

@@ -10,7 +10,13 @@ from kdegraph.cli._build import (
     print_report,
     print_warnings,
 )
-from kdegraph.cli._options import FILE, check_options, data_and_graph_options, read_input
+from kdegraph.cli._options import (
+    FILE,
+    check_options,
+    data_and_graph_options,
+    read_input,
+    scale_option,
+)
 from kdegraph.cli._output import check_output, write_columns
 from kdegraph.cli._progress import progress_line
 from kdegraph.runtime.replacing import writing
@@ -28,6 +34,7 @@ EXCHANGE = (".graphml", ".gexf")
     help="Where to write the graph: .npz, a list of edges as .csv or .parquet, or .graphml or "
     ".gexf for other programs.",
 )
+@scale_option("none")
 @data_and_graph_options
 def graph(file, output, quiet, **given):
     """Build a similarity graph and write it to a file.
@@ -35,7 +42,8 @@ def graph(file, output, quiet, **given):
     \b
     The file, by its extension:
       .npz             the whole graph: in Python, kdegraph.SimilarityGraph.load(path) reads it back
-                       (of --method knn: scipy.sparse.load_npz(path))
+                       (of --method knn: scipy.sparse.load_npz(path)); its points have the
+                       scales of --scale
       .csv, .parquet   one row per edge: source, target (numbers of points from 0, source < target),
       weight
       .graphml, .gexf  for other programs, such as NetworkX and Gephi: a vertex for each point, with
@@ -54,14 +62,13 @@ def graph(file, output, quiet, **given):
     options = check_options(given)
     with progress_line(quiet) as progress:
         found = read_input(file, options)
-        data = found.data
-        built = build(data, options, progress)
-        _write(path, built, data)
+        built = build(found.scaled, options, progress)
+        _write(path, built, found.data)
     if not quiet:
-        print_warnings(built, data)
+        print_warnings(built, found)
         lines = [
             *lines_on_data(file, found),
-            line_on_graph(built.words, built.adjacency.nnz // 2, data.n_points),
+            line_on_graph(built.words, built.adjacency.nnz // 2, found.data.n_points),
             line_on_seconds(built.timings),
         ]
         print_report(lines, output)

@@ -7,33 +7,34 @@ from kdegraph.geometry.neighbors import query_tree
 from kdegraph.kde.api import kernel_sum
 
 
-def assign(graph, points, labels, queries, bandwidths):
-    """Assign to each query the cluster C with the largest kernel sum, ``sum_{j in C} k(y, x_j)``.
+def memberships(graph, points, labels, queries, bandwidths):
+    """Return the kernel sums of queries over the members of each cluster, as shares of their total.
 
-    These sums, divided by their total, are the Nystroem extension of the clusters' indicators,
-    which the leading eigenvectors of the graph span: the probabilities that a step of the random
-    walk from the query leads into each cluster.
+    The share of cluster C is ``sum_{j in C} k(y, x_j) / sum_j k(y, x_j)``. It is the Nystroem
+    extension of the cluster's indicator, which the leading eigenvectors of the graph span: the
+    probability that a step of the random walk from the query leads into the cluster.
 
     Parameters
     ----------
     graph : SimilarityGraph
     points : (n, d) float64 array
-    labels : (n,) int array, >= 0
+    labels : (n,) int array
+        Each of 0, 1, ..., k - 1 at least once.
     queries : (m, d) float64 array
     bandwidths : float or (m,) float64 array
         Of the queries.
 
     Returns
     -------
-    (m,) array like `labels`
-        A query out of reach of all points gets the label of the nearest.
+    (m, k) float64 array
+        Of a query out of reach of all points, 1 for the cluster of the nearest, and 0 otherwise.
     """
     local = isinstance(graph.sigma, np.ndarray)
     densities = None if graph.densities is None else np.asarray(graph.densities)
-    best, largest = np.empty(len(queries), labels.dtype), np.zeros(len(queries))
-    for label in np.unique(labels):
+    sums = np.empty((len(queries), labels.max() + 1))
+    for label in range(sums.shape[1]):
         members = labels == label
-        sums = kernel_sum(
+        sums[:, label] = kernel_sum(
             points[members],
             queries,
             kernel=graph.kernel,
@@ -42,12 +43,12 @@ def assign(graph, points, labels, queries, bandwidths):
             # The density of the query is the same for all clusters.
             weights=None if densities is None else densities[members] ** -graph.alpha,
         )
-        better = sums > largest
-        best[better], largest[better] = label, sums[better]
-    far = largest == 0
-    if far.any():
-        best[far] = labels[nearest_points(points, queries[far], graph.kernel)[1]]
-    return best
+    far = np.flatnonzero(sums.max(axis=1) == 0)
+    if far.size:
+        nearest = nearest_points(points, queries[far], graph.kernel)[1]
+        sums[far, labels[nearest]] = 1.0
+    sums /= sums.sum(axis=1, keepdims=True)
+    return sums
 
 
 def join_outliers(graph, points, kernel, labels):
