@@ -250,6 +250,13 @@ FAULTS = (
         "clustering/test_stability.py",
     ),
     Fault(
+        "identical points may have different labels",
+        "core/kdegraph/stability.py",
+        "if identical is not None:",
+        "if False:",
+        "clustering/test_stability.py",
+    ),
+    Fault(
         "numbers of clusters are weighed by the last scale alone",
         "core/kdegraph/automatic.py",
         "total.update({",

@@ -16,6 +16,7 @@ from kdegraph.clustering.partition import Clustering
 from kdegraph.dispatch import spectral_clustering
 from kdegraph.eigengap import SuggestedNumber
 from kdegraph.geometry.neighbor_forest import keeping_lists
+from kdegraph.geometry.neighbors import groups_of_identical
 from kdegraph.graph import similarity_graph
 from kdegraph.runtime.progress import StageTimer, responsive
 from kdegraph.stability import (
@@ -85,9 +86,9 @@ class Decision(NamedTuple):
     vote: Vote | None = None
     timings: dict[str, float] | None = None
 
-    def with_vote(self, labelings) -> "Decision":
-        """Return the decision with the labels that most of several replicates have."""
-        found = vote(labelings)
+    def with_vote(self, labelings, identical=None) -> "Decision":
+        """Return the decision with the labels that most of several replicates have; see `vote`."""
+        found = vote(labelings, identical)
         conductances = conductance(self.graph, found.labels)
         clusters = replace(
             self.clusters,
@@ -217,15 +218,18 @@ def _compare_scales(points, settings, seed, perplexity, stages):
 
 def _vote(points, compared, settings, seed, stages):
     """Return the first fit at the most stable scale, with the labels that most replicates have."""
+    identical = groups_of_identical(points)
     if len(compared[0].labelings[0]) == len(points):
         labelings = [labels for one in compared for labels in one.labelings]
-        return compared[0].fit.with_vote(labelings)
+        if identical is not None and identical.max() < settings.n_clusters:
+            labelings = [identical]  # each pile of points is a cluster
+        return compared[0].fit.with_vote(labelings, identical)
     stages.enter("clusters")
     n = affordable_replicates(points.size)
     with keeping_lists(points):
         fit = _counting(points, settings, seed, n, stages)
         found, labelings = replicate_in_turn(fit, compared, n)
-    return found.with_vote(labelings)
+    return found.with_vote(labelings, identical)
 
 
 def _counting(points, settings, seed, n, stages):

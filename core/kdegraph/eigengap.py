@@ -25,7 +25,7 @@ class SuggestedNumber(int):
     Attributes
     ----------
     confidence : float
-        In [0, 1): how clear the number is compared with the next best one, and with more clusters
+        In [0, 1]: how clear the number is compared with the next best one, and with more clusters
         than the given eigenvalues can show.
     candidates : tuple of (int, float)
         The number and others that come into question, the best first, each with its share of the

@@ -120,6 +120,9 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
     `graph_` and `spectrum_` are those of the first replicate at the most stable scale, and
     `conductances_` those of `labels_` in it.
 
+    Identical points have the same label; where they are at no more places than there are clusters,
+    each place is one.
+
     Of more than 4,000 points, a random sample of 4,000 decides about the scale, and two to six
     replicates of all points vote about the labels. The cost is that of all these graphs and their
     clusters: twenty for the comparison, then the others.

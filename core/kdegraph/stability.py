@@ -185,13 +185,14 @@ class Vote(NamedTuple):
     stability: NDArray[np.float64]
 
 
-def vote(labelings: list[NDArray[np.int32]]) -> Vote:
+def vote(labelings: list[NDArray[np.int32]], identical: NDArray | None = None) -> Vote:
     """Return the clusters to which most replicates assign the points.
 
     The clusters of each replicate are matched one to one with the present ones, so that as many
     points as possible stay, and each point moves to the cluster with most votes, until none moves.
     The vote starts from the labels of the first replicate, and ends where a cluster would lose all
-    its points.
+    its points. If the groups of `identical` points are given, all of a group have the label that
+    most of them get.
 
     References
     ----------
@@ -207,6 +208,8 @@ def vote(labelings: list[NDArray[np.int32]]) -> Vote:
         if np.array_equal(winners, labels) or np.unique(winners).size < n_clusters:
             break
         labels = winners
+    if identical is not None:
+        labels = _same_in_groups(labels, identical, n_labels)
     labels = numbered_by_first_member(labels)
     matched = [_matched(one, labels, n_labels) for one in labelings]
     return Vote(
@@ -231,6 +234,16 @@ def _winners(matched, labels, n_labels):
         votes[points, one] += 1
     winners = np.argmax(votes, axis=1).astype(np.int32)
     return np.where(votes[points, labels] == votes[points, winners], labels, winners)
+
+
+def _same_in_groups(labels, group, n_labels):
+    """Return for each point the most frequent label of its group."""
+    pairs, counts = np.unique(group * np.int64(n_labels) + labels, return_counts=True)
+    group_of_pair, label_of_pair = np.divmod(pairs, n_labels)
+    most = np.empty(group.max() + 1, np.int32)
+    ascending = np.argsort(counts, kind="stable")  # the last one written has the largest count
+    most[group_of_pair[ascending]] = label_of_pair[ascending]
+    return most[group]
 
 
 def _jaccard_indices(matched, labels):

@@ -74,6 +74,35 @@ def test_most_replicates_decide_about_each_point():
     np.testing.assert_allclose(found.stability, jaccard)
 
 
+def test_identical_points_share_their_votes():
+    first = np.array([0, 0, 1, 1, 1, 2, 2, 0], np.int32)
+    group = np.array([0, 0, 0, 1, 1, 2, 3, 3])
+    found = vote([first], group)
+    np.testing.assert_array_equal(found.labels, [0, 0, 0, 1, 1, 2, *[found.labels[7]] * 2])
+    assert found.labels[7] in (0, 2)
+    np.testing.assert_allclose(found.probabilities[:6], [1, 1, 0, 1, 1, 1])
+
+
+@pytest.mark.parametrize("sizes", [(500, 500), (500, 300, 4), (500, 300, 40), (100, 3)])
+@pytest.mark.parametrize("automatic", [False, True])
+@pytest.mark.filterwarnings("ignore::kdegraph.diagnosis.GraphWarning")
+def test_a_pile_of_identical_points_is_a_cluster(sizes, automatic):
+    pile = np.repeat(np.arange(len(sizes)), sizes)
+    X = np.array([[1.0, 1.0], [2.0, 2.0], [7.0, 1.0]])[pile]
+    model = KDESpectralClustering("auto" if automatic else len(sizes), random_state=0).fit(X)
+    np.testing.assert_array_equal(model.labels_, pile)
+    assert (model.stability_ == 1.0).all()
+
+
+@pytest.mark.parametrize("n_compared", [4000, 300])
+def test_identical_points_have_one_label(n_compared, monkeypatch):
+    monkeypatch.setattr("kdegraph.stability.MAX_COMPARED", n_compared)
+    X = np.random.default_rng(0).integers(0, 6, (600, 2)).astype(float)
+    labels = KDESpectralClustering(7, random_state=0).fit(X).labels_
+    places, group = np.unique(X, axis=0, return_inverse=True)
+    assert np.unique(np.c_[group, labels], axis=0).shape[0] == len(places)
+
+
 def test_no_cluster_loses_all_its_points_in_a_vote():
     first = np.array([0, 0, 0, 1, 1, 1, 2], np.int32)
     other = np.array([0, 0, 0, 1, 1, 1, 1], np.int32)

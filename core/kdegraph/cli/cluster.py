@@ -26,6 +26,7 @@ from kdegraph.cli._progress import progress_line
 from kdegraph.runtime.replacing import writing
 
 EXTENSIONS = (".csv", ".parquet", ".npy")
+ALSO_POSSIBLE = 0.1  # the share of all weights with which another number of clusters is named
 SURE = 0.9  # the share of graphs in which a point that is not called doubtful has its cluster
 
 
@@ -183,7 +184,10 @@ def _how(clusters, decision=None):
     """Say where the number of clusters comes from."""
     if clusters != "auto":
         return "given"
-    return "by the eigengap" if decision is None else f"confidence {decision.confidence:.2f}"
+    if decision is None:
+        return "by the eigengap"
+    others = ", ".join(str(k) for k, share in decision.candidates[1:] if share >= ALSO_POSSIBLE)
+    return f"confidence {decision.confidence:.2f}" + (f"; or {others}" if others else "")
 
 
 def _numbers(values):

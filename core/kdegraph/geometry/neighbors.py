@@ -59,6 +59,18 @@ def duplicate_groups(X):
     return order, np.flatnonzero(~joined)
 
 
+def groups_of_identical(X):
+    """Return the number of the group of identical points that each one belongs to, (n,) int32, or
+    None if no two are identical.
+    """
+    order, starts = duplicate_groups(X)
+    if len(starts) == len(X):
+        return None
+    group = np.empty(len(X), np.int32)
+    group[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(X)))
+    return group
+
+
 def nearest(X, queries, k, progress=None):
     """The `k` nearest points of `X` to each of the points `X[queries]`, exactly, a point itself
     being its own first neighbor.
