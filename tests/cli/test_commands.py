@@ -50,13 +50,16 @@ def test_the_number_of_clusters_is_chosen(run, tmp_path):
     assert run("sample", "blobs", "-n", 300, "-o", "blobs.csv").exit_code == 0
     result = run("cluster", "blobs.csv")
     assert result.exit_code == 0, result.output
-    assert "clusters     3 (confidence 0." in result.stdout
+    assert re.search(r"clusters     3 \(confidence (0\.9\d|1\.00)\), of", result.stdout)
     assert "(the most stable)" in result.stdout
     assert re.search(r"stability +[01.]+ [01.]+ [01.]+; \d+ doubtful points", result.stdout)
     result = run("cluster", "blobs.csv", "--sigma", "auto")
     assert "clusters     3 (by the eigengap)" in result.stdout
     assert "stability" not in result.stdout
     assert not [path for path in tmp_path.iterdir() if path.name != "blobs.csv"]
+    assert run("sample", "moons", "-n", 200, "-o", "moons.csv").exit_code == 0
+    result = run("cluster", "moons.csv")
+    assert re.search(r"clusters     2 \(confidence 0\.[0-4]\d; or 1\), of", result.stdout)
 
 
 @pytest.mark.parametrize("k", ["auto", 3])
