@@ -79,6 +79,53 @@ def test_candidates_are_ordered_by_their_weights():
     assert again.candidates == found.candidates
 
 
+@pytest.mark.parametrize(
+    ("least", "most", "expected"), [(1, None, 3), (2, 2, 2), (4, None, 5), (4, 4, 4), (7, 9, 7)]
+)
+@pytest.mark.parametrize("vectors", [None, blocks([5, 6, 7], 8)])
+def test_the_number_is_the_best_within_bounds(least, most, expected, vectors):
+    values = [0.0, 1e-3, 2e-3, 0.1, 0.12, 0.8, 0.81, 0.83]
+    found = suggest_n_clusters(values, eigenvectors=vectors, min_clusters=least, max_clusters=most)
+    if vectors is not None and least > 3:
+        expected = least  # further eigenvectors are those of no clusters
+    assert found == expected
+    assert all(least <= k and (most is None or k <= most) for k, _ in found.candidates)
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "message"),
+    [
+        (0, None, "min_clusters must be a whole number >= 1, got 0"),
+        (1, 0, "max_clusters must be a whole number >= 1, got 0"),
+        (3, 2, "max_clusters must be at least min_clusters, 3, got 2"),
+    ],
+)
+def test_bounds_that_allow_no_number_are_refused(least, most, message):
+    options = {"min_clusters": least, "max_clusters": most}
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    for call in (
+        lambda: suggest_n_clusters([0.0, 0.5, 1.0], **options),
+        lambda: count_clusters(X, **options),
+        lambda: KDESpectralClustering(**options).fit(X),
+        lambda: KDESpectralClustering(sigma=1.0, **options).fit(X),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+@pytest.mark.parametrize("sigma", [None, "auto", "local"])
+def test_the_estimator_keeps_to_bounds(sigma):
+    X = datasets.make("blobs", n=300, seed=0).X
+
+    def number(**options):
+        return KDESpectralClustering(sigma=sigma, random_state=0, **options).fit(X).n_clusters_
+
+    assert number() == 3
+    assert number(max_clusters=2) <= 2
+    assert number(min_clusters=4, max_clusters=6) in (4, 5, 6)
+    assert number(min_clusters=3, max_clusters=3) == 3
+
+
 def test_confidence_is_the_distance_to_the_second_best_score():
     # The gap of 3 is log(1000), as zeros count as a thousandth of the largest value; the next best
     # score is that of a single component, without or with the eigenvectors of two blocks.

@@ -9,7 +9,13 @@ from numpy.typing import ArrayLike
 from kdegraph.bandwidth import is_pixel_grid, pixel_sigma
 from kdegraph.clustering.partition import vertices_in_clusters
 from kdegraph.dispatch import spectrum
-from kdegraph.eigengap import SEGMENT_EIGENVALUES, SuggestedNumber, suggest_n_clusters, weigh
+from kdegraph.eigengap import (
+    SEGMENT_EIGENVALUES,
+    Bounds,
+    SuggestedNumber,
+    suggest_n_clusters,
+    weigh,
+)
 from kdegraph.geometry.neighbor_forest import keeping_lists
 from kdegraph.geometry.neighbors import duplicate_groups
 from kdegraph.graph import similarity_graph
@@ -31,6 +37,8 @@ MEAN_SIZE = 4  # points of a cluster, on average, at least: others are found amo
 def count_clusters(
     X: ArrayLike,
     *,
+    min_clusters: int = 1,
+    max_clusters: int | None = None,
     seed: int | None = None,
     progress: Callable[[str, float], object] | None = None,
 ) -> SuggestedNumber:
@@ -42,6 +50,10 @@ def count_clusters(
     ----------
     X : (n, d) array-like
         Points.
+    min_clusters : int, default=1
+        Smallest number to find.
+    max_clusters : int, optional
+        Largest number to find.
     seed : int, optional
         For the draws of the graphs, and for the sample if there are more than 10,000 points.
     progress : callable, optional
@@ -56,7 +68,7 @@ def count_clusters(
     Raises
     ------
     ValueError, TypeError
-        For points or a seed that cannot be used.
+        For points, bounds or a seed that cannot be used.
 
     Notes
     -----
@@ -85,11 +97,12 @@ def count_clusters(
     3
     """
     points, seed = check_points(X, keep_single=True), check_seed(seed)
+    bounds = Bounds.checked(min_clusters, max_clusters)
     if is_pixel_grid(points):
-        return _count_segments(points, seed, progress)
+        return SuggestedNumber(bounds.nearest(_count_segments(points, seed, progress)))
     n_piles = len(duplicate_groups(points)[1])
     if n_piles <= MAX_PILES and MEAN_SIZE * n_piles <= len(points):
-        return SuggestedNumber.by_weight({n_piles: 1.0})
+        return SuggestedNumber.by_weight({bounds.nearest(n_piles): 1.0})
     if len(points) > MAX_COUNTED:
         chosen = np.random.default_rng(seed).choice(len(points), MAX_COUNTED, replace=False)
         points = points[chosen]
@@ -100,9 +113,9 @@ def count_clusters(
         for sigma, perplexity in usable:
             width = {"sigma": sigma, "perplexity": perplexity}
             found = _spectrum(points, width, N_EIGENVALUES, 3, seed, progress)
-            squares = {1: 1.0, None: 1.0}
+            squares = {bounds.nearest(1): 1.0, None: 1.0}
             if found is not None:
-                weights = weigh(found.eigenvalues, found.eigenvectors)
+                weights = weigh(found.eigenvalues, found.eigenvectors, bounds)
                 squares = {k: weight**2 for k, weight in weights.items()}
             total.update({k: square / sum(squares.values()) for k, square in squares.items()})
     return SuggestedNumber.by_weight(total)
@@ -113,7 +126,7 @@ def _count_segments(points, seed, progress):
     width, n = {"sigma": pixel_sigma(points)}, SEGMENT_EIGENVALUES
     found = _spectrum(points, width, n, n, seed, progress)
     if found is None:
-        return SuggestedNumber(1)
+        return 1
     return suggest_n_clusters(found.eigenvalues, photograph=True)
 
 

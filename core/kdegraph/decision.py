@@ -14,7 +14,7 @@ from kdegraph.bandwidth import is_pixel_grid, pixel_sigma
 from kdegraph.clustering.conductance import conductance
 from kdegraph.clustering.partition import Clustering
 from kdegraph.dispatch import spectral_clustering
-from kdegraph.eigengap import SuggestedNumber
+from kdegraph.eigengap import Bounds, SuggestedNumber, suggest_n_clusters
 from kdegraph.geometry.neighbor_forest import keeping_lists
 from kdegraph.geometry.neighbors import groups_of_identical
 from kdegraph.graph import similarity_graph
@@ -42,6 +42,8 @@ class Settings(NamedTuple):
     n_clusters : int or "auto"
     graph : dict
         Parameters of `similarity_graph`, without `sigma`, `perplexity` and `seed`.
+    bounds : Bounds
+        Of an automatic number of clusters.
     clusters : dict
         Parameters of `spectral_clustering`, without `n_clusters` and `seed`. Without "embedding",
         or where that is None, it is chosen for the points.
@@ -50,6 +52,7 @@ class Settings(NamedTuple):
     n_clusters: Any
     graph: dict[str, Any]
     clusters: dict[str, Any]
+    bounds: Bounds = Bounds()
 
 
 class Decision(NamedTuple):
@@ -138,6 +141,11 @@ def cluster_at(
     options["embedding"] = first
     clusters = spectral_clustering(graph, settings.n_clusters, **options)
     options["spectrum"] = clusters.spectrum
+    number = settings.bounds.nearest(clusters.n_clusters)
+    if isinstance(settings.n_clusters, str) and number != clusters.n_clusters:
+        values, (least, most) = clusters.spectrum.eigenvalues, settings.bounds
+        number = suggest_n_clusters(values, min_clusters=least, max_clusters=most)
+        clusters = spectral_clustering(graph, number, **options)
     further = []
     for options["embedding"] in others:
         further.append(spectral_clustering(graph, settings.n_clusters, **options).labels)
@@ -194,7 +202,14 @@ def _with_number(points, settings, seed, stages):
         return settings, SuggestedNumber(settings.n_clusters, math.nan)
     check_choice(settings.n_clusters, "n_clusters", ("auto",))
     stages.enter("number of clusters")
-    number = count_clusters(points, seed=seed, progress=_part_done(stages, 0.0))
+    least, most = settings.bounds
+    number = count_clusters(
+        points,
+        min_clusters=least,
+        max_clusters=most,
+        seed=seed,
+        progress=_part_done(stages, 0.0),
+    )
     return settings._replace(n_clusters=int(number)), number
 
 

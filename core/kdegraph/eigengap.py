@@ -1,12 +1,13 @@
 """Suggest a number of clusters from the smallest eigenvalues of a graph."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
 
-from kdegraph.validation import as_array
+from kdegraph.validation import as_array, check_count
 
 MAX_ZERO = 1e-12  # eigenvalues up to this one count as those of connected components
 # Score of "no more clusters than connected components", with eigenvectors.
@@ -59,8 +60,33 @@ class SuggestedNumber(int):
         return cls(best, max(0.0, 1.0 - second / weights[best]), candidates)
 
 
+class Bounds(NamedTuple):
+    """The smallest number of clusters that is allowed, and the largest one; None is any number."""
+
+    least: int = 1
+    most: int | None = None
+
+    @classmethod
+    def checked(cls, min_clusters, max_clusters):
+        """Return the bounds for two parameters of a caller."""
+        least = check_count(min_clusters, "min_clusters")
+        most = max_clusters if max_clusters is None else check_count(max_clusters, "max_clusters")
+        if most is not None and most < least:
+            raise ValueError(f"max_clusters must be at least min_clusters, {least}, got {most}")
+        return cls(least, most)
+
+    def nearest(self, number):
+        """Return the allowed number that is nearest to another one."""
+        return max(self.least, number if self.most is None else min(number, self.most))
+
+
 def suggest_n_clusters(
-    eigenvalues: ArrayLike, *, eigenvectors: ArrayLike | None = None, photograph: bool = False
+    eigenvalues: ArrayLike,
+    *,
+    eigenvectors: ArrayLike | None = None,
+    min_clusters: int = 1,
+    max_clusters: int | None = None,
+    photograph: bool = False,
 ) -> SuggestedNumber:
     """Suggest a number of clusters from the smallest eigenvalues of a normalized Laplacian.
 
@@ -74,6 +100,10 @@ def suggest_n_clusters(
     eigenvectors : (n, m) array, optional
         They improve the accuracy considerably. Rows of zeros (vertices that the spectrum excludes)
         are ignored.
+    min_clusters : int, default=1
+        Smallest number to suggest.
+    max_clusters : int, optional
+        Largest number to suggest.
     photograph : bool, default=False
         Suggest a number of segments for a photograph, whose spectrum has no gap: the number of
         those of the first 31 eigenvalues that are below a fifth of the last of these, at least 1.
@@ -81,19 +111,21 @@ def suggest_n_clusters(
     Returns
     -------
     SuggestedNumber
-        An int between 1 and m. Its attribute `confidence`, in [0, 1), says how clear the number is;
-        0 for a photograph.
+        An int between 1 and m, or `min_clusters` if that is larger. Its attribute `confidence`, in
+        [0, 1), says how clear the number is; 0 for a photograph.
 
     Raises
     ------
     ValueError, TypeError
         If the eigenvalues are not ascending numbers in [0, 2], or fewer than 31 for a photograph,
-        or if the eigenvectors are not finite numbers in as many columns.
+        if the eigenvectors are not finite numbers in as many columns, or if a bound is not a
+        positive whole number, or the largest number less than the smallest one.
 
     Notes
     -----
     *Gaps.* Eigenvalues below a thousandth of the largest count as equal to that. The gap of k is
-    ``log(lambda_{k+1} / lambda_k)``; the three largest of k = 2, ..., m - 1 are candidates.
+    ``log(lambda_{k+1} / lambda_k)``; the three largest of k = 2, ..., m - 1 that are allowed are
+    candidates.
 
     *Alignment.* If there are k clusters, the first k eigenvectors are nearly constant on each, and
     the rows of length 1 lie near k orthogonal axes. The axes are sought by a pivoted QR
@@ -103,10 +135,10 @@ def suggest_n_clusters(
     candidate k, with n at most 20,000 (vertices at random beyond that).
 
     *Score.* That of a candidate is its gap times ``k ** 0.1``. The number of connected components,
-    at least 1, has a score of 0.4 (log 5 without eigenvectors). The largest score is the answer,
-    and the confidence is ``1 - exp(second largest score - largest score)``, at least 0. If all
-    given eigenvalues are zero, further ones may be zero as well: the answer is m, with confidence
-    0.
+    at least 1 (or the allowed number that is nearest to it), has a score of 0.4 (log 5 without
+    eigenvectors). The largest score is the answer, and the confidence is ``1 - exp(second largest
+    score - largest score)``, at least 0. If all given eigenvalues are zero, further ones may be
+    zero as well: the answer is m, with confidence 0.
 
     *Too few eigenvalues.* Where the last given eigenvalue is still small, the next one may be far
     larger, and show the real clusters. For the confidence, though not as an answer, the score of m
@@ -143,23 +175,26 @@ def suggest_n_clusters(
     """
     values = _check_eigenvalues(eigenvalues)
     vectors = None if eigenvectors is None else _check_eigenvectors(eigenvectors, len(values))
+    bounds = Bounds.checked(min_clusters, max_clusters)
     if photograph:
-        return _number_of_segments(values)
-    return SuggestedNumber.by_weight(weigh(values, vectors))
+        return SuggestedNumber(bounds.nearest(_number_of_segments(values)))
+    return SuggestedNumber.by_weight(weigh(values, vectors, bounds))
 
 
-def weigh(values, vectors):
-    """Return the exponentials of the scores of numbers of clusters, and None for more clusters than
-    there are eigenvalues; see the notes of `suggest_n_clusters`.
+def weigh(values, vectors, bounds):
+    """Return the exponentials of the scores of numbers of clusters within the bounds, and None for
+    more clusters than there are eigenvalues; see the notes of `suggest_n_clusters`.
     """
     n_zero = max(1, int(np.sum(values <= MAX_ZERO)))
+    null = bounds.nearest(n_zero)
     if n_zero == len(values):
-        return {n_zero: 1.0, None: 1.0}
+        return {null: 1.0, None: 1.0}
     # Without eigenvectors, log 5 is above the largest gap of a single elongated cluster, whose
     # eigenvalues are proportional to 1, 4, 9, ...
-    scores = {n_zero: math.log(5) if vectors is None else NULL_SCORE}
+    scores = {null: math.log(5) if vectors is None else NULL_SCORE}
     gaps = np.diff(np.log(np.maximum(values, 1e-3 * values[-1])))
-    for k in (2 + np.argsort(-gaps[1:])[:3]).tolist():
+    allowed = [k for k in range(2, len(values)) if bounds.nearest(k) == k]
+    for k in sorted(allowed, key=lambda k: -gaps[k - 1])[:3]:
         if vectors is None or alignment(vectors[:, :k]) >= MIN_ALIGNMENT:
             scores[k] = max(scores.get(k, 0.0), k**0.1 * float(gaps[k - 1]))
     of_more = len(values) ** 0.1 * max(0.0, math.log(0.5 / values[-1]))
@@ -174,7 +209,7 @@ def _number_of_segments(values):
             "with spectrum(..., n_components)"
         )
     values = values[:SEGMENT_EIGENVALUES]
-    return SuggestedNumber(max(1, int(np.sum(values < 0.2 * values[-1]))))
+    return max(1, int(np.sum(values < 0.2 * values[-1])))
 
 
 def alignment(vectors):

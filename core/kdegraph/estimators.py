@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kdegraph.clustering.out_of_sample import memberships
 from kdegraph.decision import Settings, check_noise, cluster_at, decide, seed_of
 from kdegraph.diagnosis import warn_of
+from kdegraph.eigengap import Bounds
 from kdegraph.graph_parameters import ESTIMATOR_PARAMETERS
 from kdegraph.scaled_kernel import new_bandwidths
 from kdegraph.stability import Scale
@@ -36,6 +37,10 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
     n_clusters : int or "auto", default="auto"
         "auto" is `count_clusters` of the points where `sigma` is None, and otherwise
         `suggest_n_clusters` of the graph.
+    min_clusters : int, default=1
+        Smallest automatic number of clusters.
+    max_clusters : int or None, default=None
+        Largest automatic number of clusters; None is any number.
     sigma : float, "auto", "local", "moderate", (n,) array_like or None, default=None
         Bandwidth of the kernel, in the units of the data: one for all points ("auto" is
         `estimate_sigma`), or one for each ("local" and "moderate" are `local_bandwidths` with the
@@ -147,6 +152,8 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         self,
         n_clusters: int | Literal["auto"] = "auto",
         *,
+        min_clusters: int = 1,
+        max_clusters: int | None = None,
         sigma: float | Literal["auto", "local", "moderate"] | ArrayLike | None = None,
         perplexity: float | None = None,
         alpha: float = 0.0,
@@ -165,6 +172,8 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
         random_state: int | np.random.RandomState | None = None,
     ):
         self.n_clusters = n_clusters
+        self.min_clusters = min_clusters
+        self.max_clusters = max_clusters
         self.sigma = sigma
         self.perplexity = perplexity
         self.alpha = alpha
@@ -260,6 +269,7 @@ class KDESpectralClustering(ClusterMixin, BaseEstimator):
                 if name not in Scale._fields
             },
             {name: getattr(self, name) for name in CLUSTER_PARAMETERS},
+            Bounds.checked(self.min_clusters, self.max_clusters),
         )
         lazily = _as_dask(points) if self._lazy else None
         if self.sigma is None:
