@@ -30,9 +30,6 @@ COMPILING = (
     "at once (`kdegraph warmup` compiles all at once)"
 )
 
-# Sums may be reordered, which vectorizes loops over them. NaN and infinity keep their meaning.
-_REASSOCIATE = {"reassoc", "contract", "nsz"}
-
 # Numba's option to omit its run time, which counts references, is not documented. Without the
 # option kernels are right, but slower.
 _NO_REFERENCE_COUNTS = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
@@ -68,10 +65,12 @@ def jit(function=None, *, reassociate=False, distinct=False, inline=False, borro
     -------
     numba dispatcher or decorator
     """
+    # Sums may be reordered, which vectorizes loops over them. NaN and infinity keep their meaning.
+    reordering = {"reassoc", "nsz"} if reassociate else set()
     options = {
         "nogil": True,
         "error_model": "numpy",
-        "fastmath": _REASSOCIATE if reassociate else {"contract"},
+        "fastmath": {"contract", *reordering},
         "no_cfunc_wrapper": True,  # kernels are not called from C
         "forceinline": inline,
     }
@@ -138,15 +137,9 @@ def _merge_into_callers(dispatcher, options, *, optimize_later):
     function again for each constant among its arguments, even if a loop only begins with it. Code
     that is the same for all values saves another sixth.
 
-    Parameters
-    ----------
-    dispatcher : numba dispatcher
-        It still serves the calls from Python.
-    options : dict
-        The options that it was made with.
-    optimize_later : bool
-        Optimize the code only within the kernels, which saves more time. A promise that its
-        arguments are distinct is lost then.
+    The dispatcher, which was made with these options, still serves the calls from Python. With
+    `optimize_later`, the code is optimized only within the kernels, which saves more time. A
+    promise that its arguments are distinct is lost then.
     """
     library = _MergedLater if optimize_later else _Merged
     pipeline = _pipeline(options.get("pipeline_class", Compiler), library)

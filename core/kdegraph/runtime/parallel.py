@@ -17,9 +17,6 @@ from typing import Any
 from kdegraph.runtime.progress import REPORT_INTERVAL
 from kdegraph.runtime.threads import call_helpers, get_num_threads
 
-# If there are at most this many ranges for each thread, the calling thread tries none of them
-# alone, because it could be a long one.
-_FEW_RANGES = 4
 # The first range is this part of all items, because nothing is known of their cost yet ...
 _FIRST_PART = 1024
 # ... and each range has at most this many times the items of the one before it.
@@ -58,15 +55,8 @@ SCHEDULE = Schedule()
 
 
 class WorkRanges:
-    """Cut ``range(n_items)`` into ranges for the threads that ask for them.
-
-    Parameters
-    ----------
-    n_items : int
-    chunk : int or None
-        Items in each range. None lets the size follow the time that ranges take.
-    n_threads : int
-        Number of threads that may share the work.
+    """Cut ``range(n_items)`` into ranges for the threads that ask for them, of which there may be
+    `n_threads`. Each range has `chunk` items. None lets the size follow the time that ranges take.
     """
 
     def __init__(self, n_items, chunk, n_threads):
@@ -164,7 +154,8 @@ def run(
         kernel(0, n_items, *args)
     else:
         work = _Work(kernel, args, WorkRanges(n_items, chunk, get_num_threads()))
-        few = n_items <= _FEW_RANGES * work.ranges.n_threads * (chunk or 1)
+        # The calling thread tries none of a few ranges alone, because it could be a long one.
+        few = n_items <= 4 * work.ranges.n_threads * (chunk or 1)
         seconds_left = math.inf if few else work.begin_alone()
         if work.ranges.left:
             work.share(seconds_left, progress)
@@ -191,12 +182,8 @@ class _Work:
         return seconds
 
     def begin_alone(self):
-        """Do in this thread the work that ends before other threads could start.
-
-        Returns
-        -------
-        float
-            Estimated seconds that the rest of the work would take one thread.
+        """Do in this thread the work that ends before other threads could start, and return the
+        estimated seconds that the rest would take one thread.
         """
         passed = seconds_left = 0.0
         while seconds_left < SCHEDULE.worth_waking and (found := self.ranges.take()):
@@ -223,7 +210,10 @@ class _Work:
         ranges.share()
         helpers = call_helpers(self.take_part, n_helpers)
         try:
-            self._take_part_to_the_end(progress)
+            while ranges.left:
+                self.take_part(REPORT_INTERVAL if progress else math.inf)
+                if progress:
+                    progress(ranges.fraction_done)
             working = _dismiss_idle(helpers)
             while wait(working, REPORT_INTERVAL if progress else None).not_done:
                 progress(ranges.fraction_done)
@@ -233,13 +223,6 @@ class _Work:
             raise
         for helper in working:
             helper.result()
-
-    def _take_part_to_the_end(self, progress):
-        """Work until no range is left, and report meanwhile."""
-        while self.ranges.left:
-            self.take_part(REPORT_INTERVAL if progress else math.inf)
-            if progress:
-                progress(self.ranges.fraction_done)
 
 
 def _dismiss_idle(helpers):

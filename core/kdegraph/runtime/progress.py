@@ -37,17 +37,9 @@ def partial_progress(progress, start, stop):
 
 
 class StageTimer:
-    """Measure and report the stages of one computation.
+    """Measure the stages of one computation, and report them to ``progress(stage, fraction)``.
 
-    Parameters
-    ----------
-    progress : callable or None
-        Called as ``progress(stage, fraction)``.
-
-    Attributes
-    ----------
-    timings : dict
-        Seconds of each stage that has ended, by its name.
+    `timings` has the seconds of each stage that has ended, by its name.
     """
 
     def __init__(self, progress=None):
@@ -99,19 +91,8 @@ class Cancelled(Exception):
     """
 
 
-class _ThisThread(threading.local):
-    """Facts about the current thread.
-
-    Attributes
-    ----------
-    is_worker : bool
-        True in a thread that `responsive` has started.
-    """
-
-    is_worker = False
-
-
-_this_thread = _ThisThread()
+# True in a thread that `responsive` has started.
+_is_worker = contextvars.ContextVar("is_worker", default=False)
 
 
 def responsive(function: _Function) -> _Function:
@@ -126,7 +107,7 @@ def responsive(function: _Function) -> _Function:
 
     @functools.wraps(function)
     def call(*args, progress=None, **options):
-        if progress is None or _this_thread.is_worker:
+        if progress is None or _is_worker.get():
             return function(*args, progress=progress, **options)
         return _Watched(function, args, options).result(progress)
 
@@ -170,7 +151,7 @@ class _Watched:
                 progress(*last)
 
     def _work(self):
-        _this_thread.is_worker = True
+        _is_worker.set(True)
         try:
             self._result.set_result(
                 self._function(*self._args, progress=self._report, **self._options)
