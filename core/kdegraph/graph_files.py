@@ -177,27 +177,12 @@ def refusing_others(path, writer):
 
 
 def read_fields(parameters, headers, read):
-    """Read the fields of a graph after the shapes of all arrays have been checked.
+    """Read the fields of a graph, the keywords of `SimilarityGraph`, after the shapes of all arrays
+    have been checked.
 
-    Parameters
-    ----------
-    parameters : dict
-    headers : dict of str to object
-        Existing arrays of `ARRAYS` by name, as objects with a shape and a dtype.
-    read : callable
-        ``read(name)`` returns an array.
-
-    Returns
-    -------
-    dict
-        The keywords of `SimilarityGraph`.
-
-    Raises
-    ------
-    MemoryError
-        If the arrays take more memory than is available.
-    Exception
-        Of any kind, if the arrays do not fit together.
+    `headers` are objects with a shape and a dtype for the existing arrays of `ARRAYS`, by name, and
+    ``read(name)`` returns an array. A MemoryError is raised if the arrays take more memory than is
+    available, and an exception of any kind if they do not fit together.
     """
     n, nnz = math.prod(headers["indptr"].shape) - 1, math.prod(headers["data"].shape)
     shapes = {
@@ -211,7 +196,9 @@ def read_fields(parameters, headers, read):
     _check_shapes(headers, shapes)
     check_vertex_arrays(headers, parameters, n)
     check_memory(headers)
-    arrays = {name: _native(read(name)) for name in headers}
+    arrays = {}
+    for name, header in headers.items():  # in the byte order of this machine
+        arrays[name] = read(name).astype(header.dtype.newbyteorder("="), copy=False)
     adjacency = scipy.sparse.csr_array(
         tuple(arrays.pop(name) for name in MATRIX_ARRAYS), shape=(n, n)
     )
@@ -221,13 +208,8 @@ def read_fields(parameters, headers, read):
     return {"adjacency": adjacency, **arrays, **parameters}
 
 
-def _native(array):
-    """Return an array in the byte order of this machine."""
-    return array.astype(array.dtype.newbyteorder("="), copy=False)
-
-
 def check_memory(headers):
-    """Refuse arrays that take more memory than is available with a MemoryError."""
+    """Raise a MemoryError for arrays that take more memory than is available."""
     needed = sum(math.prod(one.shape) * one.dtype.itemsize for one in headers.values())
     if needed > (available := available_memory()):
         raise MemoryError(

@@ -41,22 +41,9 @@ from kdegraph.validation import check_sparse
 
 
 def unpack_zarr(path, folder, progress=None):
-    """Unpack a graph that `to_zarr` has written, or go on with one that was interrupted.
-
-    Parameters
-    ----------
-    path : path-like
-        The Zarr store, which every process that takes part can read under this name.
-    folder : Folder
-    progress : callable, optional
-        Called as ``progress(stage, fraction)``.
-
-    Raises
-    ------
-    ValueError
-        If `path` is no such store, if it has no points, or if the folder holds something else.
-    FileNotFoundError
-        If there is nothing at `path`.
+    """Unpack a graph that `to_zarr` has written into a `Folder`, or go on with one that was
+    interrupted; see `TiledGraph.from_zarr`. Every process that takes part can read the store under
+    the name `path`.
     """
     path = Path(path).absolute()
     root = open_zarr(path)

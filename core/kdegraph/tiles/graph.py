@@ -4,6 +4,7 @@ import itertools
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import dask
 import dask.array as da
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from kdegraph.graph_files import write_zarr
 from kdegraph.graph_parameters import KeptParameters
@@ -105,7 +106,7 @@ class TiledGraph(KeptParameters):
     @property
     def adjacency(self) -> da.Array:
         """The adjacency matrix, (n, n) float64: rows in blocks that are CSR arrays."""
-        return array_by_blocks(self, matrix_rows, scipy.sparse.csr_array((0, self.n_vertices)))
+        return array_by_blocks(self, _matrix_rows, scipy.sparse.csr_array((0, self.n_vertices)))
 
     @property
     def neighbors(self) -> da.Array:
@@ -120,18 +121,17 @@ class TiledGraph(KeptParameters):
     @property
     def densities(self) -> da.Array | None:
         """The densities that were divided out, (n,) float64, or None for an `alpha` of 0."""
-        return array_by_blocks(self, _densities_of, np.empty(0)) if self.alpha > 0 else None
+        return stored_by_blocks(self, Folder(self.path), ORDER, "densities") if self.alpha else None
 
     @property
     def points(self) -> da.Array:
         """The points, (n, d) float64."""
-        dimension = Folder(self.path).read(points.STEP, points.NAME).shape[1]
-        return array_by_blocks(self, _points_of, np.empty((0, dimension)))
+        return stored_by_blocks(self, Folder(self.path), points.STEP, points.NAME)
 
     @property
     def order(self) -> da.Array:
         """The points in the order of a tree, in which neighbors are near each other, (n,) int32."""
-        return array_by_blocks(self, _order_of, np.empty(0, np.int32))
+        return stored_by_blocks(self, Folder(self.path), ORDER, "order", np.int32)
 
     def compute(self) -> SimilarityGraph:
         """Read the whole graph into memory.
@@ -296,6 +296,14 @@ def array_by_blocks(
     return da.concatenate(blocks)
 
 
+def stored_by_blocks(
+    graph: TiledGraph, folder: Folder, step: str, name: str, dtype: DTypeLike = np.float64
+) -> da.Array:
+    """Return an array of a step, with a row for each vertex in order, as a Dask array."""
+    like = np.empty((0, *folder.read(step, name).shape[1:]), dtype)
+    return array_by_blocks(graph, partial(_stored_rows, folder, step, name, dtype), like)
+
+
 def in_blocks(graph: TiledGraph, values: NDArray[Any]) -> da.Array:
     """Return values of all vertices that are in memory as a Dask array."""
     return da.from_array(values, chunks=-(-graph.n_vertices // graph.n_blocks))
@@ -311,7 +319,7 @@ def _blocks(graph: TiledGraph) -> Iterator[tuple[int, int]]:
 # consecutive vertices in their original order
 
 
-def matrix_rows(path, begin, end):
+def _matrix_rows(path, begin, end):
     """Return the rows begin ... end - 1 of the adjacency matrix, (end - begin, n) CSR array."""
     folder = Folder(path)
     order = read_order(folder)
@@ -335,7 +343,7 @@ def _write_edges(path, begin, end, file):
     import pyarrow as pa
     from pyarrow import parquet
 
-    found = matrix_rows(path, begin, end)
+    found = _matrix_rows(path, begin, end)
     source = np.repeat(np.arange(begin, end), np.diff(found.indptr))
     upper = found.indices > source
     columns = {"source": source, "target": found.indices.astype(np.int64), "weight": found.data}
@@ -361,19 +369,9 @@ def _degrees_of(path, begin, end):
     return folder.read(DEGREES, "degrees")[folder.read(ORDER, "place")[begin:end]]
 
 
-def _order_of(path, begin, end):
-    """Return the vertices at the places begin ... end - 1 of the tree's order."""
-    return Folder(path).read(ORDER, "order")[begin:end].astype(np.int32)
-
-
-def _densities_of(path, begin, end):
-    """Return the densities of the vertices begin ... end - 1."""
-    return np.array(Folder(path).read(ORDER, "densities")[begin:end])
-
-
-def _points_of(path, begin, end):
-    """Return the points begin ... end - 1."""
-    return np.array(Folder(path).read(points.STEP, points.NAME)[begin:end])
+def _stored_rows(folder, step, name, dtype, _, begin, end):
+    """Return the rows begin ... end - 1 of an array of a step."""
+    return folder.read(step, name)[begin:end].astype(dtype)
 
 
 def _tiles(order, begin, end):
