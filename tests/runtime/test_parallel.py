@@ -3,7 +3,6 @@ and after a fork.
 """
 
 import contextvars
-import dataclasses
 import os
 import subprocess
 import sys
@@ -110,8 +109,7 @@ def test_progress_is_called_in_the_calling_thread():
 @pytest.mark.parametrize("progress", [None, lambda fraction: None], ids=["silent", "progress"])
 def test_what_is_soon_done_wakes_no_thread(progress, monkeypatch):
     # However busy the machine is, 200 short calls are finished in less than 1000 seconds.
-    patient = dataclasses.replace(parallel.SCHEDULE, worth_waking=1000.0)
-    monkeypatch.setattr(parallel, "SCHEDULE", patient)
+    monkeypatch.setattr(parallel, "WORTH_WAKING", 1000.0)
     callers = set()
     parallel.run(lambda start, stop: callers.add(threading.get_ident()), 200, progress=progress)
     assert callers == {threading.get_ident()}

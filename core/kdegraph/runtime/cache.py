@@ -143,12 +143,3 @@ class MachineCode:
         """Remove the code for all signatures, as a dispatcher's `recompile` asks for."""
         for path in CACHE_DIR.glob(f"{glob.escape(self._name)}-*.nbc"):
             path.unlink(missing_ok=True)
-
-
-def keep_machine_code(dispatcher) -> None:
-    """Let numba load what it compiles for a function from `CACHE_DIR`, and keep it there.
-
-    A function that is not in a file is compiled in every run.
-    """
-    with contextlib.suppress(OSError, TypeError):
-        dispatcher._cache = MachineCode(dispatcher.py_func)

@@ -6,6 +6,7 @@ The private classes and attributes of numba that the package relies on are used 
 import functools
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from types import SimpleNamespace
 
 import numba
@@ -15,7 +16,7 @@ from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.options import DefaultOptions
 
-from kdegraph.runtime.cache import keep_machine_code
+from kdegraph.runtime.cache import MachineCode
 from kdegraph.runtime.progress import notify
 
 try:
@@ -29,10 +30,6 @@ COMPILING = (
     "kdegraph: compiling for the first use, which takes about 5 to 15 seconds; later runs start "
     "at once (`kdegraph warmup` compiles all at once)"
 )
-
-# Numba's option to omit its run time, which counts references, is not documented. Without the
-# option kernels are right, but slower.
-_NO_REFERENCE_COUNTS = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 
 
 def jit(function=None, *, reassociate=False, distinct=False, inline=False, borrow=False):
@@ -74,15 +71,18 @@ def jit(function=None, *, reassociate=False, distinct=False, inline=False, borro
         "no_cfunc_wrapper": True,  # kernels are not called from C
         "forceinline": inline,
     }
-    if borrow:
-        options |= _NO_REFERENCE_COUNTS
+    # Numba's option to omit its run time, which counts references, is not documented. Without the
+    # option kernels are right, but slower.
+    if borrow and hasattr(DefaultOptions, "_nrt"):
+        options["_nrt"] = False
     if distinct:
         options["pipeline_class"] = _DistinctArrays
 
     def decorate(function):
         dispatcher = numba.njit(**options)(function)
         if not numba.config.DISABLE_JIT:
-            keep_machine_code(dispatcher)
+            with suppress(OSError, TypeError):  # a function that is not in a file
+                dispatcher._cache = MachineCode(function)
             _compile_outside_of_main_thread(dispatcher)
             # How sums are reordered depends on how a function is compiled.
             if JITCodeLibrary is not None and not reassociate:

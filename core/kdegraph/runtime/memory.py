@@ -9,9 +9,6 @@ import numpy as np
 
 # Bytes that are assumed to be available if the system does not report them.
 FALLBACK = 4 * 2**30
-# Bytes of the largest array whose memory glibc keeps when it is freed: 32 MiB, minus the overhead
-# of glibc.
-_LARGEST_KEPT = 2**25 - 2**16
 _CGROUP = Path("/sys/fs/cgroup")
 
 
@@ -66,4 +63,5 @@ def reuse_freed_memory() -> None:
     array of more than 128 KiB from the system, which clears the pages one by one. This takes a
     third of the time of the spectrum of 15,000 points, and a fifth of the time of their graph.
     """
-    np.empty(_LARGEST_KEPT, np.uint8)  # its pages are never used
+    # The largest array whose memory glibc keeps: 32 MiB, minus its overhead. No page is ever used.
+    np.empty(2**25 - 2**16, np.uint8)
