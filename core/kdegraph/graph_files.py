@@ -131,34 +131,27 @@ def _create(group, name, shape, dtype):
 
 def read_zarr(path, make):
     """Read a store of `write_zarr`; see `read_graph`."""
-    root = open_zarr(path)
+    parameters, arrays = open_zarr(path)
     with refusing_others(path, "to_zarr"):
-        arrays = arrays_of(root)
-        fields = read_fields(dict(root.attrs["kdegraph"]), arrays, lambda name: arrays[name][...])
-        return make(**fields)
+        return make(**read_fields(parameters, arrays, lambda name: arrays[name][...]))
 
 
 def open_zarr(path):
-    """Open the group of a graph that `write_zarr` has written; errors as of `read_zarr`."""
+    """Return the parameters of a graph that `write_zarr` has written, and its arrays by name,
+    without reading them; errors as of `read_zarr`.
+    """
     import zarr
 
     if not Path(path).exists():
         raise FileNotFoundError(f"path: there is no {str(path)!r}")
     with refusing_others(path, "to_zarr"):
-        return zarr.open_group(path, mode="r")
-
-
-def arrays_of(root):
-    """Return the arrays of the group of a graph by name, without reading them.
-
-    A ValueError is raised if a chunk, which is read as a whole, is far larger than its array.
-    """
-    arrays = {name: root[ADJACENCY][name] for name in MATRIX_ARRAYS}
-    arrays |= {name: root[name] for name in ARRAYS if name in root}
-    for name, array in arrays.items():
-        if math.prod(array.chunks) > max(array.size, CHUNK):
-            raise ValueError(f"{name} has chunks of {array.chunks}, larger than itself")
-    return arrays
+        root = zarr.open_group(path, mode="r")
+        arrays = {name: root[ADJACENCY][name] for name in MATRIX_ARRAYS}
+        arrays |= {name: root[name] for name in ARRAYS if name in root}
+        for name, array in arrays.items():  # a chunk is read as a whole
+            if math.prod(array.chunks) > max(array.size, CHUNK):
+                raise ValueError(f"{name} has chunks of {array.chunks}, larger than itself")
+        return dict(root.attrs["kdegraph"]), arrays
 
 
 @contextmanager
