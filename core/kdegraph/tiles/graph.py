@@ -50,16 +50,25 @@ class TiledGraph(KeptParameters):
 
     Examples
     --------
-    >>> import dask.array as da, kdegraph
+    >>> import dask.array as da, kdegraph, os, tempfile
     >>> moons = kdegraph.datasets.make("moons", n=5000, seed=0)
     >>> X = da.from_array(moons.X, chunks=1000)
-    >>> graph = kdegraph.similarity_graph(X, sigma=0.1, n_rounds=10, seed=0)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> store, edges, zarr = (f"{folder.name}/{name}" for name in ("graph", "edges", "graph.zarr"))
+    >>> graph = kdegraph.similarity_graph(X, sigma=0.1, n_rounds=10, seed=0, store=store)
     >>> block = graph.adjacency.blocks[0].compute()  # some rows, as a CSR array
     >>> block.shape[1], bool((block.sum(axis=1) > 0).all())
     (5000, True)
-    >>> graph.compute().n_edges == graph.n_edges
+    >>> graph.compute().n_edges == kdegraph.TiledGraph.load(store).n_edges == graph.n_edges
+    True
+    >>> graph.to_parquet(edges)
+    >>> sorted(os.listdir(edges))
+    ['part-00000.parquet', 'part-00001.parquet']
+    >>> graph.to_zarr(zarr)
+    >>> kdegraph.TiledGraph.from_zarr(zarr).n_edges == graph.n_edges
     True
     >>> graph.remove()
+    >>> folder.cleanup()
     """
 
     path: Path
@@ -84,16 +93,6 @@ class TiledGraph(KeptParameters):
         ------
         ValueError
             If the folder holds no graph, or one that is not complete.
-
-        Examples
-        --------
-        >>> import kdegraph, pathlib, tempfile
-        >>> X = kdegraph.datasets.make("moons", n=500, seed=0).X
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     store = pathlib.Path(folder) / "moons"
-        ...     graph = kdegraph.similarity_graph(X, sigma=0.1, store=store)
-        ...     kdegraph.TiledGraph.load(store).n_edges == graph.n_edges
-        True
         """
         folder = Folder(path)
         if not folder.has(RESULT):
@@ -175,17 +174,6 @@ class TiledGraph(KeptParameters):
         ------
         ValueError
             If the folder is not empty.
-
-        Examples
-        --------
-        >>> import kdegraph, pathlib, tempfile
-        >>> X = kdegraph.datasets.make("moons", n=500, seed=0).X
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     edges = pathlib.Path(folder) / "edges"
-        ...     graph = kdegraph.similarity_graph(X, sigma=0.1, store=f"{folder}/graph")
-        ...     graph.to_parquet(edges)
-        ...     sorted(file.name for file in edges.iterdir())
-        ['part-00000.parquet']
         """
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
@@ -212,17 +200,6 @@ class TiledGraph(KeptParameters):
             If there is something at `path`.
         ImportError
             Without zarr, which ``pip install 'kdegraph[dask]'`` brings.
-
-        Examples
-        --------
-        >>> import kdegraph, pathlib, tempfile
-        >>> X = kdegraph.datasets.make("moons", n=500, seed=0).X
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     graph = kdegraph.similarity_graph(X, sigma=0.1, store=f"{folder}/graph")
-        ...     graph.to_zarr(pathlib.Path(folder) / "graph.zarr")
-        ...     read = kdegraph.TiledGraph.from_zarr(f"{folder}/graph.zarr")
-        ...     read.n_edges == graph.n_edges
-        True
         """
 
         def blocks(name: str) -> Iterator[Any]:
