@@ -84,14 +84,9 @@ def set_num_threads(n: int | None) -> None:
 
 
 def call_helpers(function: Callable[[], Any], n_helpers: int) -> list[Future]:
-    """Let `n_helpers` threads of the pool call `function` in copies of the caller's context.
-
-    The context holds NumPy's error state, for example.
-
-    Returns
-    -------
-    list of Future
-        Fewer than `n_helpers` if the pool or the interpreter is shutting down.
+    """Let `n_helpers` threads of the pool call `function` in copies of the caller's context, which
+    holds NumPy's error state, for example. There are fewer if the pool or the interpreter is
+    shutting down.
     """
     global _pool
     helpers: list[Future] = []

@@ -43,30 +43,13 @@ PLAN = "plan"
 
 
 def sample_by_tiles(X, options, store, progress=None, *, any_seed=False):
-    """Sample a graph on Dask, or complete one that was interrupted.
+    """Sample a graph on Dask, or complete one that was interrupted, and return the path of its
+    folder, for `TiledGraph.load`.
 
-    Parameters
-    ----------
-    X : (n, d) dask array
-        As `kdegraph.tiles.points.as_dask_points` returns it.
-    options : GraphParameters
-    store : path-like or None
-        The folder for the graph. None takes a temporary one, which is deleted when the process
-        ends.
-    progress : callable, optional
-        Called as ``progress(stage, fraction)``.
-    any_seed : bool
-        Whether the seed of an interrupted graph may take the place of that of the options.
-
-    Returns
-    -------
-    Path
-        The folder, for `TiledGraph.load`.
-
-    Raises
-    ------
-    ValueError
-        If the store holds something else, or is damaged.
+    `X` is a Dask array as `kdegraph.tiles.points.as_dask_points` returns it, and `options` are
+    `GraphParameters`. The folder is `store`, or if that is None a temporary one. With `any_seed`,
+    the seed of an interrupted graph takes the place of that of the options. A ValueError is raised
+    if the store holds something else, or is damaged.
     """
     folder = Folder.temporary() if store is None else Folder(store)
     with folder.claimed():
@@ -217,25 +200,15 @@ def _read_plan(folder):
 
 
 def draw_tile(folder, tile):
-    """Draw neighbors of the points of a tile, and write them sorted by their tiles, too.
-
-    Returns
-    -------
-    dict
-        The step "draws".
+    """Draw neighbors of the points of a tile, and write them sorted by their tiles, too; return
+    the step "draws".
     """
     order, plan = read_order(folder), _read_plan(folder)
     neighbors, degrees = _draw(plan, order, tile)
     drawn = neighbors.ravel()
     start, draws = transposed(order.tiles_of(drawn)[:, None], order.n_tiles)
-    folder.write(
-        f"sent-{tile}",
-        {
-            "start": start,
-            "drawn": drawn[draws],
-            "by": (order.bounds[tile] + draws // plan.n_rounds).astype(np.int32),
-        },
-    )
+    by = (order.bounds[tile] + draws // plan.n_rounds).astype(np.int32)
+    folder.write(f"sent-{tile}", {"start": start, "drawn": drawn[draws], "by": by})
     return {"neighbors": neighbors, "degrees": degrees}
 
 
@@ -252,13 +225,7 @@ def _draw(plan, order, tile):
 
 
 def join_tile(folder, tile):
-    """Make the rows of the matrix for the points of a tile.
-
-    Returns
-    -------
-    dict
-        The step "rows".
-    """
+    """Return the step "rows": the rows of the matrix for the points of a tile."""
     order, plan = read_order(folder), _read_plan(folder)
     first, last = order.bounds[tile : tile + 2]
     drawn, by = _received(folder, order.n_tiles, tile)
