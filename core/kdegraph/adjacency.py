@@ -27,57 +27,36 @@ NO_VERTEX = np.int32(2**31 - 1)
 
 
 class LooseRows(NamedTuple):
-    """Rows of the matrix, with gaps between them.
+    """Rows of the matrix, with gaps between them."""
 
-    Attributes
-    ----------
-    indices : int32
-        Original numbers of the vertices, ascending in each row.
-    data : float64
-        Their weights.
-    begin, n_entries : (m,) int64
-        Row i has `n_entries[i]` entries from ``begin[i]`` on.
-    """
-
-    indices: np.ndarray
-    data: np.ndarray
+    indices: np.ndarray  # int32: original numbers of the vertices, ascending in each row
+    data: np.ndarray  # float64: their weights
+    # (m,) int64: row i has `n_entries[i]` entries from ``begin[i]`` on
     begin: np.ndarray
     n_entries: np.ndarray
 
 
 class RowWorkspace(NamedTuple):
-    """Arrays for the entries of some rows, which follow each other.
+    """Arrays for the entries of some rows, which follow each other."""
 
-    Attributes
-    ----------
-    found, number : int32
-        Positions in the tree's order, -1 for none, and original numbers.
-    rank : int32
-        Where the entry belongs.
-    sorted_found, sorted_number : int32
-        The same, sorted by the original numbers.
-    start, size : int64
-        Where each row starts among the entries found, and how many different ones it has.
-    own : (d + 3, capacity) float64
-        For each entry the coordinates of its row's vertex, the inverse degree of that, and where
-        bandwidths differ its factor and its shift.
-    probability, miss, power : float64
-        For the probabilities of the edges.
-    weight : float64
-    """
-
+    # int32: positions in the tree's order, -1 for none, and original numbers
     found: np.ndarray
     number: np.ndarray
-    rank: np.ndarray
+    rank: np.ndarray  # int32: where the entry belongs
+    # int32: the same, sorted by the original numbers
     sorted_found: np.ndarray
     sorted_number: np.ndarray
+    # int64: where each row starts among the entries found, and how many different ones it has
     start: np.ndarray
     size: np.ndarray
+    # (d + 3, capacity) float64: for each entry the coordinates of its row's vertex, the inverse
+    # degree of that, and where bandwidths differ its factor and its shift
     own: np.ndarray
+    # float64: for the probabilities of the edges
     probability: np.ndarray
     miss: np.ndarray
     power: np.ndarray
-    weight: np.ndarray
+    weight: np.ndarray  # float64
 
 
 def weighted_adjacency(kernel, tree, degrees, neighbors, independent, *, progress=None):

@@ -12,27 +12,14 @@ import numpy as np
 
 
 class Shape(NamedTuple):
-    """One kind of synthetic data.
+    """One kind of synthetic data."""
 
-    Attributes
-    ----------
-    draw : callable
-        Called as ``draw(n, noise, rng)``; returns the points and their labels, or None for labels.
-    noise : float
-        The default noise; see `make`.
-    sigma : float
-        A bandwidth that suits this noise.
-    n_clusters : int or None
-        The number of clusters, if there are any.
-    new_rng : callable
-        Takes a seed, returns the `rng` of `draw`.
-    """
-
+    # Called as ``draw(n, noise, rng)``; returns the points and their labels, or None for labels.
     draw: Callable[..., Any]
-    noise: float
-    sigma: float
-    n_clusters: int | None
-    new_rng: Callable[[int], Any]
+    noise: float  # the default noise; see `make`
+    sigma: float  # a bandwidth that suits this noise
+    n_clusters: int | None  # the number of clusters, if there are any
+    new_rng: Callable[[int], Any]  # takes a seed, returns the `rng` of `draw`
 
     @property
     def description(self):

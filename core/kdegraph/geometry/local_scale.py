@@ -23,17 +23,12 @@ from kdegraph.runtime.jit import jit
 class LocalScale(NamedTuple):
     """Factors of scaled distances and shifts of exponents; all arrays are empty where all points
     share one bandwidth.
-
-    Attributes
-    ----------
-    factor, shift : (n,) float64
-        Of each point, in the order of the tree.
-    low_factor, high_factor, low_shift, high_shift : (n_nodes,) float64
-        The smallest and the largest ones in each node of the tree.
     """
 
+    # (n,): of each point, in the order of the tree
     factor: NDArray[np.float64]
     shift: NDArray[np.float64]
+    # (n_nodes,): the smallest and the largest ones in each node of the tree
     low_factor: NDArray[np.float64]
     high_factor: NDArray[np.float64]
     low_shift: NDArray[np.float64]

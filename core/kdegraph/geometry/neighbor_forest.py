@@ -42,21 +42,11 @@ SMALLEST, LARGEST = 1e-10, 1e10
 
 
 class NeighborLists(NamedTuple):
-    """Near neighbors of all points.
+    """Near neighbors of all points."""
 
-    Attributes
-    ----------
-    distances : (n, k) float64
-        Ascending along each row, to rounding.
-    indices : (n, k) int32
-        The neighbors; a point is none of its own.
-    order : (n,) int64
-        The points in an order in which neighbors are near each other.
-    """
-
-    distances: np.ndarray
-    indices: np.ndarray
-    order: np.ndarray
+    distances: np.ndarray  # (n, k) float64: ascending along each row, to rounding
+    indices: np.ndarray  # (n, k) int32: the neighbors; a point is none of its own
+    order: np.ndarray  # (n,) int64: the points in an order in which neighbors are near each other
 
 
 # The lists found within `keeping_lists`, by the identity of the array and their length.
@@ -77,42 +67,27 @@ def keeping_lists(X):
 
 
 class _Candidates(NamedTuple):
-    """The nearest neighbors found so far.
+    """The nearest neighbors found so far."""
 
-    Attributes
-    ----------
-    squared : (n, k) float32
-        Squared distances, ascending along each row; infinite where there is no neighbor yet.
-    indices : (n, k) int32
-        The neighbors; -1 for none.
-    is_new : (n, k) bool
-        Whether the neighbor was found in the last round.
-    """
-
+    # (n, k) float32: squared distances, ascending along each row; infinite where there is no
+    # neighbor yet
     squared: np.ndarray
-    indices: np.ndarray
-    is_new: np.ndarray
+    indices: np.ndarray  # (n, k) int32: the neighbors; -1 for none
+    is_new: np.ndarray  # (n, k) bool: whether the neighbor was found in the last round
 
 
 class _Links(NamedTuple):
-    """Whose neighbors a point is compared with.
+    """Whose neighbors a point is compared with."""
 
-    Attributes
-    ----------
-    indices, is_new : (n, k) int32 and bool
-        The neighbors of each point, see `_Candidates`.
-    n_links : int
-        A point is compared with the neighbors of so many of its neighbors, and of at most so many
-        points whose neighbor it is.
-    start : (n + 1,) int64
-        Point j is among the first neighbors of ``incoming[start[j]:start[j + 1]]``.
-    incoming, incoming_is_new : int32 and bool
-    """
-
+    # (n, k) int32 and bool: the neighbors of each point, see `_Candidates`
     indices: np.ndarray
     is_new: np.ndarray
+    # A point is compared with the neighbors of so many of its neighbors, and of at most so many
+    # points whose neighbor it is.
     n_links: int
+    # (n + 1,) int64: point j is among the first neighbors of ``incoming[start[j]:start[j + 1]]``
     start: np.ndarray
+    # int32 and bool
     incoming: np.ndarray
     incoming_is_new: np.ndarray
 

@@ -42,32 +42,19 @@ PIVOT_MARGIN = 3
 
 
 class Tree(NamedTuple):
-    """A balanced kd-tree, which compiled code takes as it is.
+    """A balanced kd-tree, which compiled code takes as it is."""
 
-    Attributes
-    ----------
-    points : (n, d) float64
-        The points in the order of the leaves.
-    columns : (d, n) float64
-        The same, transposed: compiled loops run along a coordinate.
-    order : (n,) int64
-        ``points[i]`` is ``X[order[i]]``.
-    start, stop : (n_nodes,) int64
-        Range of the points of each node.
-    low, high : (n_nodes, d) float64
-        Tight bounding box of each node.
-    n_levels : int
-        Number of levels; there are ``2**n_levels - 1`` nodes.
-    """
-
-    points: NDArray[np.float64]
+    points: NDArray[np.float64]  # (n, d): the points in the order of the leaves
+    # (d, n): the same, transposed; compiled loops run along a coordinate
     columns: NDArray[np.float64]
-    order: NDArray[np.int64]
+    order: NDArray[np.int64]  # (n,): ``points[i]`` is ``X[order[i]]``
+    # (n_nodes,): range of the points of each node
     start: NDArray[np.int64]
     stop: NDArray[np.int64]
+    # (n_nodes, d): tight bounding box of each node
     low: NDArray[np.float64]
     high: NDArray[np.float64]
-    n_levels: int
+    n_levels: int  # number of levels; there are ``2**n_levels - 1`` nodes
 
     @property
     def first_leaf(self) -> int:

@@ -33,18 +33,11 @@ class InnerGrid:
 
     A few points far from all others, or a distribution with heavy tails, make the grid over all
     points large, and most of its boxes empty.
-
-    Attributes
-    ----------
-    grid : Grid
-    cost : float
-        Estimated cost in ns of one core, with the sums that do not go through the grid.
-    sources, targets : (n,) and (m,) bool
-        The points on the grid.
     """
 
     grid: Grid
-    cost: float
+    cost: float  # estimated cost in ns of one core, with the sums that do not go through the grid
+    # (n,) and (m,): the points on the grid
     sources: NDArray[np.bool_]
     targets: NDArray[np.bool_]
 
@@ -54,28 +47,15 @@ Method = Direct | Grid | InnerGrid | Plan
 
 @dataclass(frozen=True, eq=False)
 class KernelSum:
-    """A kernel sum for which a method is to be chosen.
-
-    Attributes
-    ----------
-    kernel : Kernel
-    sources : (n, d) float64
-    targets : (m, d) float64, optional
-        The sources by default; a grid may then lie along their principal axes.
-    eps : float
-        Relative error.
-    on_grid : bool
-        Whether a grid may be chosen.
-    known_tree : Tree, optional
-        The tree of the sources, if it has been built already.
-    """
+    """A kernel sum for which a method is to be chosen."""
 
     kernel: Kernel
-    sources: NDArray[np.float64]
+    sources: NDArray[np.float64]  # (n, d)
+    # (m, d): the sources by default; a grid may then lie along their principal axes
     targets: NDArray[np.float64] | None
-    eps: float
-    on_grid: bool = True
-    known_tree: Tree | None = None
+    eps: float  # relative error
+    on_grid: bool = True  # whether a grid may be chosen
+    known_tree: Tree | None = None  # the tree of the sources, if it has been built already
 
     @cached_property
     def tree(self) -> Tree:

@@ -79,28 +79,15 @@ def _bandwidth(X, lists, sigma, perplexity):
 
 
 class TreeProblem(NamedTuple):
-    """A sampling problem on a tree over the points.
+    """A sampling problem on a tree over the points."""
 
-    Attributes
-    ----------
-    points : (n, d) float64
-    tree : Tree
-    kernel : Kernel
-        Between the points of the tree.
-    bandwidth : float or (n,) float64
-        In the order of the points.
-    densities : (n,) float64 or None
-        The densities that divide the kernel, in the order of the points.
-    n_rounds : int
-        The paper's L.
-    """
-
-    points: np.ndarray
+    points: np.ndarray  # (n, d) float64
     tree: Tree
-    kernel: Kernel
-    bandwidth: Bandwidth
+    kernel: Kernel  # between the points of the tree
+    bandwidth: Bandwidth  # float or (n,) float64: in the order of the points
+    # (n,) float64 or None: the densities that divide the kernel, in the order of the points
     densities: np.ndarray | None
-    n_rounds: int
+    n_rounds: int  # the paper's L
 
 
 def _sample_on_tree(X, options, stages):

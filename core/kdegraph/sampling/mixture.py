@@ -44,35 +44,21 @@ class MixtureLaw(NamedTuple):
     """The law by which vertices draw.
 
     Kernel values are relative to the largest value of the vertex's list.
-
-    Attributes
-    ----------
-    code, inverse_sigma, local : int, float, LocalScale
-        The kernel.
-    points : (n, d) float32 or float64
-    neighbors : (n, m) int32
-        The listed neighbors, in ascending order of their numbers.
-    sums : (n, m) float64
-        Running sums of their kernel values.
-    least : (n,) float64
-        The exponent of the largest kernel value.
-    smallest : (n,) float64
-        The smallest kernel value.
-    far_total : (n,) float64
-        The estimated sum of the probabilities of acceptance over all unlisted points.
-    far_share : (n,) float64
-        The probability of a draw from the unlisted points; -1 for a vertex without neighbors.
     """
 
+    # The kernel.
     code: int
     inverse_sigma: float
     local: LocalScale
-    points: np.ndarray
-    neighbors: np.ndarray
-    sums: np.ndarray
-    least: np.ndarray
-    smallest: np.ndarray
+    points: np.ndarray  # (n, d) float32 or float64
+    neighbors: np.ndarray  # (n, m) int32: the listed neighbors, in ascending order of their numbers
+    sums: np.ndarray  # (n, m) float64: running sums of their kernel values
+    least: np.ndarray  # (n,) float64: the exponent of the largest kernel value
+    smallest: np.ndarray  # (n,) float64: the smallest kernel value
+    # (n,) float64: the estimated sum of the probabilities of acceptance over all unlisted points
     far_total: np.ndarray
+    # (n,) float64: the probability of a draw from the unlisted points; -1 for a vertex without
+    # neighbors
     far_share: np.ndarray
 
 

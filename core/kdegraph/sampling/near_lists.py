@@ -31,80 +31,51 @@ class NearTask(NamedTuple):
     """The kernel and the results of a call of `near.draw_neighbors`.
 
     A draw ``neighbors[i - first, m]`` is j with probability ``k(x_i, x_j) / degrees[i - first]``.
-
-    Attributes
-    ----------
-    code, inverse_sigma, local : int, float, LocalScale
-        The kernel.
-    eps : float
-        Relative error of the degrees.
-    seed : uint64
-    first : int
-        The first target.
-    degrees : (m,) float64
-    neighbors : (m, L) int32
-        The results for the targets from `first` on, in the order of the tree. L may be 0.
     """
 
+    # The kernel.
     code: int
     inverse_sigma: float
     local: LocalScale
-    eps: float
+    eps: float  # relative error of the degrees
     seed: np.uint64
-    first: int
-    degrees: np.ndarray
+    first: int  # the first target
+    degrees: np.ndarray  # (m,) float64
+    # (m, L) int32: the results for the targets from `first` on, in the order of the tree. L may be
+    # 0.
     neighbors: np.ndarray
 
 
 class NearSources(NamedTuple):
-    """The near sources of a leaf, starting with its own points.
+    """The near sources of a leaf, starting with its own points."""
 
-    Attributes
-    ----------
-    position : (capacity,) int32
-        In the order of the tree.
-    columns : (d, capacity) float64
-        Their coordinates.
-    factor, shift : (capacity,) float64
-        See `LocalScale`.
-    values : (leaf size, capacity) float64
-        Kernel values between the targets and the sources, multiplied by ``exp(offset)``.
-    offset, total : (leaf size,) float64
-        For each target approximately the least exponent, so that small values keep their
-        precision, and the sum of its row of `values`.
-    sums : (capacity,) float64
-        Running sums of the row of one target.
-    """
-
-    position: np.ndarray
-    columns: np.ndarray
+    position: np.ndarray  # (capacity,) int32: in the order of the tree
+    columns: np.ndarray  # (d, capacity) float64: their coordinates
+    # (capacity,) float64: see `LocalScale`
     factor: np.ndarray
     shift: np.ndarray
+    # (leaf size, capacity) float64: kernel values between the targets and the sources, multiplied
+    # by ``exp(offset)``
     values: np.ndarray
+    # (leaf size,) float64: for each target approximately the least exponent, so that small values
+    # keep their precision, and the sum of its row of `values`
     offset: np.ndarray
     total: np.ndarray
-    sums: np.ndarray
+    sums: np.ndarray  # (capacity,) float64: running sums of the row of one target
 
 
 class FarNodes(NamedTuple):
-    """The far nodes of a leaf.
+    """The far nodes of a leaf."""
 
-    Attributes
-    ----------
-    node : (capacity,) int64
-    nearest, farthest : (capacity,) float64
-        The smallest and the largest exponent between the boxes of the leaf and the node.
-    bounds : (capacity,) float64
-        Running sums of the upper bounds of the contributions of the nodes to a degree.
-    stack : (capacity,) int64
-        Nodes to be visited.
-    """
-
-    node: np.ndarray
+    node: np.ndarray  # (capacity,) int64
+    # (capacity,) float64: the smallest and the largest exponent between the boxes of the leaf and
+    # the node
     nearest: np.ndarray
     farthest: np.ndarray
+    # (capacity,) float64: running sums of the upper bounds of the contributions of the nodes to a
+    # degree
     bounds: np.ndarray
-    stack: np.ndarray
+    stack: np.ndarray  # (capacity,) int64: nodes to be visited
 
 
 @jit

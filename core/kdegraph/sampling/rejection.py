@@ -49,18 +49,12 @@ LISTS_TOGETHER = 8
 
 
 class TargetGroups(NamedTuple):
-    """Groups of targets, each of which shares one list of nodes.
+    """Groups of targets, each of which shares one list of nodes."""
 
-    Attributes
-    ----------
-    start, stop : (m,) int64
-        The targets of a group are the points start ... stop - 1 in the tree's order.
-    low, high : (m, d) float64
-        The bounding box of each group.
-    """
-
+    # (m,) int64: the targets of a group are the points start ... stop - 1 in the tree's order
     start: np.ndarray
     stop: np.ndarray
+    # (m, d) float64: the bounding box of each group
     low: np.ndarray
     high: np.ndarray
 

@@ -17,45 +17,34 @@ FIRST_WIDTH = 8
 
 
 class NodeLists(NamedTuple):
-    """Consecutive lists of nodes; an entry is a node of the tree or a single point.
+    """Consecutive lists of nodes; an entry is a node of the tree or a single point."""
 
-    Attributes
-    ----------
-    first, size : (capacity,) int32
-        The sources of an entry are the points first ... first + size - 1 in the tree's order.
-    nearest : (capacity,) float64
-        The smallest exponent between the boxes of the group and of the entry, so that
-        ``exp(-nearest)`` is an upper bound of their kernel values.
-    threshold : (capacity,) float64
-        The weight ``size exp(-nearest)`` of the entry; `build_alias_table` replaces it by the
-        share of the entry's cell of the alias table that belongs to the entry itself.
-    alias : (capacity,) int32
-        The entry, relative to the start of the list, to which the rest of the cell belongs.
-    """
-
+    # (capacity,) int32: the sources of an entry are the points first ... first + size - 1 in the
+    # tree's order
     first: np.ndarray
     size: np.ndarray
+    # (capacity,) float64: the smallest exponent between the boxes of the group and of the entry, so
+    # that ``exp(-nearest)`` is an upper bound of their kernel values
     nearest: np.ndarray
+    # (capacity,) float64: the weight ``size exp(-nearest)`` of the entry; `build_alias_table`
+    # replaces it by the share of the entry's cell of the alias table that belongs to the entry
+    # itself
     threshold: np.ndarray
+    # (capacity,) int32: the entry, relative to the start of the list, to which the rest of the cell
+    # belongs
     alias: np.ndarray
 
 
 class ListWorkspace(NamedTuple):
-    """Arrays for building one list of at most `capacity` entries.
+    """Arrays for building one list of at most `capacity` entries."""
 
-    Attributes
-    ----------
-    node, divided : (capacity,) int32
-        The nodes of the current level (in the end: points), and those that are divided further.
-    nearest : (capacity,) float64
-        The smallest exponent between the boxes of the group and of the node.
-    largest, smallest : (capacity,) float64
-        Bounds of the kernel values between the two boxes.
-    """
-
+    # (capacity,) int32: the nodes of the current level (in the end: points), and those that are
+    # divided further
     node: np.ndarray
     divided: np.ndarray
+    # (capacity,) float64: the smallest exponent between the boxes of the group and of the node
     nearest: np.ndarray
+    # (capacity,) float64: bounds of the kernel values between the two boxes
     largest: np.ndarray
     smallest: np.ndarray
 

@@ -111,37 +111,23 @@ def write_result(folder, parameters):
 
 
 class Plan(NamedTuple):
-    """The kernel, the tree and the parameters with which neighbors are drawn.
+    """The kernel, the tree and the parameters with which neighbors are drawn."""
 
-    Attributes
-    ----------
-    kernel : Kernel
-        Between the points of the tree.
-    tree : Tree
-    groups : TargetGroups
-        For the sampler "rejection".
-    degrees : (n,) float64
-        The kernel degrees in the tree's order, for the sampler "rejection"; others find them.
-    units : (n_tiles + 1,) int64
-        Tile t draws for the leaves, or groups, units[t] ... units[t + 1] - 1.
-    sampler : {"near", "rejection"}
-        In folders of earlier versions also "rows", whose only tile is drawn by "near".
-    n_rounds, seed, eps : int, int, float
-        As in `SimilarityGraph`.
-    independent : bool
-        See `kdegraph.adjacency.weighted_adjacency`.
-    """
-
-    kernel: Kernel
+    kernel: Kernel  # between the points of the tree
     tree: Tree
-    groups: TargetGroups
+    groups: TargetGroups  # for the sampler "rejection"
+    # (n,) float64: the kernel degrees in the tree's order, for the sampler "rejection"; others find
+    # them
     degrees: np.ndarray
+    # (n_tiles + 1,) int64: tile t draws for the leaves, or groups, units[t] ... units[t + 1] - 1
     units: np.ndarray
+    # "near" or "rejection"; in folders of earlier versions also "rows", which "near" draws
     sampler: str
+    # As in `SimilarityGraph`.
     n_rounds: int
     seed: int
     eps: float
-    independent: bool
+    independent: bool  # see `kdegraph.adjacency.weighted_adjacency`
 
 
 # The fields of a plan that are written unchanged, in their order.

@@ -102,18 +102,10 @@ def computation(graph, name, options):
 
 
 class RitzVectors(NamedTuple):
-    """Eigenpairs of P within the span of a block of vectors.
-
-    Attributes
-    ----------
-    ritz : RitzRotation
-    block, image : str
-        The steps with the block, (n, w) float32, and with P times the block.
-    settled : bool
-    n_products : int
-    """
+    """Eigenpairs of P within the span of a block of vectors."""
 
     ritz: RitzRotation
+    # The steps with the block, (n, w) float32, and with P times the block.
     block: str
     image: str
     settled: bool

@@ -139,26 +139,15 @@ def _offsets(reach):
 class Translations(NamedTuple):
     """What translations along an axis need; the first index of arrays is ``o + reach`` for sources
     o boxes above the targets.
-
-    Attributes
-    ----------
-    width : float
-        Of a box, in units of sigma.
-    reach : int
-        Sources more than `reach` boxes away are left out.
-    matrices : (2 reach + 1, order, order) float64
-        ``matrices[., a, b]`` are the coefficients c_ab, up to the largest order.
-    majorants : (2 reach + 1, 2, 2) float64
-        The coefficients of upper bounds.
-    beyond : float
-        Kernel values of the sources that are left out are at most this.
     """
 
-    width: float
-    reach: int
+    width: float  # of a box, in units of sigma
+    reach: int  # sources more than `reach` boxes away are left out
+    # (2 reach + 1, order, order): ``matrices[., a, b]`` are the coefficients c_ab, up to the
+    # largest order
     matrices: NDArray[np.float64]
-    majorants: NDArray[np.float64]
-    beyond: float
+    majorants: NDArray[np.float64]  # (2 reach + 1, 2, 2): the coefficients of upper bounds
+    beyond: float  # kernel values of the sources that are left out are at most this
 
     def errors(self, order: int) -> NDArray[np.float64]:
         """Bounds of the errors of the translations if `order` coefficients are kept, (2 reach +

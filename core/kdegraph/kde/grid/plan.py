@@ -55,33 +55,16 @@ MAX_DRIFT = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """A regular grid of boxes, with what the Gauss transform on it needs.
+    """A regular grid of boxes, with what the Gauss transform on it needs."""
 
-    Attributes
-    ----------
-    lattice : Lattice
-        The boxes.
-    translations : Translations
-        Between boxes along an axis.
-    drift : float
-        A bound of what rounded coordinates add to an error in one dimension.
-    order : int
-        The lowest order of expansions that is tried.
-    cost : float
-        Estimated cost in ns of one core.
-    axes : (d, d) float64, optional
-        The boxes lie along the columns; along the axes of the points by default.
-    center : (d,) float64, optional
-        The origin of coordinates along `axes`.
-    """
-
-    lattice: Lattice
-    translations: chebyshev.Translations
-    drift: float
-    order: int
-    cost: float
+    lattice: Lattice  # the boxes
+    translations: chebyshev.Translations  # between boxes along an axis
+    drift: float  # a bound of what rounded coordinates add to an error in one dimension
+    order: int  # the lowest order of expansions that is tried
+    cost: float  # estimated cost in ns of one core
+    # (d, d): the boxes lie along the columns; along the axes of the points by default
     axes: NDArray[np.float64] | None = None
-    center: NDArray[np.float64] | None = None
+    center: NDArray[np.float64] | None = None  # (d,): the origin of coordinates along `axes`
 
     def sort(self, points: NDArray[np.float64]) -> Boxes:
         """Sort `points` into the boxes."""

@@ -21,37 +21,20 @@ MAX_SORTING_CHUNKS = 32
 
 
 class Lattice(NamedTuple):
-    """A regular lattice of boxes.
+    """A regular lattice of boxes."""
 
-    Attributes
-    ----------
-    origin : (d,) float64
-        The lower corner of the first box.
-    scale : float
-        One over the width of a box.
-    shape : (d,) int64
-        Number of boxes along each axis.
-    """
-
-    origin: NDArray[np.float64]
-    scale: float
-    shape: NDArray[np.int64]
+    origin: NDArray[np.float64]  # (d,): the lower corner of the first box
+    scale: float  # one over the width of a box
+    shape: NDArray[np.int64]  # (d,): number of boxes along each axis
 
 
 class Boxes(NamedTuple):
-    """The boxes of a lattice that hold points.
+    """The boxes of a lattice that hold points."""
 
-    Attributes
-    ----------
-    points : (n, d) float64
-    order : (n,) int32
-        The points of box ``numbers[k]`` are those with the indices ``order[start[k]:stop[k]]``.
-    numbers, start, stop : (n_boxes,) int64
-        In ascending order.
-    """
-
-    points: NDArray[np.float64]
+    points: NDArray[np.float64]  # (n, d)
+    # (n,): the points of box ``numbers[k]`` are those with the indices ``order[start[k]:stop[k]]``
     order: NDArray[np.int32]
+    # (n_boxes,): in ascending order
     numbers: NDArray[np.int64]
     start: NDArray[np.int64]
     stop: NDArray[np.int64]

@@ -97,16 +97,11 @@ def grid_sums(
 class ActiveBoxes(NamedTuple):
     """The boxes that take part before the first dimension, after it, ..., after the last one:
     reached by sources and needed for targets.
-
-    Attributes
-    ----------
-    numbers : list of d + 1 int64 arrays
-    rows : (d, n_boxes) int32
-        ``rows[k, b]`` is the row of box b in the coefficients of the boxes ``numbers[k]``; -1 where
-        there is none.
     """
 
     numbers: list[NDArray[np.int64]]
+    # (d, n_boxes): ``rows[k, b]`` is the row of box b in the coefficients of the boxes
+    # ``numbers[k]``; -1 where there is none
     rows: NDArray[np.int32]
 
     @classmethod

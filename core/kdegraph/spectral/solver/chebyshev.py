@@ -30,22 +30,13 @@ class ChebyshevFilter:
     """The Chebyshev polynomial of M that is at most 1 in modulus on [low, cut].
 
     Above the cut it grows as fast as polynomials of its degree can.
-
-    Attributes
-    ----------
-    cut : float
-        Upper end of the damped interval.
-    degree : int
-    dtype : type
-        Precision in which it is applied.
-    low : float
-        Lower end of the damped interval. Parts with smaller eigenvalues grow, too; no eigenvalue is
-        below -1.
     """
 
-    cut: float
+    cut: float  # upper end of the damped interval
     degree: int
-    dtype: type
+    dtype: type  # precision in which it is applied
+    # Lower end of the damped interval. Parts with smaller eigenvalues grow, too; no eigenvalue is
+    # below -1.
     low: float = -1.0
 
     def growth(self, value):

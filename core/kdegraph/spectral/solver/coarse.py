@@ -51,19 +51,11 @@ MAX_RUNS = 1024
 
 
 class CoarseGraph(NamedTuple):
-    """A coarse graph, and the node of each row of the graph that it stands for.
-
-    Attributes
-    ----------
-    operator : NormalizedAdjacency
-    null : NullSpace
-        Of the coarse graph.
-    node : (n,) int32 array
-    """
+    """A coarse graph, and the node of each row of the graph that it stands for."""
 
     operator: NormalizedAdjacency
-    null: NullSpace
-    node: np.ndarray
+    null: NullSpace  # of the coarse graph
+    node: np.ndarray  # (n,) int32
 
 
 class Members(NamedTuple):
@@ -307,17 +299,10 @@ def _sum_entries(start, stop, members, node, matrix, scaled, out):
 
 
 class CoarseVectors(NamedTuple):
-    """Approximate eigenvectors, proportional to sqrt(degree) on each node of a coarse graph.
-
-    Attributes
-    ----------
-    coarse : CoarseGraph
-    pairs : Eigenpairs
-        Of the coarse graph, one for each vector of a block.
-    """
+    """Approximate eigenvectors, proportional to sqrt(degree) on each node of a coarse graph."""
 
     coarse: CoarseGraph
-    pairs: Eigenpairs
+    pairs: Eigenpairs  # of the coarse graph, one for each vector of a block
 
     def start(self, null, n_given, rng, n_probes=0, progress=None):
         """Return the `Start` with the first `n_given` of these vectors, prolonged to all rows, and

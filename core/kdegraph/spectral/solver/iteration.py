@@ -55,43 +55,24 @@ def block_width(k):
 
 
 class Eigenpairs(NamedTuple):
-    """The largest eigenpairs of M beyond its null space.
+    """The largest eigenpairs of M beyond its null space."""
 
-    Attributes
-    ----------
-    values : (k,) array
-        In descending order.
-    vectors : (n, k) float64 array
-    residuals : (k,) array
-    converged : bool
-    n_products : int
-        Products of M with a block of vectors.
-    """
-
-    values: np.ndarray
-    vectors: np.ndarray
-    residuals: np.ndarray
+    values: np.ndarray  # (k,): in descending order
+    vectors: np.ndarray  # (n, k) float64
+    residuals: np.ndarray  # (k,)
     converged: bool
-    n_products: int
+    n_products: int  # products of M with a block of vectors
 
 
 @dataclass
 class Start:
-    """The block of vectors that the iteration starts from.
+    """The block of vectors that the iteration starts from."""
 
-    Attributes
-    ----------
-    block : (n, width) float32 array
-        Approximate eigenvectors, if there are any, and then random vectors.
-    n_probes : int
-        Number of random vectors, the probes.
-    values : (width,) array or None
-        Estimates of the largest eigenvalues, in descending order, if there are approximate
-        eigenvectors.
-    """
-
+    # (n, width) float32: approximate eigenvectors, if there are any, and then random vectors
     block: np.ndarray
-    n_probes: int
+    n_probes: int  # number of random vectors, the probes
+    # (width,): estimates of the largest eigenvalues, in descending order, if there are approximate
+    # eigenvectors
     values: np.ndarray | None = None
 
 

@@ -115,21 +115,11 @@ def revealing_filter(values, n_probes, value, threshold, n, radius):
 
 @dataclass
 class MissedEigenvectors:
-    """The growth of missed eigenvectors in the probes of a block.
+    """The growth of missed eigenvectors in the probes of a block."""
 
-    Attributes
-    ----------
-    k : int
-        Wanted eigenvectors.
-    visibility : float
-        See `visibility`; measured after the first filter.
-    filters : list of ChebyshevFilter
-        Those that have been applied.
-    """
-
-    k: int
-    visibility: float
-    filters: list[ChebyshevFilter]
+    k: int  # wanted eigenvectors
+    visibility: float  # see `visibility`; measured after the first filter
+    filters: list[ChebyshevFilter]  # those that have been applied
 
     def lacking_growth(self, values):
         """Return how much more a missed eigenvector must grow to be detected; 0 or less if none is
