@@ -61,26 +61,12 @@ class RowWorkspace(NamedTuple):
 
 def weighted_adjacency(kernel, tree, degrees, neighbors, independent, *, progress=None):
     """Return the symmetric adjacency matrix with weights ``k(x_i, x_j) / (p_i(j) + p_j(i) - p_i(j)
-    p_j(i))``.
+    p_j(i))``, an (n, n) CSR array in the order of the original points, sorted, without duplicates.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    tree : Tree
-    degrees : (n,) float64
-        Kernel degrees in the tree's order.
-    neighbors : (n, L) int32
-        Positions in the tree's order, -1 for none.
-    independent : bool
-        Formula for the inclusion probability ``p_i(j)``, that j is among the L draws of i: ``1 - (1
-        - k / deg(i))^L``, which holds for independent draws, or the paper's formula without
-        self-loops, ``min(L k / deg(i), 1)``, which holds for stratified ones.
-
-    Returns
-    -------
-    csr_array
-        (n, n) in the order of the original points, sorted, without duplicates. O(n L^2) for the
-        small L that is usual, O(n L log L) for any.
+    The `degrees`, (n,) float64, and the `neighbors`, (n, L) int32 with -1 for none, are in the
+    tree's order. The probability ``p_i(j)``, that j is among the L draws of i, is ``1 - (1 - k /
+    deg(i))^L`` for `independent` draws. For stratified ones it is the paper's, without self-loops:
+    ``min(L k / deg(i), 1)``. It takes O(n L^2) for the small L that is usual, O(n L log L) for any.
     """
     n, n_rounds = neighbors.shape
     with np.errstate(divide="ignore"):
@@ -95,22 +81,9 @@ def weighted_adjacency(kernel, tree, degrees, neighbors, independent, *, progres
 
 
 def weighted_rows(drawn, law, order, progress=None):
-    """Return rows of the weighted matrix.
-
-    Parameters
-    ----------
-    drawn : Drawn
-        Who drew whom, for the vertices whose rows these are.
-    law : EdgeLaw
-        For all vertices.
-    order : (n,) int64
-        That of the tree.
-
-    Returns
-    -------
-    data, indices, indptr
-        As `scipy.sparse.csr_array` takes them. The columns are original numbers, ascending in each
-        row.
+    """Return the rows of the weighted matrix of the vertices of a `Drawn`, as the data, indices and
+    indptr that `scipy.sparse.csr_array` takes. The `order` is that of the tree. Columns are
+    original numbers, ascending in each row.
     """
     m, n_rounds = drawn.neighbors.shape
     # Rows are joined in the tree's order, where neighbors are near in memory, and each is written

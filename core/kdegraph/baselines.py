@@ -201,12 +201,8 @@ class _Rows:
         return values
 
     def sparse(self, limit, progress):
-        """Return the matrix of the values that do not underflow, without its diagonal.
-
-        Raises
-        ------
-        MemoryError
-            As soon as the rows so far need more than `limit` bytes.
+        """Return the matrix of the values that do not underflow, without its diagonal. A
+        MemoryError is raised as soon as the rows so far need more than `limit` bytes.
         """
         parts, start, stored = [], 0, 0
         for values in self.blocks(progress):

@@ -24,23 +24,11 @@ class Drawn(NamedTuple):
 
 
 def transposed(neighbors, n_columns, progress=None):
-    """List the rows in which each number occurs.
+    """List the rows in which each number below `n_columns` occurs; negative ones are ignored.
+    Return `start` and `rows`: the number j occurs in ``rows[start[j]:start[j + 1]]``, ascending.
 
-    Parameters
-    ----------
-    neighbors : (m, L) int32
-        Numbers below `n_columns`; negative ones are ignored.
-    n_columns : int
-
-    Returns
-    -------
-    start : (n_columns + 1,) int64
-    rows : int32
-        The number j occurs in the rows ``rows[start[j]:start[j + 1]]``, ascending.
-
-    Notes
-    -----
-    A counting sort in blocks of rows, each on a thread, which needs 8 `n_columns` bytes per block.
+    This is a counting sort in blocks of rows, each on a thread, which needs 8 `n_columns` bytes per
+    block.
     """
     m = len(neighbors)
     blocks = max(1, min(get_num_threads(), 8, m // 4096))

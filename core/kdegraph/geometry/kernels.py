@@ -145,22 +145,10 @@ def _pairwise_values(kernel, targets, sources):
 
 
 def local_kernel(name: str, bandwidths, tree=None, shift=None) -> Kernel:
-    """The kernel with a bandwidth for each point.
+    """Return the kernel with a bandwidth for each point, in the order of the tree of the points if
+    there is one, which samplers need. The (n,) `shift` is added to exponents, see `LocalScale`.
 
-    Parameters
-    ----------
-    name : str
-    bandwidths : (n,) float64
-        In the order of the tree, if there is one.
-    tree : Tree, optional
-        The tree of the points, which samplers need.
-    shift : (n,) float64, optional
-        What is added to exponents, see `LocalScale`.
-
-    Returns
-    -------
-    Kernel
-        Its `sigma` is the reference: the middle of the bandwidths on a logarithmic scale.
+    The `sigma` of the kernel is the reference: the middle of the bandwidths on a logarithmic scale.
     """
     reference = float(np.sqrt(bandwidths.min()) * np.sqrt(bandwidths.max()))
     factor = KERNELS[name].bandwidth_factors(reference, bandwidths)

@@ -109,30 +109,15 @@ def has_duplicates(lists):
 
 
 def near_neighbors(X, k=LIST_LENGTH, progress=None):
-    """Most of the nearest other points of each point.
+    """Find most of the nearest other points of each point, the same for any number of threads. At
+    least k, and at least `LIST_LENGTH`, are looked for, and at most n - 1.
 
-    On points near a surface of 6 or 12 dimensions these are more than 98 % (tests,
-    benchmarks: many_dimensions). Points without any structure are the hardest: 92 % for 20,000
-    normal points in 24 dimensions, 70 % in 100.
+    On points near a surface of 6 or 12 dimensions these are more than 98 % (tests, benchmarks:
+    many_dimensions). Points without any structure are the hardest: 92 % for 20,000 normal points in
+    24 dimensions, 70 % in 100.
 
-    Parameters
-    ----------
-    X : (n, d) float32 or float64 array
-    k : int
-        Neighbors of each point that are needed; at least `LIST_LENGTH` are looked for, and at most
-        n - 1.
-    progress : callable, optional
-        Called with the fraction done.
-
-    Returns
-    -------
-    NeighborLists
-        The same for any number of threads.
-
-    Notes
-    -----
-    About O(n log n) comparisons. X is not copied if it is float32 and C-contiguous, and takes 4 n d
-    bytes otherwise; the lists take 16 bytes for each neighbor.
+    There are about O(n log n) comparisons. X is not copied if it is float32 and C-contiguous, and
+    takes 4 n d bytes otherwise; the lists take 16 bytes for each neighbor.
     """
     k = min(max(k, LIST_LENGTH), len(X) - 1)
     if k == 0:

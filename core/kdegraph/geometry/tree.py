@@ -71,18 +71,9 @@ class Tree(NamedTuple):
             return np.sqrt(np.einsum("kc,kc->k", halves, halves))
 
     def original(self, neighbors: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Neighbors by the numbers of the points.
-
-        Parameters
-        ----------
-        neighbors : (n, L) int array
-            Row i holds the neighbors of ``points[i]`` as positions in the tree's order; -1 stands
-            for none.
-
-        Returns
-        -------
-        (n, L) int array
-            Row i holds the neighbors of ``X[i]`` as indices into ``X``.
+        """Return neighbors by the numbers of the points: row i is that of ``X[i]``, with indices
+        into ``X``. Row i of `neighbors` is that of ``points[i]``, with positions in the tree's
+        order; -1 stands for none.
         """
         out = np.empty_like(neighbors)
         parallel.run(_renumber, len(neighbors), self.order, neighbors, out)

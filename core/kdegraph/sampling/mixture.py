@@ -63,23 +63,11 @@ class MixtureLaw(NamedTuple):
 
 
 def mixture_law(kernel, points, lists, n_rounds, seed, *, progress=None):
-    """Return the law by which vertices draw, and estimates of the kernel degrees.
+    """Return the law by which vertices draw, and the kernel degrees ``sum_{j != i} k(x_i, x_j)``,
+    which are exact for the listed points and unbiased estimates for the others.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With local bandwidths in the order of the points, see `pair_kernel`.
-    points : (n, d) float32 or float64 array
-    lists : NeighborLists
-        Only their distances are used for the Gaussian and the exponential kernel.
-    n_rounds, seed : int
-        As for `draw_neighbors`.
-
-    Returns
-    -------
-    law : MixtureLaw
-    degrees : (n,) float64
-        ``sum_{j != i} k(x_i, x_j)``: exact for the listed points, and unbiased for the others.
+    The kernel has local bandwidths in the order of the points, see `pair_kernel`. Only the
+    distances of the lists are used for the Gaussian and the exponential kernel.
     """
     n, m = lists.indices.shape
     law = MixtureLaw(
@@ -221,12 +209,8 @@ def _far_point(law, i, start, counter):
 
 
 def draw_neighbors(law, n_rounds, seed, *, progress=None):
-    """Draw `n_rounds` neighbors of every vertex.
-
-    Returns
-    -------
-    (n, n_rounds) int32 array
-        -1 for an isolated vertex, and for a draw whose kernel value underflows.
+    """Draw `n_rounds` neighbors of every vertex, (n, n_rounds) int32; -1 for an isolated vertex,
+    and for a draw whose kernel value underflows.
     """
     neighbors = np.full((law.least.size, n_rounds), -1, np.int32)
     parallel.run(_draw_range, len(neighbors), law, np.uint64(seed), neighbors, progress=progress)
@@ -252,15 +236,11 @@ def _draw_range(begin, end, law, seed, neighbors):
 
 
 def weighted_adjacency(law, neighbors, *, progress=None):
-    """Return the symmetric adjacency matrix with Horvitz-Thompson weights.
+    """Return the symmetric adjacency matrix with Horvitz-Thompson weights, an (n, n) CSR array,
+    sorted, without duplicates.
 
     The weight of an edge is ``k(x_i, x_j)`` over the probability that i has drawn j or j has drawn
     i.
-
-    Returns
-    -------
-    csr_array
-        (n, n), sorted, without duplicates.
     """
     n, n_rounds = neighbors.shape
     drawn = neighbors.ravel()

@@ -105,14 +105,8 @@ def allocate(capacity, tree):
 @jit(borrow=True)
 def list_sources(leaf, task, tree, near, far):
     """List the near sources and the far nodes of a leaf, such that the degrees of its points have
-    the relative error of `task`.
-
-    Returns
-    -------
-    n_near, n_far : int
-        Lengths of the lists; n_near is -1 if they exceed the capacity.
-    mean : float
-        The contribution of the far nodes to every degree.
+    the relative error of `task`. Return the lengths of both lists, the first -1 if they exceed the
+    capacity, and the contribution of the far nodes to every degree.
     """
     first, last = tree.start[leaf], tree.stop[leaf]
     n_near = _append(first, last, near, 0)
@@ -145,12 +139,8 @@ def list_sources(leaf, task, tree, near, far):
 @jit(borrow=True)
 def _divide(leaf, limit, n_near, n_far, n_nodes, task, tree, near, far):
     """Divide the `n_nodes` nodes on the stack into far nodes, with an error of at most `limit`
-    each, and leaves, whose points are near.
-
-    Returns
-    -------
-    n_near, n_far : int
-        The new lengths of the lists; n_near is -1 if they exceed the capacity.
+    each, and leaves, whose points are near. Return the new lengths of the lists, the first -1 if
+    they exceed the capacity.
     """
     starts, stops, stack = tree.start, tree.stop, far.stack
     first, last = starts[leaf], stops[leaf]
@@ -221,12 +211,8 @@ def _gather(begin, end, local, tree, near):
 
 @jit(borrow=True)
 def _begin_rows(first, last, task, tree, near):
-    """Compute the kernel values between the points of the leaf.
-
-    Returns
-    -------
-    float
-        A guess of the degrees: the mean of these sums over the points, or 1 if it is 0.
+    """Compute the kernel values between the points of the leaf. Return a guess of the degrees: the
+    mean of these sums over the points, or 1 if it is 0.
     """
     size = last - first
     _gather(0, size, task.local, tree, near)

@@ -60,13 +60,8 @@ class TargetGroups(NamedTuple):
 
 
 def group_targets(kernel, tree, n_rounds):
-    """Divide all points into groups for `n_rounds` draws each.
-
-    Returns
-    -------
-    TargetGroups
-        The largest nodes of `tree` that are narrow enough, and single points of leaves that are too
-        wide.
+    """Divide all points into `TargetGroups` for `n_rounds` draws each: the largest nodes of `tree`
+    that are narrow enough, and single points of leaves that are too wide.
     """
     n, d = tree.points.shape
     groups = TargetGroups(
@@ -114,27 +109,12 @@ def _set_group(groups, k, start, stop, low, high):
 
 
 def draw_neighbors(kernel, tree, degrees, n_rounds, seed, *, groups=None, progress=None):
-    """Draw `n_rounds` neighbors of every vertex.
+    """Draw `n_rounds` neighbors of the targets of some consecutive `groups`, by default of all.
+    Return them, (m, n_rounds) int32, as positions in the tree's order; -1 for isolated vertices.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    tree : Tree
-    degrees : (n,) float64
-        Kernel degrees in the tree's order. They balance the work and identify the isolated vertices
-        (0), but do not change the law. A degree that is positive only by rounding, since `exponent`
-        finds no point within reach, is set to 0.
-    n_rounds : int
-    seed : int
-    groups : TargetGroups, optional
-        The groups of targets; by default `group_targets`. If these are some consecutive groups,
-        only their targets draw.
-
-    Returns
-    -------
-    (m, n_rounds) int32
-        A row for each target, in the tree's order, with positions in that order; -1 for isolated
-        vertices.
+    The kernel `degrees`, in the tree's order, balance the work and identify the isolated vertices
+    (0), but do not change the law. A degree that is positive only by rounding, since `exponent`
+    finds no point within reach, is set to 0.
     """
     groups = group_targets(kernel, tree, n_rounds) if groups is None else groups
     first, last = groups.start[0], groups.stop[-1]

@@ -75,15 +75,11 @@ def allocate_workspace(capacity):
 
 @jit(inline=True)
 def list_nodes(code, inverse_sigma, groups, group, tree, limit, workspace, lists, base):
-    """Write the list of one group to `lists`, from the entry `base` on.
+    """Write the list of one group to `lists`, from the entry `base` on. Return the number of
+    entries, or -1 if they may exceed the capacity of the workspace.
 
     Level by level, a node is divided if it would waste more proposals than `limit`: ``size (max k -
     min k)`` over the pairs of the group and the node. A leaf is divided into its points.
-
-    Returns
-    -------
-    int
-        Number of entries, or -1 if they may exceed the capacity of the workspace.
     """
     capacity = workspace.node.size
     low, high = groups.low[group], groups.high[group]
@@ -139,12 +135,8 @@ def _bound_values(code, inverse_sigma, low, high, node_low, node_high, width, wo
 @jit(inline=True)
 def _keep_or_divide(groups, group, tree, limit, width, workspace, lists, place):
     """Append the nodes that waste few proposals to the list, from `place` on, and write the others
-    to `workspace.divided`; nodes out of reach are dropped.
-
-    Returns
-    -------
-    kept, n_divided : int
-        How many nodes were appended, and how many are to be divided.
+    to `workspace.divided`; nodes out of reach are dropped. Return how many were appended, and how
+    many are to be divided.
     """
     nodes, divided, nearest = workspace.node, workspace.divided, workspace.nearest
     largest, smallest = workspace.largest, workspace.smallest
@@ -210,14 +202,9 @@ def _list_points(n_divided, divided, start, stop, points):
 
 @jit(inline=True)
 def build_alias_table(threshold, alias, workspace):
-    """Build Walker's alias table by Vose's method.
-
-    The weights in `threshold` are replaced by the thresholds; `workspace` holds as many integers.
-
-    References
-    ----------
-    M. D. Vose, "A linear algorithm for generating random numbers with a given distribution", IEEE
-    Transactions on Software Engineering 17 (1991).
+    """Build Walker's alias table by the method of M. D. Vose (IEEE Transactions on Software
+    Engineering 17, 1991). The weights in `threshold` are replaced by the thresholds; `workspace`
+    holds as many integers.
     """
     count, total = threshold.size, 0.0
     for k in range(count):

@@ -63,15 +63,11 @@ def suggest_n_rounds(kernel: Kernel, tree: Tree):
 
 def coarse_eigenvalues(kernel: Kernel, tree: Tree, n_eigenvalues):
     """Estimate the smallest eigenvalues of the full graph from a graph of at most a few hundred
-    nodes of the tree.
+    nodes of the tree. They ascend, in [0, 2]; there are fewer than `n_eigenvalues` if fewer nodes
+    have an edge.
 
     The weight between two nodes is the kernel between their centers times both numbers of points;
     the weight between a node and itself is the number of its pairs of points.
-
-    Returns
-    -------
-    (m,) float64 array
-        Ascending, in [0, 2]; fewer than `n_eigenvalues` if there are fewer nodes with an edge.
     """
     if len(tree.points) <= MAX_COARSE_POINTS:
         centers, sizes = tree.points, np.ones(len(tree.points))

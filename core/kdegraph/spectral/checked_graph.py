@@ -120,15 +120,8 @@ def check_smallest_component(given):
 
 
 def check_adjacency(adjacency, name="adjacency", *, progress=None) -> CheckedGraph:
-    """Check an adjacency matrix; the argument is never changed.
-
-    Parameters
-    ----------
-    adjacency : HasAdjacency, sparse matrix or array of any format, (n, n) array, or CheckedGraph
-    name : str
-        For messages.
-    progress : callable, optional
-        Called with the fraction done.
+    """Return the `CheckedGraph` of a matrix of any format, of an object that has one, or of a
+    `CheckedGraph`. Messages call the argument `name`; it is never changed.
     """
     if isinstance(adjacency, CheckedGraph):
         return adjacency

@@ -35,29 +35,12 @@ def grid_sums(
     own: float = 0.0,
     progress=None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Kernel sums less `own`, and the targets that are handed back.
+    """Compute kernel sums less `own`, the contribution of the target itself. Return them, (m,), and
+    the targets whose sums may be off by more than is allowed, which are handed back.
 
-    Parameters
-    ----------
-    grid : Grid
-    sources : (n, d) float64 array
-    targets : (m, d) float64 array or None
-        None means the sources.
-    weights : (n,) float64 array
-    eps : float
-        Error allowed, relative to the mass: the sum of ``|w| k`` at the target less `own`.
-    floor : float, optional
-        Error allowed on top for each unit of absolute weight.
-    own : float, optional
-        Subtracted from every sum: the contribution of the target itself.
-    progress : callable, optional
-        Called with the fraction done.
-
-    Returns
-    -------
-    sums : (m,) float64 array
-    left : (k,) int64 array
-        The targets whose sums may be off by more than is allowed.
+    The error allowed is `eps` relative to the mass, the sum of ``|w| k`` at the target less `own`,
+    and on top `floor` for each unit of absolute weight. The targets are the sources if they are
+    None.
     """
     m = len(sources) if targets is None else len(targets)
     into = grid.sort(sources)

@@ -84,28 +84,13 @@ def choose_cut(values, residual, k):
 
 
 class FilteredBlock:
-    """A block that is being filtered, by the three-term recurrence of Chebyshev polynomials.
+    """Filter a block, by the three-term recurrence of Chebyshev polynomials. The degree of the
+    filter is not used, see `raise_to`.
 
-    Parameters
-    ----------
-    chebyshev : ChebyshevFilter
-        Its degree is not used, see `raise_to`.
-    operator : NormalizedAdjacency
-    block : (n, m) array
-        Overwritten if it is in the precision of the filter.
-    image : (n, m) array, optional
-        M times the block, which saves the first product if it is in the precision of the filter;
-        overwritten then.
-    progress : callable, optional
-
-    Attributes
-    ----------
-    vectors : (n, m) array
-        The block, filtered by the polynomial of degree `degree`.
-    previous : (n, m) array
-        The same for the degree before. Its memory may be reused when the filter is complete.
-    n_products : int
-        Products with M so far.
+    `vectors` is the block, filtered by the polynomial of degree `degree`, and `previous` the same
+    for the degree before, whose memory may be reused when the filter is complete. `n_products`
+    counts the products with M. The block, and the `image`, which is M times the block and saves the
+    first product, are overwritten if they are in the precision of the filter.
     """
 
     def __init__(self, chebyshev, operator, block, image=None, progress=None):

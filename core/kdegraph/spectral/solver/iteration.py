@@ -77,30 +77,13 @@ class Start:
 
 
 def solve(operator, null, k, tol, *, rng, start=None, max_products=None, report=None):
-    """Find the `k` largest eigenpairs beyond the null space.
+    """Find the `k` largest `Eigenpairs` beyond the null space to the tolerance `tol`, see
+    `target_residual`.
 
     Small graphs and large parts of the spectrum are solved by LAPACK, all others by iteration,
-    which gives up in favor of LAPACK once it has taken as long as that would take.
-
-    Parameters
-    ----------
-    operator : NormalizedAdjacency
-    null : NullSpace
-    k : int
-    tol : float
-        See `target_residual`.
-    rng : numpy.random.Generator
-        For random starting vectors.
-    start : Start, optional
-        Where the iteration starts.
-    max_products : int, optional
-        The iteration gives up after this number of products; by default after some thousands.
-    report : callable, optional
-        Called with the estimated fraction done.
-
-    Returns
-    -------
-    Eigenpairs
+    which gives up in favor of LAPACK once it has taken as long as that would take, and otherwise
+    after `max_products`, by default some thousands. It begins with a `Start` or with random
+    vectors, and calls ``report(fraction)``.
     """
     n_products = 0
     if not is_small(operator, null, k):
@@ -203,27 +186,9 @@ def check_memory(n_bytes, k, n):
 
 
 def solve_block(operator, null, k, *, tol, rng, limit, start=None, report=None):
-    """Find the `k` largest eigenpairs beyond the null space.
-
-    Parameters
-    ----------
-    operator : NormalizedAdjacency
-    null : NullSpace
-    k : int
-        Wanted pairs; `block_width(k)` must be at most ``n - len(null)``.
-    tol : float
-        See `target_residual`.
-    rng : numpy.random.Generator
-    limit : int
-        Give up after this number of products of M with the block.
-    start : Start, optional
-        By default random vectors.
-    report : callable, optional
-        Called with the estimated fraction done, at least every few hundredths of a second.
-
-    Returns
-    -------
-    Eigenpairs
+    """Find the `k` largest `Eigenpairs` beyond the null space by iteration; `block_width(k)` is at
+    most ``n - len(null)``. It gives up after `limit` products of M with the block, and calls
+    ``report(fraction)`` at least every few hundredths of a second. See `solve` for the rest.
     """
     if start is None:
         block = aligned_zeros(operator.n, block_width(k), np.float32)
@@ -298,13 +263,9 @@ def next_filter(ritz, k, target, lacking_growth, max_degree):
 
 
 class _FractionDone:
-    """Estimates how much of the iteration is done, from the logarithm of the residual.
-
-    Parameters
-    ----------
-    report : callable or None
-        Called with that fraction whenever the object itself is called, which the steps of the
-        iteration do to report their own progress.
+    """Estimate how much of the iteration is done, from the logarithm of the residual.
+    ``report(fraction)`` is called whenever the object itself is called, which the steps of the
+    iteration do to report their own progress.
     """
 
     def __init__(self, report):
