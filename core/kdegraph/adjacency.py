@@ -16,14 +16,10 @@ from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.runtime.progress import partial_progress
 
-# Rows up to this length are sorted by counting the smaller numbers, which is vectorized.
-MAX_COUNTED_LENGTH = 256
 # Entries of the matrix that are worked on at a time, about.
 ENTRIES_TOGETHER = 1024
 # Lengths are rounded up to this, so that loops leave no remainder.
 ENTRY_VECTOR = 8
-# Stands for no vertex and is larger than the number of any.
-NO_VERTEX = np.int32(2**31 - 1)
 
 
 class LooseRows(NamedTuple):
@@ -175,9 +171,10 @@ def _collect(first, end, neighbors, incoming_start, incoming, found, starts):
 
 @jit(distinct=True)
 def _renumber(size, found, order, number):
-    """Write the original numbers of the vertices found."""
+    """Write the original numbers of the vertices found; for none, the largest number of all."""
+    none = np.int32(2**31 - 1)
     for k in range(size):
-        number[k] = np.int32(order[np.uint32(max(found[k], 0))]) if found[k] >= 0 else NO_VERTEX
+        number[k] = np.int32(order[np.uint32(max(found[k], 0))]) if found[k] >= 0 else none
 
 
 @jit
@@ -185,7 +182,7 @@ def _rank_rows(n_rows, start, number, rank):
     """Write the place in its sorted row for each number; equal numbers get the same place."""
     for row in range(n_rows):
         begin, stop = start[row], start[row + 1]
-        if stop - begin <= MAX_COUNTED_LENGTH:
+        if stop - begin <= 256:  # counting is vectorized
             _rank_by_counting(number[begin:stop], rank[begin:stop], begin)
         else:
             _rank_by_sorting(number[begin:stop], rank[begin:stop], begin)

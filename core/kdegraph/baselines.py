@@ -23,15 +23,10 @@ from kdegraph.validation import check_choice, check_count, check_fraction, check
 
 # Share of nonzero values below which `full_graph` returns a sparse matrix.
 SPARSE_DENSITY = 0.25
-# Numbers of points between which that share is estimated.
-_DENSITY_ROWS = 128
-_DENSITY_COLUMNS = 4096
 # Bytes for each edge, in both directions, while the matrix is built: keys, rows, columns, weights.
 _PAIR_BYTES = 96
 # Bytes for each stored value while blocks of rows are joined: index and value, twice.
 _ENTRY_BYTES = 24
-# Kernel values that are computed at a time where the graph is sparse, 8 bytes each.
-_BLOCK_VALUES = 2**19
 
 
 @jit
@@ -184,7 +179,7 @@ class _Rows:
     def blocks(self, progress):
         """All rows, some at a time; each point counts itself."""
         n = len(self.X)
-        height = max(1, _BLOCK_VALUES // n)
+        height = max(1, 2**19 // n)  # 4 MiB of kernel values
         for start in range(0, n, height):
             rows = slice(start, min(start + height, n))
             values = np.empty((rows.stop - start, n))
@@ -224,8 +219,7 @@ def _density(X, kernel):
     if n == 1:
         return 1.0
     rows, columns = (
-        np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))
-        for most in (_DENSITY_ROWS, _DENSITY_COLUMNS)
+        np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp)) for most in (128, 4096)
     )
     # The rows come first among the points, so that their own values are on the diagonal.
     points = np.concatenate([rows, columns])

@@ -19,9 +19,6 @@ from kdegraph.runtime import parallel
 from kdegraph.runtime.jit import jit
 from kdegraph.validation import check_choice, check_points, check_positive
 
-# Kernel values that `Kernel.pairwise` computes at a time: arrays of 128 kB stay in the cache.
-CACHED_VALUES = 16_384
-
 
 @dataclass(frozen=True)
 class Kernel:
@@ -126,7 +123,7 @@ def _fill_pairwise(begin, end, kernel, targets, sources, values):
 
     This is NumPy's work, as the first graph needs few values and would wait for the compiler.
     """
-    n_rows = max(1, CACHED_VALUES // max(1, len(sources)))
+    n_rows = max(1, 2**14 // max(1, len(sources)))  # arrays of 128 KiB stay in the cache
     for first in range(begin, end, n_rows):
         block = slice(first, min(first + n_rows, end))
         values[block] = _pairwise_values(kernel, targets[block], sources)

@@ -22,23 +22,10 @@ from kdegraph.runtime.threads import blas_threads
 
 # Neighbors that are looked for at least, so that all that need some find the same ones.
 LIST_LENGTH = 50
-# Points of a leaf of a random tree, at least, and per neighbor that is looked for.
-MIN_LEAF_SIZE = 64
-LEAF_SIZE_PER_NEIGHBOR = 3
-N_TREES = 4
-# Neighbors of neighbors that a point is compared with in a round, about.
-COMPARED = 1200
-# The rounds end when so small a share of the entries is new, and after so many in any case.
-ENOUGH = 0.02
-MAX_ROUNDS = 6
-# Principal axes by which trees divide the points, and by which far pairs are recognized. They are
-# those of a part of the points.
-TREE_AXES = 16
-N_AXES = 32
+# Random trees, and rounds at most.
+N_TREES, MAX_ROUNDS = 4, 6
+# Points whose principal axes are taken.
 AXES_SAMPLE = 4096
-# Coordinates are scaled if the largest is not between these: squares in single precision would
-# overflow or vanish.
-SMALLEST, LARGEST = 1e-10, 1e10
 
 
 class NeighborLists(NamedTuple):
@@ -143,7 +130,7 @@ def _search(X, k, progress):
     for r in range(MAX_ROUNDS):
         part = partial_progress(progress, 0.5 + 0.4 * r / MAX_ROUNDS, 0.9)
         found = _compare_with_neighbors_of_neighbors(points, axes, order, found, part)
-        if np.count_nonzero(found.is_new) <= ENOUGH * n * k:
+        if np.count_nonzero(found.is_new) <= 0.02 * n * k:
             break
     distances = np.empty((n, k))
     part = partial_progress(progress, 0.9, 1.0)
@@ -154,7 +141,8 @@ def _search(X, k, progress):
 def _in_single_precision(X):
     """The points in float32, moved to their mean and scaled where they need to be."""
     largest = max(abs(float(X.max())), abs(float(X.min())))
-    if X.dtype == np.float32 and (largest == 0 or SMALLEST < largest < LARGEST):
+    # Squares in single precision must neither overflow nor vanish.
+    if X.dtype == np.float32 and (largest == 0 or 1e-10 < largest < 1e10):
         return X
     unit = largest if largest > 0 else 1.0
     middle = (X[:: max(1, len(X) // AXES_SAMPLE)] / unit).mean(axis=0)
@@ -166,23 +154,23 @@ def _in_single_precision(X):
 
 
 def _principal_coordinates(points, rng):
-    """Coordinates along the first principal axes of a part of the points, (n, q) float32."""
+    """Coordinates along the first principal axes of a part of the points, (n, q <= 32) float32."""
     from sklearn.utils.extmath import randomized_svd
 
     sample = points[rng.choice(len(points), min(len(points), AXES_SAMPLE), replace=False)]
     sample = sample - sample.mean(axis=0)
-    q, seed = min(N_AXES, *sample.shape), int(rng.integers(2**31))
+    q, seed = min(32, *sample.shape), int(rng.integers(2**31))
     with blas_threads(0):  # the same bits for any number of threads
         _, _, axes = randomized_svd(sample, q, n_iter=2, random_state=seed)
         return np.ascontiguousarray(points @ axes.T)
 
 
 def _join_in_random_trees(points, axes, rng, found, progress):
-    """Compare the points that share a leaf in one of the random trees; return the order of the
-    points in the last one.
+    """Compare the points that share a leaf in one of the random trees, which divide them by the
+    first 16 axes; return the order of the points in the last one.
     """
-    leaf_size = max(MIN_LEAF_SIZE, LEAF_SIZE_PER_NEIGHBOR * found.indices.shape[1])
-    q = min(TREE_AXES, axes.shape[1])
+    leaf_size = max(64, 3 * found.indices.shape[1])
+    q = min(16, axes.shape[1])
     for t in range(N_TREES):
         rotation, _ = np.linalg.qr(rng.standard_normal((q, q)))
         tree = build_tree(np.ascontiguousarray(axes[:, :q] @ rotation), leaf_size)
@@ -225,7 +213,7 @@ def _insert(value, j, squared, indices):
 def _compare_with_neighbors_of_neighbors(points, axes, order, found, progress):
     """Better lists than these."""
     n, k = found.indices.shape
-    n_links = min(max(2, COMPARED // (2 * k)), k)
+    n_links = min(max(2, 1200 // (2 * k)), k)  # about 1,200 neighbors of neighbors
     linked = found.indices[:, :n_links].ravel()
     by_neighbor = np.argsort(linked, kind="stable")
     links = _Links(

@@ -16,11 +16,6 @@ from typing import Any
 from kdegraph.runtime.progress import REPORT_INTERVAL
 from kdegraph.runtime.threads import call_helpers, get_num_threads
 
-# The first range is this part of all items, because nothing is known of their cost yet ...
-_FIRST_PART = 1024
-# ... and each range has at most this many times the items of the one before it.
-_GROWTH = 64
-
 # The following times are in seconds. They affect speed only, and were chosen with the experiments
 # `latency` and `stages` on two cores.
 # Work shorter than this is finished by the calling thread, because waking a sleeping thread takes
@@ -45,7 +40,8 @@ class WorkRanges:
         self.n_items, self.chunk, self.n_threads = n_items, chunk, n_threads
         self.n_done = 0
         self._next = 0
-        self._size = chunk or 1 + min(n_items // _FIRST_PART, _GROWTH)
+        # The first range is small, because nothing is known of the cost of items yet.
+        self._size = chunk or 1 + min(n_items // 1024, 64)
         self._largest, self._smallest = -(-n_items // (4 * n_threads)), 1
         self._shared = False
         self._stopped = False
@@ -72,7 +68,7 @@ class WorkRanges:
             if not self.chunk:
                 seconds = max(seconds, 1e-9)
                 wanted = LONGEST if self._shared else _TRIAL
-                growth = min(_GROWTH, max(0.25, wanted / seconds))
+                growth = min(64, max(0.25, wanted / seconds))
                 self._size = max(1, int((stop - start) * growth))
                 self._smallest = int((stop - start) * _SHORTEST / seconds)
 

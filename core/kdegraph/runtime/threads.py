@@ -17,10 +17,6 @@ _lock = threading.Lock()
 _pool: ThreadPoolExecutor | None = None
 _n_threads: int | None = None
 
-# Rows of the largest matrix for which BLAS uses one thread. In smaller matrices its threads wait
-# for each other longer than they work: 40 times the processor time for 300 rows on a busy machine.
-_SMALL_MATRIX = 1024
-
 
 def get_num_threads() -> int:
     """Return the number of threads that computations use.
@@ -114,8 +110,10 @@ def blas_threads(n: int) -> contextlib.AbstractContextManager:
     """Return a context for linear algebra with n x n matrices.
 
     Within it, BLAS uses one thread if the matrices are small, and otherwise all that it is set to.
+    In small matrices its threads wait for each other longer than they work: 40 times the processor
+    time for 300 rows on a busy machine.
     """
-    return contextlib.nullcontext() if n > _SMALL_MATRIX else _one_blas_thread
+    return contextlib.nullcontext() if n > 1024 else _one_blas_thread
 
 
 @functools.cache

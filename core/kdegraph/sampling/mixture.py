@@ -26,18 +26,6 @@ from kdegraph.runtime.random import stream, uniform
 
 # Ratio of the largest to the smallest probability with which a proposal is accepted.
 RANGE = 20.0
-# Unlisted points from which the sums over all of them are estimated: a first number, and the total
-# number if the unlisted points seem to have more than a small share of the degree.
-FIRST_PILOTS = 16
-PILOTS = 256
-SMALL_SHARE = 0.05
-# Smallest share of the draws that go to unlisted points.
-MIN_FAR_SHARE = 0.001
-# Unlisted points may be nearly as near as the last listed one. They are drawn so often that an edge
-# to one of them weighs at most the first share of the degree, but for this reason they get at most
-# the second share of the draws.
-MAX_FAR_WEIGHT = 1 / 3
-MAX_PRECAUTION = 0.5
 
 
 class MixtureLaw(NamedTuple):
@@ -111,33 +99,37 @@ def _set_near(law, i, distances):
 @jit(borrow=True)
 def _estimate_far(law, i, near, n_rounds, seed):
     """Estimate the sum of the kernel values of the unlisted points and the sum of their
-    probabilities of acceptance.
+    probabilities of acceptance, from 256 of them, or 16 if these seem to have a small share.
     """
     n_far = law.least.size - 1 - law.sums.shape[1]
     if n_far == 0:
         return 0.0, 0.0
     far = accepted = 0.0
-    for pilot in range(PILOTS):
+    for pilot in range(256):
         j = _other_point(law, i, stream(seed, i, n_rounds + pilot), 0)[0]
         value = _relative(_exponent(law, i, j), law.least[i])
         far += value
         accepted += _acceptance(law, i, value)
         n_pilots = pilot + 1
-        if n_pilots == FIRST_PILOTS and far * n_far <= SMALL_SHARE * n_pilots * near:
+        if n_pilots == 16 and far * n_far <= 0.05 * n_pilots * near:
             break
     return far * n_far / n_pilots, accepted * n_far / n_pilots
 
 
 @jit(borrow=True)
 def _far_share(law, i, near, far, n_rounds):
-    """Return the probability of a draw from the unlisted points."""
+    """Return the probability of a draw from the unlisted points, at least 0.001.
+
+    They may be nearly as near as the last listed one. They are drawn so often that an edge to one
+    of them weighs at most a third of the degree, but for this reason at most every second time.
+    """
     if near + far == 0.0:
         return -1.0
     if law.far_total[i] == 0.0:
         return 0.0
-    possible = law.smallest[i] * law.far_total[i] / (MAX_FAR_WEIGHT * n_rounds)
-    precaution = min(possible / (near + possible), MAX_PRECAUTION)
-    return max(far / (near + far), precaution, MIN_FAR_SHARE)
+    possible = law.smallest[i] * law.far_total[i] / (1 / 3 * n_rounds)
+    precaution = min(possible / (near + possible), 0.5)
+    return max(far / (near + far), precaution, 0.001)
 
 
 @jit(borrow=True)

@@ -24,8 +24,6 @@ from kdegraph.sampling.near_lists import STRICTER, NearTask, allocate, list_sour
 
 # Initial capacity for near sources and for far nodes of a leaf; doubled for a leaf with more.
 FIRST_CAPACITY = 512
-# Leaves from which `has_few_sources` estimates.
-SAMPLED_LEAVES = 8
 # Leaves to whose points `has_few_sources` computes kernel values.
 EXACT_LEAVES = 64
 # Values in a block: running sums are stored at the ends of blocks, so that they are computed by
@@ -49,7 +47,7 @@ def draw_neighbors(kernel, tree, n_rounds, seed, eps, *, leaves=None, progress=N
 
 
 def has_few_sources(kernel, tree, eps, most):
-    """Estimate from a few leaves whether points have few near sources and small kernel degrees: at
+    """Estimate from eight leaves whether points have few near sources and small kernel degrees: at
     most `most` of them in the mean, with one bandwidth for all points and degrees of the relative
     error `eps`.
 
@@ -57,7 +55,7 @@ def has_few_sources(kernel, tree, eps, most):
     where they are used. The estimate ends as soon as a sum over the leaves exceeds the limit.
     """
     n_leaves = tree.start.size - tree.first_leaf
-    n_picked = min(SAMPLED_LEAVES, n_leaves)
+    n_picked = min(8, n_leaves)
     n_near = degree = 0.0
     # From the middle of equal parts, because the first and the last leaf lie at the border.
     for leaf in ((np.arange(n_picked) + 0.5) * n_leaves / n_picked).astype(np.int64):

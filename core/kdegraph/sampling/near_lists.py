@@ -16,15 +16,9 @@ from kdegraph.geometry.kernels import scaled_distances
 from kdegraph.geometry.local_scale import LocalScale, rescale, rescaled_bounds
 from kdegraph.runtime.jit import jit
 
-# Expected number of nodes that contribute to the error of a degree. A larger number makes the first
-# guess too strict, so that nodes are divided in vain; with a smaller one the guess fails too often.
-EXPECTED_NODES = 8.0
 # Factor by which the permitted error of a node shrinks, at least, after a failed guess. It is
 # squared after each further failure, so that few guesses suffice down to the smallest doubles.
 STRICTER = 0.25
-# Largest offset of a row of values: values of sources that are nearer than expected must not
-# overflow.
-MAX_OFFSET = 600.0
 
 
 class NearTask(NamedTuple):
@@ -111,7 +105,9 @@ def list_sources(leaf, task, tree, near, far):
     first, last = tree.start[leaf], tree.stop[leaf]
     n_near = _append(first, last, near, 0)
     guess = _begin_rows(first, last, task, tree, near)
-    limit, stricter = task.eps * guess / EXPECTED_NODES, STRICTER
+    # Eight nodes are expected to contribute to the error: with more, the guess is too strict, and
+    # nodes are divided in vain; with fewer, it fails too often.
+    limit, stricter = task.eps * guess / 8.0, STRICTER
     far.stack[0] = 0
     n_far, top = 0, 1
     while True:
@@ -221,7 +217,7 @@ def _begin_rows(first, last, task, tree, near):
         row = near.values[t, :size]
         _row_exponents(first + t, 0, size, task, tree, near, row)
         row[t] = np.inf
-        near.offset[t] = min(minimum(row), MAX_OFFSET)
+        near.offset[t] = min(minimum(row), 600.0)  # nearer sources must not overflow
         near.total[t] = _exponentiate(near.offset[t], row)
         total += near.total[t] * exp_neg(near.offset[t])
     return total / size if total > 0.0 else 1.0

@@ -14,11 +14,6 @@ from kdegraph.runtime.jit import jit
 # Points whose boxes are computed side by side.
 LOCATED_TOGETHER = 64
 
-# Points that one thread sorts at a time; it counts those of each box for itself,
-SORTING_CHUNK = 50_000
-# so that there are at most this number of counts for each box.
-MAX_SORTING_CHUNKS = 32
-
 
 class Lattice(NamedTuple):
     """A regular lattice of boxes."""
@@ -47,10 +42,12 @@ class Boxes(NamedTuple):
 
 
 def sort_points(points: NDArray[np.float64], lattice: Lattice) -> Boxes:
-    """Sort `points` into the boxes: count, add up, write (a counting sort on all threads)."""
+    """Sort `points` into the boxes: count, add up, write (a counting sort on all threads). Each
+    chunk of points has counts of its own, at most 32 for each box.
+    """
     n, n_boxes = len(points), int(np.prod(lattice.shape))
-    n_chunks = max(1, min(MAX_SORTING_CHUNKS, 4 * n // n_boxes))
-    chunk = max(SORTING_CHUNK, -(-n // n_chunks))
+    n_chunks = max(1, min(32, 4 * n // n_boxes))
+    chunk = max(50_000, -(-n // n_chunks))
     box, order = np.empty(n, np.int32), np.empty(n, np.int32)
     count = np.zeros((-(-n // chunk), n_boxes), np.int32)
     parallel.run(_locate, n, points, chunk, lattice, box, count, chunk=chunk)

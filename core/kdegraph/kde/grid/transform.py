@@ -20,9 +20,6 @@ from kdegraph.kde.grid.sorting import Boxes
 from kdegraph.runtime import parallel
 from kdegraph.runtime.progress import partial_progress
 
-# Products of translations in one call of the compiled loop: about 40 microseconds.
-PRODUCTS_PER_CALL = 500_000
-
 
 def grid_sums(
     grid: Grid,
@@ -150,7 +147,7 @@ class Transform(NamedTuple):
             matrices,
             source,
             out,
-            chunk=max(1, PRODUCTS_PER_CALL // n_products),
+            chunk=max(1, 500_000 // n_products),  # products that take about 40 microseconds
         )
         return out
 

@@ -19,13 +19,6 @@ from kdegraph.runtime.jit import jit
 # as their kernel values differ by a factor of at most 2.
 CLOSE_EXPONENTS = 0.7
 
-# In the lower bound of a sum: nodes that cannot add more than this part of what is known already
-# are left out.
-NEGLIGIBLE_PART = 0.1
-
-# The lower bound is multiplied by this, which is more than its rounding errors.
-BELOW_ROUNDING = 0.999
-
 
 class Sources(NamedTuple):
     """The tree of the sources, with all that the sums need of it."""
@@ -166,7 +159,8 @@ def _lower_bound(code, scale, targets, unit, sources, accuracy, stack):
         top -= 1
         least, most = box_exponents(code, scale, targets, unit, tree, node)
         most_left = exp_neg(least) * sources.node_mass[0]
-        if least >= accuracy.cut or most_left <= NEGLIGIBLE_PART * bound:
+        # Nodes that cannot add more than a tenth of what is known already are left out.
+        if least >= accuracy.cut or most_left <= 0.1 * bound:
             continue
         begin, end = tree.start[node], tree.stop[node]
         leaf = 2 * node + 2 >= tree.start.size
@@ -178,7 +172,7 @@ def _lower_bound(code, scale, targets, unit, sources, accuracy, stack):
         else:
             own = 1.0 if accuracy.exclude_self and begin < last and first < end else 0.0
             bound += (sources.node_mass[node] - own) * exp_neg(most)
-    return BELOW_ROUNDING * bound
+    return 0.999 * bound  # by more than its rounding errors
 
 
 @jit(inline=True, borrow=True)

@@ -37,10 +37,6 @@ from kdegraph.spectral.solver.missed import filter_and_measure, missed_value
 from kdegraph.spectral.solver.rayleigh_ritz import RitzRotation, rayleigh_ritz, ritz_vectors
 
 FIRST_FILTER = ChebyshevFilter(cut=0.5, degree=12, dtype=np.float32)  # of a random block
-# By default the iteration gives up after this number of products with the block, or after this
-# number of multiplications (about ten seconds) if these allow more products.
-MAX_PRODUCTS = 3000
-MAX_MULTIPLICATIONS = 5e9
 ALWAYS_AVAILABLE = 2**26  # bytes that are used without asking the system for its available memory
 
 
@@ -82,15 +78,14 @@ def solve(operator, null, k, tol, *, rng, start=None, max_products=None, report=
 
     Small graphs and large parts of the spectrum are solved by LAPACK, all others by iteration,
     which gives up in favor of LAPACK once it has taken as long as that would take, and otherwise
-    after `max_products`, by default some thousands. It begins with a `Start` or with random
-    vectors, and calls ``report(fraction)``.
+    after `max_products` with the block, by default 3,000, or more if these take less than about ten
+    seconds. It begins with a `Start` or with random vectors, and calls ``report(fraction)``.
     """
     n_products = 0
     if not is_small(operator, null, k):
         lapack_products = _products_in_time_of_lapack(operator, k)
         per_product = block_width(k) * (len(operator.indices) + operator.n)
-        default_limit = max(MAX_PRODUCTS, int(MAX_MULTIPLICATIONS / per_product))
-        limit = min(lapack_products, max_products or default_limit)
+        limit = min(lapack_products, max_products or max(3000, int(5e9 / per_product)))
         pairs = solve_block(
             operator, null, k, tol=tol, rng=rng, limit=limit, start=start, report=report
         )

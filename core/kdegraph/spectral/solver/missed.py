@@ -27,14 +27,14 @@ from kdegraph.spectral.solver.chebyshev import (
     log_growth,
 )
 
-# Where the block ends inside a cluster of equal eigenvalues, eigenvectors are detected if their
-# eigenvalues exceed the last one by this share of the part of the spectrum that the block covers.
-RESOLUTION = 0.1
-
 
 def missed_value(values, k):
-    """Return the smallest eigenvalue whose eigenvector must not be missed, from the Ritz values."""
-    return max(values[k - 1], values[-1] + RESOLUTION * (1.0 - values[-1]))
+    """Return the smallest eigenvalue whose eigenvector must not be missed, from the Ritz values.
+
+    Where the block ends inside a cluster of equal eigenvalues, it exceeds the last one by a tenth
+    of the part of the spectrum that the block covers.
+    """
+    return max(values[k - 1], values[-1] + 0.1 * (1.0 - values[-1]))
 
 
 def detection_threshold(values, k):
