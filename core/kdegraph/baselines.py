@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kdegraph.bandwidth import estimate_sigma
 from kdegraph.geometry.kernel_functions import KERNELS, exp_neg
-from kdegraph.geometry.kernels import Kernel, fill_values, scaled_distance
+from kdegraph.geometry.kernels import fill_values, scaled_distance
 from kdegraph.geometry.local_scale import rescaled
 from kdegraph.geometry.neighbors import duplicate_groups, nearest, unit_scale
 from kdegraph.runtime import parallel
@@ -167,13 +167,10 @@ class _Rows:
 
     def fill(self, rows, values, progress=None):
         """Write the kernel values between the points X[rows] and all points."""
-        local, kernel = self.kernel.local, self.kernel
-        own = local
-        if local.is_local:
-            own = local._replace(factor=local.factor[rows], shift=local.shift[rows])
+        kernel, local = self.kernel, self.kernel.local
         parallel.run(
-            fill_values, len(values), kernel.code, kernel.inverse_sigma, own, local, self.X[rows],
-            self.columns, values, progress=progress,
+            fill_values, len(values), kernel.code, kernel.inverse_sigma, local.at(rows), local,
+            self.X[rows], self.columns, values, progress=progress,
         )  # fmt: skip
 
     def blocks(self, progress):
@@ -223,11 +220,9 @@ def _density(X, kernel):
     )
     # The rows come first among the points, so that their own values are on the diagonal.
     points = np.concatenate([rows, columns])
-    local = kernel.local
-    if local.is_local:
-        local = local._replace(factor=local.factor[points], shift=local.shift[points])
     values = np.empty((len(rows), len(points)))
-    _Rows(X[points], replace(kernel, local=local)).fill(slice(len(rows)), values)
+    of_points = replace(kernel, local=kernel.local.at(points))
+    _Rows(X[points], of_points).fill(slice(len(rows)), values)
     return float((values[:, len(rows) :][rows[:, None] != columns] > 0).mean())
 
 
@@ -241,22 +236,16 @@ def _sparse_graph(X, kernel, limit, progress):
         sigma = float(np.clip(np.ldexp(kernel.sigma, -shift), limits.tiny, limits.max / 1024))
     function = KERNELS[kernel.name]
     radius, norm = sigma * function.reach * (1 + 1e-9), function.norm
-    if progress is not None:
-        progress("full graph", 0.0)
+    report = stage_progress(progress, "full graph") or (lambda fraction: None)
+    report(0.0)
     edges = (int(tree.count_neighbors(tree, radius, p=norm)) - len(X)) // 2
-    if edges * _PAIR_BYTES > limit:
-        _refuse(
-            len(X),
-            edges * _PAIR_BYTES,
-            limit,
-            f"{edges:,} edges that do not underflow, {_PAIR_BYTES} bytes each to build them",
-        )
-    if progress is not None:
-        progress("full graph", 0.2)
+    if (needed := edges * _PAIR_BYTES) > limit:
+        found = f"{edges:,} edges that do not underflow, {_PAIR_BYTES} bytes each to build them"
+        _refuse(len(X), needed, limit, found)
+    report(0.2)
     pairs = tree.query_pairs(radius, p=norm, output_type="ndarray")
     graph = _symmetric(X, pairs[:, 0], pairs[:, 1], kernel)
-    if progress is not None:
-        progress("full graph", 1.0)
+    report(1.0)
     return graph
 
 
@@ -335,20 +324,12 @@ def knn_graph(
         return scipy.sparse.csr_array((1, 1))
     report = stage_progress(progress, "nearest neighbors")
     neighbors = _other_neighbors(X, k, report)
-    return _symmetric(
-        X,
-        np.repeat(np.arange(n), k),
-        neighbors.ravel(),
-        _edge_kernel(X, kernel, checked, k) if mode == "kernel" else None,
-        report,
-    )
-
-
-def _edge_kernel(X, name, sigma, n_neighbors):
-    """The kernel that weighs the edges of a k-NN graph, for a checked `sigma` or None."""
-    if sigma is None:
-        return Kernel(name, estimate_sigma(X, n_neighbors, seed=0))
-    return pair_kernel(name, resolve_bandwidth(X, sigma))
+    weighing = None
+    if mode == "kernel":
+        estimated = checked is None
+        bandwidth = estimate_sigma(X, k, seed=0) if estimated else resolve_bandwidth(X, checked)
+        weighing = pair_kernel(kernel, bandwidth)
+    return _symmetric(X, np.repeat(np.arange(n), k), neighbors.ravel(), weighing, report)
 
 
 def _other_neighbors(X, k, progress=None):

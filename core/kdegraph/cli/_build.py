@@ -8,12 +8,22 @@ from kdegraph.cli._options import LOCAL_WORDS
 
 
 class Built(NamedTuple):
-    """A graph and its description."""
+    """A graph and its description.
 
-    graph: Any  # SimilarityGraph or csr_array
-    adjacency: Any  # csr_array
-    words: str  # the method and its parameters
-    timings: dict[str, float]  # seconds of each stage
+    Attributes
+    ----------
+    graph : SimilarityGraph or csr_array
+    adjacency : csr_array
+    words : str
+        The method and its parameters.
+    timings : dict
+        Seconds of each stage.
+    """
+
+    graph: Any
+    adjacency: Any
+    words: str
+    timings: dict[str, float]
 
 
 def build(data, options, progress):

@@ -152,12 +152,23 @@ def check_options(given):
 
 
 class Input(NamedTuple):
-    """The contents of FILE."""
+    """The contents of FILE.
 
-    data: Any  # kdegraph.datasets.Dataset
-    label: str | None  # name of the column of known labels
-    n_rows: int  # rows of the file, including skipped ones
-    unused: str  # columns that are not features by default; see `kdegraph.datasets.Table.unused`
+    Attributes
+    ----------
+    data : kdegraph.datasets.Dataset
+    label : str or None
+        Name of the column of known labels.
+    n_rows : int
+        Rows of the file, including skipped ones.
+    unused : str
+        Columns that are not features by default; see `kdegraph.datasets.Table.unused`.
+    """
+
+    data: Any
+    label: str | None
+    n_rows: int
+    unused: str
 
 
 def read_input(file, options):

@@ -8,13 +8,25 @@ from kdegraph.kde.api import kernel_sum
 
 
 def assign(graph, points, labels, queries, bandwidths):
-    """Assign to each query the cluster C with the largest kernel sum, ``sum_{j in C} k(y, x_j)``. A
-    query out of reach of all points gets the label of the nearest. The `bandwidths` are those of
-    the queries.
+    """Assign to each query the cluster C with the largest kernel sum, ``sum_{j in C} k(y, x_j)``.
 
     These sums, divided by their total, are the Nystroem extension of the clusters' indicators,
     which the leading eigenvectors of the graph span: the probabilities that a step of the random
     walk from the query leads into each cluster.
+
+    Parameters
+    ----------
+    graph : SimilarityGraph
+    points : (n, d) float64 array
+    labels : (n,) int array, >= 0
+    queries : (m, d) float64 array
+    bandwidths : float or (m,) float64 array
+        Of the queries.
+
+    Returns
+    -------
+    (m,) array like `labels`
+        A query out of reach of all points gets the label of the nearest.
     """
     local = isinstance(graph.sigma, np.ndarray)
     densities = None if graph.densities is None else np.asarray(graph.densities)

@@ -39,12 +39,14 @@ class LocalScale(NamedTuple):
         """Whether there is anything to rescale."""
         return self.factor.size > 0
 
+    def at(self, points: NDArray[np.int64] | slice) -> "LocalScale":
+        """Return the factors and shifts of some points."""
+        if not self.is_local:
+            return self
+        return self._replace(factor=self.factor[points], shift=self.shift[points])
 
-def _empty() -> NDArray[np.float64]:
-    return np.empty(0)
 
-
-ONE_BANDWIDTH = LocalScale(_empty(), _empty(), _empty(), _empty(), _empty(), _empty())
+ONE_BANDWIDTH = LocalScale(*(np.empty(0) for _ in LocalScale._fields))
 
 
 def local_scale(factor, shift, tree=None) -> LocalScale:

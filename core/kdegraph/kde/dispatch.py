@@ -166,31 +166,20 @@ def fast_sums(
     return _sums_on_grid(chosen, problem, weights, sums_at, **errors)
 
 
-def _sums_on_grid(method, problem, weights, sums_at, *, eps, floor, progress, own=0.0):
-    """Compute sums on a grid, less `own`; `sums_at` computes those at targets that the grid has
-    handed back, and at targets that are not on it.
+def _sums_on_grid(method, problem, weights, sums_at, **options):
+    """Compute sums on a grid with the options of `grid_sums`; `sums_at` computes those at targets
+    that the grid has handed back, and at targets that are not on it.
     """
     if isinstance(method, Grid):
-        sums, left = grid_sums(
-            method,
-            problem.sources,
-            problem.targets,
-            weights,
-            eps,
-            floor=floor,
-            own=own,
-            progress=progress,
-        )
+        sums, left = grid_sums(method, problem.sources, problem.targets, weights, **options)
     else:
-        sums, left = _inner_sums(
-            method, problem, weights, eps=eps, floor=floor, progress=progress, own=own
-        )
+        sums, left = _inner_sums(method, problem, weights, **options)
     if left.size:
         sums[left] = sums_at(left)
     return sums
 
 
-def _inner_sums(method, problem, weights, *, eps, floor, progress, own):
+def _inner_sums(method, problem, weights, eps, floor, **options):
     """Return the sums at the targets on an `InnerGrid`, and the other targets and those that the
     grid has handed back.
 
@@ -199,27 +188,12 @@ def _inner_sums(method, problem, weights, *, eps, floor, progress, own):
     """
     on, sums = np.flatnonzero(method.targets), np.empty(method.targets.size)
     sources, targets = problem.sources[method.sources], problem.points[on]
-    inner, left = grid_sums(
-        method.grid,
-        sources,
-        None if problem.targets is None else targets,
-        weights[method.sources],
-        eps,
-        floor=floor,
-        own=own,
-        progress=progress,
-    )
+    onto = None if problem.targets is None else targets
+    of_sources = weights[method.sources]
+    inner, left = grid_sums(method.grid, sources, onto, of_sources, eps, floor=floor, **options)
     if not method.sources.all():
-        outside = ~method.sources
-        inner += fast_sums(
-            problem.kernel,
-            problem.sources[outside],
-            targets,
-            weights[outside],
-            eps,
-            floor=floor,
-            on_grid=False,
-        )
+        outside = problem.sources[~method.sources], targets, weights[~method.sources]
+        inner += fast_sums(problem.kernel, *outside, eps, floor=floor, on_grid=False)
     sums[on] = inner
     return sums, np.sort(np.concatenate([on[left], np.flatnonzero(~method.targets)]))
 
