@@ -12,9 +12,6 @@ from kdegraph.geometry.tree_search import search_leaves
 from kdegraph.runtime import parallel
 
 _CHUNK = 4096  # queries of one call of scikit-learn
-_CANCELLATION = (
-    1e6 * np.finfo(float).eps
-)  # squared distances below this share of the squared norms have under 6 digits left
 
 
 def unit_scale(X):
@@ -150,10 +147,10 @@ def _by_products(Z, queries, k, progress):
         distances[part], indices[part] = index.kneighbors(centered[queries[part]], k)
         if progress is not None:
             progress(min(1.0, (start + _CHUNK) / len(queries)))
-    # ||x - y||^2 is computed as ||x||^2 - 2 xy + ||y||^2: worthless when it is tiny beside the
-    # norms, e.g. in a tight cluster far off.
-    norms = np.einsum("ij,ij->i", centered, centered)
-    unsure = np.flatnonzero(distances[:, -1] ** 2 <= _CANCELLATION * norms[queries])
+    # ||x - y||^2 is computed as ||x||^2 - 2 xy + ||y||^2: it has fewer than 6 digits where it is
+    # tiny beside the norms, e.g. in a tight cluster far off.
+    tiny = 1e6 * np.finfo(float).eps * np.einsum("ij,ij->i", centered, centered)[queries]
+    unsure = np.flatnonzero(distances[:, -1] ** 2 <= tiny)
     if len(unsure):
         tree = cKDTree(Z, balanced_tree=False)
         distances[unsure], indices[unsure] = query_tree(tree, Z[queries[unsure]], k)

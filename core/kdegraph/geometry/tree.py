@@ -20,9 +20,6 @@ from kdegraph.runtime.progress import partial_progress
 # or 5 they take up to twice as long.
 LEAF_SIZE = 12
 
-# Points: one thread builds a tree of at most as many, as waking a second one takes longer.
-SERIAL_TREE = 4096
-
 # Points: the upper levels of a larger tree are built one node at a time, on all threads.
 WIDE_TREE = 100_000
 
@@ -112,7 +109,8 @@ def build_tree(X: NDArray[np.float64], leaf_size: int = LEAF_SIZE, progress=None
     )
     tree.stop[0] = n
     # The upper levels come first, level by level; then each subtree below them is one item of work.
-    n_upper = min(n_levels - 1, 0 if n <= SERIAL_TREE else 2 if n <= WIDE_TREE else 4)
+    # For a small tree, waking a second thread takes longer than building it.
+    n_upper = min(n_levels - 1, 0 if n <= 4096 else 2 if n <= WIDE_TREE else 4)
     silent = partial_progress(progress, 0.0, 0.0)
     for level in range(n_upper):
         width = 2**level

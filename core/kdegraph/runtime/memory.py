@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-# Bytes that are assumed to be available if the system does not report them.
-FALLBACK = 4 * 2**30
 _CGROUP = Path("/sys/fs/cgroup")
 
 
@@ -28,7 +26,7 @@ def available_memory() -> int:
 
     It is the available memory of the machine, or the rest of the container's limit (cgroup, both
     versions) if that is smaller; half of the physical memory if the system does not report the
-    available memory, and `FALLBACK` if it reports neither.
+    available memory, and 4 GiB if it reports neither.
     """
     found = []
     if (free := _number(Path("/proc/meminfo"), "MemAvailable:")) is not None:
@@ -44,7 +42,7 @@ def available_memory() -> int:
         try:
             found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
         except (AttributeError, ValueError, OSError):
-            found.append(FALLBACK)
+            found.append(2**32)
     return min(found)
 
 

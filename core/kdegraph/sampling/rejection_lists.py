@@ -11,10 +11,6 @@ from kdegraph.geometry.boxes import interval_distances
 from kdegraph.geometry.kernel_functions import exp_neg, scaled_term, to_exponents
 from kdegraph.runtime.jit import jit
 
-# Lists start on the level of the tree with this number of nodes. Higher levels have fewer nodes but
-# take as long, because the loops over the nodes of a level process a vector of them at a time.
-FIRST_WIDTH = 8
-
 
 class NodeLists(NamedTuple):
     """Consecutive lists of nodes; an entry is a node of the tree or a single point."""
@@ -84,7 +80,8 @@ def list_nodes(code, inverse_sigma, groups, group, tree, limit, workspace, lists
     capacity = workspace.node.size
     low, high = groups.low[group], groups.high[group]
     count, n_divided, at_leaves = 0, 0, False
-    width = min(FIRST_WIDTH, (tree.start.size + 1) // 2)
+    # Levels with fewer nodes take as long, as loops over nodes process a vector of them at a time.
+    width = min(8, (tree.start.size + 1) // 2)
     for p in range(width):
         workspace.node[p] = width - 1 + p
     while width and not at_leaves:
