@@ -326,9 +326,9 @@ def knn_graph(
     neighbors = _other_neighbors(X, k, report)
     weighing = None
     if mode == "kernel":
-        estimated = checked is None
-        bandwidth = estimate_sigma(X, k, seed=0) if estimated else resolve_bandwidth(X, checked)
-        weighing = pair_kernel(kernel, bandwidth)
+        if checked is None:
+            checked = estimate_sigma(X, k, seed=0)
+        weighing = pair_kernel(kernel, resolve_bandwidth(X, checked))
     return _symmetric(X, np.repeat(np.arange(n), k), neighbors.ravel(), weighing, report)
 
 
